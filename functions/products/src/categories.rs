@@ -20,7 +20,7 @@ use ground::scope::{ReadProducts, WriteProducts};
 use identity::store::Store;
 use platform::caller::StoreAccess;
 
-use crate::products::derived;
+use catalogue::workflows::save_product::derived;
 
 /// The largest position: room between siblings to put others.
 const MAX_POSITION: i64 = 1_000_000;

@@ -27,7 +27,7 @@ use ground::resource::{Resource, change_with, load};
 use ground::scope::{ReadProducts, WriteProducts};
 use platform::caller::StoreAccess;
 
-use crate::products::derived;
+use catalogue::workflows::save_product::derived;
 
 pub use members::{add, list as products, remove as remove_products};
 

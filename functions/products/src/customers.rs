@@ -7,26 +7,20 @@ use gateway::item::Item;
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
 use gateway::reply::{Accepted, Created, Json, Page};
-use gateway::request::{AtMost, Body, Flag, IfMatch, Patch, Path, Query, Text, request};
+use gateway::request::{Body, IfMatch, Path, Query, Text, request};
 use gateway::table::{self, Condition, retry};
 use ground::event::Event;
-use ground::fields::{Email, Phone};
+use ground::fields::Email;
 use ground::id::{CustomerId, OrderId};
 use ground::key;
-use ground::resource::{Resource, change, load};
+use ground::resource::{Resource, load};
 use ground::scope::{ReadCustomers, ReadOrders, WriteCustomers};
 use identity::customer::{
-    self, CUSTOMER_CREATED, CUSTOMER_DELETED, CUSTOMER_UPDATED, Customer, CustomerDeleted,
-    CustomerStatus, CustomerView, UniqueCustomerEmail,
+    self, CUSTOMER_DELETED, CreateRequest, Customer, CustomerDeleted, CustomerView,
+    UpdateRequest, UniqueCustomerEmail,
 };
-use identity::holder::Application;
 use platform::caller::StoreAccess;
 use sales::order::{Order, OrderView};
-
-/// Labels, and groups, of one customer.
-const MAX_WORDS: usize = 50;
-/// Where a customer said what the store writes down, unless it says where.
-const BY_STORE: &str = "store";
 
 /// Customers that one round trip looks at when they are filtered, and how many it takes for a page
 /// at most; then the page ends early, with a cursor.
@@ -105,36 +99,6 @@ pub(crate) async fn list(
     paging.answer(&app, &query, |customer| asked.takes(customer), view).await
 }
 
-/// A customer to make.
-#[request]
-#[derive(Debug, Clone)]
-pub(crate) struct CreateRequest {
-    /// Their address: what they sign in with, once they show that it is theirs.
-    email: Email,
-    /// The person's name.
-    name: Option<Text<1, 200>>,
-    /// The person's telephone number.
-    phone: Option<Phone>,
-    /// Whether they want advertisements.
-    accepts_marketing: Flag,
-    /// Where they said so.
-    marketing_source: Option<Text<1, 100>>,
-    /// The store's own labels.
-    tags: Option<AtMost<Text<1, 100>, MAX_WORDS>>,
-    /// The groups that the store puts them into.
-    groups: Option<AtMost<Text<1, 100>, MAX_WORDS>>,
-    /// What the store notes about them.
-    note: Option<Text<1, 2_000>>,
-    /// Whether their orders are not taxed.
-    tax_exempt: Flag,
-}
-
-fn words(given: AtMost<Text<1, 100>, MAX_WORDS>) -> Vec<String> {
-    let mut seen = std::collections::HashSet::new();
-    let given = given.0.into_iter().map(String::from);
-    given.filter(|word| seen.insert(word.clone())).collect()
-}
-
 /// `POST /v1/customers`: a customer whom the store knows. They have no password: whoever signs in
 /// first proves by a code that the address is theirs.
 ///
@@ -145,34 +109,8 @@ pub(crate) async fn create(
     State(app): State<App>,
     Body(ask): Body<CreateRequest>,
 ) -> Result<Created<CustomerView>, Problem> {
-    let (store, now) = (&access.store, app.clock.now());
-    let application = Application {
-        email: ask.email,
-        password_hash: None,
-        name: ask.name.map(String::from),
-        phone: ask.phone,
-        accepts_marketing: false,
-    };
-    let source = ask.marketing_source.as_ref().map_or(BY_STORE, |source| source.as_str());
-    let made = Customer::register(&store.id, &store.currency, application, now).with_consent(
-        ask.accepts_marketing.0,
-        source,
-        now,
-    );
-    let customer = Customer {
-        tags: ask.tags.map(words).unwrap_or_default(),
-        groups: ask.groups.map(words).unwrap_or_default(),
-        note: ask.note.map(String::from),
-        tax_exempt: ask.tax_exempt.0,
-        ..made
-    };
-    app.table
-        .write()
-        .create(&UniqueCustomerEmail::of(&customer), Code::EmailTaken)
-        .create(&customer, Code::VersionConflict)
-        .emit(customer.event(&CUSTOMER_CREATED, now))
-        .answer(customer.created(), now)
-        .await
+    let now = app.clock.now();
+    customer::create(&app, &access.store, (CustomerId::mint(now), ask), now).await
 }
 
 /// `GET /v1/customers/{id}`: one customer.
@@ -188,49 +126,6 @@ pub(crate) async fn show(
     Ok(customer.shown())
 }
 
-/// What to change about a customer. Their address is theirs to change.
-#[request]
-#[derive(Debug, Clone)]
-pub(crate) struct UpdateRequest {
-    /// The person's name; `null` clears it.
-    name: Patch<Text<1, 200>>,
-    /// The person's telephone number; `null` clears it.
-    phone: Patch<Phone>,
-    /// Whether they want advertisements.
-    accepts_marketing: Option<Flag>,
-    /// Where they said so.
-    marketing_source: Option<Text<1, 100>>,
-    /// The store's own labels, all of them.
-    tags: Option<AtMost<Text<1, 100>, MAX_WORDS>>,
-    /// The groups that the store puts them into, all of them.
-    groups: Option<AtMost<Text<1, 100>, MAX_WORDS>>,
-    /// What the store notes about them; `null` clears it.
-    note: Patch<Text<1, 2_000>>,
-    /// Whether their orders are not taxed.
-    tax_exempt: Option<Flag>,
-    /// Whether the account may be used; while it may not, nobody is signed in to it.
-    status: Option<CustomerStatus>,
-}
-
-impl UpdateRequest {
-    /// The customer as the store wants them.
-    fn apply(self, before: &Customer, now: Timestamp) -> Customer {
-        let mut wanted = before.clone();
-        self.name.apply(&mut wanted.name);
-        self.phone.apply(&mut wanted.phone);
-        self.note.apply(&mut wanted.note);
-        wanted.tags = self.tags.map_or(wanted.tags, words);
-        wanted.groups = self.groups.map_or(wanted.groups, words);
-        wanted.tax_exempt = self.tax_exempt.map_or(wanted.tax_exempt, |flag| flag.0);
-        wanted.status = self.status.unwrap_or(wanted.status);
-        let source = self.marketing_source.as_ref().map_or(BY_STORE, |source| source.as_str());
-        match self.accepts_marketing {
-            Some(accepts) => wanted.with_consent(accepts.0, source, now),
-            None => wanted,
-        }
-    }
-}
-
 /// `PATCH /v1/customers/{id}`: some of a customer's data.
 ///
 /// # Errors
@@ -242,13 +137,7 @@ pub(crate) async fn update(
     if_match: IfMatch,
     Body(ask): Body<UpdateRequest>,
 ) -> Result<Json<CustomerView>, Problem> {
-    let key = key::customer(&access.store.id, &id);
-    change::<Customer>(&app, &key, if_match, &CUSTOMER_UPDATED, |before, now| {
-        let wanted = ask.clone().apply(before, now);
-        let seen = |customer: &Customer| serde_json::to_value(customer).map_err(Problem::internal);
-        Ok((seen(&wanted)? != seen(before)?).then(|| wanted.changed(now)))
-    })
-    .await
+    customer::update(&app, &key::customer(&access.store.id, &id), if_match, ask).await
 }
 
 /// `DELETE /v1/customers/{id}`: removes the account with its addresses, wishes and sessions. Orders

@@ -2,7 +2,6 @@
 //! whose stock is counted an item.
 
 mod changes;
-mod execute;
 mod verify;
 
 use axum::extract::State;

@@ -3,14 +3,16 @@
 //!
 //! One family under several prefixes (docs/decisions.md §15.2): `/v1/products` with variants,
 //! collections, categories and gift cards, `/v1/inventory` with locations, `/v1/customers`, `/v1/discounts`,
-//! `/v1/media`, `/v1/reviews` and `/v1/form-submissions`.
+//! `/v1/media`, `/v1/reviews`, `/v1/form-submissions`, `/v1/imports` and `/v1/exports`.
 
 mod categories;
 mod collections;
 mod customers;
 mod discounts;
+mod exports;
 mod forms;
 mod gift_cards;
+mod imports;
 mod inventory;
 mod locations;
 mod media;
@@ -23,7 +25,7 @@ use gateway::routes::Routes;
 
 /// The routes of this family, in document order.
 pub fn routes() -> Routes {
-    catalogue_routes().merge(admin_routes())
+    catalogue_routes().merge(admin_routes()).merge(file_routes())
 }
 
 /// `/v1/products`.
@@ -101,4 +103,21 @@ fn admin_routes() -> Routes {
         .post("/v1/reviews/{id}/approve", Cost::WRITE, reviews::approve)
         .post("/v1/reviews/{id}/reject", Cost::WRITE, reviews::reject)
         .post("/v1/reviews/{id}/reply", Cost::WRITE, reviews::reply)
+}
+
+/// What comes in and goes out by files.
+fn file_routes() -> Routes {
+    Routes::default()
+        .get("/v1/imports", Cost::List, imports::list)
+        .post("/v1/imports", Cost::WRITE, imports::create)
+        .get("/v1/imports/{id}", Cost::READ, imports::show)
+        .get("/v1/imports/{id}/findings", Cost::List, imports::findings)
+        .put_large("/v1/imports/{id}/parts/{part}", Cost::WRITE, imports::upload)
+        .post("/v1/imports/{id}/start", Cost::WRITE, imports::start)
+        .post("/v1/imports/{id}/cancel", Cost::WRITE, imports::cancel)
+        .get("/v1/exports", Cost::List, exports::list)
+        .post("/v1/exports", Cost::WRITE, exports::create)
+        .get("/v1/exports/{id}", Cost::READ, exports::show)
+        .post("/v1/exports/{id}/cancel", Cost::WRITE, exports::cancel)
+        .get("/v1/exports/{id}/parts/{part}", Cost::READ, exports::part)
 }

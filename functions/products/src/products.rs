@@ -1,10 +1,6 @@
 //! Products: the list, one product, and making, changing and removing them.
 
-pub(crate) mod ask;
-mod create;
 mod lookup;
-mod update;
-pub(crate) mod write;
 
 use std::collections::HashSet;
 
@@ -12,26 +8,23 @@ use axum::extract::State;
 use catalogue::collection::{self, Collection, CollectionKind, Judged, Members};
 use catalogue::product::{self, Card, Product, ProductStatus, ProductView};
 use catalogue::search::Search;
+use catalogue::workflows::save_product::{self, CreateRequest, UpdateRequest, write};
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::page::{self, Paging};
 use gateway::problem::{Code, FieldError, Problem};
-use gateway::reply::{Json, Page};
+use gateway::reply::{Created, Json, NoContent, Page};
 use gateway::request::{
-    self, Fault, FromText, Given, Judgement, Path, Ruled, Rules, Text, request,
+    self, Body, Fault, Flag, FromText, Given, IfMatch, Judgement, Path, Ruled, Rules, Text, Written, request,
 };
 use gateway::table::{Query, Scanned};
 use ground::id::{CollectionId, ProductId, StoreId};
 use ground::key;
-use ground::scope::ReadProducts;
+use ground::scope::{ReadProducts, WriteProducts};
 use platform::caller::StoreAccess;
 use serde::Serialize;
 
-pub use create::create;
-pub(crate) use create::derived;
 pub use lookup::ListedProduct;
-pub(crate) use update::close;
-pub use update::{remove, update};
 
 /// Ids of products, separated by commas: at most 100.
 #[derive(Debug, Clone)]
@@ -293,4 +286,62 @@ pub async fn show(
     let found = product::load(&app, &caller.store.id, &id).await?;
     let (product, variants) = found.ok_or(Code::NotFound)?;
     Ok(write::shown(&product, &variants))
+}
+
+/// `POST /v1/products`: a new product with its variants, their claims of SKUs, what checkouts
+/// need of them, and their first stock.
+///
+/// # Errors
+/// `handle_taken`, `sku_taken`; faults of fields all at once.
+pub async fn create(
+    caller: StoreAccess<WriteProducts>,
+    State(app): State<App>,
+    Ruled(Body(ask)): Ruled<Body<CreateRequest>>,
+) -> Result<Created<ProductView>, Problem> {
+    let now = app.clock.now();
+    save_product::create(&app, &caller.store, (ProductId::mint(now), ask), now).await
+}
+
+/// `PATCH /v1/products/{id}`: some of a product's data; variants have routes of their own.
+///
+/// # Errors
+/// `not_found`, `handle_taken`, `precondition_failed`; `options_in_use`, `unknown_category` as
+/// faults of their fields.
+pub async fn update(
+    caller: StoreAccess<WriteProducts>,
+    State(app): State<App>,
+    Path(id): Path<ProductId>,
+    if_match: IfMatch,
+    Body(ask): Body<UpdateRequest>,
+) -> Result<Json<ProductView>, Problem> {
+    save_product::change(&app, &caller.store, (&id, if_match), ask).await
+}
+
+/// How to remove a product.
+#[request]
+#[derive(Debug)]
+pub struct RemoveQuery {
+    /// Whether to remove it for good, which takes a product that was never ordered; it is
+    /// archived otherwise.
+    #[deserr(default)]
+    hard: Written<Flag>,
+}
+
+/// `DELETE /v1/products/{id}`: archives a product; with `?hard=true` removes it for good, with its
+/// variants and their stock.
+///
+/// # Errors
+/// `not_found`; `product_in_use`: it was ordered; `precondition_failed`.
+pub async fn remove(
+    caller: StoreAccess<WriteProducts>,
+    State(app): State<App>,
+    Path(id): Path<ProductId>,
+    if_match: IfMatch,
+    request::Query(query): request::Query<RemoveQuery>,
+) -> Result<NoContent, Problem> {
+    let store = &caller.store.id;
+    if query.hard.0.0 {
+        return save_product::remove(&app, store, &id, if_match).await;
+    }
+    save_product::archive(&app, store, &id, if_match).await
 }

@@ -17,11 +17,11 @@ use ground::scope::{ReadProducts, WriteProducts};
 use identity::store::{InventoryPolicy, Store};
 use platform::caller::StoreAccess;
 
-use crate::products::ask::{
+use catalogue::workflows::save_product::ask::{
     ChoiceAsk, MAX_GRAMS, VariantAsk, amount, at_home, judge_references, locations,
 };
-use crate::products::close;
-use crate::products::write::{Revision, WriteStep, release_orphans};
+use catalogue::workflows::save_product::close;
+use catalogue::workflows::save_product::write::{Revision, WriteStep, release_orphans};
 
 /// The product of this id with its variants.
 async fn load(

@@ -57,6 +57,8 @@ pub async fn take(app: &App, step: RunMessage) -> Result<(), Problem> {
         RunMessage::Replay { id } => replay::step(app, id).await,
         RunMessage::Drill { id } => drills::step(app, id).await,
         RunMessage::LoadTest { id } => load_tests::step(app, id).await,
+        RunMessage::Import { id } => transfers::import::step(app, id).await,
+        RunMessage::Export { id } => transfers::export::step(app, id).await,
     };
     let next = match outcome {
         Ok(next) => next,

@@ -5,6 +5,7 @@
 //! - [`inventory`]: how many there are, at each [`location`].
 //! - [`search`]: what products are found by; [`words`]: what that and their order is made of.
 //! - Pages: [`navigation`], [`policy`], [`media`] over [`blob`]s.
+//! - [`workflows`]: products and stock as they are written.
 //! - What customers say: [`review`], [`form`], [`wishlist`].
 
 pub mod blob;
@@ -22,3 +23,4 @@ pub mod review;
 pub mod search;
 pub mod wishlist;
 pub mod words;
+pub mod workflows;

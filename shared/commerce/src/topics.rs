@@ -34,6 +34,8 @@ use themes::installed;
 use themes::licensed;
 use themes::published;
 use themes::upload;
+use transfers::export;
+use transfers::import;
 
 /// What each noun declares, in document order.
 const DECLARED: &[&[Entry]] = &[
@@ -72,6 +74,8 @@ const DECLARED: &[&[Entry]] = &[
     subscription::TOPICS,
     incident::TOPICS,
     replay::TOPICS,
+    import::TOPICS,
+    export::TOPICS,
 ];
 
 /// Every topic, in document order.

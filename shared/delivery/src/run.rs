@@ -10,7 +10,7 @@ use std::time::Duration;
 use gateway::app::App;
 use gateway::item::Key;
 use gateway::queue::QueueName;
-use ground::id::{DrillId, LoadTestId, ReplayId};
+use ground::id::{DrillId, ExportId, ImportId, LoadTestId, ReplayId};
 use ground::key;
 use serde::{Deserialize, Serialize};
 
@@ -36,6 +36,16 @@ pub enum RunMessage {
         /// The load test.
         id: LoadTestId,
     },
+    /// An import's.
+    Import {
+        /// The import.
+        id: ImportId,
+    },
+    /// An export's.
+    Export {
+        /// The export.
+        id: ExportId,
+    },
 }
 
 impl RunMessage {
@@ -45,7 +55,9 @@ impl RunMessage {
         let replay = || ReplayId::parse(named(key::REPLAYS)?).map(|id| Self::Replay { id });
         let drill = || DrillId::parse(named(key::DRILLS)?).map(|id| Self::Drill { id });
         let test = || LoadTestId::parse(named(key::LOAD_TESTS)?).map(|id| Self::LoadTest { id });
-        replay().or_else(drill).or_else(test)
+        let import = || ImportId::parse(named(key::IMPORTS)?).map(|id| Self::Import { id });
+        let export = || ExportId::parse(named(key::EXPORTS)?).map(|id| Self::Export { id });
+        replay().or_else(drill).or_else(test).or_else(import).or_else(export)
     }
 
     /// Sends it. A message that is not sent is no loss: the work is due.

@@ -106,6 +106,12 @@ macro_rules! ids {
                 Self($crate::id::derive(Self::PREFIX, parts))
             }
 
+            /// The id that follows from `parts` and sorts by `at`, among those that were minted.
+            pub fn derive_at(at: $crate::clock::Timestamp, parts: &[&str]) -> Self {
+                let millis = u64::try_from(at.millis()).unwrap_or(0);
+                Self($crate::id::derive_numbered(Self::PREFIX, millis, parts))
+            }
+
             /// Parses an id; `None` when the prefix or the digits are wrong.
             pub fn parse(text: &str) -> Option<Self> {
                 $crate::id::is_well_formed(Self::PREFIX, text).then(|| Self(text.to_owned()))

@@ -1,6 +1,7 @@
 //! Items: what the table holds, and how it is keyed.
 
 pub(crate) mod deflated;
+mod octets;
 mod packed;
 
 use std::collections::HashMap;
@@ -12,6 +13,7 @@ use serde::de::DeserializeOwned;
 use crate::clock::Timestamp;
 use crate::problem::Problem;
 
+pub use octets::Octets;
 pub use packed::{Packing, unpacked};
 
 /// The attributes of an item.

@@ -130,6 +130,9 @@ catalogue! {
     DeliveryInFlight = 409 "delivery_in_flight" "The delivery is being attempted right now.";
     PayloadExpunged = 409 "payload_expunged" "The payload of this delivery has been removed.";
     ReplayRunning = 409 "replay_running" "A replay is under way on this store.";
+    ImportRunning = 409 "import_running" "An import is under way on this store.";
+    ImportTooLarge = 409 "import_too_large" "The parts of an import are 50 MB at most.";
+    PartsMissing = 409 "parts_missing" "The parts of an import are numbered from 1, without a gap.";
     NoSecretRotation = 409 "no_secret_rotation" "There is no secret rotation in progress.";
     StoreLimit = 409 "store_limit" "The account has reached its number of stores.";
     MenuLimit = 409 "menu_limit" "The store has reached its number of menus.";
@@ -316,6 +319,11 @@ impl Problem {
     pub fn because(mut self, cause: impl std::fmt::Display) -> Self {
         self.cause = Some(cause.to_string());
         self
+    }
+
+    /// The further member of this name.
+    pub fn extra(&self, name: &str) -> Option<&Value> {
+        self.extras.get(name)
     }
 
     /// The field errors.

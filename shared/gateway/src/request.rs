@@ -184,6 +184,8 @@ fn escaped(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }
 
+pub use json::parse as parse_json;
+
 /// Reads `T` from a value, naming every field at fault.
 pub fn read<T: Deserr<FieldErrors>>(value: Value) -> Result<T, Problem> {
     deserr::deserialize::<T, Value, FieldErrors>(value).map_err(|errors| Problem::invalid(errors.0))

@@ -159,6 +159,13 @@ impl Routes {
         self.row((Method::PUT, MethodFilter::PUT), path, cost, handler)
     }
 
+    /// `PUT` of a file: up to [`LARGE_BODY_LIMIT`].
+    #[must_use]
+    pub fn put_large<H: Handler<A>, A>(self, path: &'static str, cost: Cost, handler: H) -> Self {
+        let row = self.row_of::<H, A>(Method::PUT, path, cost);
+        self.add(Row { body_limit: LARGE_BODY_LIMIT, ..row }, MethodFilter::PUT, handler)
+    }
+
     /// `PATCH`.
     #[must_use]
     pub fn patch<H: Handler<A>, A>(self, path: &'static str, cost: Cost, handler: H) -> Self {

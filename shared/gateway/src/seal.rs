@@ -168,6 +168,16 @@ pub fn digest(text: &str) -> String {
     hex(&Sha256::digest(text))
 }
 
+/// SHA-256 of `bytes` in lower-case hex.
+pub fn digest_of(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
+/// SHA-256 of `bytes`.
+pub fn sha256(bytes: &[u8]) -> [u8; 32] {
+    Sha256::digest(bytes).into()
+}
+
 /// A new bearer secret: 256 bits from the operating system, base64url, 43 characters.
 pub fn random_secret() -> String {
     URL_SAFE_NO_PAD.encode(random_bytes::<32>())

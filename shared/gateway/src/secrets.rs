@@ -45,6 +45,8 @@ pub struct Keys {
     pub pages: SteadyKey,
     /// Signs preview tokens, under a key of its own that follows from the same.
     pub previews: MacKey,
+    /// Signs links to files, under a key of its own that follows from the same.
+    pub downloads: MacKey,
 }
 
 /// Where mail goes.
@@ -129,6 +131,7 @@ impl Secrets {
                 jwks: stored.published(),
                 pages: SteadyKey::derive(&request_key, "cursors of pages, AES-256-GCM-SIV"),
                 previews: MacKey::derive(&request_key, "preview tokens, HMAC-SHA256"),
+                downloads: MacKey::derive(&request_key, "links to files, HMAC-SHA256"),
                 request_key,
             })
         })

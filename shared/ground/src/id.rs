@@ -106,6 +106,10 @@ gateway::ids! {
     DrillId = "drl_";
     /// A load test.
     LoadTestId = "lod_";
+    /// An import.
+    ImportId = "imp_";
+    /// An export.
+    ExportId = "exp_";
 }
 
 /// Ids that follow from something, and from what. Of a kind that is listed some ids may still be
@@ -121,6 +125,8 @@ pub const DERIVED: &[(&str, &str)] = &[
     ),
     (RefundId::PREFIX, "the order or the payment, and the idempotency key, or what was seen there"),
     (DeliveryId::PREFIX, "the event and the subscription, and which replay it is of"),
+    (ProductId::PREFIX, "the import and the row, for what an import makes"),
+    (CustomerId::PREFIX, "the import and the row, for whom an import makes"),
     (WishId::PREFIX, "the customer, the product and the variant"),
     (ThemeId::PREFIX, "the theme's slug, which is its own alone"),
     (

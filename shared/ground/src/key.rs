@@ -9,6 +9,7 @@ mod platform;
 mod reliability;
 mod sales;
 mod themes;
+mod transfers;
 
 use gateway::item::{Index, Key};
 
@@ -19,6 +20,7 @@ pub use platform::*;
 pub use reliability::*;
 pub use sales::*;
 pub use themes::*;
+pub use transfers::*;
 
 /// An entry of a secondary index.
 pub type IndexKey = (Index, Key);

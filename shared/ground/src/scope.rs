@@ -12,9 +12,11 @@ pub const RESOURCES: &[(&str, &str)] = &[
     ("content", "navigation menus and policy pages"),
     ("customers", "customers and their addresses"),
     ("discounts", "discounts and their codes"),
+    ("exports", "exports, of what can be viewed besides"),
     ("forms", "form submissions"),
     ("fulfillments", "fulfilments and tracking"),
     ("gift_cards", "gift cards and their balances"),
+    ("imports", "imports, into what can be changed besides"),
     ("inventory", "stock levels"),
     ("locations", "stock locations"),
     ("media", "images and other media"),
@@ -273,6 +275,10 @@ required! {
     WriteForms = "write_forms";
     ReadReviews = "read_reviews";
     WriteReviews = "write_reviews";
+    ReadImports = "read_imports";
+    WriteImports = "write_imports";
+    ReadExports = "read_exports";
+    WriteExports = "write_exports";
     ReadThemes = "read_themes";
     WriteThemes = "write_themes";
 }

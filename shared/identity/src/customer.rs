@@ -6,6 +6,7 @@
 //! ([`COUNTED`]) is changed in place by arithmetic and is no new version of it.
 
 mod erase;
+mod save;
 mod session;
 mod topics;
 mod view;
@@ -28,6 +29,7 @@ use crate::holder::{Application, Holder};
 use crate::throttle::{Kind, Subject};
 
 pub use erase::erase_belongings;
+pub use save::{CreateRequest, UpdateRequest, create, update};
 pub use session::{CustomerSession, UnverifiedCustomerToken};
 pub use topics::*;
 pub use view::{AccountView, CustomerDeleted, CustomerView};

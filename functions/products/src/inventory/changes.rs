@@ -12,13 +12,13 @@ use gateway::idempotency::Required;
 use gateway::problem::{FieldError, Problem};
 use gateway::reply::Json;
 use gateway::request::{
-    AtMost, Body, Fault, Flag, Given, Int, Judgement, Patch, Ruled, Rules, Text, request,
+    AtMost, Body, Flag, Given, Int, Judgement, Patch, Ruled, Rules, Text, request,
 };
 use ground::id::{LocationId, VariantId};
 use ground::scope::WriteInventory;
 use platform::caller::StoreAccess;
 
-use super::execute::{Asked, execute};
+use catalogue::workflows::adjust_stock::{Asked, execute, fault};
 
 gateway::words! {
     /// What can be adjusted and set: the two change together, by what comes and goes.
@@ -131,6 +131,7 @@ pub async fn adjust(
         reference: ask.reference.map(String::from),
         dry_run: ask.dry_run.0,
         wanted: wanted.collect(),
+        mark: None,
     };
     execute(&app, &caller.store, &asked).await
 }
@@ -212,6 +213,7 @@ pub async fn set(
         reference: ask.reference.map(String::from),
         dry_run: ask.dry_run.0,
         wanted,
+        mark: None,
     };
     execute(&app, &caller.store, &asked).await
 }
@@ -318,15 +320,7 @@ pub async fn move_stock(
         reference: ask.reference.map(String::from),
         dry_run: ask.dry_run.0,
         wanted,
+        mark: None,
     };
     execute(&app, &caller.store, &asked).await
-}
-
-pub(super) fn fault(
-    number: usize,
-    field: &str,
-    code: &'static str,
-    detail: &'static str,
-) -> FieldError {
-    FieldError { pointer: format!("/changes/{number}/{field}"), fault: Fault::new(code, detail) }
 }

@@ -15,7 +15,7 @@ const MAX_DEPTH: usize = 64;
 ///
 /// # Errors
 /// `invalid_json` with the place of the fault.
-pub(super) fn parse(body: &[u8]) -> Result<Value, Problem> {
+pub fn parse(body: &[u8]) -> Result<Value, Problem> {
     let mut deserializer = serde_json::Deserializer::from_slice(body);
     let value = Strict { depth: 0 }
         .deserialize(&mut deserializer)

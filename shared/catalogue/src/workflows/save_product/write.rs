@@ -21,10 +21,10 @@ mod steps;
 
 use std::collections::HashSet;
 
-use catalogue::product::{
+use crate::product::{
     self, COUNTED, Card, DeferredWork, Product, ProductView, RemovedVariant, UniqueSku, Variant,
 };
-use catalogue::search::{self, Token};
+use crate::search::{self, Token};
 use gateway::app::App;
 use gateway::clock::{MINUTE, Timestamp};
 use gateway::item::{Item, Key};
@@ -37,7 +37,7 @@ use ground::key;
 use identity::store::{self, Store};
 
 use super::ask::stocked_at;
-pub(crate) use steps::{Chore, WriteStep};
+pub use steps::{Chore, WriteStep};
 use steps::{ROOM, cost, cut, own_images};
 
 /// What an event says it is about.
@@ -47,7 +47,7 @@ fn about(product: &Product) -> About<'_> {
 }
 
 /// The answer that shows a product with its variants.
-pub(crate) fn shown(product: &Product, variants: &[Variant]) -> Json<ProductView> {
+pub fn shown(product: &Product, variants: &[Variant]) -> Json<ProductView> {
     Json::new(&ProductView::of(product, variants)).version(product.version)
 }
 
@@ -68,7 +68,7 @@ fn card((product, variants): (&Product, &[Variant]), steps: &[WriteStep]) -> Car
 }
 
 /// Writes a new product with its variants.
-pub(crate) async fn create(
+pub async fn create(
     (app, store): (&App, &Store),
     (product, variants): (&Product, &[Variant]),
     steps: Vec<WriteStep>,
@@ -120,7 +120,7 @@ pub(crate) async fn create(
 
 /// A product before and after a change, with all its variants.
 #[derive(Debug)]
-pub(crate) struct Revision<'a> {
+pub struct Revision<'a> {
     /// The product as it was read, and its variants.
     pub before: (&'a Product, &'a [Variant]),
     /// The product at its next version, and its variants, each changed one at its next version.
@@ -218,7 +218,7 @@ impl Revision<'_> {
     }
 
     /// Writes the change with these steps and chores besides its own, and answers.
-    pub(crate) async fn write<R: Reply>(
+    pub async fn write<R: Reply>(
         &self,
         app: &App,
         more: (Vec<WriteStep>, Vec<Chore>),
@@ -233,7 +233,7 @@ impl Revision<'_> {
     }
 
     /// Writes a change that is not yet the answer.
-    pub(crate) async fn commit(
+    pub async fn commit(
         &self,
         app: &App,
         topic: &Topic<ProductView>,
@@ -264,13 +264,13 @@ fn drops(variants: &[Variant]) -> Vec<WriteStep> {
 
 /// Whether a product of these variants is removed in one transaction; otherwise it is to be
 /// archived before.
-pub(crate) fn go_at_once(variants: &[Variant]) -> bool {
+pub fn go_at_once(variants: &[Variant]) -> bool {
     cost(&drops(variants)) <= ROOM
 }
 
 /// Removes a product with everything about it. One whose variants do not [`go_at_once`] must be
 /// archived, with all that checkouts need of it, and never ordered.
-pub(crate) async fn remove(
+pub async fn remove(
     app: &App,
     (product, variants): (&Product, &[Variant]),
     topic: &Topic<ProductView>,
@@ -304,7 +304,7 @@ fn release_handle(write: Write, product: &Product, now: Timestamp) -> Write {
 
 /// Gives up claims of these SKUs that a creation left over which never came to its end: a minute
 /// old, and of products that do not exist. Says whether there were any.
-pub(crate) async fn release_orphans(
+pub async fn release_orphans(
     app: &App,
     store: &StoreId,
     skus: &[&str],

@@ -2,10 +2,9 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use axum::extract::State;
-use catalogue::inventory::Level;
-use catalogue::policy::SafeHtml;
-use catalogue::product::{
+use crate::inventory::Level;
+use crate::policy::SafeHtml;
+use crate::product::{
     self, Faults, ImageAsk, MAX_IMAGES, MAX_OPTIONS, Metadata, OptionAsk, PRODUCT_ARCHIVED,
     PRODUCT_DELETED, PRODUCT_UPDATED, Product, ProductOption, ProductStatus, ProductView, Sellable,
     Seo, SeoAsk, Tags, Variant, variant_title,
@@ -15,15 +14,13 @@ use gateway::clock::Timestamp;
 use gateway::item::Key;
 use gateway::problem::{Code, Problem};
 use gateway::reply::{Json, NoContent};
-use gateway::request::{AtMost, Body, Flag, IfMatch, Patch, Path, Query, Text, Written, request};
+use gateway::request::{AtMost, IfMatch, Patch, Text, request};
 use gateway::table::{self, retry};
 use ground::event::Topic;
 use ground::fields::{Handle, TaxClass};
 use ground::id::{CategoryId, ProductId, StoreId};
 use ground::key;
-use ground::scope::WriteProducts;
 use identity::store::Store;
-use platform::caller::StoreAccess;
 
 use super::ask::{images, judge_references, media};
 use super::create::list;
@@ -138,7 +135,7 @@ fn rechosen(
 }
 
 /// What a change of a product is announced as.
-fn topic(before: &Product, after: &Product) -> &'static Topic<ProductView> {
+pub(super) fn topic(before: &Product, after: &Product) -> &'static Topic<ProductView> {
     let archived = ProductStatus::Archived;
     if after.status == archived && before.status != archived {
         &PRODUCT_ARCHIVED
@@ -147,28 +144,27 @@ fn topic(before: &Product, after: &Product) -> &'static Topic<ProductView> {
     }
 }
 
-/// `PATCH /v1/products/{id}`: some of a product's data; variants have routes of their own.
+/// Changes some of a product's data.
 ///
 /// # Errors
 /// `not_found`, `handle_taken`, `precondition_failed`; `options_in_use`, `unknown_category` as
 /// faults of their fields.
-pub async fn update(
-    caller: StoreAccess<WriteProducts>,
-    State(app): State<App>,
-    Path(id): Path<ProductId>,
-    if_match: IfMatch,
-    Body(ask): Body<UpdateRequest>,
+pub async fn change(
+    app: &App,
+    store: &Store,
+    (id, if_match): (&ProductId, IfMatch),
+    ask: UpdateRequest,
 ) -> Result<Json<ProductView>, Problem> {
-    let (store, now) = (&caller.store, app.clock.now());
+    let now = app.clock.now();
     let own = ask.images.as_ref().map(|images| media(store, &images.0)).unwrap_or_default();
     let mut faults = Faults::default();
-    judge_references(&app, own, &mut faults).await?;
+    judge_references(app, own, &mut faults).await?;
     faults.done()?;
     retry(|| async {
         let (before, variants) =
-            product::load(&app, &store.id, &id).await?.ok_or(Code::NotFound)?;
+            product::load(app, &store.id, id).await?.ok_or(Code::NotFound)?;
         if_match.check(before.version)?;
-        let wanted = ask.clone().apply(&app, store, &before, now);
+        let wanted = ask.clone().apply(app, store, &before, now);
         if wanted == before {
             return Ok(shown(&before, &variants));
         }
@@ -182,40 +178,25 @@ pub async fn update(
         let revision = Revision { before: (&before, &variants), after: (&product, &after) };
         let answer = shown(&product, &after);
         let nothing = (Vec::new(), Vec::new());
-        revision.write(&app, nothing, topic(&before, &product), answer, now).await
+        revision.write(app, nothing, topic(&before, &product), answer, now).await
     })
     .await
 }
 
-/// How to remove a product.
-#[request]
-#[derive(Debug)]
-pub struct RemoveQuery {
-    /// Whether to remove it for good, which takes a product that was never ordered; it is
-    /// archived otherwise.
-    #[deserr(default)]
-    hard: Written<Flag>,
-}
-
-/// `DELETE /v1/products/{id}`: archives a product; with `?hard=true` removes it for good, with its
-/// variants and their stock.
+/// Archives a product.
 ///
 /// # Errors
-/// `not_found`; `product_in_use`: it was ordered; `precondition_failed`.
-pub async fn remove(
-    caller: StoreAccess<WriteProducts>,
-    State(app): State<App>,
-    Path(id): Path<ProductId>,
+/// `not_found`, `precondition_failed`.
+pub async fn archive(
+    app: &App,
+    store: &StoreId,
+    id: &ProductId,
     if_match: IfMatch,
-    Query(query): Query<RemoveQuery>,
 ) -> Result<NoContent, Problem> {
-    let (store, now) = (&caller.store, app.clock.now());
-    if query.hard.0.0 {
-        return remove_for_good(&app, &store.id, &id, &if_match).await;
-    }
+    let now = app.clock.now();
     retry(|| async {
         let (before, variants) =
-            product::load(&app, &store.id, &id).await?.ok_or(Code::NotFound)?;
+            product::load(app, store, id).await?.ok_or(Code::NotFound)?;
         if_match.check(before.version)?;
         if before.status == ProductStatus::Archived {
             return Ok(NoContent::default());
@@ -223,18 +204,21 @@ pub async fn remove(
         let product = before.changed(now).in_status(ProductStatus::Archived, now);
         let revision = Revision { before: (&before, &variants), after: (&product, &variants) };
         let (nothing, answer) = ((Vec::new(), Vec::new()), NoContent::default());
-        revision.write(&app, nothing, &PRODUCT_ARCHIVED, answer, now).await
+        revision.write(app, nothing, &PRODUCT_ARCHIVED, answer, now).await
     })
     .await
 }
 
-/// Removes a product that was never ordered: at once, or, where its variants are too many for one
-/// transaction, by way of the archive.
-async fn remove_for_good(
+/// Removes a product that was never ordered, with its variants and their stock: at once, or, where its
+/// variants are too many for one transaction, by way of the archive.
+///
+/// # Errors
+/// `not_found`; `product_in_use`: it was ordered; `precondition_failed`.
+pub async fn remove(
     app: &App,
     store: &StoreId,
     id: &ProductId,
-    if_match: &IfMatch,
+    if_match: IfMatch,
 ) -> Result<NoContent, Problem> {
     // The version that it got in the archive is no news to who asked for another.
     let archived_at = AtomicU64::new(0);
@@ -287,7 +271,7 @@ async fn demand_unordered(
 ///
 /// # Errors
 /// `product_in_use`: some of it belongs to orders.
-pub(crate) async fn close(app: &App, variant: &Variant) -> Result<Vec<Chore>, Problem> {
+pub async fn close(app: &App, variant: &Variant) -> Result<Vec<Chore>, Problem> {
     let partition = key::sellable(&variant.store_id, &variant.id).pk;
     let query = table::Query::partition(partition).begins_with(key::LEVELS);
     let levels: Vec<Level> = app.table.all(&query, 100).await?;

@@ -2,9 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use catalogue::inventory::{Level, MAX_QUANTITY};
-use catalogue::location;
-use catalogue::product::{Faults, Image, ImageAsk, MAX_OPTIONS, Sku, Variant, variant_title};
+use crate::inventory::{Level, MAX_QUANTITY};
+use crate::location;
+use crate::product::{Faults, Image, ImageAsk, MAX_OPTIONS, Sku, Variant, variant_title};
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
@@ -16,19 +16,19 @@ use identity::store::{InventoryPolicy, Store};
 use serde::{Deserialize, Serialize};
 
 /// Locations at which a new variant is stocked at once; more by `/v1/inventory/levels`.
-pub(crate) const MAX_FIRST_LEVELS: usize = 10;
+pub const MAX_FIRST_LEVELS: usize = 10;
 /// The heaviest variant: a thousand tonnes.
-pub(crate) const MAX_GRAMS: i64 = 1_000_000_000;
+pub const MAX_GRAMS: i64 = 1_000_000_000;
 
 /// Text of an option's value.
-pub(crate) type ChoiceAsk = AtMost<Text<1, 60>, MAX_OPTIONS>;
+pub type ChoiceAsk = AtMost<Text<1, 60>, MAX_OPTIONS>;
 
 /// A variant to make.
 #[request]
 #[derive(Debug, Clone)]
 pub struct VariantAsk {
     /// The stock-keeping unit, unique within the store without regard to case.
-    pub(crate) sku: Option<Sku>,
+    pub sku: Option<Sku>,
     /// What it costs, in the store's currency.
     price: AskedMoney,
     /// What it cost before, or elsewhere.
@@ -71,7 +71,7 @@ pub struct LevelAsk {
 
 /// A variant that is not written yet, with its first stock.
 #[derive(Debug, Clone)]
-pub(crate) struct Draft {
+pub struct Draft {
     /// The variant.
     pub variant: Variant,
     /// Its stock.
@@ -79,7 +79,7 @@ pub(crate) struct Draft {
 }
 
 /// An amount in the store's currency.
-pub(crate) fn amount(
+pub fn amount(
     faults: &mut Faults,
     pointer: &str,
     ask: &AskedMoney,
@@ -90,13 +90,13 @@ pub(crate) fn amount(
 
 impl VariantAsk {
     /// What it chooses of the product's options.
-    pub(crate) fn choice(&self) -> Vec<String> {
+    pub fn choice(&self) -> Vec<String> {
         let values = self.options.iter().flat_map(|options| &options.0);
         values.map(|value| value.as_str().to_owned()).collect()
     }
 
     /// The variant that it makes of a product, at a position; what is wrong is told at `pointer`.
-    pub(crate) fn draft(
+    pub fn draft(
         self,
         product: &ProductId,
         position: u32,
@@ -157,14 +157,14 @@ impl VariantAsk {
 }
 
 /// The locations at which these levels hold something.
-pub(crate) fn stocked_at<'a>(levels: impl IntoIterator<Item = &'a Level>) -> Vec<LocationId> {
+pub fn stocked_at<'a>(levels: impl IntoIterator<Item = &'a Level>) -> Vec<LocationId> {
     let stocked = levels.into_iter().filter(|level| level.available > 0);
     stocked.map(|level| level.location_id.clone()).collect()
 }
 
 /// Puts first stock that names no location at the store's first one, which is made when there is
 /// none.
-pub(crate) async fn at_home(
+pub async fn at_home(
     app: &App,
     store: &Store,
     asked: &mut [VariantAsk],
@@ -199,7 +199,7 @@ struct Present {
 }
 
 impl Present {
-    /// Whether stock may come to it, as [`Location::is_open`](catalogue::location::Location).
+    /// Whether stock may come to it, as [`Location::is_open`](crate::location::Location).
     fn is_open(&self) -> bool {
         self.active != Some(false) && self.closing != Some(true)
     }
@@ -217,7 +217,7 @@ impl Item for Present {
 
 /// Adds a fault for every reference to something that is not there, or to a location that takes
 /// nothing. One round trip, or none.
-pub(crate) async fn judge_references(
+pub async fn judge_references(
     app: &App,
     references: Vec<(Key, String, &'static str)>,
     faults: &mut Faults,
@@ -243,7 +243,7 @@ pub(crate) async fn judge_references(
 }
 
 /// The references of first stock to locations, with the pointers to them.
-pub(crate) fn locations(
+pub fn locations(
     drafts: &[Draft],
     pointer: impl Fn(usize) -> String,
 ) -> Vec<(Key, String, &'static str)> {
@@ -259,7 +259,7 @@ pub(crate) fn locations(
 }
 
 /// The references of images to the store's media.
-pub(crate) fn media(store: &Store, images: &[ImageAsk]) -> Vec<(Key, String, &'static str)> {
+pub fn media(store: &Store, images: &[ImageAsk]) -> Vec<(Key, String, &'static str)> {
     let own = images.iter().enumerate().filter_map(|(index, image)| {
         let id = image.media_id.as_ref()?;
         let pointer = format!("/images/{index}/media_id");
@@ -270,7 +270,7 @@ pub(crate) fn media(store: &Store, images: &[ImageAsk]) -> Vec<(Key, String, &'s
 
 /// The images as they are kept: the store's own media at the public address that a new name of the
 /// store does not change.
-pub(crate) fn images(app: &App, store: &Store, asked: Vec<ImageAsk>) -> Vec<Image> {
+pub fn images(app: &App, store: &Store, asked: Vec<ImageAsk>) -> Vec<Image> {
     let public = |id: &ground::id::MediaId| Image::address(&app.config.base_url, &store.id, id);
     let image = |ask: ImageAsk| Image {
         url: match (&ask.media_id, ask.url) {

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use catalogue::inventory::Level;
-use catalogue::product::{
+use crate::inventory::Level;
+use crate::product::{
     Barcode, DeferredWork, Product, RemovedVariant, Sellable, UniqueSku, Variant,
 };
-use catalogue::search::Token;
+use crate::search::Token;
 use gateway::clock::Timestamp;
 use gateway::item::Item;
 use gateway::problem::{Code, Problem};
@@ -25,7 +25,7 @@ pub(super) const ROOM: usize = ACTIONS.saturating_sub(RESERVED);
 
 /// A part of a change that may be refused: its actions stay together.
 #[derive(Debug, Clone)]
-pub(crate) enum WriteStep {
+pub enum WriteStep {
     /// A new variant, with what checkouts need of it and its first stock.
     Add(Box<Variant>, Box<Sellable>, Vec<Level>),
     /// A variant at its next version, and the one before.
@@ -40,7 +40,7 @@ pub(crate) enum WriteStep {
 
 /// A part of a change that may come after it.
 #[derive(Debug, Clone)]
-pub(crate) enum Chore {
+pub enum Chore {
     /// A stock level that goes with its variant.
     Close(Box<Level>),
     /// An image of the store that the product shows no longer.

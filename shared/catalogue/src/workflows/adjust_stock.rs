@@ -2,36 +2,91 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use catalogue::inventory::{
+use crate::inventory::{
     Adjustment, AdjustmentView, INVENTORY_ADJUSTED, InventoryChange, Level, LevelLocator,
     MAX_LEVELS, MovementKind, StockSnapshot, persist, plan,
 };
-use catalogue::location::Location;
-use catalogue::product::Sellable;
+use crate::location::Location;
+use crate::product::Sellable;
 use gateway::app::App;
 use gateway::clock::Timestamp;
-use gateway::item::Key;
-use gateway::problem::{Code, Problem};
+use gateway::item::{Item, Key};
+use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::Json;
+use gateway::request::Fault;
 use gateway::table::{Condition, Write};
 use ground::event::Event;
 use ground::id::{LocationId, MovementId, VariantId};
 use ground::key;
 use identity::store::Store;
-
-use super::changes::fault;
+use serde::{Deserialize, Serialize};
 
 /// A request, whatever it asks for.
-pub(super) struct Asked {
-    pub(super) kind: MovementKind,
-    pub(super) reason: String,
-    pub(super) reference: Option<String>,
-    pub(super) dry_run: bool,
-    pub(super) wanted: Vec<InventoryChange>,
+pub struct Asked {
+    /// What its movements are called.
+    pub kind: MovementKind,
+    /// Why, in the caller's words.
+    pub reason: String,
+    /// What the caller knows it by.
+    pub reference: Option<String>,
+    /// Whether it is only to be said what it would come to.
+    pub dry_run: bool,
+    /// What changes: at most [`MAX_LEVELS`] levels.
+    pub wanted: Vec<InventoryChange>,
+    /// What says that it is done, where a request could come twice: put with it, and only once.
+    pub mark: Option<Mark>,
+}
+
+/// That a change is made: an item of this key, until then.
+#[derive(Debug, Clone)]
+pub struct Mark {
+    /// Where.
+    pub key: Key,
+    /// When it is forgotten.
+    pub forgotten_at: Timestamp,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Done {
+    #[serde(rename = "PK")]
+    pk: String,
+    #[serde(rename = "SK")]
+    sk: String,
+    forgotten_at: Timestamp,
+    version: u64,
+}
+
+impl Item for Done {
+    const KIND: &'static str = "done";
+    fn key(&self) -> Key {
+        Key::new(&self.pk, &self.sk)
+    }
+    fn version(&self) -> u64 {
+        self.version
+    }
+    fn forget_at(&self) -> Option<Timestamp> {
+        Some(self.forgotten_at)
+    }
+}
+
+impl Asked {
+    /// Adds the mark, if there is to be one: whoever finds it there has done this already.
+    fn marked(&self, write: Write) -> Write {
+        write.also(self.mark.as_ref(), |write, mark| {
+            let (pk, sk) = (mark.key.pk.clone(), mark.key.sk.clone());
+            let done = Done { pk, sk, forgotten_at: mark.forgotten_at, version: 1 };
+            write.create(&done, Code::IdempotencyKeyReused)
+        })
+    }
 }
 
 /// Decides and writes. Levels that orders change meanwhile are read again.
-pub(super) async fn execute(
+///
+/// # Errors
+/// `insufficient_quantity`, `stale_quantity`, `item_not_tracked`, `location_inactive`; `unknown_item`,
+/// `unknown_location`, `too_few` and `too_many` as faults of their fields; `idempotency_key_reused` when
+/// its mark is there.
+pub async fn execute(
     app: &App,
     store: &Store,
     asked: &Asked,
@@ -71,12 +126,22 @@ pub(super) async fn execute(
         let changes = !adjustment.movements.is_empty();
         let event = Event::new(&INVENTORY_ADJUSTED, view.about(&store.id), &view, now);
         let items = adjustment.new_items();
-        demand_items(adjustment.put_into(app.table.write()), store, asked, items)
+        demand_items(adjustment.put_into(asked.marked(app.table.write())), store, asked, items)
             .also(changes.then_some(event), Write::emit)
             .answer(Json::new(&view), now)
             .await
     })
     .await
+}
+
+/// A fault of the change of this number.
+pub fn fault(
+    number: usize,
+    field: &str,
+    code: &'static str,
+    detail: &'static str,
+) -> FieldError {
+    FieldError { pointer: format!("/changes/{number}/{field}"), fault: Fault::new(code, detail) }
 }
 
 /// Actions that one transaction takes.

@@ -2,11 +2,10 @@
 
 use std::collections::HashSet;
 
-use axum::extract::State;
-use catalogue::policy::SafeHtml;
-use catalogue::product::{
+use crate::policy::SafeHtml;
+use crate::product::{
     DEFAULT_TITLE, Faults, ImageAsk, MAX_IMAGES, MAX_OPTIONS, MAX_VARIANTS, Metadata, OptionAsk,
-    PRODUCT_CREATED, Product, ProductOption, ProductStatus, ProductView, Seo, SeoAsk, Tags,
+    PRODUCT_CREATED, Product, ProductOption, ProductStatus, ProductView, Seo, SeoAsk, Sku, Tags,
     UniqueProductHandle, Variant, slug,
 };
 use gateway::app::App;
@@ -14,50 +13,48 @@ use gateway::clock::Timestamp;
 use gateway::item::Key;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::Created;
-use gateway::request::{AtMost, Body, FromText, Given, Judgement, Ruled, Rules, Text, request};
+use gateway::request::{AtMost, FromText, Given, Judgement, Rules, Text, request};
 use ground::fields::{Handle, TaxClass};
 use ground::id::{CategoryId, ProductId, VariantId};
 use ground::key;
 use ground::money::Money;
-use ground::scope::WriteProducts;
 use identity::store::Store;
-use platform::caller::StoreAccess;
 
 use super::ask::{Draft, VariantAsk, at_home, images, judge_references, locations, media};
 use super::write::{self, WriteStep, release_orphans};
 
 /// A product to make.
 #[request]
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct CreateRequest {
     /// What shoppers read.
-    title: Text<1, 255>,
+    pub(super) title: Text<1, 255>,
     /// Its name in URLs; it follows from the title unless said.
-    handle: Option<Handle>,
+    pub(super) handle: Option<Handle>,
     /// HTML, at most 64 KiB; what could run on a shopper's page is taken out of it.
-    description: Option<SafeHtml>,
+    pub(super) description: Option<SafeHtml>,
     /// Whether it is sold; a draft unless said.
-    status: Option<ProductStatus>,
+    pub(super) status: Option<ProductStatus>,
     /// Who makes it.
-    vendor: Option<Text<1, 100>>,
+    pub(super) vendor: Option<Text<1, 100>>,
     /// What it is, in the merchant's words.
-    product_type: Option<Text<1, 100>>,
+    pub(super) product_type: Option<Text<1, 100>>,
     /// Words to find it by.
-    tags: Option<Tags>,
+    pub(super) tags: Option<Tags>,
     /// What its variants differ by.
-    options: Option<AtMost<OptionAsk, MAX_OPTIONS>>,
+    pub(super) options: Option<AtMost<OptionAsk, MAX_OPTIONS>>,
     /// Its variants; without options it may be one, and without one it costs nothing yet.
-    variants: Option<AtMost<VariantAsk, MAX_VARIANTS>>,
+    pub(super) variants: Option<AtMost<VariantAsk, MAX_VARIANTS>>,
     /// Its pictures; the first stands for it in lists.
-    images: Option<AtMost<ImageAsk, MAX_IMAGES>>,
+    pub(super) images: Option<AtMost<ImageAsk, MAX_IMAGES>>,
     /// What search engines read.
-    seo: Option<SeoAsk>,
+    pub(super) seo: Option<SeoAsk>,
     /// What apps and merchants keep with it.
-    metadata: Option<Metadata>,
+    pub(super) metadata: Option<Metadata>,
     /// Where it belongs.
-    category_id: Option<CategoryId>,
+    pub(super) category_id: Option<CategoryId>,
     /// What it is taxed as: `books`, `food`; a word that the store's tax rates name.
-    tax_class: Option<TaxClass>,
+    pub(super) tax_class: Option<TaxClass>,
 }
 
 impl Rules for CreateRequest {
@@ -80,38 +77,39 @@ impl Rules for CreateRequest {
     }
 }
 
-/// `POST /v1/products`: a new product with its variants, their claims of SKUs, what checkouts
-/// need of them, and their first stock.
+/// Makes a product with its variants, their claims of SKUs, what checkouts need of them, and their
+/// first stock. The id is `id`, so that who asks for one twice makes one.
 ///
 /// # Errors
-/// `handle_taken`, `sku_taken`; faults of fields all at once.
+/// `handle_taken`, `sku_taken`; faults of fields all at once; `version_conflict` when there is a product of
+/// this id.
 pub async fn create(
-    caller: StoreAccess<WriteProducts>,
-    State(app): State<App>,
-    Ruled(Body(ask)): Ruled<Body<CreateRequest>>,
+    app: &App,
+    store: &Store,
+    (id, ask): (ProductId, CreateRequest),
+    now: Timestamp,
 ) -> Result<Created<ProductView>, Problem> {
-    let (store, now) = (&caller.store, app.clock.now());
     let is_named = ask.handle.is_some();
-    let (mut product, drafts) = plan(&app, store, ask, now).await?;
+    let (mut product, drafts) = plan(app, store, (id, ask), now).await?;
     let variants: Vec<Variant> = drafts.iter().map(|draft| draft.variant.clone()).collect();
     let mut tries: u32 = 0;
     loop {
         let steps = steps(&product, &drafts);
         let written =
-            write::create((&app, store), (&product, &variants), steps, &PRODUCT_CREATED, now).await;
+            write::create((app, store), (&product, &variants), steps, &PRODUCT_CREATED, now).await;
         tries = tries.saturating_add(1);
         match written {
             Err(problem) if problem.code == Code::HandleTaken && !is_named && tries < 5 => {
                 // Whoever loses the number too is one of many, and gets a handle of its own.
                 product.handle = match tries {
-                    1 => numbered_handle(&app, &product).await?,
+                    1 => numbered_handle(app, &product).await?,
                     _ => own_handle(&product)?,
                 };
             }
             Err(problem) if problem.code == Code::SkuTaken && tries < 5 => {
                 let skus: Vec<&str> =
                     variants.iter().filter_map(|variant| variant.sku.as_deref()).collect();
-                if !release_orphans(&app, &store.id, &skus, now).await? {
+                if !release_orphans(app, &store.id, &skus, now).await? {
                     return Err(problem);
                 }
             }
@@ -129,13 +127,15 @@ fn steps(product: &Product, drafts: &[Draft]) -> Vec<WriteStep> {
 }
 
 /// The product and the variants that are asked for.
-async fn plan(
+///
+/// # Errors
+/// All faults at once.
+pub async fn plan(
     app: &App,
     store: &Store,
-    mut ask: CreateRequest,
+    (id, mut ask): (ProductId, CreateRequest),
     now: Timestamp,
 ) -> Result<(Product, Vec<Draft>), Problem> {
-    let id = ProductId::mint(now);
     let mut faults = Faults::default();
     let options: Vec<ProductOption> = ask.options.take().map(list).unwrap_or_default();
     faults.judge_options(&options);
@@ -166,6 +166,21 @@ async fn plan(
 }
 
 impl CreateRequest {
+    /// What shoppers read.
+    pub fn title(&self) -> &str {
+        self.title.as_str()
+    }
+
+    /// Its name in URLs, if it is said.
+    pub const fn handle(&self) -> Option<&Handle> {
+        self.handle.as_ref()
+    }
+
+    /// The SKU of each variant that is named.
+    pub fn skus(&self) -> impl Iterator<Item = Option<&Sku>> {
+        self.variants.iter().flat_map(|variants| &variants.0).map(|variant| variant.sku.as_ref())
+    }
+
     /// The product as a draft, as far as its own fields say it.
     fn product(self, id: ProductId, store: &Store, now: Timestamp) -> Result<Product, Problem> {
         let handle = match self.handle {
@@ -212,14 +227,14 @@ pub(super) fn list<A, T: From<A>, const MAX: usize>(asked: AtMost<A, MAX>) -> Ve
 }
 
 /// A handle that was made from a title.
-pub(crate) fn derived(slug: &str) -> Result<Handle, Problem> {
+pub fn derived(slug: &str) -> Result<Handle, Problem> {
     let unfit =
         |fault: gateway::request::Fault| Problem::internal(format!("{slug}: {}", fault.detail));
     Handle::from_text(slug).map_err(unfit)
 }
 
 /// The variants that are asked for, judged together.
-fn several(
+pub(super) fn several(
     product: &ProductId,
     options: &[ProductOption],
     asked: Vec<VariantAsk>,

@@ -1,0 +1,209 @@
+//! Exports: what a store keeps, in a file.
+
+use std::time::Duration;
+
+use axum::extract::State;
+use delivery::run::RunMessage;
+use gateway::app::App;
+use gateway::caller::Public;
+use gateway::clock::Timestamp;
+use gateway::item::Index;
+use gateway::page::Paging;
+use gateway::problem::{Code, FieldError, Problem};
+use gateway::reply::{Accepted, File, Json, Page, Reply};
+use gateway::request::{
+    Body, Given, Int, Judgement, Path, Query, Ruled, Rules, Text, Written, request,
+};
+use gateway::table::{self, retry};
+use ground::id::ExportId;
+use ground::key;
+use ground::resource::load;
+use ground::scope::{ReadExports, Required, WriteExports};
+use http::header;
+use platform::caller::{StoreAccess, insufficient_scope};
+use transfers::FileFormat;
+use transfers::export::{Export, ExportKind, ExportStatus, ExportView, Link, PIECES_OF_PART};
+use transfers::piece;
+
+/// What to export.
+#[request]
+#[derive(Debug)]
+pub(crate) struct CreateRequest {
+    /// What is exported.
+    kind: ExportKind,
+    /// How it is written; as CSV, unless said.
+    format: Option<FileFormat>,
+    /// Only what was made at this time or later.
+    since: Option<Timestamp>,
+    /// Only what was made before this time.
+    until: Option<Timestamp>,
+}
+
+impl Rules for CreateRequest {
+    async fn broken(given: Given<'_>, _: &Judgement<'_>) -> Vec<FieldError> {
+        let time = |name| given.get::<Timestamp>(name);
+        let is_reversed = time("since").zip(time("until")).is_some_and(|(from, to)| to <= from);
+        let fault = || FieldError::new("/until", "invalid_range", "Must be after `since`.");
+        is_reversed.then(fault).into_iter().collect()
+    }
+}
+
+/// `POST /v1/exports`: Writes what a store keeps into a file.
+///
+/// An app needs the scope that reads what it asks for, too.
+///
+/// # Errors
+/// `insufficient_scope`; `invalid_range` as a fault of its field.
+pub(crate) async fn create(
+    caller: StoreAccess<WriteExports>,
+    State(app): State<App>,
+    Ruled(Body(ask)): Ruled<Body<CreateRequest>>,
+) -> Result<Accepted<ExportView>, Problem> {
+    let now = app.clock.now();
+    if !caller.actor.may(ask.kind.scope()) {
+        return Err(insufficient_scope(ask.kind.scope()));
+    }
+    let what = (ask.kind, ask.format.unwrap_or(FileFormat::Csv));
+    let range = (ask.since, ask.until);
+    let export = Export::new(&caller.store.id, what, range, caller.actor.id(), now);
+    let answer = Accepted::new(&ExportView::from(&export)).version(export.version);
+    let write = app.table.write().create(&export, Code::VersionConflict);
+    let answer = write.answer(answer, now).await?;
+    RunMessage::Export { id: export.id }.send(&app, Duration::ZERO).await;
+    Ok(answer)
+}
+
+/// Which exports.
+#[request]
+#[derive(Debug)]
+pub(crate) struct ListQuery {
+    /// Only those of this kind.
+    kind: Option<ExportKind>,
+    /// Only those in this state.
+    status: Option<ExportStatus>,
+}
+
+/// `GET /v1/exports`: Lists the store's exports, the newest first, without links.
+///
+/// An app sees those that it may ask for.
+pub(crate) async fn list(
+    caller: StoreAccess<ReadExports>,
+    State(app): State<App>,
+    Query(query): Query<ListQuery>,
+    paging: Paging,
+) -> Result<Page<ExportView>, Problem> {
+    let all = table::Query::index(Index::Gsi5, key::exports_on(&caller.store.id)).newest_first();
+    let wanted = |export: &Export| {
+        caller.actor.may(export.kind.scope())
+            && query.kind.is_none_or(|kind| export.kind == kind)
+            && query.status.is_none_or(|status| export.status == status)
+    };
+    paging.answer(&app, &all, wanted, |export| ExportView::from(&export)).await
+}
+
+/// An export of the store that the caller may see.
+async fn find<S: Required>(
+    app: &App,
+    caller: &StoreAccess<S>,
+    id: &ExportId,
+) -> Result<Export, Problem> {
+    let export: Export = load(app, &key::export(id)).await?;
+    let is_ours = export.store_id == caller.store.id && caller.actor.may(export.kind.scope());
+    if is_ours { Ok(export) } else { Err(Code::NotFound.into()) }
+}
+
+/// `GET /v1/exports/{id}`: Shows an export, and where its file is fetched.
+///
+/// # Errors
+/// `not_found`.
+pub(crate) async fn show(
+    caller: StoreAccess<ReadExports>,
+    State(app): State<App>,
+    Path(id): Path<ExportId>,
+) -> Result<Json<ExportView>, Problem> {
+    let export = find(&app, &caller, &id).await?;
+    let keys = app.secrets.keys().await?;
+    let mut view = ExportView::from(&export);
+    for part in &mut view.parts {
+        let link = Link::new(&export.id, part.number, app.clock.now());
+        part.url = Some(link.url(&keys.downloads, &app.config.base_url));
+    }
+    Ok(Json::new(&view).version(export.version))
+}
+
+/// `POST /v1/exports/{id}/cancel`: Gives an export up.
+///
+/// # Errors
+/// `not_found`; `invalid_state_transition` when it is over.
+pub(crate) async fn cancel(
+    caller: StoreAccess<WriteExports>,
+    State(app): State<App>,
+    Path(id): Path<ExportId>,
+) -> Result<Json<ExportView>, Problem> {
+    let (app, caller, id) = (&app, &caller, &id);
+    let answer = retry(|| async move {
+        let now = app.clock.now();
+        let cancelled = find(app, caller, id).await?.cancelled(now)?;
+        let answer = Json::new(&ExportView::from(&cancelled)).version(cancelled.version);
+        cancelled.save(app.table.write()).answer(answer, now).await
+    })
+    .await?;
+    piece::remove(app, id.as_str()).await;
+    Ok(answer)
+}
+
+/// What a link to a part says.
+#[request]
+#[derive(Debug)]
+pub(crate) struct PartQuery {
+    /// When it ends: seconds since 1970.
+    expires: Written<Int<0, 99_999_999_999>>,
+    /// That it is ours.
+    signature: Text<1, 100>,
+}
+
+/// `GET /v1/exports/{id}/parts/{part}`: A part of an export's file, for whoever has a link to it.
+///
+/// # Errors
+/// `invalid_or_expired_token`; `not_found` when the file is forgotten.
+pub(crate) async fn part(
+    _: Public,
+    State(app): State<App>,
+    Path((id, part)): Path<(ExportId, PartNumber)>,
+    Query(query): Query<PartQuery>,
+) -> Result<File, Problem> {
+    let (keys, now) = (app.secrets.keys().await?, app.clock.now());
+    let link = Link { export: &id, part: part.0, expires: query.expires.0.0 };
+    link.check(query.signature.as_str(), &keys.downloads, now)?;
+    let export: Export = load(&app, &key::export(&id)).await?;
+    let number = usize::try_from(part.0).unwrap_or(0).checked_sub(1).ok_or(Code::NotFound)?;
+    let pieces = export.parts().nth(number).map(<[u32]>::len).ok_or(Code::NotFound)?;
+    let first = number.saturating_mul(PIECES_OF_PART);
+    let places: Vec<String> =
+        (first..first.saturating_add(pieces)).map(Export::piece).collect();
+    let bytes = piece::read(&app, id.as_str(), &places).await?.ok_or(Code::NotFound)?;
+    let (kind, extension) = (export.kind, export.format);
+    let name = format!("attachment; filename=\"{kind}-{}.{extension}\"", export.created_at.day());
+    Ok(File::new(export.format.content_type(), bytes).map(|answer| {
+        answer
+            .header(header::CONTENT_DISPOSITION, &name)
+            .header(header::CACHE_CONTROL, gateway::answer::PRIVATE)
+    }))
+}
+
+/// The number of a part, from 1.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PartNumber(u64);
+
+impl gateway::request::FromText for PartNumber {
+    const EXPECTS: &'static str = "the number of a part";
+
+    fn from_text(text: &str) -> Result<Self, gateway::request::Fault> {
+        let number = text.parse().ok().filter(|number| (1..=1_000_000).contains(number));
+        let fault = || gateway::request::Fault::new("out_of_range", "Must be the number of a part.");
+        number.map(Self).ok_or_else(fault)
+    }
+}
+
+gateway::text_field!(PartNumber);
+gateway::string_schema!(PartNumber: {"pattern": "^[1-9][0-9]{0,6}$"});

@@ -1,0 +1,274 @@
+//! Imports: products, customers and stock out of a file.
+
+use std::time::Duration;
+
+use axum::extract::{FromRequestParts, State};
+use delivery::run::RunMessage;
+use gateway::app::App;
+use gateway::context::Context;
+use gateway::item::Index;
+use gateway::page::Paging;
+use gateway::problem::{Code, Problem};
+use gateway::reply::{Accepted, Created, Json, Page};
+use gateway::request::{
+    Argument, Body, Fault, Flag, FromText, Judgement, Path, Query, Raw, Reads, request,
+};
+use gateway::table::{self, retry};
+use ground::id::ImportId;
+use ground::key;
+use ground::resource::load;
+use ground::scope::{ReadImports, Required, WriteImports};
+use http::request::Parts;
+use platform::caller::{StoreAccess, insufficient_scope};
+use transfers::FileFormat;
+use transfers::import::{
+    Finding, Import, ImportAsk, ImportKind, ImportStatus, ImportView, MAX_PARTS, OnExisting, Part,
+};
+use transfers::piece;
+
+/// What to import.
+#[request]
+#[derive(Debug)]
+pub(crate) struct CreateRequest {
+    /// What is imported.
+    kind: ImportKind,
+    /// How the file is written; as CSV, unless said.
+    format: Option<FileFormat>,
+    /// Whether it only says what it would come to; it can be started in earnest then.
+    dry_run: Flag,
+    /// What becomes of products and customers that are there already, by their handle or address; it is
+    /// found wrong with their row, unless said.
+    on_existing: Option<OnExisting>,
+}
+
+/// `POST /v1/imports`: An import, whose file is to be uploaded in parts.
+///
+/// An app needs the scope that writes what it imports, too.
+///
+/// # Errors
+/// `insufficient_scope`.
+pub(crate) async fn create(
+    caller: StoreAccess<WriteImports>,
+    State(app): State<App>,
+    Body(ask): Body<CreateRequest>,
+) -> Result<Created<ImportView>, Problem> {
+    let now = app.clock.now();
+    if !caller.actor.may(ask.kind.scope()) {
+        return Err(insufficient_scope(ask.kind.scope()));
+    }
+    let wanted = ImportAsk {
+        kind: ask.kind,
+        format: ask.format.unwrap_or(FileFormat::Csv),
+        dry_run: ask.dry_run.0,
+        on_existing: ask.on_existing.unwrap_or(OnExisting::Fail),
+    };
+    let import = Import::new(wanted, &caller.store.id, caller.actor.id(), now);
+    let answer = Created::new(&ImportView::from(&import)).version(import.version);
+    app.table.write().create(&import, Code::VersionConflict).answer(answer, now).await
+}
+
+/// Which imports.
+#[request]
+#[derive(Debug)]
+pub(crate) struct ListQuery {
+    /// Only those of this kind.
+    kind: Option<ImportKind>,
+    /// Only those in this state.
+    status: Option<ImportStatus>,
+}
+
+/// `GET /v1/imports`: Lists the store's imports, the newest first.
+///
+/// An app sees those that it may ask for.
+pub(crate) async fn list(
+    caller: StoreAccess<ReadImports>,
+    State(app): State<App>,
+    Query(query): Query<ListQuery>,
+    paging: Paging,
+) -> Result<Page<ImportView>, Problem> {
+    let all = table::Query::index(Index::Gsi5, key::imports_on(&caller.store.id)).newest_first();
+    let wanted = |import: &Import| {
+        caller.actor.may(import.kind.scope())
+            && query.kind.is_none_or(|kind| import.kind == kind)
+            && query.status.is_none_or(|status| import.status == status)
+    };
+    paging.answer(&app, &all, wanted, |import| ImportView::from(&import)).await
+}
+
+/// An import of the store that the caller may see.
+async fn find<S: Required>(
+    app: &App,
+    caller: &StoreAccess<S>,
+    id: &ImportId,
+) -> Result<Import, Problem> {
+    let import: Import = load(app, &key::import(id)).await?;
+    let is_ours = import.store_id == caller.store.id && caller.actor.may(import.kind.scope());
+    if is_ours { Ok(import) } else { Err(Code::NotFound.into()) }
+}
+
+fn shown(import: &Import) -> Json<ImportView> {
+    Json::new(&ImportView::from(import)).version(import.version)
+}
+
+/// `GET /v1/imports/{id}`: Shows an import, and how far it has come.
+///
+/// # Errors
+/// `not_found`.
+pub(crate) async fn show(
+    caller: StoreAccess<ReadImports>,
+    State(app): State<App>,
+    Path(id): Path<ImportId>,
+) -> Result<Json<ImportView>, Problem> {
+    Ok(shown(&find(&app, &caller, &id).await?))
+}
+
+/// `GET /v1/imports/{id}/findings`: What is wrong with the rows of an import, as far as it has come.
+///
+/// # Errors
+/// `not_found`, `invalid_cursor`.
+pub(crate) async fn findings(
+    caller: StoreAccess<ReadImports>,
+    State(app): State<App>,
+    Path(id): Path<ImportId>,
+    paging: Paging,
+) -> Result<Page<Finding>, Problem> {
+    let import = find(&app, &caller, &id).await?;
+    paging.answer(&app, &import.findings(), |_: &Finding| true, |finding| finding).await
+}
+
+/// The number of a part, from 1.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PartNumber(u32);
+
+impl FromText for PartNumber {
+    const EXPECTS: &'static str = "the number of a part";
+
+    fn from_text(text: &str) -> Result<Self, Fault> {
+        let number = text.parse().ok().filter(|number| (1..=MAX_PARTS).contains(number));
+        let number = number.and_then(|number: i64| u32::try_from(number).ok());
+        let fault = || Fault::new("out_of_range", "Must be the number of a part: 1 to 50.");
+        number.map(Self).ok_or_else(fault)
+    }
+}
+
+gateway::text_field!(PartNumber);
+gateway::string_schema!(PartNumber: {"pattern": "^([1-9]|[1-4][0-9]|50)$"});
+
+/// The bytes of a part.
+pub(crate) struct Bytes(bytes::Bytes);
+
+impl Argument for Bytes {
+    const READS: Reads = Reads::BODY;
+
+    async fn judge(case: &mut Judgement<'_>) -> Result<(), Problem> {
+        let kind = case.inbound.media_type();
+        let is_known = ["", "text/csv", "application/jsonl", "application/octet-stream"];
+        if !is_known.contains(&kind.as_str()) {
+            let detail = "Send `text/csv`, `application/jsonl` or `application/octet-stream`.";
+            return Err(Code::UnsupportedMediaType.detail(detail));
+        }
+        if case.inbound.body.is_empty() {
+            return Err(Problem::field("/", "too_short", "A part has at least one byte."));
+        }
+        Ok(())
+    }
+
+    gateway::describes! { |operation| {
+        operation.takes_bytes("text/csv");
+        operation.takes_bytes("application/jsonl");
+        operation.takes_bytes("application/octet-stream");
+        operation.refuses(&[Code::UnsupportedMediaType]);
+    } }
+}
+
+impl<S: Sync> FromRequestParts<S> for Bytes {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let Raw(inbound) = Raw::from_request_parts(parts, state).await?;
+        Ok(Self(inbound.body.clone()))
+    }
+}
+
+/// `PUT /v1/imports/{id}/parts/{part}`: A part of an import's file, at most 4 MiB, in place of one of the
+/// same number. The file is its parts, one after the other, however they are cut: 50 MB at most.
+///
+/// # Errors
+/// `not_found`; `import_too_large`; `invalid_state_transition` once it is started.
+pub(crate) async fn upload(
+    caller: StoreAccess<WriteImports>,
+    State(app): State<App>,
+    Path((id, PartNumber(number))): Path<(ImportId, PartNumber)>,
+    Bytes(bytes): Bytes,
+) -> Result<Json<ImportView>, Problem> {
+    let part = Part::of(&bytes);
+    let import = find(&app, &caller, &id).await?;
+    import.with_part(number, part.clone(), app.clock.now())?;
+    part.write(&app, (&import, number), &bytes).await?;
+    let (app, caller, id, part) = (&app, &caller, &id, &part);
+    retry(|| async move {
+        let now = app.clock.now();
+        let before = find(app, caller, id).await?;
+        let next = before.with_part(number, part.clone(), now)?;
+        let write = app.table.write().replace(&next, Code::VersionConflict);
+        write.answer(shown(&next), now).await
+    })
+    .await
+}
+
+/// How to start.
+#[request]
+#[derive(Debug)]
+pub(crate) struct StartRequest {
+    /// Whether it only says what it would come to; as it was asked for, unless said. One that was checked
+    /// is started in earnest.
+    dry_run: Option<Flag>,
+}
+
+/// `POST /v1/imports/{id}/start`: Reads the file. Further parts are refused then.
+///
+/// # Errors
+/// `not_found`; `import_running`: a store has one at a time; `parts_missing`;
+/// `invalid_state_transition`.
+pub(crate) async fn start(
+    caller: StoreAccess<WriteImports>,
+    State(app): State<App>,
+    Path(id): Path<ImportId>,
+    Body(ask): Body<StartRequest>,
+) -> Result<Accepted<ImportView>, Problem> {
+    let principal = Context::current().map(|context| context.principal()).unwrap_or_default();
+    let (app, caller, id, principal) = (&app, &caller, &id, &principal);
+    let asked = ask.dry_run.map(|flag| flag.0);
+    let answer = retry(|| async move {
+        let now = app.clock.now();
+        let before = find(app, caller, id).await?;
+        let as_before = before.dry_run && before.status == ImportStatus::Uploading;
+        let next = before.started(asked.unwrap_or(as_before), principal, now)?;
+        let answer = Accepted::new(&ImportView::from(&next)).version(next.version);
+        next.begin(app.table.write()).answer(answer, now).await
+    })
+    .await?;
+    RunMessage::Import { id: id.clone() }.send(app, Duration::ZERO).await;
+    Ok(answer)
+}
+
+/// `POST /v1/imports/{id}/cancel`: Gives an import up. What was imported stays.
+///
+/// # Errors
+/// `not_found`; `invalid_state_transition` when it is over.
+pub(crate) async fn cancel(
+    caller: StoreAccess<WriteImports>,
+    State(app): State<App>,
+    Path(id): Path<ImportId>,
+) -> Result<Json<ImportView>, Problem> {
+    let (app, caller, id) = (&app, &caller, &id);
+    let answer = retry(|| async move {
+        let now = app.clock.now();
+        let before = find(app, caller, id).await?;
+        let next = before.cancelled(now)?;
+        next.save(&before, app.table.write()).answer(shown(&next), now).await
+    })
+    .await?;
+    piece::remove(app, id.as_str()).await;
+    Ok(answer)
+}

@@ -1,0 +1,173 @@
+//! Bringing a product up to what is said of it whole, by who does not know what it is: a file.
+
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::problem::{Code, Problem};
+use gateway::reply::Json;
+use gateway::table::retry;
+use ground::id::ProductId;
+use identity::store::Store;
+
+use super::ask::{Draft, at_home, images, judge_references, locations, media};
+use super::change::topic;
+use super::create::{CreateRequest, list, several};
+use super::write::{Revision, WriteStep, shown};
+use crate::product::{
+    self, Faults, MAX_VARIANTS, Product, ProductOption, ProductView, Seo, Variant,
+};
+
+/// Gives a product what is said of it. What is not said stays, and so do variants that are not named, and
+/// the stock of those that are; variants are known by what they choose of the options, whose names are
+/// the product's. New ones are added, with their first stock.
+///
+/// # Errors
+/// `not_found`; `handle_taken`, `sku_taken`, `variant_limit`; `options_in_use` and others as faults of
+/// their fields.
+pub async fn overwrite(
+    app: &App,
+    store: &Store,
+    (id, mut ask): (&ProductId, CreateRequest),
+) -> Result<Json<ProductView>, Problem> {
+    if let Some(variants) = &mut ask.variants {
+        at_home(app, store, &mut variants.0).await?;
+    }
+    let own = ask.images.as_ref().map(|images| media(store, &images.0)).unwrap_or_default();
+    let (ask, own) = (&ask, &own);
+    retry(|| async move {
+        let now = app.clock.now();
+        let (before, variants) =
+            product::load(app, &store.id, id).await?.ok_or(Code::NotFound)?;
+        let mut faults = Faults::default();
+        let (wanted, drafts) = wanted(app, store, (&before, ask.clone()), &mut faults, now);
+        let (after, added) = arranged(&wanted, &variants, drafts, now);
+        let mut references = own.clone();
+        references.extend(locations(&added, |index| format!("/variants/{index}")));
+        judge_references(app, references, &mut faults).await?;
+        faults.done()?;
+        if after.len() > MAX_VARIANTS {
+            return Err(Code::VariantLimit.with("limit", MAX_VARIANTS));
+        }
+        if wanted == before && after == variants {
+            return Ok(shown(&before, &variants));
+        }
+        let product = wanted.changed(now).over(&after);
+        product.fits()?;
+        let add = |draft: Draft| {
+            let sellable = Box::new(product.sellable(&draft.variant));
+            WriteStep::Add(Box::new(draft.variant), sellable, draft.levels)
+        };
+        let steps = added.into_iter().map(add).collect();
+        let revision = Revision { before: (&before, &variants), after: (&product, &after) };
+        let answer = shown(&product, &after);
+        revision.write(app, (steps, Vec::new()), topic(&before, &product), answer, now).await
+    })
+    .await
+}
+
+/// The product as it is said to be, at the version it is, and the variants that are named.
+fn wanted(
+    app: &App,
+    store: &Store,
+    (before, ask): (&Product, CreateRequest),
+    faults: &mut Faults,
+    now: Timestamp,
+) -> (Product, Vec<Draft>) {
+    let said: Vec<ProductOption> = ask.options.map(list).unwrap_or_default();
+    let options = united(&before.options, said, faults);
+    let drafts = ask.variants.map(|asked| {
+        several(&before.id, &options, asked.0, (store, &mut *faults), now)
+    });
+    let mut wanted = Product {
+        title: ask.title.into(),
+        description: ask.description.map_or_else(|| before.description.clone(), |html| html.as_str().to_owned()),
+        vendor: ask.vendor.map(String::from).or_else(|| before.vendor.clone()),
+        product_type: ask.product_type.map(String::from).or_else(|| before.product_type.clone()),
+        category_id: ask.category_id.or_else(|| before.category_id.clone()),
+        tax_class: ask.tax_class.or_else(|| before.tax_class.clone()),
+        options,
+        ..before.clone()
+    };
+    if let Some(tags) = ask.tags {
+        wanted.tags = tags.0;
+    }
+    if let Some(asked) = ask.images {
+        wanted.images = images(app, store, asked.0);
+    }
+    if let Some(seo) = ask.seo.map(Seo::from) {
+        wanted.seo.title = seo.title.or(wanted.seo.title);
+        wanted.seo.description = seo.description.or(wanted.seo.description);
+    }
+    if let Some(metadata) = ask.metadata {
+        wanted.metadata.extend(metadata.0);
+    }
+    if let Some(status) = ask.status {
+        wanted = wanted.in_status(status, now);
+    }
+    (wanted, drafts.unwrap_or_default())
+}
+
+/// The options with what is said of them: the same names, and further values behind those that there are.
+fn united(
+    before: &[ProductOption],
+    said: Vec<ProductOption>,
+    faults: &mut Faults,
+) -> Vec<ProductOption> {
+    let names = |options: &[ProductOption]| -> Vec<String> {
+        options.iter().map(|option| option.name.to_lowercase()).collect()
+    };
+    if said.is_empty() {
+        return before.to_vec();
+    }
+    if names(before) != names(&said) {
+        let detail = "The product's variants differ by other options.";
+        faults.add("/options", "options_in_use", detail);
+        return before.to_vec();
+    }
+    let with = |(option, said): (&ProductOption, ProductOption)| {
+        let mut option = option.clone();
+        let new = said.values.into_iter().filter(|value| !option.values.contains(value));
+        let new: Vec<String> = new.collect();
+        option.values.extend(new);
+        option
+    };
+    let options: Vec<ProductOption> = before.iter().zip(said).map(with).collect();
+    faults.judge_options(&options);
+    options
+}
+
+/// The variants as they come to be, each changed one at its next version, and which of them are new.
+fn arranged(
+    product: &Product,
+    before: &[Variant],
+    drafts: Vec<Draft>,
+    now: Timestamp,
+) -> (Vec<Variant>, Vec<Draft>) {
+    let (mut after, mut added) = (before.to_vec(), Vec::new());
+    for mut draft in drafts {
+        let found = after.iter_mut().find(|variant| variant.options == draft.variant.options);
+        if let Some(variant) = found {
+            let said = draft.variant;
+            let wanted = Variant {
+                sku: said.sku.or_else(|| variant.sku.clone()),
+                price: said.price,
+                compare_at: said.compare_at.or_else(|| variant.compare_at.clone()),
+                weight_grams: said.weight_grams.or(variant.weight_grams),
+                barcode: said.barcode.or_else(|| variant.barcode.clone()),
+                requires_shipping: said.requires_shipping,
+                tracked: said.tracked || variant.tracked,
+                policy: said.policy.or(variant.policy),
+                ..variant.clone()
+            };
+            if wanted != *variant {
+                *variant = wanted.changed(now);
+            }
+        } else {
+            let place = after.len().saturating_add(1);
+            draft.variant.position = u32::try_from(place).unwrap_or(u32::MAX);
+            draft.variant.product_id = product.id.clone();
+            after.push(draft.variant.clone());
+            added.push(draft);
+        }
+    }
+    (after, added)
+}

@@ -1,0 +1,168 @@
+//! Making a customer, and changing one, by the store.
+
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::item::Key;
+use gateway::problem::{Code, Problem};
+use gateway::reply::{Created, Json};
+use gateway::request::{AtMost, Flag, IfMatch, Patch, Text, request};
+use ground::fields::{Email, Phone};
+use ground::id::CustomerId;
+use ground::resource::{Resource, change};
+
+use super::{
+    CUSTOMER_CREATED, CUSTOMER_UPDATED, Customer, CustomerStatus, CustomerView, UniqueCustomerEmail,
+};
+use crate::address::{Address, AddressInput};
+use crate::holder::Application;
+use crate::store::Store;
+
+/// Labels, and groups, of one customer.
+const MAX_WORDS: usize = 50;
+/// Where a customer said what the store writes down, unless it says where.
+const BY_STORE: &str = "store";
+
+/// A customer to make.
+#[request]
+#[derive(Debug, Clone)]
+pub struct CreateRequest {
+    /// Their address: what they sign in with, once they show that it is theirs.
+    email: Email,
+    /// The person's name.
+    name: Option<Text<1, 200>>,
+    /// The person's telephone number.
+    phone: Option<Phone>,
+    /// Whether they want advertisements.
+    accepts_marketing: Flag,
+    /// Where they said so.
+    marketing_source: Option<Text<1, 100>>,
+    /// The store's own labels.
+    tags: Option<AtMost<Text<1, 100>, MAX_WORDS>>,
+    /// The groups that the store puts them into.
+    groups: Option<AtMost<Text<1, 100>, MAX_WORDS>>,
+    /// What the store notes about them.
+    note: Option<Text<1, 2_000>>,
+    /// Whether their orders are not taxed.
+    tax_exempt: Flag,
+    /// Where their orders go, unless they say otherwise: the first of their address book.
+    address: Option<AddressInput>,
+}
+
+impl CreateRequest {
+    /// Their address.
+    pub const fn email(&self) -> &Email {
+        &self.email
+    }
+}
+
+fn words(given: AtMost<Text<1, 100>, MAX_WORDS>) -> Vec<String> {
+    let mut seen = std::collections::HashSet::new();
+    let given = given.0.into_iter().map(String::from);
+    given.filter(|word| seen.insert(word.clone())).collect()
+}
+
+/// Makes a customer whom the store knows. They have no password: whoever signs in first proves by a
+/// code that the address is theirs.
+///
+/// # Errors
+/// `email_taken`; `version_conflict` when there is a customer of this id.
+pub async fn create(
+    app: &App,
+    store: &Store,
+    (id, ask): (CustomerId, CreateRequest),
+    now: Timestamp,
+) -> Result<Created<CustomerView>, Problem> {
+    let application = Application {
+        email: ask.email,
+        password_hash: None,
+        name: ask.name.map(String::from),
+        phone: ask.phone,
+        accepts_marketing: false,
+    };
+    let source = ask.marketing_source.as_ref().map_or(BY_STORE, |source| source.as_str());
+    let made = Customer::register(&store.id, &store.currency, application, now).with_consent(
+        ask.accepts_marketing.0,
+        source,
+        now,
+    );
+    let address = ask.address.map(|input| Address::add(&store.id, &id, input.into(), now));
+    let customer = Customer {
+        id,
+        addresses_count: u32::from(address.is_some()),
+        default_address_id: address.as_ref().map(|address| address.id.clone()),
+        tags: ask.tags.map(words).unwrap_or_default(),
+        groups: ask.groups.map(words).unwrap_or_default(),
+        note: ask.note.map(String::from),
+        tax_exempt: ask.tax_exempt.0,
+        ..made
+    };
+    app.table
+        .write()
+        .create(&customer, Code::VersionConflict)
+        .create(&UniqueCustomerEmail::of(&customer), Code::EmailTaken)
+        .also(address, |write, address| write.create(&address, Code::VersionConflict))
+        .emit(customer.event(&CUSTOMER_CREATED, now))
+        .answer(customer.created(), now)
+        .await
+}
+
+/// What to change about a customer. Their address is theirs to change.
+#[request]
+#[derive(Debug, Clone)]
+pub struct UpdateRequest {
+    /// The person's name; `null` clears it.
+    name: Patch<Text<1, 200>>,
+    /// The person's telephone number; `null` clears it.
+    phone: Patch<Phone>,
+    /// Whether they want advertisements.
+    accepts_marketing: Option<Flag>,
+    /// Where they said so.
+    marketing_source: Option<Text<1, 100>>,
+    /// The store's own labels, all of them.
+    tags: Option<AtMost<Text<1, 100>, MAX_WORDS>>,
+    /// The groups that the store puts them into, all of them.
+    groups: Option<AtMost<Text<1, 100>, MAX_WORDS>>,
+    /// What the store notes about them; `null` clears it.
+    note: Patch<Text<1, 2_000>>,
+    /// Whether their orders are not taxed.
+    tax_exempt: Option<Flag>,
+    /// Whether the account may be used; while it may not, nobody is signed in to it.
+    status: Option<CustomerStatus>,
+}
+
+impl UpdateRequest {
+    /// The customer as the store wants them.
+    fn apply(self, before: &Customer, now: Timestamp) -> Customer {
+        let mut wanted = before.clone();
+        self.name.apply(&mut wanted.name);
+        self.phone.apply(&mut wanted.phone);
+        self.note.apply(&mut wanted.note);
+        wanted.tags = self.tags.map_or(wanted.tags, words);
+        wanted.groups = self.groups.map_or(wanted.groups, words);
+        wanted.tax_exempt = self.tax_exempt.map_or(wanted.tax_exempt, |flag| flag.0);
+        wanted.status = self.status.unwrap_or(wanted.status);
+        let source = self.marketing_source.as_ref().map_or(BY_STORE, |source| source.as_str());
+        match self.accepts_marketing {
+            Some(accepts) => wanted.with_consent(accepts.0, source, now),
+            None => wanted,
+        }
+    }
+}
+
+/// Changes some of a customer's data.
+///
+/// # Errors
+/// `not_found`, `precondition_failed`.
+pub async fn update(
+    app: &App,
+    key: &Key,
+    if_match: IfMatch,
+    ask: UpdateRequest,
+) -> Result<Json<CustomerView>, Problem> {
+    change::<Customer>(app, key, if_match, &CUSTOMER_UPDATED, |before, now| {
+        let wanted = ask.clone().apply(before, now);
+        let seen = |customer: &Customer| serde_json::to_value(customer).map_err(Problem::internal);
+        Ok((seen(&wanted)? != seen(before)?).then(|| wanted.changed(now)))
+    })
+    .await
+}

@@ -1,0 +1,52 @@
+//! Rows of named columns.
+
+/// A row under way: its cells are set by the names of their columns.
+#[derive(Debug, Clone)]
+pub(super) struct Row {
+    columns: &'static [&'static str],
+    cells: Vec<String>,
+}
+
+impl Row {
+    /// An empty one.
+    pub(super) fn of(columns: &'static [&'static str]) -> Self {
+        Self { columns, cells: vec![String::new(); columns.len()] }
+    }
+
+    fn put(mut self, column: &str, value: String) -> Self {
+        let place = self.columns.iter().position(|name| *name == column);
+        debug_assert!(place.is_some(), "there is no column {column}");
+        if let Some(cell) = place.and_then(|place| self.cells.get_mut(place)) {
+            *cell = value;
+        }
+        self
+    }
+
+    /// What somebody has written: no formula.
+    pub(super) fn text(self, column: &str, text: &str) -> Self {
+        self.put(column, crate::csv::text(text))
+    }
+
+    /// The same, if it is there.
+    pub(super) fn some(self, column: &str, text: Option<&str>) -> Self {
+        match text {
+            Some(text) => self.text(column, text),
+            None => self,
+        }
+    }
+
+    /// A number, a time, an id, a word of ours.
+    pub(super) fn value(self, column: &str, value: impl ToString) -> Self {
+        self.put(column, value.to_string())
+    }
+
+    /// The cells.
+    pub(super) fn cells(self) -> Vec<String> {
+        self.cells
+    }
+}
+
+/// The first row.
+pub(super) fn names(columns: &[&str]) -> Vec<String> {
+    columns.iter().map(|name| (*name).to_owned()).collect()
+}

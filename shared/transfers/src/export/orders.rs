@@ -1,0 +1,128 @@
+//! Orders as rows, one for each line, in the columns of Shopify's order files.
+
+use identity::address::PostalAddress;
+use sales::discount::DiscountCode;
+use sales::order::{Order, OrderItem};
+
+use super::columns::Row;
+
+/// The columns. Those of the order stand in its first row alone.
+pub(super) const COLUMNS: &[&str] = &[
+    "Name",
+    "Id",
+    "Email",
+    "Status",
+    "Financial Status",
+    "Fulfillment Status",
+    "Currency",
+    "Subtotal",
+    "Shipping",
+    "Taxes",
+    "Total",
+    "Discount Amount",
+    "Discount Code",
+    "Refunded Amount",
+    "Outstanding Balance",
+    "Shipping Method",
+    "Created at",
+    "Cancelled at",
+    "Lineitem quantity",
+    "Lineitem name",
+    "Lineitem price",
+    "Lineitem discount",
+    "Lineitem tax",
+    "Lineitem total",
+    "Lineitem sku",
+    "Lineitem variant id",
+    "Lineitem fulfilled",
+    "Billing Name",
+    "Billing Company",
+    "Billing Address1",
+    "Billing Address2",
+    "Billing City",
+    "Billing Zip",
+    "Billing Province",
+    "Billing Country",
+    "Billing Phone",
+    "Shipping Name",
+    "Shipping Company",
+    "Shipping Address1",
+    "Shipping Address2",
+    "Shipping City",
+    "Shipping Zip",
+    "Shipping Province",
+    "Shipping Country",
+    "Shipping Phone",
+    "Notes",
+    "Tags",
+    "Source",
+];
+
+/// An order, line by line.
+pub(super) fn rows(order: &Order) -> Vec<Vec<String>> {
+    let row = |(number, item): (usize, &OrderItem)| {
+        let row = Row::of(COLUMNS).text("Name", &order.number);
+        let row = if number == 0 { head(row, order) } else { row };
+        line(row, item).cells()
+    };
+    order.items.iter().enumerate().map(row).collect()
+}
+
+fn head(row: Row, order: &Order) -> Row {
+    let totals = &order.totals;
+    let codes = order.discounts.iter().filter_map(|discount| discount.code.as_ref());
+    let codes: Vec<&str> = codes.map(DiscountCode::as_str).collect();
+    let row = row
+        .value("Id", &order.id)
+        .some("Email", order.email.as_ref().map(|email| email.as_str()))
+        .value("Status", order.status)
+        .value("Financial Status", order.financial_status)
+        .value("Fulfillment Status", order.fulfillment_status)
+        .value("Currency", &order.currency)
+        .value("Subtotal", totals.subtotal.decimal())
+        .value("Shipping", totals.shipping.decimal())
+        .value("Taxes", totals.tax.decimal())
+        .value("Total", totals.total.decimal())
+        .value("Discount Amount", totals.discount.decimal())
+        .text("Discount Code", &codes.join(", "))
+        .value("Refunded Amount", order.refunded.decimal())
+        .value("Outstanding Balance", order.outstanding().decimal())
+        .some("Shipping Method", order.shipping_line.as_ref().map(|line| line.service.name.as_str()))
+        .value("Created at", order.created_at)
+        .value("Cancelled at", order.cancelled_at.map(|at| at.to_string()).unwrap_or_default())
+        .some("Notes", order.note.as_deref())
+        .text("Tags", &order.tags.join(", "))
+        .text("Source", &order.source);
+    let row = address(row, "Billing", order.billing_address.as_ref());
+    address(row, "Shipping", order.shipping_address.as_ref())
+}
+
+fn line(row: Row, item: &OrderItem) -> Row {
+    let variant = item.variant_title.as_deref().filter(|title| !title.is_empty());
+    let name = variant.map_or_else(|| item.title.clone(), |it| format!("{} - {it}", item.title));
+    row.value("Lineitem quantity", item.quantity)
+        .text("Lineitem name", &name)
+        .value("Lineitem price", item.price.decimal())
+        .value("Lineitem discount", item.discount.decimal())
+        .value("Lineitem tax", item.tax.decimal())
+        .value("Lineitem total", item.total.decimal())
+        .some("Lineitem sku", item.sku.as_deref())
+        .value("Lineitem variant id", &item.variant_id)
+        .value("Lineitem fulfilled", item.fulfilled)
+}
+
+fn address(row: Row, whose: &str, address: Option<&PostalAddress>) -> Row {
+    let Some(address) = address else { return row };
+    let names = [address.first_name.as_deref(), address.last_name.as_deref()];
+    let name: Vec<&str> = names.into_iter().flatten().collect();
+    let column = |name: &str| format!("{whose} {name}");
+    row.text(&column("Name"), &name.join(" "))
+        .some(&column("Company"), address.company.as_deref())
+        .text(&column("Address1"), &address.line1)
+        .some(&column("Address2"), address.line2.as_deref())
+        .text(&column("City"), &address.city)
+        .some(&column("Zip"), address.postal_code.as_deref())
+        .some(&column("Province"), address.region.as_deref())
+        .value(&column("Country"), &address.country)
+        .some(&column("Phone"), address.phone.as_ref().map(|phone| phone.as_str()))
+}

@@ -1,0 +1,112 @@
+//! Products as rows, in the columns of Shopify's product files: what an import reads again.
+
+use catalogue::product::{Product, ProductStatus, Variant};
+use identity::store::InventoryPolicy;
+
+use super::columns::Row;
+
+/// The columns. Those of the product stand in its first row alone.
+pub(super) const COLUMNS: &[&str] = &[
+    "Handle",
+    "Title",
+    "Body (HTML)",
+    "Vendor",
+    "Type",
+    "Tags",
+    "Published",
+    "Option1 Name",
+    "Option1 Value",
+    "Option2 Name",
+    "Option2 Value",
+    "Option3 Name",
+    "Option3 Value",
+    "Variant SKU",
+    "Variant Grams",
+    "Variant Inventory Tracker",
+    "Variant Inventory Policy",
+    "Variant Price",
+    "Variant Compare At Price",
+    "Variant Requires Shipping",
+    "Variant Barcode",
+    "Image Src",
+    "Image Position",
+    "Image Alt Text",
+    "SEO Title",
+    "SEO Description",
+    "Variant Tax Code",
+    "Status",
+];
+
+/// What Shopify calls a product without options.
+const ONLY_OPTION: (&str, &str) = ("Title", "Default Title");
+/// What Shopify calls its own counting of stock.
+const TRACKER: &str = "shopify";
+
+/// A product, variant by variant, with an image in each row as long as there are some.
+pub(super) fn rows(product: &Product, variants: &[Variant]) -> Vec<Vec<String>> {
+    let count = variants.len().max(product.images.len());
+    let row = |number: usize| {
+        let mut row = Row::of(COLUMNS).value("Handle", product.handle.as_str());
+        if number == 0 {
+            row = head(row, product);
+        }
+        if let Some(it) = variants.get(number) {
+            row = variant(row, it, product, number == 0);
+        }
+        if let Some(image) = product.images.get(number) {
+            row = row
+                .text("Image Src", &image.url)
+                .value("Image Position", number.saturating_add(1))
+                .text("Image Alt Text", &image.alt);
+        }
+        row.cells()
+    };
+    (0..count).map(row).collect()
+}
+
+fn head(row: Row, product: &Product) -> Row {
+    row.text("Title", &product.title)
+        .text("Body (HTML)", &product.description)
+        .some("Vendor", product.vendor.as_deref())
+        .some("Type", product.product_type.as_deref())
+        .text("Tags", &product.tags.join(", "))
+        .value("Published", truth(product.status == ProductStatus::Active))
+        .some("SEO Title", product.seo.title.as_deref())
+        .some("SEO Description", product.seo.description.as_deref())
+        .some("Variant Tax Code", product.tax_class.as_ref().map(|class| class.as_str()))
+        .value("Status", product.status)
+}
+
+fn variant(row: Row, variant: &Variant, product: &Product, is_first: bool) -> Row {
+    let mut row = row;
+    for (number, option) in (1..=3).zip(&product.options) {
+        if is_first {
+            row = row.text(&format!("Option{number} Name"), &option.name);
+        }
+        let value = variant.options.get(number - 1).map(String::as_str);
+        row = row.some(&format!("Option{number} Value"), value);
+    }
+    if product.options.is_empty() {
+        row = row.text("Option1 Name", ONLY_OPTION.0).text("Option1 Value", ONLY_OPTION.1);
+    }
+    let policy = variant.policy.map(|policy| match policy {
+        InventoryPolicy::Deny => "deny",
+        InventoryPolicy::Continue => "continue",
+    });
+    let amount = |money: &ground::money::Money| money.decimal();
+    row.some("Variant SKU", variant.sku.as_deref())
+        .value("Variant Grams", variant.weight_grams.map(|it| it.to_string()).unwrap_or_default())
+        .value("Variant Inventory Tracker", if variant.tracked { TRACKER } else { "" })
+        .value("Variant Inventory Policy", policy.unwrap_or_default())
+        .value("Variant Price", amount(&variant.price))
+        .value(
+            "Variant Compare At Price",
+            variant.compare_at.as_ref().map(amount).unwrap_or_default(),
+        )
+        .value("Variant Requires Shipping", truth(variant.requires_shipping))
+        .some("Variant Barcode", variant.barcode.as_deref())
+}
+
+fn truth(flag: bool) -> &'static str {
+    if flag { "TRUE" } else { "FALSE" }
+}

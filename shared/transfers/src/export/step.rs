@@ -1,0 +1,256 @@
+//! A step of an export: some pages are read and written as pieces of the file.
+
+use std::time::Duration;
+
+use catalogue::inventory::{Movement, MovementView};
+use catalogue::product::{Product, ProductView, Variant};
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::item::{Item, Key};
+use gateway::problem::Problem;
+use gateway::table::{Query, WalkPlace};
+use ground::id::{CustomerId, ExportId, OrderId, ProductId};
+use ground::key;
+use identity::customer::{Customer, CustomerView};
+use sales::order::{Order, OrderView};
+use serde::Serialize;
+use tokio::time::Instant;
+
+use super::{Export, ExportKind, ExportStatus, columns, customers, movements, orders, products};
+use crate::FileFormat;
+use crate::piece::{self, PIECE, Piece};
+
+/// How long one message stays with an export.
+const STAY: Duration = Duration::from_secs(10);
+/// What is read at once.
+const PAGE: usize = 100;
+/// Movements that are read at once.
+const MOVEMENTS: usize = 500;
+
+/// What a page came to.
+#[derive(Debug, Default)]
+struct Written {
+    bytes: Vec<u8>,
+    done: u64,
+    rows: u64,
+}
+
+impl Written {
+    /// One thing more: as rows, or as a line.
+    fn add(
+        &mut self,
+        format: FileFormat,
+        rows: impl FnOnce() -> Vec<Vec<String>>,
+        line: &impl Serialize,
+    ) {
+        self.done = self.done.saturating_add(1);
+        match format {
+            FileFormat::Csv => {
+                let rows = rows();
+                let count = u64::try_from(rows.len()).unwrap_or(u64::MAX);
+                self.rows = self.rows.saturating_add(count);
+                self.bytes.extend(crate::csv::rows(&rows));
+            }
+            FileFormat::Jsonl => {
+                self.rows = self.rows.saturating_add(1);
+                self.bytes.extend(serde_json::to_vec(line).unwrap_or_default());
+                self.bytes.push(b'\n');
+            }
+        }
+    }
+}
+
+/// Takes the next step; answers with when the one after it is to be taken, if there is one.
+///
+/// # Errors
+/// `version_conflict` when somebody else has written the export; 503 when the table cannot be reached.
+pub async fn step(app: &App, id: &ExportId) -> Result<Option<Timestamp>, Problem> {
+    let found = app.table.get::<Export>(&key::export(id)).await?;
+    let Some(mut export) = found.filter(|export| !export.status.is_over()) else {
+        return Ok(None);
+    };
+    let began = Instant::now();
+    while !export.status.is_over() {
+        if began.elapsed() >= STAY {
+            return Ok(Some(app.clock.now()));
+        }
+        export = advance(app, &export).await?;
+    }
+    tracing::info!(
+        export = id.as_str(),
+        store = export.store_id.as_str(),
+        kind = export.kind.as_str(),
+        done = export.done,
+        rows = export.rows,
+        "export"
+    );
+    Ok(None)
+}
+
+/// Reads until a piece is full, writes it, and writes how far that is.
+async fn advance(app: &App, export: &Export) -> Result<Export, Problem> {
+    let mut next = export.running(app.clock.now());
+    let mut written = Written::default();
+    if export.pieces.is_empty() && export.format == FileFormat::Csv {
+        written.bytes = crate::csv::rows(&[columns::names(names(export.kind))]);
+    }
+    let mut is_last = false;
+    while written.bytes.len() < PIECE / 2 && !is_last {
+        is_last = page(app, &mut next, &mut written).await?;
+    }
+    next.done = next.done.saturating_add(written.done);
+    next.rows = next.rows.saturating_add(written.rows);
+    let mut pieces = Vec::new();
+    for bytes in written.bytes.chunks(PIECE) {
+        let place = Export::piece(next.pieces.len());
+        next.pieces.push(u32::try_from(bytes.len()).unwrap_or(u32::MAX));
+        pieces.push(Piece::new(export.id.as_str(), place, bytes.to_vec(), export.created_at));
+    }
+    piece::write(app, &pieces).await?;
+    if is_last {
+        let ended = next.ended(ExportStatus::Succeeded, app.clock.now());
+        next = Export { version: next.version, ..ended };
+    }
+    next.save(app.table.write()).commit().await?;
+    Ok(next)
+}
+
+fn names(kind: ExportKind) -> &'static [&'static str] {
+    match kind {
+        ExportKind::Products => products::COLUMNS,
+        ExportKind::Orders => orders::COLUMNS,
+        ExportKind::Customers => customers::COLUMNS,
+        ExportKind::Movements => movements::COLUMNS,
+    }
+}
+
+/// Reads one page, and moves the export's place on; answers whether it was the last.
+async fn page(app: &App, export: &mut Export, written: &mut Written) -> Result<bool, Problem> {
+    match export.kind {
+        ExportKind::Products => products_page(app, export, written).await,
+        ExportKind::Orders => {
+            let start = (export.since.unwrap_or(Timestamp::from_millis(0)), OrderId::derive(&[]));
+            let listed = key::orders_of_store(&export.store_id, start.0, &start.1);
+            let asked = export.clone();
+            let wanted = move |order: &Order| asked.is_asked_for(order.created_at);
+            let (found, place) = walk(app, export, Query::partition_of(listed), wanted).await?;
+            for order in &found {
+                written.add(export.format, || orders::rows(order), &OrderView::from(order));
+            }
+            Ok(place)
+        }
+        ExportKind::Customers => {
+            let any = CustomerId::derive(&[]);
+            let listed = key::customers_of_store(&export.store_id, export.created_at, &any);
+            let asked = export.clone();
+            let wanted = move |customer: &Customer| asked.is_asked_for(customer.created_at);
+            let (found, place) = walk(app, export, Query::partition_of(listed), wanted).await?;
+            for customer in &found {
+                let view = CustomerView::from(customer);
+                written.add(export.format, || customers::rows(customer), &view);
+            }
+            Ok(place)
+        }
+        ExportKind::Movements => movements_page(app, export, written).await,
+    }
+}
+
+/// What is next in a list; whether it was the last.
+async fn walk<T: Item>(
+    app: &App,
+    export: &mut Export,
+    query: Query,
+    wanted: impl Fn(&T) -> bool,
+) -> Result<(Vec<T>, bool), Problem> {
+    let (found, place): (Vec<T>, Option<WalkPlace>) =
+        app.table.walk(&[query], PAGE, export.place.as_ref(), wanted).await?;
+    export.place = place;
+    Ok((found, export.place.is_none()))
+}
+
+fn all_products(export: &Export) -> Query {
+    let any = ProductId::derive(&[]);
+    Query::partition_of(key::products_of_store(&export.store_id, export.created_at, &any))
+}
+
+async fn products_page(
+    app: &App,
+    export: &mut Export,
+    written: &mut Written,
+) -> Result<bool, Problem> {
+    let asked = export.clone();
+    let wanted = move |product: &Product| asked.is_asked_for(product.created_at);
+    let (found, is_last) = walk(app, export, all_products(export), wanted).await?;
+    for (product, variants) in with_variants(app, found).await? {
+        let view = ProductView::of(&product, &variants);
+        written.add(export.format, || products::rows(&product, &variants), &view);
+    }
+    Ok(is_last)
+}
+
+/// Products with their variants: a hundred of these in one round trip.
+async fn with_variants(
+    app: &App,
+    found: Vec<Product>,
+) -> Result<Vec<(Product, Vec<Variant>)>, Problem> {
+    let of = |product: &Product| -> Vec<Key> {
+        let ids = product.variant_ids.iter();
+        ids.map(|id| key::variant(&product.store_id, &product.id, id)).collect()
+    };
+    let keys: Vec<Key> = found.iter().flat_map(of).collect();
+    let mut variants = std::collections::HashMap::new();
+    for keys in keys.chunks(100) {
+        let mut batch = app.table.glance(&keys.iter().collect::<Vec<_>>()).await?;
+        for key in keys {
+            variants.extend(batch.take::<Variant>(key)?.map(|one| (key.clone(), one)));
+        }
+    }
+    let whole = found.into_iter().map(|product| {
+        let own = of(&product).iter().filter_map(|key| variants.remove(key)).collect();
+        let own = product.arranged(own);
+        (product, own)
+    });
+    Ok(whole.collect())
+}
+
+/// The movements of the product that it is at, or the next product.
+async fn movements_page(
+    app: &App,
+    export: &mut Export,
+    written: &mut Written,
+) -> Result<bool, Problem> {
+    let Some((id, place)) = export.within.take() else {
+        let mut found: Vec<Product> = Vec::new();
+        let at = export.place.as_ref();
+        let (products, place) = app.table.walk(&[all_products(export)], 1, at, |_| true).await?;
+        found.extend(products);
+        let is_last = place.is_none();
+        export.place = place;
+        export.within = found.pop().map(|product| (product.id, None));
+        // The end of the list is said by the product that is no more.
+        return Ok(is_last && export.within.is_none());
+    };
+    let is_last = export.place.is_none();
+    let Some((product, variants)) =
+        catalogue::product::glance(app, &export.store_id, &id).await?
+    else {
+        return Ok(is_last);
+    };
+    let of = |variant: &Variant| Query::partition(key::movements_of(&variant.store_id, &variant.id));
+    let queries: Vec<Query> = variants.iter().map(of).collect();
+    let asked = export.clone();
+    let wanted = move |movement: &Movement| asked.is_asked_for(movement.created_at);
+    let (found, place) = app.table.walk(&queries, MOVEMENTS, place.as_ref(), wanted).await?;
+    for movement in &found {
+        let variant = variants.iter().find(|variant| variant.id == movement.variant_id);
+        let row = || vec![movements::row(movement, &product, variant)];
+        written.add(export.format, row, &MovementView::from(movement));
+    }
+    match place {
+        Some(place) => {
+            export.within = Some((id, Some(place)));
+            Ok(false)
+        }
+        None => Ok(is_last),
+    }
+}

@@ -1,0 +1,93 @@
+//! What becomes of records: products, customers and quantities as requests would make them.
+
+mod customers;
+mod products;
+mod stock;
+
+use gateway::app::App;
+use gateway::problem::{Code, FieldError, Problem};
+use gateway::request::FieldErrors;
+use identity::store::Store;
+
+use super::finding::Finding;
+use super::records::Record;
+use super::seen::Seen;
+use super::{Import, ImportKind};
+
+/// What a record came to.
+#[derive(Debug)]
+pub(super) enum Outcome {
+    Created,
+    Updated,
+    Skipped,
+    Failed(Vec<Finding>),
+}
+
+/// The work on one page.
+#[derive(Debug)]
+pub(super) struct Work<'a> {
+    pub(super) app: &'a App,
+    pub(super) store: &'a Store,
+    pub(super) import: &'a Import,
+}
+
+impl Work<'_> {
+    /// Does what the records ask for, or says what it would come to.
+    ///
+    /// # Errors
+    /// 503: nothing is lost, and the page is done again.
+    pub(super) async fn apply(
+        &self,
+        records: Vec<Record>,
+        seen: &mut Seen,
+    ) -> Result<Vec<Outcome>, Problem> {
+        match self.import.kind {
+            ImportKind::Products => products::apply(self, records, seen).await,
+            ImportKind::Customers => customers::apply(self, records, seen).await,
+            ImportKind::Inventory => stock::apply(self, records).await,
+        }
+    }
+}
+
+/// A record's body as a request.
+///
+/// # Errors
+/// All that is wrong with it.
+fn read<T: deserr::Deserr<FieldErrors>>(record: &Record) -> Result<T, Vec<Finding>> {
+    let read = gateway::request::read::<T>(record.body.clone());
+    let mut findings = record.faults.clone();
+    match read {
+        Ok(read) if findings.is_empty() => Ok(read),
+        Ok(_) => Err(findings),
+        // What is no object has no members that could be at fault.
+        Err(_) if record.body.is_null() => Err(findings),
+        Err(problem) => {
+            findings.extend(problem.errors().iter().filter_map(|error| record.finding(error)));
+            Err(findings)
+        }
+    }
+}
+
+/// What a refusal says of a record.
+///
+/// # Errors
+/// What is no refusal: the next attempt may meet it no more.
+fn refused(record: &Record, problem: Problem) -> Result<Outcome, Problem> {
+    let passing = [Code::VersionConflict, Code::RateLimited];
+    if problem.code.status() >= 500 || passing.contains(&problem.code) {
+        return Err(Problem::unavailable(format!("row {}: {problem}", record.row)));
+    }
+    let findings: Vec<Finding> =
+        problem.errors().iter().filter_map(|error| record.finding(error)).collect();
+    if findings.is_empty() {
+        return Ok(Outcome::Failed(vec![record.wrong(problem.code.as_str(), problem.text())]));
+    }
+    Ok(Outcome::Failed(findings))
+}
+
+/// A finding at a member of the body.
+fn found_at(record: &Record, pointer: &str, code: Code) -> Outcome {
+    let (code, detail) = (code.as_str(), Problem::from(code).text().to_owned());
+    let found = record.finding(&FieldError::new(pointer, code, detail.clone()));
+    Outcome::Failed(vec![found.unwrap_or_else(|| record.wrong(code, &detail))])
+}

@@ -1,0 +1,115 @@
+//! Customers.
+
+use futures_util::stream::{self, StreamExt, TryStreamExt};
+use gateway::clock::Timestamp;
+use gateway::problem::{Code, Problem};
+use gateway::request::IfMatch;
+use ground::id::CustomerId;
+use ground::key;
+use identity::customer::{self, CreateRequest, Customer, UniqueCustomerEmail, UpdateRequest};
+
+use super::{Finding, Outcome, Record, Seen, Work, found_at, read, refused};
+use crate::import::OnExisting;
+
+/// Customers that are written at once.
+const AT_ONCE: usize = 8;
+
+pub(super) async fn apply(
+    work: &Work<'_>,
+    records: Vec<Record>,
+    seen: &mut Seen,
+) -> Result<Vec<Outcome>, Problem> {
+    let read: Vec<(Record, Result<CreateRequest, Vec<Finding>>)> =
+        records.into_iter().map(|record| { let read = read(&record); (record, read) }).collect();
+    if work.import.dry_run {
+        return check(work, read, seen).await;
+    }
+    let make = |(record, asked): (Record, Result<CreateRequest, Vec<Finding>>)| async move {
+        match asked {
+            Ok(asked) => make(work, &record, asked).await,
+            Err(findings) => Ok(Outcome::Failed(findings)),
+        }
+    };
+    let all: Vec<_> = read.into_iter().map(make).collect();
+    stream::iter(all).buffered(AT_ONCE).try_collect().await
+}
+
+/// Makes a customer, or does with the one that there is what is to be done.
+async fn make(work: &Work<'_>, record: &Record, asked: CreateRequest) -> Result<Outcome, Problem> {
+    let Work { app, store, import } = work;
+    let started = import.started_at.unwrap_or(import.created_at);
+    let at = started.millis().saturating_add(i64::try_from(record.row).unwrap_or(0));
+    let row = record.row.to_string();
+    let id = CustomerId::derive_at(Timestamp::from_millis(at), &[import.id.as_str(), &row]);
+    let email = asked.email().normalized();
+    let problem = match customer::create(app, store, (id.clone(), asked), app.clock.now()).await {
+        Ok(_) => return Ok(Outcome::Created),
+        Err(problem) => problem,
+    };
+    match (problem.code, import.on_existing) {
+        // Made by a step that was cut off.
+        (Code::VersionConflict, _) if is_there(work, &id).await? => Ok(Outcome::Created),
+        (Code::EmailTaken, OnExisting::Skip) => Ok(Outcome::Skipped),
+        (Code::EmailTaken, OnExisting::Update) => update(work, record, &email).await,
+        (Code::EmailTaken, OnExisting::Fail) => Ok(found_at(record, "/email", Code::EmailTaken)),
+        _ => refused(record, problem),
+    }
+}
+
+async fn is_there(work: &Work<'_>, id: &CustomerId) -> Result<bool, Problem> {
+    let found: Option<Customer> = work.app.table.get(&key::customer(&work.store.id, id)).await?;
+    Ok(found.is_some())
+}
+
+/// Gives the customer of an address what is said of them. Their address book is theirs.
+async fn update(work: &Work<'_>, record: &Record, email: &str) -> Result<Outcome, Problem> {
+    let Work { app, store, .. } = work;
+    let claim = key::unique_customer_email(&store.id, email);
+    let holder: Option<UniqueCustomerEmail> = app.table.get(&claim).await?;
+    let holder = holder.ok_or_else(|| Problem::unavailable("an address was given up"))?;
+    let mut body = record.body.clone();
+    if let Some(members) = body.as_object_mut() {
+        members.retain(|name, _| !matches!(name.as_str(), "email" | "address"));
+    }
+    let asked: UpdateRequest = gateway::request::read(body)?;
+    let key = key::customer(&store.id, &holder.customer_id);
+    match customer::update(app, &key, IfMatch::default(), asked).await {
+        Ok(_) => Ok(Outcome::Updated),
+        Err(problem) => refused(record, problem),
+    }
+}
+
+/// Says what customers would come to.
+async fn check(
+    work: &Work<'_>,
+    read: Vec<(Record, Result<CreateRequest, Vec<Finding>>)>,
+    seen: &mut Seen,
+) -> Result<Vec<Outcome>, Problem> {
+    let emails = read.iter().filter_map(|(_, asked)| asked.as_ref().ok());
+    let emails: std::collections::BTreeSet<String> =
+        emails.map(|asked| asked.email().normalized()).collect();
+    let keys: Vec<_> =
+        emails.iter().map(|email| key::unique_customer_email(&work.store.id, email)).collect();
+    let mut taken = std::collections::HashSet::new();
+    for keys in keys.chunks(100) {
+        let mut batch = work.app.table.glance(&keys.iter().collect::<Vec<_>>()).await?;
+        for key in keys {
+            taken.extend(batch.take::<UniqueCustomerEmail>(key)?.map(|claim| claim.email));
+        }
+    }
+    let outcome = |(record, asked): (Record, Result<CreateRequest, Vec<Finding>>)| {
+        let asked = match asked {
+            Ok(asked) => asked,
+            Err(findings) => return Outcome::Failed(findings),
+        };
+        let email = asked.email().normalized();
+        let is_new = seen.is_new(&format!("email {email}"));
+        match (taken.contains(&email) || !is_new, work.import.on_existing) {
+            (false, _) => Outcome::Created,
+            (true, OnExisting::Skip) => Outcome::Skipped,
+            (true, OnExisting::Update) => Outcome::Updated,
+            (true, OnExisting::Fail) => found_at(&record, "/email", Code::EmailTaken),
+        }
+    };
+    Ok(read.into_iter().map(outcome).collect())
+}

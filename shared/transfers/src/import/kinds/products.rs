@@ -1,0 +1,207 @@
+//! Products.
+
+use std::collections::HashMap;
+
+use catalogue::product::{Product, Sku, UniqueProductHandle, UniqueSku, slug};
+use catalogue::workflows::save_product::{self, CreateRequest};
+use futures_util::stream::{self, StreamExt, TryStreamExt};
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::item::Key;
+use gateway::problem::{Code, Problem};
+use ground::fields::Handle;
+use ground::id::ProductId;
+use ground::key;
+
+use super::{Outcome, Record, Seen, Work, found_at, read, refused};
+use crate::import::OnExisting;
+
+/// Products that are written at once.
+const AT_ONCE: usize = 8;
+
+/// What is taken of what a page's products want for themselves.
+#[derive(Debug, Default)]
+struct Taken {
+    handles: HashMap<String, ProductId>,
+    skus: HashMap<String, ProductId>,
+}
+
+impl Taken {
+    /// A hundred in one round trip.
+    async fn of(app: &App, work: &Work<'_>, asked: &[CreateRequest]) -> Result<Self, Problem> {
+        let store = &work.store.id;
+        let handles = asked.iter().filter_map(CreateRequest::handle).map(Handle::as_str);
+        let handles = handles.map(|handle| key::unique_product_handle(store, handle));
+        let skus = asked.iter().flat_map(CreateRequest::skus).flatten();
+        let skus = skus.map(|sku: &Sku| UniqueSku::key_of(store, &String::from(sku.clone())));
+        let (handles, skus): (Vec<Key>, Vec<Key>) = (handles.collect(), skus.collect());
+        let mut taken = Self::default();
+        for keys in unlike(&handles).chunks(100) {
+            let mut batch = app.table.glance(keys).await?;
+            for key in keys {
+                let claim: Option<UniqueProductHandle> = batch.take(key)?;
+                taken.handles.extend(claim.map(|it| (it.handle.to_string(), it.product_id)));
+            }
+        }
+        for keys in unlike(&skus).chunks(100) {
+            let mut batch = app.table.glance(keys).await?;
+            for key in keys {
+                let claim: Option<UniqueSku> = batch.take(key)?;
+                taken.skus.extend(claim.map(|it| (it.sku.to_lowercase(), it.product_id)));
+            }
+        }
+        Ok(taken)
+    }
+}
+
+fn unlike(keys: &[Key]) -> Vec<&Key> {
+    let mut seen = std::collections::HashSet::new();
+    keys.iter().filter(|key| seen.insert(*key)).collect()
+}
+
+pub(super) async fn apply(
+    work: &Work<'_>,
+    records: Vec<Record>,
+    seen: &mut Seen,
+) -> Result<Vec<Outcome>, Problem> {
+    let read: Vec<(Record, Result<CreateRequest, _>)> =
+        records.into_iter().map(|record| { let read = read(&record); (record, read) }).collect();
+    if work.import.dry_run {
+        return check(work, read, seen).await;
+    }
+    let make = |(record, asked): (Record, Result<CreateRequest, _>)| async move {
+        match asked {
+            Ok(asked) => make(work, &record, asked).await,
+            Err(findings) => Ok(Outcome::Failed(findings)),
+        }
+    };
+    let all: Vec<_> = read.into_iter().map(make).collect();
+    stream::iter(all).buffered(AT_ONCE).try_collect().await
+}
+
+/// Makes a product, or does with the one that there is what is to be done. Its id follows from the import
+/// and its row, so that making it twice makes one.
+async fn make(work: &Work<'_>, record: &Record, asked: CreateRequest) -> Result<Outcome, Problem> {
+    let Work { app, store, import } = work;
+    let id = id_of(work, record.row);
+    let handle = asked.handle().cloned();
+    let again = asked.clone();
+    let made = save_product::create(app, store, (id.clone(), asked), app.clock.now()).await;
+    let problem = match made {
+        Ok(_) => return Ok(Outcome::Created),
+        Err(problem) => problem,
+    };
+    match problem.code {
+        // Made by a step that was cut off.
+        Code::VersionConflict if is_there(work, &id).await? => Ok(Outcome::Created),
+        Code::HandleTaken if import.on_existing == OnExisting::Skip => Ok(Outcome::Skipped),
+        Code::HandleTaken if import.on_existing == OnExisting::Update => {
+            overwrite(work, record, handle.as_ref(), again).await
+        }
+        Code::HandleTaken => Ok(found_at(record, "/handle", Code::HandleTaken)),
+        Code::SkuTaken => Ok(sku_taken(record, &again, &taken_sku(&problem))),
+        _ => refused(record, problem),
+    }
+}
+
+/// Gives the product of a handle what is said of it.
+async fn overwrite(
+    work: &Work<'_>,
+    record: &Record,
+    handle: Option<&Handle>,
+    asked: CreateRequest,
+) -> Result<Outcome, Problem> {
+    let Work { app, store, .. } = work;
+    let Some(handle) = handle else {
+        return Ok(found_at(record, "/handle", Code::HandleTaken));
+    };
+    let claim = key::unique_product_handle(&store.id, handle.as_str());
+    let holder: Option<UniqueProductHandle> = app.table.get(&claim).await?;
+    // It has been given up since: the next attempt makes it.
+    let holder = holder.ok_or_else(|| Problem::unavailable("a handle was given up"))?;
+    match save_product::overwrite(app, store, (&holder.product_id, asked.clone())).await {
+        Ok(_) => Ok(Outcome::Updated),
+        Err(problem) if problem.code == Code::SkuTaken => {
+            Ok(sku_taken(record, &asked, &taken_sku(&problem)))
+        }
+        Err(problem) => refused(record, problem),
+    }
+}
+
+fn id_of(work: &Work<'_>, row: u64) -> ProductId {
+    let started = work.import.started_at.unwrap_or(work.import.created_at);
+    let at = started.millis().saturating_add(i64::try_from(row).unwrap_or(0));
+    let row = row.to_string();
+    ProductId::derive_at(Timestamp::from_millis(at), &[work.import.id.as_str(), &row])
+}
+
+async fn is_there(work: &Work<'_>, id: &ProductId) -> Result<bool, Problem> {
+    let found: Option<Product> = work.app.table.get(&key::product(&work.store.id, id)).await?;
+    Ok(found.is_some())
+}
+
+/// The SKU that a refusal names.
+fn taken_sku(problem: &Problem) -> String {
+    problem.extra("sku").and_then(|sku| sku.as_str()).unwrap_or_default().to_lowercase()
+}
+
+fn sku_taken(record: &Record, asked: &CreateRequest, taken: &str) -> Outcome {
+    let is_it = |sku: &Sku| String::from(sku.clone()).to_lowercase() == taken;
+    let number = asked.skus().position(|sku| sku.is_some_and(is_it)).unwrap_or(0);
+    found_at(record, &format!("/variants/{number}/sku"), Code::SkuTaken)
+}
+
+/// Says what products would come to, one after the other as they would be made.
+async fn check(
+    work: &Work<'_>,
+    read: Vec<(Record, Result<CreateRequest, Vec<super::Finding>>)>,
+    seen: &mut Seen,
+) -> Result<Vec<Outcome>, Problem> {
+    let sound: Vec<CreateRequest> = read.iter().filter_map(|(_, it)| it.as_ref().ok().cloned()).collect();
+    let taken = Taken::of(work.app, work, &sound).await?;
+    let mut outcomes = Vec::new();
+    for (record, asked) in read {
+        outcomes.push(match asked {
+            Ok(asked) => check_one(work, (&record, asked), &taken, seen).await?,
+            Err(findings) => Outcome::Failed(findings),
+        });
+    }
+    Ok(outcomes)
+}
+
+async fn check_one(
+    work: &Work<'_>,
+    (record, asked): (&Record, CreateRequest),
+    taken: &Taken,
+    seen: &mut Seen,
+) -> Result<Outcome, Problem> {
+    let named = asked.handle().map(|handle| handle.as_str().to_owned());
+    let holder = named.as_ref().and_then(|handle| taken.handles.get(handle));
+    // Without a handle it gets one that is free.
+    let is_new = match &named {
+        Some(handle) => seen.is_new(&format!("handle {handle}")),
+        None => seen.is_new(&format!("title {} {}", slug(asked.title(), "product"), record.row)),
+    };
+    let exists = holder.is_some() || !is_new;
+    if exists && work.import.on_existing != OnExisting::Update {
+        return Ok(match work.import.on_existing {
+            OnExisting::Skip => Outcome::Skipped,
+            _ => found_at(record, "/handle", Code::HandleTaken),
+        });
+    }
+    for (number, sku) in asked.skus().enumerate() {
+        let Some(sku) = sku else { continue };
+        let sku = String::from(sku.clone()).to_lowercase();
+        let owner = taken.skus.get(&sku);
+        let is_foreign = owner.is_some() && owner != holder;
+        if is_foreign || (!seen.is_new(&format!("sku {sku}")) && !exists) {
+            return Ok(found_at(record, &format!("/variants/{number}/sku"), Code::SkuTaken));
+        }
+    }
+    let id = id_of(work, record.row);
+    match save_product::plan(work.app, work.store, (id, asked), work.app.clock.now()).await {
+        Ok(_) if exists => Ok(Outcome::Updated),
+        Ok(_) => Ok(Outcome::Created),
+        Err(problem) => refused(record, problem),
+    }
+}

@@ -1,0 +1,217 @@
+//! Quantities: several in one transaction, under a mark that says that it is done, so that a sale between
+//! two attempts is not undone.
+
+use std::collections::{HashMap, HashSet};
+
+use catalogue::inventory::{InventoryChange, MAX_QUANTITY, MovementKind, StockState};
+use catalogue::location::{self, Location};
+use catalogue::product::{Sellable, Sku, UniqueSku};
+use catalogue::workflows::adjust_stock::{Asked, Mark, execute};
+use gateway::item::Key;
+use gateway::problem::{Code, FieldError, Problem};
+use gateway::request::{Int, Text, request};
+use gateway::table::Query;
+use ground::id::{LocationId, VariantId};
+use ground::key;
+
+use super::{Outcome, Record, Work, read, refused};
+
+/// Quantities of one transaction: three actions each, where there was no level yet.
+const TOGETHER: usize = 30;
+/// Locations of one store that are looked at.
+const MAX_LOCATIONS: usize = 1_000;
+
+/// A quantity to set.
+#[request]
+#[derive(Debug, Clone)]
+struct Quantity {
+    /// The item by its SKU.
+    sku: Option<Sku>,
+    /// The item by its id.
+    item_id: Option<VariantId>,
+    /// The location by its name.
+    location: Option<Text<1, 100>>,
+    /// The location by its id; the store's first one, if neither is said.
+    location_id: Option<LocationId>,
+    /// How many can be sold.
+    available: Option<Int<0, MAX_QUANTITY>>,
+    /// How many lie there.
+    on_hand: Option<Int<0, MAX_QUANTITY>>,
+}
+
+/// What the quantities of a page are of.
+struct Known {
+    locations: Vec<Location>,
+    home: LocationId,
+    skus: HashMap<String, VariantId>,
+    tracked: HashMap<VariantId, bool>,
+}
+
+impl Known {
+    /// Three round trips for a hundred items.
+    async fn of(work: &Work<'_>, asked: &[&Quantity]) -> Result<Self, Problem> {
+        let (app, store) = (work.app, work.store);
+        let all = Query::partition(key::store(&store.id).pk).begins_with(key::LOCATIONS);
+        let locations = app.table.all(&all, MAX_LOCATIONS).await?;
+        let home = location::home(app, store).await?;
+        let skus: HashSet<String> =
+            asked.iter().filter_map(|it| it.sku.clone()).map(|sku| String::from(sku).to_lowercase()).collect();
+        let keys: Vec<Key> = skus.iter().map(|sku| UniqueSku::key_of(&store.id, sku)).collect();
+        let mut known =
+            Self { locations, home, skus: HashMap::new(), tracked: HashMap::new() };
+        for keys in keys.chunks(100) {
+            let mut batch = app.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
+            for key in keys {
+                let claim: Option<UniqueSku> = batch.take(key)?;
+                known.skus.extend(claim.map(|it| (it.sku.to_lowercase(), it.variant_id)));
+            }
+        }
+        let named = asked.iter().filter_map(|it| it.item_id.clone());
+        let items: HashSet<VariantId> = known.skus.values().cloned().chain(named).collect();
+        let items: Vec<VariantId> = items.into_iter().collect();
+        for items in items.chunks(100) {
+            let keys: Vec<Key> = items.iter().map(|id| key::sellable(&store.id, id)).collect();
+            let mut batch = app.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
+            for (id, key) in items.iter().zip(&keys) {
+                let found: Option<Sellable> = batch.take(key)?;
+                known.tracked.extend(found.map(|sellable| (id.clone(), sellable.tracked)));
+            }
+        }
+        Ok(known)
+    }
+
+    /// The change that a row asks for.
+    fn change(&self, asked: &Quantity) -> Result<InventoryChange, Vec<FieldError>> {
+        let mut faults = Vec::new();
+        let mut fault = |at: &str, code, detail: &'static str| {
+            faults.push(FieldError::new(at.to_owned(), code, detail));
+        };
+        let by_sku = asked.sku.clone().map(|sku| self.skus.get(&String::from(sku).to_lowercase()));
+        let item = match (&asked.item_id, by_sku) {
+            (Some(id), _) => Some(id).filter(|id| self.tracked.contains_key(*id)),
+            (None, Some(found)) => found,
+            (None, None) => None,
+        };
+        let named = if asked.item_id.is_some() { "/item_id" } else { "/sku" };
+        match item.map(|id| self.tracked.get(id)) {
+            Some(Some(true)) => {}
+            Some(_) => fault(named, "item_not_tracked", "The item's stock is not counted."),
+            None if asked.item_id.is_none() && asked.sku.is_none() => {
+                fault(named, "required", "A row needs a SKU or the id of an item.");
+            }
+            None => fault(named, "unknown_item", "There is no such item."),
+        }
+        let by_name = |name: &str| self.locations.iter().find(|it| it.name.eq_ignore_ascii_case(name));
+        let by_id = |id: &LocationId| self.locations.iter().find(|it| it.id == *id);
+        let (at, location) = match (&asked.location_id, &asked.location) {
+            (Some(id), _) => ("/location_id", by_id(id).map(|it| &it.id)),
+            (None, Some(name)) => ("/location", by_name(name.as_str()).map(|it| &it.id)),
+            (None, None) => ("/location", Some(&self.home)),
+        };
+        if location.is_none() {
+            fault(at, "unknown_location", "There is no such location.");
+        }
+        let quantity = match (asked.available, asked.on_hand) {
+            (Some(Int(quantity)), None) => Some((StockState::Available, quantity)),
+            (None, Some(Int(quantity))) => Some((StockState::OnHand, quantity)),
+            (None, None) => {
+                fault("/available", "required", "A row needs a quantity.");
+                None
+            }
+            (Some(_), Some(_)) => {
+                fault("/on_hand", "not_applicable", "A row has one quantity.");
+                None
+            }
+        };
+        match (item, location, quantity) {
+            (Some(item), Some(location), Some((state, quantity))) if faults.is_empty() => {
+                let locator = (item.clone(), location.clone());
+                Ok(InventoryChange::Set { locator, state, quantity, from: None })
+            }
+            _ => Err(faults),
+        }
+    }
+}
+
+pub(super) async fn apply(work: &Work<'_>, records: Vec<Record>) -> Result<Vec<Outcome>, Problem> {
+    let asked: Vec<Result<Quantity, _>> = records.iter().map(read::<Quantity>).collect();
+    let sound: Vec<&Quantity> = asked.iter().filter_map(|asked| asked.as_ref().ok()).collect();
+    let known = Known::of(work, &sound).await?;
+    let (mut outcomes, mut open) = (Vec::new(), Vec::new());
+    for (record, asked) in records.iter().zip(asked) {
+        let change = asked.and_then(|asked| {
+            known.change(&asked).map_err(|faults| {
+                faults.iter().filter_map(|fault| record.finding(fault)).collect()
+            })
+        });
+        match change {
+            Ok(change) => open.push((record, change)),
+            Err(findings) => outcomes.push(Outcome::Failed(findings)),
+        }
+    }
+    for together in distinct(open) {
+        outcomes.extend(set(work, &together).await?);
+    }
+    Ok(outcomes)
+}
+
+type Change<'a> = (&'a Record, InventoryChange);
+
+/// The changes in their order, as many at once as fit, and no level twice: the last of a file wins.
+fn distinct(changes: Vec<Change<'_>>) -> Vec<Vec<Change<'_>>> {
+    let mut all: Vec<Vec<Change<'_>>> = Vec::new();
+    let mut levels = HashSet::new();
+    for change in changes {
+        let level: Vec<_> = change.1.locators().into_iter().cloned().collect();
+        let is_new = levels.insert(level.clone());
+        match all.last_mut() {
+            Some(last) if is_new && last.len() < TOGETHER => last.push(change),
+            _ => {
+                levels = HashSet::from([level]);
+                all.push(vec![change]);
+            }
+        }
+    }
+    all
+}
+
+/// Sets quantities in one transaction; when one of them is refused, each by itself.
+async fn set(work: &Work<'_>, changes: &[Change<'_>]) -> Result<Vec<Outcome>, Problem> {
+    match write(work, changes, 'T').await {
+        Ok(()) => return Ok(changes.iter().map(|_| Outcome::Updated).collect()),
+        Err(problem) if problem.code.status() >= 500 => return Err(problem),
+        Err(_) => {}
+    }
+    let mut outcomes = Vec::new();
+    for change in changes {
+        let written = write(work, std::slice::from_ref(change), 'O').await;
+        outcomes.push(match written {
+            Ok(()) => Outcome::Updated,
+            Err(problem) => refused(change.0, problem)?,
+        });
+    }
+    Ok(outcomes)
+}
+
+async fn write(work: &Work<'_>, changes: &[Change<'_>], how: char) -> Result<(), Problem> {
+    let import = work.import;
+    let row = changes.first().map_or(0, |(record, _)| record.row);
+    let place = key::import_rows_done(&import.id, row);
+    let mark = Mark {
+        key: Key::new(place.pk, format!("{}#{}{how}", place.sk, import.runs)),
+        forgotten_at: import.expires_at(),
+    };
+    let asked = Asked {
+        kind: MovementKind::Set,
+        reason: "import".to_owned(),
+        reference: Some(import.id.to_string()),
+        dry_run: import.dry_run,
+        wanted: changes.iter().map(|(_, change)| change.clone()).collect(),
+        mark: Some(mark).filter(|_| !import.dry_run),
+    };
+    match execute(work.app, work.store, &asked).await {
+        // Done by a step that was cut off.
+        Err(problem) if problem.code == Code::IdempotencyKeyReused => Ok(()),
+        outcome => outcome.map(drop),
+    }
+}

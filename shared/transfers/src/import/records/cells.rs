@@ -1,0 +1,155 @@
+//! Cells, and the body that is made of them.
+
+use ground::fields::Currency;
+use ground::money::Money;
+use serde_json::{Map, Value, json};
+
+use super::Record;
+use crate::import::finding::Finding;
+use crate::import::sheet::Row;
+
+/// A record under way.
+#[derive(Debug)]
+pub(super) struct Reading<'a> {
+    header: &'a [String],
+    faults: Vec<Finding>,
+    sources: Vec<(String, u64, String)>,
+}
+
+impl<'a> Reading<'a> {
+    pub(super) const fn of(header: &'a [String]) -> Self {
+        Self { header, faults: Vec::new(), sources: Vec::new() }
+    }
+
+    /// What stands in the first column that `is` it, if something does.
+    pub(super) fn cell<'r>(
+        &self,
+        row: &'r Row,
+        is: impl Fn(&str) -> bool,
+    ) -> Option<(&'r str, &'a str)> {
+        let cells = self.header.iter().zip(&row.cells);
+        let mut found = cells.filter(|(name, cell)| !cell.trim().is_empty() && is(name));
+        found.next().map(|(name, cell)| (crate::csv::plain(cell.trim()), name.as_str()))
+    }
+
+    /// That a member of the body comes from there.
+    pub(super) fn source(&mut self, pointer: &str, row: u64, column: &str) {
+        self.sources.push((pointer.to_owned(), row, column.to_owned()));
+    }
+
+    pub(super) fn fault(&mut self, row: u64, column: &str, code: &str, detail: &str) {
+        let (code, detail) = (code.to_owned(), detail.to_owned());
+        self.faults.push(Finding { row, column: Some(column.to_owned()), code, detail });
+    }
+
+    /// A flag: `true` or `false`, `yes` or `no`, `1` or `0`.
+    pub(super) fn flag(&mut self, row: u64, (cell, column): (&str, &str)) -> Option<bool> {
+        match cell.to_ascii_lowercase().as_str() {
+            "true" | "yes" | "1" => Some(true),
+            "false" | "no" | "0" => Some(false),
+            _ => {
+                self.fault(row, column, "invalid_boolean", "Must be `true` or `false`.");
+                None
+            }
+        }
+    }
+
+    /// A whole number; a decimal point may have zeroes behind it.
+    pub(super) fn number(&mut self, row: u64, (cell, column): (&str, &str)) -> Option<i64> {
+        let (whole, decimals) = cell.split_once('.').unwrap_or((cell, ""));
+        let number = whole.parse().ok().filter(|_| decimals.bytes().all(|digit| digit == b'0'));
+        if number.is_none() {
+            self.fault(row, column, "invalid_number", "Must be a whole number.");
+        }
+        number
+    }
+
+    /// A sum of money in major units, `1299.00`, as a request has it.
+    pub(super) fn money(
+        &mut self,
+        row: u64,
+        (cell, column): (&str, &str),
+        currency: &Currency,
+    ) -> Value {
+        let amount = minor_units(cell, currency);
+        if amount.is_none() {
+            let decimals = Money::zero(currency).exponent();
+            let detail = format!(
+                "Must be an amount in {currency}, in digits with a point before at most {decimals} \
+                 decimals."
+            );
+            self.fault(row, column, "invalid_price", &detail);
+        }
+        json!({"amount": amount.unwrap_or(0), "currency": currency})
+    }
+
+    /// Puts a member into a body, as text.
+    pub(super) fn text(
+        &mut self,
+        body: &mut Map<String, Value>,
+        (at, member): (&str, &str),
+        row: &Row,
+        is: impl Fn(&str) -> bool,
+    ) {
+        if let Some((cell, column)) = self.cell(row, is) {
+            self.source(&format!("{at}/{member}"), row.number, column);
+            body.insert(member.to_owned(), cell.into());
+        }
+    }
+
+    /// The record.
+    pub(super) fn record(self, row: u64, body: Map<String, Value>) -> Record {
+        let Self { faults, mut sources, .. } = self;
+        // What is in no column at all is the row's.
+        sources.push((String::new(), row, String::new()));
+        Record { row, body: Value::Object(body), faults, sources }
+    }
+}
+
+/// An amount in minor units.
+fn minor_units(text: &str, currency: &Currency) -> Option<i64> {
+    let exponent = usize::from(Money::zero(currency).exponent());
+    let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
+    let decimals = decimals.trim_end_matches('0');
+    let is_number = |text: &str| text.bytes().all(|digit| digit.is_ascii_digit());
+    if whole.is_empty() || !is_number(whole) || !is_number(decimals) || decimals.len() > exponent {
+        return None;
+    }
+    format!("{whole}{decimals:0<exponent$}").parse().ok()
+}
+
+/// Whether a column is called one of these, in capitals or not.
+pub(super) fn is_one_of(name: &str, names: &[&str]) -> bool {
+    names.iter().any(|one| one.eq_ignore_ascii_case(name.trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use gateway::request::FromText;
+
+    use super::*;
+
+    #[test]
+    fn amounts_have_the_decimals_of_their_currency() {
+        let currency = |code: &str| Currency::from_text(code).unwrap();
+        for (text, code, amount) in [
+            ("19.99", "EUR", Some(1_999)),
+            ("19.9", "EUR", Some(1_990)),
+            ("19", "EUR", Some(1_900)),
+            ("19.990", "EUR", Some(1_999)),
+            ("19.999", "EUR", None),
+            ("1299", "JPY", Some(1_299)),
+            ("1299.00", "JPY", Some(1_299)),
+            ("1299.5", "JPY", None),
+            ("1.234", "KWD", Some(1_234)),
+            ("", "EUR", None),
+            (".5", "EUR", None),
+            ("-1", "EUR", None),
+            ("1,299.00", "EUR", None),
+            ("1e3", "EUR", None),
+            ("99999999999999999999", "EUR", None),
+        ] {
+            assert_eq!(minor_units(text, &currency(code)), amount, "{text} {code}");
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! Products, in the columns of Shopify's product files: those that it has always had, and those that it
+//! has had since 2025.
+
+use ground::fields::Currency;
+use serde_json::{Map, Value, json};
+
+use super::Record;
+use super::cells::{Reading, is_one_of};
+use crate::import::sheet::Row;
+
+/// A column that is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Column {
+    Handle,
+    Title,
+    Description,
+    Vendor,
+    Type,
+    Tags,
+    Published,
+    Status,
+    OptionName(usize),
+    OptionValue(usize),
+    Sku,
+    Grams,
+    Tracker,
+    Quantity,
+    Policy,
+    Price,
+    CompareAt,
+    RequiresShipping,
+    Barcode,
+    ImageUrl,
+    ImagePosition,
+    ImageAlt,
+    SeoTitle,
+    SeoDescription,
+    TaxClass,
+}
+
+/// What columns are called.
+const NAMES: &[(Column, &[&str])] = &[
+    (Column::Handle, &["Handle", "URL handle"]),
+    (Column::Title, &["Title"]),
+    (Column::Description, &["Body (HTML)", "Body HTML", "Description"]),
+    (Column::Vendor, &["Vendor"]),
+    (Column::Type, &["Type", "Custom Product Type"]),
+    (Column::Tags, &["Tags"]),
+    (Column::Published, &["Published", "Published on online store"]),
+    (Column::Status, &["Status"]),
+    (Column::OptionName(0), &["Option1 Name"]),
+    (Column::OptionValue(0), &["Option1 Value"]),
+    (Column::OptionName(1), &["Option2 Name"]),
+    (Column::OptionValue(1), &["Option2 Value"]),
+    (Column::OptionName(2), &["Option3 Name"]),
+    (Column::OptionValue(2), &["Option3 Value"]),
+    (Column::Sku, &["Variant SKU", "SKU"]),
+    (Column::Grams, &["Variant Grams", "Weight value (grams)"]),
+    (Column::Tracker, &["Variant Inventory Tracker", "Inventory tracker"]),
+    (Column::Quantity, &["Variant Inventory Qty", "Inventory quantity"]),
+    (Column::Policy, &["Variant Inventory Policy", "Continue selling when out of stock"]),
+    (Column::Price, &["Variant Price", "Price"]),
+    (Column::CompareAt, &["Variant Compare At Price", "Compare-at price"]),
+    (Column::RequiresShipping, &["Variant Requires Shipping", "Requires shipping"]),
+    (Column::Barcode, &["Variant Barcode", "Barcode"]),
+    (Column::ImageUrl, &["Image Src", "Product image URL"]),
+    (Column::ImagePosition, &["Image Position"]),
+    (Column::ImageAlt, &["Image Alt Text"]),
+    (Column::SeoTitle, &["SEO Title"]),
+    (Column::SeoDescription, &["SEO Description"]),
+    (Column::TaxClass, &["Variant Tax Code"]),
+];
+
+/// What Shopify calls a product without options.
+const ONLY_OPTION: (&str, &str) = ("Title", "Default Title");
+/// Options of a product.
+const OPTIONS: usize = 3;
+/// Rows of one product.
+const MAX_ROWS: usize = 1_000;
+
+impl Column {
+    /// The column of a name.
+    pub(super) fn of(name: &str) -> Option<Self> {
+        NAMES.iter().find(|(_, names)| is_one_of(name, names)).map(|(column, _)| *column)
+    }
+}
+
+fn is(column: Column) -> impl Fn(&str) -> bool {
+    move |name| Column::of(name) == Some(column)
+}
+
+/// How many of these rows are one product's: those that follow each other with one handle.
+pub(super) fn rows_of_record(header: &[String], rows: &[Row], is_all: bool) -> Option<usize> {
+    let reading = Reading::of(header);
+    let handle = |row: &Row| reading.cell(row, is(Column::Handle)).map(|(handle, _)| handle.to_owned());
+    let first = handle(rows.first()?);
+    let same = |row: &&Row| first.is_some() && handle(row) == first;
+    let count = rows.iter().skip(1).take_while(same).count().saturating_add(1);
+    let is_whole = is_all || count < rows.len() || count > MAX_ROWS;
+    is_whole.then_some(count.min(MAX_ROWS))
+}
+
+/// What the rows of a product ask for: a body of `POST /v1/products`.
+pub(super) fn record(header: &[String], rows: &[Row], currency: &Currency) -> Option<Record> {
+    let first = rows.first()?;
+    let mut reading = Reading::of(header);
+    let mut body = head(&mut reading, first);
+    let names = option_names(&mut reading, first);
+    let mut values: Vec<Vec<String>> = vec![Vec::new(); names.len()];
+    let (mut variants, mut images) = (Vec::new(), Vec::new());
+    for row in rows {
+        if row.number == first.number || is_variant(&reading, row) {
+            let at = format!("/variants/{}", variants.len());
+            let mut variant = variant(&mut reading, &at, row, currency);
+            let choice = choice(&mut reading, &at, row, names.len());
+            for (known, value) in values.iter_mut().zip(&choice) {
+                if !known.contains(value) {
+                    known.push(value.clone());
+                }
+            }
+            if !names.is_empty() {
+                variant.insert("options".into(), choice.into());
+            }
+            variants.push(variant);
+        }
+        images.extend(image(&mut reading, images.len(), row));
+    }
+    images.sort_by_key(|(position, _)| *position);
+    if !names.is_empty() {
+        let option = |(name, values): (String, Vec<String>)| json!({"name": name, "values": values});
+        body.insert("options".into(), names.into_iter().zip(values).map(option).collect());
+    }
+    body.insert("variants".into(), variants.into_iter().map(Value::Object).collect());
+    if !images.is_empty() {
+        body.insert("images".into(), images.into_iter().map(|(_, image)| image).collect());
+    }
+    Some(reading.record(first.number, body))
+}
+
+/// What the first row says of the product.
+fn head(reading: &mut Reading<'_>, row: &Row) -> Map<String, Value> {
+    let mut body = Map::new();
+    for (member, column) in [
+        ("title", Column::Title),
+        ("handle", Column::Handle),
+        ("description", Column::Description),
+        ("vendor", Column::Vendor),
+        ("product_type", Column::Type),
+        ("tax_class", Column::TaxClass),
+    ] {
+        reading.text(&mut body, ("", member), row, is(column));
+    }
+    if let Some((cell, column)) = reading.cell(row, is(Column::Tags)) {
+        reading.source("/tags", row.number, column);
+        let tags = cell.split(',').map(str::trim).filter(|tag| !tag.is_empty());
+        body.insert("tags".into(), tags.collect());
+    }
+    if let Some((cell, column)) = reading.cell(row, is(Column::Status)) {
+        reading.source("/status", row.number, column);
+        body.insert("status".into(), cell.to_ascii_lowercase().into());
+    } else if let Some(cell) = reading.cell(row, is(Column::Published)) {
+        let published = reading.flag(row.number, cell) == Some(true);
+        body.insert("status".into(), if published { "active" } else { "draft" }.into());
+    }
+    let mut seo = Map::new();
+    for (member, column) in [("title", Column::SeoTitle), ("description", Column::SeoDescription)] {
+        reading.text(&mut seo, ("/seo", member), row, is(column));
+    }
+    if !seo.is_empty() {
+        body.insert("seo".into(), seo.into());
+    }
+    body
+}
+
+/// The names of the options; none of a product that has but one variant without a choice.
+fn option_names(reading: &mut Reading<'_>, row: &Row) -> Vec<String> {
+    let mut names = Vec::new();
+    for number in 0..OPTIONS {
+        let Some((name, column)) = reading.cell(row, is(Column::OptionName(number))) else { break };
+        let value = reading.cell(row, is(Column::OptionValue(number))).map(|(value, _)| value);
+        if (name, value) == (ONLY_OPTION.0, Some(ONLY_OPTION.1)) {
+            break;
+        }
+        reading.source(&format!("/options/{number}"), row.number, column);
+        names.push(name.to_owned());
+    }
+    names
+}
+
+/// Whether a further row has a variant, and not only an image.
+fn is_variant(reading: &Reading<'_>, row: &Row) -> bool {
+    let columns = [Column::OptionValue(0), Column::Sku, Column::Price];
+    columns.into_iter().any(|column| reading.cell(row, is(column)).is_some())
+}
+
+/// What a row chooses of the options.
+fn choice(reading: &mut Reading<'_>, at: &str, row: &Row, options: usize) -> Vec<String> {
+    let mut choice = Vec::new();
+    for number in 0..options {
+        let cell = reading.cell(row, is(Column::OptionValue(number)));
+        if let Some((_, column)) = cell {
+            reading.source(&format!("{at}/options/{number}"), row.number, column);
+        }
+        choice.push(cell.map(|(value, _)| value.to_owned()).unwrap_or_default());
+    }
+    choice
+}
+
+/// What a row says of a variant.
+fn variant(
+    reading: &mut Reading<'_>,
+    at: &str,
+    row: &Row,
+    currency: &Currency,
+) -> Map<String, Value> {
+    let mut body = Map::new();
+    reading.source(at, row.number, "");
+    for (member, column) in [("sku", Column::Sku), ("barcode", Column::Barcode)] {
+        reading.text(&mut body, (at, member), row, is(column));
+    }
+    for (member, column) in [("price", Column::Price), ("compare_at", Column::CompareAt)] {
+        if let Some(cell) = reading.cell(row, is(column)) {
+            reading.source(&format!("{at}/{member}"), row.number, cell.1);
+            body.insert(member.into(), reading.money(row.number, cell, currency));
+        }
+    }
+    if let Some(cell) = reading.cell(row, is(Column::Grams)) {
+        reading.source(&format!("{at}/weight_grams"), row.number, cell.1);
+        let grams = reading.number(row.number, cell).unwrap_or(0);
+        body.insert("weight_grams".into(), grams.into());
+    }
+    if let Some(cell) = reading.cell(row, is(Column::RequiresShipping)) {
+        let flag = reading.flag(row.number, cell);
+        body.extend(flag.map(|flag| ("requires_shipping".to_owned(), flag.into())));
+    }
+    body.extend(inventory(reading, at, row).map(|inventory| ("inventory".to_owned(), inventory)));
+    body
+}
+
+/// How a variant is stocked; a cell of the tracker that is empty says that it is not counted.
+fn inventory(reading: &mut Reading<'_>, at: &str, row: &Row) -> Option<Value> {
+    let at = format!("{at}/inventory");
+    reading.cell(row, is(Column::Tracker))?;
+    let mut body = Map::new();
+    body.insert("tracked".into(), true.into());
+    if let Some((cell, column)) = reading.cell(row, is(Column::Policy)) {
+        reading.source(&format!("{at}/policy"), row.number, column);
+        let word = match cell.to_ascii_lowercase().as_str() {
+            "true" | "continue" => "continue".to_owned(),
+            "false" | "deny" => "deny".to_owned(),
+            other => other.to_owned(),
+        };
+        body.insert("policy".into(), word.into());
+    }
+    if let Some(cell) = reading.cell(row, is(Column::Quantity)) {
+        reading.source(&format!("{at}/levels"), row.number, cell.1);
+        let quantity = reading.number(row.number, cell).unwrap_or(0);
+        body.insert("levels".into(), json!([{"quantity": quantity}]));
+    }
+    Some(body.into())
+}
+
+/// The image of a row, if it has one, and its place among the others.
+fn image(reading: &mut Reading<'_>, count: usize, row: &Row) -> Option<(i64, Value)> {
+    let (url, column) = reading.cell(row, is(Column::ImageUrl))?;
+    reading.source(&format!("/images/{count}"), row.number, column);
+    let position = reading.cell(row, is(Column::ImagePosition));
+    let position = position.and_then(|cell| reading.number(row.number, cell));
+    let behind = i64::try_from(count).unwrap_or(i64::MAX).saturating_add(1);
+    let mut image = json!({"url": url});
+    if let (Some((alt, _)), Some(image)) =
+        (reading.cell(row, is(Column::ImageAlt)), image.as_object_mut())
+    {
+        image.insert("alt".into(), alt.into());
+    }
+    Some((position.unwrap_or(behind), image))
+}

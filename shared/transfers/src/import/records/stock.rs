@@ -1,0 +1,58 @@
+//! Quantities of variants, at locations.
+
+use serde_json::{Map, Value};
+
+use super::Record;
+use super::cells::{Reading, is_one_of};
+use crate::import::sheet::Row;
+
+/// A column that is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Column {
+    Sku,
+    ItemId,
+    Location,
+    LocationId,
+    Available,
+    OnHand,
+}
+
+/// What columns are called.
+const NAMES: &[(Column, &[&str])] = &[
+    (Column::Sku, &["SKU"]),
+    (Column::ItemId, &["Item ID"]),
+    (Column::Location, &["Location"]),
+    (Column::LocationId, &["Location ID"]),
+    (Column::Available, &["Available"]),
+    (Column::OnHand, &["On hand", "On hand (new)"]),
+];
+
+impl Column {
+    /// The column of a name.
+    pub(super) fn of(name: &str) -> Option<Self> {
+        NAMES.iter().find(|(_, names)| is_one_of(name, names)).map(|(column, _)| *column)
+    }
+}
+
+/// What a row asks for.
+pub(super) fn record(header: &[String], row: &Row) -> Record {
+    let mut reading = Reading::of(header);
+    let mut body = Map::new();
+    let is = |column: Column| move |name: &str| Column::of(name) == Some(column);
+    for (member, column) in [
+        ("sku", Column::Sku),
+        ("item_id", Column::ItemId),
+        ("location", Column::Location),
+        ("location_id", Column::LocationId),
+    ] {
+        reading.text(&mut body, ("", member), row, is(column));
+    }
+    for (member, column) in [("available", Column::Available), ("on_hand", Column::OnHand)] {
+        if let Some(cell) = reading.cell(row, is(column)) {
+            reading.source(&format!("/{member}"), row.number, cell.1);
+            let number = reading.number(row.number, cell);
+            body.insert(member.into(), number.map_or(Value::from(0), Value::from));
+        }
+    }
+    reading.record(row.number, body)
+}

@@ -1,0 +1,69 @@
+//! What a dry run has seen of a file: what may be there once, in the words of the store.
+//!
+//! A file in earnest is judged by the table itself. A dry run writes nothing, so it remembers what it would
+//! have written: digests of 64 bits, of which two of 200,000 agree by chance once in a billion files.
+
+use std::collections::HashSet;
+
+use gateway::app::App;
+use gateway::problem::Problem;
+use gateway::seal;
+
+use super::Import;
+use crate::piece::{self, Piece};
+
+/// Bytes of a digest.
+const DIGEST: usize = 8;
+
+/// What was seen.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    before: HashSet<[u8; DIGEST]>,
+    new: Vec<u8>,
+}
+
+impl Seen {
+    /// What the steps before have seen.
+    ///
+    /// # Errors
+    /// 503.
+    pub(super) async fn read(app: &App, import: &Import) -> Result<Self, Problem> {
+        let places: Vec<String> = (0..import.seen_pages).map(|page| place(import, page)).collect();
+        let mut before = HashSet::new();
+        for places in places.chunks(50) {
+            let bytes = piece::read(app, import.id.as_str(), places).await?.unwrap_or_default();
+            before.extend(bytes.chunks_exact(DIGEST).filter_map(|one| <[u8; 8]>::try_from(one).ok()));
+        }
+        Ok(Self { before, new: Vec::new() })
+    }
+
+    /// Whether this is the first time.
+    pub(super) fn is_new(&mut self, word: &str) -> bool {
+        let digest = seal::sha256(word.as_bytes());
+        let Some(digest) = digest.first_chunk::<DIGEST>() else { return true };
+        let is_new = self.before.insert(*digest);
+        if is_new {
+            self.new.extend_from_slice(digest);
+        }
+        is_new
+    }
+
+    /// Writes what is new, as a page of its own; answers with how many pages there are then.
+    ///
+    /// # Errors
+    /// 503.
+    pub(super) async fn write(&mut self, app: &App, import: &Import) -> Result<u64, Problem> {
+        if self.new.is_empty() {
+            return Ok(import.seen_pages);
+        }
+        let bytes = std::mem::take(&mut self.new);
+        let place = place(import, import.seen_pages);
+        let page = Piece::new(import.id.as_str(), place, bytes, import.created_at);
+        piece::write(app, &[page]).await?;
+        Ok(import.seen_pages.saturating_add(1))
+    }
+}
+
+fn place(import: &Import, page: u64) -> String {
+    format!("SEEN#{:06}#{page:06}", import.runs)
+}

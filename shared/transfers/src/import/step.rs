@@ -1,0 +1,159 @@
+//! A step of an import: pages of rows, each of which is done, and then written down.
+
+use std::time::Duration;
+
+use gateway::app::App;
+use gateway::clock::{MINUTE, Timestamp};
+use gateway::context::Context;
+use gateway::problem::{Code, Problem};
+use ground::id::ImportId;
+use ground::key;
+use http::HeaderMap;
+use identity::store::{Store, StoreStatus};
+use tokio::time::Instant;
+
+use super::file::Window;
+use super::finding::{Finding, Findings};
+use super::kinds::{Outcome, Work};
+use super::seen::Seen;
+use super::sheet::{self, Page, Read};
+use super::{Import, ImportStatus, MAX_FINDINGS};
+use crate::piece;
+
+/// How long one message stays with an import.
+const STAY: Duration = Duration::from_secs(10);
+
+/// Takes the next step; answers with when the one after it is to be taken, if there is one.
+///
+/// # Errors
+/// `version_conflict` when somebody else has written the import; 503 when the table cannot be reached.
+pub async fn step(app: &App, id: &ImportId) -> Result<Option<Timestamp>, Problem> {
+    let found = app.table.get::<Import>(&key::import(id)).await?;
+    let Some(import) = found.filter(|import| import.status == ImportStatus::Running) else {
+        return Ok(None);
+    };
+    let store: Option<Store> = app.table.get(&key::store(&import.store_id)).await?;
+    let Some(store) = store.filter(|store| store.status != StoreStatus::Deleted) else {
+        let over = import.ended(ImportStatus::Failed, app.clock.now());
+        over.save(&import, app.table.write()).commit().await?;
+        return Ok(None);
+    };
+    // What it writes is written in the name of who started it.
+    let context = Context::new(&HeaderMap::new(), "", app.clock.now());
+    context.identify(import.principal.clone(), Some(store.id.to_string()));
+    context.scope(run(app, &store, import)).await
+}
+
+async fn run(app: &App, store: &Store, import: Import) -> Result<Option<Timestamp>, Problem> {
+    let (mut import, mut window) = (import, Window::default());
+    let mut seen =
+        if import.dry_run { Seen::read(app, &import).await? } else { Seen::default() };
+    let began = Instant::now();
+    while import.status == ImportStatus::Running {
+        if began.elapsed() >= STAY {
+            return Ok(Some(app.clock.now()));
+        }
+        import = match sheet::read(&import, &window, &store.currency) {
+            Read::More if !window.is_last => {
+                window = window.further(app, &import, import.place.byte).await?;
+                continue;
+            }
+            Read::More => broken(app, &import, vec![unreadable(&import)]).await?,
+            Read::Broken(findings) => broken(app, &import, findings).await?,
+            Read::Page(page) => done(app, store, (&import, page), &mut seen).await?,
+        };
+    }
+    if import.status.is_over() {
+        piece::remove(app, import.id.as_str()).await;
+    }
+    tracing::info!(
+        import = import.id.as_str(),
+        store = import.store_id.as_str(),
+        kind = import.kind.as_str(),
+        status = import.status.as_str(),
+        created = import.counts.created,
+        failed = import.counts.failed,
+        "import"
+    );
+    Ok(None)
+}
+
+fn unreadable(import: &Import) -> Finding {
+    let (code, detail) = ("unreadable".to_owned(), "The rest of the file has no rows.".to_owned());
+    Finding { row: import.place.row, column: None, code, detail }
+}
+
+/// Does a page, and writes how far that is.
+async fn done(
+    app: &App,
+    store: &Store,
+    (import, page): (&Import, Page),
+    seen: &mut Seen,
+) -> Result<Import, Problem> {
+    let work = Work { app, store, import };
+    let outcomes = work.apply(page.records, seen).await?;
+    let now = app.clock.now();
+    let mut next = import.changed(now);
+    let mut findings = Vec::new();
+    for outcome in outcomes {
+        let counts = &mut next.counts;
+        let count = match outcome {
+            Outcome::Created => &mut counts.created,
+            Outcome::Updated => &mut counts.updated,
+            Outcome::Skipped => &mut counts.skipped,
+            Outcome::Failed(found) => {
+                findings.extend(found);
+                &mut counts.failed
+            }
+        };
+        *count = count.saturating_add(1);
+    }
+    next.place = page.place;
+    next.due_at = Some(now.plus(MINUTE));
+    if let Some(ignored) = page.ignored {
+        next.ignored_columns = ignored;
+    }
+    if import.dry_run {
+        next.seen_pages = seen.write(app, import).await?;
+    }
+    if page.is_last {
+        next.findings_count = next.findings_count.saturating_add(count(&findings));
+        let read = next.read(now);
+        next = Import { version: next.version, findings_count: import.findings_count, ..read };
+    }
+    save(app, import, next, findings).await
+}
+
+fn count(findings: &[Finding]) -> u64 {
+    u64::try_from(findings.len()).unwrap_or(u64::MAX)
+}
+
+/// The import, of whose file nothing more can be made.
+async fn broken(app: &App, import: &Import, findings: Vec<Finding>) -> Result<Import, Problem> {
+    let mut counted = import.clone();
+    counted.findings_count = counted.findings_count.saturating_add(count(&findings));
+    let over = counted.read(app.clock.now());
+    save(app, import, Import { findings_count: import.findings_count, ..over }, findings).await
+}
+
+/// Writes an import with what was found: both, or neither.
+async fn save(
+    app: &App,
+    import: &Import,
+    mut next: Import,
+    findings: Vec<Finding>,
+) -> Result<Import, Problem> {
+    let kept = MAX_FINDINGS.saturating_sub(next.findings_count);
+    let kept = usize::try_from(kept).unwrap_or(usize::MAX);
+    next.findings_count = next.findings_count.saturating_add(count(&findings));
+    let kept: Vec<Finding> = findings.into_iter().take(kept).collect();
+    let page = (!kept.is_empty()).then(|| {
+        let number = import.findings_page(next.findings_pages);
+        Findings::page(&import.id, number, kept, import.created_at)
+    });
+    next.findings_pages = next.findings_pages.saturating_add(u64::from(page.is_some()));
+    let write = next.save(import, app.table.write());
+    let write = write.also(page, |write, page| write.create(&page, Code::VersionConflict));
+    write.commit().await?;
+    Ok(next)
+}
