@@ -3,8 +3,10 @@
 mod changing;
 mod customers;
 mod discounts;
+mod exports;
 mod gift_cards;
 mod groups;
+mod imports;
 mod inventory;
 mod large;
 mod making;

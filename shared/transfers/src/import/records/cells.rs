@@ -32,6 +32,19 @@ impl<'a> Reading<'a> {
         found.next().map(|(name, cell)| (crate::csv::plain(cell.trim()), name.as_str()))
     }
 
+    /// The name of the first column that `is` it, whatever stands there.
+    pub(super) fn column(&self, is: impl Fn(&str) -> bool) -> Option<&'a str> {
+        self.header.iter().map(String::as_str).find(|name| is(name))
+    }
+
+    /// That a member of the body would come from the first column that `is` it: what is missing there is
+    /// found there.
+    pub(super) fn would_come(&mut self, pointer: &str, row: u64, is: impl Fn(&str) -> bool) {
+        if let Some(column) = self.column(is) {
+            self.source(pointer, row, column);
+        }
+    }
+
     /// That a member of the body comes from there.
     pub(super) fn source(&mut self, pointer: &str, row: u64, column: &str) {
         self.sources.push((pointer.to_owned(), row, column.to_owned()));
@@ -91,9 +104,13 @@ impl<'a> Reading<'a> {
         row: &Row,
         is: impl Fn(&str) -> bool,
     ) {
-        if let Some((cell, column)) = self.cell(row, is) {
-            self.source(&format!("{at}/{member}"), row.number, column);
-            body.insert(member.to_owned(), cell.into());
+        let pointer = format!("{at}/{member}");
+        match self.cell(row, &is) {
+            Some((cell, column)) => {
+                self.source(&pointer, row.number, column);
+                body.insert(member.to_owned(), cell.into());
+            }
+            None => self.would_come(&pointer, row.number, is),
         }
     }
 

@@ -73,6 +73,8 @@ const NAMES: &[(Column, &[&str])] = &[
 
 /// What Shopify calls a product without options.
 const ONLY_OPTION: (&str, &str) = ("Title", "Default Title");
+/// Stands for a value that a row leaves out.
+const NOT_CHOSEN: &str = "?";
 /// Options of a product.
 const OPTIONS: usize = 3;
 /// Rows of one product.
@@ -114,8 +116,10 @@ pub(super) fn record(header: &[String], rows: &[Row], currency: &Currency) -> Op
             let mut variant = variant(&mut reading, &at, row, currency);
             let choice = choice(&mut reading, &at, row, names.len());
             for (known, value) in values.iter_mut().zip(&choice) {
-                if !known.contains(value) {
-                    known.push(value.clone());
+                // What is not chosen is the variant's fault, and not the option's.
+                let value = if value.is_empty() { NOT_CHOSEN } else { value };
+                if !known.iter().any(|one| one == value) {
+                    known.push(value.to_owned());
                 }
             }
             if !names.is_empty() {
@@ -198,9 +202,8 @@ fn choice(reading: &mut Reading<'_>, at: &str, row: &Row, options: usize) -> Vec
     let mut choice = Vec::new();
     for number in 0..options {
         let cell = reading.cell(row, is(Column::OptionValue(number)));
-        if let Some((_, column)) = cell {
-            reading.source(&format!("{at}/options/{number}"), row.number, column);
-        }
+        let pointer = format!("{at}/options/{number}");
+        reading.would_come(&pointer, row.number, is(Column::OptionValue(number)));
         choice.push(cell.map(|(value, _)| value.to_owned()).unwrap_or_default());
     }
     choice
@@ -222,6 +225,8 @@ fn variant(
         if let Some(cell) = reading.cell(row, is(column)) {
             reading.source(&format!("{at}/{member}"), row.number, cell.1);
             body.insert(member.into(), reading.money(row.number, cell, currency));
+        } else {
+            reading.would_come(&format!("{at}/{member}"), row.number, is(column));
         }
     }
     if let Some(cell) = reading.cell(row, is(Column::Grams)) {

@@ -52,6 +52,8 @@ pub(super) fn record(header: &[String], row: &Row) -> Record {
             reading.source(&format!("/{member}"), row.number, cell.1);
             let number = reading.number(row.number, cell);
             body.insert(member.into(), number.map_or(Value::from(0), Value::from));
+        } else {
+            reading.would_come(&format!("/{member}"), row.number, is(column));
         }
     }
     reading.record(row.number, body)

@@ -1,0 +1,174 @@
+//! Exports: products, orders, customers and movements in a file.
+
+use std::time::Duration;
+
+use support::{Client, Market, Reply, Shopper, Value, address, cart, eventually, inr, json, unique};
+
+const EXPORTS: &str = "/v1/exports";
+
+/// An export that has come to its end.
+async fn export(client: &Client, ask: Value) -> Reply {
+    let id = client.post(EXPORTS).json(ask).await.expect(202).str("/id");
+    let path = format!("{EXPORTS}/{id}");
+    eventually(Duration::from_secs(30), || async {
+        let shown = client.get(&path).await.expect(200);
+        (shown.str("/status") == "succeeded").then_some(shown)
+    })
+    .await
+}
+
+/// The path of a link.
+fn path_of(url: &str) -> String {
+    url.split_once("/v1/").map(|(_, rest)| format!("/v1/{rest}")).unwrap()
+}
+
+/// What is in the file, fetched by nobody in particular.
+async fn file(market: &Market, export: &Reply) -> String {
+    let mut file = String::new();
+    for part in export.at("/parts").as_array().unwrap() {
+        let path = path_of(part["url"].as_str().unwrap());
+        let fetched = market.gateway.client().get(&path).await.expect(200);
+        let length = u64::try_from(fetched.text.len()).unwrap();
+        assert_eq!(part["bytes"].as_u64(), Some(length));
+        file.push_str(&fetched.text);
+    }
+    file
+}
+
+/// Rows by the names of their columns.
+fn rows(file: &str) -> Vec<Value> {
+    let mut reader = csv::Reader::from_reader(file.as_bytes());
+    reader.deserialize::<std::collections::BTreeMap<String, String>>().map(|row| json!(row.unwrap())).collect()
+}
+
+#[tokio::test]
+async fn products_go_out_as_they_come_in() {
+    let market = Market::open().await;
+    let owner = &market.owner;
+    let ask = json!({
+        "title": "=cmd|' /C calc'!A0", "handle": "tee", "status": "active", "vendor": "+Loom",
+        "tags": ["a", "b"], "images": [{"url": "https://images.example.com/1.png", "alt": "@x"}],
+        "options": [{"name": "Size", "values": ["S", "-M"]}],
+        "variants": [
+            {"sku": "T-S", "price": inr(99_950), "options": ["S"], "weight_grams": 180,
+             "inventory": {"levels": [{"quantity": 3}]}},
+            {"sku": "T-M", "price": inr(5), "compare_at": inr(10), "options": ["-M"]},
+        ],
+    });
+    owner.post("/v1/products").json(ask).await.expect(201);
+    owner.post("/v1/products").json(json!({"title": "Plain"})).await.expect(201);
+    let done = export(owner, json!({"kind": "products"})).await;
+    assert_eq!((done.int("/done"), done.int("/rows")), (2, 3));
+    let text = file(&market, &done).await;
+    let all = rows(&text);
+    assert_eq!(all.len(), 3);
+    // No cell is a formula.
+    for row in &all {
+        for (column, cell) in row.as_object().unwrap() {
+            let cell = cell.as_str().unwrap();
+            assert!(!cell.starts_with(['=', '+', '-', '@']), "{column}: {cell}");
+        }
+    }
+    let tee = all.iter().find(|row| row["Handle"] == "tee").unwrap();
+    assert_eq!(tee["Title"], "'=cmd|' /C calc'!A0");
+    assert_eq!((&tee["Variant Price"], &tee["Variant Grams"]), (&json!("999.50"), &json!("180")));
+    // Another store reads it again, word for word.
+    let other = Market::open().await;
+    let id = other.owner.post("/v1/imports").json(json!({"kind": "products"})).await.expect(201).str("/id");
+    let one = format!("/v1/imports/{id}");
+    other.owner.put(&format!("{one}/parts/1")).body(text.clone()).await.expect(200);
+    other.owner.post(&format!("{one}/start")).json(json!({})).await.expect(202);
+    eventually(Duration::from_secs(30), || async {
+        let shown = other.owner.get(&one).await.expect(200);
+        (shown.str("/status") == "succeeded").then_some(())
+    })
+    .await;
+    let again = export(&other.owner, json!({"kind": "products"})).await;
+    let mut again = rows(&file(&other, &again).await);
+    let mut all = all;
+    let by_handle = |row: &Value| format!("{}{}", row["Handle"], row["Option1 Value"]);
+    again.sort_by_key(by_handle);
+    all.sort_by_key(by_handle);
+    assert_eq!(again, all);
+}
+
+#[tokio::test]
+async fn orders_customers_and_movements_are_exported_as_rows_and_as_lines() {
+    let market = Market::open().await;
+    let owner = &market.owner;
+    let shopper = Shopper::register(&market.gateway, &market.store).await;
+    let (first, second) = (market.stock(1_000, 10).await, market.stock(2_500, 10).await);
+    let mut ask = cart(&[(&first, 2), (&second, 1)]);
+    ask["shipping_address"] = address();
+    let placed = shopper.post(&market.orders_path()).key(&unique("o")).json(ask).await.expect(201);
+    let done = export(owner, json!({"kind": "orders"})).await;
+    assert_eq!((done.int("/done"), done.int("/rows")), (1, 2));
+    let all = rows(&file(&market, &done).await);
+    assert_eq!(all[0]["Name"], placed.str("/order/number"));
+    assert_eq!(all[0]["Total"], "45.00");
+    assert_eq!((&all[1]["Total"], &all[1]["Lineitem price"]), (&json!(""), &json!("25.00")));
+    assert_eq!(all[0]["Lineitem quantity"], "2");
+    let lines = export(owner, json!({"kind": "orders", "format": "jsonl"})).await;
+    let line: Value = serde_json::from_str(file(&market, &lines).await.trim()).unwrap();
+    let order = placed.str("/order/id");
+    let shown = owner.get(&format!("/v1/orders/{order}")).await.expect(200);
+    for (member, value) in line.as_object().unwrap() {
+        assert_eq!(shown.at(&format!("/{member}")), value, "{member}");
+    }
+    let people = rows(&file(&market, &export(owner, json!({"kind": "customers"})).await).await);
+    assert_eq!(people[0]["Email"], shopper.email);
+    let moved = export(owner, json!({"kind": "movements"})).await;
+    let moved = rows(&file(&market, &moved).await);
+    let mut reserved: Vec<&str> = moved
+        .iter()
+        .filter(|row| row["Order ID"] == order)
+        .map(|row| row["Reserved"].as_str().unwrap())
+        .collect();
+    reserved.sort_unstable();
+    assert_eq!(reserved, ["1", "2"]);
+    // A range that nothing was made in.
+    let ask = json!({"kind": "orders", "until": "2001-01-01T00:00:00Z"});
+    assert_eq!(export(owner, ask).await.int("/rows"), 0);
+    let ask = json!({"kind": "orders", "since": "2002-01-01T00:00:00Z", "until": "2001-01-01T00:00:00Z"});
+    let refused = owner.post(EXPORTS).json(ask).await.expect(422);
+    assert_eq!(refused.field_errors(), [("/until".to_owned(), "invalid_range".to_owned())]);
+}
+
+#[tokio::test]
+async fn a_link_ends_and_leads_to_nothing_else() {
+    let market = Market::open().await;
+    let owner = &market.owner;
+    market.stock(1_000, 1).await;
+    let done = export(owner, json!({"kind": "products"})).await;
+    let link = path_of(&done.str("/parts/0/url"));
+    let nobody = market.gateway.client();
+    let fetched = nobody.get(&link).await.expect(200);
+    assert!(fetched.header("content-disposition").unwrap().contains("products-"));
+    assert_eq!(fetched.header("cache-control"), Some("private, no-store"));
+    for other in [
+        link.replace("/parts/1", "/parts/2"),
+        format!("{}x", link),
+        link.replace("expires=", "expires=1"),
+    ] {
+        nobody.get(&other).await.expect(400).problem("invalid_or_expired_token");
+    }
+    nobody.get(&format!("{EXPORTS}/{}/parts/1", done.str("/id"))).await.expect(422);
+    market.gateway.advance(Duration::from_secs(15 * 60));
+    nobody.get(&link).await.expect(400).problem("invalid_or_expired_token");
+    let again = owner.get(&format!("{EXPORTS}/{}", done.str("/id"))).await.expect(200);
+    nobody.get(&path_of(&again.str("/parts/0/url"))).await.expect(200);
+    owner.post(&format!("{EXPORTS}/{}/cancel", done.str("/id"))).json(json!({})).await.expect(409);
+    let listed = owner.get(&format!("{EXPORTS}?kind=products&status=succeeded")).await.expect(200);
+    assert_eq!(listed.data().len(), 1);
+    assert_eq!(listed.data()[0]["parts"][0]["url"], json!(null));
+}
+
+#[tokio::test]
+async fn an_app_needs_the_scope_of_what_it_exports() {
+    let (market, app) = Market::with_app(&["write_exports", "read_products"]).await;
+    let refused = app.post(EXPORTS).json(json!({"kind": "customers"})).await.expect(403);
+    assert_eq!(refused.str("/required_scope"), "read_customers");
+    export(&app, json!({"kind": "products"})).await;
+    let people = export(&market.owner, json!({"kind": "customers"})).await;
+    app.get(&format!("{EXPORTS}/{}", people.str("/id"))).await.expect(404);
+}

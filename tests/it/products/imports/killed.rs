@@ -1,0 +1,1 @@
+//! An import whose process is killed.

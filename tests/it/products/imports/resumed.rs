@@ -1,0 +1,43 @@
+//! Steps that are cut off, and steps that are taken twice.
+
+use ground::id::ImportId;
+
+use super::*;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn steps_that_are_cut_off_or_taken_by_two_make_everything_once() {
+    let market = Market::open().await;
+    let owner = &market.owner;
+    let mut file = "Handle,Title,Variant SKU,Variant Price,Variant Inventory Tracker,Variant Inventory Qty\n".to_owned();
+    for number in 0..600 {
+        let _ = writeln!(file, "p-{number},Product {number},S-{number},1,shopify,3");
+    }
+    let id = asked(owner, json!({"kind": "products"})).await;
+    begin(owner, &id, file.as_bytes(), 10_000).await;
+    let import = ImportId::parse(&id).unwrap();
+    // Beside the system's own worker, workers that die at any moment.
+    for moment in 0..40_u64 {
+        let (app, import) = (market.gateway.app().clone(), import.clone());
+        let worker = tokio::spawn(async move { transfers::import::step(&app, &import).await });
+        tokio::time::sleep(Duration::from_millis(moment * 5)).await;
+        worker.abort();
+        let _ = worker.await;
+    }
+    let path = format!("{IMPORTS}/{id}");
+    let done = eventually(Duration::from_secs(120), || async {
+        // A message whose step came second sends no other: the sweep does.
+        market.gateway.sweep().await;
+        let shown = owner.get(&path).await.expect(200);
+        (shown.str("/status") != "running").then_some(shown)
+    })
+    .await;
+    let found = findings(owner, &done).await;
+    assert_eq!(done.str("/status"), "succeeded", "{found:?}");
+    assert_eq!(done.int("/progress/created"), 600);
+    let count = |kind: &'static str| async { market.gateway.items_of(kind, "").await.len() };
+    assert_eq!(count("product").await, 600);
+    assert_eq!(count("variant").await, 600);
+    assert_eq!(count("level").await, 600);
+    assert_eq!(market.gateway.events("product.created").await.len(), 600);
+    assert!(market.gateway.items(&format!("FIL#{id}")).await.is_empty());
+}
