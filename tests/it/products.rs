@@ -1,5 +1,6 @@
 //! The catalogue: products, variants, collections and categories.
 
+mod bulk;
 mod changing;
 mod customers;
 mod discounts;

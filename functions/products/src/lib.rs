@@ -33,6 +33,7 @@ fn catalogue_routes() -> Routes {
     Routes::default()
         .get("/v1/products", Cost::List, products::list)
         .post("/v1/products", Cost::WRITE, products::create)
+        .post("/v1/products/bulk", Cost::BULK, products::bulk)
         .get("/v1/products/{id}", Cost::READ, products::show)
         .patch("/v1/products/{id}", Cost::WRITE, products::update)
         .delete("/v1/products/{id}", Cost::WRITE, products::remove)

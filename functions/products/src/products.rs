@@ -1,5 +1,6 @@
 //! Products: the list, one product, and making, changing and removing them.
 
+mod bulk;
 mod lookup;
 
 use std::collections::HashSet;
@@ -24,6 +25,7 @@ use ground::scope::{ReadProducts, WriteProducts};
 use platform::caller::StoreAccess;
 use serde::Serialize;
 
+pub use bulk::bulk;
 pub use lookup::ListedProduct;
 
 /// Ids of products, separated by commas: at most 100.

@@ -26,7 +26,7 @@ use themes::manifest::{Slug, Version};
 use themes::published::ThemeRelease;
 use themes::settings::{self, Content, Draft, Element, MAX_CONTENT};
 
-use crate::any_json::AnyJson;
+use gateway::request::AnyJson;
 use crate::on_store::{OnStore, take};
 
 /// What the storefront is shown in, of this theme.

@@ -1,7 +1,6 @@
 //! `/v1/themes` — the theme platform: the catalogue, packages and how they come there, installing,
 //! the editor with its drafts and previews, releases, and buying.
 
-mod any_json;
 mod catalogue;
 mod editor;
 mod install;

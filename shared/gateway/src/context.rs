@@ -52,6 +52,21 @@ impl Context {
         })
     }
 
+    /// The same request, with nothing kept: for one of several things that it asks for.
+    #[must_use]
+    pub(crate) fn part(&self) -> Arc<Self> {
+        let State { principal, store, .. } = &*self.state();
+        let (principal, store) = (principal.clone(), store.clone());
+        Arc::new(Self {
+            request_id: self.request_id.clone(),
+            trace_id: self.trace_id.clone(),
+            parent_id: self.parent_id.clone(),
+            path: self.path.clone(),
+            started: self.started,
+            state: Mutex::new(State { principal, store, kept: Extensions::default() }),
+        })
+    }
+
     /// The context of the request that this task handles, if it handles one.
     pub fn current() -> Option<Arc<Self>> {
         CURRENT.try_with(Arc::clone).ok()

@@ -12,6 +12,7 @@
 //! by that, or by what has changed meanwhile, and is answered with the record that it then finds.
 
 mod kept;
+mod part;
 mod record;
 mod settled;
 
@@ -30,6 +31,7 @@ use crate::request::Inbound;
 use crate::seal::{self, SealKey};
 use crate::table::Change;
 
+pub use part::part;
 use record::{FREE, KIND, judge, put};
 
 /// Characters of a guest's key at least: 128 bits in base64, so that nobody comes upon another's.

@@ -8,6 +8,7 @@
 mod accept;
 mod arguments;
 mod fields;
+mod any_json;
 mod json;
 mod schema;
 mod signed;
@@ -184,6 +185,7 @@ fn escaped(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }
 
+pub use any_json::AnyJson;
 pub use json::parse as parse_json;
 
 /// Reads `T` from a value, naming every field at fault.
@@ -345,6 +347,11 @@ impl<S: Sync, T: FromPath> FromRequestParts<S> for Path<T> {
 pub struct IfMatch(Option<u64>);
 
 impl IfMatch {
+    /// That it is at this version.
+    pub const fn version(version: u64) -> Self {
+        Self(Some(version))
+    }
+
     /// # Errors
     /// `precondition_failed` when the caller named another version.
     pub fn check(self, version: u64) -> Result<(), Problem> {

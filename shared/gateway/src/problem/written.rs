@@ -66,7 +66,8 @@ impl Problem {
         }
     }
 
-    fn body(&self) -> Value {
+    /// As it is written (RFC 9457 §3).
+    pub fn body(&self) -> Value {
         let mut body = Map::new();
         body.insert("type".into(), format!("{TYPE_BASE}{}", self.code.as_str()).into());
         body.insert("title".into(), self.code.title().into());

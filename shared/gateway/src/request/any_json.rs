@@ -1,15 +1,17 @@
-//! JSON of a request that is judged by a theme's schema, and not by its own form.
+//! JSON of a request that is judged later, and not by the form of the request.
 
 use std::borrow::Cow;
 use std::marker::PhantomData;
 
 use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
-use gateway::request::FieldErrors;
+
 use schemars::{JsonSchema, Schema, SchemaGenerator};
+
+use super::FieldErrors;
 
 /// Any JSON: what should look like `T`.
 #[derive(Debug, Clone)]
-pub(crate) struct AnyJson<T>(pub(crate) serde_json::Value, PhantomData<fn() -> T>);
+pub struct AnyJson<T>(pub serde_json::Value, PhantomData<fn() -> T>);
 
 impl<T> Deserr<FieldErrors> for AnyJson<T> {
     fn deserialize_from_value<V: IntoValue>(

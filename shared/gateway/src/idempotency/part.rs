@@ -1,0 +1,55 @@
+//! Requests that ask for several things, each of which is done, or refused, by itself.
+
+use std::sync::Arc;
+
+use super::record::{judge, put};
+use super::{Claim, Claimed, hash};
+use crate::answer::Answer;
+use crate::app::App;
+use crate::context::Context;
+use crate::item::Key;
+use crate::problem::Problem;
+use crate::reply::Reply;
+use crate::seal;
+
+impl Claim {
+    /// The record of the thing of this number.
+    fn part(&self, number: usize) -> Self {
+        let number = number.to_string();
+        Self {
+            key: Key::new(format!("IDM#{}", hash(&[self.key.pk.as_str(), &number])), "A"),
+            lease: seal::random_secret(),
+            fingerprint: self.fingerprint.clone(),
+            seal: self.seal.clone(),
+            is_ahead: true,
+        }
+    }
+}
+
+/// Does one of the things that the current request asks for, under a record of its own that follows from
+/// the request's: when the request is sent again after a crash, what was done is answered, and not done
+/// again. What [`Write::answer`](crate::table::Write::answer) completes is that record.
+///
+/// # Errors
+/// What `effect` refuses; `request_in_progress` while another attempt may be at it.
+pub async fn part<R: Reply>(
+    app: &App,
+    number: usize,
+    effect: impl Future<Output = Result<R, Problem>>,
+) -> Result<Answer, Problem> {
+    let Some(whole) = Context::current() else { return effect.await.map(R::into_answer) };
+    let context: Arc<Context> = whole.part();
+    if let Some(claim) = whole.kept::<Claim>() {
+        let claim = claim.part(number);
+        let claimed = match put(app, &claim).await? {
+            None => Claimed::Mine(claim),
+            Some(old) => judge(&claim, &old)?,
+        };
+        match claimed {
+            Claimed::Mine(claim) => context.keep(claim),
+            Claimed::Replay(answer) => return Ok(answer),
+            Claimed::NotAsked => {}
+        }
+    }
+    context.scope(effect).await.map(R::into_answer)
+}
