@@ -21,7 +21,9 @@ impl Payment {
         let held = self.status == PaymentStatus::Authorized
             || matches!(self.status, PaymentStatus::Captured | PaymentStatus::PartiallyRefunded);
         let refused = self.state_of(&self.unapplied_refund()) == Some(RefundState::Failed);
-        late && held && !self.is_applied && !refused
+        // What a dispute holds cannot go back; it may later, when the dispute is won.
+        let is_kept = !self.disputed().is_zero() && self.refundable().is_zero();
+        late && held && !self.is_applied && !refused && !is_kept
     }
 
     /// The id of the refund of money that the order did not take: one, however often it is tried.
