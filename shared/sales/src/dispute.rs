@@ -197,7 +197,8 @@ impl Dispute {
 
     /// What can be done about it now.
     pub fn allowed_actions(&self) -> Vec<&'static str> {
-        let takes = self.status == DisputeStatus::NeedsResponse && self.pending_evidence().is_none();
+        let takes =
+            self.status == DisputeStatus::NeedsResponse && self.pending_evidence().is_none();
         if takes { vec!["submit_evidence"] } else { Vec::new() }
     }
 }

@@ -264,7 +264,8 @@ impl Faults {
                 "amount" => {
                     let amount = value.as_i64();
                     if !amount.is_some_and(|amount| (1..=disputed.amount).contains(&amount)) {
-                        let detail = "Must be minor units, more than nothing and at most what is disputed.";
+                        let detail =
+                            "Must be minor units, more than nothing and at most what is disputed.";
                         self.add(&place, "out_of_range", detail);
                     }
                 }

@@ -43,6 +43,7 @@ pub async fn disputes<'a>(
         return Ok(Vec::new());
     }
     let mut found = app.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
-    let read: Result<Vec<Option<Dispute>>, Problem> = keys.iter().map(|key| found.take(key)).collect();
+    let read: Result<Vec<Option<Dispute>>, Problem> =
+        keys.iter().map(|key| found.take(key)).collect();
     Ok(read?.into_iter().flatten().collect())
 }

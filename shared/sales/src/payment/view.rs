@@ -6,7 +6,8 @@ use ground::money::Money;
 use ground::provider::ProviderName;
 
 use super::{
-    Attention, CaptureMethod, Mode, Payment, PaymentAttempt, PaymentDispute, PaymentRefund, PaymentStatus, Receipt,
+    Attention, CaptureMethod, Mode, Payment, PaymentAttempt, PaymentDispute, PaymentRefund,
+    PaymentStatus, Receipt,
 };
 
 ground::view! {

@@ -7,8 +7,8 @@
 use gateway::app::App;
 use gateway::problem::{Code, Problem};
 
-use super::{record_disputes, refund_order, submit_evidence};
 use super::return_unapplied::return_unapplied;
+use super::{record_disputes, refund_order, submit_evidence};
 use crate::payment::load::connect;
 use crate::payment::{Payment, PaymentRefund, ProviderDeadline, RefundState};
 
@@ -47,9 +47,8 @@ async fn execute(
 ) -> Result<(), Problem> {
     let provider = payment.provider;
     let has_passed = || deadline.has_passed(provider, app.clock.now());
-    let noted = |done: Result<(), Problem>| {
-        done.inspect_err(|problem| deadline.note(provider, problem))
-    };
+    let noted =
+        |done: Result<(), Problem>| done.inspect_err(|problem| deadline.note(provider, problem));
     let mut outcome = Ok(());
     let is_pending = |refund: &&PaymentRefund| refund.status == RefundState::Pending;
     let pending: Vec<&PaymentRefund> = payment.refunds.iter().filter(is_pending).collect();

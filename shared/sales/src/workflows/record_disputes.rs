@@ -46,7 +46,8 @@ pub async fn receive(
         let (source, event) = (Source::Sync, None);
         let update = PaymentUpdate { locator, observed, source, event, is_answer: false };
         // What it is refused for is for the merchant to see; the dispute is recorded all the same.
-        let recorded = record_payment::record(app, connected, update, |_| NoContent::default()).await;
+        let recorded =
+            record_payment::record(app, connected, update, |_| NoContent::default()).await;
         match recorded {
             Err(problem) if problem.code != Code::AmountMismatch => return Err(problem),
             _ => {}

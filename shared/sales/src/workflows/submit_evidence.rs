@@ -200,8 +200,7 @@ async fn record<R: Reply>(
     let aggregate = order::load::payment(app, &locator_of(dispute)).await?;
     let mut change = DisputeChange { dispute: answered, topics: vec![&DISPUTE_UPDATED] };
     if let Outcome::Taken(observed) = outcome
-        && let Some(told) =
-            Dispute::after(Some(&change.dispute), observed, &aggregate.payment, now)
+        && let Some(told) = Dispute::after(Some(&change.dispute), observed, &aggregate.payment, now)
     {
         let version = change.dispute.version;
         let topics = if told.topics.is_empty() { change.topics } else { told.topics };
@@ -236,5 +235,7 @@ pub(super) async fn resume(
     let connected = connect(app, &payment.store_id, payment.provider).await?;
     let outcome = send(app, &connected, &dispute, &evidence, false).await?;
     let (known, spending) = ((&dispute, &evidence.id), Spending::default());
-    retry(|| Box::pin(record(app, known, &outcome, &spending, &|_| NoContent::default()))).await.map(drop)
+    retry(|| Box::pin(record(app, known, &outcome, &spending, &|_| NoContent::default())))
+        .await
+        .map(drop)
 }

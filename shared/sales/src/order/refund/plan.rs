@@ -10,8 +10,8 @@ use super::{
     Plan, Refund, RefundLine, RefundStatus, RestockType, WantedLine, WantedRefund, WantedShipping,
 };
 use crate::order::restock::RestockLocations;
-use crate::payment::disputed as payment_disputed;
 use crate::order::{Order, OrderItem, Units};
+use crate::payment::disputed as payment_disputed;
 
 impl Order {
     /// What goes back when this is wanted.
@@ -51,7 +51,8 @@ impl Order {
             return Err(Code::NothingToRefund.into());
         }
         if refundable.minus(&amount).is_none() {
-            let is_there = refundable.plus(&disputed).is_some_and(|all| all.minus(&amount).is_some());
+            let is_there =
+                refundable.plus(&disputed).is_some_and(|all| all.minus(&amount).is_some());
             return Err(if is_there {
                 payment_disputed(&refundable, &disputed)
             } else {

@@ -5,8 +5,8 @@ use gateway::problem::{Code, Problem};
 use ground::id::RefundId;
 use ground::money::Money;
 
-use super::{PaymentChange, Transition};
 use super::disputes::disputed;
+use super::{PaymentChange, Transition};
 use crate::payment::{
     Action, Attention, Observed, Payment, PaymentAttempt, PaymentRefund, PaymentStatus,
     RefundState, Source, can_count,
@@ -32,6 +32,22 @@ impl Payment {
         left.unwrap_or_else(|| Money::zero(&self.amount.currency))
     }
 
+    /// Demands that so much can go back.
+    ///
+    /// # Errors
+    /// `payment_disputed`, `refund_exceeds_captured`.
+    pub fn demand_refundable(&self, amount: &Money) -> Result<(), Problem> {
+        let refundable = self.refundable();
+        if !amount.is_zero() && refundable.minus(amount).is_some() {
+            return Ok(());
+        }
+        if !amount.is_zero() && self.unreturned().minus(amount).is_some() {
+            return Err(disputed(&refundable, &self.disputed()));
+        }
+        let refundable = serde_json::to_value(&refundable).unwrap_or_default();
+        Err(Code::RefundExceedsCaptured.with("refundable", refundable))
+    }
+
     /// The payment with `amount` reserved for a refund: the first of three steps.
     ///
     /// # Errors
@@ -45,14 +61,7 @@ impl Payment {
         if self.captured.is_zero() {
             return Err(Code::PaymentNotCaptured.with("current", self.status.as_str()));
         }
-        let refundable = self.refundable();
-        if amount.is_zero() || refundable.minus(amount).is_none() {
-            if !amount.is_zero() && self.unreturned().minus(amount).is_some() {
-                return Err(disputed(&refundable, &self.disputed()));
-            }
-            let refundable = serde_json::to_value(&refundable).unwrap_or_default();
-            return Err(Code::RefundExceedsCaptured.with("refundable", refundable));
-        }
+        self.demand_refundable(amount)?;
         if !can_count(self.provider, amount) {
             return Err(Code::AmountNotSupported.with("provider", self.provider.as_str()));
         }
