@@ -8,7 +8,6 @@ use gateway::reply::Json;
 use gateway::request::{Body, IfMatch, NoFields, Path, request};
 use ground::id::PaymentId;
 use ground::money::AskedMoney;
-use ground::provider::ProviderName;
 use ground::resource::Resource;
 use ground::scope::WritePayments;
 use platform::caller::StoreAccess;
@@ -123,7 +122,7 @@ pub async fn sync(
     let may_be_disputed = observed.state == ObservedState::Captured;
     let update = update(&locator, &observed, Source::Sync, !may_be_disputed);
     let answered = record_payment::record(&app, &connected, update, shown).await?;
-    if !may_be_disputed || known.payment.provider == ProviderName::Manual {
+    if !may_be_disputed {
         return Ok(answered);
     }
     let payment = order::load::payment(&app, &locator).await?.payment;

@@ -1,7 +1,7 @@
 //! What it costs the table, exactly, that money goes back through a provider: units as DynamoDB counts
 //! them, and round trips (`cross/costs.rs` says how).
 
-use support::json;
+use support::{NewDispute, json};
 
 use super::connected::Connected;
 
@@ -19,5 +19,20 @@ async fn a_refund_through_a_provider_is_two_writes_of_known_cost() {
         // events in 5. Recorded: payment 2 + 2 (the rows go), refund 2, record 2; three events are more
         // than one kilobyte: 4 + 3 rows.
         assert_eq!((refunded.tenths(), refunded.trips()), (325, 5), "{provider}");
+    }
+}
+
+#[tokio::test]
+async fn a_dispute_is_one_write_of_known_cost_and_told_again_none() {
+    let connected = Connected::open().await;
+    for provider in ["razorpay", "stripe"] {
+        let order = connected.order().await;
+        let (_, carrier) = connected.paid(provider, &order).await;
+        let dispute = connected.providers.dispute(&carrier, &NewDispute::default());
+        let told = connected.telling("created", &dispute);
+        let opened = connected.hear(&told).await.expect(200);
+        assert_eq!((opened.tenths(), opened.trips()), (0, 0), "{provider}");
+        let again = connected.hear(&told).await.expect(200);
+        assert_eq!((again.tenths(), again.trips()), (0, 0), "{provider}");
     }
 }

@@ -1,5 +1,7 @@
 //! What becomes of a dispute, and what it holds of its payment.
 
+use std::time::Duration;
+
 use gateway::clock::{DAY, Timestamp};
 use gateway::problem::Code;
 use ground::id::{DisputeEvidenceId, RefundId};
@@ -18,12 +20,12 @@ use crate::payment::{Payment, RefundState};
 use DisputeStatus::{Closed, Lost, NeedsResponse, UnderReview, Won};
 use DisputeType::{Chargeback, Inquiry};
 
-fn at(seconds: i64) -> Timestamp {
-    Timestamp::from_millis(NOW.millis() + seconds * 1_000)
+fn at(seconds: u64) -> Timestamp {
+    NOW.plus(Duration::from_secs(seconds))
 }
 
 /// What an event says at this second.
-fn told(seconds: i64, kind: DisputeType, status: DisputeStatus, amount: i64) -> ObservedDispute {
+fn told(seconds: u64, kind: DisputeType, status: DisputeStatus, amount: i64) -> ObservedDispute {
     ObservedDispute {
         reference: "disp_1".into(),
         provider_payment: Some("pay_1".into()),
@@ -207,7 +209,7 @@ fn told_at_random() -> impl Strategy<Value = ObservedDispute> {
     let kind = prop_oneof![Just(Inquiry), Just(Chargeback)];
     let status =
         prop_oneof![Just(NeedsResponse), Just(UnderReview), Just(Closed), Just(Won), Just(Lost)];
-    (0..6_i64, kind, status, 1..1_500_i64, 0..3_u8).prop_map(
+    (0..6_u64, kind, status, 1..1_500_i64, 0..3_u8).prop_map(
         |(second, kind, status, amount, nth)| {
             let reference = format!("disp_{nth}");
             ObservedDispute { reference, ..told(second, kind, status, amount) }
@@ -244,7 +246,7 @@ proptest! {
         let payment = captured(1_000);
         let events: Vec<ObservedDispute> = history
             .iter()
-            .zip(0_i64..)
+            .zip(0_u64..)
             .map(|(status, second)| told(second, Chargeback, *status, 600))
             .collect();
         let mut told: Vec<ObservedDispute> =

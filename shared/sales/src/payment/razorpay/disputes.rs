@@ -102,3 +102,53 @@ impl Razorpay {
         Ok(found)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use ground::money;
+
+    use super::*;
+
+    /// As <https://razorpay.com/docs/api/disputes/entity> shows one.
+    fn entity(status: &str, phase: &str) -> Value {
+        json!({
+            "id": "disp_AHfqOvkldwsbqt", "entity": "dispute", "payment_id": "pay_EsyWjHrfzb59eR",
+            "amount": 10_000, "currency": "INR", "amount_deducted": 0,
+            "reason_code": "chargeback", "respond_by": 1_590_604_200, "status": status,
+            "phase": phase, "created_at": 1_590_059_211,
+            "evidence": {"amount": 9_000, "summary": "goods delivered", "submitted_at": null},
+        })
+    }
+
+    #[test]
+    fn a_dispute_of_razorpays_is_read_in_every_status_and_phase() {
+        use DisputeStatus::{Closed, Lost, NeedsResponse, UnderReview, Won};
+        use DisputeType::{Chargeback, Inquiry};
+        for (word, expected) in [
+            ("open", NeedsResponse),
+            ("under_review", UnderReview),
+            ("won", Won),
+            ("lost", Lost),
+            ("closed", Closed),
+        ] {
+            assert_eq!(dispute(&entity(word, "chargeback")).unwrap().status, expected, "{word}");
+        }
+        assert_eq!(dispute(&entity("of_tomorrow", "chargeback")), None);
+        for (phase, expected) in [
+            ("fraud", Inquiry),
+            ("retrieval", Inquiry),
+            ("chargeback", Chargeback),
+            ("pre_arbitration", Chargeback),
+            ("arbitration", Chargeback),
+        ] {
+            assert_eq!(dispute(&entity("open", phase)).unwrap().kind, expected, "{phase}");
+        }
+        let mut lost = entity("lost", "chargeback");
+        lost["amount_deducted"] = 9_000.into();
+        lost["evidence"]["submitted_at"] = 1_590_603_200.into();
+        let read = dispute(&lost).unwrap();
+        assert_eq!((read.amount, read.taken), (money::sample(10_000), Some(money::sample(9_000))));
+        assert!(read.is_submitted && !dispute(&entity("open", "fraud")).unwrap().is_submitted);
+        assert_eq!(read.due_by.map(Timestamp::seconds), Some(1_590_604_200));
+    }
+}

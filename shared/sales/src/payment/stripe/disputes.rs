@@ -78,3 +78,54 @@ pub(super) fn form(evidence: &Evidence) -> Vec<(String, String)> {
     });
     fields.chain([("submit".to_owned(), evidence.submit.to_string())]).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use ground::money;
+    use serde_json::json;
+
+    use super::*;
+
+    /// As <https://docs.stripe.com/api/disputes/object> shows one.
+    fn object(status: &str) -> Value {
+        json!({
+            "id": "du_1MtJUT2eZvKYlo2CNaw2HvEv", "object": "dispute", "amount": 1000,
+            "charge": "ch_1AZtxr2eZvKYlo2CJDX8whov", "created": 1_680_651_737, "currency": "inr",
+            "evidence_details": {
+                "due_by": 1_682_294_399, "has_evidence": false, "past_due": false,
+                "submission_count": 0,
+            },
+            "payment_intent": "pi_1", "reason": "general", "status": status,
+        })
+    }
+
+    #[test]
+    fn a_dispute_of_stripes_is_read_in_every_status() {
+        use DisputeStatus::{Closed, Lost, NeedsResponse, UnderReview, Won};
+        use DisputeType::{Chargeback, Inquiry};
+        for (word, expected) in [
+            ("warning_needs_response", (Inquiry, NeedsResponse)),
+            ("warning_under_review", (Inquiry, UnderReview)),
+            ("warning_closed", (Inquiry, Closed)),
+            ("prevented", (Inquiry, Closed)),
+            ("needs_response", (Chargeback, NeedsResponse)),
+            ("under_review", (Chargeback, UnderReview)),
+            ("won", (Chargeback, Won)),
+            ("lost", (Chargeback, Lost)),
+        ] {
+            let read = dispute(&object(word)).unwrap();
+            assert_eq!((read.kind, read.status), expected, "{word}");
+        }
+        assert_eq!(dispute(&object("of_tomorrow")), None);
+        let read = dispute(&object("needs_response")).unwrap();
+        assert_eq!((read.amount, read.is_submitted), (money::sample(1_000), false));
+        assert_eq!(read.due_by.map(Timestamp::seconds), Some(1_682_294_399));
+        assert_eq!(read.created_at.seconds(), 1_680_651_737);
+        let mut closed = object("needs_response");
+        closed["evidence_details"] = json!({"due_by": 0, "submission_count": 1});
+        let read = dispute(&closed).unwrap();
+        assert_eq!((read.due_by, read.is_submitted), (None, true), "the bank takes no answer");
+        assert_eq!(about(&closed).unwrap().reference, "pi_1");
+        assert_eq!(about(&json!({"object": "dispute", "payment_intent": null})), None);
+    }
+}
