@@ -125,8 +125,11 @@ pub async fn sync(
     if !may_be_disputed {
         return Ok(answered);
     }
-    let payment = order::load::payment(&app, &locator).await?.payment;
-    record_disputes::look(&app, &connected, &payment).await.map(|known| shown(&known))
+    let known = order::load::payment(&app, &locator).await?;
+    if !record_disputes::look(&app, &connected, &known.payment).await? {
+        return Ok(answered);
+    }
+    order::load::payment(&app, &locator).await.map(|known| shown(&known))
 }
 
 /// The payment, its order, and its provider.
