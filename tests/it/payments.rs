@@ -4,6 +4,8 @@ mod accounts;
 mod choosing;
 mod connected;
 mod costs;
+mod disputes;
+mod evidence;
 mod external_refunds;
 mod leaving;
 mod mismatch;

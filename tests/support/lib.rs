@@ -45,8 +45,8 @@ pub use client::{Ask, Client, unique};
 pub use deployed::Deployed;
 pub use gateway::{Gateway, Instance, OPERATOR_EMAIL, Stored};
 pub use local::providers::{
-    Provider, ProviderCall, RAZORPAY_KEY_ID, RAZORPAY_SECRET, STRIPE_KEY_ID, STRIPE_SECRET,
-    Trouble, WEBHOOK_SECRET, Webhook,
+    NewDispute, Provider, ProviderCall, RAZORPAY_KEY_ID, RAZORPAY_SECRET, STRIPE_KEY_ID,
+    STRIPE_SECRET, Trouble, Verdict, WEBHOOK_SECRET, Webhook,
 };
 pub use mailbox::{Mail, Mailbox};
 pub use market::{Market, Placed, address, cart, inr};

@@ -5,7 +5,7 @@ use std::ops::Deref;
 
 use gateway::clock::Timestamp;
 use gateway::signature::hmac_sha256_hex;
-use local::providers::{Options, RAZORPAY_SECRET, WEBHOOK_SECRET, Webhook};
+use local::providers::{NewDispute, Options, RAZORPAY_SECRET, Verdict, WEBHOOK_SECRET, Webhook};
 use serde_json::{Value, json};
 
 use crate::{Ask, Client};
@@ -62,6 +62,22 @@ impl Providers {
     pub fn razorpay_event(&self, kind: &'static str, payment: &str) -> Webhook {
         let event = self.0.razorpay_event(kind, payment).expect("a payment");
         event.sign(WEBHOOK_SECRET, Timestamp::from_millis(0))
+    }
+
+    /// A bank disputes what carries a payment's money; the provider's id of the dispute.
+    pub fn dispute(&self, carrier: &str, ask: &NewDispute) -> String {
+        let dispute = self.open_dispute(carrier, ask).expect("it is disputed");
+        dispute["id"].as_str().expect("an id").to_owned()
+    }
+
+    /// A bank goes on with a dispute.
+    pub fn judge(&self, dispute: &str, verdict: Verdict) {
+        self.judge_dispute(dispute, verdict).expect("it goes on");
+    }
+
+    /// A provider's event about a dispute, as it is now, signed at this time.
+    pub fn disputed(&self, kind: &'static str, dispute: &str, now: Timestamp) -> Webhook {
+        self.dispute_event(kind, dispute).expect("a dispute").sign(WEBHOOK_SECRET, now)
     }
 
     /// The customer pays a Stripe intent.

@@ -10,7 +10,7 @@ use gateway::outbox::Outgoing;
 use gateway::problem::{Code, Problem};
 use gateway::table::Write;
 use ground::event::Event;
-use ground::id::{FulfillmentId, MerchantId, OrderId, RefundId};
+use ground::id::{DisputeId, FulfillmentId, MerchantId, OrderId, RefundId};
 use ground::key;
 use ground::mail::{Mail, MailContent, Notice};
 use identity::challenge::{Link, Purpose};
@@ -18,8 +18,10 @@ use identity::merchant::{Merchant, MerchantStatus};
 use identity::notifications;
 use identity::settings::Settings;
 use identity::store::Store;
+use sales::dispute::Dispute;
 use sales::notifications::{
-    order_cancelled, order_delivered, order_expired, order_placed, order_refunded, order_shipped,
+    dispute_opened, order_cancelled, order_delivered, order_expired, order_placed, order_refunded,
+    order_shipped,
 };
 use sales::order::Order;
 use sales::order::fulfillment::Fulfillment;
@@ -56,6 +58,7 @@ pub(crate) async fn following(app: &App, event: &Event) -> Result<Option<Letter>
             | Notice::OrderCancelled
             | Notice::OrderExpired),
         ) => went_on(app, event, notice).await?,
+        Some(Notice::DisputeOpened) => disputed(app, event).await?,
     };
     let Some((content, link)) = composed else { return Ok(None) };
     let key = app.secrets.mail_key().await?;
@@ -113,6 +116,22 @@ async fn shipped(app: &App, event: &Event) -> Result<Composed, Problem> {
         let to = order.email.as_ref()?;
         Some((order_shipped(to, &store.name, &order, &fulfillment.tracking), None))
     }))
+}
+
+/// To whom the store belongs, where that address is proven: a customer's bank disputes a payment. A
+/// store's own contact is not written to: its merchant, who knows what a provider signs with, could
+/// have mails sent to anybody.
+async fn disputed(app: &App, event: &Event) -> Result<Composed, Problem> {
+    let ids = event.store_id.as_ref().zip(DisputeId::parse(&event.entity_id));
+    let Some((store_id, id)) = ids else { return Ok(None) };
+    let (store_key, dispute_key) = (key::store(store_id), key::dispute(store_id, &id));
+    let mut batch = app.table.get_many(&[&store_key, &dispute_key]).await?;
+    let (store, dispute): (Option<Store>, Option<Dispute>) =
+        (batch.take(&store_key)?, batch.take(&dispute_key)?);
+    let Some((store, dispute)) = store.zip(dispute) else { return Ok(None) };
+    let owner: Option<Merchant> = app.table.get(&key::merchant(&store.owner_id)).await?;
+    let owner = owner.filter(|owner| owner.email_verified);
+    Ok(owner.map(|owner| (dispute_opened(&owner.email, &store.name, &dispute), None)))
 }
 
 /// To whoever ordered: what became of the order, where the store wants that told.

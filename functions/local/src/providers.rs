@@ -10,6 +10,7 @@
 //! A test makes the server late, failing and refusing ([`Trouble`]), and looks at what it was asked
 //! ([`ProviderCall`]).
 
+mod disputes;
 mod ledger;
 mod razorpay;
 mod sandbox;
@@ -30,6 +31,7 @@ use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
+pub use disputes::{NewDispute, Verdict};
 pub use ledger::{ProviderCall, Refusal, Trouble};
 use server::ServerState;
 pub use webhook::{Event, Provider, Webhook};
@@ -223,6 +225,36 @@ impl Providers {
         self.state.act(|ledger, now| match id.split('_').next() {
             Some("pay") => ledger.razorpay.refund_on_dashboard(id, amount, now),
             _ => ledger.stripe.refund_on_dashboard(id, amount, now),
+        })
+    }
+
+    /// A bank disputes a Razorpay payment or a Stripe intent; the dispute.
+    ///
+    /// # Errors
+    /// Unknown, or nothing was taken.
+    pub fn open_dispute(&self, id: &str, ask: &NewDispute) -> Result<Value, Refusal> {
+        self.state.act(|ledger, now| match id.split('_').next() {
+            Some("pay") => ledger.razorpay.dispute(id, ask, now),
+            _ => ledger.stripe.dispute(id, ask, now),
+        })
+    }
+
+    /// A bank goes on with a dispute; the dispute.
+    ///
+    /// # Errors
+    /// Unknown, or none that this is said to.
+    pub fn judge_dispute(&self, id: &str, verdict: Verdict) -> Result<Value, Refusal> {
+        self.state.act(|ledger, now| match id.split('_').next() {
+            Some("disp") => ledger.razorpay.judge_dispute(id, verdict, now),
+            _ => ledger.stripe.judge_dispute(id, verdict, now),
+        })
+    }
+
+    /// A provider's event about a dispute as it is now; none when there is no such dispute.
+    pub fn dispute_event(&self, kind: &'static str, id: &str) -> Option<Event> {
+        self.state.act(|ledger, now| match id.split('_').next() {
+            Some("disp") => ledger.razorpay.dispute_event(kind, id, now),
+            _ => ledger.stripe.dispute_event(kind, id, now),
         })
     }
 

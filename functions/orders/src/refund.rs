@@ -219,7 +219,8 @@ impl RefundAnswer {
 /// `POST /v1/orders/{id}/refund`: money goes back, to gift cards first.
 ///
 /// # Errors
-/// `not_found`, `payment_not_captured`, `nothing_to_refund`, `refund_exceeds_captured`,
+/// `not_found`, `payment_not_captured`, `nothing_to_refund`, `payment_disputed`,
+/// `refund_exceeds_captured`,
 /// `quantity_exceeds_remaining`, `amount_not_supported`, `invalid_state_transition`,
 /// `precondition_failed`, `version_conflict`, `store_not_found`, `location_inactive`,
 /// `provider_not_connected`, `provider_error`, `provider_timeout`; `too_few`, `mutually_exclusive`,
@@ -252,7 +253,8 @@ pub async fn refund(
 /// `POST /v1/orders/{id}/refund/calculate`: what would go back, and through what.
 ///
 /// # Errors
-/// `not_found`, `payment_not_captured`, `nothing_to_refund`, `refund_exceeds_captured`,
+/// `not_found`, `payment_not_captured`, `nothing_to_refund`, `payment_disputed`,
+/// `refund_exceeds_captured`,
 /// `quantity_exceeds_remaining`, `invalid_state_transition`, `store_not_found`,
 /// `location_inactive`; `too_few`, `mutually_exclusive`, `unknown_order_item`, `unknown_payment`
 /// and `unknown_location` as faults of their fields.

@@ -18,6 +18,7 @@ use sales::payment::load::connect;
 use sales::payment::locator::PaymentLocator;
 use sales::payment::provider::Provider;
 use sales::payment::{Observed, ObservedState, PaymentView, Source};
+use sales::workflows::record_disputes;
 use sales::workflows::record_payment::{self, PaymentUpdate};
 
 /// How much to take.
@@ -103,7 +104,7 @@ pub async fn void(
     Err(Problem::state(payment.status.as_str(), &payment.allowed_actions()))
 }
 
-/// `POST /v1/payments/{id}/sync`: asks the provider what has become of it.
+/// `POST /v1/payments/{id}/sync`: asks the provider what has become of it, and of disputes of it.
 ///
 /// # Errors
 /// `not_found`, `amount_mismatch`, `version_conflict`, `provider_not_connected`, `provider_error`,
@@ -117,8 +118,18 @@ pub async fn sync(
 ) -> Result<Json<PaymentView>, Problem> {
     let (locator, known, connected) = load(&app, &caller, &id).await?;
     let observed = record_payment::look(&app, &connected, &known.payment).await?;
-    let update = update(&locator, &observed, Source::Sync, true);
-    record_payment::record(&app, &connected, update, shown).await
+    // Only what was taken can be disputed.
+    let may_be_disputed = observed.state == ObservedState::Captured;
+    let update = update(&locator, &observed, Source::Sync, !may_be_disputed);
+    let answered = record_payment::record(&app, &connected, update, shown).await?;
+    if !may_be_disputed {
+        return Ok(answered);
+    }
+    let known = order::load::payment(&app, &locator).await?;
+    if !record_disputes::look(&app, &connected, &known.payment).await? {
+        return Ok(answered);
+    }
+    order::load::payment(&app, &locator).await.map(|known| shown(&known))
 }
 
 /// The payment, its order, and its provider.

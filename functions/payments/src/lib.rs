@@ -1,8 +1,9 @@
-//! `/v1/payments`: payments, and a store's accounts with payment providers.
+//! `/v1/payments`: payments, their refunds and disputes, and a store's accounts with payment providers.
 //!
 //! What a customer does with a payment is at `/v1/storefront/{subdomain}/payments`.
 
 mod actions;
+mod disputes;
 mod payments;
 mod providers;
 mod refunds;
@@ -22,6 +23,9 @@ pub fn routes() -> Routes {
         .post("/v1/payments/{id}/sync", Cost::WRITE, actions::sync)
         .get("/v1/payments/{id}/refunds", Cost::READ, refunds::list)
         .post("/v1/payments/{id}/refunds", Cost::WRITE, refunds::create)
+        .get("/v1/payments/disputes", Cost::List, disputes::list)
+        .get("/v1/payments/disputes/{id}", Cost::READ, disputes::show)
+        .post("/v1/payments/disputes/{id}/evidence", Cost::WRITE, disputes::submit)
         .get("/v1/payments/providers", Cost::READ, providers::list)
         .get("/v1/payments/providers/{provider}", Cost::READ, providers::show)
         .put("/v1/payments/providers/{provider}", Cost::WRITE, providers::save)

@@ -97,8 +97,8 @@ fn created(order: &Order, refund: &Refund) -> Created<PaymentRefundAnswer> {
 /// itself, and this is how to try again when that failed.
 ///
 /// # Errors
-/// `not_found`, `payment_not_captured`, `refund_exceeds_captured`, `nothing_to_refund`,
-/// `invalid_state_transition`, `amount_not_supported`, `version_conflict`,
+/// `not_found`, `payment_not_captured`, `payment_disputed`, `refund_exceeds_captured`,
+/// `nothing_to_refund`, `invalid_state_transition`, `amount_not_supported`, `version_conflict`,
 /// `provider_not_connected`, `provider_error`, `provider_timeout`.
 pub async fn create(
     caller: StoreAccess<WriteRefunds>,
@@ -138,14 +138,10 @@ fn check(payment: &Payment, amount: Option<&Money>) -> Result<(), Problem> {
     if payment.captured.is_zero() {
         return Err(Code::PaymentNotCaptured.with("current", payment.status.as_str()));
     }
-    let refundable = payment.refundable();
-    match amount {
-        Some(amount) if refundable.minus(amount).is_none() => {
-            let refundable = serde_json::to_value(&refundable).unwrap_or_default();
-            Err(Code::RefundExceedsCaptured.with("refundable", refundable))
-        }
-        _ => Ok(()),
-    }
+    // Nothing at all is the order's to refuse.
+    amount
+        .filter(|amount| !amount.is_zero())
+        .map_or(Ok(()), |amount| payment.demand_refundable(amount))
 }
 
 /// A refund of money that no order counts, in the form that refunds of orders have.

@@ -287,7 +287,9 @@ pub async fn cancel(
             .with("financial_status", order.financial_status.as_str()))
     };
     let reason = ask.reason.map_or_else(|| BY_SHOPPER.to_owned(), String::from);
-    cancel_order::cancel_unpaid(&app, &caller.store().id, &id, &reason, judge, shown).await
+    let cancelled =
+        cancel_order::cancel_unpaid(&app, &caller.store().id, &id, &reason, judge, shown);
+    Box::pin(cancelled).await
 }
 
 fn shown(order: &Order, now: Timestamp) -> Json<ShopperOrderView> {

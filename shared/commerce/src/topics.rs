@@ -25,6 +25,7 @@ use platform::installation;
 use platform::submission;
 use reliability::incident;
 use sales::discount;
+use sales::dispute;
 use sales::gift_card;
 use sales::order;
 use sales::payment;
@@ -50,6 +51,7 @@ const DECLARED: &[&[Entry]] = &[
     order::fulfillment::TOPICS,
     order::refund::TOPICS,
     payment::TOPICS,
+    dispute::TOPICS,
     location::TOPICS,
     inventory::TOPICS,
     gift_card::TOPICS,

@@ -171,6 +171,9 @@ catalogue! {
     ProviderNotConnected = 409 "provider_not_connected" "The store has no account with this payment provider.";
     ProviderInUse = 409 "provider_in_use" "Payments through this account are still open.";
     PaymentNotCaptured = 409 "payment_not_captured" "Nothing was taken by this payment that could go back.";
+    PaymentDisputed = 409 "payment_disputed" "A dispute holds the money that would go back, or has taken it.";
+    EvidencePending = 409 "evidence_pending" "Other evidence for this dispute is on its way to the provider.";
+    EvidencePastDue = 409 "evidence_past_due" "The time in which the provider takes evidence for this dispute is over.";
     RefundExceedsCaptured = 409 "refund_exceeds_captured" "More would go back than can still be refunded.";
     InsufficientStock = 409 "insufficient_stock" "There is not enough stock for one or more lines.";
     PriceChanged = 409 "price_changed" "The total is not what was expected.";

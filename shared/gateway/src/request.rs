@@ -181,7 +181,7 @@ fn pairs(encoded: &str) -> Result<Value, Problem> {
 }
 
 /// A name in a pointer (RFC 6901 §3).
-fn escaped(name: &str) -> String {
+pub fn escaped(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }
 

@@ -74,6 +74,10 @@ gateway::ids! {
     RefundId = "ref_";
     /// A payment.
     PaymentId = "pay_";
+    /// A dispute of a payment.
+    DisputeId = "dsp_";
+    /// Evidence for a dispute, as it was sent to the provider.
+    DisputeEvidenceId = "dse_";
     /// An image or other media.
     MediaId = "med_";
     /// A form submission.
@@ -124,6 +128,8 @@ pub const DERIVED: &[(&str, &str)] = &[
          payments the order had, or which of its versions was marked as paid",
     ),
     (RefundId::PREFIX, "the order or the payment, and the idempotency key, or what was seen there"),
+    (DisputeId::PREFIX, "the store, the provider, and the provider's id of the dispute"),
+    (DisputeEvidenceId::PREFIX, "the dispute, who sends the evidence, and the idempotency key"),
     (DeliveryId::PREFIX, "the event and the subscription, and which replay it is of"),
     (ProductId::PREFIX, "the import and the row, for what an import makes"),
     (CustomerId::PREFIX, "the import and the row, for whom an import makes"),

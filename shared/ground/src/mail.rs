@@ -56,6 +56,8 @@ gateway::words! {
         OrderCancelled = "order_cancelled",
         /// An order was not paid in time.
         OrderExpired = "order_expired",
+        /// A customer disputes a payment.
+        DisputeOpened = "dispute_opened",
     }
 }
 

@@ -4,11 +4,13 @@
 //!   what comes back. What it costs besides its goods: [`shipping`], [`tax`]; what is taken off:
 //!   [`discount`].
 //! - A [`payment`] is what a provider says of money; a [`gift_card`] is money the store owes.
+//! - A [`dispute`] is what a customer's bank says of a payment.
 //! - [`workflows`]: what is done with them over several steps.
 //! - [`notifications`]: what is mailed about them.
 
 pub mod book;
 pub mod discount;
+pub mod dispute;
 pub mod gift_card;
 pub mod notifications;
 pub mod order;

@@ -19,6 +19,7 @@ pub mod aggregate;
 pub mod cart;
 mod change;
 mod charges;
+mod disputes;
 mod expiry;
 mod external_refund;
 pub mod fulfillment;
@@ -283,9 +284,22 @@ impl Order {
         self.captured.is_zero() && !self.totals.total.is_zero() && self.owed().is_zero()
     }
 
+    /// What was taken and has not gone back, nor is on its way back.
+    pub fn unreturned(&self) -> Money {
+        self.captured.minus(&self.refunded).unwrap_or_else(|| Money::zero(&self.currency))
+    }
+
+    /// What disputes hold of its payments, or have taken.
+    pub fn disputed(&self) -> Money {
+        let parts: Vec<Money> = self.payments.iter().map(OrderPayment::disputed).collect();
+        let sum = Money::sum(&parts, &self.currency);
+        sum.unwrap_or_else(|| self.unreturned()).min(&self.unreturned())
+    }
+
     /// What could still go back.
     pub fn refundable(&self) -> Money {
-        self.captured.minus(&self.refunded).unwrap_or_else(|| Money::zero(&self.currency))
+        let left = self.unreturned().minus(&self.disputed());
+        left.unwrap_or_else(|| Money::zero(&self.currency))
     }
 
     /// What payments, not gift cards, have taken.
@@ -294,7 +308,8 @@ impl Order {
         Money::sum(parts, &self.currency).unwrap_or_else(|| self.captured.clone())
     }
 
-    /// What the order has brought in: nothing while only gift cards were set aside for it.
+    /// What the order has brought in: nothing while only gift cards were set aside for it, and
+    /// nothing that a dispute holds or has taken.
     pub fn brought_in(&self) -> i64 {
         if !self.has_money() && !self.outstanding().is_zero() {
             return 0;
@@ -334,7 +349,7 @@ impl Order {
             }
         }
         if !self.refunded.is_zero() {
-            return if self.refundable().is_zero() {
+            return if self.unreturned().is_zero() {
                 FinancialStatus::Refunded
             } else {
                 FinancialStatus::PartiallyRefunded

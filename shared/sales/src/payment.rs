@@ -38,7 +38,7 @@ use gateway::clock::Timestamp;
 use gateway::item::{Item, Key, Packing};
 use gateway::outbox::Due;
 use ground::event::{About, Event, Topic};
-use ground::id::{OrderId, PaymentId, RefundId, StoreId};
+use ground::id::{DisputeEvidenceId, DisputeId, OrderId, PaymentId, RefundId, StoreId};
 use ground::key::{self, IndexKey};
 use ground::money::Money;
 use ground::provider::ProviderName;
@@ -46,8 +46,11 @@ use ground::resource::Resource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::dispute::DisputeStatus;
+
 pub use deadline::ProviderDeadline;
 pub use provider::{Observed, ObservedState};
+pub(crate) use state::disputed;
 pub use state::{PaymentChange, Transition};
 pub use topics::*;
 pub use units::{can_count, can_take};
@@ -201,6 +204,20 @@ pub struct PaymentRefund {
     pub version: u64,
 }
 
+/// A dispute of a payment, as far as its money goes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PaymentDispute {
+    /// The dispute.
+    pub id: DisputeId,
+    /// How far it has come.
+    pub status: DisputeStatus,
+    /// What it holds of the payment, or has taken.
+    pub held: Money,
+    /// Evidence that is on its way to the provider, which the sweep sends again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<DisputeEvidenceId>,
+}
+
 /// A payment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Payment {
@@ -248,6 +265,12 @@ pub struct Payment {
     pub receipts: Vec<Receipt>,
     /// What goes or went back.
     pub refunds: Vec<PaymentRefund>,
+    /// What a bank disputes of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub disputes: Vec<PaymentDispute>,
+    /// When its provider was last asked about its disputes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disputes_asked_at: Option<Timestamp>,
     /// When the order stops waiting for it.
     pub expires_at: Option<Timestamp>,
     /// How often the sweep has tried what is left to do.
@@ -335,11 +358,13 @@ impl Payment {
     }
 
     /// Whether something is still to be done about it that only its provider can do: it can be
-    /// paid, captured or voided, money is on its way back, or the merchant has to decide.
+    /// paid, captured or voided, money is on its way back, a bank disputes it, or the merchant has to
+    /// decide.
     pub fn needs_provider(&self) -> bool {
         let is_undecided =
             self.is_open() || self.status == PaymentStatus::Authorized || self.awaits_decision();
-        self.provider != ProviderName::Manual && (is_undecided || self.has_work())
+        let is_going_on = is_undecided || self.has_work() || self.has_open_dispute();
+        self.provider != ProviderName::Manual && is_going_on
     }
 
     /// Its refund of this id.

@@ -3,6 +3,9 @@
 //!
 //! - [`place_order`]: a cart becomes an order, its stock and its gift cards in one transaction.
 //! - [`record_payment`]: what was learnt about a payment is applied to it and to its order, once.
+//! - [`record_disputes`]: what was learnt about disputes of a payment is applied to them, to it and
+//!   to its order, once.
+//! - [`submit_evidence`]: evidence for a dispute: keep, send, record; also resumed.
 //! - [`refund_order`]: money goes back: reserve, ask, record; also resumed where it was left.
 //! - [`return_unapplied`]: money that no order takes goes back by itself.
 //! - [`expire_order`]: an order that was not paid in time ends, and open payments of what is over
@@ -17,7 +20,9 @@ mod close_payments;
 pub mod expire_order;
 pub mod place_order;
 pub mod process_payment;
+pub mod record_disputes;
 pub mod record_payment;
 pub mod refund_order;
 pub mod return_unapplied;
 pub mod save_change;
+pub mod submit_evidence;

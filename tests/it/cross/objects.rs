@@ -7,9 +7,11 @@ use ::themes::manifest::Slug;
 use gateway::clock::DAY;
 use gateway::problem::Code;
 use gateway::request::FromText;
-use ground::id::{DERIVED, PREFIXES, StoreId, ThemePurchaseId};
+use ground::id::{DERIVED, DisputeEvidenceId, PREFIXES, StoreId, ThemePurchaseId};
 use ground::money;
+use ground::provider::ProviderName;
 use http::Method;
+use sales::dispute::Dispute;
 use support::{
     Client, Market, Reply, Shop, Shopper, ThemeSource, Value, address, cart, eventually, inr, json,
     unique, upload,
@@ -209,11 +211,37 @@ async fn orders(world: &mut World, variant: &str) {
     world.add("/v1/payments", &owner, &[]);
     world.add("/v1/payments/{id}", &owner, &[&payment]);
     world.add("/v1/payments/{id}/refunds", &owner, &[&payment]);
+    let dispute = disputed(world, &id, &payment).await;
+    world.add("/v1/payments/disputes", &owner, &[]);
+    world.add("/v1/payments/disputes/{id}", &owner, &[&dispute]);
     world.add("/v1/payments/providers", &owner, &[]);
     world.add("/v1/payments/providers/{provider}", &owner, &["manual"]);
     world.add("/v1/storefront/{subdomain}/orders/{id}", &shopper, &[&name, &id]);
     world.add("/v1/storefront/customer/orders", &shopper, &[]);
     world.add("/v1/storefront/customer/orders/{id}", &shopper, &[&id]);
+}
+
+/// A dispute as its provider's event leaves it, with evidence for it; `payments/disputes.rs` has the
+/// events.
+async fn disputed(world: &World, order: &str, payment: &str) -> String {
+    let store = StoreId::from_text(&world.market.store.id).unwrap();
+    let id = Dispute::id_of(&store, ProviderName::Stripe, "du_1");
+    let now = world.market.gateway.now().to_string();
+    let dispute = json!({
+        "id": id, "store_id": store, "order_id": order, "order_number": "#1001",
+        "payment_id": payment, "provider": "stripe", "provider_reference": "du_1",
+        "kind": "chargeback", "status": "needs_response", "amount": inr(100), "held": inr(100),
+        "reason": "general", "due_by": null, "told_at": now, "created_at": now, "updated_at": now,
+        "version": 1,
+        "evidence": {
+            "id": DisputeEvidenceId::derive(&["sent"]), "status": "staged", "submit": false,
+            "fields": ["receipt"], "failure_code": null, "created_at": now, "answered_at": now,
+        },
+    });
+    let dispute: Dispute = serde_json::from_value(dispute).unwrap();
+    let app = world.market.gateway.app();
+    app.table.write().put(&dispute).commit().await.expect("it is written");
+    id.to_string()
 }
 
 /// Customers and what they leave behind.

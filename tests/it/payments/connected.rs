@@ -1,5 +1,7 @@
 //! A store that takes payments through the providers of a test.
 
+use std::time::Duration;
+
 use gateway::config::PaymentBaseUrls;
 use local::providers::Options;
 use support::{
@@ -14,6 +16,7 @@ pub struct Connected {
     pub gateway: Gateway,
     pub providers: Providers,
     pub store: Store,
+    pub merchant: Merchant,
     pub owner: Client,
     pub variant: String,
 }
@@ -77,10 +80,14 @@ impl Connected {
     }
 
     async fn with(options: Options, currency: &str, price: i64) -> Self {
+        let clock = options.clock.clone();
         let providers = Providers::start_with(options).await;
         let base_urls = providers.base_urls();
-        let gateway =
-            Gateway::start_with(|options| options.embedded.payment_base_urls = base_urls).await;
+        let gateway = Gateway::start_with(|options| {
+            options.embedded.payment_base_urls = base_urls;
+            options.embedded.clock = clock;
+        })
+        .await;
         let merchant = Merchant::sign_up(&gateway).await;
         let store = merchant.open_store().await;
         let owner = merchant.at(&store);
@@ -99,7 +106,14 @@ impl Connected {
         let variant = product.str("/variants/0/id");
         let activate = format!("/v1/stores/{}/activate", store.id);
         owner.post(&activate).json(json!({})).await.expect(200);
-        Self { gateway, providers, store, owner, variant }
+        Self { gateway, providers, store, merchant, owner, variant }
+    }
+
+    /// Moves the clock so far that nobody is signed in any more, and signs in again.
+    pub async fn wait(&mut self, by: Duration) {
+        self.gateway.advance(by);
+        self.merchant = self.merchant.sign_in_again().await;
+        self.owner = self.merchant.at(&self.store);
     }
 
     pub async fn order(&self) -> Order {

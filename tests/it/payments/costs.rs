@@ -1,7 +1,7 @@
 //! What it costs the table, exactly, that money goes back through a provider: units as DynamoDB counts
 //! them, and round trips (`cross/costs.rs` says how).
 
-use support::json;
+use support::{NewDispute, json};
 
 use super::connected::Connected;
 
@@ -20,4 +20,24 @@ async fn a_refund_through_a_provider_is_two_writes_of_known_cost() {
         // than one kilobyte: 4 + 3 rows.
         assert_eq!((refunded.tenths(), refunded.trips()), (325, 5), "{provider}");
     }
+}
+
+#[tokio::test]
+async fn a_dispute_is_one_write_of_known_cost_and_told_again_none() {
+    let connected = Connected::open().await;
+    let mut costs = Vec::new();
+    for provider in ["razorpay", "stripe"] {
+        let order = connected.order().await;
+        let (_, carrier) = connected.paid(provider, &order).await;
+        let dispute = connected.providers.dispute(&carrier, &NewDispute::default());
+        let told = connected.telling("created", &dispute);
+        for _ in 0..2 {
+            let heard = connected.hear(&told).await.expect(200);
+            costs.push((heard.tenths(), heard.trips()));
+        }
+    }
+    // Whose subdomain, the account, the reference; payment, order, dispute and event in one batch;
+    // then one write of all four and of two announcements. Razorpay's event brings the payment along,
+    // and is kept as it came.
+    assert_eq!(costs, [(300, 5), (70, 4), (280, 5), (70, 4)]);
 }

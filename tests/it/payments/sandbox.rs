@@ -115,6 +115,38 @@ async fn an_order_is_paid_by_the_providers_word_alone() {
 }
 
 #[tokio::test]
+async fn a_bank_disputes_a_payment_and_the_store_hears_of_it() {
+    let connected = Connected::open("automatic").await;
+    for provider in ["razorpay", "stripe"] {
+        let (_, payment, reference) = connected.begin(provider).await;
+        let paid = connected.act(provider, &reference, "pay").await.expect(200);
+        connected.announced(&payment, "captured").await;
+        let carrier = match provider {
+            "razorpay" => format!("payments/{}", paid.str("/razorpay_payment_id")),
+            _ => format!("payment_intents/{reference}"),
+        };
+        let path = format!("/sandbox/{provider}/{carrier}/dispute");
+        let dispute = connected.sandbox.post(&path).json(json!({"amount": 700})).await.expect(200);
+        let held = |amount: i64| {
+            let (owner, path) = (&connected.market.owner, format!("/v1/payments/{payment}"));
+            eventually(SOON, move || {
+                let path = path.clone();
+                async move {
+                    let shown = owner.get(&path).await.expect(200);
+                    (shown.int("/disputed/amount") == amount).then_some(())
+                }
+            })
+        };
+        held(700).await;
+        let path =
+            |word: &str| format!("/sandbox/{provider}/disputes/{}/{word}", dispute.str("/id"));
+        connected.sandbox.post(&path("forgive")).json(json!({})).await.expect(404);
+        connected.sandbox.post(&path("win")).json(json!({})).await.expect(200);
+        held(0).await;
+    }
+}
+
+#[tokio::test]
 async fn money_that_is_held_and_taken_is_told_at_each_step() {
     let connected = Connected::open("manual").await;
     for provider in ["razorpay", "stripe"] {

@@ -1,5 +1,6 @@
-//! Razorpay: orders, payments, refunds (<https://razorpay.com/docs/api>).
+//! Razorpay: orders, payments, refunds, disputes (<https://razorpay.com/docs/api>).
 
+mod disputes;
 mod objects;
 mod refunds;
 
@@ -27,6 +28,7 @@ pub(crate) struct Razorpay {
     orders: Vec<Order>,
     payments: Vec<Payment>,
     refunds: Vec<Refund>,
+    disputes: Vec<disputes::Dispute>,
     /// What is to be told.
     pub(crate) events: Vec<Event>,
 }
@@ -119,6 +121,9 @@ impl Razorpay {
                 let found = self.refunds.iter().find(|refund| refund.id == *id);
                 found.map(Refund::view).ok_or_else(unknown)
             }
+            ("GET", ["disputes"]) => Ok(self.list_disputes(ask.query)),
+            ("GET", ["disputes", id]) => self.show_dispute(id),
+            ("PATCH", ["disputes", id, "contest"]) => self.contest(id, &parse(ask.body)?, ask.now),
             _ => Err(Refusal {
                 status: StatusCode::NOT_FOUND,
                 ..refuse("The requested URL was not found on the server.", "NA")
@@ -310,14 +315,19 @@ impl Razorpay {
             Some("refund") => vec![("refund", refund?.view()), about],
             _ => vec![about],
         };
-        let contains: Vec<&str> = parts.iter().map(|(name, _)| *name).collect();
-        let entity = |(name, view): (&str, Value)| (name.to_owned(), json!({ "entity": view }));
-        let payload: serde_json::Map<String, Value> = parts.into_iter().map(entity).collect();
-        let body = json!({
-            "entity": "event", "account_id": ACCOUNT, "event": kind, "contains": contains,
-            "payload": payload, "created_at": now.seconds(),
-        });
-        let body = body.to_string().into_bytes();
-        Some(Event { provider: Provider::Razorpay, id: mint("evt_", 14), body })
+        Some(event_of(kind, parts, now))
     }
+}
+
+/// An event about these entities.
+fn event_of(kind: &'static str, parts: Vec<(&str, Value)>, now: Timestamp) -> Event {
+    let contains: Vec<String> = parts.iter().map(|(name, _)| (*name).to_owned()).collect();
+    let entity = |(name, view): (&str, Value)| (name.to_owned(), json!({ "entity": view }));
+    let payload: serde_json::Map<String, Value> = parts.into_iter().map(entity).collect();
+    let body = json!({
+        "entity": "event", "account_id": ACCOUNT, "event": kind, "contains": contains,
+        "payload": payload, "created_at": now.seconds(),
+    });
+    let body = body.to_string().into_bytes();
+    Event { provider: Provider::Razorpay, id: mint("evt_", 14), body }
 }

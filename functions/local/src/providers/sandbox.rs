@@ -9,12 +9,16 @@
 //! | `POST /sandbox/razorpay/payments/{id}/lapse` | the payment, which nobody has captured |
 //! | `POST /sandbox/stripe/payment_intents/{id}/pay` | the intent as the browser sees it |
 //! | `POST /sandbox/stripe/payment_intents/{id}/fail` | the card error |
+//! | `POST /sandbox/razorpay/payments/{id}/dispute` | a bank's dispute; `{"amount", "currency", "inquiry"}` |
+//! | `POST /sandbox/stripe/payment_intents/{id}/dispute` | the same |
+//! | `POST /sandbox/{razorpay,stripe}/disputes/{id}/{win,lose,close,ask_again,escalate}` | the dispute |
 //! | `POST /sandbox/{razorpay,stripe}/webhook_endpoints` | `{"url", "secret"}`, on loopback |
 
 use axum::response::Response;
 use http::StatusCode;
 use serde_json::{Value, json};
 
+use crate::providers::disputes::{NewDispute, Verdict};
 use crate::providers::ledger::{ProviderCall, Refusal};
 use crate::providers::server::{self, ServerState};
 use crate::providers::webhook::Provider;
@@ -37,6 +41,19 @@ pub(crate) fn answer(state: &ServerState, call: &ProviderCall, path: &[&str]) ->
             let failed = ledger.stripe.decline(id, now)?;
             Err(stripe::card_declined(&failed))
         }
+        ("POST", ["razorpay", "payments", id, "dispute"]) => {
+            ledger.razorpay.dispute(id, &NewDispute::parse(&call.body), now)
+        }
+        ("POST", ["stripe", "payment_intents", id, "dispute"]) => {
+            ledger.stripe.dispute(id, &NewDispute::parse(&call.body), now)
+        }
+        ("POST", [provider @ ("razorpay" | "stripe"), "disputes", id, word]) => {
+            match (Verdict::named(word), *provider) {
+                (Some(verdict), "razorpay") => ledger.razorpay.judge_dispute(id, verdict, now),
+                (Some(verdict), _) => ledger.stripe.judge_dispute(id, verdict, now),
+                (None, _) => Err(nothing()),
+            }
+        }
         ("POST", ["razorpay", "webhook_endpoints"]) => {
             let (url, secret) = endpoint(&call.body);
             ledger.register(Provider::Razorpay, &url, &secret)
@@ -45,13 +62,14 @@ pub(crate) fn answer(state: &ServerState, call: &ProviderCall, path: &[&str]) ->
             let (url, secret) = endpoint(&call.body);
             ledger.register(Provider::Stripe, &url, &secret)
         }
-        _ => {
-            let message = "The sandbox has no such thing.";
-            let error = json!({"code": "not_found", "message": message});
-            Err(Refusal::new(StatusCode::NOT_FOUND, &error))
-        }
+        _ => Err(nothing()),
     });
     server::answer(yes, result)
+}
+
+fn nothing() -> Refusal {
+    let error = json!({"code": "not_found", "message": "The sandbox has no such thing."});
+    Refusal::new(StatusCode::NOT_FOUND, &error)
 }
 
 /// URL and secret; what is missing is refused as empty.

@@ -1,5 +1,6 @@
-//! Stripe: payment intents, their charges, refunds (<https://docs.stripe.com/api>).
+//! Stripe: payment intents, their charges, refunds, disputes (<https://docs.stripe.com/api>).
 
+mod disputes;
 mod objects;
 mod refunds;
 
@@ -23,6 +24,7 @@ pub(crate) struct Stripe {
     intents: Vec<Intent>,
     charges: Vec<Charge>,
     refunds: Vec<Refund>,
+    disputes: Vec<disputes::Dispute>,
     /// What is to be told.
     pub(crate) events: Vec<Event>,
 }
@@ -137,6 +139,9 @@ impl Stripe {
                 let found = self.refunds.iter().find(|refund| refund.id == *id);
                 return found.map(Refund::view).ok_or_else(|| unknown("refund", id));
             }
+            ("GET", ["disputes"]) => return Ok(self.disputes_of(&form)),
+            ("GET", ["disputes", id]) => return self.show_dispute(id),
+            ("POST", ["disputes", id]) => return self.answer_dispute(id, &form, ask.now),
             ("POST", ["payment_intents"]) => self.open(&form, ask.now)?,
             ("GET", ["payment_intents", id]) => self.find(id)?.clone(),
             ("POST", ["payment_intents", id, "capture"]) => self.capture(id, &form, ask.now)?,

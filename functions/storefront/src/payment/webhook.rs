@@ -20,7 +20,7 @@ use sales::payment::provider::{Notice, Provider};
 use sales::payment::provider_event::ProviderEvent;
 use sales::payment::{ProviderReference, Source};
 use sales::workflows::record_payment::{self, PaymentUpdate};
-use sales::workflows::refund_order;
+use sales::workflows::{record_disputes, refund_order};
 use schemars::JsonSchema;
 use serde::Serialize;
 use themes::purchase::settlement::{self, PurchaseUpdate};
@@ -109,6 +109,10 @@ pub async fn receive(
             // Told again, it changes nothing; so the event may well be recorded after it.
             refund_order::receive(&app, locator, refunded, observed.provider_payment.as_deref())
                 .await?;
+        }
+        if let Some(dispute) = &notice.dispute {
+            record_disputes::receive(&app, &connected, locator, dispute, &event).await?;
+            return Ok(received());
         }
         let observed = &record_payment::in_full(&app, &connected, locator, observed).await?;
         let (source, event) = (Source::Webhook, Some(&event));

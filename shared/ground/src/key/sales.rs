@@ -5,8 +5,8 @@ use gateway::item::{Index, Key};
 
 use super::{IndexKey, gsi1, gsi5, gsi6};
 use crate::id::{
-    CustomerId, DiscountId, FulfillmentId, GiftCardEntryId, GiftCardId, OrderId, PaymentId,
-    RefundId, StoreId,
+    CustomerId, DiscountId, DisputeId, FulfillmentId, GiftCardEntryId, GiftCardId, OrderId,
+    PaymentId, RefundId, StoreId,
 };
 
 // Gift cards.
@@ -80,6 +80,27 @@ pub fn payments_open_with(
     id: &PaymentId,
 ) -> IndexKey {
     gsi6(format!("STO#{store}#PPR#{provider}#OPEN"), format!("{created}#{id}"))
+}
+/// A dispute of a payment.
+pub fn dispute(store: &StoreId, id: &DisputeId) -> Key {
+    Key::new(format!("STO#{store}#DSP#{id}"), "A")
+}
+/// Evidence for a dispute that is on its way to the provider.
+pub fn dispute_evidence(store: &StoreId, id: &DisputeId) -> Key {
+    Key::new(format!("STO#{store}#DSP#{id}"), "EVI")
+}
+/// A store's disputes, by time.
+pub fn disputes_of_store(store: &StoreId, created: Timestamp, id: &DisputeId) -> IndexKey {
+    gsi5(format!("STO#{store}#DSP"), format!("{created}#{id}"))
+}
+/// A store's disputes of this status, by time.
+pub fn disputes_of_status(
+    store: &StoreId,
+    status: &str,
+    created: Timestamp,
+    id: &DisputeId,
+) -> IndexKey {
+    gsi6(format!("STO#{store}#DSP#{status}"), format!("{created}#{id}"))
 }
 /// The counter of a store's order numbers.
 pub fn order_counter(store: &StoreId) -> Key {

@@ -47,7 +47,8 @@ impl Order {
         amount: &Money,
         now: Timestamp,
     ) -> Option<(Self, Refund)> {
-        let left = self.payment(payment)?.refundable().min(&self.refundable());
+        // What a dispute holds may go back all the same: the provider says that it has.
+        let left = self.payment(payment)?.unreturned().min(&self.unreturned());
         let amount = left.min(amount);
         (!amount.is_zero()).then_some(())?;
         let plan = Plan {

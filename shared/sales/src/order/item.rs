@@ -302,15 +302,30 @@ pub struct OrderPayment {
     pub captured: Money,
     /// Gone back, or reserved for it.
     pub refunded: Money,
+    /// What disputes of it claim together, when there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claimed: Option<Money>,
     /// Whether the authorization was given up.
     #[serde(default)]
     pub voided: bool,
 }
 
 impl OrderPayment {
+    /// What was taken and has not gone back, nor is reserved for it.
+    pub fn unreturned(&self) -> Money {
+        self.captured.minus(&self.refunded).unwrap_or_else(|| Money::zero(&self.captured.currency))
+    }
+
+    /// What disputes hold of that, or have taken.
+    pub fn disputed(&self) -> Money {
+        let none = || Money::zero(&self.captured.currency);
+        self.claimed.clone().unwrap_or_else(none).min(&self.unreturned())
+    }
+
     /// What could still go back through it.
     pub fn refundable(&self) -> Money {
-        self.captured.minus(&self.refunded).unwrap_or_else(|| Money::zero(&self.captured.currency))
+        let left = self.unreturned().minus(&self.disputed());
+        left.unwrap_or_else(|| Money::zero(&self.captured.currency))
     }
 
     /// Whether it is authorized, not taken, and not given up.

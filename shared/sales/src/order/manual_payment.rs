@@ -100,6 +100,8 @@ impl Order {
                 at: now,
             }],
             refunds: Vec::new(),
+            disputes: Vec::new(),
+            disputes_asked_at: None,
             tries: 0,
             tried_at: None,
             expires_at: None,

@@ -87,6 +87,7 @@ fn order() -> Order {
             authorized: money::sample(129_900),
             captured: money::sample(129_900),
             refunded: money::sample(0),
+            claimed: None,
             voided: false,
         }],
         captured: money::sample(129_900),

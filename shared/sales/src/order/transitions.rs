@@ -45,6 +45,7 @@ impl Order {
             authorized: receipt.amount.clone(),
             captured: Money::zero(&self.currency),
             refunded: Money::zero(&self.currency),
+            claimed: None,
             voided: false,
         });
         Some(self.with_money(next, &ORDER_AUTHORIZED, now))
@@ -74,6 +75,7 @@ impl Order {
                 authorized: receipt.amount.clone(),
                 captured: receipt.amount.clone(),
                 refunded: Money::zero(&self.currency),
+                claimed: None,
                 voided: false,
             }),
         }

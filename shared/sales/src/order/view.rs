@@ -57,7 +57,9 @@ ground::view! {
         captured_total: Money = order.captured.clone(),
         /// Gone back so far, or on its way back.
         refunded_total: Money = order.refunded.clone(),
-        /// What could still go back.
+        /// What disputes hold of the rest, or have taken.
+        disputed_total: Money = order.disputed(),
+        /// What could still go back: captured, less refunded and disputed.
         refundable: Money = order.refundable(),
         /// What is left to pay.
         outstanding: Money = order.outstanding(),
@@ -196,6 +198,8 @@ ground::view! {
         captured: Money,
         /// Gone back, or on its way back.
         refunded: Money,
+        /// What disputes hold of the rest, or have taken.
+        disputed: Money = payment.disputed(),
         /// Whether the authorization was given up.
         voided: bool,
     }

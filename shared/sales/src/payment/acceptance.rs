@@ -19,9 +19,10 @@ impl Payment {
     }
 
     /// Whether it can be taken as a part of what is due: not while some of it may be on its way
-    /// back.
+    /// back, nor while a dispute holds some of it or has taken it.
     pub fn is_acceptable(&self) -> bool {
-        self.awaits_decision() && self.pending().is_zero() && !self.refundable().is_zero()
+        let is_whole = self.pending().is_zero() && self.disputed().is_zero();
+        self.awaits_decision() && is_whole && !self.refundable().is_zero()
     }
 
     /// The payment as a part of what is due, and how much that is: what has not gone back.

@@ -45,6 +45,8 @@ impl Payment {
             attempts: Vec::new(),
             receipts: Vec::new(),
             refunds: Vec::new(),
+            disputes: Vec::new(),
+            disputes_asked_at: None,
             tries: 0,
             tried_at: None,
             expires_at: ask.expires_at,

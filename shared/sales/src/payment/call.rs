@@ -33,6 +33,11 @@ impl Call {
         call.header(header::CONTENT_TYPE, "application/json")
     }
 
+    /// `PATCH` of JSON.
+    pub(super) fn patch(url: String, body: &Value) -> Self {
+        Self { method: Method::PATCH, ..Self::json(url, body) }
+    }
+
     /// `POST` of a form.
     pub(super) fn form(url: String, fields: &[(&str, &str)]) -> Self {
         let mut form = url::form_urlencoded::Serializer::new(String::new());

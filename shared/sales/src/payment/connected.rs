@@ -15,6 +15,8 @@ use super::provider::{
 use super::razorpay::Razorpay;
 use super::stripe::Stripe;
 use super::{Opening, Payment};
+use crate::dispute::evidence::Evidence;
+use crate::dispute::{Dispute, ObservedDispute};
 
 /// A store's account with a provider.
 #[derive(Debug, Clone)]
@@ -98,6 +100,31 @@ impl Provider for Connected {
         id: &RefundId,
     ) -> Result<Option<RefundResult>, ProviderFailure> {
         each!(self, provider => provider.look_up_refund(app, payment, id).await)
+    }
+
+    async fn disputes(
+        &self,
+        app: &App,
+        payment: &Payment,
+    ) -> Result<Vec<ObservedDispute>, ProviderFailure> {
+        each!(self, provider => provider.disputes(app, payment).await)
+    }
+
+    async fn look_up_dispute(
+        &self,
+        app: &App,
+        dispute: &Dispute,
+    ) -> Result<ObservedDispute, ProviderFailure> {
+        each!(self, provider => provider.look_up_dispute(app, dispute).await)
+    }
+
+    async fn send_evidence(
+        &self,
+        app: &App,
+        dispute: &Dispute,
+        evidence: &Evidence,
+    ) -> Result<ObservedDispute, ProviderFailure> {
+        each!(self, provider => provider.send_evidence(app, dispute, evidence).await)
     }
 
     async fn check(&self, app: &App) -> Result<(), ProviderFailure> {

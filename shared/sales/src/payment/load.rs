@@ -29,6 +29,15 @@ pub async fn payment(app: &App, store: &Store, id: &PaymentId) -> Result<Payment
     resource::load(app, &key::payment(&store_id, &order_id, &payment_id)).await
 }
 
+/// A store's payment, if there is one of this id.
+///
+/// # Errors
+/// The table does not answer.
+pub async fn found(app: &App, store: &Store, id: &PaymentId) -> Result<Option<Payment>, Problem> {
+    let PaymentLocator { store_id, order_id, payment_id } = PaymentLocator::of(store, id);
+    app.table.get(&key::payment(&store_id, &order_id, &payment_id)).await
+}
+
 /// The payments of an order, in its own partition.
 ///
 /// # Errors

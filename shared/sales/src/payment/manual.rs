@@ -13,6 +13,8 @@ use super::provider::{
     Returned,
 };
 use super::{Observed, ObservedState, Opening, Payment};
+use crate::dispute::evidence::Evidence;
+use crate::dispute::{Dispute, ObservedDispute};
 
 /// Cash and bank transfer on one store.
 #[derive(Debug, Clone, Default)]
@@ -85,6 +87,32 @@ impl Provider for Manual {
         id: &RefundId,
     ) -> Result<Option<RefundResult>, ProviderFailure> {
         Ok(Some(RefundResult::Done(id.to_string())))
+    }
+
+    /// Nobody disputes cash.
+    async fn disputes(
+        &self,
+        _: &App,
+        _: &Payment,
+    ) -> Result<Vec<ObservedDispute>, ProviderFailure> {
+        Ok(Vec::new())
+    }
+
+    async fn look_up_dispute(
+        &self,
+        _: &App,
+        _: &Dispute,
+    ) -> Result<ObservedDispute, ProviderFailure> {
+        Err(ProviderFailure::Refused("not_supported".into()))
+    }
+
+    async fn send_evidence(
+        &self,
+        _: &App,
+        _: &Dispute,
+        _: &Evidence,
+    ) -> Result<ObservedDispute, ProviderFailure> {
+        Err(ProviderFailure::Refused("not_supported".into()))
     }
 
     async fn check(&self, _: &App) -> Result<(), ProviderFailure> {

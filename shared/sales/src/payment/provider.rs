@@ -14,6 +14,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{Opening, Payment};
+use crate::dispute::evidence::Evidence;
+use crate::dispute::{Dispute, ObservedDispute};
 
 /// How many seconds a busy provider is given.
 const BUSY_FOR: &str = "2";
@@ -83,6 +85,28 @@ pub trait Provider {
         id: &RefundId,
     ) -> impl Future<Output = Result<Option<RefundResult>, ProviderFailure>> + Send;
 
+    /// The disputes of a payment whose money was taken, as they are now.
+    fn disputes(
+        &self,
+        app: &App,
+        payment: &Payment,
+    ) -> impl Future<Output = Result<Vec<ObservedDispute>, ProviderFailure>> + Send;
+
+    /// A dispute as it is now.
+    fn look_up_dispute(
+        &self,
+        app: &App,
+        dispute: &Dispute,
+    ) -> impl Future<Output = Result<ObservedDispute, ProviderFailure>> + Send;
+
+    /// Keeps evidence as a draft, or submits it to the bank; the dispute then.
+    fn send_evidence(
+        &self,
+        app: &App,
+        dispute: &Dispute,
+        evidence: &Evidence,
+    ) -> impl Future<Output = Result<ObservedDispute, ProviderFailure>> + Send;
+
     /// Whether the credentials work.
     fn check(&self, app: &App) -> impl Future<Output = Result<(), ProviderFailure>> + Send;
 }
@@ -130,6 +154,8 @@ pub struct Notice {
     pub kind: String,
     /// What it says about a payment; none when it is about something else.
     pub observed: Option<Observed>,
+    /// What it says about a dispute of that payment.
+    pub dispute: Option<ObservedDispute>,
 }
 
 /// What a provider says to a refund of ours, when it is asked or by itself.

@@ -3,6 +3,8 @@
 //! An order of Razorpay's may see several payments of which at most one is captured. A customer's
 //! return is signed with the key secret, a webhook with the webhook's own.
 
+mod disputes;
+
 use std::fmt;
 
 use base64::Engine;
@@ -27,6 +29,8 @@ use super::provider::{
 };
 use super::units::ProviderUnits;
 use super::{CaptureMethod, Observed, ObservedState, Opening, Payment};
+use crate::dispute::evidence::Evidence;
+use crate::dispute::{Dispute, ObservedDispute};
 
 /// Refunds of one payment that are looked through.
 const MAX_REFUNDS: usize = 100;
@@ -160,7 +164,10 @@ impl Provider for Razorpay {
         let refund = message.pointer("/payload/refund/entity").and_then(refund);
         let observed = message.pointer("/payload/payment/entity").and_then(observation);
         let observed = observed.map(|observed| Observed { refund, ..observed });
-        Ok(Notice { event_id, kind, observed })
+        let told_at = message.pointer("/created_at").and_then(disputes::time);
+        let dispute = message.pointer("/payload/dispute/entity").and_then(disputes::dispute);
+        let dispute = dispute.map(|dispute| ObservedDispute { told_at, ..dispute });
+        Ok(Notice { event_id, kind, observed, dispute })
     }
 
     /// `GET /v1/orders/{id}/payments`, of which one is ours: see [`best`].
@@ -258,6 +265,41 @@ impl Provider for Razorpay {
             refunds.ok_or_else(|| ProviderFailure::Broken("no refunds".into()))?.iter();
         let is_ours = |refund: &&Value| refund_id(refund).as_ref() == Some(id);
         Ok(refunds.find(is_ours).and_then(refund_result))
+    }
+
+    async fn disputes(
+        &self,
+        app: &App,
+        payment: &Payment,
+    ) -> Result<Vec<ObservedDispute>, ProviderFailure> {
+        self.disputes_of(app, payment).await
+    }
+
+    /// `GET /v1/disputes/{id}`.
+    async fn look_up_dispute(
+        &self,
+        app: &App,
+        dispute: &Dispute,
+    ) -> Result<ObservedDispute, ProviderFailure> {
+        let path = format!("/v1/disputes/{}", segment(&dispute.provider_reference));
+        disputes::read(&self.get(app, &path).await?)
+    }
+
+    /// `PATCH /v1/disputes/{id}/contest`. Razorpay has no idempotency key for it: a draft is the same
+    /// however often it is kept, and what was submitted is looked up before it is sent again.
+    async fn send_evidence(
+        &self,
+        app: &App,
+        dispute: &Dispute,
+        evidence: &Evidence,
+    ) -> Result<ObservedDispute, ProviderFailure> {
+        let base = &app.config.payment_base_urls.razorpay;
+        let reference = segment(&dispute.provider_reference);
+        let call = Call::patch(
+            format!("{base}/v1/disputes/{reference}/contest"),
+            &disputes::contest(dispute, evidence)?,
+        );
+        disputes::read(&self.authorized(call).send(app).await?)
     }
 
     /// `GET /v1/payments?count=1`.

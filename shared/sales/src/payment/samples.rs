@@ -52,6 +52,8 @@ impl Payment {
                 at: EXAMPLE_TIME,
             }],
             refunds: Vec::new(),
+            disputes: Vec::new(),
+            disputes_asked_at: None,
             tries: 0,
             tried_at: None,
             amount,

@@ -1,5 +1,6 @@
 //! What becomes of a payment: pure transitions that only go forward.
 
+mod disputes;
 mod refunds;
 
 use gateway::clock::Timestamp;
@@ -9,6 +10,8 @@ use ground::event::Topic;
 use ground::money::Money;
 use ground::provider::ProviderName;
 use ground::resource::Resource;
+
+pub(crate) use disputes::disputed;
 
 use super::{
     Action, Attention, KEPT, Observed, ObservedState, Payment, PaymentAttempt, PaymentStatus,
@@ -44,6 +47,8 @@ pub enum Transition {
     Accepted,
     /// Its order was paid without it.
     Superseded,
+    /// A dispute of it changed, or evidence for one is on its way.
+    Disputed,
 }
 
 /// A payment at its next version, and what happened to it.
@@ -77,7 +82,8 @@ impl PaymentChange {
             | Transition::RefundBegun
             | Transition::RefundAwaited
             | Transition::Accepted
-            | Transition::Superseded => None,
+            | Transition::Superseded
+            | Transition::Disputed => None,
         }
     }
 

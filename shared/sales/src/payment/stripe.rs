@@ -5,6 +5,7 @@
 //! carry none: an intent sees at most one of each, and under a key Stripe answers with its first
 //! failure for as long as it keeps the key.
 
+mod disputes;
 mod objects;
 
 use std::fmt;
@@ -27,6 +28,8 @@ use super::provider::{
 };
 use super::units::ProviderUnits;
 use super::{CaptureMethod, Observed, ObservedState, Opening, Payment};
+use crate::dispute::evidence::Evidence;
+use crate::dispute::{Dispute, ObservedDispute};
 
 /// How old a signed webhook may be, in seconds.
 const TOLERANCE: i64 = 300;
@@ -185,9 +188,13 @@ impl Provider for Stripe {
             "payment_intent" => intent(object),
             "charge" => charge(object),
             "refund" => refund(object),
+            "dispute" => disputes::about(object),
             _ => None,
         });
-        Ok(Notice { event_id, kind, observed })
+        let told_at = message.get("created").and_then(disputes::time);
+        let dispute = object.and_then(disputes::dispute);
+        let dispute = dispute.map(|dispute| ObservedDispute { told_at, ..dispute });
+        Ok(Notice { event_id, kind, observed, dispute })
     }
 
     /// `GET /v1/payment_intents/{id}`, with its charge.
@@ -264,6 +271,45 @@ impl Provider for Stripe {
             refunds.ok_or_else(|| ProviderFailure::Broken("no refunds".into()))?.iter();
         let is_ours = |refund: &&Value| refund_id(refund).as_ref() == Some(id);
         Ok(refunds.find(is_ours).and_then(refund_result))
+    }
+
+    /// `GET /v1/disputes?payment_intent=…`.
+    async fn disputes(
+        &self,
+        app: &App,
+        payment: &Payment,
+    ) -> Result<Vec<ObservedDispute>, ProviderFailure> {
+        let intent = segment(&payment.provider_reference);
+        let path = format!("/v1/disputes?payment_intent={intent}&limit={}", disputes::MOST);
+        let answer = self.get(app, &path).await?;
+        let listed = answer.get("data").and_then(Value::as_array);
+        let listed = listed.ok_or_else(|| ProviderFailure::Broken("no disputes".into()))?;
+        Ok(listed.iter().filter_map(disputes::dispute).collect())
+    }
+
+    /// `GET /v1/disputes/{id}`.
+    async fn look_up_dispute(
+        &self,
+        app: &App,
+        dispute: &Dispute,
+    ) -> Result<ObservedDispute, ProviderFailure> {
+        let path = format!("/v1/disputes/{}", segment(&dispute.provider_reference));
+        disputes::read(&self.get(app, &path).await?)
+    }
+
+    /// `POST /v1/disputes/{id}`, under the evidence's id.
+    async fn send_evidence(
+        &self,
+        app: &App,
+        dispute: &Dispute,
+        evidence: &Evidence,
+    ) -> Result<ObservedDispute, ProviderFailure> {
+        let path = format!("/v1/disputes/{}", segment(&dispute.provider_reference));
+        let fields = disputes::form(evidence);
+        let fields: Vec<(&str, &str)> =
+            fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        let answer = self.post(app, &path, &fields, Some(evidence.id.as_str())).await?;
+        disputes::read(&answer)
     }
 
     /// `GET /v1/balance`.

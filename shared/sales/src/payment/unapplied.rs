@@ -21,7 +21,9 @@ impl Payment {
         let held = self.status == PaymentStatus::Authorized
             || matches!(self.status, PaymentStatus::Captured | PaymentStatus::PartiallyRefunded);
         let refused = self.state_of(&self.unapplied_refund()) == Some(RefundState::Failed);
-        late && held && !self.is_applied && !refused
+        // What a dispute holds cannot go back; it may later, when the dispute is won.
+        let is_kept = !self.disputed().is_zero() && self.refundable().is_zero();
+        late && held && !self.is_applied && !refused && !is_kept
     }
 
     /// The id of the refund of money that the order did not take: one, however often it is tried.
@@ -50,8 +52,10 @@ impl Payment {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::payment::PaymentRefund;
+    use crate::dispute::DisputeStatus;
     use crate::payment::tests::{NOW, open};
+    use crate::payment::{PaymentDispute, PaymentRefund};
+    use ground::id::DisputeId;
     use ground::money;
 
     fn with(authorized: i64, captured: i64) -> Payment {
@@ -126,5 +130,19 @@ mod tests {
         let superseded = Payment { is_applied: true, ..with(100, 0) }.superseded(NOW).payment;
         assert_eq!(superseded.attention, Some(Attention::DuplicatePayment));
         assert!(!superseded.is_applied);
+    }
+
+    #[test]
+    fn what_a_dispute_holds_goes_back_when_it_is_won() {
+        let disputed = |status, held| {
+            let id = DisputeId::derive(&["a"]);
+            let dispute = PaymentDispute { id, status, held: money::sample(held), evidence: None };
+            Payment { disputes: vec![dispute], ..late(PaymentStatus::Captured, Vec::new()) }
+        };
+        let all = disputed(DisputeStatus::UnderReview, 100);
+        assert!(!all.is_to_go_back() && all.needs_provider(), "it is asked about, and no more");
+        assert!(!disputed(DisputeStatus::Lost, 100).is_to_go_back());
+        assert!(disputed(DisputeStatus::UnderReview, 40).is_to_go_back(), "the rest can");
+        assert!(disputed(DisputeStatus::Won, 0).is_to_go_back());
     }
 }

@@ -6,7 +6,8 @@ use ground::money::Money;
 use ground::provider::ProviderName;
 
 use super::{
-    Attention, CaptureMethod, Mode, Payment, PaymentAttempt, PaymentRefund, PaymentStatus, Receipt,
+    Attention, CaptureMethod, Mode, Payment, PaymentAttempt, PaymentDispute, PaymentRefund,
+    PaymentStatus, Receipt,
 };
 
 ground::view! {
@@ -36,7 +37,9 @@ ground::view! {
         captured: Money,
         /// What was refunded.
         refunded: Money,
-        /// What can still go back.
+        /// What disputes hold of the rest, or have taken.
+        disputed: Money = payment.disputed(),
+        /// What can still go back: captured, less refunded, on its way back, and disputed.
         refundable: Money = payment.refundable(),
         /// What has become of it.
         status: PaymentStatus,
@@ -52,6 +55,8 @@ ground::view! {
         receipts: Vec<Receipt>,
         /// What goes or went back.
         refunds: Vec<PaymentRefund>,
+        /// What a bank disputes of it.
+        disputes: Vec<PaymentDispute>,
         /// What can be done with it.
         allowed_actions: Vec<&'static str> = payment.allowed_actions(),
         /// When the order stops waiting for it.

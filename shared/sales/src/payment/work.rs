@@ -1,5 +1,6 @@
-//! What a payment has left to do: a refund that its provider has not confirmed, money that the
-//! order did not take and that has not gone back.
+//! What a payment has left to do: a refund that its provider has not confirmed, evidence for a
+//! dispute that it has not taken in, money that the order did not take and that has not gone back;
+//! and once a day a question about a dispute that is not over.
 //!
 //! The due mark follows from what the payment is, so that no write forgets it, and goes when
 //! nothing is left.
@@ -12,13 +13,14 @@ use super::Payment;
 impl Payment {
     /// Whether something is left to do that nobody else is asked for.
     pub(super) fn has_work(&self) -> bool {
-        !self.pending().is_zero() || self.is_to_go_back()
+        !self.pending().is_zero() || self.has_pending_evidence() || self.is_to_go_back()
     }
 
     /// When it is tried again.
     pub fn due_at(&self) -> Option<Timestamp> {
         let since = self.tried_at.unwrap_or(self.updated_at);
-        self.has_work().then(|| since.plus(Due::wait(self.tries)))
+        let work = self.has_work().then(|| since.plus(Due::wait(self.tries)));
+        work.into_iter().chain(self.asks_about_disputes_at()).min()
     }
 
     /// The payment as it is tried again: due later, should that fail.

@@ -7,8 +7,8 @@
 use gateway::app::App;
 use gateway::problem::{Code, Problem};
 
-use super::refund_order;
 use super::return_unapplied::return_unapplied;
+use super::{record_disputes, refund_order, submit_evidence};
 use crate::payment::load::connect;
 use crate::payment::{Payment, PaymentRefund, ProviderDeadline, RefundState};
 
@@ -27,29 +27,53 @@ pub async fn process(
     if payment.due_at().is_none_or(|at| now < at) || deadline.has_passed(payment.provider, now) {
         return Ok(false);
     }
-    let taken = payment.retried(now);
+    let asks = payment.asks_about_disputes_at().is_some_and(|at| at <= now);
+    let mut taken = payment.retried(now);
+    if asks {
+        taken.disputes_asked_at = Some(now);
+    }
     app.table.write().replace(&taken, Code::VersionConflict).commit().await?;
-    execute(app, &taken, deadline).await.map(|()| true)
+    execute(app, &taken, asks, deadline).await.map(|()| true)
 }
 
-/// Does what is left. One refund that fails keeps no other from being asked for; the first failure
-/// is the one that is told.
-async fn execute(app: &App, payment: &Payment, deadline: &ProviderDeadline) -> Result<(), Problem> {
+/// Does what is left: refunds and evidence, or else what is to go back; and asks about disputes where
+/// it is time. One thing that fails keeps no other from being done; the first failure is the one
+/// that is told.
+async fn execute(
+    app: &App,
+    payment: &Payment,
+    asks: bool,
+    deadline: &ProviderDeadline,
+) -> Result<(), Problem> {
     let provider = payment.provider;
-    let is_pending = |refund: &&PaymentRefund| refund.status == RefundState::Pending;
-    let mut pending = payment.refunds.iter().filter(is_pending).peekable();
-    if pending.peek().is_none() {
-        let connected = connect(app, &payment.store_id, provider).await?;
-        let returned = return_unapplied(app, &connected, payment).await;
-        return returned.inspect_err(|problem| deadline.note(provider, problem));
-    }
+    let has_passed = || deadline.has_passed(provider, app.clock.now());
+    let noted =
+        |done: Result<(), Problem>| done.inspect_err(|problem| deadline.note(provider, problem));
     let mut outcome = Ok(());
-    for reserved in pending {
-        if deadline.has_passed(provider, app.clock.now()) {
-            break;
+    let is_pending = |refund: &&PaymentRefund| refund.status == RefundState::Pending;
+    let pending: Vec<&PaymentRefund> = payment.refunds.iter().filter(is_pending).collect();
+    for reserved in &pending {
+        if has_passed() {
+            return outcome;
         }
-        let asked = refund_order::resume(app, payment, reserved).await;
-        outcome = outcome.and(asked.inspect_err(|problem| deadline.note(provider, problem)));
+        outcome = outcome.and(noted(refund_order::resume(app, payment, reserved).await));
+    }
+    for entry in payment.disputes.iter().filter(|entry| entry.evidence.is_some()) {
+        if has_passed() {
+            return outcome;
+        }
+        outcome = outcome.and(noted(submit_evidence::resume(app, payment, entry).await));
+    }
+    if has_passed() || !(asks || (pending.is_empty() && payment.is_to_go_back())) {
+        return outcome;
+    }
+    let connected = connect(app, &payment.store_id, provider).await?;
+    if pending.is_empty() && payment.is_to_go_back() {
+        outcome = outcome.and(noted(return_unapplied(app, &connected, payment).await));
+    }
+    if asks && !has_passed() {
+        let looked = record_disputes::look(app, &connected, payment).await;
+        outcome = outcome.and(noted(looked.map(drop)));
     }
     outcome
 }

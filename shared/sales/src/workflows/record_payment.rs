@@ -245,7 +245,9 @@ impl DecidedUpdate {
     /// The payment is written with this change of its order.
     fn of(change: OrderChange, payment: PaymentChange) -> Self {
         let known = payment.payment.clone();
-        Self { change: change.with_payment(payment), payment: known, superseded: Vec::new() }
+        // Who learns of a capture late may have learnt of its dispute before.
+        let change = change.with_payment(payment).and_disputed(&known, known.updated_at);
+        Self { change, payment: known, superseded: Vec::new() }
     }
 }
 

@@ -13,12 +13,17 @@ impl Stripe {
         let id = form.get("payment_intent").ok_or_else(|| missing("payment_intent"))?;
         let asked = amount(form, "amount")?;
         self.find(id)?;
-        let charge = self.charges.iter_mut().find(|charge| charge.carries(id));
+        let charge = self.charges.iter().find(|charge| charge.carries(id));
         let Some(charge) = charge.filter(|charge| charge.is_captured) else {
             let message =
                 format!("PaymentIntent {id} does not have a successful charge to refund.");
             return Err(refuse("payment_intent_unexpected_state", &message));
         };
+        let charge = charge.clone();
+        if self.is_disputed(&charge) {
+            let message = format!("Charge {} has been charged back.", charge.id);
+            return Err(refuse("charge_disputed", &message));
+        }
         let left = charge.refundable();
         if left == 0 {
             let message = format!("Charge {} has already been refunded.", charge.id);
@@ -29,7 +34,9 @@ impl Stripe {
             let message = "Refund amount is greater than unrefunded amount on charge.";
             return Err(refuse("amount_too_large", message));
         }
-        charge.amount_refunded = charge.amount_refunded.saturating_add(amount);
+        for known in self.charges.iter_mut().filter(|known| known.id == charge.id) {
+            known.amount_refunded = known.amount_refunded.saturating_add(amount);
+        }
         let refund = Refund {
             status: if is_pending { RefundStatus::Pending } else { RefundStatus::Succeeded },
             id: mint("re_", 24),

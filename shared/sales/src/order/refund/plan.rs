@@ -11,12 +11,13 @@ use super::{
 };
 use crate::order::restock::RestockLocations;
 use crate::order::{Order, OrderItem, Units};
+use crate::payment::disputed as payment_disputed;
 
 impl Order {
     /// What goes back when this is wanted.
     ///
     /// # Errors
-    /// `payment_not_captured`, `nothing_to_refund`, `refund_exceeds_captured`,
+    /// `payment_not_captured`, `nothing_to_refund`, `payment_disputed`, `refund_exceeds_captured`,
     /// `quantity_exceeds_remaining`; `unknown_order_item`, `duplicate` and `unknown_payment` as
     /// faults of their fields.
     pub fn plan_refund(&self, wanted: &WantedRefund) -> Result<Plan, Problem> {
@@ -27,7 +28,10 @@ impl Order {
         }
         let items = self.refund_lines(&wanted.items)?;
         let shipping = self.refund_shipping(wanted.shipping.as_ref())?;
-        let refundable = self.refundable_through(wanted.payment_id.as_ref())?;
+        let (refundable, disputed) = self.refundable_through(wanted.payment_id.as_ref())?;
+        if refundable.is_zero() && !disputed.is_zero() {
+            return Err(payment_disputed(&refundable, &disputed));
+        }
         if refundable.is_zero() {
             let code = if self.captured.is_zero() && !self.totals.total.is_zero() {
                 Code::PaymentNotCaptured
@@ -47,7 +51,13 @@ impl Order {
             return Err(Code::NothingToRefund.into());
         }
         if refundable.minus(&amount).is_none() {
-            return Err(exceeds(&refundable));
+            let is_there =
+                refundable.plus(&disputed).is_some_and(|all| all.minus(&amount).is_some());
+            return Err(if is_there {
+                payment_disputed(&refundable, &disputed)
+            } else {
+                exceeds(&refundable)
+            });
         }
         let mut left = amount.clone();
         let mut take = |from: Money| {
@@ -68,9 +78,9 @@ impl Order {
         Ok(Plan { amount, items, shipping, to_gift_cards, to_payments })
     }
 
-    /// What could go back, or could through this payment.
-    fn refundable_through(&self, payment: Option<&PaymentId>) -> Result<Money, Problem> {
-        let Some(id) = payment else { return Ok(self.refundable()) };
+    /// What could go back, or could through this payment, and what disputes keep from it.
+    fn refundable_through(&self, payment: Option<&PaymentId>) -> Result<(Money, Money), Problem> {
+        let Some(id) = payment else { return Ok((self.refundable(), self.disputed())) };
         let known = self.payment(id).ok_or_else(|| {
             let detail = "The order has no such payment that took money.";
             Problem::field("/payment_id", "unknown_payment", detail)
@@ -80,7 +90,7 @@ impl Order {
                 Code::PaymentNotCaptured.with("financial_status", self.financial_status.as_str())
             );
         }
-        Ok(known.refundable())
+        Ok((known.refundable(), known.disputed()))
     }
 
     fn refund_lines(&self, wanted: &[WantedLine]) -> Result<Vec<RefundLine>, Problem> {
@@ -138,8 +148,8 @@ impl Order {
     /// # Errors
     /// `refund_exceeds_captured`.
     pub fn reserve_refund(&self, plan: &Plan, now: Timestamp) -> Result<Self, Problem> {
-        let over = || exceeds(&self.refundable());
-        self.refundable().minus(&plan.amount).ok_or_else(over)?;
+        let over = || exceeds(&self.unreturned());
+        self.unreturned().minus(&plan.amount).ok_or_else(over)?;
         let mut next = self.clone();
         next.refunded = next.refunded.plus(&plan.amount).ok_or_else(over)?;
         next.shipping_refunded = next.shipping_refunded.plus(&plan.shipping).ok_or_else(over)?;

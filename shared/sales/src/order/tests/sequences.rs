@@ -4,9 +4,12 @@ use gateway::item::Index;
 use proptest::prelude::*;
 
 use super::*;
+use crate::dispute::DisputeStatus;
 use crate::order::fulfillment::{Fulfillment, FulfillmentLine, WantedFulfillment};
 use crate::order::lines::{CancelledLine, ReturnedLine};
 use crate::order::refund::{RestockType, WantedLine, WantedRefund};
+use crate::payment::{Payment, PaymentDispute};
+use ground::id::DisputeId;
 
 /// Something that is done with an order; whatever its state refuses changes nothing.
 #[derive(Debug, Clone)]
@@ -14,6 +17,7 @@ enum Deed {
     Authorize(u8),
     Pay(u8, i64),
     Void(u8),
+    Dispute(u8, i64),
     Confirm,
     Fulfill(usize, u32),
     FulfillAll,
@@ -40,6 +44,7 @@ fn deed() -> impl Strategy<Value = Deed> {
         (0..3_u8).prop_map(Deed::Authorize),
         (0..3_u8, 0..20_000_i64).prop_map(|(payment, amount)| Deed::Pay(payment, amount)),
         (0..3_u8).prop_map(Deed::Void),
+        (0..3_u8, 0..20_000_i64).prop_map(|(payment, held)| Deed::Dispute(payment, held)),
         Just(Deed::Confirm),
         (0..4_usize, 1..9_u32).prop_map(|(line, units)| Deed::Fulfill(line, units)),
         Just(Deed::FulfillAll),
@@ -76,6 +81,11 @@ fn apply(order: &Order, parcels: &mut Vec<Fulfillment>, deed: &Deed) -> Option<O
             order.apply_payment(receipt, NOW).unwrap().map(|changed| changed.order)
         }
         Deed::Void(payment) => order.void_payment(&id(payment), NOW).map(|changed| changed.order),
+        Deed::Dispute(payment, held) => {
+            let payment = disputed(&id(payment), money(*held));
+            let change = OrderChange::none(order).and_disputed(&payment, NOW);
+            change.is_order_changed().then_some(change.order)
+        }
         Deed::Confirm => order.confirm(NOW).ok().map(|confirmed| confirmed.order),
         Deed::Fulfill(line, quantity) => {
             let line = FulfillmentLine { order_item_id: item(line)?, quantity: *quantity };
@@ -141,6 +151,15 @@ fn go_back(order: &Order, wanted: &WantedRefund) -> Option<Order> {
     Some(order.reserve_refund(&plan, NOW).unwrap())
 }
 
+/// A payment of which a dispute holds so much, whatever there is.
+fn disputed(id: &PaymentId, held: Money) -> Payment {
+    let (id, status) = (id.clone(), DisputeStatus::NeedsResponse);
+    let dispute =
+        PaymentDispute { id: DisputeId::derive(&[id.as_str()]), status, held, evidence: None };
+    let zero = Money::zero(&dispute.held.currency);
+    Payment { id, amount: zero, disputes: vec![dispute], ..Payment::sample() }
+}
+
 fn check(order: &Order) {
     let sum = |parts: Vec<&Money>| Money::sum(parts, &order.currency).unwrap();
     let lines = sum(order.items.iter().map(|item| &item.total).collect());
@@ -150,6 +169,12 @@ fn check(order: &Order) {
     let cards = sum(order.gift_cards.iter().map(|card| &card.amount).collect());
     assert_eq!(cards.plus(&order.captured_by_payments()).unwrap(), order.captured);
     assert!(order.refunded.amount <= order.captured.amount, "refunded ≤ captured");
+    let parts = vec![&order.refunded];
+    let (held, free) = (order.disputed(), order.refundable());
+    assert_eq!(sum([parts, vec![&held, &free]].concat()), order.captured, "nothing is lost");
+    let through = order.payments.iter().map(OrderPayment::refundable).collect::<Vec<_>>();
+    let cards = order.gift_cards.iter().map(GiftCardUse::refundable).collect::<Vec<_>>();
+    assert_eq!(sum(through.iter().chain(&cards).collect()), free, "each part of it can go back");
     let back = order.gift_cards.iter().map(|card| &card.refunded);
     let back = back.chain(order.payments.iter().map(|payment| &payment.refunded));
     assert_eq!(sum(back.collect()), order.refunded);

@@ -5,6 +5,7 @@ use gateway::problem::{Code, Problem};
 use ground::id::RefundId;
 use ground::money::Money;
 
+use super::disputes::disputed;
 use super::{PaymentChange, Transition};
 use crate::payment::{
     Action, Attention, Observed, Payment, PaymentAttempt, PaymentRefund, PaymentStatus,
@@ -19,16 +20,38 @@ impl Payment {
             .unwrap_or_else(|| self.captured.clone())
     }
 
-    /// What can still go back.
-    pub fn refundable(&self) -> Money {
+    /// What was taken and has not gone back, nor is on its way back.
+    pub fn unreturned(&self) -> Money {
         let left = self.captured.minus(&self.refunded).and_then(|l| l.minus(&self.pending()));
         left.unwrap_or_else(|| Money::zero(&self.amount.currency))
+    }
+
+    /// What can still go back: not what a dispute holds or has taken.
+    pub fn refundable(&self) -> Money {
+        let left = self.unreturned().minus(&self.disputed());
+        left.unwrap_or_else(|| Money::zero(&self.amount.currency))
+    }
+
+    /// Demands that so much can go back.
+    ///
+    /// # Errors
+    /// `payment_disputed`, `refund_exceeds_captured`.
+    pub fn demand_refundable(&self, amount: &Money) -> Result<(), Problem> {
+        let refundable = self.refundable();
+        if !amount.is_zero() && refundable.minus(amount).is_some() {
+            return Ok(());
+        }
+        if !amount.is_zero() && self.unreturned().minus(amount).is_some() {
+            return Err(disputed(&refundable, &self.disputed()));
+        }
+        let refundable = serde_json::to_value(&refundable).unwrap_or_default();
+        Err(Code::RefundExceedsCaptured.with("refundable", refundable))
     }
 
     /// The payment with `amount` reserved for a refund: the first of three steps.
     ///
     /// # Errors
-    /// `payment_not_captured`, `refund_exceeds_captured`.
+    /// `payment_not_captured`, `payment_disputed`, `refund_exceeds_captured`.
     pub fn begin_refund(
         &self,
         id: &RefundId,
@@ -38,11 +61,7 @@ impl Payment {
         if self.captured.is_zero() {
             return Err(Code::PaymentNotCaptured.with("current", self.status.as_str()));
         }
-        let refundable = self.refundable();
-        if amount.is_zero() || refundable.minus(amount).is_none() {
-            let refundable = serde_json::to_value(&refundable).unwrap_or_default();
-            return Err(Code::RefundExceedsCaptured.with("refundable", refundable));
-        }
+        self.demand_refundable(amount)?;
         if !can_count(self.provider, amount) {
             return Err(Code::AmountNotSupported.with("provider", self.provider.as_str()));
         }

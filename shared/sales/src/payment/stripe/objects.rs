@@ -24,7 +24,7 @@ fn counted(object: &Value, units: i64) -> Option<Money> {
 }
 
 /// An amount of an object.
-fn money(object: &Value, name: &str) -> Option<Money> {
+pub(super) fn money(object: &Value, name: &str) -> Option<Money> {
     counted(object, number(object, name)?)
 }
 

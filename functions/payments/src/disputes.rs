@@ -1,0 +1,127 @@
+//! Disputes of payments.
+
+use axum::extract::State;
+use gateway::app::App;
+use gateway::context::Context;
+use gateway::idempotency;
+use gateway::page::Paging;
+use gateway::problem::Problem;
+use gateway::reply::{Json, Page};
+use gateway::request::{Body, IfMatch, Path, Query, Raw, request};
+use ground::id::{DisputeId, PaymentId};
+use ground::provider::ProviderName;
+use ground::resource::Resource;
+use ground::scope::{ReadPayments, WritePayments};
+use platform::caller::StoreAccess;
+use sales::dispute::{Dispute, DisputeStatus, DisputeView, load};
+use sales::payment;
+use sales::workflows::submit_evidence::{self, SubmitEvidence};
+use serde_json::Value;
+
+/// Disputes that one round trip looks at where a filter may let little through, and how many it takes
+/// for a page at most; then the page ends early, with a cursor.
+const AHEAD: (usize, u32) = (200, 10);
+
+/// Which disputes to list.
+#[request]
+#[derive(Debug)]
+pub struct ListQuery {
+    /// Only those of this payment.
+    payment_id: Option<PaymentId>,
+    /// Only those of this status.
+    status: Option<DisputeStatus>,
+    /// Only those through this provider.
+    provider: Option<ProviderName>,
+}
+
+impl ListQuery {
+    fn lets(&self, dispute: &Dispute) -> bool {
+        self.status.is_none_or(|status| dispute.status == status)
+            && self.provider.is_none_or(|provider| dispute.provider == provider)
+    }
+}
+
+/// `GET /v1/payments/disputes`: a store's disputes, newest first; a payment's, which it names itself,
+/// in the order in which they were learnt of.
+///
+/// # Errors
+/// `invalid_cursor`.
+pub async fn list(
+    caller: StoreAccess<ReadPayments>,
+    State(app): State<App>,
+    Query(query): Query<ListQuery>,
+    paging: Paging,
+) -> Result<Page<DisputeView>, Problem> {
+    let store = &caller.store.id;
+    if let Some(id) = &query.payment_id {
+        let payment = payment::load::found(&app, &caller.store, id).await?;
+        let ids = payment.iter().flat_map(|payment| &payment.disputes).map(|known| &known.id);
+        let mut disputes = load::disputes(&app, store, ids).await?;
+        disputes.retain(|dispute| query.lets(dispute));
+        let shown: Vec<DisputeView> = disputes.iter().map(DisputeView::from).collect();
+        return paging.whole(&app, shown, |dispute| dispute.id.to_string()).await;
+    }
+    let listed = load::of_store(store, query.status).newest_first();
+    let listed = match query.provider {
+        Some(_) => listed.looking_ahead(AHEAD.0, AHEAD.1),
+        None => listed,
+    };
+    let lets = |dispute: &Dispute| query.lets(dispute);
+    paging.answer(&app, &listed, lets, |dispute: Dispute| DisputeView::from(&dispute)).await
+}
+
+/// `GET /v1/payments/disputes/{id}`: one dispute.
+///
+/// # Errors
+/// `not_found`.
+pub async fn show(
+    caller: StoreAccess<ReadPayments>,
+    State(app): State<App>,
+    Path(id): Path<DisputeId>,
+) -> Result<Json<DisputeView>, Problem> {
+    Ok(load::dispute(&app, &caller.store.id, &id).await?.shown())
+}
+
+/// What is said against a dispute.
+#[request]
+#[derive(Debug)]
+pub struct EvidenceRequest {
+    /// The fields that the provider takes: texts and ids of files at Stripe
+    /// (<https://docs.stripe.com/api/disputes/update>); at Razorpay `amount`, `summary`, and ids of
+    /// documents (<https://razorpay.com/docs/api/disputes/contest>). At most 200 KiB.
+    #[schemars(schema_with = "fields")]
+    evidence: Value,
+    /// Whether the bank gets it now, which can be done once; otherwise the provider keeps it as a
+    /// draft.
+    submit: Option<bool>,
+}
+
+/// The fields of either provider.
+fn fields(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    schemars::json_schema!({"type": "object", "minProperties": 1})
+}
+
+/// `POST /v1/payments/disputes/{id}/evidence`: sends evidence to the provider, as a draft or for the
+/// bank.
+///
+/// # Errors
+/// `not_found`, `invalid_state_transition`, `evidence_pending`, `evidence_past_due`,
+/// `precondition_failed`, `version_conflict`, `provider_not_connected`, `provider_error`,
+/// `provider_timeout`; `unknown_field`, `invalid_type`, `out_of_range`, `too_few` and `too_long` as
+/// faults of the evidence.
+pub async fn submit(
+    caller: StoreAccess<WritePayments>,
+    State(app): State<App>,
+    Raw(inbound): Raw,
+    Path(id): Path<DisputeId>,
+    if_match: IfMatch,
+    _: idempotency::Required,
+    Body(ask): Body<EvidenceRequest>,
+) -> Result<Json<DisputeView>, Problem> {
+    let principal = Context::current().map(|context| context.principal()).unwrap_or_default();
+    let seed = format!("{principal}#{}", inbound.header("idempotency-key").unwrap_or_default());
+    let submit = ask.submit.unwrap_or(false);
+    let ask = SubmitEvidence { fields: ask.evidence, submit, seed, if_match };
+    let submitted = submit_evidence::submit(&app, &caller.store.id, &id, &ask, Dispute::shown);
+    Box::pin(submitted).await
+}

@@ -1,0 +1,328 @@
+//! Evidence: what a merchant says against a dispute, in the fields that its provider takes.
+//!
+//! Stripe takes texts and ids of its files
+//! (<https://docs.stripe.com/api/disputes/update#update_dispute-evidence>), Razorpay an amount, a
+//! summary and ids of its documents (<https://razorpay.com/docs/api/disputes/contest>). Files are
+//! uploaded at the provider.
+
+use gateway::clock::Timestamp;
+use gateway::item::{Item, Key};
+use gateway::problem::{Code, FieldError, Problem};
+use gateway::seal::SealKey;
+use ground::id::{DisputeEvidenceId, DisputeId, StoreId};
+use ground::key;
+use ground::money::Money;
+use ground::provider::ProviderName;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::{Dispute, DisputeStatus, EvidenceStatus, ObservedDispute, SentEvidence};
+
+/// What evidence comes to as JSON, in bytes: an item holds 400 KB, and sealing adds a third.
+const MAX_BYTES: usize = 200 * 1024;
+/// Characters of all fields together, at Stripe.
+const MAX_STRIPE: usize = 150_000;
+/// Characters of Razorpay's summary.
+const MAX_SUMMARY: usize = 1_000;
+/// Characters of a name or an id.
+const MAX_WORD: usize = 128;
+/// Documents in one field, and entries of `others` (our choice).
+const MAX_DOCUMENTS: usize = 50;
+
+/// Stripe's fields.
+const STRIPE: &[&str] = &[
+    "access_activity_log",
+    "billing_address",
+    "cancellation_policy",
+    "cancellation_policy_disclosure",
+    "cancellation_rebuttal",
+    "customer_communication",
+    "customer_email_address",
+    "customer_name",
+    "customer_purchase_ip",
+    "customer_signature",
+    "duplicate_charge_documentation",
+    "duplicate_charge_explanation",
+    "duplicate_charge_id",
+    "product_description",
+    "receipt",
+    "refund_policy",
+    "refund_policy_disclosure",
+    "refund_refusal_explanation",
+    "service_date",
+    "service_documentation",
+    "shipping_address",
+    "shipping_carrier",
+    "shipping_date",
+    "shipping_documentation",
+    "shipping_tracking_number",
+    "uncategorized_file",
+    "uncategorized_text",
+];
+
+/// Razorpay's fields that name documents, beside `amount`, `summary` and `others`.
+const RAZORPAY_DOCUMENTS: &[&str] = &[
+    "shipping_proof",
+    "billing_proof",
+    "cancellation_proof",
+    "customer_communication",
+    "proof_of_service",
+    "explanation_letter",
+    "refund_confirmation",
+    "access_activity_log",
+    "refund_cancellation_policy",
+    "term_and_conditions",
+];
+
+/// Evidence on its way to the provider.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Evidence {
+    /// What the provider deduplicates on.
+    pub id: DisputeEvidenceId,
+    /// Whether it is for the bank, or for the draft.
+    pub submit: bool,
+    /// The provider's fields.
+    pub fields: Map<String, Value>,
+}
+
+/// Evidence that is on its way: kept until the provider has answered, so that it can be sent again.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct PendingEvidence {
+    /// The store that it belongs to.
+    pub store_id: StoreId,
+    /// The dispute.
+    pub dispute_id: DisputeId,
+    /// The evidence.
+    pub id: DisputeEvidenceId,
+    /// Whether it is for the bank, or for the draft.
+    pub submit: bool,
+    /// The provider's fields, sealed: they name the customer.
+    pub sealed_fields: String,
+    /// When it was sent.
+    pub created_at: Timestamp,
+    /// Starts at 1, and grows by 1 with each write.
+    pub version: u64,
+}
+
+impl Item for PendingEvidence {
+    const KIND: &'static str = "dispute_evidence";
+    fn key(&self) -> Key {
+        key::dispute_evidence(&self.store_id, &self.dispute_id)
+    }
+    fn version(&self) -> u64 {
+        self.version
+    }
+}
+
+impl PendingEvidence {
+    /// The evidence, sealed for this dispute.
+    pub fn seal(dispute: &Dispute, evidence: &Evidence, key: &SealKey, now: Timestamp) -> Self {
+        let fields = serde_json::to_vec(&evidence.fields).unwrap_or_default();
+        Self {
+            store_id: dispute.store_id.clone(),
+            dispute_id: dispute.id.clone(),
+            id: evidence.id.clone(),
+            submit: evidence.submit,
+            sealed_fields: key.seal(&fields, evidence.id.as_str().as_bytes()),
+            created_at: now,
+            version: 1,
+        }
+    }
+
+    /// # Errors
+    /// 500: it does not open.
+    pub fn open(&self, key: &SealKey) -> Result<Evidence, Problem> {
+        let opened = key.open(&self.sealed_fields, self.id.as_str().as_bytes()).ok();
+        let fields = opened.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        let fields = fields.ok_or_else(|| Problem::internal("evidence that does not open"))?;
+        Ok(Evidence { id: self.id.clone(), submit: self.submit, fields })
+    }
+}
+
+impl Dispute {
+    /// Demands that evidence can be sent now.
+    ///
+    /// # Errors
+    /// `invalid_state_transition`, `evidence_pending`, `evidence_past_due`.
+    pub fn demand_response(&self, now: Timestamp) -> Result<(), Problem> {
+        if self.status != DisputeStatus::NeedsResponse {
+            return Err(Problem::state(self.status.as_str(), &self.allowed_actions()));
+        }
+        if let Some(pending) = self.pending_evidence() {
+            return Err(Code::EvidencePending.with("evidence_id", pending.id.as_str()));
+        }
+        match self.due_by.filter(|due| *due <= now) {
+            Some(due) => Err(Code::EvidencePastDue.with("due_by", due.to_string())),
+            None => Ok(()),
+        }
+    }
+
+    /// The dispute with evidence on its way.
+    #[must_use]
+    pub fn with_evidence(&self, evidence: &Evidence, now: Timestamp) -> Self {
+        let sent = SentEvidence {
+            id: evidence.id.clone(),
+            status: EvidenceStatus::Pending,
+            submit: evidence.submit,
+            fields: evidence.fields.keys().cloned().collect(),
+            failure_code: None,
+            created_at: now,
+            answered_at: None,
+        };
+        let version = self.version.saturating_add(1);
+        Self { evidence: Some(sent), updated_at: now, version, ..self.clone() }
+    }
+
+    /// The dispute with what the provider has answered to this evidence; `None` when that is known.
+    #[must_use]
+    pub fn answered(
+        &self,
+        id: &DisputeEvidenceId,
+        refusal: Option<&str>,
+        now: Timestamp,
+    ) -> Option<Self> {
+        let sent = self.pending_evidence().filter(|sent| sent.id == *id)?;
+        let status = match (refusal, sent.submit) {
+            (Some(_), _) => EvidenceStatus::Failed,
+            (None, true) => EvidenceStatus::Submitted,
+            (None, false) => EvidenceStatus::Staged,
+        };
+        let failure_code = refusal.map(str::to_owned);
+        let answered_at = Some(now);
+        let sent = SentEvidence { status, failure_code, answered_at, ..sent.clone() };
+        let version = self.version.saturating_add(1);
+        Some(Self { evidence: Some(sent), updated_at: now, version, ..self.clone() })
+    }
+}
+
+impl ObservedDispute {
+    /// Whether the bank has evidence already, or takes none any more: what was sent before and not
+    /// answered has arrived, or never can.
+    pub fn has_gone_on(&self) -> bool {
+        self.is_submitted || self.status != DisputeStatus::NeedsResponse
+    }
+}
+
+/// The provider's fields, if they are such.
+///
+/// # Errors
+/// The faults of `/evidence`, all at once.
+pub fn parse(
+    provider: ProviderName,
+    given: &Value,
+    disputed: &Money,
+    submit: bool,
+) -> Result<Map<String, Value>, Problem> {
+    let Some(fields) = given.as_object() else {
+        return Err(Problem::field("/evidence", "invalid_type", "Must be an object."));
+    };
+    let mut faults = Faults::default();
+    if fields.is_empty() {
+        faults.add("", "too_few", "Must have a field at least.");
+    }
+    match provider {
+        ProviderName::Stripe => faults.of_stripe(fields),
+        ProviderName::Razorpay => faults.of_razorpay(fields, disputed, submit),
+        ProviderName::Manual => faults.add("", "not_supported", "Nobody disputes cash."),
+    }
+    if serde_json::to_vec(fields).map_or(0, |bytes| bytes.len()) > MAX_BYTES {
+        faults.add("", "too_long", "Must be at most 200 KiB in all.");
+    }
+    if faults.0.is_empty() { Ok(fields.clone()) } else { Err(Problem::invalid(faults.0)) }
+}
+
+#[derive(Default)]
+struct Faults(Vec<FieldError>);
+
+impl Faults {
+    fn add(&mut self, place: &str, code: &'static str, detail: &'static str) {
+        self.0.push(FieldError::new(format!("/evidence{place}"), code, detail));
+    }
+
+    fn of_stripe(&mut self, fields: &Map<String, Value>) {
+        let mut characters: usize = 0;
+        for (name, value) in fields {
+            let place = format!("/{}", gateway::request::escaped(name));
+            match value.as_str() {
+                _ if !STRIPE.contains(&name.as_str()) => {
+                    self.add(&place, "unknown_field", "Stripe has no such field.");
+                }
+                None => self.add(&place, "invalid_type", "Must be a text, or the id of a file."),
+                Some(text) => characters = characters.saturating_add(text.chars().count()),
+            }
+        }
+        if characters > MAX_STRIPE {
+            self.add("", "too_long", "Must be at most 150,000 characters in all.");
+        }
+    }
+
+    fn of_razorpay(&mut self, fields: &Map<String, Value>, disputed: &Money, submit: bool) {
+        let mut has_document = false;
+        for (name, value) in fields {
+            let place = format!("/{}", gateway::request::escaped(name));
+            match name.as_str() {
+                "amount" => {
+                    let amount = value.as_i64();
+                    if !amount.is_some_and(|amount| (1..=disputed.amount).contains(&amount)) {
+                        let detail =
+                            "Must be minor units, more than nothing and at most what is disputed.";
+                        self.add(&place, "out_of_range", detail);
+                    }
+                }
+                "summary" => match value.as_str().map(|text| text.chars().count()) {
+                    None => self.add(&place, "invalid_type", "Must be a text."),
+                    Some(1..=MAX_SUMMARY) => {}
+                    Some(_) => self.add(&place, "too_long", "Must be 1 to 1,000 characters."),
+                },
+                "others" => has_document |= self.others(&place, value),
+                name if RAZORPAY_DOCUMENTS.contains(&name) => {
+                    has_document |= self.documents(&place, value);
+                }
+                _ => self.add(&place, "unknown_field", "Razorpay has no such field."),
+            }
+        }
+        if submit && !has_document && self.0.is_empty() {
+            self.add("", "too_few", "Must name a document at least when it is submitted.");
+        }
+    }
+
+    /// `[{"type", "document_ids"}]`; whether a document is named.
+    fn others(&mut self, place: &str, value: &Value) -> bool {
+        let entries = value.as_array().filter(|all| (1..=MAX_DOCUMENTS).contains(&all.len()));
+        let Some(entries) = entries else {
+            self.add(place, "invalid_type", "Must be a list of 1 to 50 objects.");
+            return false;
+        };
+        let mut has_document = false;
+        for (index, entry) in entries.iter().enumerate() {
+            let place = format!("{place}/{index}");
+            let is_known = |name: &String| ["type", "document_ids"].contains(&name.as_str());
+            if !entry.as_object().is_some_and(|fields| fields.keys().all(is_known)) {
+                self.add(&place, "invalid_type", "Must have `type` and `document_ids` alone.");
+                continue;
+            }
+            if !entry.get("type").is_some_and(is_word) {
+                self.add(&format!("{place}/type"), "invalid_type", "Must be a word.");
+            }
+            let documents = entry.get("document_ids").unwrap_or(&Value::Null);
+            has_document |= self.documents(&format!("{place}/document_ids"), documents);
+        }
+        has_document
+    }
+
+    /// Ids of documents; whether there is one.
+    fn documents(&mut self, place: &str, value: &Value) -> bool {
+        let ids = value.as_array().filter(|all| (1..=MAX_DOCUMENTS).contains(&all.len()));
+        let are_ids = ids.is_some_and(|ids| ids.iter().all(is_word));
+        if !are_ids {
+            self.add(place, "invalid_type", "Must be a list of 1 to 50 ids of documents.");
+        }
+        are_ids
+    }
+}
+
+/// Whether it is a short text without blanks: an id, or a kind.
+fn is_word(value: &Value) -> bool {
+    let text = value.as_str().unwrap_or_default();
+    (1..=MAX_WORD).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic())
+}

@@ -1,0 +1,49 @@
+//! Loaders: what is read of disputes.
+
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::problem::Problem;
+use gateway::table::Query;
+use ground::id::{DisputeId, StoreId};
+use ground::key;
+use ground::resource;
+
+use super::{Dispute, DisputeStatus};
+
+/// A store's dispute.
+///
+/// # Errors
+/// `not_found`.
+pub async fn dispute(app: &App, store: &StoreId, id: &DisputeId) -> Result<Dispute, Problem> {
+    resource::load(app, &key::dispute(store, id)).await
+}
+
+/// The query of a store's disputes, or of those of a status.
+pub fn of_store(store: &StoreId, status: Option<DisputeStatus>) -> Query {
+    let anywhen = Timestamp::from_millis(0);
+    let nobody = DisputeId::mint(anywhen);
+    let entry = match status {
+        Some(status) => key::disputes_of_status(store, status.as_str(), anywhen, &nobody),
+        None => key::disputes_of_store(store, anywhen, &nobody),
+    };
+    Query::partition_of(entry)
+}
+
+/// Some disputes of a store that are known to be there, in this order.
+///
+/// # Errors
+/// The table does not answer.
+pub async fn disputes<'a>(
+    app: &App,
+    store: &StoreId,
+    ids: impl IntoIterator<Item = &'a DisputeId>,
+) -> Result<Vec<Dispute>, Problem> {
+    let keys: Vec<_> = ids.into_iter().map(|id| key::dispute(store, id)).collect();
+    if keys.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut found = app.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
+    let read: Result<Vec<Option<Dispute>>, Problem> =
+        keys.iter().map(|key| found.take(key)).collect();
+    Ok(read?.into_iter().flatten().collect())
+}

@@ -1,0 +1,307 @@
+//! What becomes of a dispute, and what it holds of its payment.
+
+use std::time::Duration;
+
+use gateway::clock::{DAY, Timestamp};
+use gateway::problem::Code;
+use ground::id::{DisputeEvidenceId, RefundId};
+use ground::money::{self, Money};
+use ground::provider::ProviderName;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::evidence::{Evidence, parse};
+use super::{
+    Dispute, DisputeStatus, DisputeType, EvidenceStatus, ObservedDispute, evidence::PendingEvidence,
+};
+use crate::payment::tests::{NOW, captured};
+use crate::payment::{Payment, RefundState};
+
+use DisputeStatus::{Closed, Lost, NeedsResponse, UnderReview, Won};
+use DisputeType::{Chargeback, Inquiry};
+
+fn at(seconds: u64) -> Timestamp {
+    NOW.plus(Duration::from_secs(seconds))
+}
+
+/// What an event says at this second.
+fn told(seconds: u64, kind: DisputeType, status: DisputeStatus, amount: i64) -> ObservedDispute {
+    ObservedDispute {
+        reference: "disp_1".into(),
+        provider_payment: Some("pay_1".into()),
+        kind,
+        status,
+        amount: money::sample(amount),
+        taken: None,
+        reason: "fraudulent".into(),
+        due_by: Some(NOW.plus(DAY)),
+        created_at: NOW,
+        told_at: Some(at(seconds)),
+        is_submitted: false,
+    }
+}
+
+/// The dispute after all of this was told, in this order.
+fn after(payment: &Payment, all: &[ObservedDispute]) -> Dispute {
+    let mut known = None;
+    for one in all {
+        if let Some(change) = Dispute::after(known.as_ref(), one, payment, NOW) {
+            known = Some(change.dispute);
+        }
+    }
+    known.unwrap()
+}
+
+fn topics(payment: &Payment, all: &[ObservedDispute]) -> Vec<&'static str> {
+    let (mut known, mut names) = (None, Vec::new());
+    for one in all {
+        if let Some(change) = Dispute::after(known.as_ref(), one, payment, NOW) {
+            names.extend(change.topics.iter().map(|topic| topic.name));
+            known = Some(change.dispute);
+        }
+    }
+    names
+}
+
+#[test]
+fn a_chargeback_holds_its_amount_until_it_is_won_and_an_inquiry_holds_nothing() {
+    let payment = captured(1_000);
+    let usd: Money = serde_json::from_value(json!({"amount": 600, "currency": "USD"})).unwrap();
+    let part =
+        ObservedDispute { taken: Some(money::sample(400)), ..told(0, Chargeback, Lost, 600) };
+    let foreign = ObservedDispute { amount: usd, ..told(0, Chargeback, NeedsResponse, 0) };
+    for (observed, held) in [
+        (told(0, Chargeback, NeedsResponse, 600), 600),
+        (told(0, Chargeback, UnderReview, 600), 600),
+        (told(0, Chargeback, Won, 600), 0),
+        (told(0, Chargeback, Closed, 600), 0),
+        (told(0, Chargeback, Lost, 600), 600),
+        (part, 400),
+        (told(0, Inquiry, NeedsResponse, 600), 0),
+        (told(0, Inquiry, UnderReview, 600), 0),
+        (told(0, Inquiry, Lost, 600), 600),
+        (foreign, 0),
+    ] {
+        let dispute = after(&payment, std::slice::from_ref(&observed));
+        assert_eq!(dispute.held, money::sample(held), "{observed:?}");
+        let change = payment.with_disputes([&dispute], NOW).unwrap();
+        assert_eq!(change.payment.refundable(), money::sample(1_000 - held), "{observed:?}");
+        assert!(change.payment.with_disputes([&dispute], NOW).is_none(), "told twice");
+    }
+}
+
+#[test]
+fn what_is_older_than_what_is_known_says_nothing_and_what_is_answered_is_so_now() {
+    let payment = captured(1_000);
+    let (open, won) = (told(0, Chargeback, NeedsResponse, 9), told(9, Chargeback, Won, 9));
+    assert_eq!(
+        topics(&payment, &[open.clone(), won.clone(), open.clone(), won.clone()]),
+        ["dispute.created", "dispute.won"]
+    );
+    // Closed before created: both are told at once, and what comes late is no news.
+    assert_eq!(topics(&payment, &[won.clone(), open.clone()]), ["dispute.created", "dispute.won"]);
+    // A bank may want more.
+    let again = told(20, Chargeback, NeedsResponse, 9);
+    let review = told(10, Chargeback, UnderReview, 9);
+    assert_eq!(
+        topics(&payment, &[open.clone(), review, again]),
+        ["dispute.created", "dispute.updated", "dispute.updated"]
+    );
+    // What was told late, and says nothing else, still outdates what is older.
+    let (same, between) = (told(8, Chargeback, NeedsResponse, 9), told(5, Chargeback, Lost, 9));
+    let dispute = after(&payment, &[open.clone(), same, between]);
+    assert_eq!((dispute.status, dispute.told_at), (NeedsResponse, at(8)));
+    // An answer needs no time.
+    let answered = ObservedDispute { told_at: None, ..told(0, Chargeback, Lost, 9) };
+    let known = after(&payment, &[won]);
+    let change = Dispute::after(Some(&known), &answered, &payment, NOW).unwrap();
+    assert_eq!((change.dispute.status, change.dispute.version), (Lost, known.version + 1));
+    assert!(Dispute::after(Some(&change.dispute), &answered, &payment, NOW).is_none());
+}
+
+#[test]
+fn evidence_is_taken_while_the_bank_waits_for_it_and_one_at_a_time() {
+    let payment = captured(1_000);
+    let open = after(&payment, &[told(0, Chargeback, NeedsResponse, 9)]);
+    let code =
+        |dispute: &Dispute, now| dispute.demand_response(now).map_err(|problem| problem.code);
+    assert_eq!(code(&open, NOW), Ok(()));
+    assert_eq!(code(&open, NOW.plus(DAY)), Err(Code::EvidencePastDue));
+    for status in [UnderReview, Closed, Won, Lost] {
+        let over = after(&payment, &[told(0, Chargeback, status, 9)]);
+        assert_eq!(code(&over, NOW), Err(Code::InvalidStateTransition), "{status:?}");
+    }
+    let id = DisputeEvidenceId::derive(&["a"]);
+    let fields = json!({"summary": "sent"}).as_object().cloned().unwrap();
+    let evidence = Evidence { id: id.clone(), submit: false, fields };
+    let sent = open.with_evidence(&evidence, NOW);
+    assert_eq!(code(&sent, NOW), Err(Code::EvidencePending));
+    assert!(sent.answered(&DisputeEvidenceId::derive(&["b"]), None, NOW).is_none());
+    let staged = sent.answered(&id, None, NOW).unwrap();
+    assert_eq!(staged.evidence.as_ref().unwrap().status, EvidenceStatus::Staged);
+    assert!(staged.answered(&id, None, NOW).is_none(), "it is known");
+    assert_eq!(code(&staged, NOW), Ok(()), "a draft may be changed");
+    let refused = sent.answered(&id, Some("no"), NOW).unwrap().evidence.unwrap();
+    assert_eq!(
+        (refused.status, refused.failure_code.as_deref()),
+        (EvidenceStatus::Failed, Some("no"))
+    );
+    let key = gateway::seal::SealKey::generate();
+    let pending = PendingEvidence::seal(&sent, &evidence, &key, NOW);
+    assert!(!pending.sealed_fields.contains("sent"));
+    assert_eq!(pending.open(&key).unwrap(), evidence);
+}
+
+#[test]
+fn every_fault_of_evidence_is_named_and_only_what_the_provider_takes_passes() {
+    let faults = |provider, evidence: Value, submit| {
+        let parsed = parse(provider, &evidence, &money::sample(500), submit);
+        let problem = match parsed {
+            Ok(fields) => return vec![fields.len().to_string()],
+            Err(problem) => problem,
+        };
+        let errors = problem.errors().iter();
+        errors.map(|error| format!("{} {}", error.pointer, error.fault.code)).collect::<Vec<_>>()
+    };
+    let (stripe, razorpay) = (ProviderName::Stripe, ProviderName::Razorpay);
+    assert_eq!(
+        faults(stripe, json!({"product_description": "A book", "receipt": "file_1"}), true),
+        ["2"]
+    );
+    assert_eq!(faults(stripe, json!("text"), true), ["/evidence invalid_type"]);
+    assert_eq!(faults(stripe, json!({}), true), ["/evidence too_few"]);
+    assert_eq!(
+        faults(stripe, json!({"a/b": "x", "receipt": 1, "summary": "x"}), true),
+        [
+            "/evidence/a~1b unknown_field",
+            "/evidence/receipt invalid_type",
+            "/evidence/summary unknown_field"
+        ]
+    );
+    let long = "x".repeat(150_001);
+    assert_eq!(faults(stripe, json!({"uncategorized_text": long}), true), ["/evidence too_long"]);
+    let whole = json!({
+        "amount": 500, "summary": "sent", "shipping_proof": ["doc_1"],
+        "others": [{"type": "receipt_signed_by_customer", "document_ids": ["doc_2"]}],
+    });
+    assert_eq!(faults(razorpay, whole, true), ["4"]);
+    assert_eq!(faults(razorpay, json!({"summary": "sent"}), false), ["1"]);
+    assert_eq!(faults(razorpay, json!({"summary": "sent"}), true), ["/evidence too_few"]);
+    let wrong = json!({
+        "amount": 501, "summary": "", "billing_proof": [], "receipt": "x",
+        "others": [{"type": "two words", "document_ids": [1]}, {"kind": "x"}],
+    });
+    assert_eq!(
+        faults(razorpay, wrong, true),
+        [
+            "/evidence/amount out_of_range",
+            "/evidence/billing_proof invalid_type",
+            "/evidence/others/0/type invalid_type",
+            "/evidence/others/0/document_ids invalid_type",
+            "/evidence/others/1 invalid_type",
+            "/evidence/receipt unknown_field",
+            "/evidence/summary too_long",
+        ]
+    );
+}
+
+fn told_at_random() -> impl Strategy<Value = ObservedDispute> {
+    let kind = prop_oneof![Just(Inquiry), Just(Chargeback)];
+    let status =
+        prop_oneof![Just(NeedsResponse), Just(UnderReview), Just(Closed), Just(Won), Just(Lost)];
+    (0..6_u64, kind, status, 1..1_500_i64, 0..3_u8).prop_map(
+        |(second, kind, status, amount, nth)| {
+            let reference = format!("disp_{nth}");
+            ObservedDispute { reference, ..told(second, kind, status, amount) }
+        },
+    )
+}
+
+/// What is done with a payment.
+#[derive(Debug, Clone)]
+enum Deed {
+    Tell(Box<ObservedDispute>),
+    Begin(i64),
+    Finish(usize, bool),
+}
+
+fn deed() -> impl Strategy<Value = Deed> {
+    prop_oneof![
+        told_at_random().prop_map(|told| Deed::Tell(Box::new(told))),
+        (1..1_200_i64).prop_map(Deed::Begin),
+        (0..5_usize, any::<bool>()).prop_map(|(nth, done)| Deed::Finish(nth, done)),
+    ]
+}
+
+proptest! {
+    /// Told in any order, and again and again, it comes to the same: to the latest of it.
+    #[test]
+    fn no_order_of_events_makes_a_difference(
+        history in proptest::collection::vec(
+            prop_oneof![Just(NeedsResponse), Just(UnderReview), Just(Closed), Just(Won), Just(Lost)],
+            1..6,
+        ),
+        order in proptest::collection::vec(any::<prop::sample::Index>(), 0..12),
+    ) {
+        let payment = captured(1_000);
+        let events: Vec<ObservedDispute> = history
+            .iter()
+            .zip(0_u64..)
+            .map(|(status, second)| told(second, Chargeback, *status, 600))
+            .collect();
+        let mut told: Vec<ObservedDispute> =
+            order.iter().map(|index| index.get(&events).clone()).collect();
+        // Each is told once at least.
+        told.extend(events.iter().rev().cloned());
+        let (known, straight) = (after(&payment, &told), after(&payment, &events));
+        prop_assert_eq!((known.status, known.held), (straight.status, straight.held));
+        prop_assert_eq!(known.told_at, straight.told_at);
+        prop_assert_eq!(known.status, *history.last().unwrap());
+    }
+
+    /// What was taken is what has gone back, goes back, is disputed, or can go back.
+    #[test]
+    fn no_sequence_of_refunds_and_disputes_breaks_a_payments_sums(
+        deeds in proptest::collection::vec(deed(), 0..30),
+    ) {
+        let mut payment = captured(1_000);
+        let mut disputes: Vec<Dispute> = Vec::new();
+        for (deed, turn) in deeds.iter().zip(0_u32..) {
+            match deed {
+                Deed::Tell(told) => {
+                    let known = disputes.iter().find(|one| one.provider_reference == told.reference);
+                    let Some(change) = Dispute::after(known, told, &payment, NOW) else { continue };
+                    disputes.retain(|one| one.id != change.dispute.id);
+                    if let Some(next) = payment.with_disputes([&change.dispute], NOW) {
+                        payment = next.payment;
+                    }
+                    disputes.push(change.dispute);
+                }
+                Deed::Begin(amount) => {
+                    let id = RefundId::derive(&[&turn.to_string()]);
+                    let free = payment.refundable();
+                    let begun = payment.begin_refund(&id, &money::sample(*amount), NOW);
+                    prop_assert_eq!(begun.is_ok(), *amount <= free.amount);
+                    payment = begun.unwrap_or(payment);
+                }
+                Deed::Finish(nth, done) => {
+                    let Some(refund) = payment.refunds.get(*nth) else { continue };
+                    if refund.status == RefundState::Failed { continue }
+                    let outcome = if *done { Ok("rfnd".into()) } else { Err("no".into()) };
+                    let id = refund.id.clone();
+                    if let Some(next) = payment.finish_refund(&id, &outcome, NOW) {
+                        payment = next.payment;
+                    }
+                }
+            }
+            let parts = [
+                payment.refunded.clone(), payment.pending(), payment.disputed(), payment.refundable(),
+            ];
+            let sum = Money::sum(&parts, &payment.amount.currency).unwrap();
+            prop_assert_eq!(&sum, &payment.captured);
+            let is_open = disputes.iter().any(|one| !one.status.is_over());
+            prop_assert_eq!(payment.has_open_dispute(), is_open);
+            prop_assert_eq!(payment.due_at().is_some(), is_open || !payment.pending().is_zero());
+        }
+    }
+}
