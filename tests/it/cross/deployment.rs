@@ -240,7 +240,7 @@ fn nothing_is_given_that_is_not_used() {
         let own = environment.keys().filter(|it| !DECLARED_FOR_SAM_LOCAL.contains(&it.as_str()));
         let settings = own.map(|setting| format!("{name} {setting}"));
         unused.extend(settings.filter(|setting| !used.contains(setting)));
-        for statement in policy {
+        for statement in policy.into_iter().filter(|statement| !statement.denies) {
             let permissions = statement.permissions();
             let uses = |permission: &Permission, key: &str| {
                 let line =
