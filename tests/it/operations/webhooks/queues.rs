@@ -215,7 +215,7 @@ async fn a_test_shows_the_message_and_waits_for_the_confirmation() {
     let headers: Value = serde_json::from_str(&shown.str("/headers/headers")).unwrap();
     assert_eq!(headers["webhook-signature"], shown.str("/headers/webhook-signature").as_str());
     let refused = queued.owner().post(&test).json(json!({})).await.expect(409);
-    refused.problem("invalid_state_transition");
+    let refused = refused.problem("invalid_state_transition");
     assert_eq!(refused.str("/current"), "unconfirmed");
     queued.confirm(&token).await;
     queued.owner().post(&test).json(json!({})).await.expect(202);

@@ -42,8 +42,7 @@ async fn five_wrong_tokens_make_a_challenge_void_however_they_race() {
     let wrong = answers.iter().filter(|reply| reply.status == 400).count();
     let late = answers.iter().filter(|reply| reply.status == 429).count();
     assert_eq!((wrong, late), (5, 25), "each is counted before the next is looked at");
-    let refused = bring(queued, &token).await.expect(429);
-    refused.problem("too_many_attempts");
+    let refused = bring(queued, &token).await.expect(429).problem("too_many_attempts");
     assert!(refused.header("retry-after").is_some());
     let path = format!("{}/challenge", queued.path());
     let again = || queued.owner().post(&path).json(json!({}));
@@ -159,8 +158,7 @@ async fn a_queue_that_takes_no_challenge_is_not_subscribed() {
     for (url, reason) in
         [(queue.url.clone(), "access_denied"), (queue.missing("gone"), "queue_not_found")]
     {
-        let refused = ask(&url).await.expect(502);
-        refused.problem("queue_unreachable");
+        let refused = ask(&url).await.expect(502).problem("queue_unreachable");
         assert_eq!(refused.str("/reason"), reason);
         assert!(!refused.str("/answer").is_empty());
     }
