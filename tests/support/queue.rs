@@ -19,10 +19,10 @@ const DEADLINE: Duration = Duration::from_secs(30);
 /// A message as its consumer sees it.
 #[derive(Debug, Clone)]
 pub struct Polled {
-    /// The body, and the attributes as the headers that they are, but for the one that has all.
+    /// The body, and the headers as the attribute that has all of them says.
     pub received: Received,
-    /// Every header, as that one says.
-    pub all: BTreeMap<String, String>,
+    /// The other attributes, as the headers that they are.
+    pub attributes: HeaderMap,
     /// Of a FIFO queue's.
     pub group_id: Option<String>,
     pub deduplication_id: Option<String>,
@@ -35,20 +35,26 @@ impl From<&Message> for Polled {
             attributes.insert(name.clone(), value.string_value().expect("a text").to_owned());
         }
         let all = attributes.remove("headers").expect("all headers are in one");
-        let mut headers = HeaderMap::new();
-        for (name, value) in &attributes {
-            let name = HeaderName::try_from(name).expect("the name of a header");
-            headers.insert(name, HeaderValue::from_str(value).expect("a header's value"));
-        }
+        let all: BTreeMap<String, String> = serde_json::from_str(&all).expect("they are JSON");
         let system = |name| message.attributes.as_ref()?.get(&name).cloned();
         let body = message.body().unwrap_or_default().as_bytes().to_vec();
+        let (method, path) = ("SendMessage".to_owned(), String::new());
         Self {
-            received: Received { method: "SendMessage".into(), path: String::new(), headers, body },
-            all: serde_json::from_str(&all).expect("headers are JSON"),
+            received: Received { method, path, headers: headers(&all), body },
+            attributes: headers(&attributes),
             group_id: system(MessageSystemAttributeName::MessageGroupId),
             deduplication_id: system(MessageSystemAttributeName::MessageDeduplicationId),
         }
     }
+}
+
+fn headers(texts: &BTreeMap<String, String>) -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    for (name, value) in texts {
+        let name = HeaderName::try_from(name).expect("the name of a header");
+        headers.insert(name, HeaderValue::from_str(value).expect("a header's value"));
+    }
+    headers
 }
 
 /// A queue that a subscriber polls.

@@ -29,7 +29,8 @@ pub(crate) type Url = Text<1, 2048>;
 #[derive(Debug, Clone)]
 pub(crate) struct DestinationRequest {
     /// `https` for a URL that is posted to, `sqs` for a queue.
-    r#type: DestinationKind,
+    #[deserr(rename = "type")]
+    kind: DestinationKind,
     /// With `https`: a public host, port 443 or 8443.
     url: Option<Url>,
     /// With `sqs`: the URL of a queue of another account than the service's, whose policy lets it send.
@@ -43,7 +44,7 @@ pub(crate) fn place(
 ) -> Option<(DestinationKind, String)> {
     let (kind, place) = match destination {
         None => (DestinationKind::Https, url),
-        Some(asked) => match asked.r#type {
+        Some(asked) => match asked.kind {
             DestinationKind::Https => (DestinationKind::Https, asked.url),
             DestinationKind::Sqs => (DestinationKind::Sqs, asked.queue_url),
         },
@@ -62,7 +63,7 @@ pub(crate) async fn broken(given: Given<'_>, case: &Judgement<'_>) -> Vec<FieldE
         faults.extend(refused_url("/url", &url, case).await);
     }
     let Some(asked) = given.get::<DestinationRequest>("destination") else { return faults };
-    let (own, other) = match asked.r#type {
+    let (own, other) = match asked.kind {
         DestinationKind::Https => {
             (("/destination/url", asked.url), ("/destination/queue_url", asked.queue_url))
         }
@@ -71,10 +72,10 @@ pub(crate) async fn broken(given: Given<'_>, case: &Judgement<'_>) -> Vec<FieldE
         }
     };
     if other.1.is_some() {
-        let detail = format!("Does not go with `{}`.", asked.r#type);
+        let detail = format!("Does not go with `{}`.", asked.kind);
         faults.push(FieldError::new(other.0, "not_applicable", detail));
     }
-    match (own, asked.r#type) {
+    match (own, asked.kind) {
         ((at, None), _) => {
             faults.push(FieldError::new(at, "required", "This field is required."));
         }
