@@ -158,7 +158,7 @@ impl PolledQueue {
 
 async fn create(sqs: &Sqs, name: &str) -> String {
     let mut ask = sqs.create_queue().queue_name(name);
-    if name.ends_with(".fifo") {
+    if gateway::queue::foreign::is_fifo(name) {
         ask = ask.attributes(QueueAttributeName::FifoQueue, "true");
     }
     let made = ask.send().await.expect("the queue is made");
