@@ -1,9 +1,11 @@
-"""Runs the documents' own text: every `sh` block of README.md and of docs/quickstart.md, in order, each
-document in a shell of its own, against one local system on free ports. The first step that fails ends it.
+"""Runs the documents' own text: every `sh` block of README.md, docs/quickstart.md and docs/webhooks.md, in
+order, each document in a shell of its own, against one local system on free ports. The first step that fails
+ends it.
 
-What differs from the text: the ports, and where the Python package comes from (.venv). What is only
+What differs from the text: the ports, and where the Python packages come from (.venv). What is only
 shown and not run is a `console` block. With an argument, that binary of `local` is run; without one it
-is built. With `--against <api> <payment providers>` nothing is started: these are there already.
+is built. With `--against <api> <payment providers>` nothing is started: these are there already, and what
+asks SQS is left out, for only a local system has it beside its API.
 """
 
 import contextlib
@@ -20,7 +22,9 @@ ROOT = system.ROOT
 API = "http://127.0.0.1:3000"
 PROVIDERS = "http://127.0.0.1:3100"
 RECEIVERS = ["4900", "4901"]
+SQS = "http://127.0.0.1:9324"
 INSTALL = "python3 -m venv $WORK/venv && $WORK/venv/bin/pip install -q standardwebhooks joserfc"
+INSTALL_POLLING = "python3 -m venv $WORK/venv && $WORK/venv/bin/pip install -q standardwebhooks boto3"
 # Before the text of each document.
 STRICT = """set -euo pipefail
 trap 'echo "failed: $BASH_COMMAND" >&2' ERR
@@ -56,14 +60,21 @@ DOCUMENTS = [
          r"^it is rolled back$", r"^queue_unavailable: passed, lost 0, ", r"^load test: 45 reads, 5 checkouts$",
          r"^recovered ([123]) of \1$", r"^3 events have arrived$", r"^verified by joserfc: ", r"^the evidence is the report's$"],
     ),
+    Document(
+        "docs/webhooks.md", 2, [API, SQS, INSTALL_POLLING],
+        [r"^confirmed: enabled$", r"^verified by standardwebhooks: store\.updated$"],
+    ),
 ]
 
 
 def main():
     scripts = [(document, document.script()) for document in DOCUMENTS]
-    with tempfile.TemporaryDirectory() as work, addresses() as (api, providers):
-        places = {API: api, PROVIDERS: providers}
+    sqs_port = str(system.free_port())
+    with tempfile.TemporaryDirectory() as work, addresses(sqs_port) as (api, providers):
+        places = {API: api, PROVIDERS: providers, SQS: f"http://127.0.0.1:{sqs_port}"}
         for document, text in scripts:
+            if SQS in document.replaced and sys.argv[1:2] == ["--against"]:
+                continue
             said = run(document, replaced(document, text, places), work)
             missing = [wanted for wanted in document.said if not re.search(wanted, said, re.M)]
             if missing:
@@ -71,18 +82,18 @@ def main():
             print(f"{document.name}: every step works", flush=True)
 
 
-def addresses():
+def addresses(sqs_port):
     """Where the API and the payment providers are: those that are named, or those of a system of its own."""
     if sys.argv[1:2] == ["--against"]:
         return contextlib.nullcontext(sys.argv[2:4])
-    return system.running()
+    return system.running("--sqs-port", sqs_port)
 
 
 def replaced(document, text, addresses):
     places = {
         **addresses,
         **{port: str(system.free_port()) for port in RECEIVERS},
-        INSTALL: f"ln -s {sys.prefix} $WORK/venv",
+        **{install: f"ln -s {sys.prefix} $WORK/venv" for install in [INSTALL, INSTALL_POLLING]},
     }
     for old in document.replaced:
         if old not in text:

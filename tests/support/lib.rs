@@ -6,6 +6,7 @@
 //! - [`Merchant`], [`Operator`], [`Developer`], [`Shop`]: people, and what they have set up.
 //! - [`Shopper`]: a customer of a store. [`Market`]: a store with things to sell.
 //! - [`Receiver`], [`Names`]: the other side of webhooks, well-behaved or not.
+//! - [`PolledQueue`]: a queue of a subscriber's own, who polls.
 //! - [`Providers`]: Razorpay and Stripe on loopback, in whatever mood.
 //! - [`ThemeShop`], [`ThemeSource`]: a store that tries a theme, and what the theme is made of.
 //! - [`Mailbox`]: the mail that was sent.
@@ -31,6 +32,7 @@ mod gateway;
 mod mailbox;
 mod market;
 mod providers;
+mod queue;
 mod receiver;
 mod reply;
 mod shop;
@@ -50,6 +52,7 @@ pub use local::providers::{
 };
 pub use mailbox::{Mail, Mailbox};
 pub use market::{Market, Placed, address, cart, inr};
+pub use queue::{Polled, PolledQueue};
 pub use receiver::{Behaviour, Names, Received, Receiver};
 pub use reply::Reply;
 pub use serde_json::{Value, json};

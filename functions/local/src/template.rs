@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use gateway::embedded::AnyError;
-use gateway::embedded::guard::{Permission, Statement};
+use gateway::embedded::guard::{FOREIGN_QUEUES, Permission, Statement};
 use serde::Deserialize;
 use serde_yaml_ng::Value;
 
@@ -43,7 +43,7 @@ pub enum Setting {
 impl Function {
     /// Each action on each resource that it is given, on whichever partition keys.
     pub fn permissions(&self) -> BTreeSet<Permission> {
-        self.policy.iter().flat_map(Statement::permissions).collect()
+        self.policy.iter().filter(|it| !it.denies).flat_map(Statement::permissions).collect()
     }
 
     /// Its environment, where these are the parameters and resources.
@@ -129,7 +129,8 @@ fn policy(policies: &Value) -> Result<Vec<Statement>, AnyError> {
     statements.map(statement).collect()
 }
 
-/// A statement as it is written: lists, and no other condition than that on leading keys.
+/// A statement as it is written: lists, and no other conditions than that on leading keys, and that on the
+/// account of a queue.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "PascalCase")]
 struct Written {
@@ -143,8 +144,19 @@ struct Written {
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Condition {
-    #[serde(rename = "ForAllValues:StringLike")]
+    #[serde(rename = "ForAllValues:StringLike", default)]
     of_all: LeadingKeys,
+    #[serde(rename = "StringNotEquals", default)]
+    is_not: Value,
+}
+
+impl Condition {
+    /// Whether the resource is of another account than the stack.
+    #[expect(clippy::indexing_slicing, reason = "what a YAML value has not is null")]
+    fn is_foreign(&self) -> bool {
+        let account = &self.is_not["aws:ResourceAccount"];
+        matches!(account, Value::Tagged(of) if of.tag == "Ref" && of.value == "AWS::AccountId")
+    }
 }
 
 #[derive(Default, Deserialize)]
@@ -158,13 +170,21 @@ fn statement(value: &Value) -> Result<Statement, AnyError> {
     let Written { effect, action: actions, resource, condition } =
         serde_yaml_ng::from_value(value.clone())
             .map_err(|cause| format!("template.yaml: {cause}: {value:?}"))?;
-    let leading_keys = condition.of_all.patterns;
+    let (is_foreign, leading_keys) = (condition.is_foreign(), condition.of_all.patterns);
     let is_on_items = actions.iter().any(|action| action.starts_with("dynamodb:"));
-    if effect != "Allow" || is_on_items == leading_keys.is_empty() {
-        return Err(format!("template.yaml: Allow, and leading keys, please: {value:?}").into());
+    let denies = match effect.as_str() {
+        "Allow" => false,
+        "Deny" => true,
+        _ => return Err(format!("template.yaml: Allow or Deny, please: {value:?}").into()),
+    };
+    if is_on_items == leading_keys.is_empty() {
+        return Err(format!("template.yaml: leading keys, please: {value:?}").into());
     }
-    let resources = resource.iter().map(resource_name).collect::<Result<_, _>>()?;
-    Ok(Statement { actions, resources, leading_keys })
+    let resources = resource.iter().map(resource_name).collect::<Result<BTreeSet<_>, _>>()?;
+    if is_foreign != resources.contains(FOREIGN_QUEUES) || is_foreign && resources.len() > 1 {
+        return Err(format!("template.yaml: others' queues by their account: {value:?}").into());
+    }
+    Ok(Statement { denies, actions, resources, leading_keys })
 }
 
 /// `!Ref Secret`, `!GetAtt Table.Arn`, `!Sub ${Table.Arn}/index/GSI1`.

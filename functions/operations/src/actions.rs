@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use ::delivery::delivery::{self, Delivery, DeliveryView};
 use ::delivery::subscription::{
-    DEFAULT_GRACE, OwnSecret, Subscription, SubscriptionView, hint, seal_secret,
+    DEFAULT_GRACE, DestinationKind, OwnSecret, Subscription, SubscriptionView, hint, seal_secret,
 };
 use axum::extract::State;
 use commerce::topics;
@@ -87,10 +87,11 @@ pub(crate) struct DeliveryAnswer {
 pub(crate) struct TestPreview {
     /// `true`.
     dry_run: bool,
-    /// `POST`.
+    /// `POST`; to a queue `SendMessage`.
     method: &'static str,
+    /// Where to: the URL, or the queue's.
     url: String,
-    /// By name, the values of custom headers masked.
+    /// By name, the values of custom headers masked. To a queue the message's attributes.
     headers: BTreeMap<String, String>,
     /// As it is signed, to the byte.
     body: String,
@@ -113,10 +114,10 @@ pub(crate) struct TestRequest {
 /// subscription is off.
 ///
 /// Nothing is held against the receiver: 202. With `dry_run`, 200 with the exact headers and body
-/// that would be sent, the values of custom headers masked.
+/// that would be sent, the values of custom headers masked; of a queue's message the attributes.
 ///
 /// # Errors
-/// `not_found`; `insufficient_scope`; `unknown_event_type` as a fault of its field.
+/// `not_found`; `insufficient_scope`; `invalid_state_transition` before the queue is confirmed; `unknown_event_type` as a fault of its field.
 pub(crate) async fn test(
     caller: StoreAccess<WriteWebhooks>,
     State(app): State<App>,
@@ -140,6 +141,10 @@ pub(crate) async fn test(
     if ask.dry_run.0 {
         let shown = preview(&app, &subscription, &event, &delivery.claimed(now), now).await?;
         return Ok(Either::Left(shown));
+    }
+    if !subscription.is_confirmed() {
+        let actions = subscription.allowed_actions();
+        return Err(Problem::state(subscription.status.as_str(), &actions));
     }
     let answer = Accepted::new(&DeliveryAnswer { delivery: DeliveryView::from(&delivery) });
     let write = app.table.write().emit(event).create(&delivery, Code::VersionConflict);
@@ -193,9 +198,13 @@ async fn preview(
     let masked = subscription.masked_headers();
     let custom = masked.into_iter().map(|(name, mask)| (name, mask.to_owned())).collect();
     let headers = delivery::headers(event, delivery, &keys, &custom, now);
+    let (method, headers) = match subscription.destination {
+        DestinationKind::Https => ("POST", headers),
+        DestinationKind::Sqs => ("SendMessage", delivery::message_attributes(headers)),
+    };
     let shown = TestPreview {
         dry_run: true,
-        method: "POST",
+        method,
         url: subscription.url.clone(),
         headers: headers.into_iter().collect(),
         body: event.body.clone(),

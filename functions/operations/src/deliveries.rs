@@ -192,6 +192,10 @@ pub(crate) async fn redeliver(
     let subscription: Subscription = batch
         .take(&subscription_key)?
         .ok_or_else(|| Problem::state("subscription_deleted", &[]))?;
+    if !subscription.is_confirmed() {
+        let actions = subscription.allowed_actions();
+        return Err(Problem::state(subscription.status.as_str(), &actions));
+    }
     if !subscription.is_enabled() && !before.test {
         return Err(Problem::state("subscription_disabled", &["enable"]));
     }

@@ -4,6 +4,7 @@
 mod actions;
 mod audit;
 mod deliveries;
+mod destinations;
 mod event_types;
 mod evidence;
 mod limits;
@@ -45,6 +46,16 @@ fn webhooks() -> Routes {
         .delete("/v1/operations/webhook-subscriptions/{id}", Cost::WRITE, subscriptions::delete)
         .post("/v1/operations/webhook-subscriptions/{id}/enable", Cost::WRITE, actions::enable)
         .post("/v1/operations/webhook-subscriptions/{id}/disable", Cost::WRITE, actions::disable)
+        .post(
+            "/v1/operations/webhook-subscriptions/{id}/confirm",
+            Cost::WRITE,
+            destinations::confirm,
+        )
+        .post(
+            "/v1/operations/webhook-subscriptions/{id}/challenge",
+            Cost::WRITE,
+            destinations::challenge,
+        )
         .post("/v1/operations/webhook-subscriptions/{id}/test", Cost::WRITE, actions::test)
         .post(
             "/v1/operations/webhook-subscriptions/{id}/secret/rotate",

@@ -6,15 +6,14 @@
 use axum::extract::State;
 use commerce::event_filter::EventTypes;
 use delivery::subscription::{
-    CustomHeaders, Ordering, OwnSecret, PayloadFilter, Subscription, SubscriptionStatus,
-    SubscriptionView, claim_quota, hint, release_quota, seal_secret,
+    Challenge, CustomHeaders, DestinationKind, Ordering, OwnSecret, PayloadFilter, Subscription,
+    SubscriptionStatus, SubscriptionView, claim_quota, hint, release_quota, seal_secret,
 };
 use gateway::app::App;
-use gateway::bridged;
 use gateway::clock::Timestamp;
-use gateway::egress::Refusal;
 use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, Problem};
+use gateway::queue::foreign;
 use gateway::reply::{Created, Json, NoContent, NoStore, Page};
 use gateway::request::{
     Body, Flag, Given, IfMatch, Int, Judgement, Patch, Path, Query, Ruled, Rules, Text, request,
@@ -28,8 +27,8 @@ use platform::caller::{StoreAccess, StoreActor, insufficient_scope};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The longest URL, in characters.
-type Url = Text<1, 2048>;
+use crate::destinations::{self, DestinationRequest, Url, place, send_challenge};
+
 /// Attempts a second (our choice).
 type Rate = Int<1, 100>;
 
@@ -112,15 +111,17 @@ pub(crate) async fn list(
 #[request]
 #[derive(Debug)]
 pub(crate) struct CreateSubscriptionRequest {
-    /// Where events go: https, a public host, port 443 or 8443.
-    url: Url,
+    /// Where events go: https, a public host, port 443 or 8443. Short for a `destination` of that type.
+    url: Option<Url>,
+    /// Where events go: a URL, or a queue. This or `url`.
+    destination: Option<DestinationRequest>,
     /// Names of the catalogue, `noun.*` or `*`.
     event_types: EventTypes,
     /// What it is for.
     description: Option<Text<0, 200>>,
     /// What the payload has to say for a delivery to be made.
     filter: Option<PayloadFilter>,
-    /// `entity` for one after the other about each entity; `none` if left out.
+    /// `entity` for one after the other about each entity; if left out, `none`, and `entity` to a FIFO queue.
     ordering: Option<Ordering>,
     /// How many attempts are begun in any second, at most; as many as come if left out.
     max_rate_per_second: Option<Rate>,
@@ -132,13 +133,15 @@ pub(crate) struct CreateSubscriptionRequest {
     secret: Option<OwnSecret>,
 }
 
-/// `POST /v1/operations/webhook-subscriptions`: Subscribes a URL to events.
+/// `POST /v1/operations/webhook-subscriptions`: Subscribes a URL, or a queue, to events.
 ///
-/// The answer has the signing secret, which is shown this once.
+/// The answer has the signing secret, which is shown this once. A queue gets a challenge, and nothing else before
+/// its token has come back by `POST …/{id}/confirm`.
 ///
 /// # Errors
-/// `insufficient_scope` for a topic the app cannot read; `subscription_limit`; `invalid_url`,
-/// `blocked_address`, `own_host`, `unknown_event_type` as faults of their fields.
+/// `insufficient_scope` for a topic the app cannot read; `subscription_limit`; `queue_unreachable`, with what the
+/// queue said; `invalid_url`, `blocked_address`, `own_host`, `invalid_queue_url`, `own_queue`,
+/// `unknown_event_type` as faults of their fields.
 pub(crate) async fn create(
     caller: StoreAccess<WriteWebhooks>,
     State(app): State<App>,
@@ -150,26 +153,36 @@ pub(crate) async fn create(
     let id = SubscriptionId::mint(now);
     let secret = ask.secret.map_or_else(SigningSecret::generate, |own| own.0);
     let sealed = seal_secret(&key, &id, &secret);
+    let asked = place(ask.url, ask.destination);
+    let (kind, url) = asked.ok_or_else(|| Problem::internal("no place was judged"))?;
+    let is_fifo = kind == DestinationKind::Sqs && foreign::is_fifo(&url);
     let mut made = Subscription::for_store(
         &caller.store.id,
         caller.actor.id(),
         id,
-        ask.url.into(),
+        url,
         ask.event_types.to_vec(),
         sealed,
         now,
     );
+    made.destination = kind;
     made.secret_hint = Some(hint(&secret));
     made.description = ask.description.map(String::from).filter(|text| !text.is_empty());
     made.filter = ask.filter;
-    made.ordering = ask.ordering.unwrap_or_default();
+    let in_order = if is_fifo { Ordering::Entity } else { Ordering::None };
+    made.ordering = ask.ordering.unwrap_or(in_order);
     made.max_rate_per_second = ask.max_rate_per_second.and_then(per_second);
     made.app_id = caller.actor.app().map(|app| app.app_id.clone());
     made.scopes = caller.actor.app().map(|app| app.scopes.clone());
     if ask.enabled == Some(Flag(false)) {
         made.status = SubscriptionStatus::Disabled;
     }
-    let made = made.with_headers(&key, &ask.headers.unwrap_or_default().0);
+    let mut made = made.with_headers(&key, &ask.headers.unwrap_or_default().0);
+    if kind == DestinationKind::Sqs {
+        let challenge = Challenge::draw(now);
+        send_challenge(&app, &made, &key, &challenge, now).await?;
+        made = made.to_be_confirmed(&challenge);
+    }
     let view = WithSecret::new(&made, &secret, now);
     let answer = Created::new(&view).version(made.version).no_store();
     let write = app.table.write().create(&made, Code::VersionConflict);
@@ -194,8 +207,11 @@ pub(crate) async fn show(
 #[request]
 #[derive(Debug, Clone)]
 pub(crate) struct UpdateSubscriptionRequest {
-    /// Where events go; another host starts with a clean bill of health.
+    /// Where events go; another host starts with a clean bill of health. Short for a `destination` of
+    /// type `https`.
     url: Option<Url>,
+    /// Where events go: a URL, or a queue. Another queue is to be confirmed first.
+    destination: Option<DestinationRequest>,
     /// Names of the catalogue, `noun.*` or `*`; replaces all.
     event_types: Option<EventTypes>,
     /// What it is for; `null` clears it.
@@ -216,8 +232,9 @@ pub(crate) struct UpdateSubscriptionRequest {
 ///
 /// # Errors
 /// `not_found`; `precondition_failed` when `If-Match` names another version; `insufficient_scope` for
-/// a topic the app cannot read; `invalid_state_transition`; `invalid_url`, `blocked_address`,
-/// `unknown_event_type` as faults of their fields.
+/// a topic the app cannot read; `invalid_state_transition`; `queue_unreachable`; `invalid_url`,
+/// `blocked_address`, `own_host`, `invalid_queue_url`, `own_queue`, `unknown_event_type` as faults of their
+/// fields.
 pub(crate) async fn update(
     caller: StoreAccess<WriteWebhooks>,
     State(app): State<App>,
@@ -225,22 +242,47 @@ pub(crate) async fn update(
     if_match: IfMatch,
     Ruled(Body(ask)): Ruled<Body<UpdateSubscriptionRequest>>,
 ) -> Result<Json<SubscriptionView>, Problem> {
-    find(&app, &caller, &id).await?;
+    let found = find(&app, &caller, &id).await?;
     if let Some(types) = &ask.event_types {
         authorize(&caller.actor, types)?;
     }
     let key = app.secrets.webhook_key().await?;
+    let asked = place(ask.url.clone(), ask.destination.clone());
+    let challenge = match asked.as_ref().filter(|asked| is_another_queue(&found, asked)) {
+        None => None,
+        Some((kind, url)) => {
+            if_match.check(found.version)?;
+            let (now, moved) = (app.clock.now(), found.sent_to(*kind, url.clone()));
+            let drawn = Challenge::draw(now);
+            send_challenge(&app, &moved, &key, &drawn, now).await?;
+            Some(drawn)
+        }
+    };
     table::retry(|| async {
         let before = find(&app, &caller, &id).await?;
         if_match.check(before.version)?;
         let now = app.clock.now();
         let mut after = apply(&before, ask.clone(), &caller.actor, now)?;
+        if let Some((kind, url)) = &asked {
+            after = after.sent_to(*kind, url.clone());
+        }
+        if asked.as_ref().is_some_and(|asked| is_another_queue(&before, asked)) {
+            // Somebody moved it in the meantime: this queue was not asked.
+            let challenge = challenge.as_ref().ok_or(Code::VersionConflict)?;
+            after = after.to_be_confirmed(challenge);
+        }
         if let Some(headers) = &ask.headers {
             after = after.with_headers(&key, &headers.0);
         }
         replace(&app, &before, &after, now).await
     })
     .await
+}
+
+/// Whether a place is a queue that the subscription does not send to.
+fn is_another_queue(before: &Subscription, (kind, url): &(DestinationKind, String)) -> bool {
+    let is_same = before.destination == *kind && before.url == *url;
+    *kind == DestinationKind::Sqs && !is_same
 }
 
 fn apply(
@@ -250,6 +292,10 @@ fn apply(
     now: Timestamp,
 ) -> Result<Subscription, Problem> {
     let mut after = match ask.enabled {
+        Some(Flag(on)) if !before.is_confirmed() => {
+            let then = if on { SubscriptionStatus::Enabled } else { SubscriptionStatus::Disabled };
+            before.changed(now).once_confirmed(then)
+        }
         Some(Flag(true)) if !before.is_enabled() => before.enable(now)?,
         Some(Flag(false)) if before.is_enabled() => before.disable(now)?,
         _ => before.changed(now),
@@ -267,14 +313,6 @@ fn apply(
         Patch::Keep => {}
         Patch::Clear => after.max_rate_per_second = None,
         Patch::Set(rate) => after.max_rate_per_second = per_second(rate),
-    }
-    if let Some(url) = ask.url.map(String::from)
-        && url != after.url
-    {
-        if after.is_elsewhere(&url) {
-            after.health = before.health.of_another();
-        }
-        after.url = url;
     }
     Ok(after)
 }
@@ -330,26 +368,18 @@ pub(crate) fn may_read(actor: &StoreActor, scope: Option<&'static str>) -> Resul
     }
 }
 
-/// What the egress policy says against a receiver, and that it is this service itself.
-async fn refused_url(given: Given<'_>, case: &Judgement<'_>) -> Vec<FieldError> {
-    let Some(url) = given.get::<Url>("url") else { return Vec::new() };
-    if bridged::is_ours(&case.app.config, url.as_str()) {
-        let detail = "Events go to a host of the receiver's own, not to this service's.";
-        return vec![FieldError::new("/url", "own_host", detail)];
-    }
-    let refusal = case.app.egress.check(url.as_str()).await.err();
-    let fault = |refusal: Refusal| FieldError::new("/url", refusal.code(), refusal.to_string());
-    refusal.map(fault).into_iter().collect()
-}
-
 impl Rules for CreateSubscriptionRequest {
     async fn broken(given: Given<'_>, case: &Judgement<'_>) -> Vec<FieldError> {
-        refused_url(given, case).await
+        let mut faults = destinations::broken(given, case).await;
+        if !given.has("url") && !given.has("destination") {
+            faults.push(FieldError::new("/url", "required", "This field is required."));
+        }
+        faults
     }
 }
 
 impl Rules for UpdateSubscriptionRequest {
     async fn broken(given: Given<'_>, case: &Judgement<'_>) -> Vec<FieldError> {
-        refused_url(given, case).await
+        destinations::broken(given, case).await
     }
 }

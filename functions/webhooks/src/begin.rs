@@ -1,11 +1,13 @@
 //! The first step: whether an attempt is to be made, and the claim that makes it ours.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use delivery::delivery::{
     Delivery, DeliveryAttempt, DeliveryMessage, DeliveryStatus, Places, Speed, Turn, head_before,
+    message_body,
 };
-use delivery::subscription::{Gate, Ordering, Subscription};
+use delivery::subscription::{DestinationKind, Gate, Ordering, Subscription};
 use gateway::app::App;
 use gateway::clock::{MINUTE, Timestamp};
 use gateway::item::Key;
@@ -26,6 +28,16 @@ pub(crate) struct Job {
     pub(crate) speed: Speed,
     /// To be left when the attempt has been made.
     pub(crate) places: Places,
+}
+
+impl Job {
+    /// The body as it is sent, and signed.
+    pub(crate) fn body(&self) -> Cow<'_, str> {
+        match self.subscription.destination {
+            DestinationKind::Https => Cow::Borrowed(&self.event.body),
+            DestinationKind::Sqs => message_body(&self.event.body),
+        }
+    }
 }
 
 /// What a message came to.

@@ -43,7 +43,7 @@ pub(crate) async fn finish(app: &App, job: &Job, sent: SentAttempt) -> Result<()
     let now = app.clock.now();
     let ended = job.delivery.with_outcome(&sent.outcome, sent.took, draw, now);
     let delivery = Delivery {
-        body_sha256: Some(seal::digest(&job.event.body)),
+        body_sha256: Some(seal::digest(&job.body())),
         ..ended.with_attempt(&sent.attempt)
     };
     match delivery.settle(app, sent.attempt.recorded_answer(&delivery)).await {

@@ -134,6 +134,10 @@ impl Inputs {
         let event = self.event.as_ref().filter(|event| !event.is_expunged());
         let event = event.ok_or("payload_expunged")?;
         let subscription = self.subscription.as_ref().ok_or("subscription_deleted")?;
+        // Of the queue nobody has shown that it is theirs.
+        if !subscription.is_confirmed() {
+            return Err("subscription_unconfirmed");
+        }
         // A test shows whether a receiver works, also before its subscription is switched on.
         if !subscription.is_enabled() && !is_test {
             return Err("subscription_disabled");

@@ -1,4 +1,4 @@
-//! Queue → sign → POST → record the attempt (docs/conventions.md §10, docs/architecture.md §5).
+//! Queue → sign → POST, or a message to a queue of the subscriber's → record the attempt (docs/conventions.md §10, docs/architecture.md §5).
 //!
 //! One message stands for one attempt. It is made in three steps, and a crash after each is
 //! harmless:
@@ -7,7 +7,7 @@
 //!    write. Two messages for one attempt, at the same moment or an hour apart: one claims, the
 //!    other finds it taken and is done (docs/platform.md §2).
 //! 2. *Send*: 5 seconds for everything, or 15 for a slow receiver, no redirects, 16 KiB read
-//!    (docs/platform.md §4). A crash here leaves the lease; its due mark brings the delivery back a
+//!    (docs/platform.md §4); to a queue one call without the SDK's retries. A crash here leaves the lease; its due mark brings the delivery back a
 //!    minute later, the lost attempt is recorded as `interrupted`, and the next one is made. The
 //!    receiver may see the event twice and tells it by its id: at least once.
 //! 3. *Record*: the attempt and the delivery's next state are one conditional write of one item, on

@@ -1,14 +1,20 @@
-//! The second step: one signed POST.
+//! The second step: one signed POST, or one signed message.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use bytes::Bytes;
-use delivery::delivery::{AttemptOutcome, DeliveryAttempt, headers};
+use delivery::delivery::{
+    AttemptOutcome, AttemptVerdict, DeliveryAttempt, QUEUE, headers, message_attributes,
+};
+use delivery::subscription::{DestinationKind, SigningKeys, Subscription};
 use gateway::app::App;
 use gateway::canary::FaultKind;
 use gateway::clock::Timestamp;
-use gateway::egress::{Destination, Incoming, Outgoing, SendError};
+use gateway::egress::{Destination, Outgoing, SendError};
+use gateway::queue::foreign::{ForeignMessage, QueueError};
 use gateway::seal::SealKey;
+use ground::event::Event;
 use ground::id::StoreId;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 
@@ -27,26 +33,32 @@ pub(crate) struct SentAttempt {
     pub(crate) attempt: DeliveryAttempt,
 }
 
-/// Signs the event's frozen body and posts exactly those bytes.
+/// What came back: what it means, and what was read of it.
+struct Came {
+    outcome: AttemptOutcome,
+    answer: Option<(Bytes, bool)>,
+}
+
+impl From<AttemptOutcome> for Came {
+    fn from(outcome: AttemptOutcome) -> Self {
+        Self { outcome, answer: None }
+    }
+}
+
+/// Signs the event's frozen body and sends exactly those bytes to where they go.
 pub(crate) async fn send(app: &App, job: &Job, seal: &SealKey) -> SentAttempt {
     let began = app.clock.now();
-    let answer = post(app, job, seal, began).await;
+    let sent = match job.subscription.destination {
+        DestinationKind::Https => post(app, job, seal, began).await,
+        DestinationKind::Sqs => push(app, job, seal, began).await,
+    };
     let took = began.until(app.clock.now());
-    let url = &job.subscription.url;
-    match answer {
-        Ok(answer) => {
-            let now = app.clock.now();
-            let outcome =
-                AttemptOutcome::answered(answer.status, retry_after(&answer.headers, now));
-            let attempt = DeliveryAttempt::of(&job.delivery, url, &outcome, took)
-                .with_response(&answer.body, answer.truncated);
-            SentAttempt { outcome, took, attempt }
-        }
-        Err(outcome) => {
-            let attempt = DeliveryAttempt::of(&job.delivery, url, &outcome, took);
-            SentAttempt { outcome, took, attempt }
-        }
+    let Came { outcome, answer } = sent.unwrap_or_else(Came::from);
+    let mut attempt = DeliveryAttempt::of(&job.delivery, &job.subscription.url, &outcome, took);
+    if let Some((body, is_truncated)) = answer {
+        attempt = attempt.with_response(&body, is_truncated);
     }
+    SentAttempt { outcome, took, attempt }
 }
 
 async fn post(
@@ -54,7 +66,7 @@ async fn post(
     job: &Job,
     seal: &SealKey,
     now: Timestamp,
-) -> Result<Incoming, AttemptOutcome> {
+) -> Result<Came, AttemptOutcome> {
     let Job { delivery, event, subscription, speed, .. } = job;
     let is_canarys = delivery.store_id.as_ref().is_some_and(StoreId::is_canary);
     if is_canarys && app.table.injects(FaultKind::ReceiverDown).await {
@@ -62,11 +74,7 @@ async fn post(
     }
     let destination = Destination::parse(&subscription.url, app.egress.policy())
         .map_err(|refusal| AttemptOutcome::from(SendError::Blocked(refusal)))?;
-    let opened = subscription.signing_keys(seal, now).zip(subscription.custom_headers(seal));
-    let Some((keys, custom)) = opened else {
-        tracing::error!(subscription = subscription.id.as_str(), "a secret does not open");
-        return Err(AttemptOutcome::failed(UNSEALABLE));
-    };
+    let (keys, custom) = opened(subscription, seal, now)?;
     let request = Outgoing {
         method: Method::POST,
         destination,
@@ -75,7 +83,55 @@ async fn post(
         deadline: speed.deadline(),
         max_body: MAX_ANSWER,
     };
-    app.egress.send_kept(request).await.map_err(AttemptOutcome::from)
+    let answer = app.egress.send_kept(request).await.map_err(AttemptOutcome::from)?;
+    let wait = retry_after(&answer.headers, app.clock.now());
+    let outcome = AttemptOutcome::answered(answer.status, wait);
+    Ok(Came { outcome, answer: Some((answer.body, answer.truncated)) })
+}
+
+/// The same as a message: the body, and the headers as attributes. What SQS says of it is recorded as an
+/// answer is.
+async fn push(
+    app: &App,
+    job: &Job,
+    seal: &SealKey,
+    now: Timestamp,
+) -> Result<Came, AttemptOutcome> {
+    let Job { delivery, event, subscription, speed, .. } = job;
+    let queue = app.foreign_queue(&subscription.url, QUEUE).map_err(|refusal| AttemptOutcome {
+        verdict: AttemptVerdict::Blocked,
+        ..AttemptOutcome::failed(refusal.code())
+    })?;
+    let (keys, custom) = opened(subscription, seal, now)?;
+    let body = job.body().into_owned();
+    let sent = Event { body, ..Event::clone(event) };
+    let message = ForeignMessage {
+        attributes: message_attributes(headers(&sent, delivery, &keys, &custom, now)),
+        body: sent.body,
+        group_id: sent.entity_id,
+        deduplication_id: sent.id.to_string(),
+    };
+    let (outcome, answer) = match queue.send(message, speed.deadline()).await {
+        Ok(answer) => (AttemptOutcome::answered(answer.status, None), Some(answer)),
+        Err(QueueError { class, answer }) => {
+            let status_code = answer.as_ref().map(|answer| answer.status);
+            (AttemptOutcome { status_code, ..AttemptOutcome::failed(class) }, answer)
+        }
+    };
+    Ok(Came { outcome, answer: answer.map(|answer| (Bytes::from(answer.said), false)) })
+}
+
+/// The secrets that sign and the custom headers.
+fn opened(
+    subscription: &Subscription,
+    seal: &SealKey,
+    now: Timestamp,
+) -> Result<(SigningKeys, BTreeMap<String, String>), AttemptOutcome> {
+    let opened = subscription.signing_keys(seal, now).zip(subscription.custom_headers(seal));
+    opened.ok_or_else(|| {
+        tracing::error!(subscription = subscription.id.as_str(), "a secret does not open");
+        AttemptOutcome::failed(UNSEALABLE)
+    })
 }
 
 /// Headers as the connection takes them. Ours are always well formed; a custom one was judged

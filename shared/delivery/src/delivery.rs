@@ -21,6 +21,7 @@ mod hold;
 mod lane;
 mod message;
 mod places;
+mod queued;
 mod replayed;
 mod retry;
 mod signing;
@@ -48,8 +49,9 @@ pub use hold::Hold;
 pub use lane::{Lane, LanePosition, head_before, wake_next};
 pub use message::{DeliveryMessage, Turn};
 pub use places::{MOST_FOR_SCOPE, MOST_TO_HOST, Places};
+pub use queued::{message_attributes, message_body};
 pub use retry::{MAX_ATTEMPTS, slot, wait};
-pub use signing::{HEADER_PREFIX, headers, signatures};
+pub use signing::{HEADER_PREFIX, challenge_headers, headers, signatures};
 pub use speed::{Speed, TIMEOUT};
 pub use view::DeliveryView;
 

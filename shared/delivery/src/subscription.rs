@@ -12,6 +12,8 @@
 //! does not make its owner's form stale.
 
 mod ask;
+mod confirmation;
+mod destination;
 mod filter;
 mod health;
 mod quota;
@@ -21,7 +23,6 @@ mod view;
 use std::time::Duration;
 
 use gateway::clock::Timestamp;
-use gateway::egress::Destination;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
 use gateway::table::{Condition, Write};
@@ -33,6 +34,8 @@ use platform::installation::{Installation, InstallationStatus};
 use serde::{Deserialize, Serialize};
 
 pub use ask::{CustomHeaders, OwnSecret};
+pub use confirmation::{CHALLENGE, Challenge, Confirmation, ConfirmationView, Confirming};
+pub use destination::{DestinationKind, DestinationView};
 pub use filter::{Payload, PayloadFilter};
 pub use health::{Circuit, Gate, HealthWord, PROMPT, ReceiverHealth, SLOW};
 pub use quota::{claim_quota, release_quota, remove_of_app};
@@ -49,6 +52,8 @@ gateway::words! {
     SubscriptionStatus {
         /// It does.
         Enabled = "enabled",
+        /// Not before its queue is confirmed: that gets the challenge alone.
+        Unconfirmed = "unconfirmed",
         /// Switched off by its owner.
         Disabled = "disabled",
         /// Switched off by the service; never deleted, and its owner can switch it on again.
@@ -92,8 +97,14 @@ pub struct Subscription {
     pub scopes: Option<Scopes>,
     /// Who made it: `mer_…` or `app_…`.
     pub created_by: String,
-    /// Where events go.
+    /// Where events go: the URL that is posted to, or the queue's.
     pub url: String,
+    /// Which of both it is.
+    #[serde(default)]
+    pub destination: DestinationKind,
+    /// Whether the queue has been shown to be its owner's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confirmation: Option<Confirmation>,
     /// What it is for, in its owner's words.
     pub description: Option<String>,
     /// Which events: exact names, `noun.*` or `*`.
@@ -178,6 +189,8 @@ impl Subscription {
             scopes: None,
             created_by: created_by.to_owned(),
             url,
+            destination: DestinationKind::Https,
+            confirmation: None,
             description: None,
             event_types,
             filter: None,
@@ -213,6 +226,8 @@ impl Subscription {
             scopes: None,
             created_by: app_id.to_string(),
             url,
+            destination: DestinationKind::Https,
+            confirmation: None,
             description: None,
             event_types: vec!["app.*".to_owned()],
             filter: None,
@@ -251,6 +266,9 @@ impl Subscription {
 
     /// What its owner can do now.
     pub fn allowed_actions(&self) -> Vec<&'static str> {
+        if !self.is_confirmed() {
+            return vec!["confirm", "challenge", "rotate_secret", "delete"];
+        }
         let toggle = if self.is_enabled() { "disable" } else { "enable" };
         vec![toggle, "test", "rotate_secret", "delete"]
     }
@@ -258,9 +276,9 @@ impl Subscription {
     /// The subscription switched on, with a clean bill of health.
     ///
     /// # Errors
-    /// `invalid_state_transition` when it is on already.
+    /// `invalid_state_transition` when it is on already, or not confirmed.
     pub fn enable(&self, now: Timestamp) -> Result<Self, Problem> {
-        if self.is_enabled() {
+        if self.is_enabled() || !self.is_confirmed() {
             return Err(Problem::state(self.status.as_str(), &self.allowed_actions()));
         }
         Ok(Self {
@@ -290,12 +308,6 @@ impl Subscription {
             disabled_reason: Some(reason),
             ..self.changed(now)
         }
-    }
-
-    /// Whether `url` leads to another host, of which nothing is known. Another path on the same one
-    /// is no reason to forget that it fails.
-    pub fn is_elsewhere(&self, url: &str) -> bool {
-        Destination::receiver_of(url) != Destination::receiver_of(&self.url)
     }
 
     /// The subscription with events going to `url`, also after the service gave up the receiver

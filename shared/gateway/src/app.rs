@@ -24,6 +24,7 @@ use crate::config::Config;
 use crate::egress::Egress;
 use crate::kept::Kept;
 use crate::metrics::Metrics;
+use crate::queue::foreign::{ForeignQueue, QueueRefusal};
 use crate::queue::{Queue, QueueName};
 use crate::secrets::Secrets;
 use crate::table::{Conflicts, Table, Throttles};
@@ -150,6 +151,14 @@ impl App {
     /// The queue of this name.
     pub fn queue(&self, name: QueueName) -> Queue {
         Queue::new(self.sqs.clone(), self.config.queue_url(name), self.table.clone())
+    }
+
+    /// The queue of another account at this URL, if events may go there; `own` is any queue of the stack.
+    ///
+    /// # Errors
+    /// Why they may not.
+    pub fn foreign_queue(&self, url: &str, own: QueueName) -> Result<ForeignQueue, QueueRefusal> {
+        ForeignQueue::new(self.sqs.clone(), url, self.config.queue_url(own).as_str())
     }
 
     /// The service in a Lambda: everything from the environment.

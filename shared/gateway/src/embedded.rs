@@ -324,6 +324,15 @@ impl Embedded {
         aws_sdk_sqs::Client::from_conf(config.build())
     }
 
+    /// A client of the queues of another account, as a subscriber has it who polls.
+    pub fn sqs_of(&self, account: &str) -> aws_sdk_sqs::Client {
+        let mut config = aws_sdk_sqs::config::Builder::from(&self.sdk);
+        config.set_endpoint_url(self.endpoints.sqs.clone());
+        config =
+            config.credentials_provider(Credentials::new(account, "x", None, None, "embedded"));
+        aws_sdk_sqs::Client::from_conf(config.build())
+    }
+
     /// Stops the emulators, once running requests have finished.
     pub async fn stop(self) {
         self.emulators.stop().await;

@@ -1,4 +1,7 @@
-//! The queues: messages carry ids only, the table holds the rest.
+//! The queues: messages carry ids only, the table holds the rest. Those of others, where whole events go,
+//! are in [`foreign`].
+
+pub mod foreign;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use delivery::delivery::QUEUE;
-use gateway::embedded::guard::{Permission, is_like};
+use gateway::embedded::guard::{FOREIGN_QUEUES, Permission, is_like};
 use gateway::item::Key;
 use local::functions::{Host, REFUSED};
 use local::template::{self, Function, Setting};
@@ -118,6 +118,28 @@ async fn a_call_that_the_policy_does_not_allow_is_refused() {
     assert_eq!(used, ["dynamodb:GetItem Table HEALTH", "sqs:GetQueueAttributes WebhookQueue"]);
     let settings = host(&gateway, "Health").used_settings();
     assert_eq!(Vec::from_iter(settings), ["TABLE_NAME", "WEBHOOK_QUEUE_URL"]);
+}
+
+#[tokio::test]
+async fn who_may_send_to_queues_of_others_is_denied_those_of_the_stack_that_are_not_its_own() {
+    const SENDS: &str = "sqs:SendMessage";
+    let senders = who_may(SENDS, FOREIGN_QUEUES);
+    assert_eq!(senders, ["Operations", "SlowWebhooks", "Webhooks"]);
+    let gateway = Gateway::start().await;
+    let resources = gateway.system().embedded().resource_names();
+    let queues = resources.iter().filter(|(name, _)| name.contains("://"));
+    let queues: BTreeSet<_> = queues.map(|(_, resource)| resource.clone()).collect();
+    assert_eq!(queues.len(), 10, "each with its dead letters");
+    for function in functions().iter().filter(|function| senders.contains(&function.name)) {
+        let statements = |denies| {
+            let statements = function.policy.iter().filter(move |it| it.denies == denies);
+            let sends = statements.filter(|it| it.actions.contains(SENDS));
+            sends.flat_map(|it| it.resources.clone()).collect::<BTreeSet<_>>()
+        };
+        let (mut given, denied) = (statements(false), statements(true));
+        assert!(given.remove(FOREIGN_QUEUES) && given.is_disjoint(&denied), "{}", function.name);
+        assert_eq!(&given | &denied, queues, "{}", function.name);
+    }
 }
 
 #[test]
@@ -240,7 +262,7 @@ fn nothing_is_given_that_is_not_used() {
         let own = environment.keys().filter(|it| !DECLARED_FOR_SAM_LOCAL.contains(&it.as_str()));
         let settings = own.map(|setting| format!("{name} {setting}"));
         unused.extend(settings.filter(|setting| !used.contains(setting)));
-        for statement in policy {
+        for statement in policy.into_iter().filter(|statement| !statement.denies) {
             let permissions = statement.permissions();
             let uses = |permission: &Permission, key: &str| {
                 let line =

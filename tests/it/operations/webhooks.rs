@@ -9,6 +9,7 @@ mod filters;
 mod ordering;
 mod outbox;
 mod pace;
+mod queues;
 mod receipts;
 mod receivers;
 mod records;

@@ -1,4 +1,5 @@
-//! Places: how many attempts of one host, and of one subscriber, are under way at once.
+//! Places: how many attempts of one host, and of one subscriber, are under way at once. A queue counts as a
+//! host.
 //!
 //! An attempt whose receiver is not known to be prompt takes a place of the host that it goes to
 //! and one of the store, or app, whose subscription it is. There are so many of each, for each
@@ -13,7 +14,6 @@
 
 use gateway::app::App;
 use gateway::clock::Timestamp;
-use gateway::egress::Destination;
 use gateway::item::Key;
 use gateway::problem::Problem;
 use gateway::table::Place;
@@ -84,7 +84,7 @@ impl Places {
 /// What an attempt takes places of, the one with fewer first.
 fn limits(delivery: &Delivery, subscription: &Subscription, speed: Speed) -> [(Key, u32); 2] {
     let scope = key::event_scope(delivery.store_id.as_ref(), delivery.app_id.as_ref());
-    let host = Destination::receiver_of(&subscription.url);
+    let host = subscription.receiver();
     [
         (key::places_of_scope(&scope, speed.as_str()), MOST_FOR_SCOPE),
         (key::places_of_host(&host, speed.as_str()), MOST_TO_HOST),

@@ -7,9 +7,10 @@ use gateway::clock::Timestamp;
 use gateway::seal;
 use gateway::signature::{service_hmac, standard_signature};
 use ground::event::Event;
+use ground::id::StoreId;
 
 use super::Delivery;
-use crate::subscription::SigningKeys;
+use crate::subscription::{CHALLENGE, SigningKeys};
 
 /// What the names of our own headers begin with.
 pub const HEADER_PREFIX: &str = "X-Service-";
@@ -65,6 +66,33 @@ pub fn headers(
         plain("webhook-signature", &signature),
     ]);
     all
+}
+
+/// The headers of a challenge: those of an event that are not a delivery's.
+pub fn challenge_headers(
+    id: &str,
+    store: Option<&StoreId>,
+    body: &str,
+    keys: &SigningKeys,
+    now: Timestamp,
+) -> Vec<(String, String)> {
+    let seconds = now.seconds().to_string();
+    let (hmac, signature) = signatures(id, now.seconds(), body.as_bytes(), keys);
+    let mut all = vec![
+        ("Content-Type", "application/json"),
+        ("User-Agent", "Service-Webhooks/1"),
+        ("X-Service-Timestamp", &seconds),
+        ("X-Service-Hmac-SHA256", &hmac),
+        ("X-Service-Event-Id", id),
+        ("X-Service-Event-Type", CHALLENGE),
+    ];
+    all.extend(store.iter().map(|store| ("X-Service-Store-Id", store.as_str())));
+    all.extend([
+        ("webhook-id", id),
+        ("webhook-timestamp", &seconds),
+        ("webhook-signature", &signature),
+    ]);
+    all.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
 }
 
 /// The trace of the request that made the event happen goes on; every attempt is a span of it.

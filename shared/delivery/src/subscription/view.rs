@@ -10,7 +10,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{
-    DisabledReason, HealthWord, Ordering, PayloadFilter, Subscription, SubscriptionStatus,
+    ConfirmationView, DestinationView, DisabledReason, HealthWord, Ordering, PayloadFilter,
+    Subscription, SubscriptionStatus,
 };
 
 ground::topics! {
@@ -27,8 +28,15 @@ ground::view! {
     SubscriptionView of (subscription: Subscription, now: Timestamp) {
         /// The id.
         id: SubscriptionId,
-        /// Where events go.
+        /// Where events go: the URL that is posted to, or the queue's.
         url: String,
+        /// The same with its kind.
+        destination: DestinationView = DestinationView::from(subscription),
+        /// Of a queue: how far the proof is that it is its owner's.
+        confirmation: Option<ConfirmationView> = subscription
+                .confirmation
+                .as_ref()
+                .map(ConfirmationView::from),
         /// What it is for.
         description: Option<String>,
         /// Which events.
@@ -124,6 +132,10 @@ impl Example for SubscriptionView {
         Self {
             id: SubscriptionId::derive(&["example"]),
             url: "https://hooks.example.com/commerce".into(),
+            destination: DestinationView::Https {
+                url: "https://hooks.example.com/commerce".into(),
+            },
+            confirmation: None,
             description: Some("Warehouse".into()),
             event_types: vec!["store.*".into()],
             filter: Some(json!({"$.data.country": ["IN", "AE"]})),

@@ -15,6 +15,7 @@
 //! - not the table's stream: a restart empties it, and the sweep finds what was left behind.
 
 mod in_process;
+mod queues;
 mod stream;
 mod tables;
 mod vault;
@@ -33,20 +34,13 @@ use std::time::Duration;
 use aws_smithy_runtime_api::client::http::SharedHttpClient;
 
 use axum::Router;
-use axum::body::{Body, Bytes};
-use axum::extract::State;
-use axum::http::HeaderMap;
-use axum::response::Response;
-use rustack_sqs_core::config::SqsConfig;
-use rustack_sqs_core::handler::RustackSqsHandler;
-use rustack_sqs_core::provider::RustackSqs;
-
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinSet;
 
 use in_process::Services;
+use queues::{Queues, answer_sqs};
 use stream::Stream;
 use tables::Tables;
 use vault::{Vault, answer_secrets};
@@ -131,7 +125,7 @@ pub struct Queue {
 pub struct Emulators {
     stream: Stream,
     tables: Tables,
-    queues: Arc<RustackSqs>,
+    queues: Arc<Queues>,
     /// What our own clients reach, until it is dropped.
     services: Arc<Services>,
     dynamodb: Server,
@@ -161,10 +155,9 @@ impl Emulators {
             })
         };
         let (listener, endpoint) = listen(ports.host, ports.sqs, "--sqs-port").await?;
-        let queues = Arc::new(RustackSqs::new(sqs_config(&listener)?));
-        let sqs_handler = Arc::new(RustackSqsHandler::new(Arc::clone(&queues)));
+        let queues = Arc::new(Queues::at(&listener)?);
         let sqs = Server::run(endpoint, {
-            let router = Router::new().fallback(answer_sqs).with_state(Arc::clone(&sqs_handler));
+            let router = Router::new().fallback(answer_sqs).with_state(Arc::clone(&queues));
             |stop| serve(listener, router, stop)
         });
         let vault = Arc::new(Vault::open(data)?);
@@ -175,7 +168,7 @@ impl Emulators {
         });
         let services = Arc::new(Services {
             dynamodb: (dynamodb.endpoint.clone(), tables.clone()),
-            sqs: (sqs.endpoint.clone(), sqs_handler),
+            sqs: (sqs.endpoint.clone(), Arc::clone(&queues)),
             secrets: (secrets.endpoint.clone(), vault),
             writes: Arc::default(),
         });
@@ -265,11 +258,9 @@ impl Emulators {
         attributes: Value,
     ) -> Result<String, EmulatorError> {
         let tried = format!("create the queue {name}");
-        let ask = json!({ "QueueName": name, "Attributes": attributes });
-        // Through JSON, because the request type belongs to a crate that only the emulator needs.
-        let ask =
-            serde_json::from_value(ask).map_err(EmulatorError::while_trying(tried.clone()))?;
-        let made = self.queues.create_queue(ask).await;
+        let ask = queues::creation(name, &attributes);
+        let ask = ask.map_err(EmulatorError::while_trying(tried.clone()))?;
+        let made = self.queues.own().create_queue(ask).await;
         let made = made.map_err(EmulatorError::while_trying(tried.clone()))?;
         made.queue_url.ok_or("no URL came back").map_err(EmulatorError::while_trying(tried))
     }
@@ -310,7 +301,7 @@ impl Emulators {
     pub async fn stop(self) {
         drop(self.services);
         // First the queues: a long poll would otherwise hold its connection for 20 s.
-        let emptied = tokio::time::timeout(GRACE, self.queues.shutdown_all()).await;
+        let emptied = tokio::time::timeout(GRACE, self.queues.shut_down()).await;
         if emptied.is_err() {
             tracing::warn!("a queue did not stop in time");
         }
@@ -398,34 +389,6 @@ fn claim(data: &Path) -> Result<File, EmulatorError> {
 fn attribute_names(definitions: &Value) -> BTreeSet<&str> {
     let each = definitions.as_array().into_iter().flatten();
     each.filter_map(|attribute| attribute.get("AttributeName")?.as_str()).collect()
-}
-
-// --- SQS ---
-
-/// The emulator puts its own address into queue URLs, so it has to know it.
-fn sqs_config(listener: &TcpListener) -> Result<SqsConfig, EmulatorError> {
-    let address = listener.local_addr().map_err(EmulatorError::while_trying("read a port"))?;
-    Ok(SqsConfig {
-        skip_signature_validation: true,
-        default_region: REGION.to_owned(),
-        account_id: ACCOUNT.to_owned(),
-        host: address.ip().to_string(),
-        port: address.port(),
-    })
-}
-
-async fn answer_sqs(
-    State(handler): State<Arc<RustackSqsHandler>>,
-    headers: HeaderMap,
-    body: Bytes,
-) -> Response {
-    use rustack_sqs_http::{dispatch, response, router};
-    let answer = match router::resolve_operation(&headers) {
-        Ok(operation) => dispatch::dispatch_operation(handler.as_ref(), operation, body).await,
-        Err(refusal) => Err(refusal),
-    };
-    let answer = answer.unwrap_or_else(|refusal| response::error_to_response(&refusal, REQUEST_ID));
-    answer.map(Body::new)
 }
 
 // --- Secrets Manager ---

@@ -14,7 +14,7 @@ use aws_sdk_dynamodb::config::{ConfigBag, Intercept, RuntimeComponents};
 use aws_sdk_dynamodb::error::BoxError;
 
 use asked::asked;
-pub use policy::{Permission, Statement, Use, is_like};
+pub use policy::{FOREIGN_QUEUES, Permission, Statement, Use, is_like};
 
 /// Stands before every call that one function makes.
 #[derive(Debug, Clone)]
@@ -84,7 +84,11 @@ impl Guard {
         let keys: BTreeSet<&str> = asked.values().flatten().map(String::as_str).collect();
         let mut used = BTreeSet::new();
         for (permission, own) in &asked {
-            let giving: Vec<&Statement> = policy.iter().filter(|it| it.gives(permission)).collect();
+            let about = policy.iter().filter(|it| it.is_about(permission));
+            let (denying, giving): (Vec<&Statement>, Vec<_>) = about.partition(|it| it.denies);
+            if !denying.is_empty() {
+                return Err(format!("{permission}, which it denies"));
+            }
             let Some(statement) = giving.iter().find(|it| it.takes(&keys)) else {
                 let is_taken = |key: &&str| giving.iter().any(|it| it.takes(&[*key].into()));
                 let (taken, outside): (Vec<&str>, Vec<&str>) = keys.into_iter().partition(is_taken);

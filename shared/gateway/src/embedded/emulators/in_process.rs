@@ -16,12 +16,12 @@ use axum::body::{Bytes, to_bytes};
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
-use rustack_sqs_core::handler::RustackSqsHandler;
 use tokio::sync::Notify;
 
+use super::AnyError;
+use super::queues::{Queues, answer_sqs};
 use super::tables::Tables;
 use super::vault::{Vault, answer_secrets};
-use super::{AnyError, answer_sqs};
 
 /// What `X-Amz-Target` says before the operation.
 const TARGET: &str = "DynamoDB_20120810.";
@@ -29,7 +29,7 @@ const TARGET: &str = "DynamoDB_20120810.";
 /// What can be reached without a connection, each with where it listens.
 pub(super) struct Services {
     pub(super) dynamodb: (String, Tables),
-    pub(super) sqs: (String, Arc<RustackSqsHandler>),
+    pub(super) sqs: (String, Arc<Queues>),
     pub(super) secrets: (String, Arc<Vault>),
     /// Told of what was written.
     pub(super) writes: Arc<Notify>,
@@ -38,7 +38,7 @@ pub(super) struct Services {
 /// One of them.
 enum Service {
     Tables(Tables),
-    Queues(Arc<RustackSqsHandler>),
+    Queues(Arc<Queues>),
     Vault(Arc<Vault>),
 }
 

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 
-use super::Permission;
+use super::{FOREIGN_QUEUES, Permission};
+use crate::embedded::emulators::ACCOUNT;
 use crate::item::Index;
 
 /// The permissions that a call takes, each with the partition keys that it takes them on.
@@ -93,7 +94,8 @@ pub(super) fn asked(
     match service {
         "AmazonSQS" => {
             let operation = operation.trim_end_matches("Batch");
-            return Ok([(to("sqs", operation, named(&call.queue_url)), BTreeSet::new())].into());
+            let queue = queue(&call.queue_url, names);
+            return Ok([(to("sqs", operation, queue), BTreeSet::new())].into());
         }
         "secretsmanager" => {
             let secret = named(&call.secret_id);
@@ -108,6 +110,20 @@ pub(super) fn asked(
         asked.entry(one).or_default().insert(key.ok_or("a call that names no partition")?);
     }
     if asked.is_empty() { Err("a call that asks for nothing".to_owned()) } else { Ok(asked) }
+}
+
+/// What the template calls a queue: what is of another account is one resource.
+fn queue(url: &str, names: &BTreeMap<String, String>) -> String {
+    let path = |url: &str| url.rsplitn(3, '/').take(2).map(str::to_owned).collect::<Vec<_>>();
+    let is_it =
+        |known: &&String| **known == url || (url.contains("://") && path(known) == path(url));
+    if let Some(known) = names.keys().find(is_it) {
+        return names.get(known).cloned().unwrap_or_default();
+    }
+    match path(url).get(1) {
+        Some(account) if account.len() == 12 && account != ACCOUNT => FOREIGN_QUEUES.to_owned(),
+        _ => url.to_owned(),
+    }
 }
 
 /// An action, a table or an index of it, and the partition that it is done in.

@@ -36,9 +36,15 @@ impl fmt::Display for Use {
     }
 }
 
-/// What a statement of a policy allows: each of its actions on each of its resources.
+/// What the queues of all other accounts are called where the template gives them: a pattern of their ARNs,
+/// on the condition that they are of another account.
+pub const FOREIGN_QUEUES: &str = "arn:AWS::Partition:sqs:*:*:*";
+
+/// What a statement of a policy allows, or denies: each of its actions on each of its resources.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Statement {
+    /// Whether it denies: that counts more than what any other allows.
+    pub denies: bool,
     /// As IAM spells them.
     pub actions: BTreeSet<String>,
     /// The resources by their names in the template.
@@ -59,8 +65,8 @@ impl Statement {
         self.resources.iter().flat_map(on).collect()
     }
 
-    /// Whether it gives this action on this resource, on some partition keys.
-    pub(super) fn gives(&self, permission: &Permission) -> bool {
+    /// Whether it is about this action on this resource, on some partition keys.
+    pub(super) fn is_about(&self, permission: &Permission) -> bool {
         let Permission { action, resource } = permission;
         self.actions.contains(action) && self.resources.contains(resource)
     }

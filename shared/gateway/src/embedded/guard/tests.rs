@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use super::{Guard, Statement, is_like};
+use super::{FOREIGN_QUEUES, Guard, Statement, is_like};
 
 const READS: [&str; 3] = ["dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query"];
 const WRITES: [&str; 3] =
@@ -10,7 +10,8 @@ const WRITES: [&str; 3] =
 
 fn statement(actions: &[&str], resources: &[&str], leading_keys: &[&str]) -> Statement {
     let set = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
-    Statement { actions: set(actions), resources: set(resources), leading_keys: set(leading_keys) }
+    let (actions, resources) = (set(actions), set(resources));
+    Statement { denies: false, actions, resources, leading_keys: set(leading_keys) }
 }
 
 /// A function that reads stores and apps, lists what is on a store, and writes a store's events.
@@ -20,9 +21,15 @@ fn guard() -> Guard {
         statement(&["dynamodb:Query"], &["Table/index/GSI5"], &["STO#*#ORD"]),
         statement(&WRITES, &["Table"], &["STO#*", "EVT#*"]),
         statement(&["dynamodb:Scan"], &["Table"], &["STO#*"]),
-        statement(&["sqs:SendMessage"], &["Queue"], &[]),
+        statement(&["sqs:SendMessage"], &["Queue", "Both", FOREIGN_QUEUES], &[]),
+        Statement { denies: true, ..statement(&["sqs:SendMessage"], &["Mails", "Both"], &[]) },
     ];
-    let names = [("commerce", "Table"), ("http://q", "Queue")];
+    let names = [
+        ("commerce", "Table"),
+        ("http://q", "Queue"),
+        ("http://127.0.0.1:9/000000000000/mail", "Mails"),
+        ("http://127.0.0.1:9/000000000000/both", "Both"),
+    ];
     let names = names.map(|(name, resource)| (name.to_owned(), resource.to_owned())).into();
     Guard::new("F".to_owned(), policy, names)
 }
@@ -180,4 +187,19 @@ fn what_is_used_is_remembered_with_the_pattern_and_what_is_refused_with_the_key(
         spelt(&guard.refused()),
         ["dynamodb:BatchGetItem Table MER#m", "secretsmanager:GetSecretValue k",]
     );
+}
+
+#[test]
+fn queues_of_other_accounts_are_one_resource_and_what_is_denied_is_not_given() {
+    let guard = guard();
+    let send = |url: &str| {
+        may(&guard, "AmazonSQS.SendMessage", &json!({"QueueUrl": url, "MessageBody": "x"}))
+    };
+    assert!(send("http://q"));
+    assert!(send("http://127.0.0.1:9/222222222222/mail"), "another account's");
+    assert!(!send("http://127.0.0.1:9/000000000000/mail"));
+    assert!(!send("http://127.0.0.1:9/000000000000/both"), "allowed, and denied");
+    // The same queue by another name of the host, and one that the template has not.
+    assert!(!send("http://localhost:9/000000000000/mail"));
+    assert!(!send("http://127.0.0.1:9/000000000000/other"));
 }

@@ -1,0 +1,199 @@
+//! Where a subscription's events are to go, as it is asked for; and the proof that a queue is its owner's.
+
+use axum::extract::State;
+use delivery::delivery::{QUEUE, Speed};
+use delivery::subscription::{
+    Challenge, Confirming, DestinationKind, Subscription, SubscriptionView,
+};
+use gateway::app::App;
+use gateway::bridged;
+use gateway::clock::Timestamp;
+use gateway::egress::Refusal;
+use gateway::problem::{Code, FieldError, Problem};
+use gateway::queue::foreign::QueueError;
+use gateway::reply::Json;
+use gateway::request::{Body, Given, Judgement, Path, Text, request};
+use gateway::seal::SealKey;
+use gateway::table;
+use ground::id::SubscriptionId;
+use ground::scope::WriteWebhooks;
+use platform::caller::StoreAccess;
+
+use crate::subscriptions::{find, replace};
+
+/// The longest URL, in characters.
+pub(crate) type Url = Text<1, 2048>;
+
+/// Where events go.
+#[request]
+#[derive(Debug, Clone)]
+pub(crate) struct DestinationRequest {
+    /// `https` for a URL that is posted to, `sqs` for a queue.
+    #[deserr(rename = "type")]
+    kind: DestinationKind,
+    /// With `https`: a public host, port 443 or 8443.
+    url: Option<Url>,
+    /// With `sqs`: the URL of a queue of another account than the service's, whose policy lets it send.
+    queue_url: Option<Url>,
+}
+
+/// The place that a request names, by its `url` or its `destination`.
+pub(crate) fn place(
+    url: Option<Url>,
+    destination: Option<DestinationRequest>,
+) -> Option<(DestinationKind, String)> {
+    let (kind, place) = match destination {
+        None => (DestinationKind::Https, url),
+        Some(asked) => match asked.kind {
+            DestinationKind::Https => (DestinationKind::Https, asked.url),
+            DestinationKind::Sqs => (DestinationKind::Sqs, asked.queue_url),
+        },
+    };
+    place.map(|place| (kind, place.into()))
+}
+
+/// What is wrong with the place that a request names.
+pub(crate) async fn broken(given: Given<'_>, case: &Judgement<'_>) -> Vec<FieldError> {
+    let mut faults = Vec::new();
+    if given.has("url") && given.has("destination") {
+        let detail = "Name one of both: `url` is short for a destination of type `https`.";
+        faults.push(FieldError::new("/destination", "not_applicable", detail));
+    }
+    if let Some(url) = given.get::<Url>("url") {
+        faults.extend(refused_url("/url", &url, case).await);
+    }
+    let Some(asked) = given.get::<DestinationRequest>("destination") else { return faults };
+    let (own, other) = match asked.kind {
+        DestinationKind::Https => {
+            (("/destination/url", asked.url), ("/destination/queue_url", asked.queue_url))
+        }
+        DestinationKind::Sqs => {
+            (("/destination/queue_url", asked.queue_url), ("/destination/url", asked.url))
+        }
+    };
+    if other.1.is_some() {
+        let detail = format!("Does not go with `{}`.", asked.kind);
+        faults.push(FieldError::new(other.0, "not_applicable", detail));
+    }
+    match (own, asked.kind) {
+        ((at, None), _) => {
+            faults.push(FieldError::new(at, "required", "This field is required."));
+        }
+        ((at, Some(url)), DestinationKind::Https) => {
+            faults.extend(refused_url(at, &url, case).await);
+        }
+        ((at, Some(url)), DestinationKind::Sqs) => {
+            let refusal = case.app.foreign_queue(url.as_str(), QUEUE).err();
+            faults.extend(refusal.map(|it| FieldError::new(at, it.code(), it.to_string())));
+        }
+    }
+    faults
+}
+
+/// What the egress policy says against a receiver, and that it is this service itself.
+async fn refused_url(at: &'static str, url: &Url, case: &Judgement<'_>) -> Option<FieldError> {
+    if bridged::is_ours(&case.app.config, url.as_str()) {
+        let detail = "Events go to a host of the receiver's own, not to this service's.";
+        return Some(FieldError::new(at, "own_host", detail));
+    }
+    let refusal = case.app.egress.check(url.as_str()).await.err();
+    refusal.map(|refusal: Refusal| FieldError::new(at, refusal.code(), refusal.to_string()))
+}
+
+/// Sends a challenge to the queue of a subscription, before it is written that it was sent: a crash in between
+/// leaves a token that nobody takes.
+///
+/// # Errors
+/// `queue_unreachable`, with what the queue said.
+pub(crate) async fn send_challenge(
+    app: &App,
+    subscription: &Subscription,
+    key: &SealKey,
+    challenge: &Challenge,
+    now: Timestamp,
+) -> Result<(), Problem> {
+    let keys = subscription.signing_keys(key, now);
+    let keys = keys.ok_or_else(|| Problem::internal("a secret does not open"))?;
+    let queue = app.foreign_queue(&subscription.url, QUEUE).map_err(|refusal| {
+        Problem::field("/destination/queue_url", refusal.code(), refusal.to_string())
+    })?;
+    let message = challenge.message(subscription, &keys);
+    queue.send(message, Speed::Fast.deadline()).await.map(drop).map_err(unreachable)
+}
+
+fn unreachable(error: QueueError) -> Problem {
+    let QueueError { class, answer } = error;
+    let problem = Code::QueueUnreachable.with("reason", class);
+    match answer {
+        Some(answer) => problem.with("answer", answer.said),
+        None => problem,
+    }
+}
+
+/// What came to a queue.
+#[request]
+#[derive(Debug)]
+pub(crate) struct ConfirmRequest {
+    /// `data.token` of the challenge.
+    token: Text<1, 200>,
+}
+
+/// `POST /v1/operations/webhook-subscriptions/{id}/confirm`: Brings back the token of the challenge, which shows
+/// that the queue is its owner's: events go there from then on.
+///
+/// The same token again changes nothing. A wrong one is counted; after five the challenge is void.
+///
+/// # Errors
+/// `not_found`; `invalid_or_expired_token`; `too_many_attempts` after five wrong ones;
+/// `invalid_state_transition` when there is no queue to confirm.
+pub(crate) async fn confirm(
+    caller: StoreAccess<WriteWebhooks>,
+    State(app): State<App>,
+    Path(id): Path<SubscriptionId>,
+    Body(ask): Body<ConfirmRequest>,
+) -> Result<Json<SubscriptionView>, Problem> {
+    table::retry(|| async {
+        let before = find(&app, &caller, &id).await?;
+        let now = app.clock.now();
+        match before.confirm(ask.token.as_str(), now)? {
+            Confirming::Already => {
+                let view = SubscriptionView::of(&before, now);
+                Ok(Json::new(&view).version(before.version))
+            }
+            Confirming::Done(after) => replace(&app, &before, &after, now).await,
+            Confirming::Wrong(after) => {
+                after.save(app.table.write(), &before).commit().await?;
+                Err(Code::InvalidOrExpiredToken.into())
+            }
+        }
+    })
+    .await
+}
+
+/// `POST /v1/operations/webhook-subscriptions/{id}/challenge`: Sends another challenge to a queue that is not
+/// confirmed; the token of the one before is void.
+///
+/// # Errors
+/// `not_found`; `queue_unreachable`; `too_many_attempts` within a minute of the one before;
+/// `invalid_state_transition` when there is no queue to confirm.
+pub(crate) async fn challenge(
+    caller: StoreAccess<WriteWebhooks>,
+    State(app): State<App>,
+    Path(id): Path<SubscriptionId>,
+) -> Result<Json<SubscriptionView>, Problem> {
+    let asked = find(&app, &caller, &id).await?;
+    let now = app.clock.now();
+    asked.may_be_challenged(now)?;
+    let (key, drawn) = (app.secrets.webhook_key().await?, Challenge::draw(now));
+    send_challenge(&app, &asked, &key, &drawn, now).await?;
+    table::retry(|| async {
+        let before = find(&app, &caller, &id).await?;
+        if before.is_confirmed() || before.url != asked.url {
+            let actions = before.allowed_actions();
+            return Err(Problem::state(before.status.as_str(), &actions));
+        }
+        let after = before.changed(now).to_be_confirmed(&drawn);
+        replace(&app, &before, &after, now).await
+    })
+    .await
+}

@@ -1,0 +1,88 @@
+//! Where events go: a URL that is posted to, or a queue that its owner polls.
+
+use gateway::egress::Destination;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{Confirmation, Subscription, SubscriptionStatus};
+
+gateway::words! {
+    /// Of what kind the place is that events go to.
+    #[derive(Default)]
+    DestinationKind {
+        /// A URL that is posted to.
+        #[default]
+        Https = "https",
+        /// An SQS queue of another account.
+        Sqs = "sqs",
+    }
+}
+
+/// Where events go, as its owner sees it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "lowercase")]
+pub enum DestinationView {
+    /// A URL that is posted to.
+    Https {
+        /// The URL.
+        url: String,
+    },
+    /// An SQS queue of another account.
+    Sqs {
+        /// The queue's URL.
+        queue_url: String,
+    },
+}
+
+impl From<&Subscription> for DestinationView {
+    fn from(subscription: &Subscription) -> Self {
+        let url = subscription.url.clone();
+        match subscription.destination {
+            DestinationKind::Https => Self::Https { url },
+            DestinationKind::Sqs => Self::Sqs { queue_url: url },
+        }
+    }
+}
+
+/// Whom a place leads to: all paths of a host are one receiver, each queue is one by itself.
+fn receiver_of(kind: DestinationKind, url: &str) -> String {
+    match kind {
+        DestinationKind::Https => Destination::receiver_of(url),
+        DestinationKind::Sqs => url.to_owned(),
+    }
+}
+
+impl Subscription {
+    /// Whom its events go to: what health and limits are counted by.
+    pub fn receiver(&self) -> String {
+        receiver_of(self.destination, &self.url)
+    }
+
+    /// Whether `url` leads to another receiver, of which nothing is known. Another path on the same host
+    /// is no reason to forget that it fails.
+    pub fn is_elsewhere(&self, url: &str) -> bool {
+        receiver_of(self.destination, url) != self.receiver()
+    }
+
+    /// The subscription with events going to this URL, or on to this queue once it is confirmed
+    /// ([`Subscription::to_be_confirmed`]). Another receiver starts with a clean bill of health.
+    #[must_use]
+    pub fn sent_to(&self, kind: DestinationKind, url: String) -> Self {
+        let is_elsewhere = kind != self.destination || self.is_elsewhere(&url);
+        let health = if is_elsewhere { self.health.of_another() } else { self.health.clone() };
+        let moved = Self { destination: kind, url, health, ..self.clone() };
+        match kind {
+            DestinationKind::Https => moved.without_confirmation(),
+            DestinationKind::Sqs => moved,
+        }
+    }
+
+    /// Nobody has to show that a URL is theirs.
+    fn without_confirmation(self) -> Self {
+        let status = match (&self.confirmation, self.status) {
+            (Some(Confirmation { then, .. }), SubscriptionStatus::Unconfirmed) => *then,
+            (_, status) => status,
+        };
+        Self { status, confirmation: None, ..self }
+    }
+}

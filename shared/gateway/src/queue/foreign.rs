@@ -1,0 +1,264 @@
+//! Queues of others: where events go for consumers who would rather poll than be called.
+//!
+//! A queue is named by its URL, and judged by that alone: `https://sqs.<region>.amazonaws.com/`, an
+//! account, a name. It belongs to another account than the stack's own. Within one account IAM lets a
+//! role send to a queue that says nothing of it, so that whoever named one of ours would write to it;
+//! another account's queue takes nothing but from whom its own policy admits
+//! (docs/decisions.md §11).
+
+use std::fmt;
+use std::time::Duration;
+
+use aws_sdk_sqs::Client;
+use aws_sdk_sqs::config::{Builder, Region};
+use aws_sdk_sqs::error::{ProvideErrorMetadata, SdkError};
+use aws_sdk_sqs::operation::send_message::SendMessageError;
+use aws_sdk_sqs::types::MessageAttributeValue;
+use aws_smithy_runtime_api::client::orchestrator::HttpResponse;
+use aws_smithy_types::retry::RetryConfig;
+use aws_smithy_types::timeout::TimeoutConfig;
+use serde_json::json;
+
+/// The longest name of a queue, with its `.fifo`.
+const MAX_NAME: usize = 80;
+/// What the name of a FIFO queue ends in.
+const FIFO: &str = ".fifo";
+/// Attributes that a message may have.
+pub const MAX_ATTRIBUTES: usize = 10;
+
+/// Why a queue is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum QueueRefusal {
+    /// Not the URL of a queue.
+    Malformed,
+    /// In another partition of AWS, which knows no role of this one.
+    Partition,
+    /// Of the account that the stack is in.
+    Own,
+}
+
+impl QueueRefusal {
+    /// The code of the fault.
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::Malformed | Self::Partition => "invalid_queue_url",
+            Self::Own => "own_queue",
+        }
+    }
+}
+
+impl fmt::Display for QueueRefusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Malformed => {
+                "Must be https://sqs.<region>.amazonaws.com/<account>/<name>, as SQS spells a queue's URL."
+            }
+            Self::Partition => "The queue is in a partition of AWS that this service cannot reach.",
+            Self::Own => "Events go to a queue of the receiver's own account, not of this service's.",
+        })
+    }
+}
+
+/// A queue's URL in its parts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct QueueUrl<'a> {
+    /// `https://sqs.<region>.amazonaws.com`; an emulator's is another.
+    origin: &'a str,
+    /// None of an emulator's.
+    region: Option<&'a str>,
+    account: &'a str,
+    name: &'a str,
+}
+
+impl<'a> QueueUrl<'a> {
+    fn parse(text: &'a str) -> Option<Self> {
+        let after_scheme = text.find("://")?.saturating_add(3);
+        let slash = text.get(after_scheme..)?.find('/')?.saturating_add(after_scheme);
+        let (origin, path) = text.split_at_checked(slash)?;
+        let (account, name) = path.strip_prefix('/')?.split_once('/')?;
+        let is_account = account.len() == 12 && account.bytes().all(|byte| byte.is_ascii_digit());
+        let stem = name.strip_suffix(FIFO).unwrap_or(name);
+        let is_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+        let is_named = !stem.is_empty() && name.len() <= MAX_NAME && stem.bytes().all(is_name);
+        (is_account && is_named).then_some(Self { origin, region: region(origin), account, name })
+    }
+}
+
+/// The region of a queue's host, if that is one of AWS.
+fn region(origin: &str) -> Option<&str> {
+    let rest = origin.strip_prefix("https://sqs.")?;
+    let (region, suffix) = rest.split_once('.')?;
+    let is_word = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    let is_region = region.contains('-') && region.bytes().all(is_word);
+    (is_region && suffix == partition(region).1).then_some(region)
+}
+
+/// The partition of a region, and what its hosts end in. Credentials of one mean nothing in another.
+fn partition(region: &str) -> (&'static str, &'static str) {
+    match region.split('-').next() {
+        Some("cn") => ("aws-cn", "amazonaws.com.cn"),
+        _ if region.starts_with("us-gov-") => ("aws-us-gov", "amazonaws.com"),
+        _ => ("aws", "amazonaws.com"),
+    }
+}
+
+/// Judges a queue by its URL; `own` is that of any queue of the stack.
+fn judge<'a>(text: &'a str, own: &str) -> Result<QueueUrl<'a>, QueueRefusal> {
+    let queue = QueueUrl::parse(text).ok_or(QueueRefusal::Malformed)?;
+    let own = QueueUrl::parse(own).ok_or(QueueRefusal::Malformed)?;
+    match (queue.region, own.region) {
+        (Some(one), Some(other)) if partition(one) != partition(other) => {
+            return Err(QueueRefusal::Partition);
+        }
+        (Some(_), Some(_)) => {}
+        // An emulator has all of its queues in one place.
+        (None, None) if queue.origin == own.origin => {}
+        _ => return Err(QueueRefusal::Malformed),
+    }
+    if queue.account == own.account { Err(QueueRefusal::Own) } else { Ok(queue) }
+}
+
+/// A queue of another account. To hold one is the proof that it was judged.
+#[derive(Debug, Clone)]
+pub struct ForeignQueue {
+    client: Client,
+    url: String,
+    region: Option<String>,
+    is_fifo: bool,
+}
+
+/// A message for a queue of others.
+#[derive(Debug, Clone)]
+pub struct ForeignMessage {
+    /// Its body, to the byte.
+    pub body: String,
+    /// Its attributes by name, at most [`MAX_ATTRIBUTES`].
+    pub attributes: Vec<(String, String)>,
+    /// What a FIFO queue keeps in order.
+    pub group_id: String,
+    /// What a FIFO queue takes once within five minutes.
+    pub deduplication_id: String,
+}
+
+/// What a queue answered, good or bad.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QueueAnswer {
+    /// The HTTP status.
+    pub status: u16,
+    /// The message's id as JSON, or the code and the text of the refusal.
+    pub said: String,
+}
+
+/// Why a queue did not take a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QueueError {
+    /// The class of the failure.
+    pub class: &'static str,
+    /// What was answered, if anything was.
+    pub answer: Option<QueueAnswer>,
+}
+
+impl QueueError {
+    fn unanswered(class: &'static str) -> Self {
+        Self { class, answer: None }
+    }
+}
+
+/// Whether a queue of this URL is a FIFO queue: SQS tells it by the name.
+pub fn is_fifo(url: &str) -> bool {
+    url.ends_with(FIFO)
+}
+
+/// Whether SQS takes this text: what XML 1.0 has characters for. JSON has escapes for the two others.
+pub fn is_sendable(text: &str) -> bool {
+    !text.contains(['\u{fffe}', '\u{ffff}'])
+}
+
+impl ForeignQueue {
+    /// The queue of this URL, if events may go there; `own` is the URL of any queue of the stack.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn new(client: Client, text: &str, own: &str) -> Result<Self, QueueRefusal> {
+        let judged = judge(text, own)?;
+        let (region, is_fifo) = (judged.region.map(str::to_owned), is_fifo(judged.name));
+        Ok(Self { client, url: text.to_owned(), region, is_fifo })
+    }
+
+    /// Sends a message, once, within this time: what came of it is recorded, and whoever records it
+    /// tries again. A message whose answer is lost may have been taken.
+    ///
+    /// # Errors
+    /// The class of the failure, with what was answered.
+    pub async fn send(
+        &self,
+        message: ForeignMessage,
+        deadline: Duration,
+    ) -> Result<QueueAnswer, QueueError> {
+        let ForeignMessage { body, attributes, group_id, deduplication_id } = message;
+        let mut ask = self.client.send_message().queue_url(&self.url).message_body(body);
+        for (name, value) in attributes {
+            let value = MessageAttributeValue::builder().data_type("String").string_value(value);
+            let value = value.build().map_err(|_| QueueError::unanswered("invalid_message"))?;
+            ask = ask.message_attributes(name, value);
+        }
+        if self.is_fifo {
+            ask = ask.message_group_id(group_id).message_deduplication_id(deduplication_id);
+        }
+        let limits = TimeoutConfig::builder().operation_timeout(deadline);
+        let limits = limits.operation_attempt_timeout(deadline).build();
+        let mut here = Builder::new().retry_config(RetryConfig::disabled()).timeout_config(limits);
+        here.set_region(self.region.clone().map(Region::new));
+        let sent = ask.customize().config_override(here).send().await;
+        let sent = sent.map_err(|error| refused(&error))?;
+        let said = json!({
+            "message_id": sent.message_id,
+            "sequence_number": sent.sequence_number,
+        });
+        Ok(QueueAnswer { status: 200, said: said.to_string() })
+    }
+}
+
+fn refused(error: &SdkError<SendMessageError, HttpResponse>) -> QueueError {
+    match error {
+        SdkError::TimeoutError(_) => QueueError::unanswered("timeout"),
+        SdkError::DispatchFailure(failure) if failure.is_timeout() => {
+            QueueError::unanswered("timeout")
+        }
+        SdkError::DispatchFailure(_) => QueueError::unanswered("connect"),
+        SdkError::ServiceError(answered) => {
+            let status = answered.raw().status().as_u16();
+            let code = error.code().unwrap_or("unknown");
+            let text = error.message().unwrap_or_default();
+            let said = format!("{code}: {text}");
+            let answer = Some(QueueAnswer { status, said });
+            QueueError { class: class(status, code, text), answer }
+        }
+        _ => QueueError::unanswered("protocol"),
+    }
+}
+
+/// What a refusal means, by the code that SQS gives it; where it has no code of its own, by the text.
+fn class(status: u16, code: &str, text: &str) -> &'static str {
+    let is = |part: &str| code.contains(part);
+    if is("NonExistentQueue") || is("QueueDoesNotExist") {
+        "queue_not_found"
+    } else if is("Throttl") || is("OverLimit") {
+        "throttled"
+    } else if is("KMS.") || is("Kms") {
+        "key_unusable"
+    } else if is("AccessDenied") || is("InvalidSecurity") || is("InvalidClientTokenId") {
+        "access_denied"
+    } else if is("InvalidMessageContents") {
+        "invalid_message"
+    } else if is("InvalidParameterValue") && text.contains(" bytes") {
+        "message_too_large"
+    } else if status >= 500 {
+        "server_error"
+    } else {
+        "client_error"
+    }
+}
+
+#[cfg(test)]
+mod tests;

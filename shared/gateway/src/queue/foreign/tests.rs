@@ -1,0 +1,102 @@
+use super::*;
+
+const OWN: &str = "https://sqs.ap-south-1.amazonaws.com/111111111111/commerce-WebhookQueue-x";
+const LOCAL: &str = "http://127.0.0.1:9324/000000000000/webhooks";
+
+#[test]
+fn a_queue_of_another_account_is_taken_with_the_region_that_its_host_names() {
+    let region = |text| judge(text, OWN).map(|queue| queue.region);
+    let here = "https://sqs.ap-south-1.amazonaws.com/222222222222/orders";
+    let there = "https://sqs.us-east-1.amazonaws.com/222222222222/orders-2_x.fifo";
+    assert_eq!(region(here), Ok(Some("ap-south-1")));
+    assert_eq!(region(there), Ok(Some("us-east-1")));
+    assert!(is_fifo(there) && !is_fifo(here));
+}
+
+#[test]
+fn no_queue_of_the_own_account_is_taken_whatever_its_name_or_region() {
+    for own in [
+        OWN,
+        "https://sqs.ap-south-1.amazonaws.com/111111111111/somebody-elses",
+        "https://sqs.eu-west-1.amazonaws.com/111111111111/commerce-MailQueue-x",
+    ] {
+        assert_eq!(judge(own, OWN), Err(QueueRefusal::Own), "{own}");
+    }
+    let dead = "http://127.0.0.1:9324/000000000000/mail-dead";
+    assert_eq!(judge(dead, LOCAL), Err(QueueRefusal::Own));
+}
+
+#[test]
+fn what_is_not_spelt_as_sqs_spells_a_queue_is_refused() {
+    let long = format!("https://sqs.ap-south-1.amazonaws.com/222222222222/{}", "x".repeat(81));
+    for text in [
+        "",
+        "orders",
+        "arn:aws:sqs:ap-south-1:222222222222:orders",
+        "http://sqs.ap-south-1.amazonaws.com/222222222222/orders",
+        "https://ap-south-1.queue.amazonaws.com/222222222222/orders",
+        "https://sqs.ap-south-1.amazonaws.com:443/222222222222/orders",
+        "https://sqs.ap-south-1.amazonaws.com@evil.example/222222222222/orders",
+        "https://sqs.ap-south-1.amazonaws.com.evil.example/222222222222/orders",
+        "https://sqs.ap-south-1.amazonaws.com.cn/222222222222/orders",
+        "https://sqs.evil.example/222222222222/orders",
+        "https://sqs.AP-SOUTH-1.amazonaws.com/222222222222/orders",
+        "https://user@sqs.ap-south-1.amazonaws.com/222222222222/orders",
+        "https://sqs.ap-south-1.amazonaws.com/22222222222/orders",
+        "https://sqs.ap-south-1.amazonaws.com/2222222222222/orders",
+        "https://sqs.ap-south-1.amazonaws.com/222222222222/",
+        "https://sqs.ap-south-1.amazonaws.com/222222222222/.fifo",
+        "https://sqs.ap-south-1.amazonaws.com/222222222222/a.b",
+        "https://sqs.ap-south-1.amazonaws.com/222222222222/orders/",
+        "https://sqs.ap-south-1.amazonaws.com/222222222222/orders?x=1",
+        "https://sqs.ap-south-1.amazonaws.com/222222222222/orders#x",
+        "https://sqs.ap-south-1.amazonaws.com//222222222222/orders",
+        "http://127.0.0.1:9324/222222222222/orders",
+        long.as_str(),
+    ] {
+        assert_eq!(judge(text, OWN), Err(QueueRefusal::Malformed), "{text}");
+    }
+}
+
+#[test]
+fn a_queue_of_another_partition_cannot_be_reached() {
+    let china = "https://sqs.cn-north-1.amazonaws.com.cn/222222222222/orders";
+    assert_eq!(judge(china, OWN), Err(QueueRefusal::Partition));
+    let government = "https://sqs.us-gov-west-1.amazonaws.com/222222222222/orders";
+    assert_eq!(judge(government, OWN), Err(QueueRefusal::Partition));
+    let own = "https://sqs.cn-northwest-1.amazonaws.com.cn/111111111111/x";
+    assert_eq!(judge(china, own).map(|queue| queue.region), Ok(Some("cn-north-1")));
+}
+
+#[test]
+fn beside_an_emulator_there_are_its_queues_alone() {
+    let there = "http://127.0.0.1:9324/222222222222/orders";
+    assert_eq!(judge(there, LOCAL).map(|queue| queue.account), Ok("222222222222"));
+    for other in [
+        "http://127.0.0.1:9325/222222222222/orders",
+        "http://localhost:9324/222222222222/orders",
+        "https://sqs.us-east-1.amazonaws.com/222222222222/orders",
+    ] {
+        assert_eq!(judge(other, LOCAL), Err(QueueRefusal::Malformed), "{other}");
+    }
+}
+
+#[test]
+fn refusals_are_told_apart() {
+    for (status, code, text, expected) in [
+        (400, "AWS.SimpleQueueService.NonExistentQueue", "", "queue_not_found"),
+        (400, "QueueDoesNotExist", "", "queue_not_found"),
+        (403, "AccessDenied", "not authorized to perform: sqs:sendmessage", "access_denied"),
+        (400, "AccessDeniedException", "", "access_denied"),
+        (403, "RequestThrottled", "", "throttled"),
+        (400, "KMS.ThrottlingException", "", "throttled"),
+        (400, "KMS.AccessDeniedException", "", "key_unusable"),
+        (400, "KmsDisabled", "", "key_unusable"),
+        (400, "InvalidMessageContents", "", "invalid_message"),
+        (400, "InvalidParameterValue", "must be shorter than 1024 bytes.", "message_too_large"),
+        (400, "InvalidParameterValue", "MessageGroupId is invalid", "client_error"),
+        (503, "ServiceUnavailable", "", "server_error"),
+    ] {
+        assert_eq!(class(status, code, text), expected, "{code}");
+    }
+}
