@@ -17,7 +17,7 @@ use ground::resource::{Resource, load};
 use ground::scope::{ReadCustomers, ReadOrders, WriteCustomers};
 use identity::customer::{
     self, CUSTOMER_DELETED, CreateRequest, Customer, CustomerDeleted, CustomerView,
-    UpdateRequest, UniqueCustomerEmail,
+    UniqueCustomerEmail, UpdateRequest,
 };
 use platform::caller::StoreAccess;
 use sales::order::{Order, OrderView};

@@ -179,8 +179,7 @@ pub(crate) async fn part(
     let number = usize::try_from(part.0).unwrap_or(0).checked_sub(1).ok_or(Code::NotFound)?;
     let pieces = export.parts().nth(number).map(<[u32]>::len).ok_or(Code::NotFound)?;
     let first = number.saturating_mul(PIECES_OF_PART);
-    let places: Vec<String> =
-        (first..first.saturating_add(pieces)).map(Export::piece).collect();
+    let places: Vec<String> = (first..first.saturating_add(pieces)).map(Export::piece).collect();
     let bytes = piece::read(&app, id.as_str(), &places).await?.ok_or(Code::NotFound)?;
     let (kind, extension) = (export.kind, export.format);
     let name = format!("attachment; filename=\"{kind}-{}.{extension}\"", export.created_at.day());
@@ -200,7 +199,8 @@ impl gateway::request::FromText for PartNumber {
 
     fn from_text(text: &str) -> Result<Self, gateway::request::Fault> {
         let number = text.parse().ok().filter(|number| (1..=1_000_000).contains(number));
-        let fault = || gateway::request::Fault::new("out_of_range", "Must be the number of a part.");
+        let fault =
+            || gateway::request::Fault::new("out_of_range", "Must be the number of a part.");
         number.map(Self).ok_or_else(fault)
     }
 }

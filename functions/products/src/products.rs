@@ -16,7 +16,8 @@ use gateway::page::{self, Paging};
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::{Created, Json, NoContent, Page};
 use gateway::request::{
-    self, Body, Fault, Flag, FromText, Given, IfMatch, Judgement, Path, Ruled, Rules, Text, Written, request,
+    self, Body, Fault, Flag, FromText, Given, IfMatch, Judgement, Path, Ruled, Rules, Text,
+    Written, request,
 };
 use gateway::table::{Query, Scanned};
 use ground::id::{CollectionId, ProductId, StoreId};

@@ -26,8 +26,8 @@ use themes::manifest::{Slug, Version};
 use themes::published::ThemeRelease;
 use themes::settings::{self, Content, Draft, Element, MAX_CONTENT};
 
-use gateway::request::AnyJson;
 use crate::on_store::{OnStore, take};
+use gateway::request::AnyJson;
 
 /// What the storefront is shown in, of this theme.
 #[derive(Debug, Serialize, JsonSchema)]

@@ -6,9 +6,9 @@
 //! repeated ones are refused.
 
 mod accept;
+mod any_json;
 mod arguments;
 mod fields;
-mod any_json;
 mod json;
 mod schema;
 mod signed;

@@ -17,7 +17,7 @@ const TOGETHER: usize = 8;
 /// Pieces that are removed at once.
 const REMOVED: usize = 100;
 /// How long a file is kept after its import or export was asked for.
-pub const KEPT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+pub const KEPT: Duration = Duration::from_hours(7 * 24);
 
 /// A piece of a file.
 #[derive(Debug, Serialize, Deserialize)]

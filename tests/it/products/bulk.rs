@@ -47,7 +47,8 @@ async fn each_operation_has_an_answer_of_its_own() {
 async fn a_request_that_is_sent_again_does_nothing_again() {
     let market = Market::open().await;
     let owner = &market.owner;
-    let make = |number: i32| json!({"action": "create", "product": {"title": format!("P {number}")}});
+    let make =
+        |number: i32| json!({"action": "create", "product": {"title": format!("P {number}")}});
     let ask = json!({"operations": (0..20).map(make).collect::<Vec<_>>()});
     let key = unique("bulk");
     let first = owner.post(BULK).key(&key).json(ask.clone()).await.expect(200);

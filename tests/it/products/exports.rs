@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use support::{Client, Market, Reply, Shopper, Value, address, cart, eventually, inr, json, unique};
+use support::{
+    Client, Market, Reply, Shopper, Value, address, cart, eventually, inr, json, unique,
+};
 
 const EXPORTS: &str = "/v1/exports";
 
@@ -38,7 +40,10 @@ async fn file(market: &Market, export: &Reply) -> String {
 /// Rows by the names of their columns.
 fn rows(file: &str) -> Vec<Value> {
     let mut reader = csv::Reader::from_reader(file.as_bytes());
-    reader.deserialize::<std::collections::BTreeMap<String, String>>().map(|row| json!(row.unwrap())).collect()
+    reader
+        .deserialize::<std::collections::BTreeMap<String, String>>()
+        .map(|row| json!(row.unwrap()))
+        .collect()
 }
 
 #[tokio::test]
@@ -74,7 +79,13 @@ async fn products_go_out_as_they_come_in() {
     assert_eq!((&tee["Variant Price"], &tee["Variant Grams"]), (&json!("999.50"), &json!("180")));
     // Another store reads it again, word for word.
     let other = Market::open().await;
-    let id = other.owner.post("/v1/imports").json(json!({"kind": "products"})).await.expect(201).str("/id");
+    let id = other
+        .owner
+        .post("/v1/imports")
+        .json(json!({"kind": "products"}))
+        .await
+        .expect(201)
+        .str("/id");
     let one = format!("/v1/imports/{id}");
     other.owner.put(&format!("{one}/parts/1")).body(text.clone()).await.expect(200);
     other.owner.post(&format!("{one}/start")).json(json!({})).await.expect(202);
@@ -129,7 +140,8 @@ async fn orders_customers_and_movements_are_exported_as_rows_and_as_lines() {
     // A range that nothing was made in.
     let ask = json!({"kind": "orders", "until": "2001-01-01T00:00:00Z"});
     assert_eq!(export(owner, ask).await.int("/rows"), 0);
-    let ask = json!({"kind": "orders", "since": "2002-01-01T00:00:00Z", "until": "2001-01-01T00:00:00Z"});
+    let ask =
+        json!({"kind": "orders", "since": "2002-01-01T00:00:00Z", "until": "2001-01-01T00:00:00Z"});
     let refused = owner.post(EXPORTS).json(ask).await.expect(422);
     assert_eq!(refused.field_errors(), [("/until".to_owned(), "invalid_range".to_owned())]);
 }
@@ -147,13 +159,13 @@ async fn a_link_ends_and_leads_to_nothing_else() {
     assert_eq!(fetched.header("cache-control"), Some("private, no-store"));
     for other in [
         link.replace("/parts/1", "/parts/2"),
-        format!("{}x", link),
+        format!("{link}x"),
         link.replace("expires=", "expires=1"),
     ] {
         nobody.get(&other).await.expect(400).problem("invalid_or_expired_token");
     }
     nobody.get(&format!("{EXPORTS}/{}/parts/1", done.str("/id"))).await.expect(422);
-    market.gateway.advance(Duration::from_secs(15 * 60));
+    market.gateway.advance(Duration::from_mins(15));
     nobody.get(&link).await.expect(400).problem("invalid_or_expired_token");
     let again = owner.get(&format!("{EXPORTS}/{}", done.str("/id"))).await.expect(200);
     nobody.get(&path_of(&again.str("/parts/0/url"))).await.expect(200);

@@ -105,8 +105,7 @@ async fn products_are_made_of_shopifys_columns() {
     assert_eq!(variant(0, "compare_at"), inr(129_900));
     assert_eq!((variant(1, "weight_grams"), variant(1, "sku")), (json!(190), json!("TEE-M-R")));
     assert_eq!(variant(1, "inventory"), json!({"tracked": true, "policy": "continue"}));
-    let alts: Vec<&Value> =
-        (0..3).map(|number| tee.at(&format!("/images/{number}/alt"))).collect();
+    let alts: Vec<&Value> = (0..3).map(|number| tee.at(&format!("/images/{number}/alt"))).collect();
     assert_eq!(alts, [&json!("Front"), &json!("Back"), &json!("")]);
     assert_eq!(market.levels(&tee.str("/variants/1/id")).await, [7, 0, 0, 7]);
     let voucher = product(&market.owner, "voucher").await.unwrap();
@@ -130,7 +129,10 @@ async fn what_is_there_already_is_refused_left_alone_or_brought_up_to_the_file()
     assert_eq!(findings(owner, &again).await, [taken(2), taken(5)]);
     let skip = json!({"kind": "products", "on_existing": "skip"});
     let skipped = import(owner, skip, SHOPIFY.as_bytes()).await;
-    assert_eq!((skipped.str("/status").as_str(), skipped.int("/progress/skipped")), ("succeeded", 2));
+    assert_eq!(
+        (skipped.str("/status").as_str(), skipped.int("/progress/skipped")),
+        ("succeeded", 2)
+    );
     let before = product(owner, "tee").await.unwrap();
     let changed = SHOPIFY
         .replace("Tee, plain", "Tee")
@@ -207,7 +209,8 @@ async fn stock_is_set_by_sku_and_the_last_row_of_a_level_wins() {
     let home = owner.get("/v1/inventory/locations").await.expect(200).data()[0].clone();
     let name = home["name"].as_str().unwrap();
     let mut file = format!("SKU,Location,Available\nTEE-S-R,{name},40\nnone,{name},1\n");
-    let _ = write!(file, "TEE-M-R,nowhere,1\ntee-s-r,,41\nTEE-M-R,,-1\n,,5\nTEE-M-R,,x\nTEE-M-R,,\n");
+    let _ =
+        write!(file, "TEE-M-R,nowhere,1\ntee-s-r,,41\nTEE-M-R,,-1\n,,5\nTEE-M-R,,x\nTEE-M-R,,\n");
     let done = import(owner, json!({"kind": "inventory"}), file.as_bytes()).await;
     assert_eq!((done.str("/status").as_str(), done.int("/progress/updated")), ("partial", 2));
     let found = findings(owner, &done).await;
@@ -235,7 +238,9 @@ async fn json_lines_are_the_bodies_of_requests_in_parts_that_are_cut_anywhere() 
         let price = json!({"amount": 500 + number, "currency": "INR"});
         json!({"title": format!("Line {number} \u{1f375}"), "handle": format!("line-{number}"), "variants": [{"price": price}]})
     };
-    let mut file: String = (1..=250).map(|number| format!("{}\n", line(number))).collect();
+    let lines: Vec<String> = (1..=250).map(|number| line(number).to_string()).collect();
+    let mut file = lines.join("\n");
+    file.push('\n');
     file.push_str("\n{\"title\": 5, \"colour\": 1}\n[1]\n{\"title\":\n");
     let id = asked(owner, json!({"kind": "products", "format": "jsonl"})).await;
     begin(owner, &id, file.as_bytes(), 1_001).await;

@@ -163,7 +163,8 @@ async fn run(
         BulkAction::Update => {
             let id = id.ok_or_else(|| required("/id"))?;
             let asked: UpdateRequest = read(product)?;
-            part(app, number, Box::pin(save_product::change(app, store, (&id, if_match), asked))).await
+            part(app, number, Box::pin(save_product::change(app, store, (&id, if_match), asked)))
+                .await
         }
         BulkAction::Delete => {
             let id = id.ok_or_else(|| required("/id"))?;

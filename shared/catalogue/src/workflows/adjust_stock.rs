@@ -135,12 +135,7 @@ pub async fn execute(
 }
 
 /// A fault of the change of this number.
-pub fn fault(
-    number: usize,
-    field: &str,
-    code: &'static str,
-    detail: &'static str,
-) -> FieldError {
+pub fn fault(number: usize, field: &str, code: &'static str, detail: &'static str) -> FieldError {
     FieldError { pointer: format!("/changes/{number}/{field}"), fault: Fault::new(code, detail) }
 }
 

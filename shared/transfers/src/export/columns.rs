@@ -1,5 +1,7 @@
 //! Rows of named columns.
 
+use std::fmt::Display;
+
 /// A row under way: its cells are set by the names of their columns.
 #[derive(Debug, Clone)]
 pub(super) struct Row {
@@ -36,8 +38,8 @@ impl Row {
     }
 
     /// A number, a time, an id, a word of ours.
-    pub(super) fn value(self, column: &str, value: impl ToString) -> Self {
-        self.put(column, value.to_string())
+    pub(super) fn value(self, column: &str, value: impl Display) -> Self {
+        self.put(column, format!("{value}"))
     }
 
     /// The cells.

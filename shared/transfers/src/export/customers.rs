@@ -1,5 +1,6 @@
 //! Customers as rows, in the columns of Shopify's customer files.
 
+use ground::fields::Phone;
 use identity::customer::Customer;
 
 use super::columns::Row;
@@ -36,7 +37,7 @@ pub(super) fn rows(customer: &Customer) -> Vec<Vec<String>> {
         .text("First Name", first)
         .text("Last Name", last)
         .text("Email", customer.email.as_str())
-        .some("Phone", customer.phone.as_ref().map(|phone| phone.as_str()))
+        .some("Phone", customer.phone.as_ref().map(Phone::as_str))
         .value("Accepts Email Marketing", yes(customer.accepts_marketing))
         .value("Consent At", consent.map(|consent| consent.at.to_string()).unwrap_or_default())
         .some("Consent Source", consent.map(|consent| consent.source.as_str()))

@@ -10,7 +10,7 @@ use gateway::seal::MacKey;
 use ground::id::ExportId;
 
 /// How long a link leads to its part.
-const LIFE: Duration = Duration::from_secs(15 * 60);
+const LIFE: Duration = Duration::from_mins(15);
 
 /// What a link says: whoever has it fetches one part, until it ends.
 #[derive(Debug)]

@@ -25,7 +25,11 @@ pub(super) const COLUMNS: &[&str] = &[
 ];
 
 /// A movement of a product's variant.
-pub(super) fn row(movement: &Movement, product: &Product, variant: Option<&Variant>) -> Vec<String> {
+pub(super) fn row(
+    movement: &Movement,
+    product: &Product,
+    variant: Option<&Variant>,
+) -> Vec<String> {
     let delta = movement.delta;
     Row::of(COLUMNS)
         .value("Movement ID", &movement.id)

@@ -1,5 +1,6 @@
 //! Orders as rows, one for each line, in the columns of Shopify's order files.
 
+use ground::fields::{Email, Phone};
 use identity::address::PostalAddress;
 use sales::discount::DiscountCode;
 use sales::order::{Order, OrderItem};
@@ -74,7 +75,7 @@ fn head(row: Row, order: &Order) -> Row {
     let codes: Vec<&str> = codes.map(DiscountCode::as_str).collect();
     let row = row
         .value("Id", &order.id)
-        .some("Email", order.email.as_ref().map(|email| email.as_str()))
+        .some("Email", order.email.as_ref().map(Email::as_str))
         .value("Status", order.status)
         .value("Financial Status", order.financial_status)
         .value("Fulfillment Status", order.fulfillment_status)
@@ -87,7 +88,10 @@ fn head(row: Row, order: &Order) -> Row {
         .text("Discount Code", &codes.join(", "))
         .value("Refunded Amount", order.refunded.decimal())
         .value("Outstanding Balance", order.outstanding().decimal())
-        .some("Shipping Method", order.shipping_line.as_ref().map(|line| line.service.name.as_str()))
+        .some(
+            "Shipping Method",
+            order.shipping_line.as_ref().map(|line| line.service.name.as_str()),
+        )
         .value("Created at", order.created_at)
         .value("Cancelled at", order.cancelled_at.map(|at| at.to_string()).unwrap_or_default())
         .some("Notes", order.note.as_deref())
@@ -124,5 +128,5 @@ fn address(row: Row, whose: &str, address: Option<&PostalAddress>) -> Row {
         .some(&column("Zip"), address.postal_code.as_deref())
         .some(&column("Province"), address.region.as_deref())
         .value(&column("Country"), &address.country)
-        .some(&column("Phone"), address.phone.as_ref().map(|phone| phone.as_str()))
+        .some(&column("Phone"), address.phone.as_ref().map(Phone::as_str))
 }

@@ -1,6 +1,7 @@
 //! Products as rows, in the columns of Shopify's product files: what an import reads again.
 
 use catalogue::product::{Product, ProductStatus, Variant};
+use ground::fields::TaxClass;
 use identity::store::InventoryPolicy;
 
 use super::columns::Row;
@@ -73,17 +74,18 @@ fn head(row: Row, product: &Product) -> Row {
         .value("Published", truth(product.status == ProductStatus::Active))
         .some("SEO Title", product.seo.title.as_deref())
         .some("SEO Description", product.seo.description.as_deref())
-        .some("Variant Tax Code", product.tax_class.as_ref().map(|class| class.as_str()))
+        .some("Variant Tax Code", product.tax_class.as_ref().map(TaxClass::as_str))
         .value("Status", product.status)
 }
 
 fn variant(row: Row, variant: &Variant, product: &Product, is_first: bool) -> Row {
     let mut row = row;
-    for (number, option) in (1..=3).zip(&product.options) {
+    for (place, option) in product.options.iter().enumerate() {
+        let number = place.saturating_add(1);
         if is_first {
             row = row.text(&format!("Option{number} Name"), &option.name);
         }
-        let value = variant.options.get(number - 1).map(String::as_str);
+        let value = variant.options.get(place).map(String::as_str);
         row = row.some(&format!("Option{number} Value"), value);
     }
     if product.options.is_empty() {

@@ -231,12 +231,12 @@ async fn movements_page(
         return Ok(is_last && export.within.is_none());
     };
     let is_last = export.place.is_none();
-    let Some((product, variants)) =
-        catalogue::product::glance(app, &export.store_id, &id).await?
+    let Some((product, variants)) = catalogue::product::glance(app, &export.store_id, &id).await?
     else {
         return Ok(is_last);
     };
-    let of = |variant: &Variant| Query::partition(key::movements_of(&variant.store_id, &variant.id));
+    let of =
+        |variant: &Variant| Query::partition(key::movements_of(&variant.store_id, &variant.id));
     let queries: Vec<Query> = variants.iter().map(of).collect();
     let asked = export.clone();
     let wanted = move |movement: &Movement| asked.is_asked_for(movement.created_at);

@@ -94,4 +94,3 @@ impl Example for ExportView {
         Self::from(&written.ended(ExportStatus::Succeeded, EXAMPLE_TIME))
     }
 }
-

@@ -79,7 +79,7 @@ impl Window {
     ) -> Result<Self, Problem> {
         let known = self.from(byte).to_vec();
         let length = u64::try_from(known.len()).unwrap_or(u64::MAX);
-        let (begin, end) = if known.is_empty() { (byte, byte) } else { (byte, byte + length) };
+        let (begin, end) = (byte, byte.saturating_add(length));
         let (places, offset, reached) = import.places(end);
         let found = piece::read(app, import.id.as_str(), &places).await?;
         let found = found.ok_or_else(|| Problem::internal("a piece of the file is gone"))?;

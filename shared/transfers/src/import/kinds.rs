@@ -72,7 +72,7 @@ fn read<T: deserr::Deserr<FieldErrors>>(record: &Record) -> Result<T, Vec<Findin
 ///
 /// # Errors
 /// What is no refusal: the next attempt may meet it no more.
-fn refused(record: &Record, problem: Problem) -> Result<Outcome, Problem> {
+fn refused(record: &Record, problem: &Problem) -> Result<Outcome, Problem> {
     let passing = [Code::VersionConflict, Code::RateLimited];
     if problem.code.status() >= 500 || passing.contains(&problem.code) {
         return Err(Problem::unavailable(format!("row {}: {problem}", record.row)));

@@ -29,7 +29,8 @@ pub(super) struct Record {
 impl Record {
     /// A JSON line: its pointers are its columns.
     pub(super) fn line(row: u64, read: Result<Value, String>) -> Self {
-        let fault = |detail: String| Finding { row, column: None, code: "invalid_json".into(), detail };
+        let fault =
+            |detail: String| Finding { row, column: None, code: "invalid_json".into(), detail };
         let faults = read.as_ref().err().cloned().map(fault).into_iter().collect();
         Self { row, body: read.unwrap_or_default(), faults, sources: Vec::new() }
     }

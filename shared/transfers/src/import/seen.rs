@@ -32,7 +32,8 @@ impl Seen {
         let mut before = HashSet::new();
         for places in places.chunks(50) {
             let bytes = piece::read(app, import.id.as_str(), places).await?.unwrap_or_default();
-            before.extend(bytes.chunks_exact(DIGEST).filter_map(|one| <[u8; 8]>::try_from(one).ok()));
+            before
+                .extend(bytes.chunks_exact(DIGEST).filter_map(|one| <[u8; 8]>::try_from(one).ok()));
         }
         Ok(Self { before, new: Vec::new() })
     }

@@ -125,7 +125,8 @@ fn header(import: &Import, window: &Window, currency: &Currency) -> Read {
     let skipped = if bytes.starts_with(MARK) { MARK.len() } else { 0 };
     let bytes = bytes.get(skipped..).unwrap_or_default();
     let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    let count = |delimiter: &char| line.iter().filter(|byte| char::from(**byte) == *delimiter).count();
+    let count =
+        |delimiter: &char| line.iter().filter(|byte| char::from(**byte) == *delimiter).count();
     let delimiter = DELIMITERS.into_iter().rev().max_by_key(count).unwrap_or(',');
     let place = Place { row: 1, delimiter: Some(delimiter), ..import.place.clone() };
     let (rows, _) = parse(&place, bytes, window.is_last, 1);
@@ -142,7 +143,8 @@ fn header(import: &Import, window: &Window, currency: &Currency) -> Read {
     let byte = size(skipped.saturating_add(row.end));
     let place = Place { byte, row: 2, header, delimiter: Some(delimiter) };
     let format = Format::of(import.kind, &place, currency);
-    let missing = |name: &str| broken(1, Some(name), "missing_column", "The file needs this column.");
+    let missing =
+        |name: &str| broken(1, Some(name), "missing_column", "The file needs this column.");
     let missing: Vec<Finding> = format.missing().into_iter().map(missing).collect();
     if !missing.is_empty() {
         return Read::Broken(missing);

@@ -41,13 +41,12 @@ pub async fn step(app: &App, id: &ImportId) -> Result<Option<Timestamp>, Problem
     // What it writes is written in the name of who started it.
     let context = Context::new(&HeaderMap::new(), "", app.clock.now());
     context.identify(import.principal.clone(), Some(store.id.to_string()));
-    context.scope(run(app, &store, import)).await
+    Box::pin(context.scope(run(app, &store, import))).await
 }
 
 async fn run(app: &App, store: &Store, import: Import) -> Result<Option<Timestamp>, Problem> {
     let (mut import, mut window) = (import, Window::default());
-    let mut seen =
-        if import.dry_run { Seen::read(app, &import).await? } else { Seen::default() };
+    let mut seen = if import.dry_run { Seen::read(app, &import).await? } else { Seen::default() };
     let began = Instant::now();
     while import.status == ImportStatus::Running {
         if began.elapsed() >= STAY {

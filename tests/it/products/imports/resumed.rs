@@ -8,7 +8,9 @@ use super::*;
 async fn steps_that_are_cut_off_or_taken_by_two_make_everything_once() {
     let market = Market::open().await;
     let owner = &market.owner;
-    let mut file = "Handle,Title,Variant SKU,Variant Price,Variant Inventory Tracker,Variant Inventory Qty\n".to_owned();
+    let mut file =
+        "Handle,Title,Variant SKU,Variant Price,Variant Inventory Tracker,Variant Inventory Qty\n"
+            .to_owned();
     for number in 0..600 {
         let _ = writeln!(file, "p-{number},Product {number},S-{number},1,shopify,3");
     }
@@ -17,14 +19,11 @@ async fn steps_that_are_cut_off_or_taken_by_two_make_everything_once() {
     let import = ImportId::parse(&id).unwrap();
     // Beside the system's own worker, workers that die at any moment.
     for moment in 0..40_u64 {
-        let (app, import) = (market.gateway.app().clone(), import.clone());
-        let worker = tokio::spawn(async move { transfers::import::step(&app, &import).await });
-        tokio::time::sleep(Duration::from_millis(moment * 5)).await;
-        worker.abort();
-        let _ = worker.await;
+        let worker = transfers::import::step(market.gateway.app(), &import);
+        let _ = tokio::time::timeout(Duration::from_millis(moment * 5), worker).await;
     }
     let path = format!("{IMPORTS}/{id}");
-    let done = eventually(Duration::from_secs(120), || async {
+    let done = eventually(Duration::from_mins(2), || async {
         // A message whose step came second sends no other: the sweep does.
         market.gateway.sweep().await;
         let shown = owner.get(&path).await.expect(200);

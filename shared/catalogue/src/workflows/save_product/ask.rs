@@ -164,11 +164,7 @@ pub fn stocked_at<'a>(levels: impl IntoIterator<Item = &'a Level>) -> Vec<Locati
 
 /// Puts first stock that names no location at the store's first one, which is made when there is
 /// none.
-pub async fn at_home(
-    app: &App,
-    store: &Store,
-    asked: &mut [VariantAsk],
-) -> Result<(), Problem> {
+pub async fn at_home(app: &App, store: &Store, asked: &mut [VariantAsk]) -> Result<(), Problem> {
     let levels = asked
         .iter_mut()
         .filter_map(|ask| ask.inventory.as_mut()?.levels.as_mut())

@@ -161,8 +161,7 @@ pub async fn change(
     judge_references(app, own, &mut faults).await?;
     faults.done()?;
     retry(|| async {
-        let (before, variants) =
-            product::load(app, &store.id, id).await?.ok_or(Code::NotFound)?;
+        let (before, variants) = product::load(app, &store.id, id).await?.ok_or(Code::NotFound)?;
         if_match.check(before.version)?;
         let wanted = ask.clone().apply(app, store, &before, now);
         if wanted == before {
@@ -195,8 +194,7 @@ pub async fn archive(
 ) -> Result<NoContent, Problem> {
     let now = app.clock.now();
     retry(|| async {
-        let (before, variants) =
-            product::load(app, store, id).await?.ok_or(Code::NotFound)?;
+        let (before, variants) = product::load(app, store, id).await?.ok_or(Code::NotFound)?;
         if_match.check(before.version)?;
         if before.status == ProductStatus::Archived {
             return Ok(NoContent::default());

@@ -35,8 +35,7 @@ pub async fn overwrite(
     let (ask, own) = (&ask, &own);
     retry(|| async move {
         let now = app.clock.now();
-        let (before, variants) =
-            product::load(app, &store.id, id).await?.ok_or(Code::NotFound)?;
+        let (before, variants) = product::load(app, &store.id, id).await?.ok_or(Code::NotFound)?;
         let mut faults = Faults::default();
         let (wanted, drafts) = wanted(app, store, (&before, ask.clone()), &mut faults, now);
         let (after, added) = arranged(&wanted, &variants, drafts, now);
@@ -74,12 +73,14 @@ fn wanted(
 ) -> (Product, Vec<Draft>) {
     let said: Vec<ProductOption> = ask.options.map(list).unwrap_or_default();
     let options = united(&before.options, said, faults);
-    let drafts = ask.variants.map(|asked| {
-        several(&before.id, &options, asked.0, (store, &mut *faults), now)
-    });
+    let drafts = ask
+        .variants
+        .map(|asked| several(&before.id, &options, asked.0, (store, &mut *faults), now));
     let mut wanted = Product {
         title: ask.title.into(),
-        description: ask.description.map_or_else(|| before.description.clone(), |html| html.as_str().to_owned()),
+        description: ask
+            .description
+            .map_or_else(|| before.description.clone(), |html| html.as_str().to_owned()),
         vendor: ask.vendor.map(String::from).or_else(|| before.vendor.clone()),
         product_type: ask.product_type.map(String::from).or_else(|| before.product_type.clone()),
         category_id: ask.category_id.or_else(|| before.category_id.clone()),

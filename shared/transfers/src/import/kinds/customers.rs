@@ -19,8 +19,13 @@ pub(super) async fn apply(
     records: Vec<Record>,
     seen: &mut Seen,
 ) -> Result<Vec<Outcome>, Problem> {
-    let read: Vec<(Record, Result<CreateRequest, Vec<Finding>>)> =
-        records.into_iter().map(|record| { let read = read(&record); (record, read) }).collect();
+    let read: Vec<(Record, Result<CreateRequest, Vec<Finding>>)> = records
+        .into_iter()
+        .map(|record| {
+            let read = read(&record);
+            (record, read)
+        })
+        .collect();
     if work.import.dry_run {
         return check(work, read, seen).await;
     }
@@ -42,17 +47,15 @@ async fn make(work: &Work<'_>, record: &Record, asked: CreateRequest) -> Result<
     let row = record.row.to_string();
     let id = CustomerId::derive_at(Timestamp::from_millis(at), &[import.id.as_str(), &row]);
     let email = asked.email().normalized();
-    let problem = match customer::create(app, store, (id.clone(), asked), app.clock.now()).await {
-        Ok(_) => return Ok(Outcome::Created),
-        Err(problem) => problem,
-    };
+    let made = customer::create(app, store, (id.clone(), asked), app.clock.now()).await;
+    let Err(problem) = made else { return Ok(Outcome::Created) };
     match (problem.code, import.on_existing) {
         // Made by a step that was cut off.
         (Code::VersionConflict, _) if is_there(work, &id).await? => Ok(Outcome::Created),
         (Code::EmailTaken, OnExisting::Skip) => Ok(Outcome::Skipped),
         (Code::EmailTaken, OnExisting::Update) => update(work, record, &email).await,
         (Code::EmailTaken, OnExisting::Fail) => Ok(found_at(record, "/email", Code::EmailTaken)),
-        _ => refused(record, problem),
+        _ => refused(record, &problem),
     }
 }
 
@@ -75,7 +78,7 @@ async fn update(work: &Work<'_>, record: &Record, email: &str) -> Result<Outcome
     let key = key::customer(&store.id, &holder.customer_id);
     match customer::update(app, &key, IfMatch::default(), asked).await {
         Ok(_) => Ok(Outcome::Updated),
-        Err(problem) => refused(record, problem),
+        Err(problem) => refused(record, &problem),
     }
 }
 

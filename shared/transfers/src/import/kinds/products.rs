@@ -64,8 +64,13 @@ pub(super) async fn apply(
     records: Vec<Record>,
     seen: &mut Seen,
 ) -> Result<Vec<Outcome>, Problem> {
-    let read: Vec<(Record, Result<CreateRequest, _>)> =
-        records.into_iter().map(|record| { let read = read(&record); (record, read) }).collect();
+    let read: Vec<(Record, Result<CreateRequest, _>)> = records
+        .into_iter()
+        .map(|record| {
+            let read = read(&record);
+            (record, read)
+        })
+        .collect();
     if work.import.dry_run {
         return check(work, read, seen).await;
     }
@@ -87,10 +92,7 @@ async fn make(work: &Work<'_>, record: &Record, asked: CreateRequest) -> Result<
     let handle = asked.handle().cloned();
     let again = asked.clone();
     let made = save_product::create(app, store, (id.clone(), asked), app.clock.now()).await;
-    let problem = match made {
-        Ok(_) => return Ok(Outcome::Created),
-        Err(problem) => problem,
-    };
+    let Err(problem) = made else { return Ok(Outcome::Created) };
     match problem.code {
         // Made by a step that was cut off.
         Code::VersionConflict if is_there(work, &id).await? => Ok(Outcome::Created),
@@ -100,7 +102,7 @@ async fn make(work: &Work<'_>, record: &Record, asked: CreateRequest) -> Result<
         }
         Code::HandleTaken => Ok(found_at(record, "/handle", Code::HandleTaken)),
         Code::SkuTaken => Ok(sku_taken(record, &again, &taken_sku(&problem))),
-        _ => refused(record, problem),
+        _ => refused(record, &problem),
     }
 }
 
@@ -124,7 +126,7 @@ async fn overwrite(
         Err(problem) if problem.code == Code::SkuTaken => {
             Ok(sku_taken(record, &asked, &taken_sku(&problem)))
         }
-        Err(problem) => refused(record, problem),
+        Err(problem) => refused(record, &problem),
     }
 }
 
@@ -157,7 +159,8 @@ async fn check(
     read: Vec<(Record, Result<CreateRequest, Vec<super::Finding>>)>,
     seen: &mut Seen,
 ) -> Result<Vec<Outcome>, Problem> {
-    let sound: Vec<CreateRequest> = read.iter().filter_map(|(_, it)| it.as_ref().ok().cloned()).collect();
+    let sound: Vec<CreateRequest> =
+        read.iter().filter_map(|(_, it)| it.as_ref().ok().cloned()).collect();
     let taken = Taken::of(work.app, work, &sound).await?;
     let mut outcomes = Vec::new();
     for (record, asked) in read {
@@ -202,6 +205,6 @@ async fn check_one(
     match save_product::plan(work.app, work.store, (id, asked), work.app.clock.now()).await {
         Ok(_) if exists => Ok(Outcome::Updated),
         Ok(_) => Ok(Outcome::Created),
-        Err(problem) => refused(record, problem),
+        Err(problem) => refused(record, &problem),
     }
 }

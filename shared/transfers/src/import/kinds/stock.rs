@@ -54,11 +54,13 @@ impl Known {
         let all = Query::partition(key::store(&store.id).pk).begins_with(key::LOCATIONS);
         let locations = app.table.all(&all, MAX_LOCATIONS).await?;
         let home = location::home(app, store).await?;
-        let skus: HashSet<String> =
-            asked.iter().filter_map(|it| it.sku.clone()).map(|sku| String::from(sku).to_lowercase()).collect();
+        let skus: HashSet<String> = asked
+            .iter()
+            .filter_map(|it| it.sku.clone())
+            .map(|sku| String::from(sku).to_lowercase())
+            .collect();
         let keys: Vec<Key> = skus.iter().map(|sku| UniqueSku::key_of(&store.id, sku)).collect();
-        let mut known =
-            Self { locations, home, skus: HashMap::new(), tracked: HashMap::new() };
+        let mut known = Self { locations, home, skus: HashMap::new(), tracked: HashMap::new() };
         for keys in keys.chunks(100) {
             let mut batch = app.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
             for key in keys {
@@ -101,7 +103,8 @@ impl Known {
             }
             None => fault(named, "unknown_item", "There is no such item."),
         }
-        let by_name = |name: &str| self.locations.iter().find(|it| it.name.eq_ignore_ascii_case(name));
+        let by_name =
+            |name: &str| self.locations.iter().find(|it| it.name.eq_ignore_ascii_case(name));
         let by_id = |id: &LocationId| self.locations.iter().find(|it| it.id == *id);
         let (at, location) = match (&asked.location_id, &asked.location) {
             (Some(id), _) => ("/location_id", by_id(id).map(|it| &it.id)),
@@ -140,9 +143,9 @@ pub(super) async fn apply(work: &Work<'_>, records: Vec<Record>) -> Result<Vec<O
     let (mut outcomes, mut open) = (Vec::new(), Vec::new());
     for (record, asked) in records.iter().zip(asked) {
         let change = asked.and_then(|asked| {
-            known.change(&asked).map_err(|faults| {
-                faults.iter().filter_map(|fault| record.finding(fault)).collect()
-            })
+            known
+                .change(&asked)
+                .map_err(|faults| faults.iter().filter_map(|fault| record.finding(fault)).collect())
         });
         match change {
             Ok(change) => open.push((record, change)),
@@ -187,7 +190,7 @@ async fn set(work: &Work<'_>, changes: &[Change<'_>]) -> Result<Vec<Outcome>, Pr
         let written = write(work, std::slice::from_ref(change), 'O').await;
         outcomes.push(match written {
             Ok(()) => Outcome::Updated,
-            Err(problem) => refused(change.0, problem)?,
+            Err(problem) => refused(change.0, &problem)?,
         });
     }
     Ok(outcomes)

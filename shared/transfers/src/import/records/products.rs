@@ -94,7 +94,8 @@ fn is(column: Column) -> impl Fn(&str) -> bool {
 /// How many of these rows are one product's: those that follow each other with one handle.
 pub(super) fn rows_of_record(header: &[String], rows: &[Row], is_all: bool) -> Option<usize> {
     let reading = Reading::of(header);
-    let handle = |row: &Row| reading.cell(row, is(Column::Handle)).map(|(handle, _)| handle.to_owned());
+    let handle =
+        |row: &Row| reading.cell(row, is(Column::Handle)).map(|(handle, _)| handle.to_owned());
     let first = handle(rows.first()?);
     let same = |row: &&Row| first.is_some() && handle(row) == first;
     let count = rows.iter().skip(1).take_while(same).count().saturating_add(1);
@@ -131,7 +132,8 @@ pub(super) fn record(header: &[String], rows: &[Row], currency: &Currency) -> Op
     }
     images.sort_by_key(|(position, _)| *position);
     if !names.is_empty() {
-        let option = |(name, values): (String, Vec<String>)| json!({"name": name, "values": values});
+        let option =
+            |(name, values): (String, Vec<String>)| json!({"name": name, "values": values});
         body.insert("options".into(), names.into_iter().zip(values).map(option).collect());
     }
     body.insert("variants".into(), variants.into_iter().map(Value::Object).collect());
