@@ -208,7 +208,10 @@ impl ForeignQueue {
         let limits = TimeoutConfig::builder().operation_timeout(deadline);
         let limits = limits.operation_attempt_timeout(deadline).build();
         let mut here = Builder::new().retry_config(RetryConfig::disabled()).timeout_config(limits);
-        here.set_region(self.region.clone().map(Region::new));
+        // An emulator is where it is whatever the region, and none given would take away the client's own.
+        if let Some(region) = &self.region {
+            here.set_region(Some(Region::new(region.clone())));
+        }
         let sent = ask.customize().config_override(here).send().await;
         let sent = sent.map_err(|error| refused(&error))?;
         let said = json!({

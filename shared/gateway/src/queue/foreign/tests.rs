@@ -1,4 +1,64 @@
+use std::sync::{Arc, Mutex};
+
+use aws_credential_types::Credentials;
+use aws_smithy_runtime_api::client::http::{
+    HttpConnector, HttpConnectorFuture, SharedHttpConnector, http_client_fn,
+};
+use aws_smithy_runtime_api::client::orchestrator::HttpRequest;
+use aws_smithy_types::body::SdkBody;
+use serde_json::Value;
+
 use super::*;
+
+/// SQS, as far as it takes every message, and remembers where it was asked for what.
+#[derive(Debug, Clone, Default)]
+struct Asked(Arc<Mutex<Vec<(String, String, Value)>>>);
+
+impl HttpConnector for Asked {
+    fn call(&self, request: HttpRequest) -> HttpConnectorFuture {
+        let signature = request.headers().get("authorization").unwrap_or_default().to_owned();
+        let body = serde_json::from_slice(request.body().bytes().unwrap()).unwrap();
+        self.0.lock().unwrap().push((request.uri().to_owned(), signature, body));
+        let answer = SdkBody::from(r#"{"MessageId": "m"}"#);
+        HttpConnectorFuture::ready(Ok(HttpResponse::new(200.try_into().unwrap(), answer)))
+    }
+}
+
+impl Asked {
+    fn client(&self) -> Client {
+        let connector = SharedHttpConnector::new(self.clone());
+        let credentials = Credentials::new("key", "secret", None, None, "test");
+        let aws = crate::app::aws(credentials, "ap-south-1").into_builder();
+        let aws = aws.http_client(http_client_fn(move |_, _| connector.clone())).build();
+        Client::new(&aws)
+    }
+}
+
+#[tokio::test]
+async fn a_queue_is_asked_in_its_own_region_and_a_fifo_queue_by_group() {
+    let asked = Asked::default();
+    for name in ["plain", "ordered.fifo"] {
+        let url = format!("https://sqs.us-east-1.amazonaws.com/222222222222/{name}");
+        let queue = ForeignQueue::new(asked.client(), &url, OWN).unwrap();
+        let message = ForeignMessage {
+            body: "{}".to_owned(),
+            attributes: vec![("webhook-id".to_owned(), "evt_1".to_owned())],
+            group_id: "ord_1".to_owned(),
+            deduplication_id: "evt_1".to_owned(),
+        };
+        let answer = queue.send(message, Duration::from_secs(5)).await.unwrap();
+        assert_eq!(answer.status, 200);
+    }
+    let asked = asked.0.lock().unwrap().clone();
+    for (uri, signature, body) in &asked {
+        assert!(uri.starts_with("https://sqs.us-east-1.amazonaws.com/"), "{uri}");
+        assert!(signature.contains("/us-east-1/sqs/aws4_request"), "{signature}");
+        assert_eq!(body["MessageAttributes"]["webhook-id"]["StringValue"], "evt_1");
+    }
+    let groups: Vec<_> = asked.iter().map(|(_, _, body)| &body["MessageGroupId"]).collect();
+    assert_eq!(groups, [&Value::Null, &json!("ord_1")]);
+    assert_eq!(asked[1].2["MessageDeduplicationId"], "evt_1");
+}
 
 const OWN: &str = "https://sqs.ap-south-1.amazonaws.com/111111111111/commerce-WebhookQueue-x";
 const LOCAL: &str = "http://127.0.0.1:9324/000000000000/webhooks";
