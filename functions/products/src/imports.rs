@@ -8,7 +8,7 @@ use gateway::app::App;
 use gateway::context::Context;
 use gateway::item::Index;
 use gateway::page::Paging;
-use gateway::problem::{Code, Problem};
+use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::{Accepted, Created, Json, Page};
 use gateway::request::{
     Argument, Body, Fault, Flag, FromText, Judgement, Path, Query, Raw, Reads, request,
@@ -154,6 +154,15 @@ impl FromText for PartNumber {
 gateway::text_field!(PartNumber);
 gateway::string_schema!(PartNumber: {"pattern": "^([1-9]|[1-4][0-9]|50)$"});
 
+/// What a part of a file may be called.
+const MEDIA_TYPES: [&str; 5] = [
+    "text/csv",
+    "application/jsonl",
+    "application/x-ndjson",
+    "application/json",
+    "application/octet-stream",
+];
+
 /// The bytes of a part.
 pub(crate) struct Bytes(bytes::Bytes);
 
@@ -162,21 +171,22 @@ impl Argument for Bytes {
 
     async fn judge(case: &mut Judgement<'_>) -> Result<(), Problem> {
         let kind = case.inbound.media_type();
-        let is_known = ["", "text/csv", "application/jsonl", "application/octet-stream"];
-        if !is_known.contains(&kind.as_str()) {
-            let detail = "Send `text/csv`, `application/jsonl` or `application/octet-stream`.";
-            return Err(Code::UnsupportedMediaType.detail(detail));
+        if !kind.is_empty() && !MEDIA_TYPES.contains(&kind.as_str()) {
+            return Err(
+                Code::UnsupportedMediaType.detail("Send `text/csv` or `application/jsonl`.")
+            );
         }
         if case.inbound.body.is_empty() {
-            return Err(Problem::field("/", "too_short", "A part has at least one byte."));
+            let detail = "A part has at least one byte.";
+            case.add([FieldError::new("/", "too_short", detail)]);
         }
         Ok(())
     }
 
     gateway::describes! { |operation| {
-        operation.takes_bytes("text/csv");
-        operation.takes_bytes("application/jsonl");
-        operation.takes_bytes("application/octet-stream");
+        for kind in MEDIA_TYPES {
+            operation.takes_bytes(kind);
+        }
         operation.refuses(&[Code::UnsupportedMediaType]);
     } }
 }

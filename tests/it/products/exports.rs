@@ -2,9 +2,14 @@
 
 use std::time::Duration;
 
+use gateway::problem::Code;
+use ground::id::StoreId;
 use support::{
     Client, Market, Reply, Shopper, Value, address, cart, eventually, inr, json, unique,
 };
+
+use transfers::FileFormat;
+use transfers::export::{Export, ExportKind};
 
 const EXPORTS: &str = "/v1/exports";
 
@@ -183,4 +188,20 @@ async fn an_app_needs_the_scope_of_what_it_exports() {
     export(&app, json!({"kind": "products"})).await;
     let people = export(&market.owner, json!({"kind": "customers"})).await;
     app.get(&format!("{EXPORTS}/{}", people.str("/id"))).await.expect(404);
+}
+
+#[tokio::test]
+async fn an_export_that_waits_is_given_up() {
+    let market = Market::open().await;
+    let (store, now) = (StoreId::parse(&market.store.id).unwrap(), market.gateway.now());
+    let what = (ExportKind::Products, FileFormat::Csv);
+    let waiting = Export::new(&store, what, (None, None), "mer_somebody", now);
+    let table = &market.gateway.app().table;
+    table.write().create(&waiting, Code::VersionConflict).commit().await.unwrap();
+    let path = format!("{EXPORTS}/{}/cancel", waiting.id);
+    let cancelled = market.owner.post(&path).json(json!({})).await.expect(200);
+    assert_eq!(cancelled.str("/status"), "cancelled");
+    assert_eq!(*cancelled.at("/allowed_actions"), json!([]));
+    market.owner.post(&path).json(json!({})).await.expect(409).problem("invalid_state_transition");
+    assert_eq!(market.gateway.events("export.finished").await.len(), 1);
 }

@@ -5,7 +5,8 @@ use http::Method;
 use support::{Gateway, Reply, Shop, Shopper, ThemeSource, Value, accept, json, unique, upload};
 
 /// Public reads whose answers nobody may keep, so that there is nothing to revalidate.
-const NEVER_KEPT: [&str; 2] = ["/health", "/v1/storefront/{subdomain}/orders/{id}"];
+const NEVER_KEPT: [&str; 3] =
+    ["/health", "/v1/exports/{id}/parts/{part}", "/v1/storefront/{subdomain}/orders/{id}"];
 
 /// A store with two of whatever its storefront lists, and two apps and two themes in their catalogues, of which
 /// one is the store's.
