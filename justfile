@@ -52,7 +52,13 @@ cold *options:
 # Hold that lists cost the same over a hundred thousand records as over a hundred, and that ten thousand
 # missed events are recovered by one replay; some minutes.
 growth:
-    cargo test -p tests --test it -- --ignored hundred_thousand ten_thousand fifty_thousand
+    cargo test -p tests --test it -- --ignored hundred_thousand ten_thousand
+
+# Hold that an import of fifty thousand products makes each once, though its process is killed five times; a
+# quarter of an hour.
+import:
+    cargo build --bin local
+    cargo test -p tests --test it -- --ignored --nocapture fifty_thousand
 
 # Compute the tables of docs/costs.md anew.
 costs:

@@ -208,11 +208,15 @@ async fn stock_is_set_by_sku_and_the_last_row_of_a_level_wins() {
     let tee = product(owner, "tee").await.unwrap();
     let home = owner.get("/v1/inventory/locations").await.expect(200).data()[0].clone();
     let name = home["name"].as_str().unwrap();
+    let depot = json!({"name": "Depot", "address": {"country": "IN"}});
+    owner.post("/v1/inventory/locations").json(depot).await.expect(201);
     let mut file = format!("SKU,Location,Available\nTEE-S-R,{name},40\nnone,{name},1\n");
-    let _ =
-        write!(file, "TEE-M-R,nowhere,1\ntee-s-r,,41\nTEE-M-R,,-1\n,,5\nTEE-M-R,,x\nTEE-M-R,,\n");
+    let _ = write!(
+        file,
+        "TEE-M-R,nowhere,1\ntee-s-r,,41\nTEE-M-R,,-1\n,,5\nTEE-M-R,,x\nTEE-M-R,,\nTEE-S-R,depot,9\n"
+    );
     let done = import(owner, json!({"kind": "inventory"}), file.as_bytes()).await;
-    assert_eq!((done.str("/status").as_str(), done.int("/progress/updated")), ("partial", 2));
+    assert_eq!((done.str("/status").as_str(), done.int("/progress/updated")), ("partial", 3));
     let found = findings(owner, &done).await;
     for (row, column, code) in [
         (3, "SKU", "unknown_item"),
@@ -225,7 +229,7 @@ async fn stock_is_set_by_sku_and_the_last_row_of_a_level_wins() {
         let expected = (row, column.to_owned(), code.to_owned());
         assert!(found.contains(&expected), "{expected:?} in {found:?}");
     }
-    assert_eq!(market.levels(&tee.str("/variants/0/id")).await[0], 41);
+    assert_eq!(market.levels(&tee.str("/variants/0/id")).await[0], 41 + 9);
     assert_eq!(market.levels(&tee.str("/variants/1/id")).await[0], 7);
     market.audit(&tee.str("/variants/0/id")).await;
 }
