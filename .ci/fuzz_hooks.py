@@ -183,6 +183,11 @@ def filter_failure(context, failure, case, response):
     if isinstance(failure, AcceptedNegativeData):
         if response.headers.get("idempotent-replayed"):
             return False
+        # A part of a file is bytes, whatever they say; of many operations each is refused by itself.
+        if case.path == "/v1/imports/{id}/parts/{part}":
+            return False
+        if case.path == "/v1/products/bulk" and response.json()["failed"]:
+            return False
         body = case.operation.definition.raw.get("requestBody", {})
         return not (isinstance(case.body, NotSet) and not body.get("required"))
     if not isinstance(failure, RejectedPositiveData) or response.status_code not in (400, 422):
