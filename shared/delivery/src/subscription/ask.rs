@@ -101,7 +101,8 @@ impl FromText for OwnSecret {
 }
 
 gateway::text_field!(OwnSecret);
-gateway::string_schema!(OwnSecret: {"pattern": "^whsec_[A-Za-z0-9+/]{32,86}={0,2}$"});
+// Base64 of 24 to 64 bytes (RFC 4648 §4): whole groups, and at the end what one or two bytes are written as.
+gateway::string_schema!(OwnSecret: {"pattern": "^whsec_(([A-Za-z0-9+/]{4}){8,21}|([A-Za-z0-9+/]{4}){8,21}[A-Za-z0-9+/][AQgw]==|([A-Za-z0-9+/]{4}){8,20}[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)$"});
 
 #[cfg(test)]
 mod tests {
