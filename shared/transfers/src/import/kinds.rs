@@ -4,7 +4,10 @@ mod customers;
 mod products;
 mod stock;
 
+use std::time::Duration;
+
 use gateway::app::App;
+use gateway::clock::Timestamp;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::request::FieldErrors;
 use identity::store::Store;
@@ -47,6 +50,25 @@ impl Work<'_> {
             ImportKind::Inventory => stock::apply(self, records).await,
         }
     }
+}
+
+impl Work<'_> {
+    /// The time that what a row makes is sorted by: rows in their order, from the start of the import on.
+    fn time_of(&self, row: u64) -> Timestamp {
+        let started = self.import.started_at.unwrap_or(self.import.created_at);
+        started.plus(Duration::from_millis(row))
+    }
+}
+
+/// Records, each with the request that it stands for, or with all that is wrong with it.
+type Asked<T> = Vec<(Record, Result<T, Vec<Finding>>)>;
+
+fn read_all<T: deserr::Deserr<FieldErrors>>(records: Vec<Record>) -> Asked<T> {
+    let read = |record: Record| {
+        let read = read(&record);
+        (record, read)
+    };
+    records.into_iter().map(read).collect()
 }
 
 /// A record's body as a request.

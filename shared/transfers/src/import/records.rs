@@ -119,6 +119,3 @@ impl<'a> Format<'a> {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,14 +1,13 @@
 //! Customers.
 
 use futures_util::stream::{self, StreamExt, TryStreamExt};
-use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
 use gateway::request::IfMatch;
 use ground::id::CustomerId;
 use ground::key;
 use identity::customer::{self, CreateRequest, Customer, UniqueCustomerEmail, UpdateRequest};
 
-use super::{Finding, Outcome, Record, Seen, Work, found_at, read, refused};
+use super::{Asked, Finding, Outcome, Record, Seen, Work, found_at, read_all, refused};
 use crate::import::OnExisting;
 
 /// Customers that are written at once.
@@ -19,13 +18,7 @@ pub(super) async fn apply(
     records: Vec<Record>,
     seen: &mut Seen,
 ) -> Result<Vec<Outcome>, Problem> {
-    let read: Vec<(Record, Result<CreateRequest, Vec<Finding>>)> = records
-        .into_iter()
-        .map(|record| {
-            let read = read(&record);
-            (record, read)
-        })
-        .collect();
+    let read: Asked<CreateRequest> = read_all(records);
     if work.import.dry_run {
         return check(work, read, seen).await;
     }
@@ -42,10 +35,8 @@ pub(super) async fn apply(
 /// Makes a customer, or does with the one that there is what is to be done.
 async fn make(work: &Work<'_>, record: &Record, asked: CreateRequest) -> Result<Outcome, Problem> {
     let Work { app, store, import } = work;
-    let started = import.started_at.unwrap_or(import.created_at);
-    let at = started.millis().saturating_add(i64::try_from(record.row).unwrap_or(0));
-    let row = record.row.to_string();
-    let id = CustomerId::derive_at(Timestamp::from_millis(at), &[import.id.as_str(), &row]);
+    let parts = [import.id.as_str(), &record.row.to_string()];
+    let id = CustomerId::derive_at(work.time_of(record.row), &parts);
     let email = asked.email().normalized();
     let made = customer::create(app, store, (id.clone(), asked), app.clock.now()).await;
     let Err(problem) = made else { return Ok(Outcome::Created) };
@@ -85,7 +76,7 @@ async fn update(work: &Work<'_>, record: &Record, email: &str) -> Result<Outcome
 /// Says what customers would come to.
 async fn check(
     work: &Work<'_>,
-    read: Vec<(Record, Result<CreateRequest, Vec<Finding>>)>,
+    read: Asked<CreateRequest>,
     seen: &mut Seen,
 ) -> Result<Vec<Outcome>, Problem> {
     let emails = read.iter().filter_map(|(_, asked)| asked.as_ref().ok());

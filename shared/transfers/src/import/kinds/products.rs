@@ -5,15 +5,13 @@ use std::collections::HashMap;
 use catalogue::product::{Product, Sku, UniqueProductHandle, UniqueSku, slug};
 use catalogue::workflows::save_product::{self, CreateRequest};
 use futures_util::stream::{self, StreamExt, TryStreamExt};
-use gateway::app::App;
-use gateway::clock::Timestamp;
 use gateway::item::Key;
 use gateway::problem::{Code, Problem};
 use ground::fields::Handle;
 use ground::id::ProductId;
 use ground::key;
 
-use super::{Outcome, Record, Seen, Work, found_at, read, refused};
+use super::{Asked, Outcome, Record, Seen, Work, found_at, read_all, refused};
 use crate::import::OnExisting;
 
 /// Products that are written at once.
@@ -28,8 +26,8 @@ struct Taken {
 
 impl Taken {
     /// A hundred in one round trip.
-    async fn of(app: &App, work: &Work<'_>, asked: &[CreateRequest]) -> Result<Self, Problem> {
-        let store = &work.store.id;
+    async fn of(work: &Work<'_>, asked: &[CreateRequest]) -> Result<Self, Problem> {
+        let (app, store) = (work.app, &work.store.id);
         let handles = asked.iter().filter_map(CreateRequest::handle).map(Handle::as_str);
         let handles = handles.map(|handle| key::unique_product_handle(store, handle));
         let skus = asked.iter().flat_map(CreateRequest::skus).flatten();
@@ -64,13 +62,7 @@ pub(super) async fn apply(
     records: Vec<Record>,
     seen: &mut Seen,
 ) -> Result<Vec<Outcome>, Problem> {
-    let read: Vec<(Record, Result<CreateRequest, _>)> = records
-        .into_iter()
-        .map(|record| {
-            let read = read(&record);
-            (record, read)
-        })
-        .collect();
+    let read: Asked<CreateRequest> = read_all(records);
     if work.import.dry_run {
         return check(work, read, seen).await;
     }
@@ -131,10 +123,8 @@ async fn overwrite(
 }
 
 fn id_of(work: &Work<'_>, row: u64) -> ProductId {
-    let started = work.import.started_at.unwrap_or(work.import.created_at);
-    let at = started.millis().saturating_add(i64::try_from(row).unwrap_or(0));
-    let row = row.to_string();
-    ProductId::derive_at(Timestamp::from_millis(at), &[work.import.id.as_str(), &row])
+    let parts = [work.import.id.as_str(), &row.to_string()];
+    ProductId::derive_at(work.time_of(row), &parts)
 }
 
 async fn is_there(work: &Work<'_>, id: &ProductId) -> Result<bool, Problem> {
@@ -156,12 +146,12 @@ fn sku_taken(record: &Record, asked: &CreateRequest, taken: &str) -> Outcome {
 /// Says what products would come to, one after the other as they would be made.
 async fn check(
     work: &Work<'_>,
-    read: Vec<(Record, Result<CreateRequest, Vec<super::Finding>>)>,
+    read: Asked<CreateRequest>,
     seen: &mut Seen,
 ) -> Result<Vec<Outcome>, Problem> {
     let sound: Vec<CreateRequest> =
         read.iter().filter_map(|(_, it)| it.as_ref().ok().cloned()).collect();
-    let taken = Taken::of(work.app, work, &sound).await?;
+    let taken = Taken::of(work, &sound).await?;
     let mut outcomes = Vec::new();
     for (record, asked) in read {
         outcomes.push(match asked {
