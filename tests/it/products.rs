@@ -13,6 +13,7 @@ mod large;
 mod making;
 mod media;
 mod reading;
+mod redaction;
 mod reviews;
 
 use support::{Client, Gateway, Merchant, Reply, Value, inr, json};

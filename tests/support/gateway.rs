@@ -149,6 +149,18 @@ impl Gateway {
         self.scan(prefix).await.into_iter().map(plain).collect()
     }
 
+    /// Every item with all that can be read in it: its attributes, unpacked, and the bytes of files.
+    pub async fn everything(&self) -> Vec<(String, String)> {
+        let read = |item: Attributes| {
+            let bytes = item.values().filter_map(|value| value.as_b().ok());
+            let files: String =
+                bytes.map(|bytes| String::from_utf8_lossy(bytes.as_ref()).into_owned()).collect();
+            let item = plain(item);
+            (format!("{} {}", item["PK"], item["SK"]), format!("{item} {files}"))
+        };
+        self.scan("").await.into_iter().map(read).collect()
+    }
+
     async fn scan(&self, prefix: &str) -> Vec<Attributes> {
         let client = self.system.embedded().dynamodb();
         let mut items = Vec::new();

@@ -3,21 +3,19 @@
 use axum::extract::State;
 use gateway::app::App;
 use gateway::clock::Timestamp;
-use gateway::item::Item;
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
 use gateway::reply::{Accepted, Created, Json, Page};
 use gateway::request::{Body, IfMatch, Path, Query, Text, request};
-use gateway::table::{self, Condition, retry};
-use ground::event::Event;
+use gateway::table::{self, retry};
 use ground::fields::Email;
 use ground::id::{CustomerId, OrderId};
 use ground::key;
 use ground::resource::{Resource, load};
 use ground::scope::{ReadCustomers, ReadOrders, WriteCustomers};
 use identity::customer::{
-    self, CUSTOMER_DELETED, CreateRequest, Customer, CustomerDeleted, CustomerView,
-    UniqueCustomerEmail, UpdateRequest,
+    self, CreateRequest, Customer, CustomerDeleted, CustomerView, UniqueCustomerEmail,
+    UpdateRequest,
 };
 use platform::caller::StoreAccess;
 use sales::order::{Order, OrderView};
@@ -159,12 +157,7 @@ pub(crate) async fn remove(
     let removed = retry(|| async move {
         let now = app.clock.now();
         let gone = CustomerDeleted { id: account.id.clone(), deleted_at: now };
-        let claim = UniqueCustomerEmail::of(account).key();
-        app.table
-            .write()
-            .delete_if(&account.key(), Condition::exists(), Code::NotFound)
-            .delete_if(&claim, UniqueCustomerEmail::is_held_by(account), Code::VersionConflict)
-            .emit(Event::new(&CUSTOMER_DELETED, account.about(), &gone, now))
+        customer::remove(app.table.write(), account, Code::NotFound, now)
             .answer(Accepted::new(&gone), now)
             .await
     })

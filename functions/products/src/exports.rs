@@ -25,12 +25,45 @@ use transfers::FileFormat;
 use transfers::export::{Export, ExportKind, ExportStatus, ExportView, Link, PIECES_OF_PART};
 use transfers::piece;
 
+gateway::words! {
+    /// What can be asked for. What is kept of one customer is asked for at the customer.
+    Exported {
+        /// Products with their variants.
+        Products = "products",
+        /// Orders with their lines.
+        Orders = "orders",
+        /// Customers.
+        Customers = "customers",
+        /// Movements of stock, by product.
+        Movements = "movements",
+    }
+}
+
+impl From<Exported> for ExportKind {
+    fn from(asked: Exported) -> Self {
+        match asked {
+            Exported::Products => Self::Products,
+            Exported::Orders => Self::Orders,
+            Exported::Customers => Self::Customers,
+            Exported::Movements => Self::Movements,
+        }
+    }
+}
+
+/// Whether the caller may read what is in exports of this kind.
+fn may_read<S: Required>(caller: &StoreAccess<S>, kind: ExportKind) -> Result<(), Problem> {
+    match kind.scopes().iter().find(|scope| !caller.actor.may(scope)) {
+        Some(missing) => Err(insufficient_scope(missing)),
+        None => Ok(()),
+    }
+}
+
 /// What to export.
 #[request]
 #[derive(Debug)]
 pub(crate) struct CreateRequest {
     /// What is exported.
-    kind: ExportKind,
+    kind: Exported,
     /// How it is written; as CSV, unless said.
     format: Option<FileFormat>,
     /// Only what was made at this time or later.
@@ -60,10 +93,9 @@ pub(crate) async fn create(
     Ruled(Body(ask)): Ruled<Body<CreateRequest>>,
 ) -> Result<Accepted<ExportView>, Problem> {
     let now = app.clock.now();
-    if !caller.actor.may(ask.kind.scope()) {
-        return Err(insufficient_scope(ask.kind.scope()));
-    }
-    let what = (ask.kind, ask.format.unwrap_or(FileFormat::Csv));
+    let kind = ask.kind.into();
+    may_read(&caller, kind)?;
+    let what = (kind, ask.format.unwrap_or(FileFormat::Csv));
     let range = (ask.since, ask.until);
     let export = Export::new(&caller.store.id, what, range, caller.actor.id(), now);
     let answer = Accepted::new(&ExportView::from(&export)).version(export.version);
@@ -94,7 +126,7 @@ pub(crate) async fn list(
 ) -> Result<Page<ExportView>, Problem> {
     let all = table::Query::index(Index::Gsi5, key::exports_on(&caller.store.id)).newest_first();
     let wanted = |export: &Export| {
-        caller.actor.may(export.kind.scope())
+        may_read(&caller, export.kind).is_ok()
             && query.kind.is_none_or(|kind| export.kind == kind)
             && query.status.is_none_or(|status| export.status == status)
     };
@@ -108,7 +140,7 @@ async fn find<S: Required>(
     id: &ExportId,
 ) -> Result<Export, Problem> {
     let export: Export = load(app, &key::export(id)).await?;
-    let is_ours = export.store_id == caller.store.id && caller.actor.may(export.kind.scope());
+    let is_ours = export.store_id == caller.store.id && may_read(caller, export.kind).is_ok();
     if is_ours { Ok(export) } else { Err(Code::NotFound.into()) }
 }
 

@@ -7,6 +7,7 @@
 
 mod categories;
 mod collections;
+mod customer_privacy;
 mod customers;
 mod discounts;
 mod exports;
@@ -72,6 +73,10 @@ fn admin_routes() -> Routes {
         .patch("/v1/customers/{id}", Cost::WRITE, customers::update)
         .delete("/v1/customers/{id}", Cost::WRITE, customers::remove)
         .get("/v1/customers/{id}/orders", Cost::List, customers::orders)
+        .post("/v1/customers/{id}/data-request", Cost::WRITE, customer_privacy::data_request)
+        .post("/v1/customers/{id}/redact", Cost::WRITE, customer_privacy::redact)
+        .get("/v1/customers/{id}/redaction", Cost::READ, customer_privacy::redaction)
+        .delete("/v1/customers/{id}/redaction", Cost::WRITE, customer_privacy::cancel_redaction)
         .get("/v1/inventory/locations", Cost::List, locations::list)
         .post("/v1/inventory/locations", Cost::WRITE, locations::create)
         .get("/v1/inventory/locations/{id}", Cost::READ, locations::show)

@@ -59,6 +59,9 @@ pub async fn take(app: &App, step: RunMessage) -> Result<(), Problem> {
         RunMessage::LoadTest { id } => load_tests::step(app, id).await,
         RunMessage::Import { id } => transfers::import::step(app, id).await,
         RunMessage::Export { id } => transfers::export::step(app, id).await,
+        RunMessage::Redaction { id } => {
+            privacy::redaction::step(app, id, transfers::people::forget).await
+        }
     };
     let next = match outcome {
         Ok(next) => next,

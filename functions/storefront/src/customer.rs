@@ -7,13 +7,11 @@
 use axum::extract::State;
 use gateway::app::App;
 use gateway::clock::Timestamp;
-use gateway::item::Item;
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
 use gateway::reply::{Accepted, Either, Json, NoContent, NoStore, Page, Typed};
 use gateway::request::{Body, Flag, IfMatch, Inbound, Patch, Path, Raw, Text, request};
-use gateway::table::{Condition, Query, Write};
-use ground::event::Event;
+use gateway::table::{Query, Write};
 use ground::fields::{Email, Phone};
 use ground::id::OrderId;
 use ground::key;
@@ -22,8 +20,8 @@ use ground::resource::Resource;
 use identity::account::Account;
 use identity::authentication::{self, ShownCode, SignOutRequest, confirm};
 use identity::customer::{
-    AccountView, BY_CUSTOMER, CUSTOMER_DELETED, CUSTOMER_UPDATED, Customer, CustomerDeleted,
-    CustomerSession, UniqueCustomerEmail, erase_belongings,
+    AccountView, BY_CUSTOMER, CUSTOMER_UPDATED, Customer, CustomerDeleted, CustomerSession,
+    erase_belongings, remove,
 };
 use identity::notifications;
 use identity::password::Guess;
@@ -238,13 +236,8 @@ pub(crate) async fn delete(
     let content = notifications::customer::deleted(&account.email, &caller.store.subdomain, now)
         .from_store(Some(&account.store_id));
     let gone = CustomerDeleted { id: account.id.clone(), deleted_at: now };
-    let email_key = key::unique_customer_email(&account.store_id, &account.email.normalized());
-    let held = UniqueCustomerEmail::is_held_by(account);
-    let answer = confirmed
-        .spend(app.table.write(), now)
-        .delete_if(&account.key(), Condition::exists(), Code::Unauthenticated)
-        .delete_if(&email_key, held, Code::VersionConflict)
-        .emit(Event::new(&CUSTOMER_DELETED, account.about(), &gone, now))
+    let write = confirmed.spend(app.table.write(), now);
+    let answer = remove(write, account, Code::Unauthenticated, now)
         .emit(Mail::compose(&key, &content, now)?)
         .answer(Accepted::new(&gone), now)
         .await?;

@@ -10,8 +10,8 @@ use gateway::table::retry;
 use ground::fields::DisplayName;
 use ground::resource::Resource;
 use identity::settings::{
-    Checkout, LONGEST_MANUAL_PAYMENT_WINDOW, LONGEST_PAYMENT_WINDOW, Notifications, Reviews,
-    STORE_SETTINGS_UPDATED, Settings, SettingsView, Taxes,
+    Checkout, LONGEST_MANUAL_PAYMENT_WINDOW, LONGEST_PAYMENT_WINDOW, LONGEST_REDACTION_DAYS,
+    Notifications, Privacy, Reviews, STORE_SETTINGS_UPDATED, Settings, SettingsView, Taxes,
 };
 use identity::store::Store;
 use platform::caller::Owner;
@@ -42,6 +42,8 @@ pub struct UpdateRequest {
     reviews: Patch<ReviewsRequest>,
     /// How orders are taxed.
     taxes: Patch<TaxesRequest>,
+    /// How people are forgotten.
+    privacy: Patch<PrivacyRequest>,
 }
 
 /// What to change about the checkout.
@@ -93,6 +95,14 @@ pub struct ReviewsRequest {
 pub struct TaxesRequest {
     /// Whether prices hold their tax.
     prices_include_tax: Patch<Flag>,
+}
+
+/// What to change about how people are forgotten.
+#[request]
+#[derive(Debug, Clone)]
+pub struct PrivacyRequest {
+    /// Days from when a redaction is asked for to when it begins; 0: at once.
+    redaction_days: Patch<Int<0, LONGEST_REDACTION_DAYS>>,
 }
 
 /// Changes one setting.
@@ -163,6 +173,16 @@ impl TaxesRequest {
     }
 }
 
+impl PrivacyRequest {
+    /// The group as the caller wants it.
+    fn apply(self, mut group: Privacy) -> Privacy {
+        let days = |Int(days): Int<0, LONGEST_REDACTION_DAYS>| days.unsigned_abs();
+        let default = Privacy::default().redaction_days;
+        set(&mut group.redaction_days, self.redaction_days, default, days);
+        group
+    }
+}
+
 /// Changes one group.
 fn regroup<A, T: Default>(group: T, change: Patch<A>, apply: impl FnOnce(A, T) -> T) -> T {
     match change {
@@ -175,12 +195,13 @@ fn regroup<A, T: Default>(group: T, change: Patch<A>, apply: impl FnOnce(A, T) -
 impl UpdateRequest {
     /// The settings as the caller wants them.
     fn apply(self, settings: &Settings) -> Settings {
-        let Settings { checkout, notifications, reviews, taxes, .. } = settings.clone();
+        let Settings { checkout, notifications, reviews, taxes, privacy, .. } = settings.clone();
         Settings {
             checkout: regroup(checkout, self.checkout, CheckoutRequest::apply),
             notifications: regroup(notifications, self.notifications, NotificationsRequest::apply),
             reviews: regroup(reviews, self.reviews, ReviewsRequest::apply),
             taxes: regroup(taxes, self.taxes, TaxesRequest::apply),
+            privacy: regroup(privacy, self.privacy, PrivacyRequest::apply),
             ..settings.clone()
         }
     }

@@ -179,6 +179,12 @@ impl Review {
         Self { reply: Some(Reply { body, created_at: now }), ..self.changed(now) }
     }
 
+    /// The review without its author's name; none when it shows none.
+    pub fn redacted(&self, now: Timestamp) -> Option<Self> {
+        let author = shown_name(None);
+        (self.author != author).then(|| Self { author, ..self.changed(now) })
+    }
+
     fn changed(&self, now: Timestamp) -> Self {
         Self { updated_at: now, version: self.version.saturating_add(1), ..self.clone() }
     }

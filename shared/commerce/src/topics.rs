@@ -23,6 +23,7 @@ use platform::app_review;
 use platform::developer;
 use platform::installation;
 use platform::submission;
+use privacy::redaction;
 use reliability::incident;
 use sales::discount;
 use sales::dispute;
@@ -59,6 +60,7 @@ const DECLARED: &[&[Entry]] = &[
     shipping::TOPICS,
     tax::TOPICS,
     customer::TOPICS,
+    redaction::TOPICS,
     review::TOPICS,
     form::TOPICS,
     media::TOPICS,

@@ -10,7 +10,7 @@ use std::time::Duration;
 use gateway::app::App;
 use gateway::item::Key;
 use gateway::queue::QueueName;
-use ground::id::{DrillId, ExportId, ImportId, LoadTestId, ReplayId};
+use ground::id::{DrillId, ExportId, ImportId, LoadTestId, RedactionId, ReplayId};
 use ground::key;
 use serde::{Deserialize, Serialize};
 
@@ -46,6 +46,11 @@ pub enum RunMessage {
         /// The export.
         id: ExportId,
     },
+    /// A redaction's.
+    Redaction {
+        /// The redaction.
+        id: RedactionId,
+    },
 }
 
 impl RunMessage {
@@ -57,7 +62,10 @@ impl RunMessage {
         let test = || LoadTestId::parse(named(key::LOAD_TESTS)?).map(|id| Self::LoadTest { id });
         let import = || ImportId::parse(named(key::IMPORTS)?).map(|id| Self::Import { id });
         let export = || ExportId::parse(named(key::EXPORTS)?).map(|id| Self::Export { id });
-        replay().or_else(drill).or_else(test).or_else(import).or_else(export)
+        let redaction =
+            || RedactionId::parse(named(key::REDACTIONS)?).map(|id| Self::Redaction { id });
+        let ours = || replay().or_else(drill).or_else(test);
+        ours().or_else(import).or_else(export).or_else(redaction)
     }
 
     /// Sends it. A message that is not sent is no loss: the work is due.

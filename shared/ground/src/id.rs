@@ -114,6 +114,8 @@ gateway::ids! {
     ImportId = "imp_";
     /// An export.
     ExportId = "exp_";
+    /// A redaction of a customer.
+    RedactionId = "red_";
 }
 
 /// Ids that follow from something, and from what. Of a kind that is listed some ids may still be
@@ -130,6 +132,7 @@ pub const DERIVED: &[(&str, &str)] = &[
     (RefundId::PREFIX, "the order or the payment, and the idempotency key, or what was seen there"),
     (DisputeId::PREFIX, "the store, the provider, and the provider's id of the dispute"),
     (DisputeEvidenceId::PREFIX, "the dispute, who sends the evidence, and the idempotency key"),
+    (RedactionId::PREFIX, "the store and the customer: somebody is forgotten once"),
     (DeliveryId::PREFIX, "the event and the subscription, and which replay it is of"),
     (ProductId::PREFIX, "the import and the row, for what an import makes"),
     (CustomerId::PREFIX, "the import and the row, for whom an import makes"),

@@ -75,6 +75,23 @@ pub struct PostalAddress {
 }
 
 impl PostalAddress {
+    /// What the books need of it: the country and the region that taxed the order.
+    #[must_use]
+    pub fn redacted(&self) -> Self {
+        Self {
+            first_name: None,
+            last_name: None,
+            company: None,
+            line1: String::new(),
+            line2: None,
+            city: String::new(),
+            region: self.region.clone(),
+            postal_code: None,
+            country: self.country.clone(),
+            phone: None,
+        }
+    }
+
     /// The address with its region as a code and its postal code in capitals, if it has what its
     /// country needs.
     ///

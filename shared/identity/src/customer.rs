@@ -28,7 +28,7 @@ use crate::account::{Account, Generations};
 use crate::holder::{Application, Holder};
 use crate::throttle::{Kind, Subject};
 
-pub use erase::erase_belongings;
+pub use erase::{erase_belongings, remove};
 pub use save::{CreateRequest, UpdateRequest, create, update};
 pub use session::{CustomerSession, UnverifiedCustomerToken};
 pub use topics::*;

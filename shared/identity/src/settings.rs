@@ -32,6 +32,12 @@ const MANUAL_PAYMENT_WINDOW_MINUTES: u64 = 10_080;
 /// The longest that a store may let such an order wait, but for ever (our choice): 30 days.
 pub const LONGEST_MANUAL_PAYMENT_WINDOW: i64 = 43_200;
 
+/// Days that a redaction waits (our choice), as long as at Shopify.
+const REDACTION_DAYS: u64 = 10;
+/// The longest that a store may let it: who asks to be forgotten is answered within a month (Regulation
+/// (EU) 2016/679, article 12, paragraph 3).
+pub const LONGEST_REDACTION_DAYS: i64 = 28;
+
 /// How customers check out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
@@ -120,6 +126,21 @@ pub struct Taxes {
     pub prices_include_tax: bool,
 }
 
+/// How people are forgotten who ask for it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Privacy {
+    /// Days from when a redaction of a customer is asked for to when it begins: so long it can be called
+    /// off, and apps can prepare; 0: at once.
+    pub redaction_days: u64,
+}
+
+impl Default for Privacy {
+    fn default() -> Self {
+        Self { redaction_days: REDACTION_DAYS }
+    }
+}
+
 /// A store's settings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Settings {
@@ -137,6 +158,9 @@ pub struct Settings {
     /// How orders are taxed.
     #[serde(default)]
     pub taxes: Taxes,
+    /// How people are forgotten.
+    #[serde(default)]
+    pub privacy: Privacy,
     /// When the store was made.
     pub created_at: Timestamp,
     /// When they were changed last.
@@ -169,6 +193,7 @@ impl Settings {
             notifications: Notifications::default(),
             reviews: Reviews::default(),
             taxes: Taxes::default(),
+            privacy: Privacy::default(),
             created_at: store.created_at,
             updated_at: store.created_at,
             version: 0,
@@ -204,6 +229,8 @@ ground::view! {
         reviews: Reviews,
         /// How orders are taxed.
         taxes: Taxes,
+        /// How people are forgotten.
+        privacy: Privacy,
         /// When the store was made.
         created_at: Timestamp,
         /// When they were changed last.
@@ -221,6 +248,7 @@ impl Example for SettingsView {
             notifications: Notifications::default(),
             reviews: Reviews::default(),
             taxes: Taxes::default(),
+            privacy: Privacy::default(),
             created_at: EXAMPLE_TIME,
             updated_at: EXAMPLE_TIME,
             version: 1,
@@ -240,6 +268,7 @@ mod tests {
             notifications: Notifications::default(),
             reviews: Reviews::default(),
             taxes: Taxes::default(),
+            privacy: Privacy::default(),
             created_at: now,
             updated_at: now,
             version: 0,

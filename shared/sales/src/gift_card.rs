@@ -394,6 +394,12 @@ impl GiftCard {
         }
     }
 
+    /// The card without whom it was sent to and what was noted of it; none when there is nothing of that.
+    pub fn redacted(&self, now: Timestamp) -> Option<Self> {
+        let is_told = self.recipient.is_some() || self.note.is_some();
+        is_told.then(|| Self { recipient: None, note: None, ..self.changed(now) })
+    }
+
     /// The card at its next version.
     #[must_use]
     pub fn changed(&self, now: Timestamp) -> Self {

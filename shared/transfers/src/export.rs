@@ -9,6 +9,7 @@ mod customers;
 mod link;
 mod movements;
 mod orders;
+mod person;
 mod products;
 mod step;
 mod view;
@@ -18,14 +19,16 @@ use gateway::item::{Item, Key};
 use gateway::outbox::Due;
 use gateway::problem::{Code, Problem};
 use gateway::table::{WalkPlace, Write};
-use ground::id::{ExportId, ProductId, StoreId};
+use ground::id::{CustomerId, ExportId, ProductId, StoreId};
 use ground::key::{self, IndexKey};
+use privacy::person::{Part, Person};
 use serde::{Deserialize, Serialize};
 
 use crate::FileFormat;
 use crate::piece::KEPT;
 
 pub use link::Link;
+pub use person::About;
 pub use step::step;
 pub use view::*;
 
@@ -43,23 +46,26 @@ gateway::words! {
         Customers = "customers",
         /// Movements of stock, by product.
         Movements = "movements",
+        /// All that is kept of one customer: what a request for data makes.
+        Customer = "customer",
     }
 }
 
 impl ExportKind {
-    /// The scope that reads it.
-    pub const fn scope(self) -> &'static str {
+    /// The scopes that read it.
+    pub const fn scopes(self) -> &'static [&'static str] {
         match self {
-            Self::Products => "read_products",
-            Self::Orders => "read_orders",
-            Self::Customers => "read_customers",
-            Self::Movements => "read_inventory",
+            Self::Products => &["read_products"],
+            Self::Orders => &["read_orders"],
+            Self::Customers => &["read_customers"],
+            Self::Movements => &["read_inventory"],
+            Self::Customer => &["read_customers", "read_orders"],
         }
     }
 
     /// Whether people are named in it.
     pub const fn is_personal(self) -> bool {
-        matches!(self, Self::Orders | Self::Customers)
+        matches!(self, Self::Orders | Self::Customers | Self::Customer)
     }
 }
 
@@ -113,6 +119,12 @@ pub struct Export {
     pub place: Option<WalkPlace>,
     /// The product whose movements it is in the midst of, and where.
     pub within: Option<(ProductId, Option<WalkPlace>)>,
+    /// Whose data it is, and how far that has come, of one customer's.
+    #[serde(default)]
+    pub about: Option<About>,
+    /// The customer whose data it is.
+    #[serde(default)]
+    pub customer_id: Option<CustomerId>,
     /// When the sweep takes the next step's message for lost.
     pub due_at: Option<Timestamp>,
     /// When it ended.
@@ -166,12 +178,22 @@ impl Export {
             pieces: Vec::new(),
             place: None,
             within: None,
+            about: None,
+            customer_id: None,
             due_at: Some(now.plus(MINUTE)),
             finished_at: None,
             created_at: now,
             updated_at: now,
             version: 1,
         }
+    }
+
+    /// An export of all that is kept of a person.
+    pub fn of_person(person: Person, by: &str, now: Timestamp) -> Self {
+        let what = (ExportKind::Customer, FileFormat::Jsonl);
+        let customer_id = Some(person.customer_id.clone());
+        let export = Self::new(&person.store_id, what, (None, None), by, now);
+        Self { customer_id, about: Some(About { person, part: Part::Account }), ..export }
     }
 
     /// When the file is forgotten.
@@ -211,7 +233,15 @@ impl Export {
 
     fn ended(&self, status: ExportStatus, now: Timestamp) -> Self {
         let next = self.changed(now);
-        Self { status, due_at: None, finished_at: Some(now), place: None, within: None, ..next }
+        Self {
+            status,
+            due_at: None,
+            finished_at: Some(now),
+            place: None,
+            within: None,
+            about: None,
+            ..next
+        }
     }
 
     /// The export given up.

@@ -2,12 +2,14 @@
 //!
 //! - An [`import`] reads products, customers or stock from a file that was uploaded in parts.
 //! - An [`export`] writes products, orders, customers or movements of stock into a file.
+//! - [`people`]: files with people's data are forgotten when one of them is.
 //! - The files are kept in [`piece`]s; [`csv`] is how they are written and read, in the columns that
 //!   Shopify's files have.
 
 pub mod csv;
 pub mod export;
 pub mod import;
+pub mod people;
 pub mod piece;
 
 gateway::words! {

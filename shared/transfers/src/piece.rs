@@ -81,21 +81,26 @@ pub async fn read(app: &App, file: &str, places: &[String]) -> Result<Option<Vec
     Ok(Some(bytes))
 }
 
-/// Removes all pieces of a file. What fails is forgotten with time.
-pub async fn remove(app: &App, file: &str) {
-    let outcome = async {
-        loop {
-            let query = Query::partition(key::file_pieces(file));
-            let keys = app.table.keys(&query, REMOVED).await?;
-            if keys.is_empty() {
-                return Ok::<_, Problem>(());
-            }
-            for key in &keys {
-                app.table.write().delete(key).commit().await?;
-            }
+/// Removes all pieces of a file.
+///
+/// # Errors
+/// 503.
+pub async fn erase(app: &App, file: &str) -> Result<(), Problem> {
+    loop {
+        let query = Query::partition(key::file_pieces(file));
+        let keys = app.table.keys(&query, REMOVED).await?;
+        if keys.is_empty() {
+            return Ok(());
         }
-    };
-    if let Err(problem) = outcome.await {
+        for key in &keys {
+            app.table.write().delete(key).commit().await?;
+        }
+    }
+}
+
+/// The same. What fails is forgotten with time.
+pub async fn remove(app: &App, file: &str) {
+    if let Err(problem) = erase(app, file).await {
         tracing::warn!(cause = %problem, file, "pieces of a file were left over");
     }
 }

@@ -213,7 +213,11 @@ pub fn approved_reviews_of_product(
 }
 /// A review, by its id; and all reviews of a store, because ids sort by time.
 pub fn review_by_id(store: &StoreId, id: &ReviewId) -> IndexKey {
-    gsi2(format!("STO#{store}#REVID"), id.as_str())
+    gsi2(reviews_on(store), id.as_str())
+}
+/// The partition of all reviews of a store, in the index that finds them by their ids.
+pub fn reviews_on(store: &StoreId) -> String {
+    format!("STO#{store}#REVID")
 }
 /// The pointer to a review: who decides on it does not name its product.
 pub fn review_pointer(store: &StoreId, id: &ReviewId) -> Key {

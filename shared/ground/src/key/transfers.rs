@@ -1,10 +1,11 @@
-//! Keys of transfers: imports, exports, and what their files are kept in.
+//! Keys of transfers, and of what a store knows of a person: imports, exports, and what their files are
+//! kept in; redactions.
 
 use gateway::clock::Timestamp;
 use gateway::item::Key;
 
 use super::{IndexKey, gsi5};
-use crate::id::{ExportId, ImportId, StoreId};
+use crate::id::{ExportId, ImportId, RedactionId, StoreId};
 
 /// An import.
 pub fn import(id: &ImportId) -> Key {
@@ -56,3 +57,9 @@ pub fn file_piece(file: &str, place: &str) -> Key {
 pub fn file_pieces(file: &str) -> String {
     format!("FIL#{file}")
 }
+/// A redaction of a customer.
+pub fn redaction(id: &RedactionId) -> Key {
+    Key::new(format!("{REDACTIONS}{id}"), "A")
+}
+/// What partition keys of redactions begin with.
+pub const REDACTIONS: &str = "RED#";

@@ -1,11 +1,14 @@
 //! Removing what an account holds.
 
 use gateway::app::App;
+use gateway::clock::Timestamp;
 use gateway::item::Item;
-use gateway::problem::Problem;
-use gateway::table::{Query, Write};
+use gateway::problem::{Code, Problem};
+use gateway::table::{Condition, Query, Write};
+use ground::event::Event;
+use ground::resource::Resource;
 
-use super::Customer;
+use super::{CUSTOMER_DELETED, Customer, CustomerDeleted, UniqueCustomerEmail};
 
 /// Items of a customer that are looked at together when they leave.
 const AT_ONCE: usize = 1_000;
@@ -13,6 +16,18 @@ const AT_ONCE: usize = 1_000;
 const ROUNDS: u32 = 10;
 /// Actions of one transaction.
 const TOGETHER: usize = 100;
+
+/// Adds the removal of the account itself: its address is free again, and everybody is told. It is
+/// refused when the account is gone, and with `version_conflict` when it has another address now.
+pub fn remove(write: Write, account: &Customer, refused: Code, now: Timestamp) -> Write {
+    let gone = CustomerDeleted { id: account.id.clone(), deleted_at: now };
+    let claim = UniqueCustomerEmail::of(account).key();
+    let is_held = UniqueCustomerEmail::is_held_by(account);
+    write
+        .delete_if(&account.key(), Condition::exists(), refused)
+        .delete_if(&claim, is_held, Code::VersionConflict)
+        .emit(Event::new(&CUSTOMER_DELETED, account.about(), &gone, now))
+}
 
 /// Removes everything of a customer's but the account itself and what `kept` begins sort keys.
 ///

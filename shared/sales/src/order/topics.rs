@@ -1,7 +1,7 @@
 //! What is announced of orders.
 
-use super::OrderView;
 use super::lines::LinesView;
+use super::{OrderRedacted, OrderView};
 
 ground::topics! {
     ORDER_CREATED = "order.created", "order", Some("read_orders"), OrderView,
@@ -36,4 +36,6 @@ ground::topics! {
         "An order is done with.";
     ORDER_REOPENED = "order.reopened", "order", Some("read_orders"), OrderView,
         "A closed order was reopened.";
+    ORDER_REDACTED = "order.redacted", "order", Some("read_orders"), OrderRedacted,
+        "Whom an order was for was removed from it: remove what you hold of them.";
 }

@@ -16,7 +16,9 @@ use sales::order::{Order, OrderView};
 use serde::Serialize;
 use tokio::time::Instant;
 
-use super::{Export, ExportKind, ExportStatus, columns, customers, movements, orders, products};
+use super::{
+    Export, ExportKind, ExportStatus, columns, customers, movements, orders, person, products,
+};
 use crate::FileFormat;
 use crate::piece::{self, PIECE, Piece};
 
@@ -29,7 +31,7 @@ const MOVEMENTS: usize = 500;
 
 /// What a page came to.
 #[derive(Debug, Default)]
-struct Written {
+pub(super) struct Written {
     bytes: Vec<u8>,
     done: u64,
     rows: u64,
@@ -51,12 +53,20 @@ impl Written {
                 self.rows = self.rows.saturating_add(count);
                 self.bytes.extend(crate::csv::rows(&rows));
             }
-            FileFormat::Jsonl => {
-                self.rows = self.rows.saturating_add(1);
-                self.bytes.extend(serde_json::to_vec(line).unwrap_or_default());
-                self.bytes.push(b'\n');
-            }
+            FileFormat::Jsonl => self.line(line),
         }
+    }
+
+    fn line(&mut self, line: &impl Serialize) {
+        self.rows = self.rows.saturating_add(1);
+        self.bytes.extend(serde_json::to_vec(line).unwrap_or_default());
+        self.bytes.push(b'\n');
+    }
+
+    /// One thing more, as a line.
+    pub(super) fn add_line(&mut self, line: &impl Serialize) {
+        self.done = self.done.saturating_add(1);
+        self.line(line);
     }
 }
 
@@ -121,6 +131,8 @@ fn names(kind: ExportKind) -> &'static [&'static str] {
         ExportKind::Orders => orders::COLUMNS,
         ExportKind::Customers => customers::COLUMNS,
         ExportKind::Movements => movements::COLUMNS,
+        // Always written as lines.
+        ExportKind::Customer => &[],
     }
 }
 
@@ -152,6 +164,7 @@ async fn page(app: &App, export: &mut Export, written: &mut Written) -> Result<b
             Ok(place)
         }
         ExportKind::Movements => movements_page(app, export, written).await,
+        ExportKind::Customer => person::page(app, export, written).await,
     }
 }
 

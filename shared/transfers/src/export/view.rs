@@ -2,7 +2,7 @@
 
 use gateway::clock::Timestamp;
 use ground::event::{About, EXAMPLE_TIME, Event, Example};
-use ground::id::{ExportId, StoreId};
+use ground::id::{CustomerId, ExportId, StoreId};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -33,6 +33,8 @@ ground::view! {
         id: ExportId,
         /// What is exported.
         kind: ExportKind,
+        /// The customer whose data it is, of a request for data.
+        customer_id: Option<CustomerId>,
         /// How it is written.
         format: FileFormat,
         /// Only what was made at this time or later.

@@ -1,0 +1,154 @@
+//! What people may ask of a store: what it knows of them, and to be forgotten.
+
+use std::time::Duration;
+
+use axum::extract::State;
+use delivery::run::RunMessage;
+use gateway::app::App;
+use gateway::problem::{Code, Problem};
+use gateway::reply::{Accepted, Json};
+use gateway::request::Path;
+use gateway::table::retry;
+use ground::event::Event;
+use ground::id::{CustomerId, StoreId};
+use ground::key;
+use ground::resource::{Resource, load};
+use ground::scope::{ReadCustomers, WriteCustomers};
+use identity::customer::Customer;
+use identity::settings::Settings;
+use platform::caller::StoreAccess;
+use privacy::person::Person;
+use privacy::redaction::{
+    CUSTOMER_DATA_REQUESTED, CUSTOMER_REDACTION_CANCELLED, CUSTOMER_REDACTION_REQUESTED,
+    CustomerDataRequested, Redaction, RedactionStatus, RedactionView,
+};
+use transfers::export::{Export, ExportView};
+
+/// `POST /v1/customers/{id}/data-request`: Writes all that the store keeps of a customer into a file.
+///
+/// The answer is an export, whose file is a JSON object on each line: the account, addresses, wishes,
+/// sessions, orders with what belongs to them, gift cards, reviews, and forms that name the address. Apps
+/// are told that somebody asks what is known of them.
+///
+/// # Errors
+/// `not_found`.
+pub(crate) async fn data_request(
+    access: StoreAccess<WriteCustomers>,
+    State(app): State<App>,
+    Path(id): Path<CustomerId>,
+) -> Result<Accepted<ExportView>, Problem> {
+    let account: Customer = load(&app, &key::customer(&access.store.id, &id)).await?;
+    let now = app.clock.now();
+    let (store_id, customer_id) = (account.store_id.clone(), id.clone());
+    let person = Person { store_id, customer_id, emails: vec![account.email.normalized()] };
+    let export = Export::of_person(person, access.actor.id(), now);
+    let told = CustomerDataRequested { id, export_id: export.id.clone(), requested_at: now };
+    let answer = Accepted::new(&ExportView::from(&export)).version(export.version);
+    let answer = app
+        .table
+        .write()
+        .create(&export, Code::VersionConflict)
+        .emit(Event::new(&CUSTOMER_DATA_REQUESTED, account.about(), &told, now))
+        .answer(answer, now)
+        .await?;
+    RunMessage::Export { id: export.id }.send(&app, Duration::ZERO).await;
+    Ok(answer)
+}
+
+fn accepted(redaction: &Redaction) -> Accepted<RedactionView> {
+    Accepted::new(&RedactionView::from(redaction)).version(redaction.version)
+}
+
+/// `POST /v1/customers/{id}/redact`: Has a customer forgotten, after the days that the store has set.
+///
+/// Their account goes, with all that names them in orders, gift cards, reviews, forms, files and events;
+/// sums stay. Asked again, it answers with the redaction as it is. Somebody who has deleted their account is forgotten
+/// by the id that their orders name.
+///
+/// # Errors
+/// `not_found`.
+pub(crate) async fn redact(
+    access: StoreAccess<WriteCustomers>,
+    State(app): State<App>,
+    Path(id): Path<CustomerId>,
+) -> Result<Accepted<RedactionView>, Problem> {
+    let (app, store, by) = (&app, &access.store, access.actor.id());
+    let person = (&store.id, &id);
+    let redaction_key = key::redaction(&Redaction::id_of(person.0, person.1));
+    let account_key = key::customer(person.0, person.1);
+    let settings_key = Settings::key_of(&store.id);
+    let keys = [&redaction_key, &account_key, &settings_key];
+    let (redaction, answer) = retry(|| async move {
+        let now = app.clock.now();
+        let mut batch = app.table.get_many(&keys).await?;
+        let before: Option<Redaction> = batch.take(keys[0])?;
+        let account: Option<Customer> = batch.take(keys[1])?;
+        let settings: Option<Settings> = batch.take(keys[2])?;
+        let is_cancelled = |one: &Redaction| one.status == RedactionStatus::Cancelled;
+        if let Some(standing) = before.as_ref().filter(|before| !is_cancelled(before)) {
+            return Ok((standing.clone(), accepted(standing)));
+        }
+        if account.is_none() && !known(person.0, person.1).has_ordered(app).await? {
+            return Err(Code::NotFound.into());
+        }
+        let days = settings.unwrap_or_else(|| Settings::of(store)).privacy.redaction_days;
+        let redaction =
+            Redaction::schedule(person, account.as_ref(), before.as_ref(), (by, days), now);
+        let write = match before {
+            None => app.table.write().create(&redaction, Code::VersionConflict),
+            Some(_) => app.table.write().replace(&redaction, Code::VersionConflict),
+        };
+        let write = write.emit(redaction.event(&CUSTOMER_REDACTION_REQUESTED));
+        let answer = write.answer(accepted(&redaction), now).await?;
+        Ok((redaction, answer))
+    })
+    .await?;
+    if !redaction.is_over() && redaction.begins_at <= app.clock.now() {
+        RunMessage::Redaction { id: redaction.id }.send(app, Duration::ZERO).await;
+    }
+    Ok(answer)
+}
+
+fn known(store: &StoreId, customer: &CustomerId) -> Person {
+    Person { store_id: store.clone(), customer_id: customer.clone(), emails: Vec::new() }
+}
+
+async fn find(app: &App, store: &StoreId, customer: &CustomerId) -> Result<Redaction, Problem> {
+    load(app, &key::redaction(&Redaction::id_of(store, customer))).await
+}
+
+/// `GET /v1/customers/{id}/redaction`: Shows the redaction of a customer.
+///
+/// # Errors
+/// `not_found`.
+pub(crate) async fn redaction(
+    access: StoreAccess<ReadCustomers>,
+    State(app): State<App>,
+    Path(id): Path<CustomerId>,
+) -> Result<Json<RedactionView>, Problem> {
+    let found = find(&app, &access.store.id, &id).await?;
+    Ok(Json::new(&RedactionView::from(&found)).version(found.version))
+}
+
+/// `DELETE /v1/customers/{id}/redaction`: Calls the redaction of a customer off, before it begins.
+///
+/// # Errors
+/// `not_found`; `invalid_state_transition` once it has begun.
+pub(crate) async fn cancel_redaction(
+    access: StoreAccess<WriteCustomers>,
+    State(app): State<App>,
+    Path(id): Path<CustomerId>,
+) -> Result<Json<RedactionView>, Problem> {
+    let (app, store, id) = (&app, &access.store.id, &id);
+    retry(|| async move {
+        let now = app.clock.now();
+        let cancelled = find(app, store, id).await?.cancelled(now)?;
+        app.table
+            .write()
+            .replace(&cancelled, Code::VersionConflict)
+            .emit(cancelled.event(&CUSTOMER_REDACTION_CANCELLED))
+            .answer(Json::new(&RedactionView::from(&cancelled)).version(cancelled.version), now)
+            .await
+    })
+    .await
+}

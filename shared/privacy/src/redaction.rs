@@ -1,0 +1,192 @@
+//! Redactions: a person is forgotten, as far as a store may forget them.
+//!
+//! A redaction waits for the days that the store has set, in which apps can prepare and it can be called
+//! off. Then it is long work (`delivery::run`): part by part ([`Part`]) what names the person goes, and
+//! each step is one that can be taken again. While an order of theirs is not done with it waits a day
+//! more, because the store must know where to send it, or whom to ask for money.
+//!
+//! What it leaves: the sums, lines and states of orders, with country and region as taxes are booked by;
+//! payments, which name nobody; reviews without their author; that there was a redaction. What is sealed
+//! for another purpose is forgotten with it: kept answers in a day, mails once they are sent, what payment
+//! providers told in 90 days.
+
+mod events;
+mod scrub;
+mod step;
+mod view;
+
+use std::time::Duration;
+
+use gateway::clock::{DAY, MINUTE, Timestamp};
+use gateway::item::{Item, Key};
+use gateway::outbox::Due;
+use gateway::problem::Problem;
+use gateway::table::WalkPlace;
+use ground::event::{About, Event, Topic};
+use ground::id::{CustomerId, RedactionId, StoreId};
+use ground::key::{self, IndexKey};
+use identity::customer::Customer;
+use serde::{Deserialize, Serialize};
+
+use crate::person::{Part, Person};
+
+pub use step::step;
+pub use view::*;
+
+gateway::words! {
+    /// Where a redaction is in its life.
+    RedactionStatus {
+        /// Its day has not come, or an order is not done with.
+        Scheduled = "scheduled",
+        /// At work.
+        Running = "running",
+        /// What named the person is gone.
+        Succeeded = "succeeded",
+        /// Called off before it began.
+        Cancelled = "cancelled",
+    }
+}
+
+/// A redaction.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Redaction {
+    /// It follows from store and customer: somebody is forgotten once.
+    pub id: RedactionId,
+    /// The store.
+    pub store_id: StoreId,
+    /// Who is forgotten. Their id stays in the store's books.
+    pub customer_id: CustomerId,
+    /// Who asked for it: `mer_…` or `app_…`.
+    pub created_by: String,
+    /// Where it is in its life.
+    pub status: RedactionStatus,
+    /// E-mail addresses that they have used, normalized, until it is over.
+    pub emails: Vec<String>,
+    /// The part that it is at.
+    pub part: Part,
+    /// Where it goes on there.
+    pub place: Option<WalkPlace>,
+    /// Whether an order that is not done with keeps it from beginning.
+    pub waits_for_orders: bool,
+    /// When it begins.
+    pub begins_at: Timestamp,
+    /// When the sweep takes it up.
+    pub due_at: Option<Timestamp>,
+    /// When it ended.
+    pub finished_at: Option<Timestamp>,
+    /// When it was asked for.
+    pub created_at: Timestamp,
+    /// When it changed last.
+    pub updated_at: Timestamp,
+    /// Optimistic lock: one more with each write.
+    pub version: u64,
+}
+
+impl Item for Redaction {
+    const KIND: &'static str = "redaction";
+    fn key(&self) -> Key {
+        key::redaction(&self.id)
+    }
+    fn version(&self) -> u64 {
+        self.version
+    }
+    fn indexes(&self) -> Vec<IndexKey> {
+        self.due_at.map(|at| Due::Run.mark(self.id.as_str(), at)).into_iter().collect()
+    }
+}
+
+impl Redaction {
+    /// The id of a customer's redaction.
+    pub fn id_of(store: &StoreId, customer: &CustomerId) -> RedactionId {
+        RedactionId::derive(&[store.as_str(), customer.as_str()])
+    }
+
+    /// A redaction that is asked for; in place of one that was called off, if there is such.
+    pub fn schedule(
+        (store, customer): (&StoreId, &CustomerId),
+        account: Option<&Customer>,
+        before: Option<&Self>,
+        (by, days): (&str, u64),
+        now: Timestamp,
+    ) -> Self {
+        let wait = Duration::from_secs(DAY.as_secs().saturating_mul(days));
+        let begins_at = now.plus(wait);
+        // What is due at once is carried by a message, which the sweep sends again when it is lost.
+        let due_at = if days == 0 { now.plus(MINUTE) } else { begins_at };
+        Self {
+            id: Self::id_of(store, customer),
+            store_id: store.clone(),
+            customer_id: customer.clone(),
+            created_by: by.to_owned(),
+            status: RedactionStatus::Scheduled,
+            emails: account.map(|account| account.email.normalized()).into_iter().collect(),
+            part: Part::Account,
+            place: None,
+            waits_for_orders: false,
+            begins_at,
+            due_at: Some(due_at),
+            finished_at: None,
+            created_at: before.map_or(now, |before| before.created_at),
+            updated_at: now,
+            version: before.map_or(1, |before| before.version.saturating_add(1)),
+        }
+    }
+
+    /// Whether nothing more happens.
+    pub fn is_over(&self) -> bool {
+        matches!(self.status, RedactionStatus::Succeeded | RedactionStatus::Cancelled)
+    }
+
+    /// What can be done with it now.
+    pub fn allowed_actions(&self) -> Vec<&'static str> {
+        if self.status == RedactionStatus::Scheduled { vec!["cancel"] } else { Vec::new() }
+    }
+
+    /// Who is forgotten.
+    pub fn person(&self) -> Person {
+        Person {
+            store_id: self.store_id.clone(),
+            customer_id: self.customer_id.clone(),
+            emails: self.emails.clone(),
+        }
+    }
+
+    fn changed(&self, now: Timestamp) -> Self {
+        Self { updated_at: now, version: self.version.saturating_add(1), ..self.clone() }
+    }
+
+    /// The redaction at work, whose next message is lost when a minute has passed.
+    fn running(&self, now: Timestamp) -> Self {
+        let (status, due_at) = (RedactionStatus::Running, Some(now.plus(MINUTE)));
+        Self { status, due_at, waits_for_orders: false, ..self.changed(now) }
+    }
+
+    /// The redaction that waits until the person's orders are done with.
+    fn postponed(&self, now: Timestamp) -> Self {
+        Self { waits_for_orders: true, due_at: Some(now.plus(DAY)), ..self.changed(now) }
+    }
+
+    fn ended(&self, status: RedactionStatus, now: Timestamp) -> Self {
+        let (emails, place, finished_at) = (Vec::new(), None, Some(now));
+        Self { status, emails, place, finished_at, due_at: None, ..self.changed(now) }
+    }
+
+    /// The redaction called off.
+    ///
+    /// # Errors
+    /// `invalid_state_transition` once it has begun, or is over.
+    pub fn cancelled(&self, now: Timestamp) -> Result<Self, Problem> {
+        if self.status != RedactionStatus::Scheduled {
+            return Err(Problem::state(self.status.as_str(), &self.allowed_actions()));
+        }
+        Ok(self.ended(RedactionStatus::Cancelled, now))
+    }
+
+    /// What has become of it, in the customer's timeline.
+    pub fn event(&self, topic: &Topic<RedactionView>) -> Event {
+        let (store, entity) = (Some(&self.store_id), self.id.as_str());
+        let about = About { store, app: None, entity, version: self.version };
+        let event = Event::new(topic, about, &RedactionView::from(self), self.updated_at);
+        event.in_timeline_of(self.customer_id.as_str())
+    }
+}

@@ -1,0 +1,79 @@
+//! Removing what names a person from one thing after the other. Each can be done again.
+
+use catalogue::form::FormSubmission;
+use catalogue::review::Review;
+use gateway::app::App;
+use gateway::item::Item;
+use gateway::problem::{Code, Problem};
+use gateway::table::retry;
+use ground::key;
+use identity::customer::{self, Customer};
+use sales::gift_card::GiftCard;
+use sales::order::{Order, load};
+
+use super::events::expunge;
+use crate::person::Person;
+
+/// The account, with all that is beside it; and its events.
+pub(super) async fn account(app: &App, person: &Person) -> Result<bool, Problem> {
+    let key = key::customer(&person.store_id, &person.customer_id);
+    if let Some(account) = app.table.get::<Customer>(&key).await? {
+        customer::erase_belongings(app, &account, key::SESSIONS).await?;
+        let now = app.clock.now();
+        let removed = customer::remove(app.table.write(), &account, Code::VersionConflict, now);
+        removed.commit().await?;
+        // What was added while the rest was removed; nothing can be added any more.
+        customer::erase_belongings(app, &account, "").await?;
+    }
+    expunge(app, &person.store_id, person.customer_id.as_str()).await
+}
+
+/// An order with its fulfilments and refunds; and their events.
+pub(super) async fn order(app: &App, found: &Order) -> Result<bool, Problem> {
+    let own = &found.key();
+    retry(|| async move {
+        let now = app.clock.now();
+        let order = app.table.get::<Order>(own).await?;
+        let Some(next) = order.and_then(|order| order.redacted(now)) else { return Ok(()) };
+        let write = app.table.write().replace(&next, Code::VersionConflict);
+        write.emit(next.redacted_event(now)).commit().await
+    })
+    .await?;
+    let now = app.clock.now();
+    let whole = load::aggregate(app, &found.store_id, &found.id).await?;
+    for parcel in &whole.fulfillments {
+        replace(app, parcel.redacted(now)).await?;
+    }
+    for refund in &whole.refunds {
+        replace(app, refund.redacted(now)).await?;
+    }
+    expunge(app, &found.store_id, found.id.as_str()).await
+}
+
+/// A gift card: it stays, and whom it was sent to goes.
+pub(super) async fn gift_card(app: &App, card: &GiftCard) -> Result<bool, Problem> {
+    replace(app, card.redacted(app.clock.now())).await?;
+    expunge(app, &card.store_id, card.id.as_str()).await
+}
+
+/// A review: it stays, and its author's name goes.
+pub(super) async fn review(app: &App, review: &Review) -> Result<bool, Problem> {
+    replace(app, review.redacted(app.clock.now())).await?;
+    expunge(app, &review.store_id, review.id.as_str()).await
+}
+
+/// A form that was sent: its event first, because nothing leads to that once the form is gone.
+pub(super) async fn form(app: &App, form: &FormSubmission) -> Result<bool, Problem> {
+    let is_silent = expunge(app, &form.store_id, form.id.as_str()).await?;
+    if is_silent {
+        app.table.write().delete(&form.key()).commit().await?;
+    }
+    Ok(is_silent)
+}
+
+async fn replace<T: Item>(app: &App, redacted: Option<T>) -> Result<(), Problem> {
+    match redacted {
+        Some(item) => app.table.write().replace(&item, Code::VersionConflict).commit().await,
+        None => Ok(()),
+    }
+}

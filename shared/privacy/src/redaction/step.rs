@@ -1,0 +1,147 @@
+//! A step of a redaction: pages of its parts, one after the other.
+
+use std::time::Duration;
+
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::item::Item;
+use gateway::problem::{Code, Problem};
+use gateway::table::WalkPlace;
+use ground::id::{RedactionId, StoreId};
+use ground::key;
+use tokio::time::Instant;
+
+use super::{CUSTOMER_REDACTED, Redaction, RedactionStatus, scrub};
+use crate::person::{Part, PartPage};
+
+/// How long one message stays with a redaction.
+const STAY: Duration = Duration::from_secs(10);
+/// How long what is on its way out is given to go.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// What a page came to.
+enum Done {
+    /// All of it; the part goes on there, if it does.
+    All(Option<WalkPlace>),
+    /// Something is being written by somebody else, or is on its way out.
+    NotYet,
+}
+
+/// Takes the next step; answers with when the one after it is to be taken, if there is one. `forget_files`
+/// removes the files in which the store has people's data, and answers whether none is left.
+///
+/// # Errors
+/// `version_conflict` when somebody else has written the redaction; 503 when the table cannot be reached.
+pub async fn step<F>(
+    app: &App,
+    id: &RedactionId,
+    forget_files: F,
+) -> Result<Option<Timestamp>, Problem>
+where
+    F: AsyncFn(&App, &StoreId) -> Result<bool, Problem>,
+{
+    let found = app.table.get::<Redaction>(&key::redaction(id)).await?;
+    let Some(mut redaction) = found.filter(|redaction| !redaction.is_over()) else {
+        return Ok(None);
+    };
+    let now = app.clock.now();
+    if redaction.status == RedactionStatus::Scheduled {
+        // The sweep takes it up on its day.
+        if now < redaction.begins_at {
+            return Ok(None);
+        }
+        if redaction.person().has_unfinished_order(app).await? {
+            save(app, &redaction.postponed(now)).await?;
+            return Ok(None);
+        }
+    }
+    let began = Instant::now();
+    while !redaction.is_over() {
+        if began.elapsed() >= STAY {
+            return Ok(Some(app.clock.now()));
+        }
+        let done = match page(app, &mut redaction, &forget_files).await {
+            Err(problem) if problem.code == Code::VersionConflict => Done::NotYet,
+            outcome => outcome?,
+        };
+        let Done::All(place) = done else { return Ok(Some(app.clock.now().plus(PATIENCE))) };
+        redaction = advance(app, &redaction, place).await?;
+    }
+    tracing::info!(
+        redaction = id.as_str(),
+        store = redaction.store_id.as_str(),
+        customer = redaction.customer_id.as_str(),
+        "redacted"
+    );
+    Ok(None)
+}
+
+/// Writes how far it has come.
+async fn advance(
+    app: &App,
+    redaction: &Redaction,
+    place: Option<WalkPlace>,
+) -> Result<Redaction, Problem> {
+    let now = app.clock.now();
+    let next = match (place, redaction.part.next()) {
+        (Some(place), _) => Redaction { place: Some(place), ..redaction.running(now) },
+        (None, Some(part)) => Redaction { part, place: None, ..redaction.running(now) },
+        (None, None) => redaction.ended(RedactionStatus::Succeeded, now),
+    };
+    save(app, &next).await?;
+    Ok(next)
+}
+
+async fn save(app: &App, redaction: &Redaction) -> Result<(), Problem> {
+    let write = app.table.write().replace(redaction, Code::VersionConflict);
+    let is_done = redaction.status == RedactionStatus::Succeeded;
+    let event = is_done.then(|| redaction.event(&CUSTOMER_REDACTED));
+    write.also(event, |write, event| write.emit(event)).commit().await
+}
+
+async fn page<F>(app: &App, redaction: &mut Redaction, forget_files: &F) -> Result<Done, Problem>
+where
+    F: AsyncFn(&App, &StoreId) -> Result<bool, Problem>,
+{
+    let person = redaction.person();
+    let place = redaction.place.clone();
+    let place = place.as_ref();
+    match redaction.part {
+        Part::Account => Ok(whole(scrub::account(app, &person).await?)),
+        Part::Orders => orders(app, redaction).await,
+        Part::GiftCards => each(app, person.gift_cards(app, place).await, scrub::gift_card).await,
+        Part::Reviews => each(app, person.reviews(app, place).await, scrub::review).await,
+        Part::Forms => each(app, person.forms(app, place).await, scrub::form).await,
+        Part::Files => Ok(whole(forget_files(app, &person.store_id).await?)),
+    }
+}
+
+const fn whole(is_all: bool) -> Done {
+    if is_all { Done::All(None) } else { Done::NotYet }
+}
+
+/// A page of orders. The addresses in them are written down before they go: what else names the person is
+/// found by them.
+async fn orders(app: &App, redaction: &mut Redaction) -> Result<Done, Problem> {
+    let mut person = redaction.person();
+    let (found, next) = person.orders(app, redaction.place.as_ref()).await?;
+    found.iter().filter_map(|order| order.email.as_ref()).for_each(|email| person.learn(email));
+    if person.emails != redaction.emails {
+        let known = Redaction { emails: person.emails, ..redaction.running(app.clock.now()) };
+        save(app, &known).await?;
+        *redaction = known;
+    }
+    each(app, Ok((found, next)), scrub::order).await
+}
+
+async fn each<T: Item, F>(app: &App, page: PartPage<T>, scrub: F) -> Result<Done, Problem>
+where
+    F: AsyncFn(&App, &T) -> Result<bool, Problem>,
+{
+    let (found, next) = page?;
+    let mut is_all = true;
+    for one in &found {
+        is_all &= scrub(app, one).await?;
+    }
+    Ok(if is_all { Done::All(next) } else { Done::NotYet })
+}

@@ -1,0 +1,80 @@
+//! Redactions and requests for data, as they are shown and announced.
+
+use gateway::clock::Timestamp;
+use ground::event::{EXAMPLE_TIME, Example};
+use ground::id::{CustomerId, ExportId, RedactionId, StoreId};
+use ground::sample_id;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{Redaction, RedactionStatus};
+
+ground::topics! {
+    CUSTOMER_DATA_REQUESTED = "customer.data_requested", "customer", Some("read_customers"),
+        CustomerDataRequested,
+        "A person asks what is known of them: tell the store what you hold.";
+    CUSTOMER_REDACTION_REQUESTED = "customer.redaction_requested", "redaction", Some("read_customers"),
+        RedactionView,
+        "A person is to be forgotten on the day that is named: prepare to remove what you hold of them.";
+    CUSTOMER_REDACTION_CANCELLED = "customer.redaction_cancelled", "redaction", Some("read_customers"),
+        RedactionView, "A person is not to be forgotten after all.";
+    CUSTOMER_REDACTED = "customer.redacted", "redaction", Some("read_customers"), RedactionView,
+        "A person was forgotten: remove what you hold of them.";
+}
+
+/// Somebody asks what is known of them.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct CustomerDataRequested {
+    /// Who.
+    pub id: CustomerId,
+    /// The export in whose file the store has it.
+    pub export_id: ExportId,
+    /// When it was asked.
+    pub requested_at: Timestamp,
+}
+
+impl Example for CustomerDataRequested {
+    fn example() -> Self {
+        Self {
+            id: sample_id!(CustomerId),
+            export_id: sample_id!(ExportId),
+            requested_at: EXAMPLE_TIME,
+        }
+    }
+}
+
+ground::view! {
+    /// A redaction of a customer.
+    RedactionView of redaction: Redaction {
+        /// The id.
+        id: RedactionId,
+        /// Who is forgotten.
+        customer_id: CustomerId,
+        /// Where it is in its life.
+        status: RedactionStatus,
+        /// Whether an order that is not done with keeps it from beginning.
+        waits_for_orders: bool,
+        /// When it begins, unless it is called off.
+        begins_at: Timestamp,
+        /// Who asked for it.
+        created_by: String,
+        /// When it ended.
+        finished_at: Option<Timestamp>,
+        /// What can be done with it now.
+        allowed_actions: Vec<&'static str> = redaction.allowed_actions(),
+        /// When it was asked for.
+        created_at: Timestamp,
+        /// When it changed last.
+        updated_at: Timestamp,
+        /// Counts its changes.
+        version: u64,
+    }
+}
+
+impl Example for RedactionView {
+    fn example() -> Self {
+        let person = (&StoreId::derive(&["example"]), &sample_id!(CustomerId));
+        let by = ("mer_example", 10);
+        Self::from(&Redaction::schedule(person, None, None, by, EXAMPLE_TIME))
+    }
+}

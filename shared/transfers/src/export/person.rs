@@ -1,0 +1,142 @@
+//! All that a store keeps of a person, a JSON object on each line: `{"kind": …, "data": …}`.
+
+use catalogue::form::FormSubmissionView;
+use catalogue::review::ReviewView;
+use catalogue::wishlist::Wish;
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::item::Item;
+use gateway::problem::Problem;
+use gateway::table::{Query, WalkPlace};
+use ground::id::{ProductId, VariantId};
+use ground::key;
+use identity::address::{Address, AddressView};
+use identity::customer::{Customer, CustomerSession, CustomerView};
+use identity::session::CreatedVia;
+use privacy::person::{Part, Person};
+use sales::gift_card::GiftCardView;
+use sales::order::fulfillment::FulfillmentView;
+use sales::order::refund::RefundView;
+use sales::order::{Order, OrderView, load};
+use sales::payment::PaymentView;
+use serde::{Deserialize, Serialize};
+
+use super::Export;
+use super::step::Written;
+
+/// Addresses, wishes or sessions of one person.
+const MOST: usize = 1_000;
+
+/// Whose data an export is of, and how far it has come there.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct About {
+    /// The person.
+    pub person: Person,
+    /// The part that it is at.
+    pub part: Part,
+}
+
+#[derive(Serialize)]
+struct Line<'a, T> {
+    kind: &'a str,
+    data: T,
+}
+
+#[derive(Serialize)]
+struct WishLine {
+    product_id: ProductId,
+    variant_id: Option<VariantId>,
+    created_at: Timestamp,
+}
+
+#[derive(Serialize)]
+struct SessionLine {
+    created_via: CreatedVia,
+    ip_prefix: String,
+    created_at: Timestamp,
+    expires_at: Timestamp,
+}
+
+fn add(written: &mut Written, kind: &str, data: impl Serialize) {
+    written.add_line(&Line { kind, data });
+}
+
+/// Reads a page of the part that it is at, and moves on; answers whether it was the last.
+pub(super) async fn page(
+    app: &App,
+    export: &mut Export,
+    written: &mut Written,
+) -> Result<bool, Problem> {
+    let Some(About { mut person, part }) = export.about.clone() else { return Ok(true) };
+    let place = export.place.clone();
+    let place = place.as_ref();
+    let next = match part {
+        Part::Account => account(app, &person, written).await?,
+        Part::Orders => {
+            let (found, next) = person.orders(app, place).await?;
+            for order in &found {
+                order.email.iter().for_each(|email| person.learn(email));
+                add_order(app, order, written).await?;
+            }
+            next
+        }
+        Part::GiftCards => {
+            let (found, next) = person.gift_cards(app, place).await?;
+            let now = app.clock.now();
+            found.iter().for_each(|card| add(written, "gift_card", GiftCardView::of(card, now)));
+            next
+        }
+        Part::Reviews => {
+            let (found, next) = person.reviews(app, place).await?;
+            found.iter().for_each(|review| add(written, "review", ReviewView::from(review)));
+            next
+        }
+        Part::Forms => {
+            let (found, next) = person.forms(app, place).await?;
+            let line = |form| add(written, "form_submission", FormSubmissionView::from(form));
+            found.iter().for_each(line);
+            next
+        }
+        // What is in other files is in this one as well.
+        Part::Files => None,
+    };
+    let following = if next.is_some() { Some(part) } else { part.next() };
+    export.place = next;
+    export.about = following.map(|part| About { person, part });
+    Ok(following.is_none())
+}
+
+async fn account(
+    app: &App,
+    person: &Person,
+    written: &mut Written,
+) -> Result<Option<WalkPlace>, Problem> {
+    let key = key::customer(&person.store_id, &person.customer_id);
+    let Some(account) = app.table.get::<Customer>(&key).await? else { return Ok(None) };
+    add(written, "customer", CustomerView::from(&account));
+    let beside = |prefix: &str| Query::partition(account.key().pk).begins_with(prefix);
+    for address in app.table.all::<Address>(&beside(key::ADDRESSES), MOST).await? {
+        let default = account.default_address_id.as_ref();
+        add(written, "address", AddressView::of(&address, default));
+    }
+    for wish in app.table.all::<Wish>(&beside(key::WISHES), MOST).await? {
+        let Wish { product_id, variant_id, created_at, .. } = wish;
+        add(written, "wish", WishLine { product_id, variant_id, created_at });
+    }
+    for session in app.table.all::<CustomerSession>(&beside(key::SESSIONS), MOST).await? {
+        let CustomerSession { created_via, ip_prefix, created_at, expires_at, .. } = session;
+        add(written, "session", SessionLine { created_via, ip_prefix, created_at, expires_at });
+    }
+    Ok(None)
+}
+
+async fn add_order(app: &App, order: &Order, written: &mut Written) -> Result<(), Problem> {
+    let whole = load::aggregate(app, &order.store_id, &order.id).await?;
+    add(written, "order", OrderView::from(&whole.order));
+    for fulfillment in &whole.fulfillments {
+        add(written, "fulfillment", FulfillmentView::from(fulfillment));
+    }
+    whole.refunds.iter().for_each(|refund| add(written, "refund", RefundView::from(refund)));
+    whole.payments.iter().for_each(|payment| add(written, "payment", PaymentView::from(payment)));
+    Ok(())
+}

@@ -1,0 +1,69 @@
+//! Files with people's data are forgotten when one of them is: nobody can be taken out of a file.
+
+use gateway::app::App;
+use gateway::item::{Index, Item};
+use gateway::problem::Problem;
+use gateway::table::Query;
+use ground::id::StoreId;
+use ground::key;
+
+use crate::export::{Export, ExportKind};
+use crate::import::{Import, ImportKind, ImportStatus};
+use crate::piece;
+
+/// Files that are looked at together.
+const PAGE: usize = 100;
+
+/// Removes a store's exports of people's data, and the files of its imports of customers; answers whether
+/// none is left, because an import that is being read is let finish.
+///
+/// # Errors
+/// `version_conflict` when one of them has moved on meanwhile; 503.
+pub async fn forget(app: &App, store: &StoreId) -> Result<bool, Problem> {
+    exports(app, store).await?;
+    imports(app, store).await
+}
+
+async fn exports(app: &App, store: &StoreId) -> Result<(), Problem> {
+    let all = [Query::index(Index::Gsi5, key::exports_on(store))];
+    let is_meant = |export: &Export| ExportKind::is_personal(export.kind);
+    let mut place = None;
+    loop {
+        let (found, next) = app.table.walk(&all, PAGE, place.as_ref(), is_meant).await?;
+        for export in &found {
+            if !export.status.is_over() {
+                export.cancelled(app.clock.now())?.save(app.table.write()).commit().await?;
+            }
+            piece::erase(app, export.id.as_str()).await?;
+            app.table.write().delete(&export.key()).commit().await?;
+        }
+        if next.is_none() {
+            return Ok(());
+        }
+        place = next;
+    }
+}
+
+async fn imports(app: &App, store: &StoreId) -> Result<bool, Problem> {
+    let all = [Query::index(Index::Gsi5, key::imports_on(store))];
+    let is_meant = |import: &Import| import.kind == ImportKind::Customers;
+    let (mut place, mut is_all) = (None, true);
+    loop {
+        let (found, next) = app.table.walk(&all, PAGE, place.as_ref(), is_meant).await?;
+        for import in &found {
+            if import.status == ImportStatus::Running {
+                is_all = false;
+                continue;
+            }
+            if !import.status.is_over() {
+                let cancelled = import.cancelled(app.clock.now())?;
+                cancelled.save(import, app.table.write()).commit().await?;
+            }
+            piece::erase(app, import.id.as_str()).await?;
+        }
+        if next.is_none() {
+            return Ok(is_all);
+        }
+        place = next;
+    }
+}
