@@ -149,16 +149,17 @@ impl Gateway {
         self.scan(prefix).await.into_iter().map(plain).collect()
     }
 
-    /// Every item with all that can be read in it: its attributes, unpacked, and the bytes of files.
-    pub async fn everything(&self) -> Vec<(String, String)> {
+    /// Every item that the table has not yet to forget, and the bytes of files in it: all that can be read.
+    pub async fn everything(&self) -> Vec<(Value, String)> {
         let read = |item: Attributes| {
             let bytes = item.values().filter_map(|value| value.as_b().ok());
-            let files: String =
+            let files =
                 bytes.map(|bytes| String::from_utf8_lossy(bytes.as_ref()).into_owned()).collect();
-            let item = plain(item);
-            (format!("{} {}", item["PK"], item["SK"]), format!("{item} {files}"))
+            (plain(item), files)
         };
-        self.scan("").await.into_iter().map(read).collect()
+        let now = self.now().millis() / 1_000;
+        let is_kept = |(item, _): &(Value, String)| item["ttl"].as_i64().is_none_or(|at| now < at);
+        self.scan("").await.into_iter().map(read).filter(is_kept).collect()
     }
 
     async fn scan(&self, prefix: &str) -> Vec<Attributes> {
