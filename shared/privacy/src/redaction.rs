@@ -8,7 +8,7 @@
 //! What it leaves: the sums, lines and states of orders, with country and region as taxes are booked by;
 //! payments, which name nobody; reviews without their author; that there was a redaction. What is sealed
 //! for another purpose is forgotten with it: kept answers in a day, mails once they are sent, what payment
-//! providers told in 90 days.
+//! providers told in 30 days.
 
 mod events;
 mod scrub;

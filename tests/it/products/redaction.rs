@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use ground::id::RedactionId;
 use support::{
     Client, Market, Placed, Receiver, Reply, Shopper, Value, cart, eventually, inr, json, unique,
 };
@@ -337,4 +338,26 @@ async fn a_request_for_data_is_a_file_of_everything_about_one_person() {
         .json(json!({}))
         .await
         .expect(404);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_redaction_that_is_cut_off_anywhere_and_taken_by_two_ends_the_same() {
+    let traces = Traces::leave(1).await;
+    let (market, owner) = (&traces.market, &traces.market.owner);
+    let asked = owner.post(&traces.path("redact")).json(json!({})).await.expect(202);
+    let redaction = RedactionId::parse(&asked.str("/id")).unwrap();
+    let owner = &traces.advance(Duration::from_hours(24)).await;
+    // Beside the system's own worker, workers that die at any moment.
+    for moment in 0..60_u64 {
+        let files = transfers::people::forget;
+        let worker = privacy::redaction::step(market.gateway.app(), &redaction, files);
+        let _ = tokio::time::timeout(Duration::from_millis(moment), worker).await;
+    }
+    traces.redacted(owner).await;
+    market.gateway.quiet().await;
+    assert_eq!(traces.named_in(false).await, Vec::new());
+    for name in ["customer.deleted", "customer.redacted"] {
+        assert_eq!(market.gateway.events(name).await.len(), 1, "{name}");
+    }
+    assert_eq!(market.gateway.events("order.redacted").await.len(), 2);
 }

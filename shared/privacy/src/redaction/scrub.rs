@@ -50,10 +50,14 @@ pub(super) async fn order(app: &App, found: &Order) -> Result<bool, Problem> {
     expunge(app, &found.store_id, found.id.as_str()).await
 }
 
-/// A gift card: it stays, and whom it was sent to goes.
+/// A gift card: it stays, and whom it was sent to goes. Its events first, because nothing says whose it was
+/// afterwards.
 pub(super) async fn gift_card(app: &App, card: &GiftCard) -> Result<bool, Problem> {
-    replace(app, card.redacted(app.clock.now())).await?;
-    expunge(app, &card.store_id, card.id.as_str()).await
+    let is_silent = expunge(app, &card.store_id, card.id.as_str()).await?;
+    if is_silent {
+        replace(app, card.redacted(app.clock.now())).await?;
+    }
+    Ok(is_silent)
 }
 
 /// A review: it stays, and its author's name goes.
