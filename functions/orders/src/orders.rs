@@ -1,5 +1,7 @@
 //! A store's orders: the list, one of them with all that belongs to it, its data, its timeline.
 
+use std::collections::BTreeMap;
+
 use axum::extract::State;
 use commerce::topics;
 use gateway::app::App;
@@ -10,8 +12,8 @@ use gateway::reply::{Json, Page};
 use gateway::request::{AtMost, Body, Fault, FromText, IfMatch, Patch, Path, Query, Text, request};
 use gateway::table::Query as Search;
 use ground::event::Event;
-use ground::fields::Email;
-use ground::id::{CustomerId, EventId, OrderId};
+use ground::fields::{Email, Metadata, MetadataFilter};
+use ground::id::{CustomerId, EventId, OrderId, OrderItemId};
 use ground::key;
 use ground::resource::change;
 use ground::scope::{ReadOrders, WriteOrders};
@@ -21,7 +23,8 @@ use sales::order::fulfillment::FulfillmentView;
 use sales::order::refund::RefundView;
 use sales::order::update::OrderUpdate;
 use sales::order::{
-    FinancialStatus, FulfillmentStatus, ORDER_UPDATED, Order, OrderStatus, OrderView, load,
+    FinancialStatus, FulfillmentStatus, MAX_LINES, ORDER_UPDATED, Order, OrderStatus, OrderView,
+    load,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -64,6 +67,8 @@ pub struct ListQuery {
     customer_id: Option<CustomerId>,
     /// Only the one of this number, with or without the store's prefix.
     number: Option<Text<1, 40>>,
+    /// Only those that keep this text under this name in their metadata, or in a line's: `name:text`.
+    metadata: Option<MetadataFilter>,
     /// Only those that changed since then.
     updated_since: Option<Since>,
 }
@@ -74,6 +79,10 @@ impl ListQuery {
             && self.financial_status.is_none_or(|status| order.financial_status == status)
             && self.fulfillment_status.is_none_or(|status| order.fulfillment_status == status)
             && self.customer_id.as_ref().is_none_or(|id| order.customer_id.as_ref() == Some(id))
+            && self.metadata.as_ref().is_none_or(|kept| {
+                kept.takes(&order.metadata)
+                    || order.items.iter().any(|line| kept.takes(&line.metadata))
+            })
             && self.updated_since.is_none_or(|since| order.updated_at >= since.0)
     }
 
@@ -82,6 +91,7 @@ impl ListQuery {
         self.status.is_some()
             || self.financial_status.is_some()
             || self.fulfillment_status.is_some()
+            || self.metadata.is_some()
             || self.updated_since.is_some()
     }
 }
@@ -145,6 +155,16 @@ pub async fn show(
     Ok(Json::new(&details).version(aggregate.order.version))
 }
 
+/// What to change about a line.
+#[request]
+#[derive(Debug, Clone)]
+pub struct LineUpdate {
+    /// The line.
+    order_item_id: OrderItemId,
+    /// What is kept with it, all of it; `null` clears it.
+    metadata: Patch<Metadata>,
+}
+
 /// What to change about an order.
 #[request]
 #[derive(Debug, Clone)]
@@ -153,10 +173,30 @@ pub struct UpdateRequest {
     note: Patch<Text<0, 2000>>,
     /// All labels.
     tags: Option<AtMost<Text<1, 100>, MAX_TAGS>>,
+    /// What is kept with it, all of it; `null` clears it.
+    metadata: Patch<Metadata>,
+    /// What is kept with lines, all of it.
+    items: Option<AtMost<LineUpdate, MAX_LINES>>,
     /// Where confirmations go.
     email: Option<Email>,
     /// Where it goes, until something has left.
     shipping_address: Option<AddressInput>,
+}
+
+impl LineUpdate {
+    /// The line, and all of its metadata, if that changes.
+    fn all(self) -> Option<(OrderItemId, BTreeMap<String, String>)> {
+        Some((self.order_item_id, metadata_of(self.metadata)?))
+    }
+}
+
+/// All of the metadata that is asked for, if that is.
+fn metadata_of(asked: Patch<Metadata>) -> Option<BTreeMap<String, String>> {
+    match asked {
+        Patch::Keep => None,
+        Patch::Clear => Some(BTreeMap::new()),
+        Patch::Set(metadata) => Some(metadata.0),
+    }
 }
 
 impl From<UpdateRequest> for OrderUpdate {
@@ -167,6 +207,14 @@ impl From<UpdateRequest> for OrderUpdate {
                 Patch::Clear => Some(None),
                 Patch::Set(note) => Some(Some(String::from(note)).filter(|note| !note.is_empty())),
             },
+            metadata: metadata_of(ask.metadata),
+            lines: ask
+                .items
+                .map(|lines| lines.0)
+                .unwrap_or_default()
+                .into_iter()
+                .filter_map(LineUpdate::all)
+                .collect(),
             tags: ask.tags.map(|tags| tags.0.into_iter().map(String::from).collect()),
             email: ask.email,
             shipping_address: ask.shipping_address.map(PostalAddress::from),

@@ -6,7 +6,7 @@ use gateway::idempotency;
 use gateway::problem::{FieldError, Problem};
 use gateway::reply::{Created, Either, Json};
 use gateway::request::{AtMost, Body, Flag, Given, Judgement, Ruled, Rules, Text, request};
-use ground::fields::Email;
+use ground::fields::{Email, Metadata};
 use ground::id::{CustomerId, ShippingRateId};
 use ground::key;
 use ground::money::AskedMoney;
@@ -60,6 +60,8 @@ pub struct PlaceRequest {
     expected_total: Option<AskedMoney>,
     /// In the merchant's words.
     note: Option<Text<0, 2000>>,
+    /// What is kept with the order.
+    metadata: Option<Metadata>,
     /// How it is to be paid.
     payment: Option<PaymentInput>,
     /// Labels.
@@ -142,6 +144,7 @@ pub async fn place(
             shipping_address,
             billing_address,
             note: ask.note.map(String::from).filter(|note| !note.is_empty()),
+            metadata: ask.metadata.map(|metadata| metadata.0).unwrap_or_default(),
             tags: ask.tags.into_iter().flat_map(|tags| tags.0).map(String::from).collect(),
             source: ask.source.map_or_else(|| "admin".to_owned(), String::from),
             payment: ask.payment,

@@ -8,7 +8,7 @@ use gateway::problem::{Code, Problem};
 use gateway::reply::{Accepted, Created, Json, Page};
 use gateway::request::{Body, IfMatch, Path, Query, Text, request};
 use gateway::table::{self, retry};
-use ground::fields::Email;
+use ground::fields::{Email, MetadataFilter};
 use ground::id::{CustomerId, OrderId};
 use ground::key;
 use ground::resource::{Resource, load};
@@ -36,6 +36,8 @@ pub(crate) struct ListQuery {
     tag: Option<Text<1, 100>>,
     /// One of the store's groups.
     group: Option<Text<1, 100>>,
+    /// Those that keep this text under this name in their metadata: `name:text`.
+    metadata: Option<MetadataFilter>,
     /// Changed at this time or later.
     updated_since: Option<Timestamp>,
 }
@@ -57,6 +59,7 @@ impl ListQuery {
         found
             && tagged
             && grouped
+            && self.metadata.as_ref().is_none_or(|kept| kept.takes(&customer.metadata))
             && self.updated_since.is_none_or(|since| customer.updated_at >= since)
     }
 
@@ -64,6 +67,7 @@ impl ListQuery {
         self.q.is_some()
             || self.tag.is_some()
             || self.group.is_some()
+            || self.metadata.is_some()
             || self.updated_since.is_some()
     }
 }

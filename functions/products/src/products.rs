@@ -3,7 +3,7 @@
 mod bulk;
 mod lookup;
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use axum::extract::State;
 use catalogue::collection::{self, Collection, CollectionKind, Judged, Members};
@@ -20,6 +20,7 @@ use gateway::request::{
     Written, request,
 };
 use gateway::table::{Query, Scanned};
+use ground::fields::MetadataFilter;
 use ground::id::{CollectionId, ProductId, StoreId};
 use ground::key;
 use ground::scope::{ReadProducts, WriteProducts};
@@ -76,6 +77,8 @@ pub struct ListQuery {
     /// Those that have variants of this barcode, without case: each variant with its product. Not with
     /// `collection_id`, `ids` or `q`.
     barcode: Option<Text<1, 64>>,
+    /// Those that keep this text under this name in their metadata: `name:text`. Not with `q`.
+    metadata: Option<MetadataFilter>,
     /// Those that changed at this time or later.
     updated_since: Option<Timestamp>,
     /// These, in this order; with a collection, those of them that are in it.
@@ -91,7 +94,8 @@ impl Rules for ListQuery {
             Some(FieldError::new(format!("/{name}"), "not_combined", detail))
         };
         let sku = clash("sku", &others).or_else(|| clash("sku", &["barcode"]));
-        sku.into_iter().chain(clash("barcode", &others)).collect()
+        let words = clash("metadata", &["q"]);
+        sku.into_iter().chain(clash("barcode", &others)).chain(words).collect()
     }
 }
 
@@ -100,20 +104,24 @@ struct Facts<'a> {
     status: ProductStatus,
     vendor: Option<&'a str>,
     tags: &'a [String],
+    /// None of a card, which does not have it: they are not filtered by it.
+    metadata: Option<&'a BTreeMap<String, String>>,
     updated_at: Timestamp,
 }
 
 impl<'a> From<&'a Product> for Facts<'a> {
     fn from(product: &'a Product) -> Self {
         let Product { status, vendor, tags, updated_at, .. } = product;
-        Self { status: *status, vendor: vendor.as_deref(), tags, updated_at: *updated_at }
+        let (vendor, metadata) = (vendor.as_deref(), Some(&product.metadata));
+        Self { status: *status, vendor, tags, metadata, updated_at: *updated_at }
     }
 }
 
 impl<'a> From<&'a Card> for Facts<'a> {
     fn from(card: &'a Card) -> Self {
         let Card { status, vendor, tags, updated_at, .. } = card;
-        Self { status: *status, vendor: vendor.as_deref(), tags, updated_at: *updated_at }
+        let (vendor, metadata) = (vendor.as_deref(), None);
+        Self { status: *status, vendor, tags, metadata, updated_at: *updated_at }
     }
 }
 
@@ -128,6 +136,10 @@ impl ListQuery {
         self.status.is_none_or(|status| product.status == status)
             && self.vendor.as_ref().is_none_or(vendor)
             && self.tag.as_ref().is_none_or(tag)
+            && self
+                .metadata
+                .as_ref()
+                .is_none_or(|kept| product.metadata.is_some_and(|own| kept.takes(own)))
             && self.updated_since.is_none_or(|since| product.updated_at >= since)
     }
 }

@@ -9,8 +9,9 @@ use gateway::clock::Timestamp;
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
 use gateway::reply::{Created, Json, NoContent, Page};
-use gateway::request::{Body, Flag, IfMatch, Int, Patch, Path, Text, request};
+use gateway::request::{Body, Flag, IfMatch, Int, Patch, Path, Query, Text, request};
 use gateway::table::retry;
+use ground::fields::{Metadata, MetadataFilter, WebUrl};
 use ground::id::{ProductId, VariantId};
 use ground::money::AskedMoney;
 use ground::scope::{ReadProducts, WriteProducts};
@@ -18,7 +19,7 @@ use identity::store::{InventoryPolicy, Store};
 use platform::caller::StoreAccess;
 
 use catalogue::workflows::save_product::ask::{
-    ChoiceAsk, MAX_GRAMS, VariantAsk, amount, at_home, judge_references, locations,
+    ChoiceAsk, MAX_GRAMS, VariantAsk, amount, at_home, judge_pictures, judge_references, locations,
 };
 use catalogue::workflows::save_product::close;
 use catalogue::workflows::save_product::write::{Revision, WriteStep, release_orphans};
@@ -32,6 +33,14 @@ async fn load(
     product::load(app, &store.id, id).await?.ok_or_else(|| Code::NotFound.into())
 }
 
+/// Which variants to list.
+#[request]
+#[derive(Debug)]
+pub struct ListQuery {
+    /// Only those that keep this text under this name in their metadata: `name:text`.
+    metadata: Option<MetadataFilter>,
+}
+
 /// `GET /v1/products/{id}/variants`: a product's variants, in their order.
 ///
 /// # Errors
@@ -40,9 +49,11 @@ pub async fn list(
     caller: StoreAccess<ReadProducts>,
     State(app): State<App>,
     Path(id): Path<ProductId>,
+    Query(query): Query<ListQuery>,
     paging: Paging,
 ) -> Result<Page<VariantView>, Problem> {
-    let (_, variants) = load(&app, &caller.store, &id).await?;
+    let (_, mut variants) = load(&app, &caller.store, &id).await?;
+    variants.retain(|it| query.metadata.as_ref().is_none_or(|kept| kept.takes(&it.metadata)));
     let views = variants.iter().map(VariantView::from).collect();
     paging.whole(&app, views, |view| view.id.to_string()).await
 }
@@ -90,6 +101,7 @@ async fn add(
     judge_new(&mut faults, &variants, &choice, None);
     let position = u32::try_from(variants.len().saturating_add(1)).unwrap_or(u32::MAX);
     let draft = ask.draft(id, position, "", (store, &mut faults), now);
+    judge_pictures(&before.images, [(&draft.variant, String::new())], &mut faults);
     let references = locations(std::slice::from_ref(&draft), |_| String::new());
     judge_references(app, references, &mut faults).await?;
     faults.done()?;
@@ -135,6 +147,10 @@ pub struct UpdateRequest {
     barcode: Patch<Text<1, 64>>,
     /// Whether it is sent by parcel.
     requires_shipping: Option<Flag>,
+    /// Which of the product's pictures shows it, by its address; `null`: its first one.
+    image_url: Patch<WebUrl>,
+    /// What apps and merchants keep with it, all of it.
+    metadata: Patch<Metadata>,
     /// How it is stocked; how much there is is changed by `/v1/inventory/levels`.
     inventory: Option<StockRequest>,
     /// Its place among the product's variants, from 1; the others make room.
@@ -182,6 +198,16 @@ impl UpdateRequest {
         self.barcode.apply(&mut wanted.barcode);
         if let Some(flag) = self.requires_shipping {
             wanted.requires_shipping = flag.0;
+        }
+        match self.image_url {
+            Patch::Keep => {}
+            Patch::Clear => wanted.image_url = None,
+            Patch::Set(url) => wanted.image_url = Some(url.into()),
+        }
+        match self.metadata {
+            Patch::Keep => {}
+            Patch::Clear => wanted.metadata.clear(),
+            Patch::Set(metadata) => wanted.metadata = metadata.0,
         }
         if let Some(stock) = self.inventory {
             if let Some(flag) = stock.tracked {
@@ -241,6 +267,7 @@ pub async fn update(
             faults.judge_choice(&before.options, &wanted.options, "");
             judge_new(&mut faults, &variants, &wanted.options, Some(&variant.id));
         }
+        judge_pictures(&before.images, [(&wanted, String::new())], &mut faults);
         faults.done()?;
         let after = arranged(&variants, wanted, position, now);
         let shown = after.iter().find(|variant| variant.id == variant_id).unwrap_or(variant);

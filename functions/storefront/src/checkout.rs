@@ -11,7 +11,7 @@ use gateway::request::{
     AtMost, Body, Flag, Given, Judgement, Path, Raw, Ruled, Rules, Text, request,
 };
 use gateway::seal;
-use ground::fields::Email;
+use ground::fields::{Email, Metadata};
 use ground::id::{OrderId, ShippingRateId};
 use ground::money::AskedMoney;
 use identity::address::{AddressInput, PostalAddress};
@@ -59,6 +59,8 @@ pub struct OrderRequest {
     expected_total: Option<AskedMoney>,
     /// A word to the merchant.
     note: Option<Text<0, 2000>>,
+    /// What is kept with the order.
+    metadata: Option<Metadata>,
     /// How the shopper wants to pay.
     payment: Option<PaymentInput>,
     /// Only says what it would come to, and whether it can be had.
@@ -165,6 +167,7 @@ fn buyer(caller: &Shopper, ask: &OrderRequest, faults: &mut Vec<FieldError>) -> 
         shipping_address: ask.shipping_address.clone().map(PostalAddress::from),
         billing_address: ask.billing_address.clone().map(PostalAddress::from),
         note: ask.note.clone().map(String::from).filter(|note| !note.is_empty()),
+        metadata: ask.metadata.clone().map(|metadata| metadata.0).unwrap_or_default(),
         tags: Vec::new(),
         source: "storefront".to_owned(),
         payment: ask.payment.clone(),

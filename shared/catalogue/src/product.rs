@@ -38,7 +38,7 @@ use identity::store::{InventoryPolicy, Store};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use ask::{ImageAsk, Metadata, OptionAsk, SeoAsk, Sku, Tags};
+pub use ask::{ImageAsk, OptionAsk, SeoAsk, Sku, Tags};
 pub use barcode::Barcode;
 pub use card::{Card, CardImage, CardOrder, cards};
 pub(crate) use card::{id_of, newest_first};
@@ -233,6 +233,12 @@ pub struct Variant {
     pub tracked: bool,
     /// What happens to an order when its stock is short; the store's policy unless said.
     pub policy: Option<InventoryPolicy>,
+    /// Which of the product's pictures shows it; its first one unless said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub image_url: Option<String>,
+    /// What apps and merchants keep with it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub metadata: BTreeMap<String, String>,
     /// The locations at which it can be sold, of whatever kind they are. Stock says so, and no write
     /// of the variant ([`Variant::STOCK`]).
     #[serde(default)]

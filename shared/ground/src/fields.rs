@@ -1,12 +1,14 @@
 //! Words that several nouns are made of, parsed at the edge.
 
 mod line;
+mod metadata;
 
 use gateway::request::{Fault, FromText};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use line::{DisplayName, Line, misleads};
+pub use metadata::{Metadata, MetadataFilter};
 
 /// Implements what every text type has: reading it as text, its schema (with what `schemars`
 /// attributes add), its stored form.

@@ -11,6 +11,8 @@ mod session;
 mod topics;
 mod view;
 
+use std::collections::BTreeMap;
+
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
@@ -97,6 +99,9 @@ pub struct Customer {
     /// Whether their orders are not taxed.
     #[serde(default)]
     pub tax_exempt: bool,
+    /// What apps and merchants keep with them; they are not shown it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub metadata: BTreeMap<String, String>,
     /// Orders placed.
     pub orders_count: u64,
     /// What was paid for them, in the store's currency.
@@ -159,6 +164,7 @@ impl Customer {
             groups: Vec::new(),
             note: None,
             tax_exempt: false,
+            metadata: BTreeMap::new(),
             orders_count: 0,
             total_spent: Money::zero(currency),
             addresses_count: 0,

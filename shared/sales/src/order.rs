@@ -45,6 +45,8 @@ mod transitions;
 pub mod update;
 mod view;
 
+use std::collections::BTreeMap;
+
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key, Packing};
 use gateway::outbox::Due;
@@ -150,6 +152,9 @@ pub struct Order {
     /// Labels of the merchant's.
     #[serde(default)]
     pub tags: Vec<String>,
+    /// What apps and merchants keep with it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub metadata: BTreeMap<String, String>,
     /// Where it was made: `storefront`, or what the maker says.
     pub source: String,
     /// The payment provider that the shopper chose at checkout.

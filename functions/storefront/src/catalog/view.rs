@@ -107,6 +107,8 @@ struct VariantChoice {
     weight_grams: Option<u32>,
     barcode: Option<String>,
     requires_shipping: bool,
+    /// Which of the product's pictures shows it; its first one when it is null.
+    image_url: Option<String>,
     /// Whether it can be bought, as was known a moment ago.
     in_stock: bool,
     position: u32,
@@ -128,6 +130,7 @@ impl VariantChoice {
             weight_grams: variant.weight_grams,
             barcode: variant.barcode,
             requires_shipping: variant.requires_shipping,
+            image_url: variant.image_url,
             position: variant.position,
             created_at: variant.created_at,
             updated_at: variant.updated_at,

@@ -1,6 +1,6 @@
 //! The words that requests about products are made of.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
 use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
 use gateway::request::{AtMost, Fault, FieldErrors, FromText, Text, request};
@@ -12,8 +12,6 @@ use super::{MAX_VARIANTS, ProductOption, Seo};
 
 /// Tags of one product.
 const MAX_TAGS: usize = 250;
-/// Entries of a product's metadata (our choice).
-const MAX_METADATA: usize = 30;
 
 /// A stock-keeping unit: 1 to 100 characters without control characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,36 +55,6 @@ impl Deserr<FieldErrors> for Tags {
         let mut seen = HashSet::new();
         let tags = tags.0.into_iter().map(String::from);
         Ok(Self(tags.filter(|tag| seen.insert(tag.to_lowercase())).collect()))
-    }
-}
-
-/// What apps and merchants keep with a product: at most 30 entries, names of at most 40
-/// characters, texts of at most 500.
-#[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
-#[schemars(inline)]
-pub struct Metadata(pub BTreeMap<String, String>);
-
-impl Deserr<FieldErrors> for Metadata {
-    fn deserialize_from_value<V: IntoValue>(
-        value: Value<V>,
-        location: ValuePointerRef<'_>,
-    ) -> Result<Self, FieldErrors> {
-        let entries = BTreeMap::<String, Text<0, 500>>::deserialize_from_value(value, location)?;
-        if entries.len() > MAX_METADATA {
-            let detail = format!("Must have at most {MAX_METADATA} entries.");
-            return Err(FieldErrors::at(location, Fault::new("too_many", detail)));
-        }
-        let misnamed = entries.keys().filter(|name| Text::<1, 40>::from_text(name).is_err());
-        let misnamed: Vec<_> = misnamed
-            .flat_map(|name| {
-                let fault = Fault::new("invalid_name", "A name has 1 to 40 characters.");
-                FieldErrors::at(location.push_key(name), fault).0
-            })
-            .collect();
-        if !misnamed.is_empty() {
-            return Err(FieldErrors(misnamed));
-        }
-        Ok(Self(entries.into_iter().map(|(name, text)| (name, text.into())).collect()))
     }
 }
 

@@ -131,7 +131,10 @@ impl Product {
             product_title: self.title.clone(),
             variant_title: variant.title.clone(),
             sku: variant.sku.clone(),
-            image_url: self.image().map(|image| image.url.clone()),
+            image_url: variant
+                .image_url
+                .clone()
+                .or_else(|| self.image().map(|image| image.url.clone())),
             price: variant.price.clone(),
             status: self.status,
             tracked: variant.tracked,

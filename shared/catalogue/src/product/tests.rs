@@ -54,6 +54,8 @@ pub(crate) fn variant(name: &str, price: i64) -> Variant {
         weight_grams: None,
         barcode: None,
         requires_shipping: true,
+        image_url: None,
+        metadata: BTreeMap::new(),
         tracked: true,
         policy: None,
         stocked_at: Vec::new(),

@@ -151,6 +151,10 @@ ground::view! {
         barcode: Option<String>,
         /// Whether it is sent by parcel.
         requires_shipping: bool,
+        /// Which of the product's pictures shows it; its first one when it is null.
+        image_url: Option<String>,
+        /// What apps and merchants keep with it.
+        metadata: BTreeMap<String, String>,
         /// How it is stocked.
         inventory: InventoryView = InventoryView { tracked: variant.tracked, policy: variant.policy },
         /// Its place among the product's variants, from 1.
@@ -208,6 +212,8 @@ impl Example for ProductView {
             weight_grams: Some(350),
             barcode: None,
             requires_shipping: true,
+            image_url: None,
+            metadata: BTreeMap::new(),
             inventory: InventoryView { tracked: true, policy: None },
             position: 1,
             created_at: EXAMPLE_TIME,

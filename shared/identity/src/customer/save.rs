@@ -6,7 +6,7 @@ use gateway::item::Key;
 use gateway::problem::{Code, Problem};
 use gateway::reply::{Created, Json};
 use gateway::request::{AtMost, Flag, IfMatch, Patch, Text, request};
-use ground::fields::{Email, Phone};
+use ground::fields::{Email, Metadata, Phone};
 use ground::id::CustomerId;
 use ground::resource::{Resource, change};
 
@@ -44,6 +44,8 @@ pub struct CreateRequest {
     note: Option<Text<1, 2_000>>,
     /// Whether their orders are not taxed.
     tax_exempt: Flag,
+    /// What apps and merchants keep with them.
+    metadata: Option<Metadata>,
     /// Where their orders go, unless they say otherwise: the first of their address book.
     address: Option<AddressInput>,
 }
@@ -94,6 +96,7 @@ pub async fn create(
         groups: ask.groups.map(words).unwrap_or_default(),
         note: ask.note.map(String::from),
         tax_exempt: ask.tax_exempt.0,
+        metadata: ask.metadata.map(|metadata| metadata.0).unwrap_or_default(),
         ..made
     };
     app.table
@@ -126,6 +129,8 @@ pub struct UpdateRequest {
     note: Patch<Text<1, 2_000>>,
     /// Whether their orders are not taxed.
     tax_exempt: Option<Flag>,
+    /// What apps and merchants keep with them, all of it; `null` clears it.
+    metadata: Patch<Metadata>,
     /// Whether the account may be used; while it may not, nobody is signed in to it.
     status: Option<CustomerStatus>,
 }
@@ -140,6 +145,11 @@ impl UpdateRequest {
         wanted.tags = self.tags.map_or(wanted.tags, words);
         wanted.groups = self.groups.map_or(wanted.groups, words);
         wanted.tax_exempt = self.tax_exempt.map_or(wanted.tax_exempt, |flag| flag.0);
+        match self.metadata {
+            Patch::Keep => {}
+            Patch::Clear => wanted.metadata.clear(),
+            Patch::Set(metadata) => wanted.metadata = metadata.0,
+        }
         wanted.status = self.status.unwrap_or(wanted.status);
         let source = self.marketing_source.as_ref().map_or(BY_STORE, |source| source.as_str());
         match self.accepts_marketing {

@@ -1,5 +1,7 @@
 //! Customers as they are shown.
 
+use std::collections::BTreeMap;
+
 use gateway::clock::Timestamp;
 use ground::event::{EXAMPLE_TIME, Example, sample};
 use ground::fields::{Email, Phone};
@@ -36,6 +38,8 @@ ground::view! {
         note: Option<String>,
         /// Whether their orders are not taxed.
         tax_exempt: bool,
+        /// What apps and merchants keep with them; they are not shown it.
+        metadata: BTreeMap<String, String>,
         /// Orders placed.
         orders_count: u64,
         /// What was paid for them.
@@ -105,6 +109,7 @@ impl Example for CustomerView {
             groups: Vec::new(),
             note: None,
             tax_exempt: false,
+            metadata: BTreeMap::new(),
             orders_count: 2,
             total_spent: money::sample(259_800),
             created_at: EXAMPLE_TIME,

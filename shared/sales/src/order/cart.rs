@@ -1,9 +1,11 @@
 //! A cart as it is asked for: its lines, who orders, how it is to be paid. What is wrong with it is
 //! collected, and named together with what the store says about the cart.
 
+use std::collections::BTreeMap;
+
 use gateway::problem::FieldError;
 use gateway::request::{Fault, Given, Int, Text, request};
-use ground::fields::{Email, Phone};
+use ground::fields::{Email, Metadata, Phone};
 use ground::id::VariantId;
 use ground::money::{AskedMoney, Money};
 use ground::provider::ProviderName;
@@ -21,6 +23,8 @@ pub struct LineInput {
     pub variant_id: VariantId,
     /// How many.
     pub quantity: Int<1, MAX_QUANTITY>,
+    /// What is kept with the line. Lines of one variant become one, and cannot say different things.
+    pub metadata: Option<Metadata>,
 }
 
 /// That a cart, which is an order's `items`, is empty.
@@ -40,6 +44,8 @@ pub struct CartLine {
     pub variant_id: VariantId,
     /// How many.
     pub quantity: u32,
+    /// What is kept with it.
+    pub metadata: BTreeMap<String, String>,
     /// Where in the request it was named first.
     pub position: usize,
 }
@@ -121,11 +127,17 @@ pub fn merge(
     errors: &mut Vec<FieldError>,
 ) -> Vec<CartLine> {
     let mut lines: Vec<CartLine> = Vec::new();
-    for (position, LineInput { variant_id, quantity }) in named.into_iter().enumerate() {
+    for (position, LineInput { variant_id, quantity, metadata }) in named.into_iter().enumerate() {
         let quantity = u32::try_from(quantity.0).unwrap_or(0);
-        match lines.iter_mut().find(|line| line.variant_id == variant_id) {
-            Some(line) => line.quantity = line.quantity.saturating_add(quantity),
-            None => lines.push(CartLine { variant_id, quantity, position }),
+        let metadata = metadata.map(|metadata| metadata.0).unwrap_or_default();
+        let Some(line) = lines.iter_mut().find(|line| line.variant_id == variant_id) else {
+            lines.push(CartLine { variant_id, quantity, metadata, position });
+            continue;
+        };
+        line.quantity = line.quantity.saturating_add(quantity);
+        if !metadata.is_empty() && metadata != line.metadata {
+            let detail = "Lines of one variant become one, and cannot say different things.";
+            errors.push(fault(&format!("/items/{position}/metadata"), "metadata_conflict", detail));
         }
     }
     if lines.is_empty() {

@@ -1,5 +1,7 @@
 //! What an order is made of: lines, the gift cards and payments that pay for it, addresses.
 
+use std::collections::BTreeMap;
+
 use ground::fields::Phone;
 use ground::id::{GiftCardId, LocationId, OrderItemId, PaymentId, ProductId, VariantId};
 use ground::money::Money;
@@ -89,6 +91,9 @@ pub struct OrderItem {
     pub tracked: bool,
     /// Whether it has to be sent.
     pub requires_shipping: bool,
+    /// What apps and merchants keep with it, and what its shopper said of it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub metadata: BTreeMap<String, String>,
 }
 
 impl OrderItem {

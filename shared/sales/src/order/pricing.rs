@@ -4,6 +4,8 @@ mod quote;
 mod rules;
 mod sums;
 
+use std::collections::BTreeMap;
+
 use catalogue::inventory::{self, Level};
 use catalogue::product::{ProductStatus, Sellable};
 use gateway::clock::Timestamp;
@@ -46,6 +48,8 @@ pub struct Buyer {
     pub billing_address: Option<PostalAddress>,
     /// In the shopper's or the merchant's words.
     pub note: Option<String>,
+    /// What is kept with the order.
+    pub metadata: BTreeMap<String, String>,
     /// Labels of the merchant's.
     pub tags: Vec<String>,
     /// Where it is made.
@@ -275,6 +279,7 @@ impl Order {
             billing_address: buyer.billing_address,
             note: buyer.note,
             tags: buyer.tags,
+            metadata: buyer.metadata,
             source: buyer.source,
             payment_provider: payment.map(|payment| payment.provider.to_string()),
             capture_method: payment.and_then(|payment| payment.capture_method),
@@ -328,6 +333,7 @@ impl OrderItem {
             allocations: priced.units.iter().cloned().map(Allocation::from).collect(),
             tracked: sellable.tracked,
             requires_shipping: sellable.requires_shipping,
+            metadata: priced.line.metadata.clone(),
         }
     }
 }

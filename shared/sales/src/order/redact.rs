@@ -1,5 +1,7 @@
 //! Removing from an order whom it was for: names and addresses go, sums stay.
 
+use std::collections::BTreeMap;
+
 use gateway::clock::Timestamp;
 use ground::event::{EXAMPLE_TIME, Event, Example};
 use ground::id::{CustomerId, OrderId};
@@ -11,7 +13,7 @@ use serde::Serialize;
 
 use super::fulfillment::{Fulfillment, Tracking};
 use super::refund::Refund;
-use super::{ORDER_REDACTED, Order, OrderStatus};
+use super::{ORDER_REDACTED, Order, OrderItem, OrderStatus};
 
 /// Whom an order was for is known no more: remove what you hold of them.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -48,7 +50,10 @@ impl Order {
     /// there is nothing of that. Of addresses, country and region stay.
     pub fn redacted(&self, now: Timestamp) -> Option<Self> {
         let address = |kept: &Option<PostalAddress>| kept.as_ref().map(PostalAddress::redacted);
+        let silent = |line: &OrderItem| OrderItem { metadata: BTreeMap::new(), ..line.clone() };
         let next = Self {
+            items: self.items.iter().map(silent).collect(),
+            metadata: BTreeMap::new(),
             email: None,
             contact: None,
             shipping_address: address(&self.shipping_address),

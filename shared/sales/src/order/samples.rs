@@ -1,5 +1,7 @@
 //! Samples of orders, fulfilments and refunds: what the catalogue of events shows.
 
+use std::collections::BTreeMap;
+
 use ground::event::{EXAMPLE_TIME, Example, sample};
 use ground::id::{
     FulfillmentId, LocationId, OrderId, OrderItemId, PaymentId, ProductId, RefundId, StoreId,
@@ -50,6 +52,7 @@ fn item() -> OrderItem {
         allocations: vec![Allocation::new(LocationId::derive(&["example"]), 2)],
         tracked: true,
         requires_shipping: true,
+        metadata: BTreeMap::new(),
     }
 }
 
@@ -99,6 +102,7 @@ fn order() -> Order {
         billing_address: None,
         note: None,
         tags: Vec::new(),
+        metadata: BTreeMap::new(),
         source: "storefront".into(),
         payment_provider: Some("razorpay".into()),
         capture_method: None,

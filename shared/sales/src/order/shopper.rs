@@ -1,5 +1,7 @@
 //! An order as its shopper sees it: without the merchant's labels, locations and levers.
 
+use std::collections::BTreeMap;
+
 use gateway::clock::Timestamp;
 use gateway::seal;
 use ground::fields::{Currency, Email};
@@ -117,6 +119,8 @@ ground::view! {
         refunded: u32,
         /// Whether it has to be sent.
         requires_shipping: bool,
+        /// What was said of it, as of an engraving.
+        metadata: BTreeMap<String, String>,
     }
 }
 

@@ -101,7 +101,7 @@ fn price_by(
 }
 
 fn line(name: &str, quantity: i64) -> LineInput {
-    LineInput { variant_id: VariantId::derive(&[name]), quantity: Int(quantity) }
+    LineInput { variant_id: VariantId::derive(&[name]), quantity: Int(quantity), metadata: None }
 }
 
 fn card(store: &Store, name: &str, balance: i64) -> GiftCard {

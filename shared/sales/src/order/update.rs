@@ -1,8 +1,11 @@
 //! What a merchant changes about an order without moving stock or money.
 
+use std::collections::BTreeMap;
+
 use gateway::clock::Timestamp;
 use gateway::problem::Problem;
 use ground::fields::Email;
+use ground::id::OrderItemId;
 use identity::address::PostalAddress;
 
 use super::{Order, OrderAction, OrderStatus};
@@ -14,6 +17,10 @@ pub struct OrderUpdate {
     pub note: Option<Option<String>>,
     /// All labels.
     pub tags: Option<Vec<String>>,
+    /// All of its metadata.
+    pub metadata: Option<BTreeMap<String, String>>,
+    /// All metadata of these lines.
+    pub lines: Vec<(OrderItemId, BTreeMap<String, String>)>,
     /// Where confirmations go.
     pub email: Option<Email>,
     /// Where it goes.
@@ -32,6 +39,16 @@ impl Order {
         }
         if let Some(tags) = update.tags {
             next.tags = tags;
+        }
+        if let Some(metadata) = update.metadata {
+            next.metadata = metadata;
+        }
+        for (place, (id, metadata)) in update.lines.into_iter().enumerate() {
+            let line = next.items.iter_mut().find(|line| line.id == id).ok_or_else(|| {
+                let pointer = format!("/items/{place}/order_item_id");
+                Problem::field(&pointer, "unknown_item", "Is no line of this order.")
+            })?;
+            line.metadata = metadata;
         }
         if update.email.is_some() {
             next.email = update.email;

@@ -1,5 +1,7 @@
 //! An order as the API and its events show it: everything but the token's digest.
 
+use std::collections::BTreeMap;
+
 use gateway::clock::Timestamp;
 use ground::fields::{Currency, Email};
 use ground::id::{
@@ -73,6 +75,8 @@ ground::view! {
         note: Option<String>,
         /// Labels of the merchant's.
         tags: Vec<String>,
+        /// What apps and merchants keep with it; its shopper is not shown it.
+        metadata: BTreeMap<String, String>,
         /// Where it was made.
         source: String,
         /// The payment provider that the shopper chose at checkout.
@@ -152,6 +156,8 @@ ground::view! {
         tracked: bool,
         /// Whether it has to be sent.
         requires_shipping: bool,
+        /// What apps and merchants keep with it, and what its shopper said of it.
+        metadata: BTreeMap<String, String>,
     }
 }
 

@@ -32,6 +32,7 @@ pub(super) const COLUMNS: &[&str] = &[
     "Image Src",
     "Image Position",
     "Image Alt Text",
+    "Variant Image",
     "SEO Title",
     "SEO Description",
     "Variant Tax Code",
@@ -107,6 +108,7 @@ fn variant(row: Row, variant: &Variant, product: &Product, is_first: bool) -> Ro
         )
         .value("Variant Requires Shipping", truth(variant.requires_shipping))
         .some("Variant Barcode", variant.barcode.as_deref())
+        .some("Variant Image", variant.image_url.as_deref())
 }
 
 fn truth(flag: bool) -> &'static str {

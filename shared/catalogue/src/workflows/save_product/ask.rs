@@ -10,6 +10,7 @@ use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::Problem;
 use gateway::request::{AtMost, Flag, Int, Text, request};
+use ground::fields::{Metadata, WebUrl};
 use ground::id::{LocationId, ProductId, VariantId};
 use ground::money::{AskedMoney, Money};
 use identity::store::{InventoryPolicy, Store};
@@ -43,6 +44,10 @@ pub struct VariantAsk {
     barcode: Option<Text<1, 64>>,
     /// Whether it is sent by parcel; it is unless said otherwise.
     requires_shipping: Option<Flag>,
+    /// Which of the product's pictures shows it, by its address; its first one unless said.
+    pub(super) image_url: Option<WebUrl>,
+    /// What apps and merchants keep with it.
+    metadata: Option<Metadata>,
     /// How it is stocked; without it, its stock is not counted.
     inventory: Option<InventoryAsk>,
 }
@@ -144,6 +149,8 @@ impl VariantAsk {
             weight_grams: grams.and_then(|grams| u32::try_from(grams.0).ok()),
             barcode: self.barcode.map(String::from),
             requires_shipping: self.requires_shipping.is_none_or(|flag| flag.0),
+            image_url: self.image_url.map(String::from),
+            metadata: self.metadata.map(|metadata| metadata.0).unwrap_or_default(),
             tracked,
             policy,
             stocked_at: stocked_at(&opened),
@@ -277,4 +284,39 @@ pub fn images(app: &App, store: &Store, asked: Vec<ImageAsk>) -> Vec<Image> {
         alt: ask.alt.map(String::from).unwrap_or_default(),
     };
     asked.into_iter().map(image).collect()
+}
+
+/// The variants of drafts, and where they are asked for.
+pub fn placed(drafts: &[Draft]) -> impl Iterator<Item = (&Variant, String)> {
+    let place = |(index, draft): (usize, _)| (draft, format!("/variants/{index}"));
+    drafts.iter().map(|draft| &draft.variant).enumerate().map(place)
+}
+
+/// Judges that the pictures of variants are among the product's.
+pub fn judge_pictures<'a>(
+    images: &[Image],
+    variants: impl IntoIterator<Item = (&'a Variant, String)>,
+    faults: &mut Faults,
+) {
+    for (variant, pointer) in variants {
+        if !is_shown(images, variant) {
+            let detail = "Must be the address of one of the product's images.";
+            faults.add(format!("{pointer}/image_url"), "unknown_image", detail);
+        }
+    }
+}
+
+fn is_shown(images: &[Image], variant: &Variant) -> bool {
+    variant.image_url.as_ref().is_none_or(|url| images.iter().any(|image| image.url == *url))
+}
+
+/// The variants without pictures that the product no longer has, each changed one at its next version.
+pub fn pictured(images: &[Image], variants: Vec<Variant>, now: Timestamp) -> Vec<Variant> {
+    let kept = |variant: Variant| {
+        if is_shown(images, &variant) {
+            return variant;
+        }
+        Variant { image_url: None, ..variant.changed(now) }
+    };
+    variants.into_iter().map(kept).collect()
 }

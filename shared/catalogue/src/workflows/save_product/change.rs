@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::inventory::Level;
 use crate::policy::SafeHtml;
 use crate::product::{
-    self, Faults, ImageAsk, MAX_IMAGES, MAX_OPTIONS, Metadata, OptionAsk, PRODUCT_ARCHIVED,
-    PRODUCT_DELETED, PRODUCT_UPDATED, Product, ProductOption, ProductStatus, ProductView, Sellable,
-    Seo, SeoAsk, Tags, Variant, variant_title,
+    self, Faults, ImageAsk, MAX_IMAGES, MAX_OPTIONS, OptionAsk, PRODUCT_ARCHIVED, PRODUCT_DELETED,
+    PRODUCT_UPDATED, Product, ProductOption, ProductStatus, ProductView, Sellable, Seo, SeoAsk,
+    Tags, Variant, variant_title,
 };
 use gateway::app::App;
 use gateway::clock::Timestamp;
@@ -17,12 +17,12 @@ use gateway::reply::{Json, NoContent};
 use gateway::request::{AtMost, IfMatch, Patch, Text, request};
 use gateway::table::{self, retry};
 use ground::event::Topic;
-use ground::fields::{Handle, TaxClass};
+use ground::fields::{Handle, Metadata, TaxClass};
 use ground::id::{CategoryId, ProductId, StoreId};
 use ground::key;
 use identity::store::Store;
 
-use super::ask::{images, judge_references, media};
+use super::ask::{images, judge_references, media, pictured};
 use super::create::list;
 use super::write::{self, Chore, Revision, shown};
 
@@ -172,6 +172,7 @@ pub async fn change(
         } else {
             rechosen(&wanted.options, &variants, now)?
         };
+        let after = pictured(&wanted.images, after, now);
         let product = wanted.changed(now).over(&after);
         product.fits()?;
         let revision = Revision { before: (&before, &variants), after: (&product, &after) };

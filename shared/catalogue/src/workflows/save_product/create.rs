@@ -1,10 +1,10 @@
 //! Making a product.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use crate::policy::SafeHtml;
 use crate::product::{
-    DEFAULT_TITLE, Faults, ImageAsk, MAX_IMAGES, MAX_OPTIONS, MAX_VARIANTS, Metadata, OptionAsk,
+    DEFAULT_TITLE, Faults, ImageAsk, MAX_IMAGES, MAX_OPTIONS, MAX_VARIANTS, OptionAsk,
     PRODUCT_CREATED, Product, ProductOption, ProductStatus, ProductView, Seo, SeoAsk, Sku, Tags,
     UniqueProductHandle, Variant, slug,
 };
@@ -14,13 +14,15 @@ use gateway::item::Key;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::Created;
 use gateway::request::{AtMost, FromText, Given, Judgement, Rules, Text, request};
-use ground::fields::{Handle, TaxClass};
+use ground::fields::{Handle, Metadata, TaxClass};
 use ground::id::{CategoryId, ProductId, VariantId};
 use ground::key;
 use ground::money::Money;
 use identity::store::Store;
 
-use super::ask::{Draft, VariantAsk, at_home, images, judge_references, locations, media};
+use super::ask::{
+    Draft, VariantAsk, at_home, images, judge_pictures, judge_references, locations, media, placed,
+};
 use super::write::{self, WriteStep, release_orphans};
 
 /// A product to make.
@@ -155,11 +157,12 @@ pub async fn plan(
     let mut references = locations(&drafts, |index| format!("/variants/{index}"));
     references.extend(media(store, &asked));
     judge_references(app, references, &mut faults).await?;
+    let pictures = images(app, store, asked);
+    judge_pictures(&pictures, placed(&drafts), &mut faults);
     faults.done()?;
     let variants: Vec<Variant> = drafts.iter().map(|draft| draft.variant.clone()).collect();
     let status = ask.status.unwrap_or(ProductStatus::Draft);
-    let product =
-        Product { options, images: images(app, store, asked), ..ask.product(id, store, now)? };
+    let product = Product { options, images: pictures, ..ask.product(id, store, now)? };
     let product = product.in_status(status, now).over(&variants);
     product.fits()?;
     Ok((product, drafts))
@@ -276,6 +279,8 @@ fn only(product: &ProductId, store: &Store, now: Timestamp) -> Variant {
         weight_grams: None,
         barcode: None,
         requires_shipping: true,
+        image_url: None,
+        metadata: BTreeMap::new(),
         tracked: false,
         policy: None,
         stocked_at: Vec::new(),

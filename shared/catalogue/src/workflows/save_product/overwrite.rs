@@ -8,7 +8,9 @@ use gateway::table::retry;
 use ground::id::ProductId;
 use identity::store::Store;
 
-use super::ask::{Draft, at_home, images, judge_references, locations, media};
+use super::ask::{
+    Draft, at_home, images, judge_pictures, judge_references, locations, media, pictured, placed,
+};
 use super::change::topic;
 use super::create::{CreateRequest, list, several};
 use super::write::{Revision, WriteStep, shown};
@@ -38,7 +40,9 @@ pub async fn overwrite(
         let (before, variants) = product::load(app, &store.id, id).await?.ok_or(Code::NotFound)?;
         let mut faults = Faults::default();
         let (wanted, drafts) = wanted(app, store, (&before, ask.clone()), &mut faults, now);
+        judge_pictures(&wanted.images, placed(&drafts), &mut faults);
         let (after, added) = arranged(&wanted, &variants, drafts, now);
+        let after = pictured(&wanted.images, after, now);
         let mut references = own.clone();
         references.extend(locations(&added, |index| format!("/variants/{index}")));
         judge_references(app, references, &mut faults).await?;
@@ -136,6 +140,10 @@ fn united(
     options
 }
 
+fn owned((name, text): (&String, &String)) -> (String, String) {
+    (name.clone(), text.clone())
+}
+
 /// The variants as they come to be, each changed one at its next version, and which of them are new.
 fn arranged(
     product: &Product,
@@ -155,6 +163,8 @@ fn arranged(
                 weight_grams: said.weight_grams.or(variant.weight_grams),
                 barcode: said.barcode.or_else(|| variant.barcode.clone()),
                 requires_shipping: said.requires_shipping,
+                image_url: said.image_url.or_else(|| variant.image_url.clone()),
+                metadata: variant.metadata.iter().chain(&said.metadata).map(owned).collect(),
                 tracked: said.tracked || variant.tracked,
                 policy: said.policy.or(variant.policy),
                 ..variant.clone()

@@ -33,6 +33,7 @@ pub(super) enum Column {
     ImageUrl,
     ImagePosition,
     ImageAlt,
+    VariantImage,
     SeoTitle,
     SeoDescription,
     TaxClass,
@@ -66,6 +67,7 @@ const NAMES: &[(Column, &[&str])] = &[
     (Column::ImageUrl, &["Image Src", "Product image URL"]),
     (Column::ImagePosition, &["Image Position"]),
     (Column::ImageAlt, &["Image Alt Text"]),
+    (Column::VariantImage, &["Variant Image", "Variant image URL"]),
     (Column::SeoTitle, &["SEO Title"]),
     (Column::SeoDescription, &["SEO Description"]),
     (Column::TaxClass, &["Variant Tax Code"]),
@@ -131,6 +133,8 @@ pub(super) fn record(header: &[String], rows: &[Row], currency: &Currency) -> Op
         images.extend(image(&mut reading, images.len(), row));
     }
     images.sort_by_key(|(position, _)| *position);
+    let mut images: Vec<Value> = images.into_iter().map(|(_, image)| image).collect();
+    add_pictures(&mut images, &variants);
     if !names.is_empty() {
         let option =
             |(name, values): (String, Vec<String>)| json!({"name": name, "values": values});
@@ -138,9 +142,18 @@ pub(super) fn record(header: &[String], rows: &[Row], currency: &Currency) -> Op
     }
     body.insert("variants".into(), variants.into_iter().map(Value::Object).collect());
     if !images.is_empty() {
-        body.insert("images".into(), images.into_iter().map(|(_, image)| image).collect());
+        body.insert("images".into(), images.into());
     }
     Some(reading.record(first.number, body))
+}
+
+/// Pictures of variants that are not named among the product's, behind those.
+fn add_pictures(images: &mut Vec<Value>, variants: &[Map<String, Value>]) {
+    for url in variants.iter().filter_map(|variant| variant.get("image_url")) {
+        if !images.iter().any(|image| image.get("url") == Some(url)) {
+            images.push(json!({"url": url}));
+        }
+    }
 }
 
 /// What the first row says of the product.
@@ -220,7 +233,9 @@ fn variant(
 ) -> Map<String, Value> {
     let mut body = Map::new();
     reading.source(at, row.number, "");
-    for (member, column) in [("sku", Column::Sku), ("barcode", Column::Barcode)] {
+    for (member, column) in
+        [("sku", Column::Sku), ("barcode", Column::Barcode), ("image_url", Column::VariantImage)]
+    {
         reading.text(&mut body, (at, member), row, is(column));
     }
     for (member, column) in [("price", Column::Price), ("compare_at", Column::CompareAt)] {

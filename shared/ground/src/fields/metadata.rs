@@ -1,0 +1,85 @@
+//! What apps and merchants keep with a thing.
+
+use std::collections::BTreeMap;
+
+use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
+use gateway::request::{Fault, FieldErrors, FromText, Text};
+use schemars::json_schema;
+
+/// Entries of one thing's metadata.
+const MOST: usize = 50;
+
+/// A name.
+type Name = Text<1, 40>;
+/// What is kept under it.
+type Kept = Text<0, 500>;
+
+/// What apps and merchants keep with a thing: at most 50 entries, names of at most 40 characters, texts
+/// of at most 500.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Metadata(pub BTreeMap<String, String>);
+
+gateway::inline_schema!([] Metadata, "Metadata", |generator| {
+    json_schema!({
+        "type": "object",
+        "maxProperties": MOST,
+        "propertyNames": generator.subschema_for::<Name>(),
+        "additionalProperties": generator.subschema_for::<Kept>(),
+    })
+});
+
+impl Deserr<FieldErrors> for Metadata {
+    fn deserialize_from_value<V: IntoValue>(
+        value: Value<V>,
+        location: ValuePointerRef<'_>,
+    ) -> Result<Self, FieldErrors> {
+        let entries = BTreeMap::<String, Kept>::deserialize_from_value(value, location)?;
+        if entries.len() > MOST {
+            let detail = format!("Must have at most {MOST} entries.");
+            return Err(FieldErrors::at(location, Fault::new("too_many", detail)));
+        }
+        let misnamed = entries.keys().filter(|name| Name::from_text(name).is_err());
+        let misnamed: Vec<_> = misnamed
+            .flat_map(|name| {
+                let fault = Fault::new("invalid_name", "A name has 1 to 40 characters.");
+                FieldErrors::at(location.push_key(name), fault).0
+            })
+            .collect();
+        if !misnamed.is_empty() {
+            return Err(FieldErrors(misnamed));
+        }
+        Ok(Self(entries.into_iter().map(|(name, text)| (name, text.into())).collect()))
+    }
+}
+
+/// What a list is filtered by: the things that keep this text under this name, as `name:text`. The first
+/// colon is between them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MetadataFilter {
+    name: String,
+    text: String,
+}
+
+impl MetadataFilter {
+    /// Whether something keeps that.
+    pub fn takes(&self, kept: &BTreeMap<String, String>) -> bool {
+        kept.get(&self.name) == Some(&self.text)
+    }
+}
+
+impl FromText for MetadataFilter {
+    const EXPECTS: &'static str = "a name and a text with a colon between them";
+
+    fn from_text(text: &str) -> Result<Self, Fault> {
+        let detail = "Must be a name of at most 40 characters, a colon and a text.";
+        let fault = || Fault::new("invalid_filter", detail);
+        let (name, text) = text.split_once(':').ok_or_else(fault)?;
+        let is_name = Name::from_text(name).is_ok() && Kept::from_text(text).is_ok();
+        is_name.then(|| Self { name: name.to_owned(), text: text.to_owned() }).ok_or_else(fault)
+    }
+}
+
+gateway::text_field!(MetadataFilter);
+gateway::string_schema!(MetadataFilter: {
+    "pattern": r"^[^:\x00-\x1f\x7f-\x9f]{1,40}:[^\x00-\x1f\x7f-\x9f]{0,500}$",
+});
