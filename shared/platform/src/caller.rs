@@ -4,6 +4,7 @@
 mod app;
 mod leaving;
 mod maker;
+mod member;
 mod named;
 mod observer;
 mod overseen;
@@ -11,6 +12,7 @@ mod overseer;
 mod shopper;
 mod visitor;
 
+use std::collections::HashSet;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -26,6 +28,7 @@ use ground::id::{AppId, InstallationId, MerchantId, StoreId};
 use ground::key;
 use ground::scope::{Required, Scopes};
 use http::header;
+use identity::member::Grant;
 use identity::merchant::Merchant as Account;
 use identity::session::{Session, UnverifiedToken};
 use identity::store::{MAX_STORES, Store, StoreStatus};
@@ -39,6 +42,7 @@ use app::open_app_token;
 pub use app::{Bridge, EmbeddedApp, OAuthClient};
 pub use leaving::LeavingOwner;
 pub use maker::Maker;
+pub use member::{Admin, AnyMember, AtLeast, Owner, StoreMember, roles};
 use named::{named_store, no_such_store};
 pub use observer::Observer;
 pub use overseen::OverseenStore;
@@ -58,17 +62,6 @@ pub struct Merchant {
     pub session: Session,
 }
 
-/// A merchant with a live session, and the store they named and own.
-#[derive(Debug, Clone)]
-pub struct Owner {
-    /// The account of the session, active when it was read.
-    pub account: Account,
-    /// The session of the token, alive when it was read.
-    pub session: Session,
-    /// The store that the request names, read with the session.
-    pub store: Store,
-}
-
 /// A merchant with a developer profile.
 #[derive(Debug, Clone)]
 pub struct Developer {
@@ -85,7 +78,7 @@ pub struct Operator {
     pub account: Account,
 }
 
-/// The owner of a store, or an app with scope `S` on it.
+/// A member of a store who may do what scope `S` names, or an app with that scope on it.
 #[derive(Debug, Clone)]
 pub struct StoreAccess<S> {
     /// The store that the request names, read with the credential.
@@ -98,8 +91,8 @@ pub struct StoreAccess<S> {
 /// Who acts on a store.
 #[derive(Debug, Clone)]
 pub enum StoreActor {
-    /// Its owner.
-    Merchant(MerchantId),
+    /// A member.
+    Merchant(MerchantId, Grant),
     /// An installed app.
     App(AppActor),
 }
@@ -121,27 +114,35 @@ impl StoreActor {
     /// The app, if an app acts.
     pub fn app(&self) -> Option<&AppActor> {
         match self {
-            Self::Merchant(_) => None,
+            Self::Merchant(..) => None,
             Self::App(app) => Some(app),
         }
     }
 
-    /// Whether the actor may do what `scope` names; a store's owner may do anything.
+    /// Whether the actor may do what `scope` names.
     pub fn may(&self, scope: &str) -> bool {
-        self.app().is_none_or(|app| app.scopes.cover(scope))
+        match self {
+            Self::Merchant(_, grant) => grant.covers(scope),
+            Self::App(app) => app.scopes.cover(scope),
+        }
+    }
+
+    /// Whether the actor may do anything that scopes name, and what none does: a store's owners and
+    /// admins.
+    pub fn is_unlimited(&self) -> bool {
+        matches!(self, Self::Merchant(_, grant) if grant.is_unlimited())
     }
 
     /// The actor as objects name it: `mer_…` or `app_…`.
     pub fn id(&self) -> &str {
         match self {
-            Self::Merchant(id) => id.as_str(),
+            Self::Merchant(id, _) => id.as_str(),
             Self::App(app) => app.app_id.as_str(),
         }
     }
 }
 
 gateway::caller_argument!(Merchant);
-gateway::caller_argument!(Owner);
 gateway::caller_argument!(Developer);
 gateway::caller_argument!(Operator);
 gateway::caller_argument!(StoreAccess where S: Required);
@@ -219,25 +220,33 @@ async fn touch(app: &App, session: &Session) {
     }
 }
 
-/// The owner's account, session and store, which exists.
-async fn open_store(app: &App, unverified: &str, inbound: &Inbound) -> Result<Owner, Problem> {
+/// A member's account, session and store, which exists, and what they may do on it.
+async fn open_store(app: &App, unverified: &str, inbound: &Inbound) -> Result<Opened, Problem> {
     match open_any_store(app, unverified, inbound).await? {
-        owner if owner.store.status == StoreStatus::Deleted => Err(no_such_store(inbound)),
-        owner => Ok(owner),
+        opened if opened.store.status == StoreStatus::Deleted => Err(no_such_store(inbound)),
+        opened => Ok(opened),
     }
 }
 
-/// The owner's account, session and store, be it deleted.
-async fn open_any_store(app: &App, unverified: &str, inbound: &Inbound) -> Result<Owner, Problem> {
+/// A member's account, session and store, and what they may do on it.
+struct Opened {
+    account: Account,
+    session: Session,
+    store: Store,
+    grant: Grant,
+}
+
+/// A member's account, session and store, be it deleted.
+async fn open_any_store(app: &App, unverified: &str, inbound: &Inbound) -> Result<Opened, Problem> {
     if named_store(inbound).is_none() {
         let (account, session, _) = open_session(app, unverified, &[]).await?;
-        let store = only_store(app, &account).await?;
-        return Ok(Owner { account, session, store });
+        let (store, grant) = only_store(app, &account).await?;
+        return Ok(Opened { account, session, store, grant });
     }
     let (account, session, store) = open_session_and_store(app, unverified, inbound).await?;
-    let own = store.filter(|store| store.owner_id == account.id);
-    let store = own.ok_or_else(|| no_such_store(inbound))?;
-    Ok(Owner { account, session, store })
+    let granted = store.and_then(|store| account.grant_on(&store).map(|grant| (store, grant)));
+    let (store, grant) = granted.ok_or_else(|| no_such_store(inbound))?;
+    Ok(Opened { account, session, store, grant })
 }
 
 /// The account and the session of a token, and the store that the request names, whosever it is. The
@@ -255,40 +264,75 @@ async fn open_session_and_store(
     Ok((account, session, store))
 }
 
-/// The merchant's only store; that there are more is told by the account's own count.
-async fn only_store(app: &App, account: &Account) -> Result<Store, Problem> {
+/// The merchant's only store, and what they may do on it; that they own more is told by the account's
+/// own count.
+async fn only_store(app: &App, account: &Account) -> Result<(Store, Grant), Problem> {
     if account.stores > 1 {
         return Err(Code::StoreRequired.into());
     }
     // An index may not have it yet.
-    if let Some(newest) = &account.newest_store_id {
+    if account.memberships.grants.is_empty()
+        && let Some(newest) = &account.newest_store_id
+    {
         let found: Option<Store> = app.table.get(&key::store(newest)).await?;
         if let Some(store) = found.filter(|store| is_own(store, account)) {
-            return Ok(store);
+            return Ok((store, Grant::OWNER));
         }
     }
-    let stores = own_stores(app, account).await?;
-    match <[Store; 1]>::try_from(stores) {
+    let stores = stores_of(app, account).await?;
+    match <[(Store, Grant); 1]>::try_from(stores) {
         Ok([store]) => Ok(store),
         Err(_) => Err(Code::StoreRequired.into()),
     }
 }
 
-/// The merchant's stores. The index only names them, for it may lag behind: whose they are and
-/// whether they exist is told by the stores themselves.
+/// The stores that the merchant owns. The index only names them, for it may lag behind: whose they are
+/// and whether they exist is told by the stores themselves.
 ///
 /// # Errors
 /// When the table does not answer.
 pub async fn own_stores(app: &App, account: &Account) -> Result<Vec<Store>, Problem> {
-    let (index, listed) = key::stores_of(&account.id, account.created_at);
-    let listed = app.table.keys(&Query::index(index, listed.pk), MAX_STORES).await?;
-    let keys: Vec<&Key> = listed.iter().take(MAX_STORES).collect();
-    let mut batch = app.table.get_many(&keys).await?;
-    let mut stores = Vec::new();
-    for store_key in keys {
-        stores.extend(batch.take::<Store>(store_key)?);
-    }
+    let listed = own_store_keys(app, account).await?;
+    let mut stores = read_stores(app, &listed).await?;
     stores.retain(|store| is_own(store, account));
+    Ok(stores)
+}
+
+/// The stores that the merchant may act on, with what they may do there, the newest first.
+///
+/// # Errors
+/// When the table does not answer.
+pub async fn stores_of(app: &App, account: &Account) -> Result<Vec<(Store, Grant)>, Problem> {
+    let mut named: HashSet<Key> = own_store_keys(app, account).await?.into_iter().collect();
+    named.extend(account.newest_store_id.iter().map(key::store));
+    named.extend(account.memberships.grants.keys().map(key::store));
+    let named: Vec<Key> = named.into_iter().collect();
+    let stores = read_stores(app, &named).await?.into_iter();
+    let mut granted: Vec<(Store, Grant)> = stores
+        .filter(|store| store.status != StoreStatus::Deleted)
+        .filter_map(|store| account.grant_on(&store).map(|grant| (store, grant)))
+        .collect();
+    granted.sort_by(|(a, _), (b, _)| b.id.cmp(&a.id));
+    Ok(granted)
+}
+
+/// The keys of the stores that an index has of the merchant.
+async fn own_store_keys(app: &App, account: &Account) -> Result<Vec<Key>, Problem> {
+    let (index, listed) = key::stores_of(&account.id, account.created_at);
+    let mut listed = app.table.keys(&Query::index(index, listed.pk), MAX_STORES).await?;
+    listed.truncate(MAX_STORES);
+    Ok(listed)
+}
+
+/// Those of these stores that are there.
+async fn read_stores(app: &App, keys: &[Key]) -> Result<Vec<Store>, Problem> {
+    let mut stores = Vec::new();
+    for some in keys.chunks(MAX_STORES) {
+        let mut batch = app.table.get_many(&some.iter().collect::<Vec<_>>()).await?;
+        for store_key in some {
+            stores.extend(batch.take::<Store>(store_key)?);
+        }
+    }
     Ok(stores)
 }
 
@@ -309,21 +353,6 @@ impl Caller for Merchant {
 
     fn identity(&self) -> Identity {
         merchant_identity(&self.account.id, None)
-    }
-}
-
-impl Caller for Owner {
-    fn access() -> Access {
-        Access::Owner
-    }
-
-    async fn authenticate(app: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
-        let unverified = credential(app, inbound)?;
-        open_store(app, &unverified, inbound).await
-    }
-
-    fn identity(&self) -> Identity {
-        merchant_identity(&self.account.id, Some(&self.store.id))
     }
 }
 
@@ -373,30 +402,33 @@ impl<S: Required> Caller for StoreAccess<S> {
     async fn authenticate(app: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
         let unverified = credential(app, inbound)?;
         if !looks_like_jwt(&unverified) {
-            let owner = open_store(app, &unverified, inbound).await?;
-            let actor = StoreActor::Merchant(owner.account.id);
-            return Ok(Self { store: owner.store, actor, scope: PhantomData });
+            let Opened { account, store, grant, .. } =
+                open_store(app, &unverified, inbound).await?;
+            return Self::of(store, StoreActor::Merchant(account.id, grant));
         }
         let (app_actor, store) = open_app_token(app, &unverified, inbound).await?;
-        let actor = StoreActor::App(app_actor);
-        if !actor.may(S::SCOPE) {
-            return Err(insufficient_scope(S::SCOPE));
-        }
-        Ok(Self { store, actor, scope: PhantomData })
+        Self::of(store, StoreActor::App(app_actor))
     }
 
     fn identity(&self) -> Identity {
         match &self.actor {
-            StoreActor::Merchant(id) => merchant_identity(id, Some(&self.store.id)),
+            StoreActor::Merchant(id, _) => merchant_identity(id, Some(&self.store.id)),
             StoreActor::App(app) => app_identity(app, &self.store.id),
         }
     }
 }
 
-impl<S> StoreAccess<S> {
-    /// A store's owner, who may do anything there.
-    fn of_owner(store: Store, owner: MerchantId) -> Self {
-        Self { store, actor: StoreActor::Merchant(owner), scope: PhantomData }
+impl<S: Required> StoreAccess<S> {
+    /// Whoever acts on a store, if they may do what the scope names.
+    ///
+    /// # Errors
+    /// `insufficient_scope`.
+    fn of(store: Store, actor: StoreActor) -> Result<Self, Problem> {
+        if actor.may(S::SCOPE) {
+            Ok(Self { store, actor, scope: PhantomData })
+        } else {
+            Err(insufficient_scope(S::SCOPE))
+        }
     }
 }
 
