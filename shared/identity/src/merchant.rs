@@ -295,7 +295,7 @@ impl Merchant {
         // An account from before stores were counted has no counter.
         let none = format!(
             "(attribute_not_exists(stores) OR stores = :none) AND ({})",
-            self.memberships.unchanged()
+            Memberships::UNCHANGED
         );
         let none = Condition::new(none)
             .name("#revision", "revision")
@@ -308,7 +308,7 @@ impl Merchant {
     /// Only while it may be used.
     pub fn joins(&self, write: Write, memberships: &Memberships) -> Write {
         let change = Change::new("SET memberships = :memberships")
-            .only_if(format!("#status = :active AND ({})", self.memberships.unchanged()))
+            .only_if(format!("#status = :active AND ({})", Memberships::UNCHANGED))
             .name("#status", "status")
             .name("#revision", "revision")
             .value(":active", MerchantStatus::Active)
@@ -324,7 +324,7 @@ impl Merchant {
         let set = if counted { ", stores = stores - :one" } else { "" };
         let has = if counted { " AND stores >= :one" } else { "" };
         let change = Change::new(format!("SET memberships = :memberships{set}"))
-            .only_if(format!("({}){has}", self.memberships.unchanged()))
+            .only_if(format!("({}){has}", Memberships::UNCHANGED))
             .name("#revision", "revision")
             .value(":revision", self.memberships.revision)
             .value(":memberships", memberships);

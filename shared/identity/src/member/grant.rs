@@ -110,9 +110,8 @@ impl Memberships {
     }
 
     /// The condition under which they are as they were read: over `#revision` and `:revision`.
-    pub(crate) const fn unchanged(&self) -> &'static str {
-        "attribute_not_exists(memberships) OR memberships.#revision = :revision"
-    }
+    pub(crate) const UNCHANGED: &'static str =
+        "attribute_not_exists(memberships) OR memberships.#revision = :revision";
 
     /// The next ones, with this grant on a store, or with none there.
     #[must_use]
