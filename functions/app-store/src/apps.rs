@@ -18,7 +18,7 @@ use ground::key;
 use ground::rating::Rating;
 use ground::scope;
 use platform::app::{AppStatus, Category, CommerceApp};
-use platform::caller::{Owner, Visitor, WhenInstalled};
+use platform::caller::{AnyMember, Visitor, WhenInstalled};
 use platform::developer::Developer;
 use platform::installation::{Installation, InstallationStatus};
 use platform::submission::{Submission, SubmissionStatus};
@@ -142,8 +142,8 @@ pub async fn list(
     Query(query): Query<CatalogueQuery>,
     paging: Paging,
 ) -> Result<Page<CatalogueView>, Problem> {
-    if let (Some(owner), true) = (visitor.owner(), query.installed.0.0) {
-        return installed(owner, &app, &query, paging).await;
+    if let (Some(member), true) = (visitor.member(), query.installed.0.0) {
+        return installed(member, &app, &query, paging).await;
     }
     let partition = key::apps_of_status(AppStatus::Published.as_str());
     let mut wanted = table::Query::index(Index::Gsi5, partition);
@@ -158,12 +158,12 @@ pub async fn list(
 
 /// The store's own apps, also those that have left the catalogue since.
 async fn installed(
-    owner: &Owner,
+    member: &AnyMember,
     app: &App,
     query: &CatalogueQuery,
     paging: Paging,
 ) -> Result<Page<CatalogueView>, Problem> {
-    let wanted = table::Query::index(Index::Gsi5, key::installations_on(&owner.store.id));
+    let wanted = table::Query::index(Index::Gsi5, key::installations_on(&member.store.id));
     let present = |each: &Installation| each.status != InstallationStatus::Uninstalled;
     let found = paging.read::<Installation>(app, &wanted, present).await?;
     let keys: Vec<Key> = found.items.iter().map(|each| key::app(&each.app_id)).collect();

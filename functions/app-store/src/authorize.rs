@@ -15,7 +15,7 @@ use ground::key;
 use ground::resource::Resource;
 use ground::scope::{Requested, Scopes};
 use platform::app::{AppStatus, CommerceApp};
-use platform::caller::Owner;
+use platform::caller::Admin;
 use platform::grant::{AuthorizationCode, CODE_LIFETIME, CodeChallenge, CodeState};
 use platform::installation::{APP_AUTHORIZED, APP_INSTALLED, Installation, InstallationStatus};
 use schemars::JsonSchema;
@@ -97,16 +97,16 @@ pub struct AuthorizeResponse {
 /// `app_not_published`, `app_suspended`, `invalid_redirect_uri` (never echoed), `invalid_scope`,
 /// `unsupported_response_type`, `unsupported_grant_type`, `invalid_request` (PKCE).
 pub async fn authorize(
-    owner: Owner,
+    admin: Admin,
     State(app): State<App>,
     Path(id): Path<AppId>,
     Body(ask): Body<AuthorizeRequest>,
 ) -> Result<NoStore<Json<AuthorizeResponse>>, Problem> {
-    retry_from_glance(|sight| authorize_once(&owner, &app, &id, &ask, sight)).await
+    retry_from_glance(|sight| authorize_once(&admin, &app, &id, &ask, sight)).await
 }
 
 async fn authorize_once(
-    owner: &Owner,
+    admin: &Admin,
     app: &App,
     id: &AppId,
     ask: &AuthorizeRequest,
@@ -114,12 +114,12 @@ async fn authorize_once(
 ) -> Result<NoStore<Json<AuthorizeResponse>>, Problem> {
     let now = app.clock.now();
     let app_key = key::app(id);
-    let installation_key = key::installation(&Installation::id_of(&owner.store.id, id));
+    let installation_key = key::installation(&Installation::id_of(&admin.store.id, id));
     let mut batch = app.table.look(&[&app_key, &installation_key], sight).await?;
     let asked: CommerceApp = batch.take(&app_key)?.ok_or(Code::AppNotPublished)?;
     let known: Option<Installation> = batch.take(&installation_key)?;
     let (scopes, challenge) = ask.judge(&asked)?;
-    let installation = authorized(known.as_ref(), &asked, owner, scopes, now);
+    let installation = authorized(known.as_ref(), &asked, admin, scopes, now);
     let (code, raw_code) = issue(&asked, &installation, ask, challenge, now);
     let answer = AuthorizeResponse::of(ask, raw_code, &installation, &app.config.base_url);
     let status = known.map(|known| known.status);
@@ -246,20 +246,20 @@ fn judge_app(app: &CommerceApp) -> Result<(), Problem> {
 fn authorized(
     known: Option<&Installation>,
     app: &CommerceApp,
-    owner: &Owner,
+    admin: &Admin,
     scopes: Scopes,
     now: Timestamp,
 ) -> Installation {
     let fresh = Installation {
-        id: Installation::id_of(&owner.store.id, &app.id),
-        store_id: owner.store.id.clone(),
+        id: Installation::id_of(&admin.store.id, &app.id),
+        store_id: admin.store.id.clone(),
         app_id: app.id.clone(),
         developer_id: app.owner_id.clone(),
         status: InstallationStatus::Active,
         scopes: scopes.clone(),
         generation: 1,
         configuration: platform::installation::IssuedTokens::default(),
-        installed_by: owner.account.id.clone(),
+        installed_by: admin.account.id.clone(),
         installed_at: Some(now),
         uninstalled_at: None,
         status_reason: None,
@@ -272,7 +272,7 @@ fn authorized(
     Installation {
         status: InstallationStatus::Active,
         scopes,
-        installed_by: owner.account.id.clone(),
+        installed_by: admin.account.id.clone(),
         installed_at: if in_force { known.installed_at } else { Some(now) },
         uninstalled_at: None,
         status_reason: None,
@@ -323,7 +323,7 @@ pub struct DenyRequest {
 /// # Errors
 /// `app_not_published`, `app_suspended`, `invalid_redirect_uri`.
 pub async fn deny(
-    _: Owner,
+    _: Admin,
     State(app): State<App>,
     Path(id): Path<AppId>,
     Body(ask): Body<DenyRequest>,

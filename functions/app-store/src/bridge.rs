@@ -21,7 +21,7 @@ use gateway::request::{
 use ground::id::{AppId, InstallationId, StoreId};
 use ground::key;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
-use identity::store::Store;
+use identity::store::{Store, StoreStatus};
 use platform::app::CommerceApp;
 use platform::caller::{Bridge, EmbeddedApp};
 use platform::installation::Installation;
@@ -243,12 +243,10 @@ async fn acting_as(
     let installation: Option<Installation> = app.table.get(&key::installation(named)).await?;
     let installation = installation.ok_or(Code::NotFound)?;
     let store: Option<Store> = app.table.get(&key::store(&installation.store_id)).await?;
-    let own = store.is_some_and(|store| store.owner_id == merchant.account.id);
-    if !own {
-        return Err(Code::NotFound.into());
-    }
+    let store = store.filter(|store| store.status != StoreStatus::Deleted);
+    let grant = store.and_then(|store| merchant.account.grant_on(&store)).ok_or(Code::NotFound)?;
     let session = (&merchant.session.id, &merchant.account.id);
-    let token = oauth::mint_embedded(app, &installation, session).await?;
+    let token = oauth::mint_embedded(app, &installation, &grant, session).await?;
     Ok(Acting { app_id: installation.app_id, store_id: installation.store_id, token })
 }
 

@@ -14,7 +14,7 @@ use ground::id::{AppId, EventId, InstallationId};
 use ground::key;
 use ground::resource::Resource;
 use platform::app::{AppStatus, CommerceApp};
-use platform::caller::Owner;
+use platform::caller::Admin;
 use platform::installation::{APP_INSTALLED, Installation, InstallationStatus, InstallationView};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -71,17 +71,17 @@ impl InstallResponse {
 /// # Errors
 /// `not_found` for an app that is not in the catalogue; `app_suspended`; `already_installed`.
 pub async fn install(
-    owner: Owner,
+    admin: Admin,
     State(app): State<App>,
     Path(id): Path<AppId>,
     Body(InstallRequest {}): Body<InstallRequest>,
 ) -> Result<InstallReply, Problem> {
     retry(|| async {
-        let (chosen, present) = load(&app, &owner, &id).await?;
+        let (chosen, present) = load(&app, &admin, &id).await?;
         let now = app.clock.now();
-        let by = &owner.account.id;
+        let by = &admin.account.id;
         let next = match present {
-            None => Installation::begin(&chosen, &owner.store.id, by, now),
+            None => Installation::begin(&chosen, &admin.store.id, by, now),
             Some(gone) if gone.status == InstallationStatus::Uninstalled => {
                 gone.begin_again(&chosen, by, now)
             }
@@ -99,11 +99,11 @@ pub async fn install(
 /// The app and the store's installation of it, in one round trip.
 async fn load(
     app: &App,
-    owner: &Owner,
+    admin: &Admin,
     id: &AppId,
 ) -> Result<(CommerceApp, Option<Installation>), Problem> {
     let app_key = key::app(id);
-    let installation_key = key::installation(&Installation::id_of(&owner.store.id, id));
+    let installation_key = key::installation(&Installation::id_of(&admin.store.id, id));
     let mut batch = app.table.get_many(&[&app_key, &installation_key]).await?;
     let chosen: CommerceApp = batch.take(&app_key)?.ok_or(Code::NotFound)?;
     match chosen.status {
@@ -150,12 +150,12 @@ pub struct InstallationsQuery {
 
 /// `GET /v1/app-store/installations`: Lists the store's installations.
 pub async fn list(
-    owner: Owner,
+    admin: Admin,
     State(app): State<App>,
     Query(query): Query<InstallationsQuery>,
     paging: Paging,
 ) -> Result<Page<InstallationView>, Problem> {
-    let wanted = table::Query::index(Index::Gsi5, key::installations_on(&owner.store.id));
+    let wanted = table::Query::index(Index::Gsi5, key::installations_on(&admin.store.id));
     let admits = |each: &Installation| match query.status {
         Some(status) => each.status == status,
         None => each.status != InstallationStatus::Uninstalled,
@@ -168,11 +168,11 @@ pub async fn list(
 /// # Errors
 /// `not_found`, also for another store's.
 pub async fn show(
-    owner: Owner,
+    admin: Admin,
     State(app): State<App>,
     Path(id): Path<InstallationId>,
 ) -> Result<Json<InstallationView>, Problem> {
-    Ok(own(&app, &owner, &id).await?.shown())
+    Ok(own(&app, &admin, &id).await?.shown())
 }
 
 /// One line of an installation's history.
@@ -208,13 +208,13 @@ impl From<Event> for AccessView {
 /// # Errors
 /// `not_found`, also for another store's.
 pub async fn access_log(
-    owner: Owner,
+    admin: Admin,
     State(app): State<App>,
     Path(id): Path<InstallationId>,
     paging: Paging,
 ) -> Result<Page<AccessView>, Problem> {
-    let installation = own(&app, &owner, &id).await?;
-    let (index, partition) = key::timeline_on(&owner.store.id, installation.id.as_str());
+    let installation = own(&app, &admin, &id).await?;
+    let (index, partition) = key::timeline_on(&admin.store.id, installation.id.as_str());
     let wanted = table::Query::index(index, partition).newest_first();
     paging.answer(&app, &wanted, |_: &Event| true, AccessView::from).await
 }
@@ -233,11 +233,11 @@ pub struct InstallationScopesView {
 /// # Errors
 /// `not_found`, also for another store's.
 pub async fn scopes(
-    owner: Owner,
+    admin: Admin,
     State(app): State<App>,
     Path(id): Path<InstallationId>,
 ) -> Result<Json<InstallationScopesView>, Problem> {
-    let installation = own(&app, &owner, &id).await?;
+    let installation = own(&app, &admin, &id).await?;
     let registered: Option<CommerceApp> = app.table.get(&key::app(&installation.app_id)).await?;
     let view = InstallationScopesView {
         granted: explained(installation.scopes.iter()),

@@ -13,7 +13,7 @@ use ground::id::InstallationId;
 use ground::key;
 use ground::resource::{Resource, change_with, load};
 use platform::app::AppStatus;
-use platform::caller::Owner;
+use platform::caller::Admin;
 use platform::installation::{
     APP_RESUMED, APP_SUSPENDED, APP_TOKENS_REVOKED, APP_UNINSTALLED, Installation,
     InstallationStatus, InstallationView,
@@ -41,14 +41,14 @@ impl ReasonRequest {
 /// # Errors
 /// `not_found`, `invalid_state_transition`.
 pub async fn uninstall(
-    owner: Owner,
+    admin: Admin,
     State(app): State<App>,
     Path(id): Path<InstallationId>,
     Body(ask): Body<ReasonRequest>,
 ) -> Result<Json<InstallationView>, Problem> {
     retry(|| async {
         let now = app.clock.now();
-        let known = own(&app, &owner, &id).await?;
+        let known = own(&app, &admin, &id).await?;
         let next = known.uninstall(ask.text(), now)?;
         let mut write = app.table.write();
         if known.status == InstallationStatus::Active {
@@ -71,13 +71,13 @@ pub async fn uninstall(
 /// # Errors
 /// `not_found`, `invalid_state_transition`.
 pub async fn suspend(
-    owner: Owner,
+    admin: Admin,
     State(app): State<App>,
     Path(id): Path<InstallationId>,
     Body(ask): Body<ReasonRequest>,
 ) -> Result<Json<InstallationView>, Problem> {
     let suspend = |known: &Installation, now| known.suspend(ask.text(), now);
-    act(&owner, &app, &id, &APP_SUSPENDED, suspend, uncount).await
+    act(&admin, &app, &id, &APP_SUSPENDED, suspend, uncount).await
 }
 
 /// `POST /v1/app-store/installations/{id}/resume`: Ends the suspension of an installation.
@@ -85,11 +85,11 @@ pub async fn suspend(
 /// # Errors
 /// `not_found`, `invalid_state_transition`; `app_not_published` when its developer has deleted the app.
 pub async fn resume(
-    owner: Owner,
+    admin: Admin,
     State(app): State<App>,
     Path(id): Path<InstallationId>,
 ) -> Result<Json<InstallationView>, Problem> {
-    act(&owner, &app, &id, &APP_RESUMED, Installation::resume, count).await
+    act(&admin, &app, &id, &APP_RESUMED, Installation::resume, count).await
 }
 
 /// `POST /v1/app-store/installations/{id}/tokens/revoke`: Revokes every token of an installation.
@@ -99,35 +99,35 @@ pub async fn resume(
 /// # Errors
 /// `not_found`, `invalid_state_transition`.
 pub async fn revoke_tokens(
-    owner: Owner,
+    admin: Admin,
     State(app): State<App>,
     Path(id): Path<InstallationId>,
 ) -> Result<Json<InstallationView>, Problem> {
     let revoke = Installation::revoke_tokens;
-    act(&owner, &app, &id, &APP_TOKENS_REVOKED, revoke, |write, _| write).await
+    act(&admin, &app, &id, &APP_TOKENS_REVOKED, revoke, |write, _| write).await
 }
 
 /// The installation, if it is on the owner's store.
 ///
 /// # Errors
 /// `not_found`.
-pub async fn own(app: &App, owner: &Owner, id: &InstallationId) -> Result<Installation, Problem> {
+pub async fn own(app: &App, admin: &Admin, id: &InstallationId) -> Result<Installation, Problem> {
     let found = load(app, &key::installation(id)).await?;
-    demand_own(owner, &found).map(|()| found)
+    demand_own(admin, &found).map(|()| found)
 }
 
 /// That the installation is on the owner's store.
 ///
 /// # Errors
 /// `not_found`.
-fn demand_own(owner: &Owner, installation: &Installation) -> Result<(), Problem> {
-    let is_own = installation.store_id == owner.store.id;
+fn demand_own(admin: &Admin, installation: &Installation) -> Result<(), Problem> {
+    let is_own = installation.store_id == admin.store.id;
     if is_own { Ok(()) } else { Err(Code::NotFound.into()) }
 }
 
 /// Changes an installation that is on the owner's store; `count` adds what that is for the app.
 async fn act(
-    owner: &Owner,
+    admin: &Admin,
     app: &App,
     id: &InstallationId,
     topic: &Topic<InstallationView>,
@@ -135,7 +135,7 @@ async fn act(
     count: impl Fn(Write, &Installation) -> Write,
 ) -> Result<Json<InstallationView>, Problem> {
     let next = |known: &Installation, now| {
-        demand_own(owner, known)?;
+        demand_own(admin, known)?;
         next(known, now).map(Some)
     };
     let key = key::installation(id);

@@ -13,7 +13,7 @@ use ground::id::{AppId, ReviewId};
 use ground::key;
 use ground::resource::Resource;
 use platform::app_review::{self, APP_REVIEWED, AppRating, AppReview, AppReviewView};
-use platform::caller::{Developer, Owner};
+use platform::caller::{Admin, Developer};
 use platform::installation::{Installation, InstallationStatus};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -84,7 +84,7 @@ pub struct ReviewAppRequest {
 /// # Errors
 /// `not_installed`, unless the store's installation is active; `already_reviewed`; `not_found`.
 pub async fn write(
-    owner: Owner,
+    admin: Admin,
     State(app): State<App>,
     Path(id): Path<AppId>,
     Body(ask): Body<ReviewAppRequest>,
@@ -92,8 +92,8 @@ pub async fn write(
     published(&app, &id).await?;
     let now = app.clock.now();
     let body = String::from(ask.body);
-    let review = AppReview::write(&id, &owner.store, kept(ask.rating), body, now);
-    let installation = key::installation(&Installation::id_of(&owner.store.id, &id));
+    let review = AppReview::write(&id, &admin.store, kept(ask.rating), body, now);
+    let installation = key::installation(&Installation::id_of(&admin.store.id, &id));
     let active = Condition::is("status", InstallationStatus::Active);
     let write = app
         .table
@@ -122,14 +122,14 @@ pub struct EditAppReviewRequest {
 /// # Errors
 /// `not_found`, also for another store's review; `precondition_failed`.
 pub async fn edit(
-    owner: Owner,
+    admin: Admin,
     State(app): State<App>,
     Path((id, review_id)): Path<(AppId, ReviewId)>,
     if_match: IfMatch,
     Body(ask): Body<EditAppReviewRequest>,
 ) -> Result<Json<AppReviewView>, Problem> {
     let now = app.clock.now();
-    let before = own(&app, &owner, &id, &review_id).await?;
+    let before = own(&app, &admin, &id, &review_id).await?;
     if_match.check(before.version)?;
     let after = before.edit(ask.rating.map(kept), ask.body.map(String::from), now);
     let write = app.table.write().replace(&after, Code::VersionConflict);
@@ -144,12 +144,12 @@ pub async fn edit(
 /// # Errors
 /// `not_found`, also for another store's review; `precondition_failed`.
 pub async fn delete(
-    owner: Owner,
+    admin: Admin,
     State(app): State<App>,
     Path((id, review_id)): Path<(AppId, ReviewId)>,
     if_match: IfMatch,
 ) -> Result<NoContent, Problem> {
-    let review = own(&app, &owner, &id, &review_id).await?;
+    let review = own(&app, &admin, &id, &review_id).await?;
     if_match.check(review.version)?;
     let unchanged = Condition::new("id = :id AND #version = :version")
         .name("#version", "version")
@@ -166,11 +166,11 @@ pub async fn delete(
 /// The store's own review, if it has this id.
 async fn own(
     app: &App,
-    owner: &Owner,
+    admin: &Admin,
     id: &AppId,
     review_id: &ReviewId,
 ) -> Result<AppReview, Problem> {
-    let review: Option<AppReview> = app.table.get(&key::app_review(id, &owner.store.id)).await?;
+    let review: Option<AppReview> = app.table.get(&key::app_review(id, &admin.store.id)).await?;
     review.filter(|review| review.id == *review_id).ok_or_else(|| Code::NotFound.into())
 }
 

@@ -164,7 +164,7 @@ pub(crate) struct AccountDeletion {
 /// stranger's.
 ///
 /// # Errors
-/// `owns_active_stores`, `owns_apps`, `invalid_credentials`, `mfa_required`,
+/// `owns_active_stores`, `member_of_stores`, `owns_apps`, `invalid_credentials`, `mfa_required`,
 /// `invalid_or_expired_code`, `too_many_attempts`.
 pub(crate) async fn delete(
     caller: caller::Merchant,
@@ -221,13 +221,19 @@ pub(crate) async fn delete(
 }
 
 /// # Errors
-/// `owns_active_stores`, with the ones that are found. The account's own count is what holds; the
-/// stores alone speak for an account from before they were counted.
+/// `owns_active_stores`, with the ones that are found: the account's own count is what holds; the
+/// stores alone speak for an account from before they were counted. `member_of_stores`, with those of
+/// others.
 async fn no_stores(app: &App, account: &Merchant) -> Result<(), Problem> {
     let stores = caller::own_stores(app, account).await?;
-    if account.stores == 0 && stores.is_empty() {
+    if account.stores > 0 || !stores.is_empty() {
+        let ids: Vec<&str> = stores.iter().map(|store| store.id.as_str()).collect();
+        return Err(Code::OwnsActiveStores.with("store_ids", ids));
+    }
+    if account.memberships.grants.is_empty() {
         return Ok(());
     }
-    let ids: Vec<&str> = stores.iter().map(|store| store.id.as_str()).collect();
-    Err(Code::OwnsActiveStores.with("store_ids", ids))
+    let stores = caller::stores_of(app, account).await?;
+    let ids: Vec<&str> = stores.iter().map(|(store, _)| store.id.as_str()).collect();
+    if ids.is_empty() { Ok(()) } else { Err(Code::MemberOfStores.with("store_ids", ids)) }
 }

@@ -17,6 +17,7 @@ use ground::id::{SessionId, StoreId};
 use ground::key;
 use http::header;
 use identity::authentication;
+use identity::member::Role;
 use identity::merchant::{Merchant, MerchantView};
 use identity::session::{CreatedVia, Session};
 use identity::store::{MAX_STORES, Store, StoreView};
@@ -153,8 +154,8 @@ struct ActiveSession {
 struct OwnStore {
     id: StoreId,
     subdomain: Subdomain,
-    /// `owner`.
-    role: &'static str,
+    /// What the account is to it.
+    role: Role,
 }
 
 /// `GET /v1/auth/custom/session`: Says whether the credential is good, for whom, and on which stores.
@@ -165,9 +166,7 @@ pub(crate) async fn custom(
     SessionHolder(caller): SessionHolder,
     State(app): State<App>,
 ) -> Result<NoStore<Json<CustomSession>>, Problem> {
-    let (index, listed) = key::stores_of(&caller.account.id, caller.account.created_at);
-    let stores: Vec<Store> = app.table.all(&Query::index(index, listed.pk), MAX_STORES).await?;
-    let owned = |store: Store| OwnStore { id: store.id, subdomain: store.subdomain, role: "owner" };
+    let stores = stores_of(&app, &caller.account).await?;
     let body = CustomSession {
         active: true,
         session: ActiveSession {
@@ -177,9 +176,22 @@ pub(crate) async fn custom(
             created_via: caller.session.created_via,
         },
         merchant: MerchantView::of(&caller.account, &app.config),
-        stores: stores.into_iter().map(owned).collect(),
+        stores,
     };
     Ok(Json::new(&body).no_store())
+}
+
+/// The stores that an account may act on. Those of its own are told by an index alone, as it has them.
+async fn stores_of(app: &App, account: &Merchant) -> Result<Vec<OwnStore>, Problem> {
+    let of =
+        |(store, role): (Store, Role)| OwnStore { id: store.id, subdomain: store.subdomain, role };
+    if !account.memberships.grants.is_empty() {
+        let all = caller::stores_of(app, account).await?.into_iter();
+        return Ok(all.map(|(store, grant)| of((store, grant.role))).collect());
+    }
+    let (index, listed) = key::stores_of(&account.id, account.created_at);
+    let own: Vec<Store> = app.table.all(&Query::index(index, listed.pk), MAX_STORES).await?;
+    Ok(own.into_iter().map(|store| of((store, Role::Owner))).collect())
 }
 
 ground::view! {

@@ -26,6 +26,7 @@ use ground::key;
 use http::StatusCode;
 use identity::customer::{Customer, UniqueCustomerEmail};
 use identity::holder::Application;
+use identity::member::Memberships;
 use identity::merchant::{Merchant, MerchantStatus, UniqueEmail};
 use identity::session::{CreatedVia, Session};
 use serde_json::{Value, json};
@@ -154,6 +155,7 @@ async fn create(app: &App, who: &Account) -> Result<Merchant, AnyError> {
         password_generation: 1,
         stores: 0,
         newest_store_id: None,
+        memberships: Memberships::default(),
         delete_at: None,
         created_at: now,
         updated_at: now,

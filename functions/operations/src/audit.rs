@@ -11,7 +11,7 @@ use gateway::request::{Given, Judgement, Query, Ruled, Rules, Text, request};
 use ground::event::Event;
 use ground::id::EventId;
 use ground::key;
-use platform::caller::Owner;
+use platform::caller::Admin;
 
 use crate::outbox::EntityView;
 use crate::range::{self, KEPT, TimeRange};
@@ -52,7 +52,7 @@ impl Rules for AuditQuery {
 
 /// `GET /v1/operations/audit-log`: Lists what was done on the store, the newest first.
 pub(crate) async fn list(
-    caller: Owner,
+    caller: Admin,
     State(app): State<App>,
     Ruled(Query(query)): Ruled<Query<AuditQuery>>,
     paging: Paging,

@@ -6,7 +6,7 @@ use gateway::budget::{self, Cost, Tier};
 use gateway::caller::Caller;
 use gateway::problem::Problem;
 use gateway::reply::{Json, NoStore};
-use platform::caller::Owner;
+use platform::caller::AnyMember;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -53,7 +53,7 @@ struct BucketView {
 /// `GET /v1/operations/rate-limits`: Shows the table of costs, the buckets, and the caller's own as
 /// it is now (docs/conventions.md §5).
 pub(crate) async fn show(
-    caller: Owner,
+    caller: AnyMember,
     State(app): State<App>,
 ) -> Result<NoStore<Json<RateLimits>>, Problem> {
     let identity = caller.identity();

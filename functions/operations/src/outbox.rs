@@ -102,8 +102,8 @@ async fn find<S: Required>(
     Ok((group, ours.ok_or(Code::NotFound)?))
 }
 
-/// `GET /v1/operations/outbox/{id}`: Shows an event with its payload, for an app if its scopes can
-/// read it.
+/// `GET /v1/operations/outbox/{id}`: Shows an event with its payload, if the caller's scopes can read
+/// it.
 ///
 /// An operator sees none: it is the store's business, and its customers'.
 ///
@@ -116,9 +116,10 @@ pub(crate) async fn show(
 ) -> Result<Json<EventWithPayload>, Problem> {
     let (_, event) = find(&app, &caller, &id).await?;
     let scope = topics::scope_of(&event.name);
-    let readable = match caller.actor.app() {
-        None => !caller.is_operator(),
-        Some(_) => scope.is_some_and(|scope| caller.actor.may(scope)),
+    let readable = if caller.actor.is_unlimited() {
+        !caller.is_operator()
+    } else {
+        scope.is_some_and(|scope| caller.actor.may(scope))
     };
     let payload = readable.then(|| serde_json::from_str(&event.body).ok()).flatten();
     let shown = EventWithPayload { view: OutboxView::from(&event), payload };

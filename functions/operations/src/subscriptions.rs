@@ -4,7 +4,7 @@
 //! subscribe only to topics that its token's scopes can read (docs/conventions.md §10).
 
 use axum::extract::State;
-use commerce::event_filter::EventTypes;
+use commerce::event_filter::{EventFilter, EventTypes};
 use delivery::subscription::{
     Challenge, CustomHeaders, DestinationKind, Ordering, OwnSecret, PayloadFilter, Subscription,
     SubscriptionStatus, SubscriptionView, claim_quota, hint, release_quota, seal_secret,
@@ -16,7 +16,8 @@ use gateway::problem::{Code, FieldError, Problem};
 use gateway::queue::foreign;
 use gateway::reply::{Created, Json, NoContent, NoStore, Page};
 use gateway::request::{
-    Body, Flag, Given, IfMatch, Int, Judgement, Patch, Path, Query, Ruled, Rules, Text, request,
+    Body, Flag, FromText, Given, IfMatch, Int, Judgement, Patch, Path, Query, Ruled, Rules, Text,
+    request,
 };
 use gateway::signature::SigningSecret;
 use gateway::table;
@@ -147,7 +148,7 @@ pub(crate) async fn create(
     State(app): State<App>,
     Ruled(Body(ask)): Ruled<Body<CreateSubscriptionRequest>>,
 ) -> Result<NoStore<Created<WithSecret>>, Problem> {
-    authorize(&caller.actor, &ask.event_types)?;
+    authorize(&caller.actor, ask.event_types.filters())?;
     let key = app.secrets.webhook_key().await?;
     let now = app.clock.now();
     let id = SubscriptionId::mint(now);
@@ -232,7 +233,7 @@ pub(crate) struct UpdateSubscriptionRequest {
 ///
 /// # Errors
 /// `not_found`; `precondition_failed` when `If-Match` names another version; `insufficient_scope` for
-/// a topic the app cannot read; `invalid_state_transition`; `queue_unreachable`; `invalid_url`,
+/// a topic the caller cannot read; `invalid_state_transition`; `queue_unreachable`; `invalid_url`,
 /// `blocked_address`, `own_host`, `invalid_queue_url`, `own_queue`, `unknown_event_type` as faults of their
 /// fields.
 pub(crate) async fn update(
@@ -243,8 +244,9 @@ pub(crate) async fn update(
     Ruled(Body(ask)): Ruled<Body<UpdateSubscriptionRequest>>,
 ) -> Result<Json<SubscriptionView>, Problem> {
     let found = find(&app, &caller, &id).await?;
+    authorize_kept(&caller.actor, &found)?;
     if let Some(types) = &ask.event_types {
-        authorize(&caller.actor, types)?;
+        authorize(&caller.actor, types.filters())?;
     }
     let key = app.secrets.webhook_key().await?;
     let asked = place(ask.url.clone(), ask.destination.clone());
@@ -339,16 +341,28 @@ pub(crate) async fn delete(
     .await
 }
 
-/// An app subscribes to what it can read. A filter of many topics stands for those it can, at the
-/// time of each event; a topic by name must be among them, and a topic without a scope is for the
-/// store's owner.
-fn authorize(actor: &StoreActor, types: &EventTypes) -> Result<(), Problem> {
-    for filter in types.filters().iter().filter(|filter| filter.is_exact()) {
+/// Who subscribes subscribes to what they can read. A filter of many topics stands for those an app
+/// can, at the time of each event; a topic by name must be among them, and a topic without a scope is
+/// for the store's owners and admins. A member's subscription is the store's and outlasts what they may
+/// do, so that all topics of their filters must be among those that they can read.
+fn authorize(actor: &StoreActor, filters: &[EventFilter]) -> Result<(), Problem> {
+    let is_app = actor.app().is_some();
+    for filter in filters.iter().filter(|filter| !is_app || filter.is_exact()) {
         for scope in filter.scopes() {
             may_read(actor, scope)?;
         }
     }
     Ok(())
+}
+
+/// Demands that a member can read all that a subscription takes: whoever changes where it sends to, or
+/// what it leaves out, is sent that.
+fn authorize_kept(actor: &StoreActor, kept: &Subscription) -> Result<(), Problem> {
+    if actor.app().is_some() || actor.is_unlimited() {
+        return Ok(());
+    }
+    let kept = kept.event_types.iter().filter_map(|filter| EventFilter::from_text(filter).ok());
+    authorize(actor, &kept.collect::<Vec<_>>())
 }
 
 /// Whether the actor may be sent events that ask for this scope.
@@ -357,12 +371,12 @@ fn authorize(actor: &StoreActor, types: &EventTypes) -> Result<(), Problem> {
 /// `insufficient_scope`.
 pub(crate) fn may_read(actor: &StoreActor, scope: Option<&'static str>) -> Result<(), Problem> {
     match scope {
-        _ if actor.app().is_none() => Ok(()),
+        _ if actor.is_unlimited() => Ok(()),
         Some(scope) if actor.may(scope) => Ok(()),
         Some(scope) => Err(insufficient_scope(scope)),
         None => {
-            let detail = "This event goes to the store's owner, and to the webhook_url of the app \
-                          it is about.";
+            let detail = "This event goes to the store's owners and admins, and to the webhook_url \
+                          of the app it is about.";
             Err(Code::InsufficientScope.detail(detail))
         }
     }

@@ -19,7 +19,7 @@ use gateway::request::{
 use ground::id::PaymentId;
 use ground::provider::ProviderName;
 use identity::store;
-use platform::caller::Owner;
+use platform::caller::Admin;
 use sales::payment::account::{ProviderAccount, ProviderAccountView};
 use sales::payment::credentials::ProviderCredentials;
 use sales::payment::provider::{Provider, ProviderFailure};
@@ -37,7 +37,7 @@ const SHOWN_OPEN: usize = 100;
 /// # Errors
 /// `invalid_cursor`.
 pub async fn list(
-    caller: Owner,
+    caller: Admin,
     State(app): State<App>,
     paging: Paging,
 ) -> Result<Page<ProviderAccountView>, Problem> {
@@ -54,7 +54,7 @@ pub async fn list(
 /// # Errors
 /// `unknown_provider`: no such provider, or no account with it.
 pub async fn show(
-    caller: Owner,
+    caller: Admin,
     State(app): State<App>,
     Path(provider): Path<Text<1, 64>>,
 ) -> Result<Json<ProviderAccountView>, Problem> {
@@ -68,14 +68,14 @@ fn named(provider: &Text<1, 64>) -> Result<ProviderName, Problem> {
 
 async fn find(
     app: &App,
-    caller: &Owner,
+    caller: &Admin,
     provider: ProviderName,
 ) -> Result<ProviderAccount, Problem> {
     let found = load::account(app, &caller.store, provider).await?;
     found.ok_or_else(|| Code::UnknownProvider.into())
 }
 
-fn shown(app: &App, caller: &Owner, account: &ProviderAccount) -> Json<ProviderAccountView> {
+fn shown(app: &App, caller: &Admin, account: &ProviderAccount) -> Json<ProviderAccountView> {
     let view = ProviderAccountView::of(account, &caller.store, &app.config.base_url);
     Json::new(&view).version(account.version)
 }
@@ -172,7 +172,7 @@ fn required(pointer: &str, detail: &'static str) -> Problem {
 /// `credentials_rejected`, `unknown_provider`, `provider_not_connected`, `precondition_failed`,
 /// `version_conflict`; the faults of keys as faults of their fields.
 pub async fn save(
-    caller: Owner,
+    caller: Admin,
     State(app): State<App>,
     Path(provider): Path<Text<1, 64>>,
     if_match: IfMatch,
@@ -245,7 +245,7 @@ async fn check(
 /// `unknown_provider`, `precondition_failed`, `version_conflict`; `provider_in_use`, with how many
 /// payments are open, and which.
 pub async fn delete(
-    caller: Owner,
+    caller: Admin,
     State(app): State<App>,
     Path(provider): Path<Text<1, 64>>,
     if_match: IfMatch,
@@ -308,7 +308,7 @@ pub struct ProviderTest {
 /// `unknown_provider`, `credentials_rejected`, `provider_not_connected`, `provider_error`,
 /// `provider_timeout`, `version_conflict`.
 pub async fn test(
-    caller: Owner,
+    caller: Admin,
     State(app): State<App>,
     Path(provider): Path<Text<1, 64>>,
 ) -> Result<Json<ProviderTest>, Problem> {

@@ -1,8 +1,10 @@
-//! `/v1/stores` — opening a store, its data and its life; its menus, policy pages and settings; where it
-//! sends and what it levies.
+//! `/v1/stores` — opening a store, its data and its life; its people; its menus, policy pages and settings;
+//! where it sends and what it levies.
 
 mod branding;
+mod invitations;
 mod lifecycle;
+mod members;
 mod navigation;
 mod policies;
 mod settings;
@@ -31,6 +33,11 @@ pub fn routes() -> Routes {
         .post("/v1/stores/{id}/close", Cost::WRITE, lifecycle::close)
         .post("/v1/stores/{id}/reopen", Cost::WRITE, lifecycle::reopen)
         .delete("/v1/stores/{id}", Cost::WRITE, lifecycle::delete)
+        .get("/v1/stores/{id}/members", Cost::List, members::list)
+        .post("/v1/stores/{id}/members", Cost::CODE, invitations::invite)
+        .patch("/v1/stores/{id}/members/{member_id}", Cost::WRITE, members::update)
+        .delete("/v1/stores/{id}/members/{member_id}", Cost::WRITE, members::remove)
+        .post("/v1/stores/invitations/accept", Cost::CODE, invitations::accept)
         .get("/v1/stores/{id}/navigation/{handle}", Cost::READ, navigation::show)
         .put("/v1/stores/{id}/navigation/{handle}", Cost::WRITE, navigation::put)
         .delete("/v1/stores/{id}/navigation/{handle}", Cost::WRITE, navigation::remove)

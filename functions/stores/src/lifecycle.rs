@@ -10,12 +10,14 @@ use gateway::table;
 use ground::event::Topic;
 use ground::id::{OrderId, StoreId};
 use ground::key;
+use ground::resource;
+use identity::merchant::Merchant as Account;
 use identity::settings::LONGEST_PAYMENT_WINDOW;
 use identity::store::{
     self, GRACE, STORE_ACTIVATED, STORE_CLOSED, STORE_DELETED, STORE_PAUSED, STORE_REOPENED, Store,
     StoreAction, StoreStatus, StoreView,
 };
-use platform::caller::{LeavingOwner, Owner};
+use platform::caller::{Admin, LeavingOwner};
 use sales::order::{Order, OrderStatus};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -35,7 +37,7 @@ pub struct ActRequest {
 /// # Errors
 /// `invalid_state_transition`, `precondition_failed`, `version_conflict`.
 pub async fn activate(
-    caller: Owner,
+    caller: Admin,
     State(app): State<App>,
     if_match: IfMatch,
     Body(ask): Body<ActRequest>,
@@ -48,7 +50,7 @@ pub async fn activate(
 /// # Errors
 /// `invalid_state_transition`, `precondition_failed`, `version_conflict`.
 pub async fn pause(
-    caller: Owner,
+    caller: Admin,
     State(app): State<App>,
     if_match: IfMatch,
     Body(ask): Body<ActRequest>,
@@ -61,7 +63,7 @@ pub async fn pause(
 /// # Errors
 /// `invalid_state_transition`, `precondition_failed`, `version_conflict`.
 pub async fn close(
-    caller: Owner,
+    caller: Admin,
     State(app): State<App>,
     if_match: IfMatch,
     Body(ask): Body<ActRequest>,
@@ -74,7 +76,7 @@ pub async fn close(
 /// # Errors
 /// `invalid_state_transition`, `precondition_failed`, `version_conflict`.
 pub async fn reopen(
-    caller: Owner,
+    caller: Admin,
     State(app): State<App>,
     if_match: IfMatch,
     Body(ask): Body<ActRequest>,
@@ -83,7 +85,7 @@ pub async fn reopen(
 }
 
 async fn act(
-    caller: &Owner,
+    caller: &Admin,
     app: &App,
     if_match: IfMatch,
     ask: ActRequest,
@@ -147,16 +149,24 @@ pub async fn delete(
     let now = app.clock.now();
     let store = before.act(StoreAction::Delete, None, now)?;
     refuse_open_orders(&app, before).await?;
+    let account = whose(&app, caller.account, &store).await?;
     let answer =
         DeletedStore { id: store.id.clone(), status: store.status, redact_at: store.redact_at };
     let write = store::replace(app.table.write(), &store);
     let write = give_up(write, &store, now.plus(GRACE));
-    caller
-        .account
+    account
         .one_store_less(write, Code::VersionConflict)
         .emit(store.event(&STORE_DELETED, &app.config.base_url, now))
         .answer(Accepted::new(&answer), now)
         .await
+}
+
+/// The account that a store is counted with: that of the owner whom it belongs to.
+async fn whose(app: &App, account: Account, store: &Store) -> Result<Account, Problem> {
+    if account.id == store.owner_id {
+        return Ok(account);
+    }
+    resource::load(app, &key::merchant(&store.owner_id)).await
 }
 
 /// Open orders that are counted at most.

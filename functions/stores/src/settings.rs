@@ -14,12 +14,12 @@ use identity::settings::{
     Notifications, Privacy, Reviews, STORE_SETTINGS_UPDATED, Settings, SettingsView, Taxes,
 };
 use identity::store::Store;
-use platform::caller::Owner;
+use platform::caller::Admin;
 
 use crate::save;
 
 /// `GET /v1/stores/{id}/settings`: all groups, with what was not chosen at its default.
-pub async fn show(caller: Owner, State(app): State<App>) -> Result<Json<SettingsView>, Problem> {
+pub async fn show(caller: Admin, State(app): State<App>) -> Result<Json<SettingsView>, Problem> {
     load(&app, &caller.store).await.map(|settings| settings.shown())
 }
 
@@ -212,7 +212,7 @@ impl UpdateRequest {
 /// # Errors
 /// `precondition_failed`.
 pub async fn update(
-    caller: Owner,
+    caller: Admin,
     State(app): State<App>,
     if_match: IfMatch,
     Body(ask): Body<UpdateRequest>,

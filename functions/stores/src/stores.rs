@@ -12,20 +12,18 @@ use gateway::table::{Query, Write};
 use ground::fields::{Country, Currency, Email, Line, Locale, Phone, Subdomain, TimeZone};
 use ground::key;
 use ground::scope::{ReadStore, WriteStore};
+use identity::member::Role;
 use identity::merchant::Merchant as Account;
 use identity::store::branding::hold_pictures;
 use identity::store::{
     self, Branding, Contact, InventoryPolicy, MAX_STORES, MOVED_FOR, NewStore, OrderPrefix,
     STORE_CREATED, STORE_UPDATED, Store, StoreStatus, StoreView, UniqueSubdomain,
 };
-use platform::caller::{Merchant, StoreAccess};
+use platform::caller::{Merchant, StoreAccess, stores_of};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::branding::{self, BrandingRequest};
-
-/// The stores of a merchant.
-fn stores_of(caller: &Merchant) -> Query {
-    Query::partition_of(key::stores_of(&caller.account.id, caller.account.created_at))
-}
 
 fn view(app: &App, store: &Store) -> StoreView {
     StoreView::of(store, &app.config.base_url)
@@ -36,7 +34,16 @@ pub(crate) fn shown(view: &StoreView) -> Json<StoreView> {
     Json::new(view).version(view.version)
 }
 
-/// `GET /v1/stores`: the merchant's own stores, newest first.
+/// A store, and what the merchant is to it.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ListedStore {
+    #[serde(flatten)]
+    store: StoreView,
+    /// What the merchant is to the store.
+    role: Role,
+}
+
+/// `GET /v1/stores`: the stores that the merchant owns or is a member of, newest first.
 ///
 /// # Errors
 /// `invalid_cursor`.
@@ -44,11 +51,20 @@ pub async fn list(
     caller: Merchant,
     State(app): State<App>,
     paging: Paging,
-) -> Result<Page<StoreView>, Problem> {
-    let query = stores_of(&caller).newest_first();
-    // The index may still show a store that was deleted a moment ago.
-    let exists = |store: &Store| store.status != StoreStatus::Deleted;
-    paging.answer(&app, &query, exists, |store| view(&app, &store)).await
+) -> Result<Page<ListedStore>, Problem> {
+    let account = &caller.account;
+    let listed = |store: &Store, role| ListedStore { store: view(&app, store), role };
+    if account.memberships.grants.is_empty() {
+        let own = Query::partition_of(key::stores_of(&account.id, account.created_at));
+        // The index may still show a store that was deleted, or went to another owner, a moment ago.
+        let is_own =
+            |store: &Store| store.status != StoreStatus::Deleted && store.owner_id == account.id;
+        let own = own.newest_first();
+        return paging.answer(&app, &own, is_own, |store| listed(&store, Role::Owner)).await;
+    }
+    let all = stores_of(&app, account).await?;
+    let views = all.iter().map(|(store, grant)| listed(store, grant.role)).collect();
+    paging.whole(&app, views, |listed: &ListedStore| listed.store.id.to_string()).await
 }
 
 /// A store to open.

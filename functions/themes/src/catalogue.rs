@@ -100,7 +100,7 @@ pub async fn list(
     Query(query): Query<CatalogueQuery>,
     paging: Paging,
 ) -> Result<Page<ListedTheme>, Problem> {
-    let store = visitor.owner().map(|owner| &owner.store);
+    let store = visitor.member().map(|member| &member.store);
     if let (Some(store), true) = (store, query.installed.0.0) {
         return installed(store, &app, &query, paging).await;
     }

@@ -12,7 +12,7 @@ use ground::key;
 use ground::provider::ProviderName;
 use ground::resource::load;
 use ground::scope::ReadThemes;
-use platform::caller::{Owner, StoreAccess};
+use platform::caller::{Admin, StoreAccess};
 use sales::payment::provider::{Provider, Returned};
 use sales::payment::{Source, load as payments};
 use schemars::JsonSchema;
@@ -40,13 +40,13 @@ pub struct PurchaseRequest {
 /// `not_found`, `theme_is_free`, `already_licensed`, `not_for_sale`, `unknown_provider`,
 /// `amount_not_supported`, `version_conflict`, `provider_error`, `provider_timeout`.
 pub async fn purchase(
-    owner: Owner,
+    admin: Admin,
     State(app): State<App>,
     _: idempotency::Required,
     Path(slug): Path<Slug>,
     Body(ask): Body<PurchaseRequest>,
 ) -> Result<NoStore<Created<OpenedPurchase>>, Problem> {
-    let store = &owner.store;
+    let store = &admin.store;
     let theme_key = key::theme(slug.as_str());
     let license_key = key::theme_license(&store.id, slug.as_str());
     let mut found = app.table.get_many(&[&theme_key, &license_key]).await?;
@@ -113,12 +113,12 @@ pub struct Licensed {
 /// `invalid_state_transition`: it is not paid, or the money has gone back; `provider_not_connected`,
 /// `provider_error`, `provider_timeout`.
 pub async fn verify(
-    owner: Owner,
+    admin: Admin,
     State(app): State<App>,
     Path(slug): Path<Slug>,
     Body(ask): Body<VerifyRequest>,
 ) -> Result<Json<Licensed>, Problem> {
-    let store = &owner.store.id;
+    let store = &admin.store.id;
     let found: ThemePurchase = load(&app, &key::theme_purchase(store, &ask.purchase_id)).await?;
     if found.slug != slug {
         return Err(Code::NotFound.into());

@@ -13,6 +13,7 @@ use ground::fields::WebUrl;
 use ground::id::{StoreId, ThemePackageId};
 use ground::key;
 use ground::resource::{Resource, load};
+use identity::member::Role;
 use identity::store::{Store, StoreStatus};
 use platform::caller::{Developer, Operator};
 use platform::review::{DecisionRequest, RefusalRequest};
@@ -93,7 +94,8 @@ async fn check_seller(
     };
     let store: Option<Store> = app.table.get(&key::store(id)).await?;
     let is_own = |store: &Store| {
-        store.owner_id == developer.account.id && store.status != StoreStatus::Deleted
+        let grant = developer.account.grant_on(store);
+        grant.is_some_and(|grant| grant.role == Role::Owner) && store.status != StoreStatus::Deleted
     };
     if store.as_ref().is_some_and(is_own) {
         return Ok(());

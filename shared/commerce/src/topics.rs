@@ -15,6 +15,7 @@ use delivery::replay;
 use delivery::subscription;
 use ground::event::Entry;
 use identity::customer;
+use identity::member;
 use identity::merchant;
 use identity::settings;
 use identity::store;
@@ -43,6 +44,7 @@ use transfers::import;
 const DECLARED: &[&[Entry]] = &[
     store::TOPICS,
     settings::TOPICS,
+    member::TOPICS,
     navigation::TOPICS,
     policy::TOPICS,
     product::TOPICS,

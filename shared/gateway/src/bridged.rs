@@ -79,7 +79,7 @@ fn is_open(row: &Row) -> bool {
         // What is written without a caller is a sign-in, a registration, a proof, a checkout.
         Access::Public => row.method == Method::GET,
         Access::Merchant
-        | Access::Owner
+        | Access::Role(_)
         | Access::Developer
         | Access::Operator
         | Access::Client

@@ -20,9 +20,9 @@ pub enum Access {
     Public,
     /// A merchant session.
     Merchant,
-    /// The owner of the store, by session.
-    Owner,
-    /// A merchant session that owns the store, or an app token with this scope.
+    /// A member of the store with this role or one that may do more, by session.
+    Role(&'static str),
+    /// A member of the store who may do what this scope names, by session, or an app token with it.
     Scope(&'static str),
     /// A merchant with a developer profile.
     Developer,
@@ -40,7 +40,7 @@ impl Access {
     /// Whether the store is selected for the handler, so that `store_id` in a body is not one of
     /// the request's own fields (docs/conventions.md §6).
     pub const fn selects_store(self) -> bool {
-        matches!(self, Self::Scope(_) | Self::Owner)
+        matches!(self, Self::Scope(_) | Self::Role(_))
     }
 }
 

@@ -82,6 +82,8 @@ catalogue! {
     LicenseRequired = 402 "license_required" "The store needs a licence for this theme.";
     // 403
     InsufficientScope = 403 "insufficient_scope" "The token lacks a scope this operation needs.";
+    InsufficientRole = 403 "insufficient_role" "The member's role on the store does not allow this.";
+    NotInvited = 403 "not_invited" "The invitation is for another e-mail address.";
     AccountDisabled = 403 "account_disabled" "This account is disabled.";
     AppSuspended = 403 "app_suspended" "The app is suspended.";
     NotDeveloper = 403 "developer_required" "This operation needs a developer profile.";
@@ -113,6 +115,11 @@ catalogue! {
     InvalidStateTransition = 409 "invalid_state_transition" "The resource's state does not allow this.";
     OpenOrders = 409 "open_orders" "The store has open orders.";
     OwnsActiveStores = 409 "owns_active_stores" "The account still owns stores.";
+    MemberOfStores = 409 "member_of_stores" "The account is still a member of stores.";
+    LastOwner = 409 "last_owner" "A store keeps at least one owner.";
+    AlreadyMember = 409 "already_member" "There is a member of the store with this account or address already.";
+    MemberLimit = 409 "member_limit" "The store has reached its number of members and invitations.";
+    MembershipLimit = 409 "membership_limit" "The account has reached its number of stores of others.";
     OwnsApps = 409 "owns_apps" "The account still owns apps.";
     VersionConflict = 409 "version_conflict" "The resource changed at the same time; read it again.";
     AlreadyInstalled = 409 "already_installed" "The app, or the theme, is already installed on this store.";

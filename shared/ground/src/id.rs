@@ -14,6 +14,8 @@ gateway::ids! {
     SessionId = "ses_";
     /// A store.
     StoreId = "sto_";
+    /// A member of a store, or somebody who is invited to be one.
+    MemberId = "mem_";
     /// A developer profile.
     DeveloperId = "dev_";
     /// An app.
@@ -122,6 +124,7 @@ gateway::ids! {
 /// minted: a store's first location follows from the store, its others do not.
 pub const DERIVED: &[(&str, &str)] = &[
     (InstallationId::PREFIX, "the store and the app: an app is installed once on a store"),
+    (MemberId::PREFIX, "the store, for the owner that it opens with"),
     (LocationId::PREFIX, "the store, for the location that it opens with"),
     (OrderId::PREFIX, "the order's number, with which it begins, and a secret of the store"),
     (

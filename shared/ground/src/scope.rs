@@ -49,6 +49,9 @@ fn split(scope: &str) -> Option<(bool, &str)> {
 }
 
 impl Scopes {
+    /// None of them.
+    pub const NONE: Self = Self(BTreeSet::new());
+
     /// Normalizes these words.
     ///
     /// # Errors
@@ -97,6 +100,11 @@ impl Scopes {
         let theirs = others.0.iter().filter(|scope| self.cover(scope));
         let words: Vec<&str> = ours.chain(theirs).map(String::as_str).collect();
         Self::normalize(words).unwrap_or_default()
+    }
+
+    /// Every scope that reads.
+    pub fn every_read() -> Self {
+        Self(RESOURCES.iter().map(|(resource, _)| format!("read_{resource}")).collect())
     }
 
     /// Whether there is none.

@@ -4,7 +4,8 @@
 //!   with any of them: by [`password`], by a one-time code or a link ([`challenge`]), bounded by
 //!   [`throttle`]; it begins a [`session`], and a merchant's may take a second factor ([`mfa`]).
 //!   [`notifications`] are the mails about it.
-//! - A [`store`] is a tenant, with its [`settings`]; [`storefront`] finds it by its subdomain.
+//! - A [`store`] is a tenant, with its [`settings`]; [`storefront`] finds it by its subdomain. Its
+//!   people are its [`member`]s.
 //! - A customer's [`address`]es.
 
 pub mod account;
@@ -13,6 +14,7 @@ pub mod authentication;
 pub mod challenge;
 pub mod customer;
 pub mod holder;
+pub mod member;
 pub mod merchant;
 pub mod mfa;
 pub mod notifications;

@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::account::{Account, Generations};
 use crate::holder::Holder;
+use crate::member::{Grant, Memberships};
 use crate::session::Session;
 use crate::store::Store;
 use crate::throttle::{Kind, Subject};
@@ -74,6 +75,10 @@ pub struct Merchant {
     /// Written as the counter is.
     #[serde(default)]
     pub newest_store_id: Option<StoreId>,
+    /// The stores of others that it may act on, and as what: here, so that whoever has read the
+    /// account knows. Written by [`Merchant::joins`] and [`Merchant::is_regranted`] alone.
+    #[serde(default, skip_serializing_if = "Memberships::is_unwritten")]
+    pub memberships: Memberships,
     /// When the account is removed, once deleted.
     pub delete_at: Option<Timestamp>,
     /// When it was made.
@@ -126,6 +131,7 @@ impl Merchant {
             password_generation: 1,
             stores: 0,
             newest_store_id: None,
+            memberships: Memberships::default(),
             delete_at: None,
             created_at: now,
             updated_at: now,
@@ -181,6 +187,15 @@ impl Merchant {
         let entity = self.id.as_str();
         let about = About { store: None, app: None, entity, version: self.version };
         Event::new(topic, about, &MerchantView::of(self, config), now)
+    }
+
+    /// What it is to this store, if it is anything: the store's item says whose it is, the account's
+    /// own in which it is a member.
+    pub fn grant_on(&self, store: &Store) -> Option<Grant> {
+        if store.owner_id == self.id {
+            return Some(Grant::OWNER);
+        }
+        self.memberships.grants.get(&store.id).cloned()
     }
 
     /// Whether this is a platform operator: the settings name its address, and it has proven that
@@ -272,13 +287,49 @@ impl Merchant {
     /// The counter, and the newest store: changed in place with each store that is opened or deleted,
     /// in the same transaction, and therefore never written by [`Account::save`]. They do not move the
     /// version.
-    pub const COUNTED: &'static [&'static str] = &["stores", "newest_store_id"];
+    pub const COUNTED: &'static [&'static str] = &["stores", "newest_store_id", "memberships"];
 
-    /// Writes this account, at its next version, unless it owns a store.
+    /// Writes this account, at its next version, unless it owns a store or has come to be a member of
+    /// one since it was read.
     pub fn save_unless_owner(&self, write: Write, refused: impl Into<Problem>) -> Write {
         // An account from before stores were counted has no counter.
-        let none = Condition::new("attribute_not_exists(stores) OR stores = :none");
-        write.replace_except(self, Self::COUNTED, none.value(":none", 0), refused)
+        let none = format!(
+            "(attribute_not_exists(stores) OR stores = :none) AND ({})",
+            Memberships::UNCHANGED
+        );
+        let none = Condition::new(none)
+            .name("#revision", "revision")
+            .value(":none", 0)
+            .value(":revision", self.memberships.revision);
+        write.replace_except(self, Self::COUNTED, none, refused)
+    }
+
+    /// Says that the account, as it was read, is a member from now on: `memberships` are its next.
+    /// Only while it may be used.
+    pub fn joins(&self, write: Write, memberships: &Memberships) -> Write {
+        let change = Change::new("SET memberships = :memberships")
+            .only_if(format!("#status = :active AND ({})", Memberships::UNCHANGED))
+            .name("#status", "status")
+            .name("#revision", "revision")
+            .value(":active", MerchantStatus::Active)
+            .value(":revision", self.memberships.revision)
+            .value(":memberships", memberships);
+        write.update(&self.key(), change, Code::VersionConflict)
+    }
+
+    /// Says what the account, as it was read, is a member of from now on; and, where it gives up being
+    /// whom a store belongs to, that it has one store less.
+    pub fn is_regranted(&self, write: Write, memberships: &Memberships, gives_up: bool) -> Write {
+        let counted = gives_up && self.stores > 0;
+        let set = if counted { ", stores = stores - :one" } else { "" };
+        let has = if counted { " AND stores >= :one" } else { "" };
+        let change = Change::new(format!("SET memberships = :memberships{set}"))
+            .only_if(format!("({}){has}", Memberships::UNCHANGED))
+            .name("#revision", "revision")
+            .value(":revision", self.memberships.revision)
+            .value(":memberships", memberships);
+        let change = if counted { change.value(":one", 1) } else { change };
+        write.update(&self.key(), change, Code::VersionConflict)
     }
 
     /// One more store of its owner's account; only while that may be used.

@@ -4,9 +4,10 @@ pub mod customer;
 
 use gateway::clock::{DAY, Timestamp};
 use ground::fields::Email;
-use ground::mail::MailContent;
+use ground::mail::{MailContent, unlinked};
 
 use crate::challenge::{CODE_LIFETIME, Purpose};
+use crate::member::{INVITED_FOR, Role};
 
 /// A one-time code for signing in.
 pub fn one_time_code(to: &Email, code: &str) -> MailContent {
@@ -45,6 +46,30 @@ pub fn verify_email(to: &Email, token: &str, base_url: &str) -> MailContent {
          If you know nothing of such an account, do nothing.\n"
     );
     MailContent::new(to, "Confirm your e-mail address", text, Purpose::Verify.lifetime())
+}
+
+/// An invitation to be one of a store's people. The store's name is its owner's words, which lead
+/// nowhere.
+pub fn invitation(
+    to: &Email,
+    (store, role): (&str, Role),
+    token: &str,
+    base_url: &str,
+    expires_at: Timestamp,
+) -> MailContent {
+    let store = unlinked(store);
+    let text = format!(
+        "You are invited to work on the store\n\n\
+         \x20   {store}\n\n\
+         in the role {role}. To accept, sign in to an account of this address, or\n\
+         open one and confirm the address, and send this token to\n\n\
+         \x20   POST {base_url}/v1/stores/invitations/accept\n\
+         \x20   {{\"token\": \"...\"}}\n\n\
+         Token: {token}\n\n\
+         It is good until {expires_at} and works once.\n\
+         If you do not know the store, do nothing.\n"
+    );
+    MailContent::new(to, "You are invited to a store", text, INVITED_FOR)
 }
 
 /// A notice that the account which was found at an address is its owner's alone from now on.
@@ -121,10 +146,18 @@ mod tests {
     fn every_text_travels_unencoded() {
         let to = Email::from_text("ann@example.com").unwrap();
         let (now, token) = (Timestamp::from_millis(0), gateway::seal::random_secret());
+        let member_token = token.repeat(2)[..64].to_owned();
         for content in [
             one_time_code(&to, "042137"),
             password_reset(&to, &token, "https://api.example.com"),
             verify_email(&to, &token, "https://api.example.com"),
+            invitation(
+                &to,
+                ("A. Shop", Role::ReadOnly),
+                &member_token,
+                "https://api.example.com",
+                now,
+            ),
             address_proven(&to, "https://api.example.com"),
             mfa_switched(&to, true, now),
             mfa_switched(&to, false, now),

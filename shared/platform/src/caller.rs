@@ -4,8 +4,10 @@
 mod app;
 mod leaving;
 mod maker;
+mod member;
 mod named;
 mod observer;
+mod opened;
 mod overseen;
 mod overseer;
 mod shopper;
@@ -21,14 +23,15 @@ use gateway::cors;
 use gateway::item::Key;
 use gateway::problem::{Code, Problem};
 use gateway::request::Inbound;
-use gateway::table::{Batch, Query};
+use gateway::table::Batch;
 use ground::id::{AppId, InstallationId, MerchantId, StoreId};
 use ground::key;
 use ground::scope::{Required, Scopes};
 use http::header;
+use identity::member::Grant;
 use identity::merchant::Merchant as Account;
 use identity::session::{Session, UnverifiedToken};
-use identity::store::{MAX_STORES, Store, StoreStatus};
+use identity::store::Store;
 
 use crate::developer::Developer as Profile;
 
@@ -39,8 +42,10 @@ use app::open_app_token;
 pub use app::{Bridge, EmbeddedApp, OAuthClient};
 pub use leaving::LeavingOwner;
 pub use maker::Maker;
-use named::{named_store, no_such_store};
+pub use member::{Admin, AnyMember, AtLeast, Owner, StoreMember, roles};
 pub use observer::Observer;
+use opened::{Opened, only_store, open_any_store, open_session_and_store, open_store};
+pub use opened::{own_stores, stores_of};
 pub use overseen::OverseenStore;
 pub use overseer::Overseer;
 pub use shopper::{Customer, Shopper};
@@ -56,17 +61,6 @@ pub struct Merchant {
     pub account: Account,
     /// The session of the token, alive when it was read.
     pub session: Session,
-}
-
-/// A merchant with a live session, and the store they named and own.
-#[derive(Debug, Clone)]
-pub struct Owner {
-    /// The account of the session, active when it was read.
-    pub account: Account,
-    /// The session of the token, alive when it was read.
-    pub session: Session,
-    /// The store that the request names, read with the session.
-    pub store: Store,
 }
 
 /// A merchant with a developer profile.
@@ -85,7 +79,7 @@ pub struct Operator {
     pub account: Account,
 }
 
-/// The owner of a store, or an app with scope `S` on it.
+/// A member of a store who may do what scope `S` names, or an app with that scope on it.
 #[derive(Debug, Clone)]
 pub struct StoreAccess<S> {
     /// The store that the request names, read with the credential.
@@ -98,8 +92,8 @@ pub struct StoreAccess<S> {
 /// Who acts on a store.
 #[derive(Debug, Clone)]
 pub enum StoreActor {
-    /// Its owner.
-    Merchant(MerchantId),
+    /// A member.
+    Merchant(MerchantId, Grant),
     /// An installed app.
     App(AppActor),
 }
@@ -121,27 +115,35 @@ impl StoreActor {
     /// The app, if an app acts.
     pub fn app(&self) -> Option<&AppActor> {
         match self {
-            Self::Merchant(_) => None,
+            Self::Merchant(..) => None,
             Self::App(app) => Some(app),
         }
     }
 
-    /// Whether the actor may do what `scope` names; a store's owner may do anything.
+    /// Whether the actor may do what `scope` names.
     pub fn may(&self, scope: &str) -> bool {
-        self.app().is_none_or(|app| app.scopes.cover(scope))
+        match self {
+            Self::Merchant(_, grant) => grant.covers(scope),
+            Self::App(app) => app.scopes.cover(scope),
+        }
+    }
+
+    /// Whether the actor may do anything that scopes name, and what none does: a store's owners and
+    /// admins.
+    pub fn is_unlimited(&self) -> bool {
+        matches!(self, Self::Merchant(_, grant) if grant.is_unlimited())
     }
 
     /// The actor as objects name it: `mer_…` or `app_…`.
     pub fn id(&self) -> &str {
         match self {
-            Self::Merchant(id) => id.as_str(),
+            Self::Merchant(id, _) => id.as_str(),
             Self::App(app) => app.app_id.as_str(),
         }
     }
 }
 
 gateway::caller_argument!(Merchant);
-gateway::caller_argument!(Owner);
 gateway::caller_argument!(Developer);
 gateway::caller_argument!(Operator);
 gateway::caller_argument!(StoreAccess where S: Required);
@@ -219,83 +221,6 @@ async fn touch(app: &App, session: &Session) {
     }
 }
 
-/// The owner's account, session and store, which exists.
-async fn open_store(app: &App, unverified: &str, inbound: &Inbound) -> Result<Owner, Problem> {
-    match open_any_store(app, unverified, inbound).await? {
-        owner if owner.store.status == StoreStatus::Deleted => Err(no_such_store(inbound)),
-        owner => Ok(owner),
-    }
-}
-
-/// The owner's account, session and store, be it deleted.
-async fn open_any_store(app: &App, unverified: &str, inbound: &Inbound) -> Result<Owner, Problem> {
-    if named_store(inbound).is_none() {
-        let (account, session, _) = open_session(app, unverified, &[]).await?;
-        let store = only_store(app, &account).await?;
-        return Ok(Owner { account, session, store });
-    }
-    let (account, session, store) = open_session_and_store(app, unverified, inbound).await?;
-    let own = store.filter(|store| store.owner_id == account.id);
-    let store = own.ok_or_else(|| no_such_store(inbound))?;
-    Ok(Owner { account, session, store })
-}
-
-/// The account and the session of a token, and the store that the request names, whosever it is. The
-/// session is read even when the store's id is malformed, so that a stranger learns nothing.
-async fn open_session_and_store(
-    app: &App,
-    unverified: &str,
-    inbound: &Inbound,
-) -> Result<(Account, Session, Option<Store>), Problem> {
-    let id = named_store(inbound).and_then(|named| StoreId::parse(&named));
-    let store_key = id.as_ref().map(key::store);
-    let more: Vec<&Key> = store_key.iter().collect();
-    let (account, session, mut batch) = open_session(app, unverified, &more).await?;
-    let store = store_key.map(|key| batch.take::<Store>(&key)).transpose()?.flatten();
-    Ok((account, session, store))
-}
-
-/// The merchant's only store; that there are more is told by the account's own count.
-async fn only_store(app: &App, account: &Account) -> Result<Store, Problem> {
-    if account.stores > 1 {
-        return Err(Code::StoreRequired.into());
-    }
-    // An index may not have it yet.
-    if let Some(newest) = &account.newest_store_id {
-        let found: Option<Store> = app.table.get(&key::store(newest)).await?;
-        if let Some(store) = found.filter(|store| is_own(store, account)) {
-            return Ok(store);
-        }
-    }
-    let stores = own_stores(app, account).await?;
-    match <[Store; 1]>::try_from(stores) {
-        Ok([store]) => Ok(store),
-        Err(_) => Err(Code::StoreRequired.into()),
-    }
-}
-
-/// The merchant's stores. The index only names them, for it may lag behind: whose they are and
-/// whether they exist is told by the stores themselves.
-///
-/// # Errors
-/// When the table does not answer.
-pub async fn own_stores(app: &App, account: &Account) -> Result<Vec<Store>, Problem> {
-    let (index, listed) = key::stores_of(&account.id, account.created_at);
-    let listed = app.table.keys(&Query::index(index, listed.pk), MAX_STORES).await?;
-    let keys: Vec<&Key> = listed.iter().take(MAX_STORES).collect();
-    let mut batch = app.table.get_many(&keys).await?;
-    let mut stores = Vec::new();
-    for store_key in keys {
-        stores.extend(batch.take::<Store>(store_key)?);
-    }
-    stores.retain(|store| is_own(store, account));
-    Ok(stores)
-}
-
-fn is_own(store: &Store, account: &Account) -> bool {
-    store.owner_id == account.id && store.status != StoreStatus::Deleted
-}
-
 impl Caller for Merchant {
     fn access() -> Access {
         Access::Merchant
@@ -309,21 +234,6 @@ impl Caller for Merchant {
 
     fn identity(&self) -> Identity {
         merchant_identity(&self.account.id, None)
-    }
-}
-
-impl Caller for Owner {
-    fn access() -> Access {
-        Access::Owner
-    }
-
-    async fn authenticate(app: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
-        let unverified = credential(app, inbound)?;
-        open_store(app, &unverified, inbound).await
-    }
-
-    fn identity(&self) -> Identity {
-        merchant_identity(&self.account.id, Some(&self.store.id))
     }
 }
 
@@ -373,30 +283,33 @@ impl<S: Required> Caller for StoreAccess<S> {
     async fn authenticate(app: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
         let unverified = credential(app, inbound)?;
         if !looks_like_jwt(&unverified) {
-            let owner = open_store(app, &unverified, inbound).await?;
-            let actor = StoreActor::Merchant(owner.account.id);
-            return Ok(Self { store: owner.store, actor, scope: PhantomData });
+            let Opened { account, store, grant, .. } =
+                open_store(app, &unverified, inbound).await?;
+            return Self::of(store, StoreActor::Merchant(account.id, grant));
         }
         let (app_actor, store) = open_app_token(app, &unverified, inbound).await?;
-        let actor = StoreActor::App(app_actor);
-        if !actor.may(S::SCOPE) {
-            return Err(insufficient_scope(S::SCOPE));
-        }
-        Ok(Self { store, actor, scope: PhantomData })
+        Self::of(store, StoreActor::App(app_actor))
     }
 
     fn identity(&self) -> Identity {
         match &self.actor {
-            StoreActor::Merchant(id) => merchant_identity(id, Some(&self.store.id)),
+            StoreActor::Merchant(id, _) => merchant_identity(id, Some(&self.store.id)),
             StoreActor::App(app) => app_identity(app, &self.store.id),
         }
     }
 }
 
-impl<S> StoreAccess<S> {
-    /// A store's owner, who may do anything there.
-    fn of_owner(store: Store, owner: MerchantId) -> Self {
-        Self { store, actor: StoreActor::Merchant(owner), scope: PhantomData }
+impl<S: Required> StoreAccess<S> {
+    /// Whoever acts on a store, if they may do what the scope names.
+    ///
+    /// # Errors
+    /// `insufficient_scope`.
+    fn of(store: Store, actor: StoreActor) -> Result<Self, Problem> {
+        if actor.may(S::SCOPE) {
+            Ok(Self { store, actor, scope: PhantomData })
+        } else {
+            Err(insufficient_scope(S::SCOPE))
+        }
     }
 }
 

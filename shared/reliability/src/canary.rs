@@ -22,6 +22,7 @@ use ground::event::{Event, EventGroup};
 use ground::fields::{Country, Currency, Email, Subdomain};
 use ground::id::{DeliveryId, EventId, MerchantId, StoreId, SubscriptionId};
 use ground::key;
+use identity::member::Memberships;
 use identity::merchant::{Merchant, MerchantStatus};
 use identity::store::{
     self, InventoryPolicy, NewStore, STORE_UPDATED, Store, StoreStatus, UniqueSubdomain,
@@ -134,6 +135,7 @@ fn merchant(now: Timestamp) -> Result<Merchant, Problem> {
         credential_generation: 1,
         password_generation: 1,
         newest_store_id: Some(StoreId::canary()),
+        memberships: Memberships::default(),
         stores: 1,
         delete_at: None,
         created_at: now,

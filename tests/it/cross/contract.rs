@@ -237,7 +237,7 @@ async fn another_merchant_sees_no_difference_between_foreign_and_unknown() {
     let before = shop.gateway.count().await;
     let unknown = "sto_00000000000000000000000000000000";
     for row in all_rows() {
-        if !matches!(row.access, Access::Scope(_) | Access::Owner) {
+        if !matches!(row.access, Access::Scope(_) | Access::Role(_)) {
             continue;
         }
         let foreign = call(&intruder.at(&shop.store), &row, &shop.store.id).await;
@@ -287,7 +287,7 @@ async fn refused_without(own: &str) -> usize {
                     reply.problem("insufficient_scope")
                 }
                 Access::Merchant
-                | Access::Owner
+                | Access::Role(_)
                 | Access::Developer
                 | Access::Operator
                 | Access::Customer => call(client, &row, &shop.store.id).await.expect(401),

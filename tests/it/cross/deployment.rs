@@ -83,7 +83,7 @@ async fn a_function_reads_the_secrets_that_it_opens_and_no_other() {
     for (secret, readers) in [
         ("SigningKeys", &["AppStore"][..]),
         ("ReceiptKeys", &["Operations"]),
-        ("MailKey", &["Auth", "Dispatcher", "Mail", "Products", "Storefront"]),
+        ("MailKey", &["Auth", "Dispatcher", "Mail", "Products", "Storefront", "Stores"]),
         ("MailServer", &["Mail"]),
         ("MfaKey", &["Auth"]),
         ("PaymentKey", &["Dispatcher", "Orders", "Payments", "Storefront", "Themes"]),

@@ -158,6 +158,7 @@ async fn catalogue(world: &mut World) -> String {
     world.add("/v1/stores/{id}/navigation/{handle}", &owner, &[&store.id, "main"]);
     world.add("/v1/stores/{id}/policies/{handle}", &owner, &[&store.id, "refund"]);
     world.add("/v1/stores/{id}/settings", &owner, &[&store.id]);
+    world.add("/v1/stores/{id}/members", &owner, &[&store.id]);
     world.add("/v1/products", &owner, &[]);
     world.add("/v1/products/{id}", &owner, &[&id]);
     world.add("/v1/products/{id}/variants", &owner, &[&id]);

@@ -50,7 +50,7 @@ impl Callers {
             }
             Access::Public | Access::Client => shop.gateway.client(),
             Access::Merchant => (*shop.merchant).clone(),
-            Access::Owner | Access::Scope(_) => shop.owner(),
+            Access::Role(_) | Access::Scope(_) => shop.owner(),
             Access::Developer => (**shop.developer).clone(),
             Access::Operator => (**shop.operator).clone(),
             Access::Embedded => self.embedded.clone(),
@@ -119,6 +119,7 @@ impl Callers {
             ("{sid}", of("sub")),
             ("{rid}", of("rev")),
             ("{part}", "1".to_owned()),
+            ("{member_id}", of("mem")),
             ("{zone_id}", of("shz")),
             ("{rate_id}", of("txr")),
             ("{slug}", "plain-linen".to_owned()),

@@ -11,9 +11,10 @@ use gateway::table::{Condition, Write};
 use ground::id::{AppId, InstallationId, MerchantId, SessionId, StoreId};
 use ground::key;
 use ground::scope::{Requested, Scopes};
+use identity::member::Grant;
 use identity::session::UnverifiedToken;
 use platform::app::{AppClient, AppStatus, CommerceApp};
-use platform::caller::Owner;
+use platform::caller::AnyMember;
 use platform::installation::{AppToken, Installation, InstallationStatus};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -34,7 +35,7 @@ pub struct ExchangeRequest {
     client_id: Option<Exact<128>>,
     /// Must be the app's installation on the store, when given.
     installation_id: Option<InstallationId>,
-    /// Less than what was granted.
+    /// Less than what was granted to the app, and to who uses it.
     scope: Option<Requested>,
     /// The RFC's grant type, when given.
     grant_type: Option<Exact<128>>,
@@ -70,27 +71,28 @@ pub struct ExchangeResponse {
 }
 
 /// `POST /v1/app-store/oauth/token-exchange`: Exchanges a merchant's session for an embedded app
-/// token, which ends with the session.
+/// token, which ends with the session, and does no more than the merchant may do on the store.
 ///
 /// # Errors
 /// `invalid_request`, `invalid_target`, `invalid_scope`, `unsupported_grant_type`,
 /// `store_not_owned`, `app_suspended`, `installation_inactive`; `unauthenticated` when the session
 /// ends meanwhile.
 pub async fn exchange(
-    owner: Owner,
+    member: AnyMember,
     State(app): State<App>,
     Form(ask): Form<ExchangeRequest>,
 ) -> Result<NoStore<Json<ExchangeResponse>>, OAuthError> {
-    ask.judge(&owner)?;
+    ask.judge(&member)?;
     let app_id = app_id(&app, &ask).await?;
     let now = app.clock.now();
-    let installation_id = Installation::id_of(&owner.store.id, &app_id);
+    let installation_id = Installation::id_of(&member.store.id, &app_id);
     if ask.installation_id.as_ref().is_some_and(|named| *named != installation_id) {
         return Err(Code::InvalidTarget.into());
     }
     let (installation, published) = load(&app, &installation_id, &app_id).await?;
-    let scopes = narrowed(&installation.scopes, ask.scope.as_ref())?;
-    let session = (&owner.session.id, &owner.account.id);
+    let granted = member.grant.narrow(&installation.scopes);
+    let scopes = narrowed(&granted, ask.scope.as_ref())?;
+    let session = (&member.session.id, &member.account.id);
     let issued = embedded(&app, &installation, &published.client_id, &scopes, session, now).await?;
     let response = Json::new(&ExchangeResponse {
         access_token: issued.jwt,
@@ -111,7 +113,7 @@ pub async fn exchange(
 
 impl ExchangeRequest {
     /// The parameters of RFC 8693 §2.1, each of which may be left out but not be wrong.
-    fn judge(&self, owner: &Owner) -> Result<(), Problem> {
+    fn judge(&self, member: &AnyMember) -> Result<(), Problem> {
         let is = |value: &Option<Exact<128>>, wanted: &str| {
             value.as_ref().is_none_or(|text| text.as_str() == wanted)
         };
@@ -123,10 +125,10 @@ impl ExchangeRequest {
         {
             return Err(Code::InvalidRequest.detail("Only access tokens are exchanged."));
         }
-        let now = owner.session.last_used_at;
+        let now = member.session.last_used_at;
         let foreign = self.subject_token.as_ref().is_some_and(|token| {
             UnverifiedToken::parse(token.as_str())
-                .is_none_or(|token| !owner.session.admits(&token, &owner.account, now))
+                .is_none_or(|token| !member.session.admits(&token, &member.account, now))
         });
         if foreign {
             return Err(Code::InvalidRequest.detail("The subject token is not this session's."));
@@ -209,12 +211,13 @@ fn record(
 pub async fn mint_embedded(
     app: &App,
     installation: &Installation,
+    grant: &Grant,
     session: (&SessionId, &MerchantId),
 ) -> Result<String, Problem> {
     let now = app.clock.now();
     let (installation, published) = load(app, &installation.id, &installation.app_id).await?;
-    let scopes = &installation.scopes;
-    let issued = embedded(app, &installation, &published.client_id, scopes, session, now).await?;
+    let scopes = grant.narrow(&installation.scopes);
+    let issued = embedded(app, &installation, &published.client_id, &scopes, session, now).await?;
     record(app.table.write(), &issued.record, &installation, session)
         .emit(issued.event)
         .commit()

@@ -94,6 +94,9 @@ pub(super) fn of(
     if let Access::Scope(scope) = row.access {
         members.insert("x-scopes".to_owned(), json!([scope]));
     }
+    if let Access::Role(role) = row.access {
+        members.insert("x-role".to_owned(), role.into());
+    }
     members.insert("x-cost".to_owned(), cost(row.cost));
     members.insert("x-idempotency".to_owned(), idempotency(&operation, row).into());
     members
@@ -206,7 +209,7 @@ fn parameter(parameter: &Parameter) -> Value {
 fn security(access: Access) -> Value {
     match access {
         Access::Public => json!([]),
-        Access::Merchant | Access::Owner | Access::Developer | Access::Operator => {
+        Access::Merchant | Access::Role(_) | Access::Developer | Access::Operator => {
             json!([{"merchantSession": []}])
         }
         Access::Scope(scope) => json!([{"merchantSession": []}, {"appToken": [scope]}]),

@@ -88,7 +88,9 @@ fn of_access(access: Access) -> &'static [Code] {
     match access {
         Access::Public => &[Code::IdempotencyKeyTooShort],
         Access::Merchant => &[Code::CrossOrigin],
-        Access::Owner => &[Code::StoreRequired, Code::StoreNotOwned, Code::NotFound],
+        Access::Role(_) => {
+            &[Code::InsufficientRole, Code::StoreRequired, Code::StoreNotOwned, Code::NotFound]
+        }
         Access::Scope(_) => &[
             Code::InsufficientScope,
             Code::StoreRequired,

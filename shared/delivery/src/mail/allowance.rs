@@ -3,7 +3,7 @@
 //! A gift card goes wherever its merchant says, with words of theirs: what a new account could use
 //! to write to anybody. So it takes a proven address, and each UTC day has room for so many mails of
 //! one store and so many to one recipient, of all stores together. Cards to be sent later count on
-//! the day that they are sent. Mails about orders are counted by recipient when they are sent: an
+//! the day that they are sent. So do invitations to the people of a store. Mails about orders are counted by recipient when they are sent: an
 //! order is never refused for its mail. So are codes to addresses that nobody has proven, of whoever
 //! asks for an account at a store: the answer to that tells nothing, and the mail is not sent.
 
@@ -23,6 +23,10 @@ use identity::merchant::Merchant;
 pub const OF_STORE: u32 = 200;
 /// Gift cards that all stores may mail to one recipient in a day.
 pub const TO_RECIPIENT: u32 = 10;
+/// Invitations to its people that a store may mail in a day.
+pub const INVITATIONS_OF_STORE: u32 = 100;
+/// Invitations that all stores may mail to one recipient in a day.
+pub const INVITATIONS_TO_RECIPIENT: u32 = 10;
 /// Mails about orders that all stores may send to one recipient in a day.
 pub const ABOUT_ORDERS: u32 = 50;
 
@@ -47,6 +51,13 @@ pub async fn is_proven(app: &App, owner: &MerchantId) -> Result<bool, Problem> {
 pub fn count_gift_card(write: Write, store: &StoreId, to: &Email, at: Timestamp) -> Write {
     let write = count(write, "gift_mails_of", store.as_str(), OF_STORE, at);
     count(write, "gift_mails_to", &to.normalized(), TO_RECIPIENT, at)
+}
+
+/// Counts an invitation to the people of this store, in the transaction that makes it. `mail_limit`
+/// refuses it.
+pub fn count_invitation(write: Write, store: &StoreId, to: &Email, at: Timestamp) -> Write {
+    let write = count(write, "invitations_of", store.as_str(), INVITATIONS_OF_STORE, at);
+    count(write, "invitations_to", &to.normalized(), INVITATIONS_TO_RECIPIENT, at)
 }
 
 /// Counts a mail about an order to this recipient.

@@ -60,6 +60,10 @@ pub fn store_by_subdomain(subdomain: &str) -> IndexKey {
 pub fn unique_subdomain(subdomain: &str) -> Key {
     Key::new(format!("UQ#SUB#{subdomain}"), "U")
 }
+/// The people of a store.
+pub fn members(store: &StoreId) -> Key {
+    Key::new(format!("STO#{store}"), "MBR")
+}
 /// A group of settings.
 pub fn settings(store: &StoreId, group: &str) -> Key {
     Key::new(format!("STO#{store}"), format!("SET#{group}"))

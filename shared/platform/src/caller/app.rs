@@ -83,14 +83,18 @@ pub(super) async fn open_app_token(
     if installation.app_id != app_id || batch.take::<Stop>(&stop_key)?.is_some() {
         return Err(refused());
     }
+    let store: Store = batch.take(&store_key)?.ok_or_else(refused)?;
+    // What a token may do is what it was issued with and what is still granted: to the app, and to
+    // whoever uses it.
+    let mut scopes = token.scopes.intersection(&installation.scopes);
     if let Some([merchant_key, session_key]) = &session_keys {
         let account: Account = batch.take(merchant_key)?.ok_or_else(refused)?;
         let session: Session = batch.take(session_key)?.ok_or_else(refused)?;
         if !session.is_alive(&account, now) {
             return Err(refused());
         }
+        scopes = account.grant_on(&store).ok_or_else(refused)?.narrow(&scopes);
     }
-    let store: Store = batch.take(&store_key)?.ok_or_else(refused)?;
     if store.id != installation.store_id || store.status == StoreStatus::Deleted {
         return Err(refused());
     }
@@ -98,8 +102,6 @@ pub(super) async fn open_app_token(
         return Err(no_such_store(inbound));
     }
     let merchant_id = bound.map(|(merchant, _)| merchant);
-    // What a token may do is what it was issued with and what is still granted.
-    let scopes = token.scopes.intersection(&installation.scopes);
     Ok((AppActor { app_id, installation_id, scopes, merchant_id }, store))
 }
 

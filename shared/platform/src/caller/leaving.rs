@@ -19,12 +19,12 @@ pub struct LeavingOwner(pub Owner);
 
 impl Caller for LeavingOwner {
     fn access() -> Access {
-        Access::Owner
+        Owner::access()
     }
 
     async fn authenticate(app: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
         let unverified = credential(app, inbound)?;
-        open_any_store(app, &unverified, inbound).await.map(Self)
+        Owner::of(open_any_store(app, &unverified, inbound).await?).map(Self)
     }
 
     fn identity(&self) -> Identity {

@@ -12,8 +12,8 @@ use ground::scope::Required;
 
 use super::{Merchant, StoreAccess, credential, looks_like_jwt, named};
 
-/// A merchant with a live session, who may name a store of theirs or none; or an app with scope `S` on
-/// a store, for its owner.
+/// A merchant with a live session, who names no store; or a member who may do what scope `S` names, or an
+/// app with it, on a store, for whom it belongs to.
 #[derive(Debug, Clone)]
 pub struct Maker<S> {
     /// The merchant.

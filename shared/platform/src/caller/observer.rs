@@ -11,11 +11,12 @@ use ground::scope::Required;
 use identity::store::StoreStatus;
 
 use super::{
-    Operator, OverseenStore, StoreAccess, credential, looks_like_jwt, named, only_store,
-    open_session, open_session_and_store,
+    Operator, OverseenStore, StoreAccess, StoreActor, credential, looks_like_jwt, named,
+    only_store, open_session, open_session_and_store,
 };
 
-/// A platform operator, who need not name a store; the owner of a store, or an app with scope `S` on it.
+/// A platform operator, who need not name a store; a member of a store who may do what scope `S`
+/// names, or an app with it.
 #[derive(Debug, Clone)]
 pub enum Observer<S> {
     /// An operator.
@@ -53,8 +54,9 @@ impl<S: Required> Caller for Observer<S> {
             if account.is_operator(&app.config) {
                 return Ok(Self::Operator(Box::new(Operator { account })));
             }
-            let store = only_store(app, &account).await?;
-            return Ok(Self::Store(Box::new(StoreAccess::of_owner(store, account.id))));
+            let (store, grant) = only_store(app, &account).await?;
+            let actor = StoreActor::Merchant(account.id, grant);
+            return Ok(Self::Store(Box::new(StoreAccess::of(store, actor)?)));
         }
         let (account, _, store) = open_session_and_store(app, &unverified, inbound).await?;
         let store = store.filter(|store| store.status != StoreStatus::Deleted);
@@ -62,10 +64,9 @@ impl<S: Required> Caller for Observer<S> {
         if account.is_operator(&app.config) {
             return Ok(Self::Operator(Box::new(Operator { account })));
         }
-        if store.owner_id != account.id {
-            return Err(Code::StoreNotOwned.into());
-        }
-        Ok(Self::Store(Box::new(StoreAccess::of_owner(store, account.id))))
+        let grant = account.grant_on(&store).ok_or(Code::StoreNotOwned)?;
+        let actor = StoreActor::Merchant(account.id, grant);
+        Ok(Self::Store(Box::new(StoreAccess::of(store, actor)?)))
     }
 
     fn identity(&self) -> Identity {

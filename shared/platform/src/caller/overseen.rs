@@ -1,6 +1,5 @@
 //! A store as whoever answers for it sees it: its owner, an app, or the platform.
 
-use std::marker::PhantomData;
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -9,13 +8,18 @@ use gateway::caller::{Access, Caller, Identity};
 use gateway::problem::{Code, Problem};
 use gateway::request::Inbound;
 use ground::scope::Required;
+use identity::member::Grant;
 use identity::store::StoreStatus;
 
 use super::{StoreAccess, StoreActor, credential, looks_like_jwt, named, open_session_and_store};
 
-/// The owner of a store, an app with scope `S` on it, or a platform operator who names it.
+/// A member of a store who may do what scope `S` names, an app with it, or a platform operator who names
+/// the store.
 #[derive(Debug, Clone)]
-pub struct OverseenStore<S>(StoreAccess<S>);
+pub struct OverseenStore<S> {
+    access: StoreAccess<S>,
+    by_operator: bool,
+}
 
 gateway::caller_argument!(OverseenStore where S: Required);
 
@@ -23,14 +27,14 @@ impl<S> Deref for OverseenStore<S> {
     type Target = StoreAccess<S>;
 
     fn deref(&self) -> &StoreAccess<S> {
-        &self.0
+        &self.access
     }
 }
 
 impl<S> OverseenStore<S> {
     /// Whether it is an operator who looks at somebody else's store.
     pub fn is_operator(&self) -> bool {
-        matches!(&self.actor, StoreActor::Merchant(id) if *id != self.store.owner_id)
+        self.by_operator
     }
 }
 
@@ -42,17 +46,25 @@ impl<S: Required> Caller for OverseenStore<S> {
     async fn authenticate(app: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
         let unverified = credential(app, inbound)?;
         if looks_like_jwt(&unverified) || named::named_store(inbound).is_none() {
-            return StoreAccess::authenticate(app, inbound).await.map(Self);
+            let access = StoreAccess::authenticate(app, inbound).await?;
+            return Ok(Self { access, by_operator: false });
         }
         let (account, _, store) = open_session_and_store(app, &unverified, inbound).await?;
-        let admitted = store
-            .filter(|store| store.status != StoreStatus::Deleted)
-            .filter(|store| store.owner_id == account.id || account.is_operator(&app.config));
-        let store = admitted.ok_or(Code::StoreNotOwned)?;
-        Ok(Self(StoreAccess { store, actor: StoreActor::Merchant(account.id), scope: PhantomData }))
+        let store = store.filter(|store| store.status != StoreStatus::Deleted);
+        let store = store.ok_or(Code::StoreNotOwned)?;
+        let grant = account.grant_on(&store);
+        let by_operator = account.is_operator(&app.config)
+            && !grant.as_ref().is_some_and(|grant| grant.covers(S::SCOPE));
+        if by_operator {
+            // Seen in passing: they may look at and do all that the row is for, and are told apart.
+            let actor = StoreActor::Merchant(account.id, Grant::OWNER);
+            return Ok(Self { access: StoreAccess::of(store, actor)?, by_operator });
+        }
+        let actor = StoreActor::Merchant(account.id, grant.ok_or(Code::StoreNotOwned)?);
+        Ok(Self { access: StoreAccess::of(store, actor)?, by_operator })
     }
 
     fn identity(&self) -> Identity {
-        self.0.identity()
+        self.access.identity()
     }
 }

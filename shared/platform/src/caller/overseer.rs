@@ -14,8 +14,8 @@ use super::{
     OverseenStore, StoreAccess, credential, looks_like_jwt, merchant_identity, named, open_session,
 };
 
-/// The owner of a store, an app with scope `S` on it, an operator who names it; or an operator who names
-/// none, and sees the platform.
+/// A member of a store who may do what scope `S` names, an app with it, an operator who names the store;
+/// or an operator who names none, and sees the platform.
 #[derive(Debug, Clone)]
 pub enum Overseer<S> {
     /// Of a store.

@@ -8,9 +8,9 @@ use gateway::caller::{Access, Caller, Identity, Public};
 use gateway::problem::Problem;
 use gateway::request::Inbound;
 
-use super::{Owner, presents_credential};
+use super::{AnyMember, presents_credential};
 
-/// When a catalogue is shown to a store's owner, and not just to anybody.
+/// When a catalogue is shown to a member of a store, and not just to anybody.
 pub trait Personal: Clone + Send + Sync + 'static {
     /// Whether this request asks for what a store has.
     fn is_meant(inbound: &Inbound) -> bool;
@@ -38,11 +38,11 @@ impl Personal for WhenNamed {
     }
 }
 
-/// Anybody; or a store's owner, when that is meant, so that the page, its cursor and its cost are
+/// Anybody; or a member of a store, when that is meant, so that the page, its cursor and its cost are
 /// theirs.
 #[derive(Debug, Clone)]
 pub struct Visitor<P> {
-    owner: Option<Box<Owner>>,
+    member: Option<Box<AnyMember>>,
     identity: Identity,
     personal: PhantomData<P>,
 }
@@ -50,9 +50,9 @@ pub struct Visitor<P> {
 gateway::caller_argument!(Visitor where P: Personal);
 
 impl<P> Visitor<P> {
-    /// The owner of the store whose things are looked at, if it is one who looks.
-    pub fn owner(&self) -> Option<&Owner> {
-        self.owner.as_deref()
+    /// The member of the store whose things are looked at, if it is one who looks.
+    pub fn member(&self) -> Option<&AnyMember> {
+        self.member.as_deref()
     }
 }
 
@@ -64,12 +64,12 @@ impl<P: Personal> Caller for Visitor<P> {
     async fn authenticate(app: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
         let personal = PhantomData;
         if P::is_meant(inbound) {
-            let owner = Owner::authenticate(app, inbound).await?;
-            let identity = owner.identity();
-            return Ok(Self { owner: Some(Box::new(owner)), identity, personal });
+            let member = AnyMember::authenticate(app, inbound).await?;
+            let identity = member.identity();
+            return Ok(Self { member: Some(Box::new(member)), identity, personal });
         }
         let identity = Public::authenticate(app, inbound).await?.identity();
-        Ok(Self { owner: None, identity, personal })
+        Ok(Self { member: None, identity, personal })
     }
 
     fn identity(&self) -> Identity {

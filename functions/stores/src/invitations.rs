@@ -1,0 +1,185 @@
+//! Asking somebody to be one of a store's people, and being asked.
+
+use axum::extract::State;
+use delivery::mail::allowance;
+use gateway::app::App;
+use gateway::problem::{Code, FieldError, Problem};
+use gateway::reply::{Created, Json};
+use gateway::request::{Body, Given, Judgement, Ruled, Rules, Text, request};
+use gateway::seal;
+use gateway::table::retry;
+use ground::fields::Email;
+use ground::key;
+use ground::mail::Mail;
+use ground::scope::Scopes;
+use identity::member::{
+    MAX_MEMBERSHIPS, MEMBER_INVITED, MEMBER_JOINED, MemberView, Memberships, Role, Roster,
+    UnverifiedInvitation, WRONG_INVITATIONS,
+};
+use identity::merchant::Merchant as Account;
+use identity::notifications;
+use identity::store::{Store, StoreStatus};
+use platform::caller::{Admin, Merchant, stores_of};
+
+use crate::members::{granted, load};
+
+/// Whom to invite, and as what.
+#[request]
+#[derive(Debug, Clone)]
+pub struct InviteRequest {
+    /// The address that is mailed a token.
+    email: Email,
+    /// What they will be to the store; `owner` takes an owner.
+    role: Role,
+    /// What they will be allowed, as apps are; of `staff`, and only of them.
+    scopes: Option<Scopes>,
+}
+
+impl Rules for InviteRequest {
+    async fn broken(given: Given<'_>, _: &Judgement<'_>) -> Vec<FieldError> {
+        let Some(role) = given.get::<Role>("role") else { return Vec::new() };
+        // Scopes that are no scopes are told of in their own words.
+        let scopes = given.has("scopes").then(|| given.get::<Scopes>("scopes"));
+        match (role, scopes) {
+            (_, Some(None)) => Vec::new(),
+            (role, scopes) => granted(role, scopes.flatten()).err().into_iter().collect(),
+        }
+    }
+}
+
+/// `POST /v1/stores/{id}/members`: invites somebody to be one of the store's people, by a mail with a
+/// token that is good for 7 days. Invited again, an address gets another token, and the one before is of
+/// no more use.
+///
+/// # Errors
+/// `insufficient_role` for owners; `already_member`, `member_limit`; `email_unverified` while the
+/// inviter's own address is not confirmed; `mail_limit`; `required` and `scopes_not_allowed` as faults of
+/// `scopes`.
+pub async fn invite(
+    caller: Admin,
+    State(app): State<App>,
+    Ruled(Body(ask)): Ruled<Body<InviteRequest>>,
+) -> Result<Created<MemberView>, Problem> {
+    caller.grant.role.gives(ask.role)?;
+    // Whoever has an address of their own to answer for may write to somebody else's.
+    if !caller.account.email_verified {
+        return Err(Code::EmailUnverified.into());
+    }
+    let grant =
+        granted(ask.role, ask.scopes.clone()).map_err(|fault| Problem::invalid(vec![fault]))?;
+    let key = app.secrets.mail_key().await?;
+    let (caller, email, grant, key) = (&caller, &ask.email, &grant, &key);
+    retry(|| async {
+        let (store, roster) = load(&app, &caller.store.id, &caller.account).await?;
+        // They may have become less while this one waited for others.
+        let present = roster.role_of(&caller.account.id).ok_or(Code::NotFound)?;
+        present.gives(grant.role)?;
+        let now = app.clock.now();
+        let (roster, invited, token) = roster.invite(&caller.account.id, (email, grant), now)?;
+        let until = invited.expires_at().unwrap_or(now);
+        let of = (store.name.as_str(), grant.role);
+        let letter = notifications::invitation(email, of, &token, &app.config.base_url, until);
+        let view = MemberView::of(&invited, &store.id, None, now);
+        let write = allowance::count_invitation(app.table.write(), &store.id, email, now);
+        roster
+            .write(write)
+            .emit(invited.event(&MEMBER_INVITED, &store.id, None, now))
+            .emit(Mail::compose(key, &letter, now)?)
+            .answer(Created::new(&view).version(view.version), now)
+            .await
+    })
+    .await
+}
+
+/// The proof of an invitation.
+#[request]
+#[derive(Debug)]
+pub struct AcceptRequest {
+    /// The token of the mail.
+    token: Text<1, 200>,
+}
+
+/// `POST /v1/stores/invitations/accept`: makes the merchant a member of the store that they were invited
+/// to. Their address is the invited one, and confirmed. The token works once.
+///
+/// # Errors
+/// `invalid_or_expired_token`, `too_many_attempts`; `not_invited` with another address,
+/// `email_unverified`; `already_member`, `membership_limit`.
+pub async fn accept(
+    caller: Merchant,
+    State(app): State<App>,
+    Body(ask): Body<AcceptRequest>,
+) -> Result<Json<MemberView>, Problem> {
+    let digest = seal::digest(caller.account.id.as_str());
+    WRONG_INVITATIONS.demand(&app, &digest).await?;
+    let outcome = match UnverifiedInvitation::parse(ask.token.as_str()) {
+        None => Err(Code::InvalidOrExpiredToken.into()),
+        Some(unverified) => retry(|| join(&app, &caller.account, &unverified)).await,
+    };
+    if outcome.as_ref().is_err_and(|problem| problem.code == Code::InvalidOrExpiredToken) {
+        WRONG_INVITATIONS.take(&app, &digest, |write| write).await?;
+    }
+    outcome
+}
+
+async fn join(
+    app: &App,
+    account: &Account,
+    unverified: &UnverifiedInvitation,
+) -> Result<Json<MemberView>, Problem> {
+    let refused = || Problem::from(Code::InvalidOrExpiredToken);
+    let (store_key, roster_key) =
+        (key::store(&unverified.store_id), key::members(&unverified.store_id));
+    let account_key = key::merchant(&account.id);
+    let mut batch = app.table.get_many(&[&account_key, &store_key, &roster_key]).await?;
+    let account: Account = batch.take(&account_key)?.ok_or(Code::Unauthenticated)?;
+    let store: Option<Store> = batch.take(&store_key)?;
+    let store = store.filter(|store| store.status != StoreStatus::Deleted).ok_or_else(refused)?;
+    let roster: Roster = batch.take(&roster_key)?.ok_or_else(refused)?;
+    let now = app.clock.now();
+    let invitation = roster.invitation(&unverified.digest, now).ok_or_else(refused)?;
+    let (roster, joined) = roster.accept(invitation, &account, now)?;
+    let memberships = with_room(app, &account).await?.with(&store.id, Some(&joined.grant));
+    let view = MemberView::of(&joined, &store.id, Some(&account), now);
+    account
+        .joins(roster.write(app.table.write()), &memberships)
+        .emit(joined.event(&MEMBER_JOINED, &store.id, Some(&account), now))
+        .answer(Json::new(&view).version(view.version), now)
+        .await
+}
+
+/// The memberships of an account that has room for another. Those on stores that were deleted make it.
+///
+/// # Errors
+/// `membership_limit`.
+async fn with_room(app: &App, account: &Account) -> Result<Memberships, Problem> {
+    let present = &account.memberships;
+    if present.grants.len() < MAX_MEMBERSHIPS {
+        return Ok(present.clone());
+    }
+    let live = stores_of(app, account).await?;
+    let kept = present.only(|id| live.iter().any(|(store, _)| store.id == *id));
+    if kept.grants.len() < MAX_MEMBERSHIPS {
+        Ok(kept)
+    } else {
+        Err(Code::MembershipLimit.with("limit", MAX_MEMBERSHIPS))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gateway::request::read;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_invitation_names_address_and_role() {
+        let problem = read::<InviteRequest>(json!({})).unwrap_err();
+        let mut pointers: Vec<_> = problem.errors().iter().map(|e| e.pointer.as_str()).collect();
+        pointers.sort_unstable();
+        assert_eq!(pointers, ["/email", "/role"]);
+        let odd = json!({"email": "ann@example.com", "role": "boss", "scopes": "read_everything"});
+        assert_eq!(read::<InviteRequest>(odd).unwrap_err().errors().len(), 2);
+    }
+}

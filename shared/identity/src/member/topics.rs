@@ -1,0 +1,40 @@
+//! What is announced of the people of a store: to the store, and to no app.
+
+use ground::event::{EXAMPLE_TIME, Example, sample};
+use ground::fields::Email;
+use ground::id::{MemberId, MerchantId, StoreId};
+use ground::sample_id;
+
+use super::{MemberStatus, MemberView, Role};
+
+ground::topics! {
+    MEMBER_INVITED = "member.invited", "member", None, MemberView,
+        "Somebody was invited to a store, or invited again.";
+    MEMBER_JOINED = "member.joined", "member", None, MemberView,
+        "Somebody accepted an invitation, and is a member of the store.";
+    MEMBER_UPDATED = "member.updated", "member", None, MemberView,
+        "A member, or somebody who is invited, may do something else on a store.";
+    MEMBER_REMOVED = "member.removed", "member", None, MemberView,
+        "A member has left a store or was removed from it, or an invitation was taken back.";
+}
+
+impl Example for MemberView {
+    fn example() -> Self {
+        Self {
+            id: sample_id!(MemberId),
+            store_id: sample_id!(StoreId),
+            status: MemberStatus::Active,
+            merchant_id: Some(sample_id!(MerchantId)),
+            email: sample::<Email>("ann@example.com"),
+            name: Some("Ann".into()),
+            role: Role::Staff,
+            scopes: vec!["read_products".into(), "write_orders".into()],
+            invited_by: Some(sample_id!(MerchantId)),
+            expires_at: None,
+            joined_at: Some(EXAMPLE_TIME),
+            created_at: EXAMPLE_TIME,
+            updated_at: EXAMPLE_TIME,
+            version: 2,
+        }
+    }
+}

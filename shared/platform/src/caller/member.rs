@@ -1,0 +1,101 @@
+//! The members of a store as callers, by their role.
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use gateway::app::App;
+use gateway::caller::{Access, Caller, Identity};
+use gateway::problem::Problem;
+use gateway::request::Inbound;
+use identity::member::{Grant, Role};
+use identity::session::Session;
+use identity::store::Store;
+
+use super::{Account, Opened, credential, merchant_identity, open_store};
+
+/// The least role that a route takes, as a type: `StoreMember<roles::Admin>`.
+pub trait AtLeast: Clone + Send + Sync + 'static {
+    /// The role.
+    const ROLE: Role;
+}
+
+/// The roles as types.
+pub mod roles {
+    use identity::member::Role;
+
+    use super::AtLeast;
+
+    macro_rules! at_least {
+        ($($(#[$doc:meta])* $name:ident = $role:ident;)*) => {$(
+            $(#[$doc])*
+            #[derive(Debug, Clone, Copy)]
+            pub struct $name;
+            impl AtLeast for $name {
+                const ROLE: Role = Role::$role;
+            }
+        )*};
+    }
+
+    at_least! {
+        /// Owners.
+        Owner = Owner;
+        /// Owners and admins.
+        Admin = Admin;
+        /// Every member.
+        Any = ReadOnly;
+    }
+}
+
+/// A merchant with a live session, and the store they named, whose member they are with at least this
+/// role.
+#[derive(Debug, Clone)]
+pub struct StoreMember<R> {
+    /// The account of the session, active when it was read.
+    pub account: Account,
+    /// The session of the token, alive when it was read.
+    pub session: Session,
+    /// The store that the request names, read with the session.
+    pub store: Store,
+    /// What they may do on it.
+    pub grant: Grant,
+    role: PhantomData<R>,
+}
+
+/// An owner of the store.
+pub type Owner = StoreMember<roles::Owner>;
+/// An owner or an admin of the store.
+pub type Admin = StoreMember<roles::Admin>;
+/// A member of the store, whatever they may do.
+pub type AnyMember = StoreMember<roles::Any>;
+
+gateway::caller_argument!(StoreMember where R: AtLeast);
+
+impl<R: AtLeast> StoreMember<R> {
+    /// The member, if their role is enough.
+    ///
+    /// # Errors
+    /// `insufficient_role`.
+    pub(super) fn of(opened: Opened) -> Result<Self, Problem> {
+        let Opened { account, session, store, grant } = opened;
+        if grant.role.is_at_least(R::ROLE) {
+            Ok(Self { account, session, store, grant, role: PhantomData })
+        } else {
+            Err(R::ROLE.required())
+        }
+    }
+}
+
+impl<R: AtLeast> Caller for StoreMember<R> {
+    fn access() -> Access {
+        Access::Role(R::ROLE.as_str())
+    }
+
+    async fn authenticate(app: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
+        let unverified = credential(app, inbound)?;
+        Self::of(open_store(app, &unverified, inbound).await?)
+    }
+
+    fn identity(&self) -> Identity {
+        merchant_identity(&self.account.id, Some(&self.store.id))
+    }
+}

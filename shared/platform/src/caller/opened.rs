@@ -1,0 +1,145 @@
+//! Which store a merchant means, and what they may do on it.
+
+use std::collections::HashSet;
+
+use gateway::app::App;
+use gateway::item::Key;
+use gateway::problem::{Code, Problem};
+use gateway::request::Inbound;
+use gateway::table::Query;
+use ground::id::StoreId;
+use ground::key;
+use identity::member::Grant;
+use identity::session::Session;
+use identity::store::{MAX_STORES, Store, StoreStatus};
+
+use super::named::{named_store, no_such_store};
+use super::{Account, open_session};
+
+/// A member's account, session and store, which exists, and what they may do on it.
+pub(super) async fn open_store(
+    app: &App,
+    unverified: &str,
+    inbound: &Inbound,
+) -> Result<Opened, Problem> {
+    match open_any_store(app, unverified, inbound).await? {
+        opened if opened.store.status == StoreStatus::Deleted => Err(no_such_store(inbound)),
+        opened => Ok(opened),
+    }
+}
+
+/// A member's account, session and store, and what they may do on it.
+pub(super) struct Opened {
+    pub(super) account: Account,
+    pub(super) session: Session,
+    pub(super) store: Store,
+    pub(super) grant: Grant,
+}
+
+/// A member's account, session and store, be it deleted.
+pub(super) async fn open_any_store(
+    app: &App,
+    unverified: &str,
+    inbound: &Inbound,
+) -> Result<Opened, Problem> {
+    if named_store(inbound).is_none() {
+        let (account, session, _) = open_session(app, unverified, &[]).await?;
+        let (store, grant) = only_store(app, &account).await?;
+        return Ok(Opened { account, session, store, grant });
+    }
+    let (account, session, store) = open_session_and_store(app, unverified, inbound).await?;
+    let granted = store.and_then(|store| account.grant_on(&store).map(|grant| (store, grant)));
+    let (store, grant) = granted.ok_or_else(|| no_such_store(inbound))?;
+    Ok(Opened { account, session, store, grant })
+}
+
+/// The account and the session of a token, and the store that the request names, whosever it is. The
+/// session is read even when the store's id is malformed, so that a stranger learns nothing.
+pub(super) async fn open_session_and_store(
+    app: &App,
+    unverified: &str,
+    inbound: &Inbound,
+) -> Result<(Account, Session, Option<Store>), Problem> {
+    let id = named_store(inbound).and_then(|named| StoreId::parse(&named));
+    let store_key = id.as_ref().map(key::store);
+    let more: Vec<&Key> = store_key.iter().collect();
+    let (account, session, mut batch) = open_session(app, unverified, &more).await?;
+    let store = store_key.map(|key| batch.take::<Store>(&key)).transpose()?.flatten();
+    Ok((account, session, store))
+}
+
+/// The merchant's only store, and what they may do on it; that they own more is told by the account's
+/// own count.
+pub(super) async fn only_store(app: &App, account: &Account) -> Result<(Store, Grant), Problem> {
+    if account.stores > 1 {
+        return Err(Code::StoreRequired.into());
+    }
+    // An index may not have it yet.
+    if account.memberships.grants.is_empty()
+        && let Some(newest) = &account.newest_store_id
+    {
+        let found: Option<Store> = app.table.get(&key::store(newest)).await?;
+        if let Some(store) = found.filter(|store| is_own(store, account)) {
+            return Ok((store, Grant::OWNER));
+        }
+    }
+    let stores = stores_of(app, account).await?;
+    match <[(Store, Grant); 1]>::try_from(stores) {
+        Ok([store]) => Ok(store),
+        Err(_) => Err(Code::StoreRequired.into()),
+    }
+}
+
+/// The stores that the merchant owns. The index only names them, for it may lag behind: whose they are
+/// and whether they exist is told by the stores themselves.
+///
+/// # Errors
+/// When the table does not answer.
+pub async fn own_stores(app: &App, account: &Account) -> Result<Vec<Store>, Problem> {
+    let listed = own_store_keys(app, account).await?;
+    let mut stores = read_stores(app, &listed).await?;
+    stores.retain(|store| is_own(store, account));
+    Ok(stores)
+}
+
+/// The stores that the merchant may act on, with what they may do there, the newest first.
+///
+/// # Errors
+/// When the table does not answer.
+pub async fn stores_of(app: &App, account: &Account) -> Result<Vec<(Store, Grant)>, Problem> {
+    let mut named: HashSet<Key> = own_store_keys(app, account).await?.into_iter().collect();
+    named.extend(account.newest_store_id.iter().map(key::store));
+    named.extend(account.memberships.grants.keys().map(key::store));
+    let named: Vec<Key> = named.into_iter().collect();
+    let stores = read_stores(app, &named).await?.into_iter();
+    let mut granted: Vec<(Store, Grant)> = stores
+        .filter(|store| store.status != StoreStatus::Deleted)
+        .filter_map(|store| account.grant_on(&store).map(|grant| (store, grant)))
+        .collect();
+    granted.sort_by(|(a, _), (b, _)| b.id.cmp(&a.id));
+    Ok(granted)
+}
+
+/// The keys of the stores that an index has of the merchant.
+async fn own_store_keys(app: &App, account: &Account) -> Result<Vec<Key>, Problem> {
+    let (index, listed) = key::stores_of(&account.id, account.created_at);
+    let mut listed = app.table.keys(&Query::index(index, listed.pk), MAX_STORES).await?;
+    listed.truncate(MAX_STORES);
+    Ok(listed)
+}
+
+/// Those of these stores that are there.
+async fn read_stores(app: &App, keys: &[Key]) -> Result<Vec<Store>, Problem> {
+    let mut stores = Vec::new();
+    for some in keys.chunks(MAX_STORES) {
+        let mut batch = app.table.get_many(&some.iter().collect::<Vec<_>>()).await?;
+        for store_key in some {
+            stores.extend(batch.take::<Store>(store_key)?);
+        }
+    }
+    Ok(stores)
+}
+
+fn is_own(store: &Store, account: &Account) -> bool {
+    store.owner_id == account.id && store.status != StoreStatus::Deleted
+}
