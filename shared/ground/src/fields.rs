@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use line::{DisplayName, Line, misleads};
+pub use link_template::LinkTemplate;
 
 /// Implements what every text type has: reading it as text, its schema (with what `schemars`
 /// attributes add), its stored form.
@@ -40,6 +41,8 @@ macro_rules! text_type {
         gateway::text_field!($name);
     };
 }
+
+mod link_template;
 
 text_type! {
     /// An e-mail address as it was given, without surrounding blanks.
