@@ -2,6 +2,7 @@
 
 mod allocations;
 mod lines;
+mod links;
 mod placing;
 mod refunds;
 mod windows;

@@ -8,6 +8,7 @@ mod disputes;
 mod evidence;
 mod external_refunds;
 mod leaving;
+mod links;
 mod mismatch;
 mod notices;
 mod paying;

@@ -12,6 +12,7 @@ mod inventory;
 mod large;
 mod making;
 mod media;
+mod metadata;
 mod reading;
 mod redaction;
 mod reviews;

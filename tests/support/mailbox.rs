@@ -57,7 +57,10 @@ impl Mailbox {
             from: field("From:").unwrap_or_default(),
             reply_to: field("Reply-To:"),
             subject: field("Subject:").unwrap_or_default(),
-            text: text.to_owned(),
+            text: match field("Content-Transfer-Encoding:").as_deref() {
+                Some("quoted-printable") => unquoted(text),
+                _ => text.to_owned(),
+            },
         })
     }
 
@@ -96,4 +99,16 @@ impl Mailbox {
         };
         eventually(DEADLINE, look).await
     }
+}
+
+/// A text in ASCII as it was before it was quoted (RFC 2045 §6.7): mails with long lines are.
+fn unquoted(text: &str) -> String {
+    let text = text.replace("=\n", "");
+    let mut parts = text.split('=');
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |whole, part| {
+        let (code, rest) = part.split_at(2);
+        let byte = u8::from_str_radix(code, 16).expect("two hexadecimal digits");
+        whole + &char::from(byte).to_string() + rest
+    })
 }

@@ -6,22 +6,24 @@
 //! once, whoever hands the event on how often, and none is lost by a crash before.
 
 use gateway::app::App;
+use gateway::item::{Item, Key};
 use gateway::outbox::Outgoing;
 use gateway::problem::{Code, Problem};
 use gateway::table::Write;
 use ground::event::Event;
-use ground::id::{DisputeId, FulfillmentId, MerchantId, OrderId, RefundId};
+use ground::fields::Email;
+use ground::id::{DisputeId, FulfillmentId, MerchantId, OrderId, RefundId, StoreId};
 use ground::key;
 use ground::mail::{Mail, MailContent, Notice};
 use identity::challenge::{Link, Purpose};
 use identity::merchant::{Merchant, MerchantStatus};
 use identity::notifications;
-use identity::settings::Settings;
+use identity::settings::{Notifications, Settings};
 use identity::store::Store;
 use sales::dispute::Dispute;
 use sales::notifications::{
     dispute_opened, order_cancelled, order_delivered, order_expired, order_placed, order_refunded,
-    order_shipped,
+    order_shipped, payment_requested,
 };
 use sales::order::Order;
 use sales::order::fulfillment::Fulfillment;
@@ -58,6 +60,7 @@ pub(crate) async fn following(app: &App, event: &Event) -> Result<Option<Letter>
             | Notice::OrderCancelled
             | Notice::OrderExpired),
         ) => went_on(app, event, notice).await?,
+        Some(Notice::PaymentRequested) => asked_to_pay(app, event).await?,
         Some(Notice::DisputeOpened) => disputed(app, event).await?,
     };
     let Some((content, link)) = composed else { return Ok(None) };
@@ -87,35 +90,77 @@ async fn confirm_address(app: &App, event: &Event) -> Result<Composed, Problem> 
     }))
 }
 
-/// To a shopper: the order was placed.
-async fn placed(app: &App, event: &Event) -> Result<Composed, Problem> {
-    let ids = event.store_id.as_ref().zip(OrderId::parse(&event.entity_id));
-    let Some((store_id, order_id)) = ids else { return Ok(None) };
+/// What mails about an order are written of.
+struct OnOrder {
+    store: Store,
+    order: Order,
+    settings: Notifications,
+    /// Where they go.
+    to: Email,
+}
+
+/// The order that an event is about, with an item of its own that the event names, in one round trip;
+/// none where nobody is to be written to.
+async fn on_order<T: Item>(
+    app: &App,
+    event: &Event,
+    item: impl Fn(&StoreId, &OrderId) -> Option<Key>,
+) -> Result<Option<(OnOrder, Option<T>)>, Problem> {
+    let order_id = OrderId::parse(&event.entity_id);
+    let order_id = order_id.or_else(|| event.timeline.as_deref().and_then(OrderId::parse));
+    let Some((store_id, order_id)) = event.store_id.as_ref().zip(order_id) else { return Ok(None) };
     let (store_key, order_key) = (key::store(store_id), key::order(store_id, &order_id));
-    let mut batch = app.table.get_many(&[&store_key, &order_key]).await?;
+    let (settings_key, item_key) = (Settings::key_of(store_id), item(store_id, &order_id));
+    let keys = [&store_key, &order_key, &settings_key].into_iter().chain(&item_key);
+    let mut batch = app.table.get_many(&keys.collect::<Vec<_>>()).await?;
     let (store, order): (Option<Store>, Option<Order>) =
         (batch.take(&store_key)?, batch.take(&order_key)?);
+    let item = match &item_key {
+        Some(key) => batch.take(key)?,
+        None => None,
+    };
+    let settings: Option<Settings> = batch.take(&settings_key)?;
+    let settings = settings.map(|settings| settings.notifications).unwrap_or_default();
     Ok(store.zip(order).and_then(|(store, order)| {
-        let to = order.email.as_ref()?;
-        Some((order_placed(to, &store.name, &order), None))
+        let to = order.email.clone()?;
+        Some((OnOrder { store, order, settings, to }, item))
     }))
+}
+
+impl OnOrder {
+    /// The mail with a link to the store's page of the order, where it has one.
+    async fn linked(&self, app: &App, mail: MailContent) -> Result<Composed, Problem> {
+        let Some(page) = &self.settings.order_status_url else { return Ok(Some((mail, None))) };
+        let link = self.order.link(page, &app.secrets.order_link_key().await?);
+        Ok(Some((link.iter().fold(mail, |mail, link| mail.linked("See your order", link)), None)))
+    }
+}
+
+/// To a shopper: the order was placed.
+async fn placed(app: &App, event: &Event) -> Result<Composed, Problem> {
+    let Some((on, _)) = on_order::<Order>(app, event, |_, _| None).await? else { return Ok(None) };
+    on.linked(app, order_placed(&on.to, &on.store.name, &on.order)).await
 }
 
 /// To a customer: something of the order left.
 async fn shipped(app: &App, event: &Event) -> Result<Composed, Problem> {
-    let order_id = event.timeline.as_deref().and_then(OrderId::parse);
-    let ids = event.store_id.as_ref().zip(order_id).zip(FulfillmentId::parse(&event.entity_id));
-    let Some(((store_id, order_id), id)) = ids else { return Ok(None) };
-    let (store_key, order_key) = (key::store(store_id), key::order(store_id, &order_id));
-    let fulfillment_key = key::fulfillment(store_id, &order_id, &id);
-    let mut batch = app.table.get_many(&[&store_key, &order_key, &fulfillment_key]).await?;
-    let (store, order): (Option<Store>, Option<Order>) =
-        (batch.take(&store_key)?, batch.take(&order_key)?);
-    let fulfillment: Option<Fulfillment> = batch.take(&fulfillment_key)?;
-    Ok(store.zip(order).zip(fulfillment).and_then(|((store, order), fulfillment)| {
-        let to = order.email.as_ref()?;
-        Some((order_shipped(to, &store.name, &order, &fulfillment.tracking), None))
-    }))
+    let id = FulfillmentId::parse(&event.entity_id);
+    let key = |store: &_, order: &_| Some(key::fulfillment(store, order, id.as_ref()?));
+    let found = on_order::<Fulfillment>(app, event, key).await?;
+    let Some((on, Some(fulfillment))) = found else { return Ok(None) };
+    let mail = order_shipped(&on.to, &on.store.name, &on.order, &fulfillment.tracking);
+    on.linked(app, mail).await
+}
+
+/// To whom an order is for: it waits to be paid, at a page of the store's. Where the store has none, or
+/// the order waits no more, there is nothing to write.
+async fn asked_to_pay(app: &App, event: &Event) -> Result<Composed, Problem> {
+    let Some((on, _)) = on_order::<Order>(app, event, |_, _| None).await? else { return Ok(None) };
+    let page = on.settings.pays_at().filter(|_| on.order.is_payable(app.clock.now()));
+    let Some(page) = page else { return Ok(None) };
+    let link = on.order.link(page, &app.secrets.order_link_key().await?);
+    let mail = |link: String| payment_requested(&on.to, &on.store.name, &on.order, &link);
+    Ok(link.map(|link| (mail(link), None)))
 }
 
 /// To whom the store belongs, where that address is proven: a customer's bank disputes a payment. A
@@ -136,38 +181,24 @@ async fn disputed(app: &App, event: &Event) -> Result<Composed, Problem> {
 
 /// To whoever ordered: what became of the order, where the store wants that told.
 async fn went_on(app: &App, event: &Event, notice: Notice) -> Result<Composed, Problem> {
-    let order_id = OrderId::parse(&event.entity_id);
-    let order_id = order_id.or_else(|| event.timeline.as_deref().and_then(OrderId::parse));
-    let Some((store_id, order_id)) = event.store_id.as_ref().zip(order_id) else { return Ok(None) };
-    let (store_key, order_key) = (key::store(store_id), key::order(store_id, &order_id));
-    let settings_key = Settings::key_of(store_id);
-    let refund_key =
-        RefundId::parse(&event.entity_id).map(|id| key::refund(store_id, &order_id, &id));
-    let keys = [&store_key, &order_key, &settings_key].into_iter().chain(&refund_key);
-    let mut batch = app.table.get_many(&keys.collect::<Vec<_>>()).await?;
-    let (store, order): (Option<Store>, Option<Order>) =
-        (batch.take(&store_key)?, batch.take(&order_key)?);
-    let refund: Option<Refund> = match &refund_key {
-        Some(key) => batch.take(key)?,
-        None => None,
-    };
-    let settings: Option<Settings> = batch.take(&settings_key)?;
-    let wants = settings.map(|settings| settings.notifications).unwrap_or_default();
+    let id = RefundId::parse(&event.entity_id);
+    let key = |store: &_, order: &_| Some(key::refund(store, order, id.as_ref()?));
+    let Some((on, refund)) = on_order::<Refund>(app, event, key).await? else { return Ok(None) };
     let is_wanted = match notice {
-        Notice::OrderDelivered => wants.delivery_confirmation,
-        Notice::OrderRefunded => wants.refund_confirmation,
-        _ => wants.cancellation_confirmation,
+        Notice::OrderDelivered => on.settings.delivery_confirmation,
+        Notice::OrderRefunded => on.settings.refund_confirmation,
+        _ => on.settings.cancellation_confirmation,
     };
-    let Some((store, order)) = store.zip(order).filter(|_| is_wanted) else { return Ok(None) };
-    let Some(to) = &order.email else { return Ok(None) };
+    let (to, shop, order) = (&on.to, on.store.name.as_str(), &on.order);
     let content = match (notice, refund) {
-        (Notice::OrderDelivered, _) => Some(order_delivered(to, &store.name, &order)),
-        (Notice::OrderRefunded, Some(refund)) => {
-            Some(order_refunded(to, &store.name, &order, &refund))
-        }
-        (Notice::OrderCancelled, _) => Some(order_cancelled(to, &store.name, &order)),
-        (Notice::OrderExpired, _) => Some(order_expired(to, &store.name, &order)),
+        (Notice::OrderDelivered, _) => Some(order_delivered(to, shop, order)),
+        (Notice::OrderRefunded, Some(refund)) => Some(order_refunded(to, shop, order, &refund)),
+        (Notice::OrderCancelled, _) => Some(order_cancelled(to, shop, order)),
+        (Notice::OrderExpired, _) => Some(order_expired(to, shop, order)),
         _ => None,
     };
-    Ok(content.map(|content| (content, None)))
+    match content.filter(|_| is_wanted) {
+        Some(content) => on.linked(app, content).await,
+        None => Ok(None),
+    }
 }

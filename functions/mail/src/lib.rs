@@ -199,7 +199,10 @@ async fn may_go(
     }
     let now = app.clock.now();
     let counted = match &content.store_id {
-        _ if is_business => allowance::count_about_order(app, &content.to, now).await,
+        store if is_business => {
+            let asked_by = store.as_ref().filter(|_| content.asks_to_pay);
+            allowance::count_about_order(app, &content.to, asked_by, now).await
+        }
         Some(store) if content.is_to_stranger => {
             let store = (store, sender.is_proven);
             allowance::count_to_stranger(app, store, &content.to, now).await

@@ -5,6 +5,7 @@ mod cancel;
 mod fulfill;
 mod lines;
 mod orders;
+mod payment_link;
 mod place;
 mod refund;
 
@@ -42,6 +43,11 @@ pub fn routes() -> Routes {
         .post_atomic("/v1/orders/{id}/reopen", Cost::WRITE, actions::reopen)
         .post("/v1/orders/{id}/capture", Cost::WRITE, actions::capture)
         .post_atomic("/v1/orders/{id}/confirm", Cost::WRITE, actions::confirm)
+        .post_atomic(
+            "/v1/orders/{id}/send-payment-link",
+            Cost::WRITE,
+            payment_link::send_payment_link,
+        )
         .post_atomic("/v1/orders/{id}/mark-paid", Cost::WRITE, actions::mark_paid)
         .post_atomic("/v1/orders/{id}/hold", Cost::WRITE, actions::hold)
         .post_atomic("/v1/orders/{id}/release", Cost::WRITE, actions::release)

@@ -22,7 +22,7 @@ use sales::gift_card::GiftCardCode;
 use sales::order::cart::{CustomerInput, LineInput, PaymentInput, expected, fault, merge, who};
 use sales::order::pricing::{Buyer, QuoteView};
 use sales::order::shopper::{ShopperFulfillmentView, ShopperOrderView};
-use sales::order::{MAX_GIFT_CARDS, Order, cart, load};
+use sales::order::{MAX_GIFT_CARDS, Order, ShownToken, cart, load};
 use sales::tax::Place;
 use sales::workflows::cancel_order;
 use sales::workflows::place_order::{self, Cart, Placing, Priced};
@@ -243,7 +243,7 @@ pub async fn show(
     token: OrderToken,
 ) -> Result<NoStore<Json<ShopperOrderDetails>>, Problem> {
     let aggregate = load::aggregate(&app, &caller.store().id, &id).await?;
-    admit(&caller, &token, &aggregate.order)?;
+    admit(&caller, token.shown(&app, None).await?.as_ref(), &aggregate.order)?;
     let details = ShopperOrderDetails {
         order: ShopperOrderView::of(&aggregate.order, app.clock.now()),
         fulfillments: aggregate.fulfillments.iter().map(ShopperFulfillmentView::from).collect(),
@@ -253,9 +253,9 @@ pub async fn show(
 
 /// # Errors
 /// `not_found`.
-pub(crate) fn admit(caller: &Shopper, token: &OrderToken, order: &Order) -> Result<(), Problem> {
+fn admit(caller: &Shopper, token: Option<&ShownToken>, order: &Order) -> Result<(), Problem> {
     let customer = caller.customer.as_ref().map(|customer| &customer.account.id);
-    let is_shown = order.is_shown_to(customer, token.as_deref());
+    let is_shown = order.is_shown_to(customer, token);
     if is_shown { Ok(()) } else { Err(Code::NotFound.into()) }
 }
 
@@ -280,8 +280,9 @@ pub async fn cancel(
     token: OrderToken,
     Body(ask): Body<CancelRequest>,
 ) -> Result<Json<ShopperOrderView>, Problem> {
+    let token = token.shown(&app, None).await?;
     let judge = |order: &Order, now| {
-        admit(&caller, &token, order)?;
+        admit(&caller, token.as_ref(), order)?;
         if order.is_cancellable_by_shopper() {
             return Ok(());
         }

@@ -1,9 +1,11 @@
-//! The token that came with an order: whoever shows it may look at the order, pay and cancel it.
+//! The token that came with an order, or with a mail about it: whoever shows it may look at the order, pay and cancel it.
 
 use axum::extract::FromRequestParts;
+use gateway::app::App;
 use gateway::problem::Problem;
 use gateway::request::{Argument, Raw};
 use http::request::Parts;
+use sales::order::ShownToken;
 
 /// The header that carries it.
 const HEADER: &str = "x-service-order-token";
@@ -12,9 +14,17 @@ const HEADER: &str = "x-service-order-token";
 pub(crate) struct OrderToken(Option<String>);
 
 impl OrderToken {
-    /// The token, as it was sent.
-    pub(crate) fn as_deref(&self) -> Option<&str> {
-        self.0.as_deref()
+    /// The token that is shown: in the header, or else `beside` it. Without one no key is read.
+    ///
+    /// # Errors
+    /// 503.
+    pub(crate) async fn shown(
+        &self,
+        app: &App,
+        beside: Option<&str>,
+    ) -> Result<Option<ShownToken>, Problem> {
+        let Some(token) = self.0.as_deref().or(beside) else { return Ok(None) };
+        Ok(Some(ShownToken::new(token, app.secrets.order_link_key().await?)))
     }
 }
 

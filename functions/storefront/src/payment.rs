@@ -25,7 +25,7 @@ use ground::provider::ProviderName;
 use ground::resource::Resource;
 use identity::settings::Settings;
 use platform::caller::Shopper;
-use sales::order::{ORDER_UPDATED, Order, OrderStatus};
+use sales::order::{ORDER_UPDATED, Order, OrderStatus, ShownToken};
 use sales::payment::account::{MethodView, ProviderAccount};
 use sales::payment::connected::Connected;
 use sales::payment::provider::{Client, Provider};
@@ -113,7 +113,8 @@ pub async fn open(
     Ruled(Body(ask)): Ruled<Body<OpenRequest>>,
 ) -> Result<NoStore<Created<OpenedPayment>>, Problem> {
     let provider = named(&provider)?;
-    let token = token.as_deref().or_else(|| ask.order_token.as_ref().map(Exact::as_str));
+    let token = token.shown(&app, ask.order_token.as_ref().map(Exact::as_str)).await?;
+    let token = token.as_ref();
     let key = app.secrets.payment_key().await?;
     retry(|| open_once(&app, &caller, provider, token, &ask, &key)).await
 }
@@ -123,7 +124,7 @@ async fn open_once(
     app: &App,
     caller: &Shopper,
     provider: ProviderName,
-    token: Option<&str>,
+    token: Option<&ShownToken>,
     ask: &OpenRequest,
     key: &SealKey,
 ) -> Result<NoStore<Created<OpenedPayment>>, Problem> {
@@ -199,7 +200,7 @@ async fn snapshot(
     caller: &Shopper,
     order: &OrderId,
     provider: ProviderName,
-    token: Option<&str>,
+    token: Option<&ShownToken>,
     now: Timestamp,
 ) -> Result<Snapshot, Problem> {
     let store = caller.store();

@@ -7,7 +7,7 @@ use gateway::problem::Problem;
 use gateway::reply::Json;
 use gateway::request::{Body, Flag, IfMatch, Int, Patch, request};
 use gateway::table::retry;
-use ground::fields::DisplayName;
+use ground::fields::{DisplayName, LinkTemplate};
 use ground::resource::Resource;
 use identity::settings::{
     Checkout, LONGEST_MANUAL_PAYMENT_WINDOW, LONGEST_PAYMENT_WINDOW, LONGEST_REDACTION_DAYS,
@@ -77,6 +77,11 @@ pub struct NotificationsRequest {
     cancellation_confirmation: Patch<Flag>,
     /// Whom customers see mails from; the store's name when none is set.
     sender_name: Patch<DisplayName<1, 100>>,
+    /// The store's page that shows an order, `https://shop.example/orders/{order_id}?token={token}`:
+    /// mails about orders lead there.
+    order_status_url: Patch<LinkTemplate>,
+    /// The store's page on which an order is paid; the page that shows it unless set.
+    payment_url: Patch<LinkTemplate>,
 }
 
 /// What to change about how products are reviewed.
@@ -148,6 +153,8 @@ impl NotificationsRequest {
         let on = default.cancellation_confirmation;
         set(cancelled, self.cancellation_confirmation, on, |flag| flag.0);
         self.sender_name.apply(&mut group.sender_name);
+        set(&mut group.order_status_url, self.order_status_url, None, Some);
+        set(&mut group.payment_url, self.payment_url, None, Some);
         group
     }
 }

@@ -203,6 +203,7 @@ catalogue! {
     DrillRunning = 409 "drill_running" "A failover drill or a load test is running on the canary store.";
     IncidentOpen = 409 "incident_open" "There is an open incident; nothing is made to fail meanwhile.";
     NotForSale = 409 "not_for_sale" "The theme cannot be bought now.";
+    PaymentPageMissing = 409 "payment_page_missing" "The store's settings name no page on which an order is paid.";
     // 410, 412, 413, 415
     Gone = 410 "gone" "The resource is no longer available.";
     PreviewExpired = 410 "preview_expired" "The preview session is over.";

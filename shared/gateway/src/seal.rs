@@ -157,6 +157,11 @@ impl MacKey {
         hmac_sha256(&self.0, &[bytes])
     }
 
+    /// The tag of `bytes` as a bearer secret: base64url, 43 characters, as [`random_secret`].
+    pub fn token(&self, bytes: &[u8]) -> String {
+        URL_SAFE_NO_PAD.encode(self.tag(bytes))
+    }
+
     /// Whether `tag` is the whole tag of `bytes`, in time that does not depend on its content.
     pub fn verify(&self, bytes: &[u8], tag: &[u8]) -> bool {
         self.tag(bytes).ct_eq(tag).into()

@@ -6,7 +6,7 @@
 //! | signing keys | signs app tokens | who issues them |
 //! | receipt keys | signs receipts and reports | who issues those |
 //! | shared keys | the public halves; cursors, kept answers, preview tokens | who serves requests |
-//! | mail key | mails on their way | who writes or sends them |
+//! | mail key | mails on their way; the tokens of orders in them | who writes or sends them, or shows orders to shoppers |
 //! | MFA key | secrets of second factors | who signs merchants in |
 //! | payment key | credentials of payment providers | who calls the providers |
 //! | webhook key | secrets and headers of webhook subscriptions | who makes or signs with them |
@@ -154,6 +154,16 @@ impl Secrets {
     pub async fn mail_key(&self) -> Result<Arc<SealKey>, Problem> {
         let Inner { mail, config, .. } = &*self.0;
         self.cached(mail, &config.secrets.mail, seal_key).await
+    }
+
+    /// Makes the tokens of orders that mails bring, under a key of its own that follows from that of
+    /// mails: who writes mails makes them, who shows orders knows them.
+    ///
+    /// # Errors
+    /// 503.
+    pub async fn order_link_key(&self) -> Result<MacKey, Problem> {
+        let mails = self.mail_key().await?;
+        Ok(MacKey::derive(&mails, "tokens of orders in mails, HMAC-SHA256"))
     }
 
     /// Seals the secrets of second factors.

@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use line::{DisplayName, Line, misleads};
+pub use link_template::LinkTemplate;
 pub use metadata::{Metadata, MetadataFilter};
 
 /// Implements what every text type has: reading it as text, its schema (with what `schemars`
@@ -42,6 +43,8 @@ macro_rules! text_type {
         gateway::text_field!($name);
     };
 }
+
+mod link_template;
 
 text_type! {
     /// An e-mail address as it was given, without surrounding blanks.

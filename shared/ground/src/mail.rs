@@ -56,6 +56,8 @@ gateway::words! {
         OrderCancelled = "order_cancelled",
         /// An order was not paid in time.
         OrderExpired = "order_expired",
+        /// An order waits to be paid.
+        PaymentRequested = "payment_requested",
         /// A customer disputes a payment.
         DisputeOpened = "dispute_opened",
     }
@@ -258,6 +260,9 @@ pub struct MailContent {
     /// asks for them.
     #[serde(default)]
     pub is_to_stranger: bool,
+    /// Whether it asks for money: so many a day of one store.
+    #[serde(default)]
+    pub asks_to_pay: bool,
     /// The subject.
     pub subject: String,
     /// The text.
@@ -275,6 +280,7 @@ impl MailContent {
             gift_card: None,
             is_business: false,
             is_to_stranger: false,
+            asks_to_pay: false,
             subject: subject.to_owned(),
             text,
             useful_for,
@@ -292,6 +298,14 @@ impl MailContent {
     #[must_use]
     pub fn to_stranger(self) -> Self {
         Self { is_to_stranger: true, ..self }
+    }
+
+    /// The content with a link to a page of the store's own. It holds a token: it stands alone on its
+    /// line, so that mail programs take all of it.
+    #[must_use]
+    pub fn linked(self, words: &str, link: &str) -> Self {
+        let Self { text, .. } = &self;
+        Self { text: format!("{text}\n{words}:\n{link}\n"), ..self }
     }
 
     /// The content as one about the store's business.

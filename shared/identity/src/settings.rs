@@ -5,6 +5,7 @@ use std::time::Duration;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use ground::event::{About, EXAMPLE_TIME, Example};
+use ground::fields::LinkTemplate;
 use ground::id::StoreId;
 use ground::key;
 use ground::provider::ProviderName;
@@ -93,6 +94,11 @@ pub struct Notifications {
     pub cancellation_confirmation: bool,
     /// Whom customers see mails from; the store's name when none is set.
     pub sender_name: Option<String>,
+    /// The store's page that shows an order to whoever has its token: mails about orders lead there.
+    pub order_status_url: Option<LinkTemplate>,
+    /// The store's page on which an order is paid by whoever has its token; the page that shows it
+    /// unless set.
+    pub payment_url: Option<LinkTemplate>,
 }
 
 impl Default for Notifications {
@@ -104,7 +110,16 @@ impl Default for Notifications {
             refund_confirmation: true,
             cancellation_confirmation: true,
             sender_name: None,
+            order_status_url: None,
+            payment_url: None,
         }
+    }
+}
+
+impl Notifications {
+    /// Where an order is paid.
+    pub fn pays_at(&self) -> Option<&LinkTemplate> {
+        self.payment_url.as_ref().or(self.order_status_url.as_ref())
     }
 }
 

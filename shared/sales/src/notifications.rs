@@ -10,4 +10,5 @@ pub use gift_card::gift_card;
 pub use load::is_wanted;
 pub use order::{
     order_cancelled, order_delivered, order_expired, order_placed, order_refunded, order_shipped,
+    payment_requested,
 };

@@ -64,7 +64,11 @@ impl Traces {
         address["is_default"] = json!(true);
         shopper.post("/v1/storefront/customer/addresses").json(address).await.expect(201);
         let one = format!("/v1/customers/{}", shopper.id);
-        owner.patch(&one).json(json!({"note": MARKS.told, "tags": [MARKS.name]})).await.expect(200);
+        owner
+            .patch(&one)
+            .json(json!({"note": MARKS.told, "tags": [MARKS.name], "metadata": {"as": MARKS.name}}))
+            .await
+            .expect(200);
         let ask = json!({
             "title": "Tee", "handle": "tee", "status": "active",
             "variants": [{"price": inr(10_000), "inventory": {"levels": [{"quantity": 9}]}}],
@@ -78,6 +82,8 @@ impl Traces {
             ask["shipping_address"] = MARKS.address();
             ask["billing_address"] = MARKS.address();
             ask["note"] = json!(MARKS.told);
+            ask["metadata"] = json!({"for": MARKS.name});
+            ask["items"][0]["metadata"] = json!({"engraving": MARKS.name});
             let placed = shopper.post(&market.orders_path()).json(ask).key(&unique("o"));
             orders.push(Placed::of(placed.await.expect(201)));
         }
@@ -164,6 +170,8 @@ async fn over(market: &Market, path: &str) -> Reply {
 
 /// What of an order is money, units or state.
 fn sums(order: &Reply) -> Value {
+    let mut items = order.json["items"].clone();
+    items.as_array_mut().unwrap().iter_mut().for_each(|line| line["metadata"] = json!({}));
     let names = [
         "id",
         "number",
@@ -179,7 +187,9 @@ fn sums(order: &Reply) -> Value {
         "customer_id",
         "created_at",
     ];
-    names.iter().map(|name| (name.to_string(), order.json[*name].clone())).collect()
+    let sums: Value =
+        names.iter().map(|name| (name.to_string(), order.json[*name].clone())).collect();
+    json!([sums, items])
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

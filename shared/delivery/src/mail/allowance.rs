@@ -3,9 +3,11 @@
 //! A gift card goes wherever its merchant says, with words of theirs: what a new account could use
 //! to write to anybody. So it takes a proven address, and each UTC day has room for so many mails of
 //! one store and so many to one recipient, of all stores together. Cards to be sent later count on
-//! the day that they are sent. So do invitations to the people of a store. Mails about orders are counted by recipient when they are sent: an
-//! order is never refused for its mail. So are codes to addresses that nobody has proven, of whoever
-//! asks for an account at a store: the answer to that tells nothing, and the mail is not sent.
+//! the day that they are sent. So do invitations to the people of a store. Mails about orders are counted by
+//! recipient when they are sent: an order is never refused for its mail; those that ask for its money are
+//! counted by store besides, and by order where a merchant has one sent again. So are codes to addresses that
+//! nobody has proven, of whoever asks for an account at a store: the answer to that tells nothing, and the
+//! mail is not sent.
 
 use gateway::app::App;
 use gateway::clock::{DAY, Timestamp};
@@ -14,7 +16,7 @@ use gateway::problem::{Code, Problem};
 use gateway::seal;
 use gateway::table::{Change, Write};
 use ground::fields::Email;
-use ground::id::{MerchantId, StoreId};
+use ground::id::{MerchantId, OrderId, StoreId};
 use ground::key;
 use http::header;
 use identity::merchant::Merchant;
@@ -29,6 +31,10 @@ pub const INVITATIONS_OF_STORE: u32 = 100;
 pub const INVITATIONS_TO_RECIPIENT: u32 = 10;
 /// Mails about orders that all stores may send to one recipient in a day.
 pub const ABOUT_ORDERS: u32 = 50;
+/// Mails that ask for the money of an order that a store may send in a day.
+pub const ASKING_TO_PAY: u32 = 500;
+/// How often a day a merchant may have such a mail sent again for one order.
+pub const ABOUT_PAYMENT: u32 = 5;
 
 /// Codes that a store may mail in a day to addresses that nobody has proven there.
 pub const TO_STRANGERS: u32 = 2_000;
@@ -60,13 +66,27 @@ pub fn count_invitation(write: Write, store: &StoreId, to: &Email, at: Timestamp
     count(write, "invitations_to", &to.normalized(), INVITATIONS_TO_RECIPIENT, at)
 }
 
-/// Counts a mail about an order to this recipient.
+/// Counts a mail about an order to this recipient; for its store too, where it asks for money.
 ///
 /// # Errors
 /// `mail_limit`; 503.
-pub async fn count_about_order(app: &App, to: &Email, now: Timestamp) -> Result<(), Problem> {
+pub async fn count_about_order(
+    app: &App,
+    to: &Email,
+    asked_by: Option<&StoreId>,
+    now: Timestamp,
+) -> Result<(), Problem> {
     let write = app.table.write();
+    let write = write.also(asked_by, |write, store| {
+        count(write, "payment_mails_of", store.as_str(), ASKING_TO_PAY, now)
+    });
     count(write, "order_mails_to", &to.normalized(), ABOUT_ORDERS, now).commit().await
+}
+
+/// Counts that a merchant has a mail sent again that asks for this order's money, in the transaction
+/// that announces it. `mail_limit` refuses it.
+pub fn count_asked_again(write: Write, order: &OrderId, at: Timestamp) -> Write {
+    count(write, "payment_mails_about", order.as_str(), ABOUT_PAYMENT, at)
 }
 
 /// Counts a code of this store to this recipient, who has not proven the address there.

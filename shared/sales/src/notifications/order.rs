@@ -67,6 +67,14 @@ fn told(
     MailContent::new(to, &subject, text, DAY.saturating_mul(3)).of_business(&order.store_id)
 }
 
+/// It waits to be paid, at this address of the store's.
+pub fn payment_requested(to: &Email, shop: &str, order: &Order, link: &str) -> MailContent {
+    let due = format!("Left to pay: {} {}\n", order.outstanding().decimal(), order.currency);
+    let what = "Your order waits to be paid at the shop";
+    let mail = told((to, shop, order), "waits to be paid", what, &due).linked("Pay it here", link);
+    MailContent { asks_to_pay: true, ..mail }
+}
+
 /// A parcel of it arrived.
 pub fn order_delivered(to: &Email, shop: &str, order: &Order) -> MailContent {
     told((to, shop, order), "has arrived", "A parcel arrived that you ordered at the shop", "")

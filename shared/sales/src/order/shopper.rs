@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use gateway::clock::Timestamp;
-use gateway::seal;
 use ground::fields::{Currency, Email};
 use ground::id::{CustomerId, FulfillmentId, OrderId, OrderItemId, ProductId, StoreId, VariantId};
 use ground::money::Money;
+use ground::provider::ProviderName;
 use identity::address::PostalAddress;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -15,7 +15,7 @@ use super::fulfillment::{Fulfillment, FulfillmentLine, FulfillmentState, Trackin
 use super::stock::StockState;
 use super::{
     DiscountAllocation, FinancialStatus, FulfillmentStatus, GiftCardUse, Order, OrderContact,
-    OrderDiscountView, OrderItem, OrderStatus, ShippingLine, Totals,
+    OrderDiscountView, OrderItem, OrderStatus, ShippingLine, ShownToken, Totals,
 };
 use crate::tax::LineTax;
 
@@ -160,13 +160,11 @@ ground::view! {
 
 impl Order {
     /// Whether it is shown to this customer, or to whoever has this token: an order of theirs, or
-    /// the one that the token came with. A draft is the merchant's alone until it binds (our
+    /// the one that the token came with, or was mailed for. A draft is the merchant's alone until it binds (our
     /// choice), be it assigned to a customer or not.
-    pub fn is_shown_to(&self, customer: Option<&CustomerId>, token: Option<&str>) -> bool {
+    pub fn is_shown_to(&self, customer: Option<&CustomerId>, token: Option<&ShownToken>) -> bool {
         let is_theirs = customer.is_some() && customer == self.customer_id.as_ref();
-        // Digests are compared, not tokens: where they first differ says nothing about the token.
-        let shown = token.map(seal::digest);
-        let has_token = shown.is_some() && shown == self.order_token_digest;
+        let has_token = token.is_some_and(|token| token.opens(self));
         self.status != OrderStatus::Draft && (is_theirs || has_token)
     }
 
@@ -174,6 +172,14 @@ impl Order {
     pub fn has_listener(&self) -> bool {
         let is_shoppers = self.order_token_digest.is_some() || self.customer_id.is_some();
         self.email.is_some() && is_shoppers && self.status != OrderStatus::Draft
+    }
+
+    /// Whether who it is for is mailed where to pay once it stands: one that the merchant has made,
+    /// which is not to be paid by hand, and says where to write to.
+    pub fn asks_to_be_paid(&self, now: Timestamp) -> bool {
+        let by_hand = self.payment_provider.as_deref() == Some(ProviderName::Manual.as_str());
+        let is_made = self.order_token_digest.is_none() && self.email.is_some();
+        is_made && !by_hand && self.is_payable(now)
     }
 
     /// Whether its shopper may cancel it: nobody has paid, authorized or confirmed it.

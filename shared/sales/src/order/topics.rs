@@ -10,6 +10,8 @@ ground::topics! {
         "An order's data changed.";
     ORDER_CONFIRMED = "order.confirmed", "order", Some("read_orders"), OrderView,
         "An order is to be honoured although its money comes later.";
+    ORDER_PAYMENT_REQUESTED = "order.payment_requested", "order", Some("read_orders"), OrderView,
+        "Whom an order is for was mailed a link to pay it.";
     ORDER_AUTHORIZED = "order.authorized", "order", Some("read_orders"), OrderView,
         "A provider promised an order's money.";
     ORDER_PAID = "order.paid", "order", Some("read_orders"), OrderView,

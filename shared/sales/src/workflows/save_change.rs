@@ -22,7 +22,8 @@ use crate::discount::uses;
 use crate::gift_card;
 use crate::order::refund::{REFUND_CREATED, REFUND_FAILED, REFUND_SUCCEEDED, RefundStatus};
 use crate::order::{
-    ORDER_CANCELLED, ORDER_EXPIRED, Order, OrderChange, OrderView, RefundChange, stock,
+    ORDER_CANCELLED, ORDER_CONFIRMED, ORDER_EXPIRED, Order, OrderChange, OrderView, RefundChange,
+    stock,
 };
 
 /// What one change of an order's money means for its customer, however often the change is tried:
@@ -97,7 +98,9 @@ impl OrderChange {
             name if name == ORDER_EXPIRED.name => Some(Notice::OrderExpired),
             _ => None,
         };
-        match notice.filter(|_| self.order.has_listener()) {
+        let notice = notice.filter(|_| self.order.has_listener());
+        let asks = topic.name == ORDER_CONFIRMED.name && self.order.asks_to_be_paid(now);
+        match notice.or_else(|| asks.then_some(Notice::PaymentRequested)) {
             Some(notice) => event.with_mail(notice),
             None => event,
         }

@@ -1,0 +1,73 @@
+//! A link to pay an order, mailed to whom it is for.
+
+use axum::extract::State;
+use delivery::mail::allowance;
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::idempotency;
+use gateway::problem::{Code, Problem};
+use gateway::reply::Json;
+use gateway::request::{Body, IfMatch, NoFields, Path};
+use gateway::table::retry_from_glance;
+use ground::id::OrderId;
+use ground::key;
+use ground::mail::Notice;
+use ground::resource::{Resource, load_as};
+use ground::scope::WriteOrders;
+use identity::settings::Settings;
+use platform::caller::StoreAccess;
+use sales::order::{FinancialStatus, ORDER_PAYMENT_REQUESTED, Order, OrderView};
+
+/// `POST /v1/orders/{id}/send-payment-link`: mails whom the order is for a link to the store's page on
+/// which it is paid (`notifications.payment_url` of the settings), five times a day at most. The mail
+/// of an order that a merchant confirms needs no such request.
+///
+/// # Errors
+/// `not_found`, `email_unverified`: the owner of the store has proven no address;
+/// `order_already_paid`; `invalid_state_transition`: it is a draft, or over, waits for no money, or
+/// says no address; `payment_page_missing`, `mail_limit`, `precondition_failed`, `version_conflict`.
+pub async fn send_payment_link(
+    caller: StoreAccess<WriteOrders>,
+    State(app): State<App>,
+    Path(id): Path<OrderId>,
+    if_match: IfMatch,
+    _: idempotency::Required,
+    Body(_): Body<NoFields>,
+) -> Result<Json<OrderView>, Problem> {
+    let store = &caller.store;
+    let settings: Option<Settings> = app.table.get(&Settings::key_of(&store.id)).await?;
+    let has_page = settings.is_some_and(|settings| settings.notifications.pays_at().is_some());
+    let is_proven = allowance::is_proven(&app, &store.owner_id).await?;
+    let (app, key, if_match) = (&app, &key::order(&store.id, &id), &if_match);
+    retry_from_glance(|sight| async move {
+        let now = app.clock.now();
+        let before: Order = load_as(app, key, sight).await?;
+        if_match.check(before.version)?;
+        demand_payable(&before, now)?;
+        if !has_page {
+            return Err(Code::PaymentPageMissing.into());
+        }
+        // Without a proven address nothing is mailed about a store's business.
+        if !is_proven {
+            return Err(Code::EmailUnverified.into());
+        }
+        let order = before.changed(now);
+        let event = order.event(&ORDER_PAYMENT_REQUESTED, now);
+        let write = app.table.write().replace(&order, Code::VersionConflict);
+        allowance::count_asked_again(write, &order.id, now)
+            .emit(event.with_mail(Notice::PaymentRequested))
+            .answer(order.shown(), now)
+            .await
+    })
+    .await
+}
+
+/// # Errors
+/// `order_already_paid`, `invalid_state_transition`.
+fn demand_payable(order: &Order, now: Timestamp) -> Result<(), Problem> {
+    if !order.is_over() && order.financial_status == FinancialStatus::Paid {
+        return Err(Code::OrderAlreadyPaid.with("financial_status", "paid"));
+    }
+    let is_asked = order.email.is_some() && order.is_payable(now);
+    if is_asked { Ok(()) } else { Err(order.refuses()) }
+}

@@ -1,0 +1,84 @@
+//! Tokens of orders in mails: who reads the mail may look at the order, pay and cancel it.
+//!
+//! The token that comes with a checkout is told once, and the table has its digest alone. A mail is
+//! written later, of what the table holds: its token follows from the order and a key, and is stored
+//! nowhere. It follows from the address too, so that what was mailed to another one leads nowhere.
+
+use std::fmt;
+
+use gateway::seal::{self, MacKey};
+use ground::fields::LinkTemplate;
+
+use super::Order;
+
+/// A token that somebody shows for an order, with what those of mails are made by.
+pub struct ShownToken {
+    text: String,
+    links: MacKey,
+}
+
+impl fmt::Debug for ShownToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ShownToken")
+    }
+}
+
+impl ShownToken {
+    /// A token as it was sent.
+    pub fn new(text: &str, links: MacKey) -> Self {
+        Self { text: text.to_owned(), links }
+    }
+
+    /// Whether it is one of this order's. Digests are compared, not tokens: where they first differ
+    /// says nothing about the token.
+    pub fn opens(&self, order: &Order) -> bool {
+        let shown = seal::digest(&self.text);
+        let mailed = order.link_token(&self.links).map(|token| seal::digest(&token));
+        order.order_token_digest.as_ref() == Some(&shown) || mailed.as_ref() == Some(&shown)
+    }
+}
+
+impl Order {
+    /// The token that mails to the order's address bring; none without an address.
+    fn link_token(&self, links: &MacKey) -> Option<String> {
+        let address = self.email.as_ref()?.normalized();
+        Some(links.token(format!("{}\n{}\n{address}", self.store_id, self.id).as_bytes()))
+    }
+
+    /// The store's page of this order, as a mail to the order's address brings it.
+    pub fn link(&self, page: &LinkTemplate, links: &MacKey) -> Option<String> {
+        Some(page.filled(self.id.as_str(), &self.link_token(links)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gateway::request::FromText;
+    use ground::fields::Email;
+
+    use super::*;
+    use crate::order::tests::order;
+
+    #[test]
+    fn a_mailed_token_opens_its_order_at_its_address_alone() {
+        let key = MacKey::generate();
+        let copy = || MacKey::from_base64(&key.reveal()).unwrap();
+        let at = |address: &str| Order {
+            email: Some(Email::from_text(address).unwrap()),
+            order_token_digest: Some(seal::digest("came with it")),
+            ..order()
+        };
+        let ann = at("ann@example.com");
+        let token = ann.link_token(&key).unwrap();
+        let shown = |token: &str| ShownToken::new(token, copy());
+        assert!(shown(&token).opens(&ann) && shown("came with it").opens(&ann));
+        assert!(shown(&token).opens(&at("Ann@Example.com")), "one mailbox");
+        assert!(!shown(&token).opens(&at("bob@example.com")), "another mailbox");
+        assert!(!ShownToken::new(&token, MacKey::generate()).opens(&ann), "another key");
+        assert!(!shown("").opens(&ann) && !shown("").opens(&Order { email: None, ..order() }));
+        let page = LinkTemplate::from_text("https://shop.example/{order_id}?t={token}").unwrap();
+        let link = ann.link(&page, &key).unwrap();
+        assert_eq!(link, format!("https://shop.example/{}?t={token}", ann.id));
+        assert_eq!(Order { email: None, ..order() }.link(&page, &key), None);
+    }
+}
