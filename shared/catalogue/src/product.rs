@@ -234,10 +234,10 @@ pub struct Variant {
     /// What happens to an order when its stock is short; the store's policy unless said.
     pub policy: Option<InventoryPolicy>,
     /// Which of the product's pictures shows it; its first one unless said.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub image_url: Option<String>,
     /// What apps and merchants keep with it.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default)]
     pub metadata: BTreeMap<String, String>,
     /// The locations at which it can be sold, of whatever kind they are. Stock says so, and no write
     /// of the variant ([`Variant::STOCK`]).

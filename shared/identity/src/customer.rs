@@ -100,7 +100,7 @@ pub struct Customer {
     #[serde(default)]
     pub tax_exempt: bool,
     /// What apps and merchants keep with them; they are not shown it.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default)]
     pub metadata: BTreeMap<String, String>,
     /// Orders placed.
     pub orders_count: u64,

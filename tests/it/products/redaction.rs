@@ -175,7 +175,6 @@ fn sums(order: &Reply) -> Value {
     let names = [
         "id",
         "number",
-        "items",
         "totals",
         "status",
         "financial_status",

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
+use deserr::{Deserr, IntoValue, Map as _, Value, ValuePointerRef};
 use gateway::request::{Fault, FieldErrors, FromText, Text};
 use schemars::json_schema;
 
@@ -33,22 +33,28 @@ impl Deserr<FieldErrors> for Metadata {
         value: Value<V>,
         location: ValuePointerRef<'_>,
     ) -> Result<Self, FieldErrors> {
-        let entries = BTreeMap::<String, Kept>::deserialize_from_value(value, location)?;
+        // The library's own maps leave out, without a word, the entries that are at fault.
+        let Value::Map(map) = value else {
+            return BTreeMap::<String, Kept>::deserialize_from_value(value, location)
+                .map(|_| Self::default());
+        };
+        let (mut entries, mut faults) = (BTreeMap::new(), Vec::new());
+        for (name, text) in map.into_iter() {
+            let place = location.push_key(&name);
+            if Name::from_text(&name).is_err() {
+                let fault = Fault::new("invalid_name", "A name has 1 to 40 characters.");
+                faults.extend(FieldErrors::at(place, fault).0);
+            }
+            match Kept::deserialize_from_value(text.into_value(), place) {
+                Ok(text) => drop(entries.insert(name, text.into())),
+                Err(found) => faults.extend(found.0),
+            }
+        }
         if entries.len() > MOST {
             let detail = format!("Must have at most {MOST} entries.");
-            return Err(FieldErrors::at(location, Fault::new("too_many", detail)));
+            faults.extend(FieldErrors::at(location, Fault::new("too_many", detail)).0);
         }
-        let misnamed = entries.keys().filter(|name| Name::from_text(name).is_err());
-        let misnamed: Vec<_> = misnamed
-            .flat_map(|name| {
-                let fault = Fault::new("invalid_name", "A name has 1 to 40 characters.");
-                FieldErrors::at(location.push_key(name), fault).0
-            })
-            .collect();
-        if !misnamed.is_empty() {
-            return Err(FieldErrors(misnamed));
-        }
-        Ok(Self(entries.into_iter().map(|(name, text)| (name, text.into())).collect()))
+        if faults.is_empty() { Ok(Self(entries)) } else { Err(FieldErrors(faults)) }
     }
 }
 
