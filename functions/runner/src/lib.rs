@@ -21,6 +21,7 @@ use delivery::run::RunMessage;
 use gateway::app::App;
 use gateway::problem::{Code, Problem};
 use gateway::table;
+use sales::workflows::join_orders;
 
 /// Handles a batch of the queue; answers with the messages to be received again.
 pub async fn handle(app: &App, event: SqsEvent) -> SqsBatchResponse {
@@ -59,6 +60,9 @@ pub async fn take(app: &App, step: RunMessage) -> Result<(), Problem> {
         RunMessage::LoadTest { id } => load_tests::step(app, id).await,
         RunMessage::Import { id } => transfers::import::step(app, id).await,
         RunMessage::Export { id } => transfers::export::step(app, id).await,
+        RunMessage::GuestOrders { store_id, customer_id, guest } => {
+            join_orders::step(app, store_id, customer_id, guest).await
+        }
     };
     let next = match outcome {
         Ok(next) => next,
