@@ -9,8 +9,8 @@ use gateway::request::{Body, Flag, IfMatch, Path, Raw, Text, request};
 use ground::id::OrderId;
 use ground::scope::WriteOrders;
 use platform::caller::StoreAccess;
-use sales::order::OrderView;
-use sales::order::refund::RefundView;
+use sales::order::refund::{Refund, RefundView};
+use sales::order::{Order, OrderView};
 use sales::workflows::cancel_order::{self, CancelOrder};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -74,10 +74,10 @@ pub async fn cancel(
         seed: seed(&inbound),
         if_match,
     };
-    cancel_order::cancel(&app, &caller.store.id, &id, &ask, |order, refund| {
+    let shown = |order: &Order, refund: Option<&Refund>| {
         let view =
             CancelledOrder { order: OrderView::from(order), refund: refund.map(RefundView::from) };
         Json::new(&view).version(order.version)
-    })
-    .await
+    };
+    Box::pin(cancel_order::cancel(&app, &caller.store.id, &id, &ask, shown)).await
 }

@@ -18,6 +18,7 @@ use ground::key;
 use ground::resource::change;
 use ground::scope::{ReadOrders, WriteOrders};
 use identity::address::{AddressInput, PostalAddress};
+use identity::store::Store;
 use platform::caller::StoreAccess;
 use sales::order::fulfillment::FulfillmentView;
 use sales::order::refund::RefundView;
@@ -199,9 +200,11 @@ fn metadata_of(asked: Patch<Metadata>) -> Option<BTreeMap<String, String>> {
     }
 }
 
-impl From<UpdateRequest> for OrderUpdate {
-    fn from(ask: UpdateRequest) -> Self {
-        Self {
+impl UpdateRequest {
+    /// What it means for an order of this store.
+    fn at(self, store: &Store) -> OrderUpdate {
+        let ask = self;
+        OrderUpdate {
             note: match ask.note {
                 Patch::Keep => None,
                 Patch::Clear => Some(None),
@@ -216,7 +219,10 @@ impl From<UpdateRequest> for OrderUpdate {
                 .filter_map(LineUpdate::all)
                 .collect(),
             tags: ask.tags.map(|tags| tags.0.into_iter().map(String::from).collect()),
-            email: ask.email,
+            email: ask.email.map(|email| {
+                let guest = store.guest_key(&email);
+                (email, guest)
+            }),
             shipping_address: ask.shipping_address.map(PostalAddress::from),
         }
     }
@@ -235,7 +241,7 @@ pub async fn update(
 ) -> Result<Json<OrderView>, Problem> {
     let key = key::order(&caller.store.id, &id);
     change(&app, &key, if_match, &ORDER_UPDATED, |order: &Order, now| {
-        order.updated(ask.clone().into(), now)
+        order.updated(ask.clone().at(&caller.store), now)
     })
     .await
 }

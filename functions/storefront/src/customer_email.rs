@@ -25,8 +25,10 @@ use identity::holder::Holder;
 use identity::notifications;
 use identity::password::Guess;
 use identity::session::CreatedVia;
+use identity::store::Store;
 use identity::throttle::{self, Kind};
 use platform::caller;
+use sales::order::guest::GuestOrders;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -137,12 +139,15 @@ pub(crate) async fn finish(
     let now = app.clock.now();
     let account = former.moved(email.clone(), now);
     let notice = notice(app, &former, &account, now).await?;
+    let store: Option<Store> = app.table.get(&key::store(&account.store_id)).await?;
+    let guests = store.map(|store| GuestOrders::of(&store, &account, now));
     let (session, answer) = begin(&account, CreatedVia::Otp, inbound, now);
     let former_key = key::unique_customer_email(&former.store_id, &former.email.normalized());
     let held = UniqueCustomerEmail::is_held_by(&former);
     let write = code::used(app, challenge, now)
         .create(&UniqueCustomerEmail::of(&account), Code::EmailTaken)
-        .delete_if(&former_key, held, Code::VersionConflict);
+        .delete_if(&former_key, held, Code::VersionConflict)
+        .also(guests, |write, guests| write.put(&guests));
     account
         .save(write, Code::VersionConflict)
         .create(&session, Code::VersionConflict)

@@ -24,6 +24,7 @@ use identity::session::CreatedVia;
 use identity::store::{Store, StoreStatus};
 use identity::storefront::open_store;
 use identity::throttle::Kind;
+use sales::order::guest::GuestOrders;
 
 use crate::customer::{CustomerSignedIn, begin};
 use crate::customer_email;
@@ -218,7 +219,14 @@ async fn sign_in(
 ) -> Result<NoStore<Json<CustomerSignedIn>>, Problem> {
     let now = app.clock.now();
     let (session, answer) = begin(&account, CreatedVia::Otp, inbound, now);
+    // Who signs in by a code has proven the address, of an account that the store made too.
+    let store: Option<Store> = app.table.peek(&key::store(&account.store_id)).await?;
+    let guests = match store {
+        Some(store) => GuestOrders::of(&store, &account, now).if_any(app).await?,
+        None => None,
+    };
     code::used(app, challenge, now)
+        .also(guests, |write, guests| write.put(&guests))
         .create(&session, Code::VersionConflict)
         .delete(&account.attempted(Kind::Code, inbound).key())
         .answer(answer, now)
@@ -243,6 +251,7 @@ async fn enroll(
         .create(&UniqueCustomerEmail::of(&account), Code::VersionConflict)
         .create(&account, Code::VersionConflict)
         .create(&session, Code::VersionConflict)
+        .put(&GuestOrders::of(&store, &account, now))
         .delete(&account.attempted(Kind::Code, inbound).key())
         .emit(account.event(&CUSTOMER_CREATED, now))
         .answer(answer, now)

@@ -10,7 +10,9 @@ use std::time::Duration;
 use gateway::app::App;
 use gateway::item::Key;
 use gateway::queue::QueueName;
-use ground::id::{DrillId, ExportId, ImportId, LoadTestId, RedactionId, ReplayId};
+use ground::id::{
+    CustomerId, DrillId, ExportId, ImportId, LoadTestId, RedactionId, ReplayId, StoreId,
+};
 use ground::key;
 use serde::{Deserialize, Serialize};
 
@@ -51,6 +53,15 @@ pub enum RunMessage {
         /// The redaction.
         id: RedactionId,
     },
+    /// That of orders of guests which become a customer's.
+    GuestOrders {
+        /// The store.
+        store_id: StoreId,
+        /// The customer.
+        customer_id: CustomerId,
+        /// What the guests' address is known by.
+        guest: String,
+    },
 }
 
 impl RunMessage {
@@ -64,8 +75,16 @@ impl RunMessage {
         let export = || ExportId::parse(named(key::EXPORTS)?).map(|id| Self::Export { id });
         let redaction =
             || RedactionId::parse(named(key::REDACTIONS)?).map(|id| Self::Redaction { id });
-        let ours = || replay().or_else(drill).or_else(test);
-        ours().or_else(import).or_else(export).or_else(redaction)
+        let guests = || {
+            let (store, customer) = named("STO#")?.split_once("#CUS#")?;
+            Some(Self::GuestOrders {
+                store_id: StoreId::parse(store)?,
+                customer_id: CustomerId::parse(customer)?,
+                guest: key.sk.strip_prefix(key::GUEST_ORDERS)?.to_owned(),
+            })
+        };
+        let of_store = || import().or_else(export).or_else(redaction).or_else(guests);
+        replay().or_else(drill).or_else(test).or_else(of_store)
     }
 
     /// Sends it. A message that is not sent is no loss: the work is due.
@@ -92,6 +111,12 @@ mod tests {
         assert_eq!(RunMessage::of(&key::drill(&id)), Some(RunMessage::Drill { id }));
         let id = LoadTestId::derive(&["one"]);
         assert_eq!(RunMessage::of(&key::load_test(&id)), Some(RunMessage::LoadTest { id }));
+        let (store_id, customer_id) = (StoreId::derive(&["one"]), CustomerId::derive(&["one"]));
+        let guests = key::guest_orders(&store_id, &customer_id, "af");
+        let guest = "af".to_owned();
+        let expected = RunMessage::GuestOrders { store_id, customer_id, guest };
+        assert_eq!(RunMessage::of(&guests), Some(expected));
+        assert_eq!(RunMessage::of(&Key::new(guests.pk, "A")), None);
         assert_eq!(RunMessage::of(&Key::new("MAI#x", "A")), None);
     }
 }

@@ -14,6 +14,7 @@ use gateway::outbox::Due;
 use gateway::problem::{Code, Problem};
 use gateway::request::{Fault, FromText};
 use gateway::seal;
+use gateway::signature::hmac_sha256_hex;
 use ground::event::{About, Event, Topic};
 use ground::fields::{Country, Currency, Email, Handle, Locale, Subdomain, TimeZone};
 use ground::id::{LocationId, MerchantId, OrderId, StoreId};
@@ -36,6 +37,8 @@ pub const MAX_STORES: usize = 100;
 pub const MAX_MENUS: usize = 50;
 /// Themes one store may have installed (our choice).
 pub const MAX_THEMES: usize = 20;
+/// Hexadecimal digits of what a guest's address is known by: 128 bits.
+const GUEST_KEY: usize = 32;
 /// How long after its deletion a store is announced as redacted. The platform keeps what it must
 /// of it; whoever holds a copy removes theirs then.
 pub const GRACE: std::time::Duration = DAY.saturating_mul(30);
@@ -289,6 +292,15 @@ impl Store {
     /// The id of its order with this number, if it has one.
     pub fn order_id(&self, number: u64) -> OrderId {
         OrderId::numbered(&self.id, &self.order_secret, number)
+    }
+
+    /// What the orders of guests with this address are found by: HMAC-SHA256 of the address under
+    /// what only the store's item holds, cut to 128 bits in hex, so that no key says whose they are.
+    pub fn guest_key(&self, email: &Email) -> String {
+        let address = email.normalized();
+        let parts: [&[u8]; 2] = [b"guest\n", address.as_bytes()];
+        let digest = hmac_sha256_hex(self.order_secret.as_bytes(), &parts);
+        digest.chars().take(GUEST_KEY).collect()
     }
 
     /// The store at its next version with what `wanted` says; `None` when that is what it is.

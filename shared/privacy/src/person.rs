@@ -6,10 +6,12 @@ use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::Index;
 use gateway::problem::Problem;
+use gateway::request::FromText;
 use gateway::table::{Query, WalkPlace};
 use ground::fields::Email;
 use ground::id::{CustomerId, GiftCardId, OrderId, StoreId};
 use ground::key;
+use identity::store::Store;
 use sales::gift_card::GiftCard;
 use sales::order::Order;
 use serde::{Deserialize, Serialize};
@@ -26,6 +28,8 @@ gateway::words! {
         Account = "account",
         /// The orders, with what belongs to them.
         Orders = "orders",
+        /// Orders that were placed with an address of theirs, without the account.
+        GuestOrders = "guest_orders",
         /// Gift cards that are theirs, or were sent to them.
         GiftCards = "gift_cards",
         /// Reviews that they wrote.
@@ -42,7 +46,8 @@ impl Part {
     pub const fn next(self) -> Option<Self> {
         match self {
             Self::Account => Some(Self::Orders),
-            Self::Orders => Some(Self::GiftCards),
+            Self::Orders => Some(Self::GuestOrders),
+            Self::GuestOrders => Some(Self::GiftCards),
             Self::GiftCards => Some(Self::Reviews),
             Self::Reviews => Some(Self::Forms),
             Self::Forms => Some(Self::Files),
@@ -69,6 +74,20 @@ impl Person {
     /// Their orders, the oldest first.
     pub async fn orders(&self, app: &App, place: Option<&WalkPlace>) -> PartPage<Order> {
         app.table.walk(&[self.orders_query()], PAGE, place, |_| true).await
+    }
+
+    /// Orders that were placed with an address of theirs, without the account.
+    pub async fn guest_orders(&self, app: &App, place: Option<&WalkPlace>) -> PartPage<Order> {
+        let found: Option<Store> = app.table.get(&key::store(&self.store_id)).await?;
+        let Some(store) = found else { return Ok((Vec::new(), None)) };
+        let (any, beginning) = (OrderId::derive(&[]), Timestamp::from_millis(0));
+        let listed = |email: Email| {
+            let guest = store.guest_key(&email);
+            Query::partition_of(key::orders_of_guest(&self.store_id, &guest, beginning, &any))
+        };
+        let emails = self.emails.iter().filter_map(|email| Email::from_text(email).ok());
+        let queries: Vec<Query> = emails.map(listed).collect();
+        app.table.walk(&queries, PAGE, place, |_| true).await
     }
 
     /// Whether they have ordered anything that is still known under their account.

@@ -23,6 +23,7 @@ mod disputes;
 mod expiry;
 mod external_refund;
 pub mod fulfillment;
+pub mod guest;
 mod item;
 pub mod lines;
 mod link;
@@ -96,6 +97,10 @@ pub struct Order {
     /// The customer, when they have an account.
     #[serde(default)]
     pub customer_id: Option<CustomerId>,
+    /// What the address of a guest is known by: whoever proves the address with an account has the
+    /// order. None of an order that has a customer, or no address.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub guest: Option<String>,
     /// Where confirmations go.
     #[serde(default)]
     pub email: Option<Email>,
@@ -218,12 +223,17 @@ impl Item for Order {
         let of_customer = self.customer_id.as_ref().map(|customer| {
             key::orders_of_customer(&self.store_id, customer, self.created_at, &self.id)
         });
+        let of_guest =
+            self.guest.as_ref().filter(|_| self.customer_id.is_none()).map(|guest| {
+                key::orders_of_guest(&self.store_id, guest, self.created_at, &self.id)
+            });
         // What waits for its money expires; what is open without that, the store still owes.
         let is_owed = self.expires_at.is_none() && self.status == OrderStatus::Open;
         let due = self.due_at().map(|at| Due::Order.mark(self.id.as_str(), at));
         let owed =
             is_owed.then(|| key::open_orders_of_store(&self.store_id, self.created_at, &self.id));
-        std::iter::once(listed).chain(of_customer).chain(due).chain(owed).collect()
+        let of_someone = of_customer.into_iter().chain(of_guest);
+        std::iter::once(listed).chain(of_someone).chain(due).chain(owed).collect()
     }
 }
 

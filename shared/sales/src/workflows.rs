@@ -11,6 +11,7 @@
 //! - [`expire_order`]: an order that was not paid in time ends, and open payments of what is over
 //!   are closed.
 //! - [`cancel_order`]: an order ends because the merchant or its shopper says so.
+//! - [`join_orders`]: orders of guests become those of the account that has proven their address.
 //! - [`process_payment`]: what a payment has left to do is tried again.
 //! - [`save_change`]: an [`OrderChange`](crate::order::OrderChange), with all that belongs to it,
 //!   in one transaction.
@@ -18,6 +19,7 @@
 pub mod cancel_order;
 mod close_payments;
 pub mod expire_order;
+pub mod join_orders;
 pub mod place_order;
 pub mod process_payment;
 pub mod record_disputes;

@@ -5,6 +5,7 @@ mod addresses;
 mod boundaries;
 mod email;
 mod forms;
+mod joined;
 mod orders;
 mod reviews;
 mod squatters;

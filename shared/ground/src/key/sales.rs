@@ -54,6 +54,17 @@ pub fn orders_of_customer(
 ) -> IndexKey {
     gsi6(format!("STO#{store}#CUS#{customer}#ORD"), format!("{created}#{id}"))
 }
+/// The orders of guests with one address, by creation; `guest` is the address's digest under a key of
+/// the store.
+pub fn orders_of_guest(store: &StoreId, guest: &str, created: Timestamp, id: &OrderId) -> IndexKey {
+    gsi6(format!("STO#{store}#GST#{guest}#ORD"), format!("{created}#{id}"))
+}
+/// That the orders of guests with an address are to be a customer's, who has proven it.
+pub fn guest_orders(store: &StoreId, customer: &CustomerId, guest: &str) -> Key {
+    Key::new(format!("STO#{store}#CUS#{customer}"), format!("JOI#{guest}"))
+}
+/// What sort keys of these begin with.
+pub const GUEST_ORDERS: &str = "JOI#";
 /// A fulfilment of an order.
 pub fn fulfillment(store: &StoreId, order: &OrderId, id: &FulfillmentId) -> Key {
     Key::new(format!("STO#{store}#ORD#{order}"), format!("FUL#{id}"))

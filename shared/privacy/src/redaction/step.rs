@@ -109,6 +109,7 @@ where
     match redaction.part {
         Part::Account => Ok(whole(scrub::account(app, &person).await?)),
         Part::Orders => orders(app, redaction).await,
+        Part::GuestOrders => each(app, person.guest_orders(app, place).await, scrub::order).await,
         Part::GiftCards => each(app, person.gift_cards(app, place).await, scrub::gift_card).await,
         Part::Reviews => each(app, person.reviews(app, place).await, scrub::review).await,
         Part::Forms => each(app, person.forms(app, place).await, scrub::form).await,

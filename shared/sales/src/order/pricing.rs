@@ -246,10 +246,12 @@ impl Order {
         let is_paid = quote.totals.due.is_zero() && !terms.draft;
         let payment = buyer.payment.as_ref();
         let who = buyer.who.clone();
+        let guest = buyer.email.as_ref().filter(|_| buyer.customer_id.is_none());
         let mut order = Self {
             id: store.order_id(number),
             store_id: store.id.clone(),
             number: format!("{}{number}", store.order_prefix),
+            guest: guest.map(|email| store.guest_key(email)),
             customer_id: buyer.customer_id,
             email: buyer.email,
             contact: buyer.contact,

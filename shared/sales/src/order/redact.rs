@@ -61,6 +61,7 @@ impl Order {
             note: None,
             cancel_reason: None,
             order_token_digest: None,
+            guest: None,
             ..self.clone()
         };
         (next != *self).then(|| next.changed(now))

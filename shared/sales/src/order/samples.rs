@@ -106,6 +106,7 @@ fn order() -> Order {
         source: "storefront".into(),
         payment_provider: Some("razorpay".into()),
         capture_method: None,
+        guest: None,
         order_token_digest: None,
         expires_at: None,
         payment_window: None,

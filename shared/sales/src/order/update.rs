@@ -21,8 +21,8 @@ pub struct OrderUpdate {
     pub metadata: Option<BTreeMap<String, String>>,
     /// All metadata of these lines.
     pub lines: Vec<(OrderItemId, BTreeMap<String, String>)>,
-    /// Where confirmations go.
-    pub email: Option<Email>,
+    /// Where confirmations go, and what that address is known by ([`Order::guest`]).
+    pub email: Option<(Email, String)>,
     /// Where it goes.
     pub shipping_address: Option<PostalAddress>,
 }
@@ -50,8 +50,9 @@ impl Order {
             })?;
             line.metadata = metadata;
         }
-        if update.email.is_some() {
-            next.email = update.email;
+        if let Some((email, guest)) = update.email {
+            next.email = Some(email);
+            next.guest = Some(guest).filter(|_| next.customer_id.is_none());
         }
         if let Some(address) = update.shipping_address {
             let has_left = self.items.iter().any(|item| item.fulfilled > 0);

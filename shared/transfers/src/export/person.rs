@@ -80,6 +80,13 @@ pub(super) async fn page(
             }
             next
         }
+        Part::GuestOrders => {
+            let (found, next) = person.guest_orders(app, place).await?;
+            for order in &found {
+                add_order(app, order, written).await?;
+            }
+            next
+        }
         Part::GiftCards => {
             let (found, next) = person.gift_cards(app, place).await?;
             let now = app.clock.now();

@@ -1,0 +1,84 @@
+//! Orders of guests become those of the account that has proven their address.
+//!
+//! Each is one transaction: the order under its version, and the account's counts. So it is counted
+//! once, however often it is tried, and beside whatever pays or refunds it meanwhile. A crash leaves
+//! the work due; what was joined before is no guest's any more.
+
+use gateway::app::App;
+use gateway::clock::{MINUTE, Timestamp};
+use gateway::item::{Item, Key};
+use gateway::problem::{Code, Problem};
+use gateway::table::{Change, retry};
+use ground::id::{CustomerId, StoreId};
+use ground::key;
+use ground::resource::Resource;
+use identity::customer::Customer;
+
+use crate::order::guest::GuestOrders;
+use crate::order::{ORDER_UPDATED, Order};
+
+/// Orders of one step: what is beyond them is the next one's.
+const STEP: usize = 100;
+
+/// Joins the next orders; when to go on, where there may be more.
+///
+/// # Errors
+/// 503: the work stays due. `version_conflict`: an order is being changed again and again.
+pub async fn step(
+    app: &App,
+    store: &StoreId,
+    customer: &CustomerId,
+    guest: &str,
+) -> Result<Option<Timestamp>, Problem> {
+    let (work_key, account_key) =
+        (key::guest_orders(store, customer, guest), key::customer(store, customer));
+    let mut batch = app.table.get_many(&[&work_key, &account_key]).await?;
+    let work: Option<GuestOrders> = batch.take(&work_key)?;
+    let account: Option<Customer> = batch.take(&account_key)?;
+    let Some(work) = work else { return Ok(None) };
+    let mut is_done = true;
+    if account.is_some() {
+        let orders = app.table.keys(&work.listed(), STEP).await?;
+        // The index shows for a while what was joined: the next step finds it gone.
+        is_done = orders.len() < STEP;
+        for order in orders {
+            if !retry(|| join(app, &work, &order)).await? {
+                is_done = true;
+                break;
+            }
+        }
+    }
+    if !is_done {
+        return Ok(Some(app.clock.now().plus(MINUTE)));
+    }
+    app.table.write().delete(&work.key()).commit().await?;
+    Ok(None)
+}
+
+/// Joins one order, if it is to be joined still; whether the account is there.
+async fn join(app: &App, work: &GuestOrders, order: &Key) -> Result<bool, Problem> {
+    let now = app.clock.now();
+    let order: Option<Order> = app.table.get(order).await?;
+    let joined = order.and_then(|order| order.joined(&work.customer_id, &work.guest, now));
+    let Some(joined) = joined else { return Ok(true) };
+    let change = Change::new(
+        "SET orders_count = orders_count + :one, total_spent.amount = total_spent.amount + :spent",
+    )
+    .only_if("attribute_exists(PK)")
+    .value(":one", 1)
+    .value(":spent", joined.brought_in());
+    let account = key::customer(&work.store_id, &work.customer_id);
+    let outcome = app
+        .table
+        .write()
+        .replace(&joined, Code::VersionConflict)
+        .update(&account, change, Code::NotFound)
+        .emit(joined.event(&ORDER_UPDATED, now))
+        .commit()
+        .await;
+    match outcome {
+        Ok(()) => Ok(true),
+        Err(problem) if problem.code == Code::NotFound => Ok(false),
+        Err(problem) => Err(problem),
+    }
+}
