@@ -1,5 +1,6 @@
 //! Stores: their states, their subdomains, what they say of themselves.
 
+mod domains;
 mod members;
 mod page;
 mod shipping;

@@ -8,6 +8,7 @@ pub mod demo;
 pub mod functions;
 pub mod keys;
 pub mod log;
+pub mod names;
 pub mod openapi;
 pub mod progress;
 pub mod providers;

@@ -7,15 +7,18 @@ use std::io::{ErrorKind, Read};
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use gateway::clock::MINUTE;
 use gateway::config::{MailConfig, PaymentBaseUrls};
+use gateway::egress::{Egress, Policy};
 use gateway::embedded::emulators::Ports;
 use gateway::embedded::faults::Plan;
 use gateway::embedded::{self, AnyError};
 use lexopt::Arg::{Long, Short};
 use lexopt::ValueExt;
 use local::log::{self, Form};
+use local::names::RecordsFile;
 use local::providers::Providers;
 use local::{Options, System, demo, keys, openapi};
 use serde_json::Value;
@@ -35,7 +38,8 @@ Usage: cargo run -p local -- [options]
   --providers-port <port>
                          where Razorpay and Stripe are played, unless RAZORPAY_BASE_URL and
                          STRIPE_BASE_URL name other places (3100; 0 takes any free port)
-  --data <directory>     where everything is kept (.data)
+  --data <directory>     where everything is kept (.data); in its file `txt-records` are the TXT
+                         records that domains are verified by, a line each: name and text
   --trust-proxy          believe the client's address that a proxy in front of this says
                          (the last entry of X-Forwarded-For)
   --log <text|json>      how the log looks: a short line a request, or JSON (text on a terminal, JSON
@@ -206,6 +210,8 @@ async fn serve(run: Run, answering: &Handle) -> Result<(), AnyError> {
             payment_base_urls,
             trust_proxy: run.trust_proxy,
             faults: run.faults.clone(),
+            egress: Egress::new(Policy::development())
+                .with_names(Arc::new(RecordsFile(run.data.join("txt-records")))),
             ..embedded::Options::default()
         },
         has_stream: true,

@@ -6,7 +6,8 @@ use gateway::caller::Public;
 use gateway::problem::{Code, Problem};
 use gateway::reply::Json;
 use gateway::request::{Exact, Query, Raw, Text, request};
-use identity::storefront::StorefrontView;
+use identity::domain::Host;
+use identity::storefront::{StorefrontView, subdomain_of};
 
 use crate::viewer::Viewer;
 
@@ -24,7 +25,7 @@ pub struct LookupQuery {
 }
 
 /// `GET /v1/storefront/lookup`: the store of a subdomain, or of a host, or of the host that was
-/// asked itself. A name that a store had before leads to it, and says where it has moved to.
+/// asked itself: one that a store has verified, or one whose first label is a subdomain. A name that a store had before leads to it, and says where it has moved to.
 ///
 /// # Errors
 /// `host_required`: nothing names a storefront; `store_not_found`, also for a store that is not
@@ -36,17 +37,33 @@ pub async fn lookup(
     Query(ask): Query<LookupQuery>,
 ) -> Result<Json<StorefrontView>, Problem> {
     let own_host = || {
-        let host = inbound.header("host").and_then(label)?;
+        let host = inbound.header("host")?;
+        let name = label(host)?;
         let api = app.config.base_url.split("://").nth(1).and_then(label);
-        (api.as_deref() != Some(&host)).then_some(host)
+        (api.as_deref() != Some(&name)).then_some(host)
     };
     let name = match (&ask.subdomain, &ask.host) {
         (Some(subdomain), _) => subdomain.as_str().to_owned(),
-        (None, Some(host)) => label(host.as_str()).ok_or(Code::StoreNotFound)?,
-        (None, None) => own_host().ok_or(Code::HostRequired)?,
+        (None, Some(host)) => at_host(&app, host.as_str()).await?.ok_or(Code::StoreNotFound)?,
+        (None, None) => {
+            let host = own_host().ok_or(Code::HostRequired)?;
+            at_host(&app, host).await?.ok_or(Code::HostRequired)?
+        }
     };
     let viewer = Viewer::at(&app, &inbound, &name).await?;
     Ok(Json::new(&viewer.view()).cached(viewer.keeping()))
+}
+
+/// The subdomain of the store that a host leads to: of the one that has verified it, or else of the one
+/// that its first label names.
+async fn at_host(app: &App, host: &str) -> Result<Option<String>, Problem> {
+    let name = host.split(['/', ':']).next().unwrap_or_default();
+    if let Some(host) = Host::of(name.trim_end_matches('.'))
+        && let Some(subdomain) = subdomain_of(app, &host).await?
+    {
+        return Ok(Some(subdomain.into()));
+    }
+    Ok(label(host))
 }
 
 /// The subdomain of a host: its first label, when there is a domain below it. An address, or a

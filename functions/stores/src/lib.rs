@@ -1,7 +1,8 @@
-//! `/v1/stores` — opening a store, its data and its life; its people; its menus, policy pages and settings;
+//! `/v1/stores` — opening a store, its data and its life; its people; its domains; its menus, policy pages and settings;
 //! where it sends and what it levies.
 
 mod branding;
+mod domains;
 mod invitations;
 mod lifecycle;
 mod members;
@@ -38,6 +39,11 @@ pub fn routes() -> Routes {
         .patch("/v1/stores/{id}/members/{member_id}", Cost::WRITE, members::update)
         .delete("/v1/stores/{id}/members/{member_id}", Cost::WRITE, members::remove)
         .post("/v1/stores/invitations/accept", Cost::CODE, invitations::accept)
+        .get("/v1/stores/{id}/domains", Cost::List, domains::list)
+        .post("/v1/stores/{id}/domains", Cost::WRITE, domains::ask)
+        .patch("/v1/stores/{id}/domains/{host}", Cost::WRITE, domains::update)
+        .delete("/v1/stores/{id}/domains/{host}", Cost::WRITE, domains::remove)
+        .post("/v1/stores/{id}/domains/{host}/verify", Cost::CODE, domains::verify)
         .get("/v1/stores/{id}/navigation/{handle}", Cost::READ, navigation::show)
         .put("/v1/stores/{id}/navigation/{handle}", Cost::WRITE, navigation::put)
         .delete("/v1/stores/{id}/navigation/{handle}", Cost::WRITE, navigation::remove)

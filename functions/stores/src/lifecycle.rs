@@ -11,6 +11,7 @@ use ground::event::Topic;
 use ground::id::{OrderId, StoreId};
 use ground::key;
 use ground::resource;
+use identity::domain::Domains;
 use identity::merchant::Merchant as Account;
 use identity::settings::LONGEST_PAYMENT_WINDOW;
 use identity::store::{
@@ -123,7 +124,7 @@ pub struct DeletedStore {
 }
 
 /// `DELETE /v1/stores/{id}`: gives the store up. From the next request on it is gone for its
-/// owner and its apps. In 30 days its subdomain is free for others, and `store.redacted` tells
+/// owner and its apps. Its domains are given back. In 30 days its subdomain is free for others, and `store.redacted` tells
 /// whoever holds a copy of its data to remove it; the platform keeps its own, out of reach, for
 /// the records. Sent again with the same key, the request is answered as it was.
 ///
@@ -150,12 +151,14 @@ pub async fn delete(
     let store = before.act(StoreAction::Delete, None, now)?;
     refuse_open_orders(&app, before).await?;
     let account = whose(&app, caller.account, &store).await?;
+    let domains = Domains::of(&store.id, app.table.get(&key::domains(&store.id)).await?);
+    let store = Store { primary_domain: None, ..store };
     let answer =
         DeletedStore { id: store.id.clone(), status: store.status, redact_at: store.redact_at };
     let write = store::replace(app.table.write(), &store);
     let write = give_up(write, &store, now.plus(GRACE));
     account
-        .one_store_less(write, Code::VersionConflict)
+        .one_store_less(domains.give_back(write), Code::VersionConflict)
         .emit(store.event(&STORE_DELETED, &app.config.base_url, now))
         .answer(Accepted::new(&answer), now)
         .await

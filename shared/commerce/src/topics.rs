@@ -15,6 +15,7 @@ use delivery::replay;
 use delivery::subscription;
 use ground::event::Entry;
 use identity::customer;
+use identity::domain;
 use identity::member;
 use identity::merchant;
 use identity::settings;
@@ -45,6 +46,7 @@ const DECLARED: &[&[Entry]] = &[
     store::TOPICS,
     settings::TOPICS,
     member::TOPICS,
+    domain::TOPICS,
     navigation::TOPICS,
     policy::TOPICS,
     product::TOPICS,

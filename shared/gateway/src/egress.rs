@@ -22,6 +22,7 @@
 mod destination;
 mod kept;
 mod resolve;
+mod txt;
 
 use std::{
     error::Error,
@@ -39,6 +40,7 @@ pub use destination::{Destination, Policy, Ports, Refusal, address_is_allowed};
 use kept::Kept;
 use resolve::Guard;
 pub use resolve::{Resolve, Resolving, SystemResolver};
+pub use txt::{NameServers, ResolveTxt, Texts};
 
 /// Time for the TCP and TLS handshakes (docs/conventions.md §10).
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
@@ -51,6 +53,7 @@ pub struct Egress {
     client: Arc<OnceLock<reqwest::Client>>,
     tls: Arc<OnceLock<rustls::ClientConfig>>,
     kept: Arc<Kept>,
+    names: Arc<dyn ResolveTxt>,
 }
 
 impl fmt::Debug for Egress {
@@ -180,7 +183,22 @@ impl Egress {
             client: Arc::default(),
             tls: Arc::default(),
             kept: Arc::default(),
+            names: Arc::new(NameServers::default()),
         }
+    }
+
+    /// The same way out, which asks somebody else for TXT records: a file, in development.
+    #[must_use]
+    pub fn with_names(self, names: Arc<dyn ResolveTxt>) -> Self {
+        Self { names, ..self }
+    }
+
+    /// The TXT records of a name; none where there is no such name. What they say is a stranger's.
+    ///
+    /// # Errors
+    /// [`SendError::Dns`], also when no name server answers in three seconds.
+    pub async fn txt(&self, name: &str) -> Result<Vec<String>, SendError> {
+        txt::look_up(&*self.names, name).await
     }
 
     /// What this way out may reach.

@@ -111,6 +111,9 @@ catalogue! {
     EmailTaken = 409 "email_taken" "The e-mail address is already in use.";
     MfaEnabled = 409 "mfa_enabled" "The account has a second factor already.";
     SubdomainTaken = 409 "subdomain_taken" "The subdomain is already in use.";
+    DomainTaken = 409 "domain_taken" "The domain is already in use.";
+    DomainLimit = 409 "domain_limit" "The store has reached its number of domains.";
+    DomainPending = 409 "domain_pending" "The domain is not verified yet.";
     CurrencyLocked = 409 "currency_locked" "The currency can only change while the store is a draft without products and gift cards.";
     InvalidStateTransition = 409 "invalid_state_transition" "The resource's state does not allow this.";
     OpenOrders = 409 "open_orders" "The store has open orders.";
@@ -216,6 +219,7 @@ catalogue! {
     ChecksFailed = 422 "checks_failed" "One or more automatic checks failed.";
     CredentialsRejected = 422 "credentials_rejected" "The payment provider does not accept these credentials.";
     MediaTypeRefused = 422 "media_type_refused" "The file is not a PNG, JPEG, WebP, GIF or AVIF image.";
+    TxtNotFound = 422 "txt_not_found" "The TXT record that shows whose the domain is was not found.";
     NoShippingToAddress = 422 "no_shipping_to_address" "The store does not send to this address.";
     BlastRadiusExceeded = 422 "blast_radius_exceeded" "The drill could touch more than it may.";
     InvalidPackage = 422 "invalid_package" "The file is not a theme that can be taken.";

@@ -13,6 +13,7 @@ pub mod address;
 pub mod authentication;
 pub mod challenge;
 pub mod customer;
+pub mod domain;
 pub mod holder;
 pub mod member;
 pub mod merchant;

@@ -22,6 +22,8 @@ use ground::key::{self, IndexKey};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::domain::Host;
+
 pub use branding::Branding;
 pub use counted::{
     configured, keep_currency, menu_made, menu_removed, replace, theme_installed, theme_published,
@@ -163,6 +165,9 @@ pub struct Store {
     pub name: String,
     /// The storefront's subdomain.
     pub subdomain: Subdomain,
+    /// The verified host that customers should be led to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub primary_domain: Option<Host>,
     /// The currency of all its prices.
     pub currency: Currency,
     /// Where it trades from.
@@ -266,6 +271,7 @@ impl Store {
             owner_id: owner.clone(),
             name: opening.name,
             subdomain: opening.subdomain,
+            primary_domain: None,
             currency: opening.currency,
             country: opening.country,
             locale: opening.locale.unwrap_or_default(),

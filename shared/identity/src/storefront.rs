@@ -25,6 +25,7 @@ use ground::key;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::domain::{Host, UniqueHost};
 use crate::settings::Settings;
 use crate::store::{LiveTheme, Store, StoreStatus, UniqueSubdomain};
 
@@ -95,6 +96,21 @@ pub async fn any_store(app: &App, name: &str) -> Result<Arc<OpenStore>, Problem>
         return Ok(kept);
     }
     keep(app, id.as_str(), app.table.get(&key::store(&id)).await?)
+}
+
+/// The subdomain of the store that has verified a host: two reads, the store's while it is not kept.
+///
+/// # Errors
+/// 503.
+pub async fn subdomain_of(app: &App, host: &Host) -> Result<Option<Subdomain>, Problem> {
+    let claim: Option<UniqueHost> = app.table.peek(&key::unique_host(host.as_str())).await?;
+    let Some(claim) = claim else { return Ok(None) };
+    match any_store(app, claim.store_id.as_str()).await {
+        Ok(known) => Ok(Some(known.store.subdomain.clone())),
+        // Given up a moment ago.
+        Err(problem) if problem.code == Code::StoreNotFound => Ok(None),
+        Err(problem) => Err(problem),
+    }
 }
 
 /// The store of a subdomain as it is kept, if that will do, or as it is found.
@@ -184,7 +200,7 @@ ground::view! {
         /// The storefront's subdomain.
         subdomain: Subdomain,
         /// The host customers should be led to.
-        primary_domain: Option<String> = None,
+        primary_domain: Option<Host>,
         /// The name customers see.
         name: String,
         /// The currency of all prices.

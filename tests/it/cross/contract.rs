@@ -163,6 +163,7 @@ fn filled(row: &Row, store: &str) -> String {
     let zeroes = "0".repeat(32);
     let samples = [
         ("{handle}", "main".to_owned()),
+        ("{host}", "shop.example.com".to_owned()),
         ("{slug}", "plain-linen".to_owned()),
         ("{number}", "1".to_owned()),
         ("{name}", "webhooks".to_owned()),

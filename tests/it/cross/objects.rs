@@ -159,6 +159,8 @@ async fn catalogue(world: &mut World) -> String {
     world.add("/v1/stores/{id}/policies/{handle}", &owner, &[&store.id, "refund"]);
     world.add("/v1/stores/{id}/settings", &owner, &[&store.id]);
     world.add("/v1/stores/{id}/members", &owner, &[&store.id]);
+    world.make(&of_store("/domains"), json!({"host": "shop.example.com"})).await;
+    world.add("/v1/stores/{id}/domains", &owner, &[&store.id]);
     world.add("/v1/products", &owner, &[]);
     world.add("/v1/products/{id}", &owner, &[&id]);
     world.add("/v1/products/{id}/variants", &owner, &[&id]);

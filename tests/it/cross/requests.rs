@@ -119,6 +119,7 @@ impl Callers {
             ("{sid}", of("sub")),
             ("{rid}", of("rev")),
             ("{part}", "1".to_owned()),
+            ("{host}", "shop.example.com".to_owned()),
             ("{member_id}", of("mem")),
             ("{zone_id}", of("shz")),
             ("{rate_id}", of("txr")),

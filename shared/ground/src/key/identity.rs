@@ -64,6 +64,14 @@ pub fn unique_subdomain(subdomain: &str) -> Key {
 pub fn members(store: &StoreId) -> Key {
     Key::new(format!("STO#{store}"), "MBR")
 }
+/// The domains of a store.
+pub fn domains(store: &StoreId) -> Key {
+    Key::new(format!("STO#{store}"), "DMN")
+}
+/// The one store of a verified host.
+pub fn unique_host(host: &str) -> Key {
+    Key::new(format!("UQ#HOST#{host}"), "U")
+}
 /// A group of settings.
 pub fn settings(store: &StoreId, group: &str) -> Key {
     Key::new(format!("STO#{store}"), format!("SET#{group}"))

@@ -8,6 +8,7 @@ use ground::sample_id;
 
 use super::branding::BrandingView;
 use super::{Contact, InventoryPolicy, Store, StoreStatus};
+use crate::domain::Host;
 
 ground::view! {
     /// A store as its owner and its apps see it.
@@ -19,7 +20,7 @@ ground::view! {
         /// The storefront's subdomain.
         subdomain: Subdomain,
         /// The host customers should be led to.
-        primary_domain: Option<String> = None,
+        primary_domain: Option<Host>,
         /// The currency of all its prices.
         currency: Currency,
         /// Where it trades from.

@@ -1,0 +1,253 @@
+//! A store's own domains: asked for, shown to be its, led to, given back.
+
+use axum::extract::State;
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::page::Paging;
+use gateway::problem::{Code, FieldError, Problem};
+use gateway::reply::{Created, Json, NoContent, Page};
+use gateway::request::{Body, Flag, Given, IfMatch, Judgement, Path, Ruled, Rules, request};
+use gateway::table::{Write, retry};
+use ground::id::StoreId;
+use ground::key;
+use ground::scope::{ReadStore, WriteStore};
+use identity::domain::{
+    DOMAIN_REMOVED, DOMAIN_VERIFIED, Domain, DomainView, Domains, Host, UniqueHost,
+};
+use identity::store::{self, STORE_UPDATED, Store, StoreStatus};
+use platform::caller::StoreAccess;
+use url::Url;
+
+/// A store and its domains, as they are.
+///
+/// # Errors
+/// `not_found`.
+async fn load(app: &App, id: &StoreId) -> Result<(Store, Domains), Problem> {
+    let (store_key, domains_key) = (key::store(id), key::domains(id));
+    let mut batch = app.table.get_many(&[&store_key, &domains_key]).await?;
+    let store: Option<Store> = batch.take(&store_key)?;
+    let store = store.filter(|store| store.status != StoreStatus::Deleted).ok_or(Code::NotFound)?;
+    Ok((store, Domains::of(id, batch.take(&domains_key)?)))
+}
+
+fn shown(domain: &Domain, store: &Store) -> Json<DomainView> {
+    Json::new(&DomainView::of(domain, store)).version(domain.version)
+}
+
+/// `GET /v1/stores/{id}/domains`: the store's domains, in the order in which they were asked for.
+///
+/// # Errors
+/// `invalid_cursor`.
+pub async fn list(
+    caller: StoreAccess<ReadStore>,
+    State(app): State<App>,
+    paging: Paging,
+) -> Result<Page<DomainView>, Problem> {
+    let store = &caller.store;
+    let domains = Domains::of(&store.id, app.table.get(&key::domains(&store.id)).await?).domains;
+    let views = domains.iter().map(|domain| DomainView::of(domain, store)).collect();
+    paging.whole(&app, views, |view: &DomainView| view.host.to_string()).await
+}
+
+/// A domain to ask for.
+#[request]
+#[derive(Debug)]
+pub struct AskRequest {
+    /// A host below a registered domain, in any script: no address, no public suffix, and none of the
+    /// platform's.
+    host: Host,
+    /// Whether customers are to be led there once it is verified.
+    primary: Flag,
+}
+
+impl Rules for AskRequest {
+    async fn broken(given: Given<'_>, case: &Judgement<'_>) -> Vec<FieldError> {
+        let Some(host) = given.get::<Host>("host") else { return Vec::new() };
+        let is_own = is_platforms(&host, &case.app.config.base_url, &case.app.config.admin_origins);
+        let detail = "This domain is the platform's.";
+        is_own.then(|| FieldError::new("/host", "own_host", detail)).into_iter().collect()
+    }
+}
+
+/// Whether a host lies in the registered domain of the API, where storefronts' subdomains are, or is that of
+/// an admin.
+fn is_platforms(host: &Host, base_url: &str, admins: &[String]) -> bool {
+    let of = |url: &str| Host::of(Url::parse(url).ok()?.host_str()?);
+    of(base_url).is_some_and(|own| host.is_akin_to(&own))
+        || admins.iter().any(|admin| of(admin).as_ref() == Some(host))
+}
+
+/// `POST /v1/stores/{id}/domains`: asks for a domain. It leads to the store once a TXT record shows that it
+/// is the store's: `txt_name` with the text `txt_value`.
+///
+/// # Errors
+/// `domain_taken` where the store has it, `domain_limit`; `invalid_host` and `own_host` as faults of `host`.
+pub async fn ask(
+    caller: StoreAccess<WriteStore>,
+    State(app): State<App>,
+    Ruled(Body(ask)): Ruled<Body<AskRequest>>,
+) -> Result<Created<DomainView>, Problem> {
+    retry(|| async {
+        let (store, domains) = load(&app, &caller.store.id).await?;
+        let now = app.clock.now();
+        let (domains, domain) = domains.ask(&ask.host, ask.primary.0, now)?;
+        let answer = Created::new(&DomainView::of(&domain, &store)).version(domain.version);
+        domains.write(app.table.write()).answer(answer, now).await
+    })
+    .await
+}
+
+/// `POST /v1/stores/{id}/domains/{host}/verify`: looks for the record, and makes the domain the store's
+/// alone. One that is the store's is answered as it is.
+///
+/// # Errors
+/// `not_found`; `txt_not_found`, with `txt_name` and `txt_value`; `domain_taken` where another store has
+/// verified it.
+pub async fn verify(
+    caller: StoreAccess<WriteStore>,
+    State(app): State<App>,
+    Path((_, host)): Path<(StoreId, Host)>,
+) -> Result<Json<DomainView>, Problem> {
+    let (store, domains) = load(&app, &caller.store.id).await?;
+    let asked = domains.domain(&host)?;
+    if asked.verified_at.is_some() {
+        return Ok(shown(asked, &store));
+    }
+    let missing = || {
+        let problem = Code::TxtNotFound.with("txt_name", asked.txt_name());
+        problem.with("txt_value", asked.txt_value())
+    };
+    let texts = app.egress.txt(&asked.txt_name()).await.map_err(|error| {
+        tracing::info!(host = host.as_str(), %error, "no name server told of a record");
+        missing()
+    })?;
+    if !texts.iter().any(|text| *text == asked.txt_value()) {
+        return Err(missing());
+    }
+    retry(|| async {
+        let (store, domains) = load(&app, &caller.store.id).await?;
+        let before = domains.domain(&host)?;
+        if before.verified_at.is_some() {
+            return Ok(shown(before, &store));
+        }
+        if before.token != asked.token {
+            // It was given up and asked for anew meanwhile: another record shows it.
+            return Err(missing());
+        }
+        let now = app.clock.now();
+        let after = Domain { verified_at: Some(now), ..before.changed(now) };
+        let led = after.wants_primary.then(|| led_to(&store, Some(&host), now));
+        let present = led.as_ref().unwrap_or(&store);
+        let write = domains.with(after.clone()).write(app.table.write());
+        let write = UniqueHost::claim(write, &host, &store.id)
+            .also(led.as_ref(), |write, led| save(&app, write, led, now));
+        let answer = shown(&after, present);
+        write.emit(after.event(&DOMAIN_VERIFIED, present, now)).answer(answer, now).await
+    })
+    .await
+}
+
+/// What to change about a domain.
+#[request]
+#[derive(Debug)]
+pub struct UpdateRequest {
+    /// Whether customers are led there: of a store's domains to one. Of one that is pending, whether they
+    /// will be.
+    primary: Option<Flag>,
+}
+
+/// `PATCH /v1/stores/{id}/domains/{host}`: whether customers are led to the domain: the store's
+/// `primary_domain`.
+///
+/// # Errors
+/// `not_found`, `precondition_failed`.
+pub async fn update(
+    caller: StoreAccess<WriteStore>,
+    State(app): State<App>,
+    Path((_, host)): Path<(StoreId, Host)>,
+    if_match: IfMatch,
+    Body(ask): Body<UpdateRequest>,
+) -> Result<Json<DomainView>, Problem> {
+    retry(|| async {
+        let (store, domains) = load(&app, &caller.store.id).await?;
+        let before = domains.domain(&host)?;
+        if_match.check(before.version)?;
+        let is_primary = DomainView::of(before, &store).primary;
+        let wanted = ask.primary.as_ref().map_or(is_primary, |flag| flag.0);
+        if wanted == is_primary {
+            return Ok(shown(before, &store));
+        }
+        let now = app.clock.now();
+        let after = Domain { wants_primary: wanted, ..before.changed(now) };
+        let is_verified = after.verified_at.is_some();
+        let led = is_verified.then(|| led_to(&store, wanted.then_some(&host), now));
+        let answer = shown(&after, led.as_ref().unwrap_or(&store));
+        domains
+            .with(after)
+            .write(app.table.write())
+            .also(led.as_ref(), |write, led| save(&app, write, led, now))
+            .answer(answer, now)
+            .await
+    })
+    .await
+}
+
+/// `DELETE /v1/stores/{id}/domains/{host}`: gives a domain back. It leads to the store no more, and another
+/// may verify it.
+///
+/// # Errors
+/// `not_found`, `precondition_failed`.
+pub async fn remove(
+    caller: StoreAccess<WriteStore>,
+    State(app): State<App>,
+    Path((_, host)): Path<(StoreId, Host)>,
+    if_match: IfMatch,
+) -> Result<NoContent, Problem> {
+    retry(|| async {
+        let (store, domains) = load(&app, &caller.store.id).await?;
+        let before = domains.domain(&host)?;
+        if_match.check(before.version)?;
+        let now = app.clock.now();
+        let gone = before.changed(now);
+        let was_primary = store.primary_domain.as_ref() == Some(&host);
+        let led = was_primary.then(|| led_to(&store, None, now));
+        let write = domains.without(&host).write(app.table.write());
+        let write =
+            write.also(before.verified_at, |write, _| UniqueHost::release(write, &host, &store.id));
+        write
+            .also(led.as_ref(), |write, led| save(&app, write, led, now))
+            .emit(gone.event(&DOMAIN_REMOVED, led.as_ref().unwrap_or(&store), now))
+            .answer(NoContent::default(), now)
+            .await
+    })
+    .await
+}
+
+/// The store, whose customers are led to this host from now on.
+fn led_to(store: &Store, host: Option<&Host>, now: Timestamp) -> Store {
+    Store { primary_domain: host.cloned(), ..store.changed(now) }
+}
+
+/// Writes the store that customers are led elsewhere of.
+fn save(app: &App, write: Write, led: &Store, now: Timestamp) -> Write {
+    store::replace(write, led).emit(led.event(&STORE_UPDATED, &app.config.base_url, now))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_platforms_domain_is_that_of_the_api_with_all_below_it_and_an_admins_host() {
+        let admins = ["https://admin.example.org".to_owned()];
+        let own = |host: &str| {
+            is_platforms(&Host::of(host).unwrap(), "https://api.shops.example.com", &admins)
+        };
+        for host in ["example.com", "api.shops.example.com", "mine.shops.example.com"] {
+            assert!(own(host), "{host}");
+        }
+        assert!(own("admin.example.org") && !own("shop.example.org") && !own("example.net"));
+        let local = Host::of("shop.example.com").unwrap();
+        assert!(!is_platforms(&local, "http://127.0.0.1:3000", &[]));
+    }
+}

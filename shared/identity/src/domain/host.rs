@@ -1,0 +1,136 @@
+//! Hosts that a store may be reached at.
+
+use std::fmt;
+
+use gateway::request::{Fault, FromText};
+use serde::{Deserialize, Serialize};
+
+/// The longest host: the name of its record is longer, and has 253 characters at most (RFC 1035 §2.3.4).
+const LONGEST: usize = 230;
+
+/// A host, as it is compared: by IDNA (UTS 46), in lower case, without a dot at its end.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Host(String);
+
+impl Host {
+    /// The host that a text names, whoever may have it; none where it is none, or an address.
+    pub fn of(text: &str) -> Option<Self> {
+        // The library would decode percents, and read numbers as addresses.
+        if text.is_empty() || text.len() > LONGEST || text.contains(['%', '/', ':', '@', ' ']) {
+            return None;
+        }
+        let Ok(url::Host::Domain(name)) = url::Host::parse(text) else { return None };
+        let is_label = |label: &str| {
+            (1..=63).contains(&label.len())
+                && label.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'-'))
+                && !label.starts_with('-')
+                && !label.ends_with('-')
+        };
+        let fits = name.len() <= LONGEST && name.contains('.') && name.split('.').all(is_label);
+        fits.then_some(Self(name))
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// What somebody registered: the public suffix and the label before it. None where the host is a
+    /// public suffix itself, or below none that is known: internal names (RFC 6761) are nobody's.
+    pub fn registrable(&self) -> Option<&str> {
+        let domain = psl::domain(self.0.as_bytes())?;
+        let known = domain.suffix().is_known();
+        known.then(|| psl::domain_str(&self.0)).flatten()
+    }
+
+    /// Whether it lies in the same registered domain as another: a platform's own, perhaps.
+    pub fn is_akin_to(&self, other: &Self) -> bool {
+        self == other || self.registrable().is_some_and(|own| other.registrable() == Some(own))
+    }
+}
+
+impl FromText for Host {
+    const EXPECTS: &'static str = "a host";
+
+    fn from_text(text: &str) -> Result<Self, Fault> {
+        let refused = || {
+            let detail = "Must be a host below a registered domain, like `shop.example.com`.";
+            Fault::new("invalid_host", detail)
+        };
+        let host = Self::of(text.trim().trim_end_matches('.')).ok_or_else(refused)?;
+        if host.registrable().is_some() { Ok(host) } else { Err(refused()) }
+    }
+}
+
+gateway::text_field!(Host);
+gateway::string_schema!(Host: {"maxLength": 230});
+
+impl fmt::Display for Host {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_is_compared_as_idna_writes_it() {
+        for (text, host) in [
+            ("Shop.Example.com", "shop.example.com"),
+            (" example.com. ", "example.com"),
+            ("www.bücher.example.co.uk", "www.xn--bcher-kva.example.co.uk"),
+            ("XN--BCHER-KVA.de", "xn--bcher-kva.de"),
+            ("例え.jp", "xn--r8jz45g.jp"),
+            ("me.github.io", "me.github.io"),
+        ] {
+            assert_eq!(
+                Host::from_text(text).map(|host| host.to_string()),
+                Ok(host.into()),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn addresses_suffixes_and_names_that_nobody_registered_are_none() {
+        let long = format!("{}.example.com", "a.".repeat(120));
+        for text in [
+            "",
+            ".",
+            "com",
+            "co.uk",
+            "github.io",
+            "localhost",
+            "shop.localhost",
+            "shop.internal",
+            "127.0.0.1",
+            "0x7f.1",
+            "2130706433",
+            "[::1]",
+            "1.2.3",
+            "a_b.example.com",
+            "-a.example.com",
+            "a..example.com",
+            "example.com:443",
+            "https://example.com",
+            "example.com/x",
+            "a%2eexample.com",
+            "user@example.com",
+            "*.example.com",
+            &long,
+        ] {
+            assert!(Host::from_text(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn hosts_of_one_registered_domain_are_akin() {
+        let host = |text: &str| Host::of(text).unwrap();
+        assert!(host("shop.example.com").is_akin_to(&host("api.example.com")));
+        assert!(!host("a.example.co.uk").is_akin_to(&host("a.example2.co.uk")));
+        assert!(!host("me.github.io").is_akin_to(&host("you.github.io")));
+    }
+}

@@ -1,0 +1,33 @@
+//! What is announced of a store's domains.
+
+use ground::event::{EXAMPLE_TIME, Example, sample};
+use ground::id::StoreId;
+use ground::sample_id;
+
+use super::{DomainStatus, DomainView, Host};
+
+ground::topics! {
+    DOMAIN_VERIFIED = "domain.verified", "domain", Some("read_store"), DomainView,
+        "A domain was shown to be the store's, and leads to it.";
+    DOMAIN_REMOVED = "domain.removed", "domain", Some("read_store"), DomainView,
+        "A domain was taken off a store.";
+}
+
+impl Example for DomainView {
+    fn example() -> Self {
+        let host: Host = sample("shop.example.com");
+        Self {
+            id: host.clone(),
+            store_id: sample_id!(StoreId),
+            host,
+            status: DomainStatus::Verified,
+            primary: true,
+            txt_name: "_commerce-challenge.shop.example.com".into(),
+            txt_value: "commerce-domain-verification=uPq0c2".into(),
+            verified_at: Some(EXAMPLE_TIME),
+            created_at: EXAMPLE_TIME,
+            updated_at: EXAMPLE_TIME,
+            version: 2,
+        }
+    }
+}
