@@ -122,7 +122,7 @@ async fn an_address_that_is_proven_later_brings_its_orders() {
     let typo = as_guest(&market, &book, &mailbox()).await;
     let path = format!("/v1/orders/{}", typo.id);
     market.owner.patch(&path).json(json!({"email": email})).await.expect(200);
-    market.gateway.advance(Duration::from_secs(60));
+    market.gateway.advance(Duration::from_mins(1));
     sign_in_by_code(&market, &email).await;
     settle(&market.gateway).await;
     assert_eq!(counted(&market, &made.str("/id")).await, (2, 0));
