@@ -60,6 +60,15 @@ impl AskedMoney {
     }
 }
 
+impl Currency {
+    /// How many decimals it has: 0, 2 or 3 (ISO 4217).
+    pub fn exponent(&self) -> u16 {
+        iso_currency::Currency::from_code(self.as_str())
+            .and_then(iso_currency::Currency::exponent)
+            .unwrap_or(2)
+    }
+}
+
 impl Money {
     /// Nothing, in this currency.
     pub fn zero(currency: &Currency) -> Self {
@@ -130,9 +139,7 @@ impl Money {
 
     /// How many decimals the currency has: 0, 2 or 3.
     pub fn exponent(&self) -> u16 {
-        iso_currency::Currency::from_code(self.currency.as_str())
-            .and_then(iso_currency::Currency::exponent)
-            .unwrap_or(2)
+        self.currency.exponent()
     }
 
     /// For a person or a provider that wants major units: `1299.00`.

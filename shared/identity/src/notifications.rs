@@ -61,8 +61,8 @@ pub fn invitation(
     let text = format!(
         "You are invited to work on the store\n\n\
          \x20   {store}\n\n\
-         in the role {role}. To accept, sign in to an account of this address, or\n\
-         open one and confirm the address, and send this token to\n\n\
+         in the role {role}. To accept, sign in to an account of this\n\
+         address, or open one and confirm the address, and send this token to\n\n\
          \x20   POST {base_url}/v1/stores/invitations/accept\n\
          \x20   {{\"token\": \"...\"}}\n\n\
          Token: {token}\n\n\

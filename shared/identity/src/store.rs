@@ -39,8 +39,9 @@ pub const MAX_STORES: usize = 100;
 pub const MAX_MENUS: usize = 50;
 /// Themes one store may have installed (our choice).
 pub const MAX_THEMES: usize = 20;
-/// Hexadecimal digits of what a guest's address is known by: 128 bits.
-const GUEST_KEY: usize = 32;
+/// Hexadecimal digits of what a guest's address is known by: 64 bits, of one store's guests. It finds orders,
+/// and proves nothing.
+const GUEST_KEY: usize = 16;
 /// How long after its deletion a store is announced as redacted. The platform keeps what it must
 /// of it; whoever holds a copy removes theirs then.
 pub const GRACE: std::time::Duration = DAY.saturating_mul(30);

@@ -205,6 +205,8 @@ ground::view! {
         name: String,
         /// The currency of all prices.
         currency: Currency,
+        /// How many of an amount's digits are behind the point: 0, 2 or 3.
+        currency_exponent: u16 = store.currency.exponent(),
         /// Where the store trades from.
         country: Country,
         /// The default language.

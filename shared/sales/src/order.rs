@@ -223,10 +223,11 @@ impl Item for Order {
         let of_customer = self.customer_id.as_ref().map(|customer| {
             key::orders_of_customer(&self.store_id, customer, self.created_at, &self.id)
         });
-        let of_guest =
-            self.guest.as_ref().filter(|_| self.customer_id.is_none()).map(|guest| {
-                key::orders_of_guest(&self.store_id, guest, self.created_at, &self.id)
-            });
+        let of_guest = self
+            .guest
+            .as_ref()
+            .filter(|_| self.customer_id.is_none())
+            .map(|guest| key::orders_of_guest(&self.store_id, guest, &self.id));
         // What waits for its money expires; what is open without that, the store still owes.
         let is_owed = self.expires_at.is_none() && self.status == OrderStatus::Open;
         let due = self.due_at().map(|at| Due::Order.mark(self.id.as_str(), at));

@@ -32,14 +32,14 @@ async fn product(owner: &Client, field: &str, value: Value) -> Reply {
 }
 
 #[tokio::test]
-async fn a_product_takes_250_tags_50_images_and_30_entries() {
+async fn a_product_takes_250_tags_50_images_and_50_entries() {
     let market = Market::open().await;
     let owner = &market.owner;
     let image = |n: usize| json!({"url": format!("https://images.example.com/{n}")});
     let cases: [(&str, usize, Values<'_>); 3] = [
         ("tags", 250, &|count| many(count, |n| json!(format!("t{n}")))),
         ("images", 50, &|count| many(count, image)),
-        ("metadata", 30, &entries),
+        ("metadata", 50, &entries),
     ];
     for (field, most, value) in cases {
         let made = product(owner, field, value(most)).await.expect(201);

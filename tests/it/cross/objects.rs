@@ -435,6 +435,9 @@ async fn charges(world: &mut World) {
     let customer = world.shopper.id.clone();
     world.add("/v1/customers/{id}", &owner, &[&customer]);
     world.add("/v1/customers/{id}/orders", &owner, &[&customer]);
+    let forget = format!("/v1/customers/{customer}/redact");
+    owner.post(&forget).json(json!({})).await.expect(202);
+    world.add("/v1/customers/{id}/redaction", &owner, &[&customer]);
 }
 
 /// Who is behind an app.

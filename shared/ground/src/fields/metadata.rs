@@ -80,7 +80,9 @@ impl FromText for MetadataFilter {
         let detail = "Must be a name of at most 40 characters, a colon and a text.";
         let fault = || Fault::new("invalid_filter", detail);
         let (name, text) = text.split_once(':').ok_or_else(fault)?;
-        let is_name = Name::from_text(name).is_ok() && Kept::from_text(text).is_ok();
+        let is_name = !name.chars().chain(text.chars()).any(char::is_control)
+            && Name::from_text(name).is_ok()
+            && Kept::from_text(text).is_ok();
         is_name.then(|| Self { name: name.to_owned(), text: text.to_owned() }).ok_or_else(fault)
     }
 }

@@ -56,8 +56,8 @@ pub fn orders_of_customer(
 }
 /// The orders of guests with one address, by creation; `guest` is the address's digest under a key of
 /// the store.
-pub fn orders_of_guest(store: &StoreId, guest: &str, created: Timestamp, id: &OrderId) -> IndexKey {
-    gsi6(format!("STO#{store}#GST#{guest}#ORD"), format!("{created}#{id}"))
+pub fn orders_of_guest(store: &StoreId, guest: &str, id: &OrderId) -> IndexKey {
+    gsi6(format!("STO#{store}#GST#{guest}#ORD"), id.as_str())
 }
 /// That the orders of guests with an address are to be a customer's, who has proven it.
 pub fn guest_orders(store: &StoreId, customer: &CustomerId, guest: &str) -> Key {

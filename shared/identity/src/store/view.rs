@@ -23,6 +23,8 @@ ground::view! {
         primary_domain: Option<Host>,
         /// The currency of all its prices.
         currency: Currency,
+        /// How many of an amount's digits are behind the point: 0, 2 or 3.
+        currency_exponent: u16 = store.currency.exponent(),
         /// Where it trades from.
         country: Country,
         /// The default language.
@@ -66,6 +68,7 @@ impl Example for StoreView {
             subdomain: sample("blue-bottle"),
             primary_domain: None,
             currency: sample("INR"),
+            currency_exponent: 2,
             country: sample("IN"),
             locale: sample("en"),
             timezone: sample("Asia/Kolkata"),

@@ -5,7 +5,6 @@ use catalogue::review::Review;
 use gateway::app::App;
 use gateway::item::Item;
 use gateway::problem::{Code, Problem};
-use gateway::table::retry;
 use ground::key;
 use identity::customer::{self, Customer};
 use sales::gift_card::GiftCard;
@@ -28,26 +27,25 @@ pub(super) async fn account(app: &App, person: &Person) -> Result<bool, Problem>
     expunge(app, &person.store_id, person.customer_id.as_str()).await
 }
 
-/// An order with its fulfilments and refunds; and their events.
+/// An order with its fulfilments and refunds. Their events first, because nothing leads from a guest's
+/// address to the order afterwards.
 pub(super) async fn order(app: &App, found: &Order) -> Result<bool, Problem> {
-    let own = &found.key();
-    retry(|| async move {
-        let now = app.clock.now();
-        let order = app.table.get::<Order>(own).await?;
-        let Some(next) = order.and_then(|order| order.redacted(now)) else { return Ok(()) };
-        let write = app.table.write().replace(&next, Code::VersionConflict);
-        write.emit(next.redacted_event(now)).commit().await
-    })
-    .await?;
-    let now = app.clock.now();
     let whole = load::aggregate(app, &found.store_id, &found.id).await?;
+    if !expunge(app, &found.store_id, found.id.as_str()).await? {
+        return Ok(false);
+    }
+    let now = app.clock.now();
     for parcel in &whole.fulfillments {
         replace(app, parcel.redacted(now)).await?;
     }
     for refund in &whole.refunds {
         replace(app, refund.redacted(now)).await?;
     }
-    expunge(app, &found.store_id, found.id.as_str()).await
+    if let Some(next) = whole.order.redacted(now) {
+        let write = app.table.write().replace(&next, Code::VersionConflict);
+        write.emit(next.redacted_event(now)).commit().await?;
+    }
+    Ok(true)
 }
 
 /// A gift card: it stays, and whom it was sent to goes. Its events first, because nothing says whose it was

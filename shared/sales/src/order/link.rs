@@ -63,10 +63,11 @@ mod tests {
     fn a_mailed_token_opens_its_order_at_its_address_alone() {
         let key = MacKey::generate();
         let copy = || MacKey::from_base64(&key.reveal()).unwrap();
+        let one = order();
         let at = |address: &str| Order {
             email: Some(Email::from_text(address).unwrap()),
             order_token_digest: Some(seal::digest("came with it")),
-            ..order()
+            ..one.clone()
         };
         let ann = at("ann@example.com");
         let token = ann.link_token(&key).unwrap();

@@ -54,6 +54,8 @@ pub struct ShopperOrderView {
     pub outstanding: Money,
     /// The currency of all its amounts.
     pub currency: Currency,
+    /// How many of an amount's digits are behind the point: 0, 2 or 3.
+    pub currency_exponent: u16,
     /// Where it goes.
     pub shipping_address: Option<PostalAddress>,
     /// Who is billed.
@@ -211,6 +213,7 @@ impl ShopperOrderView {
             refunded_total: order.refunded.clone(),
             outstanding: order.outstanding(),
             currency: order.currency.clone(),
+            currency_exponent: order.currency.exponent(),
             shipping_address: order.shipping_address.clone(),
             billing_address: order.billing_address.clone(),
             payment_provider: order.payment_provider.clone(),
