@@ -201,7 +201,7 @@ pub fn random_bytes<const N: usize>() -> [u8; N] {
 }
 
 /// HMAC-SHA256 over the concatenation of `parts`.
-pub(crate) fn hmac_sha256(key: &[u8], parts: &[&[u8]]) -> [u8; 32] {
+pub fn hmac_sha256(key: &[u8], parts: &[&[u8]]) -> [u8; 32] {
     let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(key) else {
         unreachable!("HMAC takes a key of any length (RFC 2104 §2)");
     };

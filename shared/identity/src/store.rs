@@ -8,13 +8,14 @@ mod view;
 
 use std::collections::BTreeSet;
 
+use base64::Engine;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use gateway::clock::{DAY, Timestamp};
 use gateway::item::{Item, Key, Packing};
 use gateway::outbox::Due;
 use gateway::problem::{Code, Problem};
 use gateway::request::{Fault, FromText};
-use gateway::seal;
-use gateway::signature::hmac_sha256_hex;
+use gateway::seal::{self, hmac_sha256};
 use ground::event::{About, Event, Topic};
 use ground::fields::{Country, Currency, Email, Handle, Locale, Subdomain, TimeZone};
 use ground::id::{LocationId, MerchantId, OrderId, StoreId};
@@ -39,9 +40,8 @@ pub const MAX_STORES: usize = 100;
 pub const MAX_MENUS: usize = 50;
 /// Themes one store may have installed (our choice).
 pub const MAX_THEMES: usize = 20;
-/// Hexadecimal digits of what a guest's address is known by: 64 bits, of one store's guests. It finds orders,
-/// and proves nothing.
-const GUEST_KEY: usize = 16;
+/// Bytes of what a guest's address is known by: it finds orders, and proves nothing.
+const GUEST_KEY: usize = 12;
 /// How long after its deletion a store is announced as redacted. The platform keeps what it must
 /// of it; whoever holds a copy removes theirs then.
 pub const GRACE: std::time::Duration = DAY.saturating_mul(30);
@@ -302,12 +302,12 @@ impl Store {
     }
 
     /// What the orders of guests with this address are found by: HMAC-SHA256 of the address under
-    /// what only the store's item holds, cut to 128 bits in hex, so that no key says whose they are.
+    /// what only the store's item holds, cut to 96 bits, so that no key says whose they are.
     pub fn guest_key(&self, email: &Email) -> String {
         let address = email.normalized();
         let parts: [&[u8]; 2] = [b"guest\n", address.as_bytes()];
-        let digest = hmac_sha256_hex(self.order_secret.as_bytes(), &parts);
-        digest.chars().take(GUEST_KEY).collect()
+        let digest = hmac_sha256(self.order_secret.as_bytes(), &parts);
+        BASE64_URL_SAFE_NO_PAD.encode(digest.get(..GUEST_KEY).unwrap_or_default())
     }
 
     /// The store at its next version with what `wanted` says; `None` when that is what it is.

@@ -227,7 +227,7 @@ impl Item for Order {
             .guest
             .as_ref()
             .filter(|_| self.customer_id.is_none())
-            .map(|guest| key::orders_of_guest(&self.store_id, guest, &self.id));
+            .map(|guest| key::orders_of_guest(guest, &self.id));
         // What waits for its money expires; what is open without that, the store still owes.
         let is_owed = self.expires_at.is_none() && self.status == OrderStatus::Open;
         let due = self.due_at().map(|at| Due::Order.mark(self.id.as_str(), at));

@@ -315,10 +315,6 @@ async fn shipping_tax_and_a_discount_cost_six_units_more_at_most() {
         costs.push((second.reply.tenths(), second.reply.trips()));
     }
     let more = costs[1].0 - costs[0].0;
-    for market in [&plain, &market] {
-        let stored = market.gateway.stored(&format!("STO#{}#ORD", market.store.id)).await;
-        eprintln!("{:?}", stored.iter().map(|item| item.bytes).collect::<Vec<_>>());
-    }
     assert!(more <= 60, "{more} tenths of a unit more: {costs:?}");
     assert!(costs[1].1 <= costs[0].1 + 2, "{costs:?}");
 }

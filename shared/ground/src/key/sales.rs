@@ -54,10 +54,10 @@ pub fn orders_of_customer(
 ) -> IndexKey {
     gsi6(format!("STO#{store}#CUS#{customer}#ORD"), format!("{created}#{id}"))
 }
-/// The orders of guests with one address, by creation; `guest` is the address's digest under a key of
-/// the store.
-pub fn orders_of_guest(store: &StoreId, guest: &str, id: &OrderId) -> IndexKey {
-    gsi6(format!("STO#{store}#GST#{guest}#ORD"), id.as_str())
+/// A store's orders of guests with one address, as they were placed. What the address is known by is of
+/// this store alone.
+pub fn orders_of_guest(guest: &str, id: &OrderId) -> IndexKey {
+    gsi6(format!("GST#{guest}"), id.as_str())
 }
 /// That the orders of guests with an address are to be a customer's, who has proven it.
 pub fn guest_orders(store: &StoreId, customer: &CustomerId, guest: &str) -> Key {

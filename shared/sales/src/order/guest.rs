@@ -66,7 +66,7 @@ impl GuestOrders {
     /// Where they are listed.
     pub fn listed(&self) -> Query {
         let any = OrderId::mint(self.due_at);
-        Query::partition_of(key::orders_of_guest(&self.store_id, &self.guest, &any))
+        Query::partition_of(key::orders_of_guest(&self.guest, &any))
     }
 
     /// The same, when there are any.

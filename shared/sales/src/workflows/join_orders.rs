@@ -59,6 +59,7 @@ pub async fn step(
 async fn join(app: &App, work: &GuestOrders, order: &Key) -> Result<bool, Problem> {
     let now = app.clock.now();
     let order: Option<Order> = app.table.get(order).await?;
+    let order = order.filter(|order| order.store_id == work.store_id);
     let joined = order.and_then(|order| order.joined(&work.customer_id, &work.guest, now));
     let Some(joined) = joined else { return Ok(true) };
     let change = Change::new(
