@@ -67,8 +67,6 @@ ground::view! {
         outstanding: Money = order.outstanding(),
         /// The currency of all its amounts.
         currency: Currency,
-        /// How many of an amount's digits are behind the point: 0, 2 or 3.
-        currency_exponent: u16 = order.currency.exponent(),
         /// Where it goes.
         shipping_address: Option<PostalAddress>,
         /// Who is billed.

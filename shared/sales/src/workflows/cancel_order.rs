@@ -55,7 +55,7 @@ pub async fn cancel<R: Reply>(
     let reserved = inventory::persist_from_glance(once);
     let reserved = Box::pin(reserved).await?;
     let answered = refund_order::finish(app, reserved, &answer).await?;
-    close_payments_or_warn(app, store, id).await;
+    Box::pin(close_payments_or_warn(app, store, id)).await;
     Ok(answered)
 }
 
@@ -110,6 +110,6 @@ pub async fn cancel_unpaid<R: Reply>(
         write.answer(answer(&change.order, now), now).await
     })
     .await?;
-    close_payments_or_warn(app, store, id).await;
+    Box::pin(close_payments_or_warn(app, store, id)).await;
     Ok(answered)
 }
