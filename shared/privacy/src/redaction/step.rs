@@ -6,7 +6,7 @@ use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::Item;
 use gateway::problem::{Code, Problem};
-use gateway::table::WalkPlace;
+use gateway::table::{WalkPlace, Write};
 use ground::id::{RedactionId, StoreId};
 use ground::key;
 use tokio::time::Instant;
@@ -96,7 +96,7 @@ async fn save(app: &App, redaction: &Redaction) -> Result<(), Problem> {
     let write = app.table.write().replace(redaction, Code::VersionConflict);
     let is_done = redaction.status == RedactionStatus::Succeeded;
     let event = is_done.then(|| redaction.event(&CUSTOMER_REDACTED));
-    write.also(event, |write, event| write.emit(event)).commit().await
+    write.also(event, Write::emit).commit().await
 }
 
 async fn page<F>(app: &App, redaction: &mut Redaction, forget_files: &F) -> Result<Done, Problem>

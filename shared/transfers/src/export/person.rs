@@ -90,18 +90,23 @@ pub(super) async fn page(
         Part::GiftCards => {
             let (found, next) = person.gift_cards(app, place).await?;
             let now = app.clock.now();
-            found.iter().for_each(|card| add(written, "gift_card", GiftCardView::of(card, now)));
+            for card in &found {
+                add(written, "gift_card", GiftCardView::of(card, now));
+            }
             next
         }
         Part::Reviews => {
             let (found, next) = person.reviews(app, place).await?;
-            found.iter().for_each(|review| add(written, "review", ReviewView::from(review)));
+            for review in &found {
+                add(written, "review", ReviewView::from(review));
+            }
             next
         }
         Part::Forms => {
             let (found, next) = person.forms(app, place).await?;
-            let line = |form| add(written, "form_submission", FormSubmissionView::from(form));
-            found.iter().for_each(line);
+            for form in &found {
+                add(written, "form_submission", FormSubmissionView::from(form));
+            }
             next
         }
         // What is in other files is in this one as well.
