@@ -12,6 +12,7 @@ mod inventory;
 mod large;
 mod making;
 mod media;
+mod merges;
 mod metadata;
 mod reading;
 mod redaction;

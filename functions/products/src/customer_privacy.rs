@@ -5,10 +5,11 @@ use std::time::Duration;
 use axum::extract::State;
 use delivery::run::RunMessage;
 use gateway::app::App;
+use gateway::item::Item;
 use gateway::problem::{Code, Problem};
 use gateway::reply::{Accepted, Json};
 use gateway::request::Path;
-use gateway::table::retry;
+use gateway::table::{Condition, retry};
 use ground::event::Event;
 use ground::id::{CustomerId, StoreId};
 use ground::key;
@@ -40,7 +41,7 @@ pub(crate) async fn data_request(
     let account: Customer = load(&app, &key::customer(&access.store.id, &id)).await?;
     let now = app.clock.now();
     let (store_id, customer_id) = (account.store_id.clone(), id.clone());
-    let person = Person { store_id, customer_id, emails: vec![account.email.normalized()] };
+    let person = Person { store_id, customer_id, emails: account.all_emails() };
     let export = Export::of_person(person, access.actor.id(), now);
     let told = CustomerDataRequested { id, export_id: export.id.clone(), requested_at: now };
     let answer = Accepted::new(&ExportView::from(&export)).version(export.version);
@@ -98,6 +99,10 @@ pub(crate) async fn redact(
             None => app.table.write().create(&redaction, Code::VersionConflict),
             Some(_) => app.table.write().replace(&redaction, Code::VersionConflict),
         };
+        // It has not been merged into another one meanwhile.
+        let write = write.also(account.as_ref(), |write, account| {
+            write.check(&account.key(), Condition::exists(), Code::VersionConflict)
+        });
         let write = write.emit(redaction.event(&CUSTOMER_REDACTION_REQUESTED));
         let answer = write.answer(accepted(&redaction), now).await?;
         Ok((redaction, answer))

@@ -156,7 +156,7 @@ pub(crate) async fn remove(
     let key = key::customer(&access.store.id, &id);
     let account: Customer = load(&app, &key).await?;
     if_match.check(account.version)?;
-    customer::erase_belongings(&app, &account, key::SESSIONS).await?;
+    customer::erase_belongings(&app, &key, key::SESSIONS).await?;
     let (app, account) = (&app, &account);
     let removed = retry(|| async move {
         let now = app.clock.now();
@@ -167,7 +167,7 @@ pub(crate) async fn remove(
     })
     .await?;
     // What was added while the rest was removed; nothing can be added any more.
-    customer::erase_belongings(app, account, "").await?;
+    customer::erase_belongings(app, &key, "").await?;
     Ok(removed)
 }
 

@@ -7,6 +7,7 @@
 
 mod categories;
 mod collections;
+mod customer_merges;
 mod customer_privacy;
 mod customers;
 mod discounts;
@@ -73,6 +74,8 @@ fn admin_routes() -> Routes {
         .patch("/v1/customers/{id}", Cost::WRITE, customers::update)
         .delete("/v1/customers/{id}", Cost::WRITE, customers::remove)
         .get("/v1/customers/{id}/orders", Cost::List, customers::orders)
+        .get("/v1/customers/{id}/merges", Cost::List, customer_merges::list)
+        .post("/v1/customers/{id}/merges", Cost::WRITE, customer_merges::create)
         .post("/v1/customers/{id}/data-request", Cost::WRITE, customer_privacy::data_request)
         .post("/v1/customers/{id}/redact", Cost::WRITE, customer_privacy::redact)
         .get("/v1/customers/{id}/redaction", Cost::READ, customer_privacy::redaction)

@@ -21,6 +21,7 @@ use delivery::run::RunMessage;
 use gateway::app::App;
 use gateway::problem::{Code, Problem};
 use gateway::table;
+use ground::key;
 use sales::workflows::join_orders;
 
 /// Handles a batch of the queue; answers with the messages to be received again.
@@ -62,6 +63,9 @@ pub async fn take(app: &App, step: RunMessage) -> Result<(), Problem> {
         RunMessage::Export { id } => transfers::export::step(app, id).await,
         RunMessage::Redaction { id } => {
             privacy::redaction::step(app, id, transfers::people::forget).await
+        }
+        RunMessage::Merge { store_id, customer_id, source_id } => {
+            privacy::merge::step(app, &key::merge(store_id, customer_id, source_id)).await
         }
         RunMessage::GuestOrders { store_id, customer_id, guest } => {
             join_orders::step(app, store_id, customer_id, guest).await

@@ -7,6 +7,7 @@
 use axum::extract::State;
 use gateway::app::App;
 use gateway::clock::Timestamp;
+use gateway::item::Item;
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
 use gateway::reply::{Accepted, Either, Json, NoContent, NoStore, Page, Typed};
@@ -231,7 +232,7 @@ pub(crate) async fn delete(
     let confirmed = confirm(&app, account, proof, needed_to, &inbound).await?;
     let key = app.secrets.mail_key().await?;
     // The session stays until the account goes: whoever is refused below can try again.
-    erase_belongings(&app, account, key::SESSIONS).await?;
+    erase_belongings(&app, &account.key(), key::SESSIONS).await?;
     let now = app.clock.now();
     let content = notifications::customer::deleted(&account.email, &caller.store.subdomain, now)
         .from_store(Some(&account.store_id));
@@ -242,7 +243,7 @@ pub(crate) async fn delete(
         .answer(Accepted::new(&gone), now)
         .await?;
     // What was added while the rest was removed; nothing can be added any more.
-    erase_belongings(&app, account, "").await?;
+    erase_belongings(&app, &account.key(), "").await?;
     Ok(answer)
 }
 

@@ -185,6 +185,12 @@ impl Review {
         (self.author != author).then(|| Self { author, ..self.changed(now) })
     }
 
+    /// The review as another account's, of the same person.
+    #[must_use]
+    pub fn handed_over(&self, to: &CustomerId, now: Timestamp) -> Self {
+        Self { customer_id: to.clone(), ..self.changed(now) }
+    }
+
     fn changed(&self, now: Timestamp) -> Self {
         Self { updated_at: now, version: self.version.saturating_add(1), ..self.clone() }
     }

@@ -108,6 +108,22 @@ pub fn remove(write: Write, customer: &Customer, wishes: &[Wish]) -> Write {
     })
 }
 
+/// Moves wishes of an account that is gone to another's list; those in `known` are there already. Ends in
+/// `not_found` when that account is gone as well, and in `version_conflict` when a wish is.
+pub fn hand_over(write: Write, to: &Customer, wishes: &[Wish], known: &[Wish]) -> Write {
+    let moved = |wish: &Wish| Wish { customer_id: to.id.clone(), ..wish.clone() };
+    let is_known = |wish: &Wish| known.iter().any(|own| own.key() == wish.key());
+    let new: Vec<Wish> = wishes.iter().map(moved).filter(|wish| !is_known(wish)).collect();
+    let change = Change::new("SET wishes_count = wishes_count + :more")
+        .only_if("attribute_exists(PK)")
+        .value(":more", new.len());
+    let write = write.update(&to.key(), change, Code::NotFound);
+    let write = new.iter().fold(write, |write, wish| write.create(wish, Code::VersionConflict));
+    wishes.iter().fold(write, |write, wish| {
+        write.delete_if(&wish.key(), Condition::exists(), Code::VersionConflict)
+    })
+}
+
 /// A wish as its owner sees it.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct WishView {

@@ -25,7 +25,7 @@ use platform::app_review;
 use platform::developer;
 use platform::installation;
 use platform::submission;
-use privacy::redaction;
+use privacy::{merge, redaction};
 use reliability::incident;
 use sales::discount;
 use sales::dispute;
@@ -64,6 +64,7 @@ const DECLARED: &[&[Entry]] = &[
     shipping::TOPICS,
     tax::TOPICS,
     customer::TOPICS,
+    merge::TOPICS,
     redaction::TOPICS,
     review::TOPICS,
     form::TOPICS,

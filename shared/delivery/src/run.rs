@@ -53,6 +53,15 @@ pub enum RunMessage {
         /// The redaction.
         id: RedactionId,
     },
+    /// A merge's.
+    Merge {
+        /// The store.
+        store_id: StoreId,
+        /// The customer who stays.
+        customer_id: CustomerId,
+        /// The one whose account is gone.
+        source_id: CustomerId,
+    },
     /// That of orders of guests which become a customer's.
     GuestOrders {
         /// The store.
@@ -75,15 +84,17 @@ impl RunMessage {
         let export = || ExportId::parse(named(key::EXPORTS)?).map(|id| Self::Export { id });
         let redaction =
             || RedactionId::parse(named(key::REDACTIONS)?).map(|id| Self::Redaction { id });
-        let guests = || {
+        let of_customer = || {
             let (store, customer) = named("STO#")?.split_once("#CUS#")?;
-            Some(Self::GuestOrders {
-                store_id: StoreId::parse(store)?,
-                customer_id: CustomerId::parse(customer)?,
-                guest: key.sk.strip_prefix(key::GUEST_ORDERS)?.to_owned(),
-            })
+            let (store_id, customer_id) = (StoreId::parse(store)?, CustomerId::parse(customer)?);
+            if let Some(guest) = key.sk.strip_prefix(key::GUEST_ORDERS) {
+                let guest = guest.to_owned();
+                return Some(Self::GuestOrders { store_id, customer_id, guest });
+            }
+            let source_id = CustomerId::parse(key.sk.strip_prefix(key::MERGES)?)?;
+            Some(Self::Merge { store_id, customer_id, source_id })
         };
-        let of_store = || import().or_else(export).or_else(redaction).or_else(guests);
+        let of_store = || import().or_else(export).or_else(redaction).or_else(of_customer);
         replay().or_else(drill).or_else(test).or_else(of_store)
     }
 
@@ -117,6 +128,11 @@ mod tests {
         let expected = RunMessage::GuestOrders { store_id, customer_id, guest };
         assert_eq!(RunMessage::of(&guests), Some(expected));
         assert_eq!(RunMessage::of(&Key::new(guests.pk, "A")), None);
+        let (store_id, customer_id) = (StoreId::derive(&["one"]), CustomerId::derive(&["one"]));
+        let source_id = CustomerId::derive(&["two"]);
+        let merge = key::merge(&store_id, &customer_id, &source_id);
+        let expected = RunMessage::Merge { store_id, customer_id, source_id };
+        assert_eq!(RunMessage::of(&merge), Some(expected));
         assert_eq!(RunMessage::of(&Key::new("MAI#x", "A")), None);
     }
 }

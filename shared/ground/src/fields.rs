@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 pub use line::{DisplayName, Line, misleads};
 pub use link_template::LinkTemplate;
-pub use metadata::{Metadata, MetadataFilter};
+pub use metadata::{MOST_METADATA, Metadata, MetadataFilter};
 
 /// Implements what every text type has: reading it as text, its schema (with what `schemars`
 /// attributes add), its stored form.

@@ -118,6 +118,8 @@ gateway::ids! {
     ExportId = "exp_";
     /// A redaction of a customer.
     RedactionId = "red_";
+    /// A merge of a customer into another.
+    MergeId = "mrg_";
 }
 
 /// Ids that follow from something, and from what. Of a kind that is listed some ids may still be
@@ -136,6 +138,7 @@ pub const DERIVED: &[(&str, &str)] = &[
     (DisputeId::PREFIX, "the store, the provider, and the provider's id of the dispute"),
     (DisputeEvidenceId::PREFIX, "the dispute, who sends the evidence, and the idempotency key"),
     (RedactionId::PREFIX, "the store and the customer: somebody is forgotten once"),
+    (MergeId::PREFIX, "the store and the customer whose account it ends"),
     (DeliveryId::PREFIX, "the event and the subscription, and which replay it is of"),
     (ProductId::PREFIX, "the import and the row, for what an import makes"),
     (CustomerId::PREFIX, "the import and the row, for whom an import makes"),

@@ -220,6 +220,26 @@ pub fn add(
     ))
 }
 
+/// Moves addresses of an account that is gone to another's book, as they are. Ends in `not_found` when
+/// that account is gone as well, and in `version_conflict` when an address is.
+pub fn hand_over(write: Write, to: &Customer, addresses: &[Address]) -> Write {
+    let Some(first) = addresses.first() else { return write };
+    let change = Change::new(
+        "SET addresses_count = addresses_count + :more, \
+         default_address_id = if_not_exists(default_address_id, :first)",
+    )
+    .only_if("attribute_exists(PK)")
+    .value(":more", addresses.len())
+    .value(":first", &first.id);
+    let write = write.update(&to.key(), change, Code::NotFound);
+    addresses.iter().fold(write, |write, address| {
+        let moved = Address { customer_id: to.id.clone(), ..address.clone() };
+        write
+            .delete_if(&address.key(), Condition::exists(), Code::VersionConflict)
+            .create(&moved, Code::VersionConflict)
+    })
+}
+
 /// Makes an address the one a checkout suggests first.
 pub fn prefer(write: Write, customer: &Customer, address: &AddressId) -> Write {
     let change = Change::new("SET default_address_id = :id")

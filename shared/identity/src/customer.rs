@@ -6,6 +6,7 @@
 //! ([`COUNTED`]) is changed in place by arithmetic and is no new version of it.
 
 mod erase;
+mod merge;
 mod save;
 mod session;
 mod topics;
@@ -39,6 +40,9 @@ pub use view::{AccountView, CustomerDeleted, CustomerView};
 /// The attributes that other writes count in.
 pub const COUNTED: &[&str] =
     &["orders_count", "total_spent", "addresses_count", "default_address_id", "wishes_count"];
+
+/// Addresses that a customer may have had before: as many accounts, about, can be merged into one.
+pub const MAX_FORMER_EMAILS: usize = 20;
 
 /// The generation of a new account's credentials.
 pub const FIRST_GENERATION: u64 = 1;
@@ -115,6 +119,9 @@ pub struct Customer {
     /// Products wished for.
     #[serde(default)]
     pub wishes_count: u32,
+    /// Addresses of accounts that were merged into this one, normalized.
+    #[serde(default)]
+    pub former_emails: Vec<String>,
     /// Counts what ended every session: sessions of an earlier generation are dead.
     pub credential_generation: u64,
     /// Counts passwords: a reset link sent before another one was set leads nowhere.
@@ -170,6 +177,7 @@ impl Customer {
             addresses_count: 0,
             default_address_id: None,
             wishes_count: 0,
+            former_emails: Vec::new(),
             credential_generation: FIRST_GENERATION,
             password_generation: FIRST_GENERATION,
             created_at: now,
@@ -274,6 +282,15 @@ impl Account for Customer {
     fn save(&self, write: Write, refused: impl Into<Problem>) -> Write {
         write.replace_except(self, COUNTED, Condition::default(), refused)
     }
+}
+
+/// Counts an order for its customer, and what it has brought in already, in minor units.
+pub fn counted_order(brought_in: i64) -> Change {
+    Change::new(
+        "SET orders_count = orders_count + :one, total_spent.amount = total_spent.amount + :spent",
+    )
+    .value(":one", 1)
+    .value(":spent", brought_in)
 }
 
 /// Adds what a customer has paid, or takes off what went back: `minor_units` may be negative.

@@ -29,6 +29,7 @@ use identity::customer::Customer;
 use serde::{Deserialize, Serialize};
 
 use crate::person::{Part, Person};
+use crate::steps::Walking;
 
 pub use step::step;
 pub use view::*;
@@ -119,7 +120,7 @@ impl Redaction {
             customer_id: customer.clone(),
             created_by: by.to_owned(),
             status: RedactionStatus::Scheduled,
-            emails: account.map(|account| account.email.normalized()).into_iter().collect(),
+            emails: account.map(Customer::all_emails).unwrap_or_default(),
             part: Part::Account,
             place: None,
             waits_for_orders: false,
@@ -134,7 +135,7 @@ impl Redaction {
 
     /// Whether nothing more happens.
     pub fn is_over(&self) -> bool {
-        matches!(self.status, RedactionStatus::Succeeded | RedactionStatus::Cancelled)
+        Walking::is_over(self)
     }
 
     /// What can be done with it now.

@@ -400,6 +400,12 @@ impl GiftCard {
         is_told.then(|| Self { recipient: None, note: None, ..self.changed(now) })
     }
 
+    /// The card as another account's, of the same person; none when it is not that account's.
+    pub fn handed_over(&self, from: &CustomerId, to: &CustomerId, now: Timestamp) -> Option<Self> {
+        let is_theirs = self.customer_id.as_ref() == Some(from);
+        is_theirs.then(|| Self { customer_id: Some(to.clone()), ..self.changed(now) })
+    }
+
     /// The card at its next version.
     #[must_use]
     pub fn changed(&self, now: Timestamp) -> Self {

@@ -12,6 +12,7 @@
 //!   are closed.
 //! - [`cancel_order`]: an order ends because the merchant or its shopper says so.
 //! - [`join_orders`]: orders of guests become those of the account that has proven their address.
+//! - [`hand_over_order`]: an order becomes another account's, of the same person.
 //! - [`process_payment`]: what a payment has left to do is tried again.
 //! - [`save_change`]: an [`OrderChange`](crate::order::OrderChange), with all that belongs to it,
 //!   in one transaction.
@@ -19,6 +20,8 @@
 pub mod cancel_order;
 mod close_payments;
 pub mod expire_order;
+mod give_order;
+pub mod hand_over_order;
 pub mod join_orders;
 pub mod place_order;
 pub mod process_payment;

@@ -435,6 +435,11 @@ async fn charges(world: &mut World) {
     let customer = world.shopper.id.clone();
     world.add("/v1/customers/{id}", &owner, &[&customer]);
     world.add("/v1/customers/{id}/orders", &owner, &[&customer]);
+    let double =
+        world.make("/v1/customers", json!({"email": "double@example.com"})).await.str("/id");
+    let merges = format!("/v1/customers/{customer}/merges");
+    owner.post(&merges).json(json!({"source_id": double})).await.expect(202);
+    world.add("/v1/customers/{id}/merges", &owner, &[&customer]);
     let forget = format!("/v1/customers/{customer}/redact");
     owner.post(&forget).json(json!({})).await.expect(202);
     world.add("/v1/customers/{id}/redaction", &owner, &[&customer]);

@@ -7,7 +7,7 @@ use gateway::request::{Fault, FieldErrors, FromText, Text};
 use schemars::json_schema;
 
 /// Entries of one thing's metadata.
-const MOST: usize = 50;
+pub const MOST_METADATA: usize = 50;
 
 /// A name.
 type Name = Text<1, 40>;
@@ -22,7 +22,7 @@ pub struct Metadata(pub BTreeMap<String, String>);
 gateway::inline_schema!([] Metadata, "Metadata", |generator| {
     json_schema!({
         "type": "object",
-        "maxProperties": MOST,
+        "maxProperties": MOST_METADATA,
         "propertyNames": generator.subschema_for::<Name>(),
         "additionalProperties": generator.subschema_for::<Kept>(),
     })
@@ -50,8 +50,8 @@ impl Deserr<FieldErrors> for Metadata {
                 Err(found) => faults.extend(found.0),
             }
         }
-        if entries.len() > MOST {
-            let detail = format!("Must have at most {MOST} entries.");
+        if entries.len() > MOST_METADATA {
+            let detail = format!("Must have at most {MOST_METADATA} entries.");
             faults.extend(FieldErrors::at(location, Fault::new("too_many", detail)).0);
         }
         if faults.is_empty() { Ok(Self(entries)) } else { Err(FieldErrors(faults)) }

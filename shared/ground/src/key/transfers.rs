@@ -1,11 +1,11 @@
 //! Keys of transfers, and of what a store knows of a person: imports, exports, and what their files are
-//! kept in; redactions.
+//! kept in; redactions and merges.
 
 use gateway::clock::Timestamp;
 use gateway::item::Key;
 
 use super::{IndexKey, gsi5};
-use crate::id::{ExportId, ImportId, RedactionId, StoreId};
+use crate::id::{CustomerId, ExportId, ImportId, RedactionId, StoreId};
 
 /// An import.
 pub fn import(id: &ImportId) -> Key {
@@ -63,3 +63,9 @@ pub fn redaction(id: &RedactionId) -> Key {
 }
 /// What partition keys of redactions begin with.
 pub const REDACTIONS: &str = "RED#";
+/// A merge of a customer into another: in the partition of the one who stays.
+pub fn merge(store: &StoreId, customer: &CustomerId, source: &CustomerId) -> Key {
+    Key::new(format!("STO#{store}#CUS#{customer}"), format!("{MERGES}{source}"))
+}
+/// What sort keys of these begin with.
+pub const MERGES: &str = "MRG#";

@@ -2,10 +2,11 @@
 
 use gateway::app::App;
 use gateway::clock::Timestamp;
-use gateway::item::Item;
+use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
 use gateway::table::{Condition, Query, Write};
 use ground::event::Event;
+use ground::key;
 use ground::resource::Resource;
 
 use super::{CUSTOMER_DELETED, Customer, CustomerDeleted, UniqueCustomerEmail};
@@ -29,16 +30,20 @@ pub fn remove(write: Write, account: &Customer, refused: Code, now: Timestamp) -
         .emit(Event::new(&CUSTOMER_DELETED, account.about(), &gone, now))
 }
 
-/// Removes everything of a customer's but the account itself and what `kept` begins sort keys.
+/// Removes everything of a customer's but the account itself, that others were merged into it, and what
+/// `kept` begins sort keys.
 ///
 /// # Errors
 /// 503.
-pub async fn erase_belongings(app: &App, account: &Customer, kept: &str) -> Result<(), Problem> {
-    let own = account.key();
+pub async fn erase_belongings(app: &App, account: &Key, kept: &str) -> Result<(), Problem> {
+    let own = account.clone();
     for _ in 0..ROUNDS {
         let mut keys = app.table.keys(&Query::partition(own.pk.clone()), AT_ONCE).await?;
         let all = keys.len();
-        keys.retain(|key| *key != own && (kept.is_empty() || !key.sk.starts_with(kept)));
+        keys.retain(|key| {
+            let is_kept = !kept.is_empty() && key.sk.starts_with(kept);
+            *key != own && !key.sk.starts_with(key::MERGES) && !is_kept
+        });
         for together in keys.chunks(TOGETHER) {
             let write = together.iter().fold(app.table.write(), Write::delete);
             write.commit().await?;

@@ -18,7 +18,9 @@ use crate::holder::Application;
 use crate::store::Store;
 
 /// Labels, and groups, of one customer.
-const MAX_WORDS: usize = 50;
+pub(super) const MAX_WORDS: usize = 50;
+/// Characters of what a store notes about a customer.
+pub(super) const MAX_NOTE: usize = 2_000;
 /// Where a customer said what the store writes down, unless it says where.
 const BY_STORE: &str = "store";
 
@@ -41,7 +43,7 @@ pub struct CreateRequest {
     /// The groups that the store puts them into.
     groups: Option<AtMost<Text<1, 100>, MAX_WORDS>>,
     /// What the store notes about them.
-    note: Option<Text<1, 2_000>>,
+    note: Option<Text<1, MAX_NOTE>>,
     /// Whether their orders are not taxed.
     tax_exempt: Flag,
     /// What apps and merchants keep with them.
@@ -126,7 +128,7 @@ pub struct UpdateRequest {
     /// The groups that the store puts them into, all of them.
     groups: Option<AtMost<Text<1, 100>, MAX_WORDS>>,
     /// What the store notes about them; `null` clears it.
-    note: Patch<Text<1, 2_000>>,
+    note: Patch<Text<1, MAX_NOTE>>,
     /// Whether their orders are not taxed.
     tax_exempt: Option<Flag>,
     /// What apps and merchants keep with them, all of it; `null` clears it.

@@ -9,6 +9,8 @@ use ground::key;
 use identity::customer::CUSTOMER_DELETED;
 use sales::order::ORDER_REDACTED;
 
+use crate::merge::CUSTOMER_MERGED;
+
 use super::{
     CUSTOMER_DATA_REQUESTED, CUSTOMER_REDACTED, CUSTOMER_REDACTION_CANCELLED,
     CUSTOMER_REDACTION_REQUESTED,
@@ -21,6 +23,7 @@ const PAGE: usize = 50;
 fn names_somebody(event: &Event) -> bool {
     let told = [
         CUSTOMER_DELETED.name,
+        CUSTOMER_MERGED.name,
         CUSTOMER_DATA_REQUESTED.name,
         CUSTOMER_REDACTED.name,
         CUSTOMER_REDACTION_CANCELLED.name,

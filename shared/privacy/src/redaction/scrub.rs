@@ -11,20 +11,30 @@ use sales::gift_card::GiftCard;
 use sales::order::{Order, load};
 
 use super::events::expunge;
+use crate::merge::Merge;
 use crate::person::Person;
 
-/// The account, with all that is beside it; and its events.
+/// The account, with all that is beside it; and its events, and those of accounts that were merged into it.
 pub(super) async fn account(app: &App, person: &Person) -> Result<bool, Problem> {
     let key = key::customer(&person.store_id, &person.customer_id);
     if let Some(account) = app.table.get::<Customer>(&key).await? {
-        customer::erase_belongings(app, &account, key::SESSIONS).await?;
+        customer::erase_belongings(app, &key, key::SESSIONS).await?;
         let now = app.clock.now();
         let removed = customer::remove(app.table.write(), &account, Code::VersionConflict, now);
         removed.commit().await?;
         // What was added while the rest was removed; nothing can be added any more.
-        customer::erase_belongings(app, &account, "").await?;
+        customer::erase_belongings(app, &key, "").await?;
     }
-    expunge(app, &person.store_id, person.customer_id.as_str()).await
+    let mut is_silent = expunge(app, &person.store_id, person.customer_id.as_str()).await?;
+    for merge in Merge::all_into(app, &person.store_id, &person.customer_id).await? {
+        // It still brings in what names them.
+        if !merge.is_over() || !expunge(app, &person.store_id, merge.source_id.as_str()).await? {
+            is_silent = false;
+            continue;
+        }
+        app.table.write().delete(&merge.key()).commit().await?;
+    }
+    Ok(is_silent)
 }
 
 /// An order with its fulfilments and refunds. Their events first, because nothing leads from a guest's

@@ -1,30 +1,32 @@
 //! A step of a redaction: pages of its parts, one after the other.
 
-use std::time::Duration;
-
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::Item;
-use gateway::problem::{Code, Problem};
+use gateway::problem::Problem;
 use gateway::table::{WalkPlace, Write};
 use ground::id::{RedactionId, StoreId};
 use ground::key;
-use tokio::time::Instant;
 
 use super::{CUSTOMER_REDACTED, Redaction, RedactionStatus, scrub};
 use crate::person::{Part, PartPage};
+use crate::steps::{Done, Next, Stay, Walking, save};
 
-/// How long one message stays with a redaction.
-const STAY: Duration = Duration::from_secs(10);
-/// How long what is on its way out is given to go.
-const PATIENCE: Duration = Duration::from_secs(2);
-
-/// What a page came to.
-enum Done {
-    /// All of it; the part goes on there, if it does.
-    All(Option<WalkPlace>),
-    /// Something is being written by somebody else, or is on its way out.
-    NotYet,
+impl Walking for Redaction {
+    fn is_over(&self) -> bool {
+        matches!(self.status, RedactionStatus::Succeeded | RedactionStatus::Cancelled)
+    }
+    fn advanced(&self, place: Option<WalkPlace>, now: Timestamp) -> Self {
+        match (place, self.part.next()) {
+            (Some(place), _) => Self { place: Some(place), ..self.running(now) },
+            (None, Some(part)) => Self { part, place: None, ..self.running(now) },
+            (None, None) => self.ended(RedactionStatus::Succeeded, now),
+        }
+    }
+    fn tell(&self, write: Write) -> Write {
+        let is_done = self.status == RedactionStatus::Succeeded;
+        write.also(is_done.then(|| self.event(&CUSTOMER_REDACTED)), Write::emit)
+    }
 }
 
 /// Takes the next step; answers with when the one after it is to be taken, if there is one. `forget_files`
@@ -41,7 +43,7 @@ where
     F: AsyncFn(&App, &StoreId) -> Result<bool, Problem>,
 {
     let found = app.table.get::<Redaction>(&key::redaction(id)).await?;
-    let Some(mut redaction) = found.filter(|redaction| !redaction.is_over()) else {
+    let Some(redaction) = found.filter(|redaction| !redaction.is_over()) else {
         return Ok(None);
     };
     let now = app.clock.now();
@@ -55,48 +57,14 @@ where
             return Ok(None);
         }
     }
-    let began = Instant::now();
-    while !redaction.is_over() {
-        if began.elapsed() >= STAY {
-            return Ok(Some(app.clock.now()));
+    let (mut redaction, stay) = (redaction, Stay::begin());
+    loop {
+        let done = page(app, &mut redaction, &forget_files).await;
+        match stay.after(app, redaction, done).await? {
+            Next::Page(next) => redaction = next,
+            Next::Message(at) => return Ok(at),
         }
-        let done = match page(app, &mut redaction, &forget_files).await {
-            Err(problem) if problem.code == Code::VersionConflict => Done::NotYet,
-            outcome => outcome?,
-        };
-        let Done::All(place) = done else { return Ok(Some(app.clock.now().plus(PATIENCE))) };
-        redaction = advance(app, &redaction, place).await?;
     }
-    tracing::info!(
-        redaction = id.as_str(),
-        store = redaction.store_id.as_str(),
-        customer = redaction.customer_id.as_str(),
-        "redacted"
-    );
-    Ok(None)
-}
-
-/// Writes how far it has come.
-async fn advance(
-    app: &App,
-    redaction: &Redaction,
-    place: Option<WalkPlace>,
-) -> Result<Redaction, Problem> {
-    let now = app.clock.now();
-    let next = match (place, redaction.part.next()) {
-        (Some(place), _) => Redaction { place: Some(place), ..redaction.running(now) },
-        (None, Some(part)) => Redaction { part, place: None, ..redaction.running(now) },
-        (None, None) => redaction.ended(RedactionStatus::Succeeded, now),
-    };
-    save(app, &next).await?;
-    Ok(next)
-}
-
-async fn save(app: &App, redaction: &Redaction) -> Result<(), Problem> {
-    let write = app.table.write().replace(redaction, Code::VersionConflict);
-    let is_done = redaction.status == RedactionStatus::Succeeded;
-    let event = is_done.then(|| redaction.event(&CUSTOMER_REDACTED));
-    write.also(event, Write::emit).commit().await
 }
 
 async fn page<F>(app: &App, redaction: &mut Redaction, forget_files: &F) -> Result<Done, Problem>

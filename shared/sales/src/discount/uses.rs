@@ -9,7 +9,7 @@ use gateway::app::App;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
 use gateway::table::{Change, Query, Write};
-use ground::id::{DiscountId, StoreId};
+use ground::id::{CustomerId, DiscountId, StoreId};
 use ground::key;
 use serde::{Deserialize, Serialize};
 
@@ -101,6 +101,22 @@ pub fn give_back(write: Write, store: &StoreId, id: &DiscountId, used: &Used) ->
     write.also(used.by.as_ref(), |write, who| {
         write.update(&key::discount_uses_by(store, id, who), back(), Code::VersionConflict)
     })
+}
+
+/// Counts a use as another account's, of the same person; a limit that they exceed together holds for
+/// what they order next.
+pub fn hand_over(
+    write: Write,
+    (store, id): (&StoreId, &DiscountId),
+    (from, to): (&CustomerId, &CustomerId),
+) -> Write {
+    let moved = |by: i64| Change::new("ADD used :by").value(":by", by);
+    let counter = |who: &CustomerId| key::discount_uses_by(store, id, who.as_str());
+    write.update(&counter(from), moved(-1), Code::VersionConflict).update(
+        &counter(to),
+        moved(1),
+        Code::VersionConflict,
+    )
 }
 
 /// How many orders use a discount; one round trip.

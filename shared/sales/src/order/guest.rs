@@ -87,6 +87,21 @@ impl Order {
         let customer_id = Some(customer.clone());
         is_theirs.then(|| Self { customer_id, guest: None, ..self.clone() }.changed(now))
     }
+
+    /// The order as another account's, of the same person, with what it uses of discounts; none when it is
+    /// not that account's.
+    pub fn handed_over(&self, from: &CustomerId, to: &CustomerId, now: Timestamp) -> Option<Self> {
+        if self.customer_id.as_ref() != Some(from) {
+            return None;
+        }
+        let mut next = Self { customer_id: Some(to.clone()), ..self.changed(now) };
+        for discount in &mut next.discounts {
+            if discount.used.by.as_deref() == Some(from.as_str()) {
+                discount.used.by = Some(to.to_string());
+            }
+        }
+        Some(next)
+    }
 }
 
 #[cfg(test)]

@@ -7,15 +7,15 @@
 use gateway::app::App;
 use gateway::clock::{MINUTE, Timestamp};
 use gateway::item::{Item, Key};
-use gateway::problem::{Code, Problem};
-use gateway::table::{Change, retry};
+use gateway::problem::Problem;
+use gateway::table::retry;
 use ground::id::{CustomerId, StoreId};
 use ground::key;
-use ground::resource::Resource;
 use identity::customer::Customer;
 
+use super::give_order::give;
+use crate::order::Order;
 use crate::order::guest::GuestOrders;
-use crate::order::{ORDER_UPDATED, Order};
 
 /// Orders of one step: what is beyond them is the next one's.
 const STEP: usize = 100;
@@ -62,24 +62,5 @@ async fn join(app: &App, work: &GuestOrders, order: &Key) -> Result<bool, Proble
     let order = order.filter(|order| order.store_id == work.store_id);
     let joined = order.and_then(|order| order.joined(&work.customer_id, &work.guest, now));
     let Some(joined) = joined else { return Ok(true) };
-    let change = Change::new(
-        "SET orders_count = orders_count + :one, total_spent.amount = total_spent.amount + :spent",
-    )
-    .only_if("attribute_exists(PK)")
-    .value(":one", 1)
-    .value(":spent", joined.brought_in());
-    let account = key::customer(&work.store_id, &work.customer_id);
-    let outcome = app
-        .table
-        .write()
-        .replace(&joined, Code::VersionConflict)
-        .update(&account, change, Code::NotFound)
-        .emit(joined.event(&ORDER_UPDATED, now))
-        .commit()
-        .await;
-    match outcome {
-        Ok(()) => Ok(true),
-        Err(problem) if problem.code == Code::NotFound => Ok(false),
-        Err(problem) => Err(problem),
-    }
+    give(app.table.write(), &joined, now).await
 }

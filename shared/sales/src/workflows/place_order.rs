@@ -15,7 +15,7 @@ use gateway::clock::Timestamp;
 use gateway::item::Item;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::Reply;
-use gateway::table::{Change, Sight, Write, is_to_be_settled};
+use gateway::table::{Sight, Write, is_to_be_settled};
 use ground::id::ShippingRateId;
 use ground::key;
 use ground::mail::Notice;
@@ -281,11 +281,7 @@ async fn mark_ordered(app: &App, write: Write, quote: &Quote) -> Result<Write, P
 /// a discount says so.
 fn count_customer(write: Write, order: &Order, quote: &Quote) -> Write {
     let Some(customer) = &order.customer_id else { return write };
-    let change = Change::new(
-        "SET orders_count = orders_count + :one, total_spent.amount = total_spent.amount + :spent",
-    )
-    .value(":one", 1)
-    .value(":spent", order.brought_in());
+    let change = identity::customer::counted_order(order.brought_in());
     let customer = key::customer(&order.store_id, customer);
     if quote.discounts.iter().any(|(discount, _)| discount.first_order_only) {
         let first = change.only_if("orders_count = :none").value(":none", 0);

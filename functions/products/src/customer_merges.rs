@@ -1,0 +1,79 @@
+//! Two accounts of one person become one.
+
+use std::time::Duration;
+
+use axum::extract::State;
+use delivery::run::RunMessage;
+use gateway::app::App;
+use gateway::page::Paging;
+use gateway::problem::Problem;
+use gateway::reply::{Accepted, Page};
+use gateway::request::{Body, Path, request};
+use gateway::table::retry;
+use ground::id::CustomerId;
+use ground::key;
+use ground::resource::load;
+use ground::scope::{ReadCustomers, WriteCustomers};
+use identity::customer::Customer;
+use platform::caller::StoreAccess;
+use privacy::merge::{self, Merge, MergeView};
+
+/// Who is merged into a customer.
+#[request]
+#[derive(Debug, Clone)]
+pub(crate) struct MergeRequest {
+    /// The customer whose account ends.
+    source_id: CustomerId,
+}
+
+/// `POST /v1/customers/{id}/merges`: Merges another customer into this one.
+///
+/// The other's account ends at once, and its address is free again. This one keeps what is said of both, and
+/// gets what only the other has: name, telephone number, tags, groups, note, metadata; then addresses,
+/// wishes, orders, gift cards and reviews follow. Asked again, it answers with the merge as it is.
+///
+/// # Errors
+/// `not_found`; `same_customer` and `unknown_customer` as faults of `/source_id`; `customers_not_mergeable`,
+/// with `reasons`.
+pub(crate) async fn create(
+    access: StoreAccess<WriteCustomers>,
+    State(app): State<App>,
+    Path(id): Path<CustomerId>,
+    Body(ask): Body<MergeRequest>,
+) -> Result<Accepted<MergeView>, Problem> {
+    let (app, store, by) = (&app, &access.store.id, access.actor.id());
+    let both = (&id, &ask.source_id);
+    let (merge, answer) = retry(|| async move {
+        let now = app.clock.now();
+        let (merge, write) = merge::begin(app, store, both, by, now).await?;
+        let answer = Accepted::new(&MergeView::from(&merge)).version(merge.version);
+        let answer = match write {
+            Some(write) => write.answer(answer, now).await?,
+            None => answer,
+        };
+        Ok((merge, answer))
+    })
+    .await?;
+    if !merge.is_over() {
+        let Merge { store_id, customer_id, source_id, .. } = merge;
+        RunMessage::Merge { store_id, customer_id, source_id }.send(app, Duration::ZERO).await;
+    }
+    Ok(answer)
+}
+
+/// `GET /v1/customers/{id}/merges`: Lists the merges into a customer, by whom they have ended.
+///
+/// # Errors
+/// `not_found`, `invalid_cursor`.
+pub(crate) async fn list(
+    access: StoreAccess<ReadCustomers>,
+    State(app): State<App>,
+    Path(id): Path<CustomerId>,
+    paging: Paging,
+) -> Result<Page<MergeView>, Problem> {
+    let store = &access.store.id;
+    let _: Customer = load(&app, &key::customer(store, &id)).await?;
+    let merges = Merge::all_into(&app, store, &id).await?;
+    let views = merges.iter().map(MergeView::from).collect();
+    paging.whole(&app, views, |view: &MergeView| view.id.to_string()).await
+}

@@ -1,0 +1,131 @@
+//! What an account takes over when another one of the same person is merged into it.
+
+use std::collections::BTreeSet;
+
+use gateway::clock::Timestamp;
+use ground::fields::MOST_METADATA;
+
+use super::save::{MAX_NOTE, MAX_WORDS};
+use super::{Customer, MAX_FORMER_EMAILS};
+use crate::address::MAX_ADDRESSES;
+
+/// Words of both, each once; those of the first one first.
+fn united(first: &[String], second: &[String]) -> Vec<String> {
+    let new = second.iter().filter(|word| !first.contains(word));
+    first.iter().chain(new).cloned().collect()
+}
+
+/// Both notes, one below the other.
+fn noted(first: Option<&str>, second: Option<&str>) -> Option<String> {
+    let notes: Vec<&str> = first.into_iter().chain(second).collect();
+    (!notes.is_empty()).then(|| notes.join("\n"))
+}
+
+impl Customer {
+    /// The account with what the store knows of another account of the same person. What is said of both
+    /// is as this one says it: a consent was given for an address, and an exemption for a person who
+    /// showed it. Orders, addresses and wishes are not counted yet: each is with what moves it.
+    #[must_use]
+    pub fn absorbing(&self, other: &Self, now: Timestamp) -> Self {
+        let own = |entry: &(&String, &String)| !self.metadata.contains_key(entry.0);
+        let new = other.metadata.iter().filter(own);
+        let metadata = self.metadata.iter().chain(new);
+        Self {
+            name: self.name.clone().or_else(|| other.name.clone()),
+            phone: self.phone.clone().or_else(|| other.phone.clone()),
+            tags: united(&self.tags, &other.tags),
+            groups: united(&self.groups, &other.groups),
+            note: noted(self.note.as_deref(), other.note.as_deref()),
+            metadata: metadata.map(|(name, text)| (name.clone(), text.clone())).collect(),
+            former_emails: united(&self.former_emails, &other.all_emails()),
+            ..self.changed(now)
+        }
+    }
+
+    /// Addresses that are theirs, or were, normalized.
+    pub fn all_emails(&self) -> Vec<String> {
+        [vec![self.email.normalized()], self.former_emails.clone()].concat()
+    }
+
+    /// What there would be too much of, were another account merged into this one; `most_wishes` is how
+    /// many a wishlist takes.
+    pub fn overfull_with(&self, other: &Self, most_wishes: u32) -> BTreeSet<&'static str> {
+        let both = self.absorbing(other, self.updated_at);
+        let addresses = self.addresses_count.saturating_add(other.addresses_count);
+        let wishes = self.wishes_count.saturating_add(other.wishes_count);
+        let note = both.note.as_ref().map_or(0, |note| note.chars().count());
+        let found = [
+            ("addresses", addresses > MAX_ADDRESSES),
+            ("wishes", wishes > most_wishes),
+            ("tags", both.tags.len() > MAX_WORDS),
+            ("groups", both.groups.len() > MAX_WORDS),
+            ("note", note > MAX_NOTE),
+            ("metadata", both.metadata.len() > MOST_METADATA),
+            ("former_emails", both.former_emails.len() > MAX_FORMER_EMAILS),
+        ];
+        found.into_iter().filter_map(|(what, is_too_much)| is_too_much.then_some(what)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::cleo;
+    use super::*;
+
+    fn words(prefix: &str, count: usize) -> Vec<String> {
+        (0..count).map(|number| format!("{prefix}{number}")).collect()
+    }
+
+    #[test]
+    fn what_both_say_is_as_the_one_who_stays_says_it() {
+        let now = Timestamp::from_millis(0);
+        let stays = Customer {
+            tags: vec!["vip".into(), "eu".into()],
+            note: Some("tall".into()),
+            metadata: [("erp".to_owned(), "1".to_owned())].into(),
+            ..cleo(now)
+        };
+        let goes = Customer {
+            name: Some("Clio".into()),
+            tags: vec!["eu".into(), "b2b".into()],
+            note: Some("kind".into()),
+            metadata: [("erp".to_owned(), "2".to_owned()), ("crm".to_owned(), "3".to_owned())]
+                .into(),
+            accepts_marketing: true,
+            tax_exempt: true,
+            orders_count: 4,
+            former_emails: vec!["old@example.com".into()],
+            ..cleo(now)
+        };
+        let both = stays.absorbing(&goes, now);
+        assert_eq!(both.name.as_deref(), Some("Cleo"));
+        assert_eq!(both.tags, ["vip", "eu", "b2b"]);
+        assert_eq!(both.note.as_deref(), Some("tall\nkind"));
+        let kept: Vec<_> = both.metadata.values().map(String::as_str).collect();
+        assert_eq!(kept, ["3", "1"]);
+        assert!(!both.accepts_marketing && !both.tax_exempt);
+        assert_eq!((both.orders_count, both.version), (0, 2));
+        assert_eq!(both.former_emails, ["cleo@example.com", "old@example.com"]);
+        let nameless = Customer { name: None, ..stays };
+        assert_eq!(nameless.absorbing(&goes, now).name.as_deref(), Some("Clio"));
+    }
+
+    #[test]
+    fn all_that_there_would_be_too_much_of_is_named() {
+        let now = Timestamp::from_millis(0);
+        let full = |prefix: &str| Customer {
+            tags: words(prefix, 26),
+            groups: words(prefix, 25),
+            note: Some("n".repeat(1_000)),
+            metadata: words(prefix, 26).into_iter().map(|name| (name, String::new())).collect(),
+            addresses_count: 26,
+            wishes_count: 250,
+            former_emails: words(prefix, 10),
+            ..cleo(now)
+        };
+        let found = full("a").overfull_with(&full("b"), 500);
+        let expected = ["addresses", "former_emails", "metadata", "note", "tags"];
+        assert_eq!(found.into_iter().collect::<Vec<_>>(), expected);
+        assert!(cleo(now).overfull_with(&cleo(now), 500).is_empty());
+    }
+}

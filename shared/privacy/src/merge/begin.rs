@@ -1,0 +1,131 @@
+//! The transaction with which a merge begins: one account ends, and the other has what was known of it.
+
+use std::collections::BTreeSet;
+
+use catalogue::wishlist::MAX_WISHES;
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::item::Item;
+use gateway::problem::{Code, Problem};
+use gateway::table::{Condition, Query, Write};
+use ground::event::Event;
+use ground::id::{CustomerId, StoreId};
+use ground::key;
+use ground::resource::Resource;
+use identity::customer::{CUSTOMER_UPDATED, Customer, UniqueCustomerEmail};
+use sales::order::guest::GuestOrders;
+
+use super::{CUSTOMER_MERGED, CustomerMerged, Merge};
+use crate::redaction::Redaction;
+
+/// Addresses that one account has proven, and whose guests' orders it still waits for.
+const MOST_WORKS: usize = 20;
+
+/// Two customers, as they were read.
+struct Both {
+    stays: Customer,
+    goes: Customer,
+    redactions: Vec<Redaction>,
+    former: Vec<Merge>,
+    works: Vec<GuestOrders>,
+}
+
+/// The transaction that merges `source` into `customer`; none when that has been done, with the merge as it
+/// is.
+///
+/// # Errors
+/// `not_found`; `same_customer` and `unknown_customer` as faults of `/source_id`; `customers_not_mergeable`,
+/// with `reasons`. The transaction is refused with `version_conflict`.
+pub async fn begin(
+    app: &App,
+    store: &StoreId,
+    (customer, source): (&CustomerId, &CustomerId),
+    by: &str,
+    now: Timestamp,
+) -> Result<(Merge, Option<Write>), Problem> {
+    if customer == source {
+        let detail = "A customer cannot be merged into themselves.";
+        return Err(Problem::field("/source_id", "same_customer", detail));
+    }
+    let merge = Merge::of(store, (customer, source), by, now);
+    let keys = [key::customer(store, customer), key::customer(store, source), merge.key()];
+    let redactions = [customer, source].map(|id| key::redaction(&Redaction::id_of(store, id)));
+    let all: Vec<_> = keys.iter().chain(&redactions).collect();
+    let mut batch = app.table.get_many(&all).await?;
+    let [stays, goes] = [batch.take(&keys[0])?, batch.take(&keys[1])?];
+    let stays: Customer = stays.ok_or(Code::NotFound)?;
+    let before: Option<Merge> = batch.take(&keys[2])?;
+    let goes: Customer = match (goes, before) {
+        (Some(goes), _) => goes,
+        (None, Some(before)) => return Ok((before, None)),
+        (None, None) => {
+            let detail = "The store has no such customer.";
+            return Err(Problem::field("/source_id", "unknown_customer", detail));
+        }
+    };
+    let redactions = [batch.take(&redactions[0])?, batch.take(&redactions[1])?];
+    let redactions = redactions.into_iter().flatten().collect();
+    // After the account: what is written beside it meanwhile has changed its version.
+    let beside = Query::partition(goes.key().pk).begins_with(key::GUEST_ORDERS);
+    let (former, works) =
+        tokio::try_join!(Merge::all_into(app, store, source), app.table.all(&beside, MOST_WORKS))?;
+    let both = Both { stays, goes, redactions, former, works };
+    let reasons = both.reasons();
+    if !reasons.is_empty() {
+        return Err(Code::CustomersNotMergeable.with("reasons", Vec::from_iter(reasons)));
+    }
+    let write = both.write(app.table.write(), &merge, now);
+    Ok((merge, Some(write)))
+}
+
+impl Both {
+    /// What keeps them apart.
+    fn reasons(&self) -> BTreeSet<&'static str> {
+        let mut reasons = self.stays.overfull_with(&self.goes, MAX_WISHES);
+        if self.redactions.iter().any(|redaction| !redaction.is_over()) {
+            reasons.insert("redaction");
+        }
+        if self.former.iter().any(|merge| !merge.is_over()) {
+            reasons.insert("merge");
+        }
+        reasons
+    }
+
+    fn write(&self, write: Write, merge: &Merge, now: Timestamp) -> Write {
+        let (goes, stays) = (&self.goes, self.stays.absorbing(&self.goes, now));
+        let told =
+            CustomerMerged { id: stays.id.clone(), source_id: goes.id.clone(), merged_at: now };
+        let write = stays
+            .replace(write, Code::VersionConflict)
+            .delete_unchanged(goes, Code::VersionConflict)
+            .delete_if(
+                &UniqueCustomerEmail::of(goes).key(),
+                UniqueCustomerEmail::is_held_by(goes),
+                Code::VersionConflict,
+            )
+            .create(merge, Code::VersionConflict)
+            .emit(stays.event(&CUSTOMER_UPDATED, now))
+            .emit(Event::new(&CUSTOMER_MERGED, stays.about(), &told, now));
+        let ids = [&stays.id, &goes.id];
+        let write = ids.iter().fold(write, |write, id| self.unredacted(write, merge, id));
+        let write = self.former.iter().fold(write, |write, former| {
+            let moved = Merge { customer_id: stays.id.clone(), ..former.changed(now) };
+            write.delete_unchanged(former, Code::VersionConflict).put(&moved)
+        });
+        self.works.iter().fold(write, |write, work| {
+            let moved = GuestOrders { customer_id: stays.id.clone(), ..work.clone() };
+            write.delete(&work.key()).put(&moved)
+        })
+    }
+
+    /// Demands that nobody has asked for a redaction meanwhile.
+    fn unredacted(&self, write: Write, merge: &Merge, customer: &CustomerId) -> Write {
+        let id = Redaction::id_of(&merge.store_id, customer);
+        let standing = self.redactions.iter().find(|redaction| redaction.id == id);
+        let condition = standing.map_or_else(
+            || Condition::new("attribute_not_exists(PK)"),
+            |redaction| Condition::is_at(redaction.version),
+        );
+        write.check(&key::redaction(&id), condition, Code::VersionConflict)
+    }
+}

@@ -1,0 +1,72 @@
+//! A step of a merge: pages of its parts, one after the other.
+
+use std::time::Duration;
+
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::item::{Item, Key};
+use gateway::problem::Problem;
+use sales::workflows::hand_over_order::hand_over;
+
+use super::{Merge, MergePart, hand_over as moves};
+use crate::person::Person;
+use crate::steps::{Done, Next, Stay};
+
+/// How long the indexes have to show what was made right before the account ended (our choice).
+const SETTLING: Duration = Duration::from_secs(10);
+
+/// Takes the next step; answers with when the one after it is to be taken, if there is one.
+///
+/// # Errors
+/// `version_conflict` when somebody else has written the merge; 503 when the table cannot be reached.
+pub async fn step(app: &App, merge: &Key) -> Result<Option<Timestamp>, Problem> {
+    let found = app.table.get::<Merge>(merge).await?;
+    let Some(mut merge) = found.filter(|merge| !merge.is_over()) else { return Ok(None) };
+    let stay = Stay::begin();
+    loop {
+        let done = page(app, &merge).await;
+        match stay.after(app, merge, done).await? {
+            Next::Page(next) => merge = next,
+            Next::Message(at) => return Ok(at),
+        }
+    }
+}
+
+async fn page(app: &App, merge: &Merge) -> Result<Done, Problem> {
+    let (store_id, customer_id) = (merge.store_id.clone(), merge.source_id.clone());
+    let source = Person { store_id, customer_id, emails: Vec::new() };
+    let (from, to) = (&merge.source_id, &merge.customer_id);
+    let place = merge.place.as_ref();
+    let next = match merge.part {
+        MergePart::Account => {
+            moves::belongings(app, merge).await?;
+            None
+        }
+        MergePart::Orders | MergePart::LateOrders => {
+            let (orders, next) = source.orders(app, place).await?;
+            for order in &orders {
+                hand_over(app, &order.key(), from, to).await?;
+            }
+            next
+        }
+        MergePart::GiftCards => {
+            let (cards, next) = source.gift_cards(app, place).await?;
+            for card in &cards {
+                moves::gift_card(app, merge, card).await?;
+            }
+            next
+        }
+        MergePart::Reviews | MergePart::LateReviews => {
+            let (reviews, next) = source.reviews(app, place).await?;
+            for review in &reviews {
+                moves::review(app, merge, &review.key()).await?;
+            }
+            next
+        }
+        MergePart::Settling if app.clock.now() < merge.created_at.plus(SETTLING) => {
+            return Ok(Done::NotYet);
+        }
+        MergePart::Settling => None,
+    };
+    Ok(Done::All(next))
+}
