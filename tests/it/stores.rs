@@ -2,6 +2,7 @@
 
 mod domains;
 mod members;
+mod notifications;
 mod page;
 mod shipping;
 

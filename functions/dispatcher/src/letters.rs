@@ -22,8 +22,7 @@ use identity::settings::{Notifications, Settings};
 use identity::store::Store;
 use sales::dispute::Dispute;
 use sales::notifications::{
-    dispute_opened, order_cancelled, order_delivered, order_expired, order_placed, order_refunded,
-    order_shipped, payment_requested,
+    NotificationKind, NotificationTexts, OrderNews, about_order, dispute_opened,
 };
 use sales::order::Order;
 use sales::order::fulfillment::Fulfillment;
@@ -54,12 +53,10 @@ pub(crate) async fn following(app: &App, event: &Event) -> Result<Option<Letter>
         Some(Notice::ConfirmAddress) => confirm_address(app, event).await?,
         Some(Notice::OrderPlaced) => placed(app, event).await?,
         Some(Notice::OrderShipped) => shipped(app, event).await?,
-        Some(
-            notice @ (Notice::OrderDelivered
-            | Notice::OrderRefunded
-            | Notice::OrderCancelled
-            | Notice::OrderExpired),
-        ) => went_on(app, event, notice).await?,
+        Some(Notice::OrderDelivered) => delivered(app, event).await?,
+        Some(Notice::OrderRefunded) => refunded(app, event).await?,
+        Some(Notice::OrderCancelled) => over(app, event, NotificationKind::OrderCancelled).await?,
+        Some(Notice::OrderExpired) => over(app, event, NotificationKind::OrderExpired).await?,
         Some(Notice::PaymentRequested) => asked_to_pay(app, event).await?,
         Some(Notice::DisputeOpened) => disputed(app, event).await?,
     };
@@ -95,6 +92,7 @@ struct OnOrder {
     store: Store,
     order: Order,
     settings: Notifications,
+    texts: NotificationTexts,
     /// Where they go.
     to: Email,
 }
@@ -104,6 +102,7 @@ struct OnOrder {
 async fn on_order<T: Item>(
     app: &App,
     event: &Event,
+    kind: NotificationKind,
     item: impl Fn(&StoreId, &OrderId) -> Option<Key>,
 ) -> Result<Option<(OnOrder, Option<T>)>, Problem> {
     let order_id = OrderId::parse(&event.entity_id);
@@ -111,7 +110,9 @@ async fn on_order<T: Item>(
     let Some((store_id, order_id)) = event.store_id.as_ref().zip(order_id) else { return Ok(None) };
     let (store_key, order_key) = (key::store(store_id), key::order(store_id, &order_id));
     let (settings_key, item_key) = (Settings::key_of(store_id), item(store_id, &order_id));
-    let keys = [&store_key, &order_key, &settings_key].into_iter().chain(&item_key);
+    let none = NotificationTexts::none(store_id, kind);
+    let texts_key = none.key();
+    let keys = [&store_key, &order_key, &settings_key, &texts_key].into_iter().chain(&item_key);
     let mut batch = app.table.get_many(&keys.collect::<Vec<_>>()).await?;
     let (store, order): (Option<Store>, Option<Order>) =
         (batch.take(&store_key)?, batch.take(&order_key)?);
@@ -121,46 +122,95 @@ async fn on_order<T: Item>(
     };
     let settings: Option<Settings> = batch.take(&settings_key)?;
     let settings = settings.map(|settings| settings.notifications).unwrap_or_default();
+    let texts = batch.take(&texts_key)?.unwrap_or(none);
     Ok(store.zip(order).and_then(|(store, order)| {
         let to = order.email.clone()?;
-        Some((OnOrder { store, order, settings, to }, item))
+        Some((OnOrder { store, order, settings, texts, to }, item))
     }))
 }
 
+/// The same, of an event that needs nothing but the order.
+async fn on_order_alone(
+    app: &App,
+    event: &Event,
+    kind: NotificationKind,
+) -> Result<Option<OnOrder>, Problem> {
+    let found = on_order::<Order>(app, event, kind, |_, _| None).await?;
+    Ok(found.map(|(on, _)| on))
+}
+
 impl OnOrder {
-    /// The mail with a link to the store's page of the order, where it has one.
-    async fn linked(&self, app: &App, mail: MailContent) -> Result<Composed, Problem> {
-        let Some(page) = &self.settings.order_status_url else { return Ok(Some((mail, None))) };
-        let link = self.order.link(page, &app.secrets.order_link_key().await?);
-        Ok(Some((link.iter().fold(mail, |mail, link| mail.linked("See your order", link)), None)))
+    /// The mail, with a link to the store's page of the order, where it has one.
+    async fn told(&self, app: &App, news: OrderNews<'_>) -> Result<Composed, Problem> {
+        let link = match &self.settings.order_status_url {
+            Some(page) => self.order.link(page, &app.secrets.order_link_key().await?),
+            None => None,
+        };
+        let news = OrderNews { link: link.as_deref(), ..news };
+        let mail = about_order(&self.to, &self.texts, (&self.store, &self.order), news)?;
+        Ok(Some((mail, None)))
     }
 }
 
 /// To a shopper: the order was placed.
 async fn placed(app: &App, event: &Event) -> Result<Composed, Problem> {
-    let Some((on, _)) = on_order::<Order>(app, event, |_, _| None).await? else { return Ok(None) };
-    on.linked(app, order_placed(&on.to, &on.store.name, &on.order)).await
+    match on_order_alone(app, event, NotificationKind::OrderPlaced).await? {
+        Some(on) => on.told(app, OrderNews::default()).await,
+        None => Ok(None),
+    }
 }
 
 /// To a customer: something of the order left.
 async fn shipped(app: &App, event: &Event) -> Result<Composed, Problem> {
     let id = FulfillmentId::parse(&event.entity_id);
     let key = |store: &_, order: &_| Some(key::fulfillment(store, order, id.as_ref()?));
-    let found = on_order::<Fulfillment>(app, event, key).await?;
+    let found = on_order::<Fulfillment>(app, event, NotificationKind::OrderShipped, key).await?;
     let Some((on, Some(fulfillment))) = found else { return Ok(None) };
-    let mail = order_shipped(&on.to, &on.store.name, &on.order, &fulfillment.tracking);
-    on.linked(app, mail).await
+    on.told(app, OrderNews { tracking: Some(&fulfillment.tracking), ..Default::default() }).await
+}
+
+/// To whoever ordered: a parcel arrived, where the store wants that told.
+async fn delivered(app: &App, event: &Event) -> Result<Composed, Problem> {
+    match on_order_alone(app, event, NotificationKind::OrderDelivered).await? {
+        Some(on) if on.settings.delivery_confirmation => on.told(app, OrderNews::default()).await,
+        _ => Ok(None),
+    }
+}
+
+/// To whoever ordered: money went back, where the store wants that told.
+async fn refunded(app: &App, event: &Event) -> Result<Composed, Problem> {
+    let id = RefundId::parse(&event.entity_id);
+    let key = |store: &_, order: &_| Some(key::refund(store, order, id.as_ref()?));
+    let found = on_order::<Refund>(app, event, NotificationKind::OrderRefunded, key).await?;
+    let Some((on, Some(refund))) = found else { return Ok(None) };
+    if !on.settings.refund_confirmation {
+        return Ok(None);
+    }
+    on.told(app, OrderNews { refund: Some(&refund), ..Default::default() }).await
+}
+
+/// To whoever ordered: the order has ended, where the store wants that told.
+async fn over(app: &App, event: &Event, kind: NotificationKind) -> Result<Composed, Problem> {
+    match on_order_alone(app, event, kind).await? {
+        Some(on) if on.settings.cancellation_confirmation => {
+            on.told(app, OrderNews::default()).await
+        }
+        _ => Ok(None),
+    }
 }
 
 /// To whom an order is for: it waits to be paid, at a page of the store's. Where the store has none, or
 /// the order waits no more, there is nothing to write.
 async fn asked_to_pay(app: &App, event: &Event) -> Result<Composed, Problem> {
-    let Some((on, _)) = on_order::<Order>(app, event, |_, _| None).await? else { return Ok(None) };
-    let page = on.settings.pays_at().filter(|_| on.order.is_payable(app.clock.now()));
-    let Some(page) = page else { return Ok(None) };
-    let link = on.order.link(page, &app.secrets.order_link_key().await?);
-    let mail = |link: String| payment_requested(&on.to, &on.store.name, &on.order, &link);
-    Ok(link.map(|link| (mail(link), None)))
+    let found = on_order_alone(app, event, NotificationKind::PaymentRequested).await?;
+    let Some(on) = found.filter(|on| on.order.is_payable(app.clock.now())) else { return Ok(None) };
+    let Some(page) = on.settings.pays_at() else { return Ok(None) };
+    let Some(link) = on.order.link(page, &app.secrets.order_link_key().await?) else {
+        return Ok(None);
+    };
+    let news = OrderNews { link: Some(&link), ..Default::default() };
+    let mail = about_order(&on.to, &on.texts, (&on.store, &on.order), news)?;
+    Ok(Some((mail, None)))
 }
 
 /// To whom the store belongs, where that address is proven: a customer's bank disputes a payment. A
@@ -177,28 +227,4 @@ async fn disputed(app: &App, event: &Event) -> Result<Composed, Problem> {
     let owner: Option<Merchant> = app.table.get(&key::merchant(&store.owner_id)).await?;
     let owner = owner.filter(|owner| owner.email_verified);
     Ok(owner.map(|owner| (dispute_opened(&owner.email, &store.name, &dispute), None)))
-}
-
-/// To whoever ordered: what became of the order, where the store wants that told.
-async fn went_on(app: &App, event: &Event, notice: Notice) -> Result<Composed, Problem> {
-    let id = RefundId::parse(&event.entity_id);
-    let key = |store: &_, order: &_| Some(key::refund(store, order, id.as_ref()?));
-    let Some((on, refund)) = on_order::<Refund>(app, event, key).await? else { return Ok(None) };
-    let is_wanted = match notice {
-        Notice::OrderDelivered => on.settings.delivery_confirmation,
-        Notice::OrderRefunded => on.settings.refund_confirmation,
-        _ => on.settings.cancellation_confirmation,
-    };
-    let (to, shop, order) = (&on.to, on.store.name.as_str(), &on.order);
-    let content = match (notice, refund) {
-        (Notice::OrderDelivered, _) => Some(order_delivered(to, shop, order)),
-        (Notice::OrderRefunded, Some(refund)) => Some(order_refunded(to, shop, order, &refund)),
-        (Notice::OrderCancelled, _) => Some(order_cancelled(to, shop, order)),
-        (Notice::OrderExpired, _) => Some(order_expired(to, shop, order)),
-        _ => None,
-    };
-    match content.filter(|_| is_wanted) {
-        Some(content) => on.linked(app, content).await,
-        None => Ok(None),
-    }
 }

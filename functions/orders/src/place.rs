@@ -6,7 +6,7 @@ use gateway::idempotency;
 use gateway::problem::{FieldError, Problem};
 use gateway::reply::{Created, Either, Json};
 use gateway::request::{AtMost, Body, Flag, Given, Judgement, Ruled, Rules, Text, request};
-use ground::fields::{Email, Metadata};
+use ground::fields::{Email, Locale, Metadata};
 use ground::id::{CustomerId, ShippingRateId};
 use ground::key;
 use ground::money::AskedMoney;
@@ -46,6 +46,8 @@ pub struct PlaceRequest {
     customer: Option<CustomerInput>,
     /// The customer it is for.
     customer_id: Option<CustomerId>,
+    /// The language in which they are written to; the store's unless said otherwise.
+    locale: Option<Locale>,
     /// Where it goes.
     shipping_address: Option<AddressInput>,
     /// Who is billed.
@@ -140,6 +142,7 @@ pub async fn place(
         buyer: Buyer {
             customer_id: ask.customer_id,
             email,
+            locale: ask.locale,
             contact,
             shipping_address,
             billing_address,

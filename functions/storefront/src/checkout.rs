@@ -11,7 +11,7 @@ use gateway::request::{
     AtMost, Body, Flag, Given, Judgement, Path, Raw, Ruled, Rules, Text, request,
 };
 use gateway::seal;
-use ground::fields::{Email, Metadata};
+use ground::fields::{Email, Locale, Metadata};
 use ground::id::{OrderId, ShippingRateId};
 use ground::money::AskedMoney;
 use identity::address::{AddressInput, PostalAddress};
@@ -45,6 +45,8 @@ pub struct OrderRequest {
     email: Option<Email>,
     /// The same with a name and a number; instead of `email`.
     customer: Option<CustomerInput>,
+    /// The language in which they are written to; the store's unless said otherwise.
+    locale: Option<Locale>,
     /// Where it goes.
     shipping_address: Option<AddressInput>,
     /// Who is billed.
@@ -163,6 +165,7 @@ fn buyer(caller: &Shopper, ask: &OrderRequest, faults: &mut Vec<FieldError>) -> 
     Buyer {
         customer_id: account.map(|account| account.id.clone()),
         email: email.or_else(|| account.map(|account| account.email.clone())),
+        locale: ask.locale.clone(),
         contact,
         shipping_address: ask.shipping_address.clone().map(PostalAddress::from),
         billing_address: ask.billing_address.clone().map(PostalAddress::from),

@@ -7,6 +7,7 @@ mod invitations;
 mod lifecycle;
 mod members;
 mod navigation;
+mod notifications;
 mod policies;
 mod settings;
 mod shipping_zones;
@@ -47,6 +48,11 @@ pub fn routes() -> Routes {
         .get("/v1/stores/{id}/navigation/{handle}", Cost::READ, navigation::show)
         .put("/v1/stores/{id}/navigation/{handle}", Cost::WRITE, navigation::put)
         .delete("/v1/stores/{id}/navigation/{handle}", Cost::WRITE, navigation::remove)
+        .get("/v1/stores/{id}/notifications", Cost::List, notifications::list)
+        .get("/v1/stores/{id}/notifications/{kind}/{locale}", Cost::READ, notifications::show)
+        .put("/v1/stores/{id}/notifications/{kind}/{locale}", Cost::WRITE, notifications::put)
+        .delete("/v1/stores/{id}/notifications/{kind}/{locale}", Cost::WRITE, notifications::remove)
+        .post("/v1/stores/{id}/notifications/{kind}/preview", Cost::READ, notifications::preview)
         .get("/v1/stores/{id}/policies/{handle}", Cost::READ, policies::show)
         .put("/v1/stores/{id}/policies/{handle}", Cost::WRITE, policies::put)
         .get("/v1/stores/{id}/shipping-zones", Cost::List, shipping_zones::list)

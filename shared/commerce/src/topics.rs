@@ -30,6 +30,7 @@ use reliability::incident;
 use sales::discount;
 use sales::dispute;
 use sales::gift_card;
+use sales::notifications;
 use sales::order;
 use sales::payment;
 use sales::shipping;
@@ -60,6 +61,7 @@ const DECLARED: &[&[Entry]] = &[
     location::TOPICS,
     inventory::TOPICS,
     gift_card::TOPICS,
+    notifications::TOPICS,
     discount::TOPICS,
     shipping::TOPICS,
     tax::TOPICS,

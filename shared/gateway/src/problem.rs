@@ -114,6 +114,7 @@ catalogue! {
     SubdomainTaken = 409 "subdomain_taken" "The subdomain is already in use.";
     DomainTaken = 409 "domain_taken" "The domain is already in use.";
     DomainLimit = 409 "domain_limit" "The store has reached its number of domains.";
+    LanguageLimit = 409 "language_limit" "The mail has reached its number of languages.";
     DomainPending = 409 "domain_pending" "The domain is not verified yet.";
     CurrencyLocked = 409 "currency_locked" "The currency can only change while the store is a draft without products and gift cards.";
     InvalidStateTransition = 409 "invalid_state_transition" "The resource's state does not allow this.";

@@ -326,6 +326,26 @@ impl<A: FromText + Described, B: FromText + Described> FromPath for (A, B) {
     }
 }
 
+impl<A, B, C> FromPath for (A, B, C)
+where
+    A: FromText + Described,
+    B: FromText + Described,
+    C: FromText + Described,
+{
+    fn from_path(values: &[&str]) -> Option<Self> {
+        let [first, second, third] = values else { return None };
+        let (first, second) = (A::from_text(first).ok()?, B::from_text(second).ok()?);
+        Some((first, second, C::from_text(third).ok()?))
+    }
+
+    #[cfg(feature = "openapi")]
+    fn describe(operation: &mut Operation) {
+        operation.takes_in_path::<A>(0);
+        operation.takes_in_path::<B>(1);
+        operation.takes_in_path::<C>(2);
+    }
+}
+
 impl<T: FromPath> Path<T> {
     fn of(inbound: &Inbound) -> Result<Self, Problem> {
         let values: Vec<&str> = inbound.params.iter().map(|(_, value)| value.as_str()).collect();

@@ -300,14 +300,6 @@ impl MailContent {
         Self { is_to_stranger: true, ..self }
     }
 
-    /// The content with a link to a page of the store's own. It holds a token: it stands alone on its
-    /// line, so that mail programs take all of it.
-    #[must_use]
-    pub fn linked(self, words: &str, link: &str) -> Self {
-        let Self { text, .. } = &self;
-        Self { text: format!("{text}\n{words}:\n{link}\n"), ..self }
-    }
-
     /// The content as one about the store's business.
     #[must_use]
     pub fn of_business(self, store: &StoreId) -> Self {

@@ -53,7 +53,7 @@ use gateway::clock::Timestamp;
 use gateway::item::{Item, Key, Packing};
 use gateway::outbox::Due;
 use ground::event::About;
-use ground::fields::{Currency, Email};
+use ground::fields::{Currency, Email, Locale};
 use ground::id::{CustomerId, OrderId, OrderItemId, PaymentId, StoreId};
 use ground::key::{self, IndexKey};
 use ground::money::Money;
@@ -104,6 +104,9 @@ pub struct Order {
     /// Where confirmations go.
     #[serde(default)]
     pub email: Option<Email>,
+    /// The language in which its shopper is written to; the store's unless it says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub locale: Option<Locale>,
     /// Whom it is for, in the shopper's words.
     #[serde(default)]
     pub contact: Option<OrderContact>,

@@ -146,6 +146,8 @@ async fn catalogue(world: &mut World) -> String {
     owner.put(&of_store("/navigation/main")).json(menu).await.expect(200);
     let policy = json!({"body_html": "<p>Text</p>", "published": true});
     owner.put(&of_store("/policies/refund")).json(policy).await.expect(200);
+    let words = json!({"subject": "Bestellung {{ order_number }}", "body": "Danke!"});
+    owner.put(&of_store("/notifications/order_placed/de")).json(words).await.expect(200);
     let places = owner.get("/v1/inventory/locations").await.expect(200);
     let place = places.str("/data/0/id");
     let image = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR and so on".to_vec();
@@ -157,6 +159,9 @@ async fn catalogue(world: &mut World) -> String {
     world.add("/v1/stores/{id}", &owner, &[&store.id]);
     world.add("/v1/stores/{id}/navigation/{handle}", &owner, &[&store.id, "main"]);
     world.add("/v1/stores/{id}/policies/{handle}", &owner, &[&store.id, "refund"]);
+    world.add("/v1/stores/{id}/notifications", &owner, &[&store.id]);
+    let in_german = [store.id.as_str(), "order_placed", "de"];
+    world.add("/v1/stores/{id}/notifications/{kind}/{locale}", &owner, &in_german);
     world.add("/v1/stores/{id}/settings", &owner, &[&store.id]);
     world.add("/v1/stores/{id}/members", &owner, &[&store.id]);
     world.make(&of_store("/domains"), json!({"host": "shop.example.com"})).await;

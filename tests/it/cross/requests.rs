@@ -107,6 +107,8 @@ impl Callers {
             ("{id}", id),
             ("{subdomain}", self.shop.store.subdomain.clone()),
             ("{handle}", if row.path.contains("policies") { "refund" } else { "main" }.to_owned()),
+            ("{kind}", "order_placed".to_owned()),
+            ("{locale}", "de".to_owned()),
             ("{type}", "store.updated".to_owned()),
             ("{provider}", "manual".to_owned()),
             ("{form}", "contact".to_owned()),

@@ -45,6 +45,12 @@ pub fn open_orders_of_store(store: &StoreId, created: Timestamp, id: &OrderId) -
     let key = Key::new(format!("STO#{store}#OPEN"), format!("{created}#{id}"));
     (Index::Gsi3, key)
 }
+/// A store's own words for a mail.
+pub fn notification_texts(store: &StoreId, kind: &str) -> Key {
+    Key::new(format!("STO#{store}"), format!("{NOTIFICATION_TEXTS}{kind}"))
+}
+/// What sort keys of these begin with.
+pub const NOTIFICATION_TEXTS: &str = "NTF#";
 /// A customer's orders, by creation.
 pub fn orders_of_customer(
     store: &StoreId,

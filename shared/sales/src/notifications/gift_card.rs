@@ -1,35 +1,41 @@
 //! The mail that brings a gift card.
 
 use gateway::clock::DAY;
-use ground::mail::{MailContent, unlinked};
+use gateway::problem::Problem;
+use ground::mail::MailContent;
 use identity::store::Store;
 
+use super::template::Values;
+use super::texts::NotificationTexts;
 use crate::gift_card::{GiftCard, GiftCardCode, LastDay, Recipient};
 
-/// A gift card for its recipient: the only place besides the merchant's answer that says the
-/// code.
+/// A gift card for its recipient, in the store's words: the only place besides the merchant's answer that
+/// says the code.
+///
+/// # Errors
+/// `internal`.
 pub fn gift_card(
     to: &Recipient,
-    store: &Store,
-    card: &GiftCard,
+    texts: &NotificationTexts,
+    (store, card): (&Store, &GiftCard),
     code: &GiftCardCode,
-) -> MailContent {
+) -> Result<MailContent, Problem> {
     let quoted = |message: &String| {
-        let lines = message.lines().map(|line| format!("    {}", unlinked(line)));
-        let lines: Vec<_> = lines.collect();
-        format!("With these words:\n\n{}\n\n", lines.join("\n"))
+        let lines: Vec<_> = message.lines().map(|line| format!("    {line}")).collect();
+        lines.join("\n")
     };
-    let words = to.message.as_ref().map(quoted).unwrap_or_default();
-    let end = card.expires_on.as_ref().map(LastDay::as_str);
-    let end = end.map(|day| format!("It is good until {day}.\n")).unwrap_or_default();
-    let text = format!(
-        "You have a gift card for the shop\n\n    {}\n\nIt is worth {} {}.\n\n{words}\
-         Code: {}\n\n{end}Whoever has the code can spend it: keep it to yourself.\n",
-        unlinked(&store.name),
-        card.initial_value.decimal(),
-        card.initial_value.currency,
-        code.reveal(),
-    );
-    let mail = MailContent::new(&to.email, "You have a gift card", text, DAY.saturating_mul(7));
-    MailContent { gift_card: Some(card.id.clone()), ..mail.from_store(Some(&store.id)) }
+    let worth = &card.initial_value;
+    let known = [
+        ("shop", Some(store.name.clone())),
+        ("value", Some(format!("{} {}", worth.decimal(), worth.currency))),
+        ("code", Some(code.reveal().to_owned())),
+        ("message", to.message.as_ref().map(quoted)),
+        ("expires_on", card.expires_on.as_ref().map(LastDay::as_str).map(str::to_owned)),
+    ];
+    let values: Values =
+        known.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
+    let said = texts.render(None, &store.locale, &values)?;
+    let mail = MailContent::new(&to.email, "", String::new(), DAY.saturating_mul(7));
+    let mail = said.to(mail.from_store(Some(&store.id)));
+    Ok(MailContent { gift_card: Some(card.id.clone()), ..mail })
 }

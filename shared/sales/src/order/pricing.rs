@@ -10,7 +10,7 @@ use catalogue::inventory::{self, Level};
 use catalogue::product::{ProductStatus, Sellable};
 use gateway::clock::Timestamp;
 use gateway::problem::FieldError;
-use ground::fields::Email;
+use ground::fields::{Email, Locale};
 use ground::id::{CustomerId, OrderItemId};
 use ground::money::Money;
 use identity::address::PostalAddress;
@@ -40,6 +40,8 @@ pub struct Buyer {
     pub customer_id: Option<CustomerId>,
     /// Where confirmations go.
     pub email: Option<Email>,
+    /// The language in which they are written to.
+    pub locale: Option<Locale>,
     /// Whom it is for.
     pub contact: Option<OrderContact>,
     /// Where it goes.
@@ -254,6 +256,7 @@ impl Order {
             guest: guest.map(|email| store.guest_key(email)),
             customer_id: buyer.customer_id,
             email: buyer.email,
+            locale: buyer.locale,
             contact: buyer.contact,
             status: if terms.draft { OrderStatus::Draft } else { OrderStatus::Open },
             on_hold: false,

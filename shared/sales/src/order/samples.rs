@@ -63,6 +63,7 @@ fn order() -> Order {
         number: "#1001".into(),
         customer_id: None,
         email: Some(sample("ann@example.com")),
+        locale: None,
         contact: None,
         status: OrderStatus::Open,
         on_hold: false,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use gateway::clock::Timestamp;
-use ground::fields::{Currency, Email};
+use ground::fields::{Currency, Email, Locale};
 use ground::id::{
     CustomerId, GiftCardId, LocationId, OrderId, OrderItemId, PaymentId, ProductId, StoreId,
     VariantId,
@@ -33,6 +33,8 @@ ground::view! {
         customer_id: Option<CustomerId>,
         /// Where confirmations go.
         email: Option<Email>,
+        /// The language in which its shopper is written to; the store's unless it says.
+        locale: Option<Locale>,
         /// Whom it is for, in the shopper's words.
         contact: Option<OrderContact>,
         /// Where it is in its life.

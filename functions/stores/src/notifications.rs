@@ -1,0 +1,207 @@
+//! The words of mails to shoppers, in a store's own words and by language.
+
+use axum::extract::State;
+use gateway::app::App;
+use gateway::page::Paging;
+use gateway::problem::{Code, Problem};
+use gateway::reply::{Json, Page};
+use gateway::request::{Body, IfMatch, Path, Text, request};
+use gateway::table::{Query, Write, retry};
+use ground::event::{Event, Topic};
+use ground::fields::Locale;
+use ground::id::StoreId;
+use ground::key;
+use ground::scope::{ReadContent, WriteContent};
+use platform::caller::StoreAccess;
+use sales::notifications::{
+    MAX_LANGUAGES, NOTIFICATION_TEXT_DELETED, NOTIFICATION_TEXT_UPDATED, NotificationKind,
+    NotificationText, NotificationTextView, NotificationTexts, Rendered, Wording,
+};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::written;
+
+/// `GET /v1/stores/{id}/notifications`: Lists the mails that the store says in its own words.
+///
+/// # Errors
+/// `invalid_cursor`.
+pub(crate) async fn list(
+    caller: StoreAccess<ReadContent>,
+    State(app): State<App>,
+    Path(_): Path<StoreId>,
+    paging: Paging,
+) -> Result<Page<NotificationTextView>, Problem> {
+    let of_store = Query::partition(key::store(&caller.store.id).pk);
+    let texts = of_store.begins_with(key::NOTIFICATION_TEXTS);
+    let all: Vec<NotificationTexts> = app.table.all(&texts, NotificationKind::ALL.len()).await?;
+    let views = all.iter().flat_map(NotificationTexts::views).collect();
+    paging.whole(&app, views, |view: &NotificationTextView| view.id.clone()).await
+}
+
+async fn texts(
+    app: &App,
+    store: &StoreId,
+    kind: NotificationKind,
+) -> Result<NotificationTexts, Problem> {
+    let key = key::notification_texts(store, kind.as_str());
+    Ok(app.table.get(&key).await?.unwrap_or_else(|| NotificationTexts::none(store, kind)))
+}
+
+fn shown(text: &NotificationText, kind: NotificationKind) -> Json<NotificationTextView> {
+    Json::new(&NotificationTextView::of(text, kind)).version(text.version)
+}
+
+/// `GET /v1/stores/{id}/notifications/{kind}/{locale}`: The store's own words for a mail in a language.
+///
+/// # Errors
+/// `not_found`: there is no such mail, or the store has no words of its own for it in that language.
+pub(crate) async fn show(
+    caller: StoreAccess<ReadContent>,
+    State(app): State<App>,
+    Path((_, kind, locale)): Path<(StoreId, NotificationKind, Locale)>,
+) -> Result<Json<NotificationTextView>, Problem> {
+    let texts = texts(&app, &caller.store.id, kind).await?;
+    texts.get(&locale).map(|text| shown(text, kind)).ok_or_else(|| Code::NotFound.into())
+}
+
+/// The words of a mail.
+#[request]
+#[derive(Debug, Clone)]
+pub(crate) struct TextRequest {
+    /// The subject. What stands for something is written `{{ order_number }}`.
+    subject: Text<1, 200>,
+    /// The text, in which `{% if link %} … {% else %} … {% endif %}` asks whether there is something.
+    body: Text<1, 4_000>,
+}
+
+impl From<TextRequest> for Wording {
+    fn from(ask: TextRequest) -> Self {
+        Self { subject: ask.subject.into(), body: ask.body.into() }
+    }
+}
+
+/// Writes a mail's words, and tells of those of one language.
+fn save(
+    app: &App,
+    texts: &NotificationTexts,
+    topic: &Topic<NotificationTextView>,
+    text: &NotificationText,
+) -> Write {
+    let view = NotificationTextView::of(text, texts.kind);
+    let event = Event::new(topic, texts.about(&view), &view, app.clock.now());
+    written(app.table.write(), texts).emit(event)
+}
+
+/// `PUT /v1/stores/{id}/notifications/{kind}/{locale}`: Says a mail in the store's own words, in a language.
+///
+/// # Errors
+/// `not_found`: there is no such mail; `precondition_failed`; `language_limit`; `invalid_template`,
+/// `unknown_placeholder`, `placeholder_not_allowed`, `placeholder_required`, `link_not_allowed` as faults of
+/// `/subject` and `/body`.
+pub(crate) async fn put(
+    caller: StoreAccess<WriteContent>,
+    State(app): State<App>,
+    Path((_, kind, locale)): Path<(StoreId, NotificationKind, Locale)>,
+    if_match: IfMatch,
+    Body(ask): Body<TextRequest>,
+) -> Result<Json<NotificationTextView>, Problem> {
+    let wording = Wording::from(ask);
+    wording.judge(kind)?;
+    retry(|| async {
+        let now = app.clock.now();
+        let before = texts(&app, &caller.store.id, kind).await?;
+        if_match.check(before.get(&locale).map_or(0, |text| text.version))?;
+        let after = before.with(&locale, wording.clone(), now);
+        if after.texts.len() > MAX_LANGUAGES {
+            return Err(Code::LanguageLimit.with("limit", MAX_LANGUAGES));
+        }
+        let Some(text) = after.get(&locale) else { return Err(Code::NotFound.into()) };
+        save(&app, &after, &NOTIFICATION_TEXT_UPDATED, text).answer(shown(text, kind), now).await
+    })
+    .await
+}
+
+/// `DELETE /v1/stores/{id}/notifications/{kind}/{locale}`: Takes the store's own words for a mail back.
+///
+/// # Errors
+/// `not_found`, `precondition_failed`.
+pub(crate) async fn remove(
+    caller: StoreAccess<WriteContent>,
+    State(app): State<App>,
+    Path((_, kind, locale)): Path<(StoreId, NotificationKind, Locale)>,
+    if_match: IfMatch,
+) -> Result<Json<NotificationTextView>, Problem> {
+    retry(|| async {
+        let now = app.clock.now();
+        let before = texts(&app, &caller.store.id, kind).await?;
+        let Some(text) = before.get(&locale) else { return Err(Code::NotFound.into()) };
+        if_match.check(text.version)?;
+        let after = before.without(&locale);
+        save(&app, &after, &NOTIFICATION_TEXT_DELETED, text).answer(shown(text, kind), now).await
+    })
+    .await
+}
+
+/// Words to look at; without any, those that would be used.
+#[request]
+#[derive(Debug, Clone)]
+pub(crate) struct PreviewRequest {
+    /// The language of the reader; the store's unless said otherwise.
+    locale: Option<Locale>,
+    /// The subject.
+    subject: Option<Text<1, 200>>,
+    /// The text.
+    body: Option<Text<1, 4_000>>,
+}
+
+/// A mail as it would be read.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub(crate) struct Preview {
+    /// Which mail.
+    kind: NotificationKind,
+    /// The words that were used.
+    wording: Wording,
+    /// What is read then.
+    rendered: Rendered,
+    /// What can stand in it, with what stands in this preview.
+    placeholders: Vec<PlaceholderView>,
+}
+
+/// What can stand in a mail.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub(crate) struct PlaceholderView {
+    /// Its name.
+    name: &'static str,
+    /// What stands for it in a preview.
+    sample: &'static str,
+    /// Whether the body needs it.
+    required: bool,
+}
+
+/// `POST /v1/stores/{id}/notifications/{kind}/preview`: Shows a mail as it would be read.
+///
+/// # Errors
+/// `not_found`: there is no such mail; the faults of words, as when they are put.
+pub(crate) async fn preview(
+    caller: StoreAccess<ReadContent>,
+    State(app): State<App>,
+    Path((_, kind)): Path<(StoreId, NotificationKind)>,
+    Body(ask): Body<PreviewRequest>,
+) -> Result<Json<Preview>, Problem> {
+    let texts = texts(&app, &caller.store.id, kind).await?;
+    let used = texts.wording(ask.locale.as_ref(), &caller.store.locale);
+    let wording = Wording {
+        subject: ask.subject.map_or(used.subject, String::from),
+        body: ask.body.map_or(used.body, String::from),
+    };
+    wording.judge(kind)?;
+    let view = |one: &sales::notifications::Placeholder| PlaceholderView {
+        name: one.name,
+        sample: one.sample,
+        required: kind.required() == Some(one.name),
+    };
+    let placeholders = kind.placeholders().iter().map(view).collect();
+    let rendered = wording.preview(kind)?;
+    Ok(Json::new(&Preview { kind, wording, rendered, placeholders }))
+}

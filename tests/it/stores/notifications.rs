@@ -1,0 +1,151 @@
+//! Mails to shoppers, in a store's own words.
+
+use support::{Market, Value, cart, inr, json, race, unique};
+
+fn path(market: &Market, rest: &str) -> String {
+    format!("/v1/stores/{}/notifications{rest}", market.store.id)
+}
+
+/// A market whose store reads French, and has a page of its orders.
+async fn market() -> Market {
+    let market = Market::proven().await;
+    let store = format!("/v1/stores/{}", market.store.id);
+    market.owner.patch(&store).json(json!({"locale": "fr"})).await.expect(200);
+    let page = json!({"notifications": {
+        "order_status_url": "https://shop.example/orders/{order_id}?token={token}",
+    }});
+    market.owner.patch(&format!("{store}/settings")).json(page).await.expect(200);
+    market
+}
+
+async fn say(market: &Market, place: &str, subject: &str, body: &str) {
+    let ask = json!({"subject": subject, "body": body});
+    market.owner.put(&path(market, place)).json(ask).await.expect(200);
+}
+
+#[tokio::test]
+async fn a_shopper_reads_the_stores_words_in_their_language() {
+    let market = market().await;
+    let book = market.stock(1_000, 100).await;
+    let body = "Merci {{ shop }}\n{% if outstanding %}\u{c0} payer: {{ outstanding }}\n{% else %}Pay\u{e9}\n{% endif %}{{ link }}";
+    say(&market, "/order_placed/fr", "Commande {{ order_number }}", body).await;
+    say(&market, "/order_placed/de", "Bestellung", "Summe: {{ total }}").await;
+    let order = |locale: Option<&str>| {
+        let (mut ask, email) = (cart(&[(&book, 1)]), format!("{}@example.com", unique("reader")));
+        ask["email"] = json!(email);
+        if let Some(locale) = locale {
+            ask["locale"] = json!(locale);
+        }
+        let market = &market;
+        async move {
+            let placed = market.order(ask).await;
+            let mail = market.gateway.mailbox(&email).nth(1).await;
+            (market.show(&placed.id).await.at("/locale").clone(), mail)
+        }
+    };
+    let (locale, mail) = order(Some("de-AT")).await;
+    assert_eq!(locale, json!("de-AT"));
+    assert_eq!((mail.subject.as_str(), mail.text.trim()), ("Bestellung", "Summe: 10.00 INR"));
+    let (locale, mail) = order(None).await;
+    assert_eq!((locale, mail.subject.as_str()), (Value::Null, "Commande #1002"));
+    assert!(mail.text.contains("\n\u{c0} payer: 10.00 INR\nhttps://shop.example/orders/ord_"));
+    let (_, mail) = order(Some("en-IN")).await;
+    assert_eq!(mail.subject, "Your order #1003");
+    assert!(mail.text.contains("\nSee your order:\nhttps://shop.example/"), "{}", mail.text);
+    // What was removed is said in the words that are built in.
+    market.owner.delete(&path(&market, "/order_placed/fr")).await.expect(200);
+    assert_eq!(order(Some("fr")).await.1.subject, "Your order #1004");
+    // A gift card comes in the store's language.
+    say(&market, "/gift_card/fr", "Un cadeau", "{{ value }}\n{{ message }}\nCode: {{ code }}")
+        .await;
+    let email = format!("{}@example.com", unique("friend"));
+    let card = json!({"initial_value": inr(500), "recipient": {"email": email, "message": "Go to evil.example"}});
+    market.owner.post("/v1/products/gift-cards").key(&unique("c")).json(card).await.expect(201);
+    let mail = market.gateway.mailbox(&email).nth(1).await;
+    assert!(mail.text.starts_with("5.00 INR\n    Go to evil. example\nCode: "), "{}", mail.text);
+}
+
+#[tokio::test]
+async fn words_are_written_read_listed_and_taken_back() {
+    let market = market().await;
+    let owner = &market.owner;
+    let one = path(&market, "/order_shipped/pt-BR");
+    owner.get(&one).await.expect(404);
+    let ask = json!({"subject": "A caminho", "body": "{{ tracking_url }}"});
+    let made = owner.put(&one).json(ask.clone()).await.expect(200);
+    assert_eq!((made.str("/id").as_str(), made.int("/version")), ("order_shipped.pt-br", 1));
+    assert_eq!((made.str("/locale").as_str(), made.etag()), ("pt-BR", "\"1\"".to_owned()));
+    let again = json!({"subject": "Saiu", "body": "{{ tracking_url }}"});
+    let stale = owner.put(&one).header("if-match", "\"2\"").json(again.clone()).await;
+    stale.expect(412).problem("precondition_failed");
+    let changed = owner.put(&one).header("if-match", "\"1\"").json(again).await.expect(200);
+    assert_eq!((changed.str("/subject").as_str(), changed.int("/version")), ("Saiu", 2));
+    say(&market, "/order_placed/fr", "Commande", "Merci").await;
+    let all = owner.get(&path(&market, "")).await.expect(200);
+    let ids: Vec<_> = all.data().iter().map(|text| text["id"].as_str().unwrap()).collect();
+    assert_eq!(ids, ["order_placed.fr", "order_shipped.pt-br"]);
+    assert_eq!(
+        owner.get(&path(&market, "/order_shipped/PT-br")).await.expect(200).json,
+        changed.json
+    );
+    owner.delete(&one).await.expect(200);
+    owner.delete(&one).await.expect(404);
+    market.gateway.quiet().await;
+    assert_eq!(market.gateway.events("notification_text.updated").await.len(), 3);
+    assert_eq!(market.gateway.events("notification_text.deleted").await.len(), 1);
+    owner.put(&path(&market, "/account_closed/fr")).json(ask.clone()).await.expect(404);
+    owner.put(&path(&market, "/order_placed/french")).json(ask).await.expect(404);
+}
+
+#[tokio::test]
+async fn a_preview_shows_what_would_be_read_and_writes_nothing() {
+    let market = market().await;
+    let owner = &market.owner;
+    let preview = path(&market, "/order_cancelled/preview");
+    let built_in = owner.post(&preview).json(json!({})).await.expect(200);
+    assert_eq!(built_in.str("/rendered/subject"), "Your order #1001 was cancelled");
+    assert!(built_in.str("/wording/body").contains("{% if reason %}"));
+    assert_eq!(built_in.str("/placeholders/0/name"), "shop");
+    say(&market, "/order_cancelled/fr", "Annul\u{e9}e", "{{ reason }}").await;
+    assert_eq!(owner.post(&preview).json(json!({})).await.str("/rendered/subject"), "Annul\u{e9}e");
+    let english = json!({"locale": "en"});
+    let english = owner.post(&preview).json(english).await.expect(200);
+    assert_eq!(english.json["rendered"], built_in.json["rendered"]);
+    let before = market.gateway.count().await;
+    let given = json!({"body": "Parce que: {{ reason }}"});
+    let given = owner.post(&preview).json(given).await.expect(200);
+    assert_eq!(given.str("/rendered/text"), "Parce que: Out of stock\n");
+    assert_eq!(market.gateway.count().await, before);
+    let broken = json!({"subject": "{{ nothing }}", "body": "https://evil.example"});
+    let broken = owner.post(&preview).json(broken).await.expect(422);
+    let expected = [("/subject", "unknown_placeholder"), ("/body", "link_not_allowed")];
+    let mut found = broken.field_errors();
+    found.reverse();
+    found.sort_by_key(|(at, _)| at != "/subject");
+    assert_eq!(found, expected.map(|(at, code)| (at.to_owned(), code.to_owned())));
+    let useless = json!({"subject": "Pay", "body": "Now"});
+    let useless =
+        owner.put(&path(&market, "/payment_requested/fr")).json(useless).await.expect(422);
+    assert_eq!(useless.field_errors()[0].1, "placeholder_required");
+}
+
+#[tokio::test]
+async fn a_mail_has_at_most_20_languages_however_they_race() {
+    let market = market().await;
+    let turn = std::sync::atomic::AtomicU8::new(0);
+    let answers = race(26, || {
+        let letter = b'a' + turn.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let place = format!("/order_placed/x{}", char::from(letter));
+        let ask = json!({"subject": "S", "body": "B"});
+        market.owner.put(&path(&market, &place)).json(ask).into_future()
+    })
+    .await;
+    let done = answers.iter().filter(|answer| answer.status == 200).count();
+    let refused = answers.into_iter().filter(|answer| answer.status != 200);
+    for answer in refused {
+        assert!(answer.status == 503 || answer.text.contains("language_limit"), "{answer:?}");
+    }
+    assert!(done <= 20, "{done}");
+    let all = market.owner.get(&format!("{}?limit=100", path(&market, ""))).await.expect(200);
+    assert_eq!(all.data().len(), done);
+}
