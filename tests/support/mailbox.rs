@@ -101,14 +101,17 @@ impl Mailbox {
     }
 }
 
-/// A text in ASCII as it was before it was quoted (RFC 2045 §6.7): mails with long lines are.
+/// A text as it was before it was quoted (RFC 2045 §6.7): mails with long lines are, or with letters that
+/// ASCII has not.
 fn unquoted(text: &str) -> String {
     let text = text.replace("=\n", "");
     let mut parts = text.split('=');
-    let first = parts.next().unwrap_or_default().to_owned();
-    parts.fold(first, |whole, part| {
+    let first = parts.next().unwrap_or_default().as_bytes().to_vec();
+    let bytes = parts.fold(first, |mut whole, part| {
         let (code, rest) = part.split_at(2);
-        let byte = u8::from_str_radix(code, 16).expect("two hexadecimal digits");
-        whole + &char::from(byte).to_string() + rest
-    })
+        whole.push(u8::from_str_radix(code, 16).expect("a byte in hexadecimal digits"));
+        whole.extend_from_slice(rest.as_bytes());
+        whole
+    });
+    String::from_utf8(bytes).expect("mails are UTF-8")
 }
