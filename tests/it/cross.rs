@@ -1,5 +1,6 @@
 //! What holds of every family, and of the system as a whole.
 
+mod amounts;
 mod binaries;
 mod boundaries;
 mod contract;

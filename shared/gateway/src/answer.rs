@@ -155,6 +155,16 @@ fn tag(body: &[u8]) -> String {
     format!("\"{tag}\"")
 }
 
+/// Gives an answer whose `ETag` is its body's digest that of another body.
+pub(crate) fn retag(head: &mut http::response::Parts, body: &[u8]) {
+    if head.extensions.get::<Versioned>().is_some() || !head.headers.contains_key(header::ETAG) {
+        return;
+    }
+    if let Ok(tag) = HeaderValue::from_str(&tag(body)) {
+        head.headers.insert(header::ETAG, tag);
+    }
+}
+
 /// Gives what anybody may read a validator where its handler gave none, so that every public
 /// answer can be asked for again without being sent again.
 pub(crate) async fn tagged(response: Response) -> Response {

@@ -63,7 +63,7 @@ pub(crate) fn preflight(method: &Method, request: &HeaderMap) -> Option<(StatusC
     headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, asked.clone());
     let allowed = "authorization, content-type, idempotency-key, if-match, if-none-match, \
                    traceparent, x-request-id, x-service-store-id, x-service-order-token, \
-                   x-service-preview-token";
+                   x-service-preview-token, x-service-locale";
     headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static(allowed));
     headers.insert(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600"));
     headers.insert(HeaderName::from_static("vary"), HeaderValue::from_static("Origin"));

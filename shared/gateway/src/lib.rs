@@ -12,6 +12,7 @@
 //! - What a handler can reach is [`app`]; what is known of its request is [`context`]; what is counted of
 //!   all of them is [`metrics`].
 
+pub mod amounts;
 pub mod answer;
 pub mod app;
 pub mod bridged;

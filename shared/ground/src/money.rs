@@ -3,7 +3,7 @@
 //! An amount is never negative and never a float. What is computed over an order is allocated to
 //! its lines by largest remainder, so that the lines add up to the total.
 
-use gateway::request::{Fault, FromText, request};
+use gateway::request::{Fault, FromText, Text, request};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -14,11 +14,23 @@ pub const MAX_AMOUNT: i64 = 99_999_999_999;
 
 /// An amount in a currency.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(transform = written_out)]
 pub struct Money {
     /// Minor units: 129900 is 1,299.00 INR.
     pub amount: i64,
     /// ISO 4217.
     pub currency: Currency,
+}
+
+/// What whoever asks for it reads beside an amount ([`gateway::amounts`]).
+fn written_out(schema: &mut schemars::Schema) {
+    let formatted = serde_json::json!({
+        "type": "string",
+        "description": "As it is read in the language that `X-Service-Locale` names; absent without.",
+    });
+    if let Some(properties) = schema.get_mut("properties").and_then(|all| all.as_object_mut()) {
+        properties.insert("formatted".to_owned(), formatted);
+    }
 }
 
 /// An amount of money in a request, not yet compared with the store's currency.
@@ -29,6 +41,8 @@ pub struct AskedMoney {
     pub amount: gateway::request::Int<0, MAX_AMOUNT>,
     /// ISO 4217.
     pub currency: Currency,
+    /// Ignored: what was read can be sent back.
+    pub formatted: Option<Text<0, 100>>,
 }
 
 /// [`AskedMoney`] of more than nothing, for `#[schemars(schema_with = …)]`.
@@ -39,6 +53,7 @@ pub fn positive(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
         "properties": {
             "amount": {"type": "integer", "minimum": 1, "maximum": MAX_AMOUNT, "description": "Minor units."},
             "currency": currency,
+            "formatted": {"type": ["string", "null"], "maxLength": 100, "description": "Ignored."},
         },
         "required": ["amount", "currency"],
         "additionalProperties": false,
@@ -63,9 +78,7 @@ impl AskedMoney {
 impl Currency {
     /// How many decimals it has: 0, 2 or 3 (ISO 4217).
     pub fn exponent(&self) -> u16 {
-        iso_currency::Currency::from_code(self.as_str())
-            .and_then(iso_currency::Currency::exponent)
-            .unwrap_or(2)
+        gateway::amounts::exponent(self.as_str())
     }
 }
 
@@ -200,6 +213,7 @@ mod tests {
         let asked = AskedMoney {
             amount: gateway::request::Int(5),
             currency: Currency::from_text("INR").unwrap(),
+            formatted: None,
         };
         let inr = Currency::from_text("INR").unwrap();
         assert_eq!(asked.in_currency(&inr).unwrap(), money(5, "INR"));

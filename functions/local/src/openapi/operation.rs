@@ -186,7 +186,26 @@ fn parameters(operation: &Operation<'_>, row: &Row) -> Value {
             "schema": {"type": "string"},
         }));
     }
+    if MONEYED.iter().any(|prefix| row.path.starts_with(prefix)) {
+        all.push(json!({"$ref": "#/components/parameters/X-Service-Locale"}));
+    }
     all.into()
+}
+
+/// Where amounts of money are shown.
+const MONEYED: [&str; 5] =
+    ["/v1/storefront/{subdomain}", "/v1/orders", "/v1/payments", "/v1/products", "/v1/discounts"];
+
+/// What many operations take.
+pub(super) fn shared_parameters() -> Value {
+    json!({"X-Service-Locale": {
+        "name": "X-Service-Locale", "in": "header", "required": false,
+        "description": "The language in which amounts of money are written out, beside what they are: `formatted`.",
+        "schema": {
+            "type": "string",
+            "pattern": "^[A-Za-z]{2,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?$",
+        },
+    }})
 }
 
 fn parameter(parameter: &Parameter) -> Value {

@@ -8,6 +8,7 @@ use axum::response::{IntoResponse, Response};
 use futures_util::future::join;
 use http::{HeaderValue, Method, header};
 
+use crate::amounts;
 use crate::answer;
 use crate::app::App;
 use crate::bridged;
@@ -37,9 +38,12 @@ pub(super) async fn edge(
     let context = Context::new(&headers, request.uri().path(), app.clock.now());
     context.keep(untouched);
     let answered = Arc::clone(&context);
+    let reader = amounts::wanted(&headers);
+    let refused = reader.as_ref().err().cloned();
     let asked = method.clone();
     let handled = context.scope(async move {
-        if let Some(Unreadable(problem)) = request.extensions_mut().remove() {
+        let unreadable = request.extensions_mut().remove().map(|Unreadable(problem)| problem);
+        if let Some(problem) = unreadable.or(refused) {
             return problem.into_response();
         }
         match cors::preflight(&method, request.headers()) {
@@ -57,6 +61,10 @@ pub(super) async fn edge(
         response.headers_mut(),
     );
     finish(&app, &answered, &asked, &mut response);
+    amounts::vary(&mut response);
+    if let Ok(Some(reader)) = &reader {
+        response = amounts::write_out(reader, response).await;
+    }
     answer::revalidate(&asked, &headers, &mut response);
     response
 }
