@@ -12,11 +12,13 @@ use axum::response::Response;
 use fixed_decimal::Decimal;
 use http::{HeaderMap, HeaderValue, header};
 use http_body_util::BodyExt;
+use icu_decimal::options::DecimalFormatterOptions;
 use icu_decimal::{DecimalFormatter, DecimalFormatterPreferences};
 use icu_experimental::dimension::currency::CurrencyType;
 use icu_experimental::dimension::currency::formatter::{
     CurrencyFormatter, CurrencyFormatterPreferences,
 };
+use icu_experimental::dimension::currency::options::CurrencyFormatterOptions;
 use icu_locale_core::Locale;
 use serde_json::Value;
 
@@ -137,8 +139,12 @@ impl Style {
     fn of(locale: &Locale, currency: &str) -> Option<Self> {
         let kind = CurrencyType::try_from_str(currency).ok()?;
         let preferences = CurrencyFormatterPreferences::from(locale);
-        let formatter =
-            CurrencyFormatter::try_new_symbol(preferences, kind, Default::default()).ok()?;
+        let formatter = CurrencyFormatter::try_new_symbol(
+            preferences,
+            kind,
+            CurrencyFormatterOptions::default(),
+        )
+        .ok()?;
         let zero = formatter.format_fixed_decimal(&Decimal::from(0)).to_string();
         let is_digit = |(_, c): &(usize, char)| c.is_numeric();
         let digits = zero.chars().filter(|c| c.is_numeric()).count();
@@ -150,7 +156,8 @@ impl Style {
         let (before, after) =
             (zero.get(..first)?, zero.get(last.saturating_add(end.len_utf8())..)?);
         let preferences = DecimalFormatterPreferences::from(locale);
-        let plain = DecimalFormatter::try_new(preferences, Default::default()).ok()?;
+        let plain =
+            DecimalFormatter::try_new(preferences, DecimalFormatterOptions::default()).ok()?;
         Some(Self::Around(before.to_owned(), plain, after.to_owned()))
     }
 

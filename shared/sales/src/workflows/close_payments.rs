@@ -31,7 +31,7 @@ pub(super) const ASKED_AGAIN: Duration = MINUTE.saturating_mul(2);
 /// for again.
 pub(super) async fn close_payments_or_warn(app: &App, store: &StoreId, id: &OrderId) {
     let deadline = ProviderDeadline::since(app.clock.now());
-    if let Err(problem) = close_payments(app, store, id, &deadline).await {
+    if let Err(problem) = Box::pin(close_payments(app, store, id, &deadline)).await {
         tracing::warn!(cause = %problem, order = id.as_str(), "payments of an order not closed");
     }
 }

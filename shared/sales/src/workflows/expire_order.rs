@@ -39,7 +39,7 @@ pub async fn process(
     if !order.is_over() {
         return Box::pin(expire(app, order, deadline, now)).await;
     }
-    close_payments(app, &order.store_id, &order.id, deadline).await
+    Box::pin(close_payments(app, &order.store_id, &order.id, deadline)).await
 }
 
 /// An order that was not paid in time expires, unless it was paid after all.
