@@ -186,7 +186,7 @@ fn parameters(operation: &Operation<'_>, row: &Row) -> Value {
             "schema": {"type": "string"},
         }));
     }
-    if MONEYED.iter().any(|prefix| row.path.starts_with(prefix)) {
+    if shows_money(row) {
         all.push(json!({"$ref": "#/components/parameters/X-Service-Locale"}));
     }
     all.into()
@@ -195,6 +195,11 @@ fn parameters(operation: &Operation<'_>, row: &Row) -> Value {
 /// Where amounts of money are shown.
 const MONEYED: [&str; 5] =
     ["/v1/storefront/{subdomain}", "/v1/orders", "/v1/payments", "/v1/products", "/v1/discounts"];
+
+/// Whether a row may show amounts of money.
+pub(super) fn shows_money(row: &Row) -> bool {
+    MONEYED.iter().any(|prefix| row.path.starts_with(prefix))
+}
 
 /// What many operations take.
 pub(super) fn shared_parameters() -> Value {

@@ -58,6 +58,9 @@ pub(super) fn oauth_schema() -> Value {
 pub(super) fn implied(row: &Row) -> BTreeSet<&'static str> {
     let mut codes =
         vec![Code::Internal, Code::Unavailable, Code::AnswerTooLarge, Code::ValidationFailed];
+    if super::operation::shows_money(row) {
+        codes.push(Code::InvalidHeader);
+    }
     // What the bridge may not reach.
     codes.push(Code::PathNotAllowed);
     // What is free costs whoever is refused.
