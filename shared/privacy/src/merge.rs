@@ -19,7 +19,6 @@ use gateway::problem::Problem;
 use gateway::table::{Query, WalkPlace};
 use ground::id::{CustomerId, MergeId, StoreId};
 use ground::key::{self, IndexKey};
-use identity::customer::MAX_FORMER_EMAILS;
 use serde::{Deserialize, Serialize};
 
 use crate::steps::Walking;
@@ -71,6 +70,9 @@ impl MergePart {
         }
     }
 }
+
+/// Merges into one customer: more than anybody makes.
+const MOST: usize = 1_000;
 
 /// A merge of a customer into another.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -182,6 +184,6 @@ impl Merge {
     ) -> Result<Vec<Self>, Problem> {
         let partition = key::customer(store, customer).pk;
         let merges = Query::partition(partition).begins_with(key::MERGES);
-        app.table.all(&merges, MAX_FORMER_EMAILS).await
+        app.table.all(&merges, MOST).await
     }
 }

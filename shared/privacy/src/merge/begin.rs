@@ -20,6 +20,8 @@ use crate::redaction::Redaction;
 
 /// Addresses that one account has proven, and whose guests' orders it still waits for.
 const MOST_WORKS: usize = 20;
+/// Merges into an account that move with it, in one transaction.
+const MOST_MERGES: usize = 20;
 
 /// Two customers, as they were read.
 struct Both {
@@ -87,6 +89,9 @@ impl Both {
         }
         if self.former.iter().any(|merge| !merge.is_over()) {
             reasons.insert("merge");
+        }
+        if self.former.len() > MOST_MERGES {
+            reasons.insert("merges");
         }
         reasons
     }
