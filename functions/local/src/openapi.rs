@@ -95,7 +95,6 @@ pub fn document(root: &Path) -> Result<Value, AnyError> {
             "schemas": all,
             "responses": refusals,
             "headers": operation::headers(),
-            "parameters": operation::shared_parameters(),
             "securitySchemes": operation::security_schemes(),
         },
     }))

@@ -187,7 +187,14 @@ fn parameters(operation: &Operation<'_>, row: &Row) -> Value {
         }));
     }
     if shows_money(row) {
-        all.push(json!({"$ref": "#/components/parameters/X-Service-Locale"}));
+        all.push(json!({
+            "name": "X-Service-Locale", "in": "header", "required": false,
+            "description": "The reader's language: amounts get `formatted`.",
+            "schema": {
+                "type": "string",
+                "pattern": "^[A-Za-z]{2,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?$",
+            },
+        }));
     }
     all.into()
 }
@@ -199,18 +206,6 @@ const MONEYED: [&str; 5] =
 /// Whether a row may show amounts of money.
 pub(super) fn shows_money(row: &Row) -> bool {
     MONEYED.iter().any(|prefix| row.path.starts_with(prefix))
-}
-
-/// What many operations take.
-pub(super) fn shared_parameters() -> Value {
-    json!({"X-Service-Locale": {
-        "name": "X-Service-Locale", "in": "header", "required": false,
-        "description": "The language in which amounts of money are written out, beside what they are: `formatted`.",
-        "schema": {
-            "type": "string",
-            "pattern": "^[A-Za-z]{2,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?$",
-        },
-    }})
 }
 
 fn parameter(parameter: &Parameter) -> Value {
