@@ -3,7 +3,7 @@
 //! An amount is never negative and never a float. What is computed over an order is allocated to
 //! its lines by largest remainder, so that the lines add up to the total.
 
-use gateway::request::{Fault, FromText, Text, request};
+use gateway::request::{Fault, FromText, request};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -42,7 +42,7 @@ pub struct AskedMoney {
     /// ISO 4217.
     pub currency: Currency,
     /// Ignored: what was read can be sent back.
-    pub formatted: Option<Text<0, 100>>,
+    pub formatted: Option<String>,
 }
 
 /// [`AskedMoney`] of more than nothing, for `#[schemars(schema_with = …)]`.
@@ -53,7 +53,7 @@ pub fn positive(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
         "properties": {
             "amount": {"type": "integer", "minimum": 1, "maximum": MAX_AMOUNT, "description": "Minor units."},
             "currency": currency,
-            "formatted": {"type": ["string", "null"], "maxLength": 100, "description": "Ignored."},
+            "formatted": {"type": ["string", "null"], "description": "Ignored."},
         },
         "required": ["amount", "currency"],
         "additionalProperties": false,

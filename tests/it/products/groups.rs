@@ -81,7 +81,7 @@ async fn an_automated_collection_follows_its_rules() {
     let bad = json!({"title": "x", "rules": [{"field": "on_sale", "relation": "contains", "value": "no"}]});
     let refused = owner.post(COLLECTIONS).json(bad).await.expect(422);
     let expected =
-        [("/rules/0/relation", "invalid_relation"), ("/rules/0/value", "invalid_choice")];
+        [("/rules/0/relation", "invalid_relation"), ("/rules/0/value", "invalid_rule_value")];
     assert_eq!(refused.field_errors(), expected.map(|(at, code)| (at.into(), code.into())));
 }
 

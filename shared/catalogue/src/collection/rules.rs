@@ -111,10 +111,13 @@ fn fitting(ask: RuleAsk, location: ValuePointerRef<'_>) -> Result<RuleAsk, Field
     let wrong = match ask.field {
         Category => CategoryId::from_text(text).err(),
         Price => amount(text).is_none().then(|| {
-            Fault::new("out_of_range", format!("Must be minor units, from 0 to {MAX_AMOUNT}."))
+            Fault::new(
+                "invalid_rule_value",
+                format!("Must be minor units, from 0 to {MAX_AMOUNT}."),
+            )
         }),
         OnSale => (!matches!(text, "true" | "false"))
-            .then(|| Fault::new("invalid_choice", "Must be `true` or `false`.")),
+            .then(|| Fault::new("invalid_rule_value", "Must be `true` or `false`.")),
         Title | Vendor | ProductType | Tag => None,
     };
     if let Some(fault) = wrong {
