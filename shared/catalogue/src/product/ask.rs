@@ -44,7 +44,7 @@ impl From<Sku> for String {
 /// Words to find a product by: at most 250 of at most 40 characters, without repetitions.
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
 #[schemars(inline)]
-pub struct Tags(#[schemars(length(max = 250))] pub Vec<String>);
+pub struct Tags(#[schemars(with = "AtMost<Text<1, 40>, MAX_TAGS>")] pub Vec<String>);
 
 impl Deserr<FieldErrors> for Tags {
     fn deserialize_from_value<V: IntoValue>(
