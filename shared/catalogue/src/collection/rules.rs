@@ -278,8 +278,10 @@ mod tests {
             found.collect::<Vec<_>>()
         };
         let found = errors(json!({"field": "price", "relation": "contains", "value": "1.5"}));
-        let expected =
-            [("/relation".to_owned(), "invalid_relation"), ("/value".to_owned(), "out_of_range")];
+        let expected = [
+            ("/relation".to_owned(), "invalid_relation"),
+            ("/value".to_owned(), "invalid_rule_value"),
+        ];
         assert_eq!(found, expected);
         let good = json!({"field": "title", "relation": "contains", "value": "mug"});
         assert!(read::<RuleAsk>(good).is_ok());
