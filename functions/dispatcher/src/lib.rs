@@ -168,8 +168,8 @@ fn news(app: &App, record: EventRecord) -> Result<Option<News>, Problem> {
     let image = record.change.new_image;
     let Ok(head) = serde_dynamo::from_item::<_, ItemHead>(image.clone()) else { return Ok(None) };
     if head.entity == Level::KIND {
-        let level: Level = serde_dynamo::from_item(image).map_err(Problem::internal)?;
-        let before = serde_dynamo::from_item(record.change.old_image).ok();
+        let level: Level = item::parse(image.into())?;
+        let before = item::parse(record.change.old_image.into()).ok();
         return Ok(crosses_zero(before.as_ref(), &level).then(|| News::Stock(Box::new(level))));
     }
     if record.event_name != "INSERT" {
@@ -182,7 +182,7 @@ fn news(app: &App, record: EventRecord) -> Result<Option<News>, Problem> {
             Ok(is_pending.then(|| News::Events(Box::new(group))))
         }
         mail::Mail::KIND => {
-            let mail: mail::Mail = serde_dynamo::from_item(image).map_err(Problem::internal)?;
+            let mail: mail::Mail = item::parse(image.into())?;
             // One that waits for its day is found by the sweep.
             let is_ready = mail.state == mail::MailState::Pending && !mail.waits(app.clock.now());
             Ok(is_ready.then_some(News::Mail(mail.id)))

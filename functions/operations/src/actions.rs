@@ -18,7 +18,7 @@ use gateway::request::{
 };
 use gateway::signature::SigningSecret;
 use gateway::table;
-use ground::event::{self, About, Entry, Event};
+use ground::event::{self, About, Event, Shape};
 use ground::id::SubscriptionId;
 use ground::scope::{Required, WriteWebhooks};
 use platform::caller::StoreAccess;
@@ -125,18 +125,18 @@ pub(crate) async fn test(
     Ruled(Body(ask)): Ruled<Body<TestRequest>>,
 ) -> Result<TestReply, Problem> {
     let subscription = find(&app, &caller, &id).await?;
-    let topic = topic(&subscription, ask.event_type.as_ref().map(Text::as_str))?;
-    may_read(&caller.actor, topic.scope)?;
+    let shape = shape(&subscription, ask.event_type.as_ref().map(Text::as_str))?;
+    may_read(&caller.actor, shape.entry.scope)?;
     let now = app.clock.now();
-    let data = topic.example_data();
-    let entity = data.get("id").and_then(Value::as_str).unwrap_or(topic.entity);
+    let data = shape.example_data();
+    let entity = data.get("id").and_then(Value::as_str).unwrap_or(shape.entry.entity);
     let about = About {
         store: subscription.store_id.as_ref(),
         app: subscription.app_id.as_ref(),
         entity,
         version: 1,
     };
-    let event = Event::sample(&topic, about, now);
+    let event = Event::sample(&shape, about, now);
     let delivery = Delivery { test: true, lane: None, ..Delivery::new(&event, &subscription, now) };
     if ask.dry_run.0 {
         let shown = preview(&app, &subscription, &event, &delivery.claimed(now), now).await?;
@@ -166,13 +166,14 @@ fn unknown_topic() -> FieldError {
     FieldError::new("/event_type", "unknown_event_type", detail)
 }
 
-/// The topic to send a sample of.
-fn topic(subscription: &Subscription, asked: Option<&str>) -> Result<Entry, Problem> {
+/// What the event looks like that a sample is sent of.
+fn shape(subscription: &Subscription, asked: Option<&str>) -> Result<Shape, Problem> {
     let unknown = || Problem::invalid(vec![unknown_topic()]);
     if let Some(name) = asked {
-        return topics::find(name).ok_or_else(unknown);
+        return topics::shape_of(name).ok_or_else(unknown);
     }
-    let takes = |entry: &Entry| {
+    let takes = |shape: &Shape| {
+        let entry = shape.entry;
         let wanted = |filter: &String| event::matches(filter, entry.name);
         let allowed = subscription
             .scopes
@@ -180,7 +181,7 @@ fn topic(subscription: &Subscription, asked: Option<&str>) -> Result<Entry, Prob
             .is_none_or(|scopes| entry.scope.is_some_and(|scope| scopes.cover(scope)));
         allowed && subscription.event_types.iter().any(wanted)
     };
-    topics::catalogue().into_iter().find(takes).ok_or_else(unknown)
+    topics::shapes().into_iter().find(takes).ok_or_else(unknown)
 }
 
 /// What would be sent, to the byte; but for the values of custom headers, which nobody is shown

@@ -8,7 +8,7 @@ use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
 use gateway::reply::{Json, Page};
 use gateway::request::{Path, Text};
-use ground::event::Entry;
+use ground::event::Shape;
 use http::header;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -32,15 +32,16 @@ pub(crate) struct EventType {
     example: Value,
 }
 
-impl From<&Entry> for EventType {
-    fn from(entry: &Entry) -> Self {
+impl From<&Shape> for EventType {
+    fn from(shape: &Shape) -> Self {
+        let entry = shape.entry;
         Self {
             r#type: entry.name,
             entity: entry.entity,
             scope: entry.scope,
             description: entry.about,
-            schema: entry.schema(),
-            example: entry.example(),
+            schema: shape.schema(),
+            example: shape.example(),
         }
     }
 }
@@ -52,7 +53,7 @@ pub(crate) async fn list(
     State(app): State<App>,
     paging: Paging,
 ) -> Result<Page<EventType>, Problem> {
-    let all: Vec<EventType> = topics::catalogue().iter().map(EventType::from).collect();
+    let all: Vec<EventType> = topics::shapes().iter().map(EventType::from).collect();
     let name = |entry: &EventType| entry.r#type.to_owned();
     Ok(paging.whole(&app, all, name).await?.header(header::CACHE_CONTROL, CACHED))
 }
@@ -65,6 +66,6 @@ pub(crate) async fn show(
     _: Public,
     Path(name): Path<Text<1, 100>>,
 ) -> Result<Json<EventType>, Problem> {
-    let entry = topics::find(name.as_str()).ok_or(Code::NotFound)?;
-    Ok(Json::new(&EventType::from(&entry)).header(header::CACHE_CONTROL, CACHED))
+    let shape = topics::shape_of(name.as_str()).ok_or(Code::NotFound)?;
+    Ok(Json::new(&EventType::from(&shape)).header(header::CACHE_CONTROL, CACHED))
 }

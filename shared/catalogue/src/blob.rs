@@ -72,6 +72,7 @@ struct Chunk {
 
 impl Item for Chunk {
     const KIND: &'static str = "blob_chunk";
+    const HAS_OCTETS: bool = true;
     fn key(&self) -> Key {
         key::blob_chunk(&self.sha256, &self.upload, self.number)
     }

@@ -13,7 +13,7 @@ use catalogue::product;
 use catalogue::review;
 use delivery::replay;
 use delivery::subscription;
-use ground::event::Entry;
+use ground::event::{Entry, Shape};
 use identity::customer;
 use identity::domain;
 use identity::member;
@@ -43,60 +43,77 @@ use transfers::export;
 use transfers::import;
 
 /// What each noun declares, in document order.
-const DECLARED: &[&[Entry]] = &[
-    store::TOPICS,
-    settings::TOPICS,
-    member::TOPICS,
-    domain::TOPICS,
-    navigation::TOPICS,
-    policy::TOPICS,
-    product::TOPICS,
-    collection::TOPICS,
-    category::TOPICS,
-    order::TOPICS,
-    order::fulfillment::TOPICS,
-    order::refund::TOPICS,
-    payment::TOPICS,
-    dispute::TOPICS,
-    location::TOPICS,
-    inventory::TOPICS,
-    gift_card::TOPICS,
-    notifications::TOPICS,
-    discount::TOPICS,
-    shipping::TOPICS,
-    tax::TOPICS,
-    customer::TOPICS,
-    merge::TOPICS,
-    redaction::TOPICS,
-    review::TOPICS,
-    form::TOPICS,
-    media::TOPICS,
-    installed::TOPICS,
-    published::TOPICS,
-    licensed::TOPICS,
-    upload::TOPICS,
-    installation::TOPICS,
-    app::TOPICS,
-    submission::TOPICS,
-    app::publication::TOPICS,
-    app_review::TOPICS,
-    developer::TOPICS,
-    merchant::TOPICS,
-    subscription::TOPICS,
-    incident::TOPICS,
-    replay::TOPICS,
-    import::TOPICS,
-    export::TOPICS,
-];
+macro_rules! declared {
+    ($($($noun:ident)::+),* $(,)?) => {
+        const TOPICS: &[&[Entry]] = &[$($($noun)::+::TOPICS),*];
+        const SHAPES: &[&[Shape]] = &[$($($noun)::+::SHAPES),*];
+    };
+}
+
+declared! {
+    store,
+    settings,
+    member,
+    domain,
+    navigation,
+    policy,
+    product,
+    collection,
+    category,
+    order,
+    order::fulfillment,
+    order::refund,
+    payment,
+    dispute,
+    location,
+    inventory,
+    gift_card,
+    notifications,
+    discount,
+    shipping,
+    tax,
+    customer,
+    merge,
+    redaction,
+    review,
+    form,
+    media,
+    installed,
+    published,
+    licensed,
+    upload,
+    installation,
+    app,
+    submission,
+    app::publication,
+    app_review,
+    developer,
+    merchant,
+    subscription,
+    incident,
+    replay,
+    import,
+    export,
+}
 
 /// Every topic, in document order.
 pub fn catalogue() -> Vec<Entry> {
-    DECLARED.concat()
+    TOPICS.concat()
 }
 
 /// The topic of this name.
 pub fn find(name: &str) -> Option<Entry> {
-    DECLARED.iter().copied().flatten().find(|entry| entry.name == name).cloned()
+    TOPICS.iter().copied().flatten().find(|entry| entry.name == name).copied()
+}
+
+/// What the events of every topic look like, in the same order.
+pub fn shapes() -> Vec<Shape> {
+    SHAPES.concat()
+}
+
+/// What the events of this name look like.
+pub fn shape_of(name: &str) -> Option<Shape> {
+    SHAPES.iter().copied().flatten().find(|shape| shape.entry.name == name).copied()
 }
 
 /// What an app needs to read events of this name; none when no scope reads them.

@@ -33,7 +33,7 @@ use serde::{Deserialize, Serialize};
 pub use estimate::{Estimate, EstimatedCost};
 pub use looks::Look;
 pub use skipped::Skipped;
-pub use view::{REPLAY_FINISHED, ReplayProgress, ReplayView, TOPICS};
+pub use view::{REPLAY_FINISHED, ReplayProgress, ReplayView, SHAPES, TOPICS};
 
 /// The most deliveries that one makes.
 pub const MOST: u64 = 10_000;

@@ -111,6 +111,11 @@ pub trait Item: Serialize + DeserializeOwned + Send + Sync {
     /// How it is packed, so that it costs less to write: not at all, unless it says so.
     const PACKING: Option<Packing> = None;
 
+    /// Whether it holds [`Octets`], for which there is nothing in JSON: it is read from its attributes, and
+    /// not packed. Every other item is read from JSON, packed or not, so that a function carries the reading
+    /// of each once.
+    const HAS_OCTETS: bool = false;
+
     /// The primary key.
     fn key(&self) -> Key;
 
@@ -148,13 +153,17 @@ impl<T: Item> Element for T {
 
 /// An item's attributes with its keys.
 pub(crate) fn attributes<T: Item>(item: &T) -> Result<Attributes, Problem> {
-    let mut all: Attributes = match T::PACKING {
-        None => serde_dynamo::to_item(item).map_err(Problem::internal)?,
+    written(item).map(|(all, _)| all)
+}
+
+/// An item's attributes with its keys, and the names of those that it does not have now.
+///
+/// DynamoDB tells an absent attribute from a NULL one; conditions and sparse indexes want the former.
+pub(crate) fn written<T: Item>(item: &T) -> Result<(Attributes, Vec<String>), Problem> {
+    let (mut all, absent) = match T::PACKING {
+        None => present(serde_dynamo::to_item(item).map_err(Problem::internal)?),
         Some(packing) => packed::attributes(item, packing)?,
     };
-    // DynamoDB tells an absent attribute from a NULL one; conditions and sparse indexes want the
-    // former.
-    all.retain(|_, value| !value.is_null());
     all.extend(item.key().attributes());
     all.insert("entity".into(), AttributeValue::S(T::KIND.into()));
     for (index, key) in item.indexes() {
@@ -165,12 +174,22 @@ pub(crate) fn attributes<T: Item>(item: &T) -> Result<Attributes, Problem> {
     if let Some(time) = item.forget_at() {
         all.insert("ttl".into(), AttributeValue::N(time.seconds().to_string()));
     }
-    Ok(all)
+    Ok((all, absent))
+}
+
+/// Those that are there, and the names of the others.
+fn present(mut all: Attributes) -> (Attributes, Vec<String>) {
+    let absent = all.extract_if(|_, value| value.is_null()).map(|(name, _)| name).collect();
+    (all, absent)
 }
 
 /// The item that these attributes hold.
 pub fn parse<T: Item>(attributes: Attributes) -> Result<T, Problem> {
     let key = Key::of(&attributes);
-    packed::read(attributes)
-        .map_err(|problem| Problem::internal(format!("item {key:?} as {}: {problem}", T::KIND)))
+    let read = if T::HAS_OCTETS {
+        serde_dynamo::from_item(attributes).map_err(Problem::internal)
+    } else {
+        packed::read(attributes)
+    };
+    read.map_err(|problem| Problem::internal(format!("item {key:?} as {}: {problem}", T::KIND)))
 }

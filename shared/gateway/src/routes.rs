@@ -6,6 +6,7 @@
 //! beside its handler, where the table has to be asked.
 
 mod edge;
+mod endpoint;
 
 use std::sync::Arc;
 
@@ -24,7 +25,7 @@ use crate::answer::{self, Answer};
 use crate::app::App;
 use crate::bridged;
 use crate::budget::{self, ActualCost, Charge, Cost, Due};
-use crate::caller::{Access, Caller};
+use crate::caller::{Access, Caller, Identity};
 use crate::context::Context;
 #[cfg(feature = "openapi")]
 use crate::describe::Operation;
@@ -35,6 +36,7 @@ use crate::problem::{Code, Problem};
 use crate::request::{ClientIp, Inbound, ip_prefix};
 
 pub(crate) use edge::Unreadable;
+use endpoint::Endpoint;
 pub use edge::hand_on;
 
 /// The largest body, unless a row says otherwise (docs/conventions.md §1).
@@ -119,28 +121,28 @@ impl Routes {
 
     /// `GET`, and `HEAD`.
     #[must_use]
-    pub fn get<H: Handler<A>, A>(self, path: &'static str, cost: Cost, handler: H) -> Self {
+    pub fn get<H: Handler<A>, A: 'static>(self, path: &'static str, cost: Cost, handler: H) -> Self {
         self.row((Method::GET, MethodFilter::GET), path, cost, handler)
     }
 
     /// `GET`, and `HEAD`, of a page that everybody looks at: what is answered to anybody is kept for a
     /// moment ([`kept`]), where it says `public, max-age=…` and is a store's.
     #[must_use]
-    pub fn get_kept<H: Handler<A>, A>(self, path: &'static str, cost: Cost, handler: H) -> Self {
+    pub fn get_kept<H: Handler<A>, A: 'static>(self, path: &'static str, cost: Cost, handler: H) -> Self {
         let row = Row { is_kept: true, ..self.row_of::<H, A>(Method::GET, path, cost) };
         self.add(row, MethodFilter::GET, handler)
     }
 
     /// `POST`.
     #[must_use]
-    pub fn post<H: Handler<A>, A>(self, path: &'static str, cost: Cost, handler: H) -> Self {
+    pub fn post<H: Handler<A>, A: 'static>(self, path: &'static str, cost: Cost, handler: H) -> Self {
         self.row((Method::POST, MethodFilter::POST), path, cost, handler)
     }
 
     /// `POST` whose handler writes once, by [`Write::answer`](crate::table::Write::answer), and asks
     /// nobody else to do anything: [`Claiming::WithEffect`].
     #[must_use]
-    pub fn post_atomic<H: Handler<A>, A>(self, path: &'static str, cost: Cost, handler: H) -> Self {
+    pub fn post_atomic<H: Handler<A>, A: 'static>(self, path: &'static str, cost: Cost, handler: H) -> Self {
         let row =
             Row { claiming: Claiming::WithEffect, ..self.row_of::<H, A>(Method::POST, path, cost) };
         self.add(row, MethodFilter::POST, handler)
@@ -148,37 +150,37 @@ impl Routes {
 
     /// `POST` of a file: up to [`LARGE_BODY_LIMIT`].
     #[must_use]
-    pub fn post_large<H: Handler<A>, A>(self, path: &'static str, cost: Cost, handler: H) -> Self {
+    pub fn post_large<H: Handler<A>, A: 'static>(self, path: &'static str, cost: Cost, handler: H) -> Self {
         let row = self.row_of::<H, A>(Method::POST, path, cost);
         self.add(Row { body_limit: LARGE_BODY_LIMIT, ..row }, MethodFilter::POST, handler)
     }
 
     /// `PUT`.
     #[must_use]
-    pub fn put<H: Handler<A>, A>(self, path: &'static str, cost: Cost, handler: H) -> Self {
+    pub fn put<H: Handler<A>, A: 'static>(self, path: &'static str, cost: Cost, handler: H) -> Self {
         self.row((Method::PUT, MethodFilter::PUT), path, cost, handler)
     }
 
     /// `PUT` of a file: up to [`LARGE_BODY_LIMIT`].
     #[must_use]
-    pub fn put_large<H: Handler<A>, A>(self, path: &'static str, cost: Cost, handler: H) -> Self {
+    pub fn put_large<H: Handler<A>, A: 'static>(self, path: &'static str, cost: Cost, handler: H) -> Self {
         let row = self.row_of::<H, A>(Method::PUT, path, cost);
         self.add(Row { body_limit: LARGE_BODY_LIMIT, ..row }, MethodFilter::PUT, handler)
     }
 
     /// `PATCH`.
     #[must_use]
-    pub fn patch<H: Handler<A>, A>(self, path: &'static str, cost: Cost, handler: H) -> Self {
+    pub fn patch<H: Handler<A>, A: 'static>(self, path: &'static str, cost: Cost, handler: H) -> Self {
         self.row((Method::PATCH, MethodFilter::PATCH), path, cost, handler)
     }
 
     /// `DELETE`.
     #[must_use]
-    pub fn delete<H: Handler<A>, A>(self, path: &'static str, cost: Cost, handler: H) -> Self {
+    pub fn delete<H: Handler<A>, A: 'static>(self, path: &'static str, cost: Cost, handler: H) -> Self {
         self.row((Method::DELETE, MethodFilter::DELETE), path, cost, handler)
     }
 
-    fn row<H: Handler<A>, A>(
+    fn row<H: Handler<A>, A: 'static>(
         self,
         (method, filter): (Method, MethodFilter),
         path: &'static str,
@@ -190,26 +192,22 @@ impl Routes {
     }
 
     /// A row as most are.
-    fn row_of<H: Handler<A>, A>(&self, method: Method, path: &'static str, cost: Cost) -> Row {
+    fn row_of<H: Handler<A>, A: 'static>(&self, method: Method, path: &'static str, cost: Cost) -> Row {
         let (access, oauth) = (H::Caller::access(), H::Refusal::OAUTH);
         let fails_closed = self.closed.iter().any(|below| path.starts_with(below));
         let (body_limit, is_kept, claiming) = (BODY_LIMIT, false, Claiming::Ahead);
         Row { method, path, cost, access, oauth, body_limit, fails_closed, is_kept, claiming }
     }
 
-    fn add<H: Handler<A>, A>(mut self, row: Row, filter: MethodFilter, handler: H) -> Self {
-        let path = row.path;
-        self.rows.push(row.clone());
+    fn add<H: Handler<A>, A: 'static>(mut self, row: Row, filter: MethodFilter, handler: H) -> Self {
         #[cfg(feature = "openapi")]
         self.described.push(Described {
             row: row.clone(),
             handler: std::any::type_name::<H>(),
             describe: H::describe,
         });
-        let endpoint = move |State(app): State<App>, request: Request| {
-            handle::<H, A>(handler.clone(), row.clone(), app, request)
-        };
-        self.router = self.router.route(path, on(filter, endpoint));
+        self.rows.push(row.clone());
+        self.router = routed(self.router, filter, Endpoint::of(row, handler));
         self
     }
 
@@ -253,28 +251,38 @@ impl std::fmt::Debug for Routes {
     }
 }
 
+/// The router, with this endpoint at its path.
+fn routed(router: Router<App>, filter: MethodFilter, endpoint: Endpoint) -> Router<App> {
+    let path = endpoint.row.path;
+    let endpoint = Arc::new(endpoint);
+    let serve =
+        move |State(app): State<App>, request: Request| handle(Arc::clone(&endpoint), app, request);
+    router.route(path, on(filter, serve))
+}
+
 /// One request of one row.
-async fn handle<H: Handler<A>, A>(handler: H, row: Row, app: App, request: Request) -> Response {
-    let outcome = guard::<H::Caller>(&app, row.clone(), request).await;
+async fn handle(endpoint: Arc<Endpoint>, app: App, request: Request) -> Response {
+    let row = &endpoint.row;
+    let outcome = guard(&endpoint, &app, request).await;
     let (parts, inbound, due) = match outcome {
         Ok(Admission::Call(parts, inbound, due)) => (parts, inbound, due),
         Ok(Admission::Replay(answer)) => return answer.into_response(),
-        Err(problem) => return H::Refusal::from(problem).into_response(),
+        Err(problem) => return (endpoint.refuse)(problem),
     };
     let handled = async {
-        match H::judge(&app, &inbound).await {
+        match (endpoint.judge)(&app, &inbound).await {
             Ok(()) if row.is_kept => {
-                kept::answer(&app, &inbound, handler.call(parts, app.clone())).await
+                kept::answer(&app, &inbound, (endpoint.call)(parts, app.clone())).await
             }
-            Ok(()) => handler.call(parts, app.clone()).await,
-            Err(problem) => H::Refusal::from(problem).into_response(),
+            Ok(()) => (endpoint.call)(parts, app.clone()).await,
+            Err(problem) => (endpoint.refuse)(problem),
         }
     };
     let mut response = match due {
         None => handled.await,
         Some(due) => match join(due.pay(&app), handled).await {
             (Ok(()), response) => response,
-            (Err(problem), _) => H::Refusal::from(problem).into_response(),
+            (Err(problem), _) => (endpoint.refuse)(problem),
         },
     };
     if row.method == Method::GET && row.access == Access::Public {
@@ -290,12 +298,11 @@ enum Admission {
 }
 
 /// Everything that comes before the handler.
-async fn guard<C: Caller>(app: &App, row: Row, request: Request) -> Result<Admission, Problem> {
+async fn guard(endpoint: &Endpoint, app: &App, request: Request) -> Result<Admission, Problem> {
     let (mut parts, body) = request.into_parts();
     // Free of charge: the network it comes from is this service's own.
-    bridged::judge(&parts.headers, &row)?;
-    let (caller, inbound) = admit::<C>(app, row, &mut parts, body).await?;
-    let identity = caller.identity();
+    bridged::judge(&parts.headers, &endpoint.row)?;
+    let (identity, inbound) = admit(endpoint, app, &mut parts, body).await?;
     let context = Context::current();
     if let Some(context) = &context {
         context.identify(identity.principal.clone(), identity.store.clone());
@@ -317,30 +324,30 @@ async fn guard<C: Caller>(app: &App, row: Row, request: Request) -> Result<Admis
             }
         }
     }
-    parts.extensions.insert(caller);
     parts.extensions.insert(Arc::clone(&inbound));
     Ok(Admission::Call(parts, inbound, beside))
 }
 
-/// Reads the request and finds out who calls. Whoever is refused here costs their network.
-async fn admit<C: Caller>(
+/// Reads the request and finds out who calls, whom the handler will ask for. Whoever is refused here
+/// costs their network.
+async fn admit(
+    endpoint: &Endpoint,
     app: &App,
-    row: Row,
     parts: &mut Parts,
     body: Body,
-) -> Result<(C, Arc<Inbound>), Problem> {
+) -> Result<(Identity, Arc<Inbound>), Problem> {
     let network = ip_prefix(parts.extensions.get::<ClientIp>().map(|client| client.0));
-    let inbound = match arrive(row, parts, body).await {
+    let inbound = match arrive(endpoint.row.clone(), parts, body).await {
         Ok(inbound) => inbound,
         Err(problem) => return Err(budget::refused(app, &network, None, problem).await),
     };
-    if C::reads(&inbound) {
+    if (endpoint.reads)(&inbound) {
         budget::check_network(app, &network, &inbound)?;
     }
-    match C::authenticate(app, &inbound).await {
-        Ok(caller) => {
+    match (endpoint.authenticate)(app, &inbound, &mut parts.extensions).await {
+        Ok(identity) => {
             budget::admitted(app, &inbound);
-            Ok((caller, inbound))
+            Ok((identity, inbound))
         }
         Err(problem) => Err(budget::refused(app, &network, Some(&inbound), problem).await),
     }

@@ -26,7 +26,7 @@ use serde_json::{Value, json};
 
 pub use group::EventGroup;
 pub use outbox::OutboxState;
-pub use topic::{EXAMPLE_TIME, Entry, Example, Topic, sample};
+pub use topic::{EXAMPLE_TIME, Entry, Example, Shape, Topic, sample};
 
 use crate::id::{AppId, EventId, StoreId};
 use crate::key::{self, IndexKey};
@@ -207,8 +207,8 @@ impl Event {
     }
 
     /// A sample of this topic for a test delivery: it has been published before it is written.
-    pub fn sample(topic: &Entry, about: About<'_>, now: Timestamp) -> Self {
-        let event = Self::untyped(topic, about, topic.example_data(), now);
+    pub fn sample(shape: &Shape, about: About<'_>, now: Timestamp) -> Self {
+        let event = Self::untyped(&shape.entry, about, shape.example_data(), now);
         Self { test: true, state: OutboxState::Published, published_at: Some(now), ..event }
     }
 }

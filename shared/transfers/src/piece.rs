@@ -36,6 +36,7 @@ pub struct Piece {
 
 impl Item for Piece {
     const KIND: &'static str = "file_piece";
+    const HAS_OCTETS: bool = true;
     fn key(&self) -> Key {
         key::file_piece(&self.file, &self.place)
     }

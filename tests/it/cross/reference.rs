@@ -66,11 +66,12 @@ async fn the_document_is_served_and_the_reference_page_shows_it() {
 fn events_are_webhooks_of_the_document() {
     let document = committed();
     let webhooks = document["webhooks"].as_object().unwrap();
-    let catalogue = commerce::topics::catalogue();
+    let catalogue = commerce::topics::shapes();
     assert_eq!(webhooks.len(), catalogue.len());
-    for entry in catalogue {
+    for shape in catalogue {
+        let entry = shape.entry;
         let content = &webhooks[entry.name]["post"]["requestBody"]["content"]["application/json"];
-        assert_eq!(content["example"], entry.example());
+        assert_eq!(content["example"], shape.example());
         let properties = &content["schema"]["properties"];
         assert_eq!(properties["type"]["const"], entry.name);
         assert!(properties["data"].is_object(), "{}", entry.name);

@@ -270,9 +270,10 @@ fn idempotency(operation: &Operation<'_>, row: &Row) -> &'static str {
 
 /// The events, as the requests that they are posted as.
 pub(super) fn webhooks(schemas: &mut Schemas) -> Value {
-    let mut webhook = |entry: &ground::event::Entry| {
-        let schema = entry.schema_in(&mut schemas.answers);
-        let content = json!({"schema": schema, "example": entry.example()});
+    let mut webhook = |shape: &ground::event::Shape| {
+        let entry = shape.entry;
+        let schema = shape.schema_in(&mut schemas.answers);
+        let content = json!({"schema": schema, "example": shape.example()});
         let headers =
             ["webhook-id", "webhook-timestamp", "webhook-signature", "X-Service-Hmac-SHA256"];
         let header = |name: &&str| json!({"name": name, "in": "header", "required": true, "schema": {"type": "string"}});
@@ -289,5 +290,5 @@ pub(super) fn webhooks(schemas: &mut Schemas) -> Value {
         }
         (entry.name.to_owned(), json!({"post": post}))
     };
-    commerce::topics::catalogue().iter().map(&mut webhook).collect::<Map<_, _>>().into()
+    commerce::topics::shapes().iter().map(&mut webhook).collect::<Map<_, _>>().into()
 }

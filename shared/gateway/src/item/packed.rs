@@ -42,14 +42,24 @@ impl Packing {
     }
 }
 
-/// An item's attributes, packed.
-pub(super) fn attributes(item: &impl Serialize, packing: Packing) -> Result<Attributes, Problem> {
-    let Value::Object(mut members) = serde_json::to_value(item).map_err(Problem::internal)? else {
+/// An item's attributes, packed, and the names of those beside them that it does not have now.
+pub(super) fn attributes(
+    item: &impl Serialize,
+    packing: Packing,
+) -> Result<(Attributes, Vec<String>), Problem> {
+    let members = serde_json::to_value(item).map_err(Problem::internal)?;
+    pack(members, packing)
+}
+
+fn pack(members: Value, packing: Packing) -> Result<(Attributes, Vec<String>), Problem> {
+    let Value::Object(members) = members else {
         return Err(Problem::internal("an item without members"));
     };
-    members.retain(|_, value| !value.is_null());
+    let (there, absent): (Map<_, _>, Map<_, _>) =
+        members.into_iter().partition(|(_, value)| !value.is_null());
+    let absent = absent.into_iter().map(|(name, _)| name).filter(|name| packing.keeps(name));
     let (plain, mut packed): (Map<_, _>, Map<_, _>) =
-        members.into_iter().partition(|(name, _)| packing.keeps(name));
+        there.into_iter().partition(|(name, _)| packing.keeps(name));
     let mut text = String::new();
     if let Some(name) = packing.text
         && let Some(Value::String(found)) = packed.remove(name)
@@ -61,18 +71,13 @@ pub(super) fn attributes(item: &impl Serialize, packing: Packing) -> Result<Attr
     bytes.extend_from_slice(text.as_bytes());
     let mut all: Attributes = serde_dynamo::to_item(plain).map_err(Problem::internal)?;
     all.insert(PACKED.to_owned(), AttributeValue::B(Blob::new(deflate(&bytes)?)));
-    Ok(all)
+    Ok((all, absent.collect()))
 }
 
 /// The item that attributes hold, packed or not.
-pub(super) fn read<T: DeserializeOwned>(mut attributes: Attributes) -> Result<T, Problem> {
-    match attributes.remove(PACKED) {
-        Some(AttributeValue::B(packed)) => {
-            let members = Value::Object(members(packed.as_ref(), attributes)?);
-            serde_json::from_value(members).map_err(Problem::internal)
-        }
-        _ => serde_dynamo::from_item(attributes).map_err(Problem::internal),
-    }
+pub(super) fn read<T: DeserializeOwned>(attributes: Attributes) -> Result<T, Problem> {
+    let members = Value::Object(unpacked(attributes)?);
+    serde_json::from_value(members).map_err(Problem::internal)
 }
 
 /// An item as JSON, packed or not; bytes, which have no form in it, are left out.
@@ -155,7 +160,8 @@ mod tests {
     #[test]
     fn an_item_is_packed_but_for_what_the_table_is_asked_about() {
         let packing = Packing { plain: &["state"], text: Some("body") };
-        let kept = attributes(&note(), packing).unwrap();
+        let (kept, absent) = attributes(&note(), packing).unwrap();
+        assert!(absent.is_empty());
         let mut names: Vec<&str> = kept.keys().map(String::as_str).collect();
         names.sort_unstable();
         assert_eq!(names, [PACKED, "state", "version"]);
@@ -167,7 +173,7 @@ mod tests {
         for body in ["", "{}", "no JSON", "{\"a\":1}{\"a\":2}", " 1", "[1.0,1e2]"] {
             let note = Note { body: body.into(), ..note() };
             for text in [Some("body"), Some("why"), None] {
-                let kept = attributes(&note, Packing { plain: &[], text }).unwrap();
+                let (kept, _) = attributes(&note, Packing { plain: &[], text }).unwrap();
                 assert_eq!(back(kept), note, "{body:?} {text:?}");
             }
         }
@@ -175,7 +181,7 @@ mod tests {
 
     #[test]
     fn what_is_written_in_place_counts() {
-        let mut kept = attributes(&note(), Packing::WHOLE).unwrap();
+        let (mut kept, _) = attributes(&note(), Packing::WHOLE).unwrap();
         kept.insert("state".into(), AttributeValue::S("closed".into()));
         kept.insert("version".into(), AttributeValue::N("7".into()));
         let pair = [AttributeValue::S("c".into()), AttributeValue::N("-5".into())];
@@ -190,7 +196,7 @@ mod tests {
     fn items_of_before_are_read_as_they_are_and_what_is_broken_is_not() {
         let plain: Attributes = serde_dynamo::to_item(note()).unwrap();
         assert_eq!(back(plain), note());
-        let mut broken = attributes(&note(), Packing::WHOLE).unwrap();
+        let (mut broken, _) = attributes(&note(), Packing::WHOLE).unwrap();
         broken.insert(PACKED.into(), AttributeValue::B(Blob::new(vec![1, 2, 3])));
         assert!(read::<Note>(broken).is_err());
     }

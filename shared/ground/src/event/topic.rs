@@ -37,8 +37,8 @@ impl<T> Topic<T> {
     }
 }
 
-/// Declares the topics of a noun, in document order: a constant each, and `TOPICS`, which the
-/// catalogue collects.
+/// Declares the topics of a noun, in document order: a constant each, and `TOPICS` and `SHAPES`, which
+/// the catalogue collects.
 #[macro_export]
 macro_rules! topics {
     ($($constant:ident = $name:literal, $entity:literal, $scope:expr, $data:ty, $about:literal;)*) => {
@@ -51,6 +51,10 @@ macro_rules! topics {
         /// The topics declared here, in document order.
         pub const TOPICS: &[$crate::event::Entry] =
             &[$($crate::event::Entry::of(&$constant)),*];
+
+        /// What their events look like, in the same order.
+        pub const SHAPES: &[$crate::event::Shape] =
+            &[$($crate::event::Shape::of(&$constant)),*];
     };
 }
 
@@ -61,7 +65,7 @@ pub trait Example: Serialize + JsonSchema {
 }
 
 /// A topic as the catalogue lists it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 pub struct Entry {
     /// `noun.past_verb`.
     pub name: &'static str,
@@ -71,19 +75,31 @@ pub struct Entry {
     pub scope: Option<&'static str>,
     /// When it happens.
     pub about: &'static str,
+}
+
+impl Entry {
+    /// A topic as the catalogue lists it.
+    pub const fn of<T>(topic: &Topic<T>) -> Self {
+        Self { name: topic.name, entity: topic.entity, scope: topic.scope, about: topic.about }
+    }
+}
+
+/// What the events of a topic look like. It is apart from the [`Entry`], so that a function which asks
+/// for names and scopes alone carries no schema.
+#[derive(Debug, Clone, Copy)]
+pub struct Shape {
+    /// The topic.
+    pub entry: Entry,
     schema: fn() -> Value,
     reference: fn(&mut SchemaGenerator) -> Schema,
     example: fn() -> Value,
 }
 
-impl Entry {
-    /// A topic as the catalogue lists it.
+impl Shape {
+    /// What the events of this topic look like.
     pub const fn of<T: Example>(topic: &Topic<T>) -> Self {
         Self {
-            name: topic.name,
-            entity: topic.entity,
-            scope: topic.scope,
-            about: topic.about,
+            entry: Entry::of(topic),
             schema: schema_of::<T>,
             reference: SchemaGenerator::subschema_for::<T>,
             example: example_of::<T>,
@@ -108,13 +124,13 @@ impl Entry {
     fn body(&self, data: &Value) -> Value {
         let text = json!({"type": "string"});
         json!({
-            "title": self.name,
-            "description": self.about,
+            "title": self.entry.name,
+            "description": self.entry.about,
             "type": "object",
             "required": ["id", "type", "api_version", "created_at", "entity", "data"],
             "properties": {
                 "id": {"type": "string", "pattern": "^evt_[0-9a-f]{32}$"},
-                "type": {"const": self.name},
+                "type": {"const": self.entry.name},
                 "api_version": {"const": API_VERSION},
                 "created_at": {"type": "string", "format": "date-time"},
                 "store_id": {"type": ["string", "null"]},
@@ -124,7 +140,7 @@ impl Entry {
                     "type": "object",
                     "required": ["type", "id", "version"],
                     "properties": {
-                        "type": {"const": self.entity},
+                        "type": {"const": self.entry.entity},
                         "id": text,
                         "version": {"type": "integer"}
                     }
@@ -137,16 +153,16 @@ impl Entry {
     /// A sample of the whole body of such an event.
     pub fn example(&self) -> Value {
         json!({
-            "id": EventId::derive(&["example", self.name]),
-            "type": self.name,
+            "id": EventId::derive(&["example", self.entry.name]),
+            "type": self.entry.name,
             "api_version": API_VERSION,
             "created_at": EXAMPLE_TIME,
             "store_id": StoreId::derive(&["example"]),
             "request_id": gateway::id::derive("req_", &["example"]),
             "trace_id": gateway::id::derive("", &["example"]),
             "entity": {
-                "type": self.entity,
-                "id": gateway::id::derive("", &["example", self.entity]),
+                "type": self.entry.entity,
+                "id": gateway::id::derive("", &["example", self.entry.entity]),
                 "version": 2
             },
             "data": self.example_data(),

@@ -11,20 +11,27 @@ pub(super) fn everything_but<T: Item>(
     counted: &[&str],
     and: Condition,
 ) -> Result<Change, Problem> {
-    let written = item::attributes(item)?;
-    let fields: Attributes = serde_dynamo::to_item(item).map_err(Problem::internal)?;
+    let (written, absent) = item::written(item)?;
+    Ok(set_all(written, &absent, item.version(), counted, and))
+}
+
+fn set_all(
+    written: Attributes,
+    absent: &[String],
+    version: u64,
+    counted: &[&str],
+    and: Condition,
+) -> Change {
     let mut condition = and;
     condition.text = match condition.text.as_str() {
         "" => "#version = :before".to_owned(),
         more => format!("#version = :before AND ({more})"),
     };
-    condition =
-        condition.name("#version", "version").value(":before", item.version().saturating_sub(1));
+    condition = condition.name("#version", "version").value(":before", version.saturating_sub(1));
     let (mut set, mut remove) = (Vec::new(), Vec::new());
     let indexes = Index::ALL.map(Index::key_names);
     let keys = indexes.iter().flat_map(|(pk, sk)| [*pk, *sk]).chain(["ttl"]);
-    let is_plain = |name: &&str| T::PACKING.is_none_or(|packing| packing.keeps(name));
-    let absent = fields.keys().map(String::as_str).filter(is_plain).chain(keys);
+    let absent = absent.iter().map(String::as_str).chain(keys);
     let mut absent: Vec<&str> =
         absent.filter(|name| !written.contains_key(*name) && !counted.contains(name)).collect();
     absent.sort_unstable();
@@ -41,10 +48,10 @@ pub(super) fn everything_but<T: Item>(
         set.push(format!("#s{position} = :s{position}"));
     }
     set.push("#version = :now".to_owned());
-    condition = condition.value(":now", item.version());
+    condition = condition.value(":now", version);
     let mut update = format!("SET {}", set.join(", "));
     if !remove.is_empty() {
         update = format!("{update} REMOVE {}", remove.join(", "));
     }
-    Ok(Change { update, condition })
+    Change { update, condition }
 }
