@@ -40,7 +40,9 @@ pub use filter::{Payload, PayloadFilter};
 pub use health::{Circuit, Gate, HealthWord, PROMPT, ReceiverHealth, SLOW};
 pub use quota::{claim_quota, release_quota, remove_of_app};
 pub use secrets::{SigningKeys, hint, seal_secret};
-pub use view::{RotationView, SHAPES, Stats, SubscriptionView, TOPICS, WEBHOOK_SUBSCRIPTION_DISABLED};
+pub use view::{
+    RotationView, SHAPES, Stats, SubscriptionView, TOPICS, WEBHOOK_SUBSCRIPTION_DISABLED,
+};
 
 /// Subscriptions one store may have.
 pub const MAX_PER_STORE: u64 = 50;

@@ -53,7 +53,8 @@ pub struct Egress {
     client: Arc<OnceLock<reqwest::Client>>,
     tls: Arc<OnceLock<rustls::ClientConfig>>,
     kept: Arc<Kept>,
-    names: Arc<dyn ResolveTxt>,
+    /// Made when first asked: a function that asks for none carries no resolver.
+    names: Arc<OnceLock<Arc<dyn ResolveTxt>>>,
 }
 
 impl fmt::Debug for Egress {
@@ -183,14 +184,14 @@ impl Egress {
             client: Arc::default(),
             tls: Arc::default(),
             kept: Arc::default(),
-            names: Arc::new(NameServers::default()),
+            names: Arc::default(),
         }
     }
 
     /// The same way out, which asks somebody else for TXT records: a file, in development.
     #[must_use]
     pub fn with_names(self, names: Arc<dyn ResolveTxt>) -> Self {
-        Self { names, ..self }
+        Self { names: Arc::new(OnceLock::from(names)), ..self }
     }
 
     /// The TXT records of a name; none where there is no such name. What they say is a stranger's.
@@ -198,7 +199,8 @@ impl Egress {
     /// # Errors
     /// [`SendError::Dns`], also when no name server answers in three seconds.
     pub async fn txt(&self, name: &str) -> Result<Vec<String>, SendError> {
-        txt::look_up(&*self.names, name).await
+        let names = self.names.get_or_init(|| Arc::new(NameServers::default()));
+        txt::look_up(&**names, name).await
     }
 
     /// What this way out may reach.

@@ -11,6 +11,7 @@ use aws_sdk_sqs::types::{
     ChangeMessageVisibilityBatchRequestEntry, DeleteMessageBatchRequestEntry, Message,
     MessageSystemAttributeName, SendMessageBatchRequestEntry,
 };
+use futures_util::FutureExt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -104,6 +105,7 @@ impl Queue {
                 .queue_url(self.url.as_str())
                 .set_entries(Some(entries))
                 .send()
+                .boxed()
                 .await
                 .map_err(|error| crate::table::unavailable(&error))?;
             if let Some(failure) = answer.failed().first() {
@@ -134,6 +136,7 @@ impl Queue {
             .attribute_names(Name::ApproximateNumberOfMessagesDelayed)
             .attribute_names(Name::RedrivePolicy)
             .send()
+            .boxed()
             .await
             .map_err(|error| crate::table::unavailable(&error))?;
         let attributes = answer.attributes.unwrap_or_default();
@@ -214,6 +217,7 @@ impl Queue {
             .wait_time_seconds(1)
             .message_system_attribute_names(MessageSystemAttributeName::All)
             .send()
+            .boxed()
             .await
             .map_err(|error| crate::table::unavailable(&error))?;
         Ok(answer.messages.unwrap_or_default().into_iter().map(Letter::from).collect())
@@ -225,7 +229,7 @@ impl Queue {
             entry.receipt_handle(&letter.receipt).visibility_timeout(0).build().ok()
         });
         let ask = self.client.change_message_visibility_batch().queue_url(self.url.as_str());
-        let sent = ask.set_entries(Some(entries.collect())).send().await;
+        let sent = ask.set_entries(Some(entries.collect())).send().boxed().await;
         sent.map(drop).map_err(|error| crate::table::unavailable(&error))
     }
 
@@ -235,7 +239,7 @@ impl Queue {
             entry.receipt_handle(&letter.receipt).build().ok()
         });
         let ask = self.client.delete_message_batch().queue_url(self.url.as_str());
-        let sent = ask.set_entries(Some(entries.collect())).send().await;
+        let sent = ask.set_entries(Some(entries.collect())).send().boxed().await;
         sent.map(drop).map_err(|error| crate::table::unavailable(&error))
     }
 }

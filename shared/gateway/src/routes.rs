@@ -36,8 +36,8 @@ use crate::problem::{Code, Problem};
 use crate::request::{ClientIp, Inbound, ip_prefix};
 
 pub(crate) use edge::Unreadable;
-use endpoint::Endpoint;
 pub use edge::hand_on;
+use endpoint::Endpoint;
 
 /// The largest body, unless a row says otherwise (docs/conventions.md §1).
 const BODY_LIMIT: usize = 1 << 20;
@@ -121,28 +121,48 @@ impl Routes {
 
     /// `GET`, and `HEAD`.
     #[must_use]
-    pub fn get<H: Handler<A>, A: 'static>(self, path: &'static str, cost: Cost, handler: H) -> Self {
+    pub fn get<H: Handler<A>, A: 'static>(
+        self,
+        path: &'static str,
+        cost: Cost,
+        handler: H,
+    ) -> Self {
         self.row((Method::GET, MethodFilter::GET), path, cost, handler)
     }
 
     /// `GET`, and `HEAD`, of a page that everybody looks at: what is answered to anybody is kept for a
     /// moment ([`kept`]), where it says `public, max-age=…` and is a store's.
     #[must_use]
-    pub fn get_kept<H: Handler<A>, A: 'static>(self, path: &'static str, cost: Cost, handler: H) -> Self {
+    pub fn get_kept<H: Handler<A>, A: 'static>(
+        self,
+        path: &'static str,
+        cost: Cost,
+        handler: H,
+    ) -> Self {
         let row = Row { is_kept: true, ..self.row_of::<H, A>(Method::GET, path, cost) };
         self.add(row, MethodFilter::GET, handler)
     }
 
     /// `POST`.
     #[must_use]
-    pub fn post<H: Handler<A>, A: 'static>(self, path: &'static str, cost: Cost, handler: H) -> Self {
+    pub fn post<H: Handler<A>, A: 'static>(
+        self,
+        path: &'static str,
+        cost: Cost,
+        handler: H,
+    ) -> Self {
         self.row((Method::POST, MethodFilter::POST), path, cost, handler)
     }
 
     /// `POST` whose handler writes once, by [`Write::answer`](crate::table::Write::answer), and asks
     /// nobody else to do anything: [`Claiming::WithEffect`].
     #[must_use]
-    pub fn post_atomic<H: Handler<A>, A: 'static>(self, path: &'static str, cost: Cost, handler: H) -> Self {
+    pub fn post_atomic<H: Handler<A>, A: 'static>(
+        self,
+        path: &'static str,
+        cost: Cost,
+        handler: H,
+    ) -> Self {
         let row =
             Row { claiming: Claiming::WithEffect, ..self.row_of::<H, A>(Method::POST, path, cost) };
         self.add(row, MethodFilter::POST, handler)
@@ -150,33 +170,58 @@ impl Routes {
 
     /// `POST` of a file: up to [`LARGE_BODY_LIMIT`].
     #[must_use]
-    pub fn post_large<H: Handler<A>, A: 'static>(self, path: &'static str, cost: Cost, handler: H) -> Self {
+    pub fn post_large<H: Handler<A>, A: 'static>(
+        self,
+        path: &'static str,
+        cost: Cost,
+        handler: H,
+    ) -> Self {
         let row = self.row_of::<H, A>(Method::POST, path, cost);
         self.add(Row { body_limit: LARGE_BODY_LIMIT, ..row }, MethodFilter::POST, handler)
     }
 
     /// `PUT`.
     #[must_use]
-    pub fn put<H: Handler<A>, A: 'static>(self, path: &'static str, cost: Cost, handler: H) -> Self {
+    pub fn put<H: Handler<A>, A: 'static>(
+        self,
+        path: &'static str,
+        cost: Cost,
+        handler: H,
+    ) -> Self {
         self.row((Method::PUT, MethodFilter::PUT), path, cost, handler)
     }
 
     /// `PUT` of a file: up to [`LARGE_BODY_LIMIT`].
     #[must_use]
-    pub fn put_large<H: Handler<A>, A: 'static>(self, path: &'static str, cost: Cost, handler: H) -> Self {
+    pub fn put_large<H: Handler<A>, A: 'static>(
+        self,
+        path: &'static str,
+        cost: Cost,
+        handler: H,
+    ) -> Self {
         let row = self.row_of::<H, A>(Method::PUT, path, cost);
         self.add(Row { body_limit: LARGE_BODY_LIMIT, ..row }, MethodFilter::PUT, handler)
     }
 
     /// `PATCH`.
     #[must_use]
-    pub fn patch<H: Handler<A>, A: 'static>(self, path: &'static str, cost: Cost, handler: H) -> Self {
+    pub fn patch<H: Handler<A>, A: 'static>(
+        self,
+        path: &'static str,
+        cost: Cost,
+        handler: H,
+    ) -> Self {
         self.row((Method::PATCH, MethodFilter::PATCH), path, cost, handler)
     }
 
     /// `DELETE`.
     #[must_use]
-    pub fn delete<H: Handler<A>, A: 'static>(self, path: &'static str, cost: Cost, handler: H) -> Self {
+    pub fn delete<H: Handler<A>, A: 'static>(
+        self,
+        path: &'static str,
+        cost: Cost,
+        handler: H,
+    ) -> Self {
         self.row((Method::DELETE, MethodFilter::DELETE), path, cost, handler)
     }
 
@@ -192,14 +237,24 @@ impl Routes {
     }
 
     /// A row as most are.
-    fn row_of<H: Handler<A>, A: 'static>(&self, method: Method, path: &'static str, cost: Cost) -> Row {
+    fn row_of<H: Handler<A>, A: 'static>(
+        &self,
+        method: Method,
+        path: &'static str,
+        cost: Cost,
+    ) -> Row {
         let (access, oauth) = (H::Caller::access(), H::Refusal::OAUTH);
         let fails_closed = self.closed.iter().any(|below| path.starts_with(below));
         let (body_limit, is_kept, claiming) = (BODY_LIMIT, false, Claiming::Ahead);
         Row { method, path, cost, access, oauth, body_limit, fails_closed, is_kept, claiming }
     }
 
-    fn add<H: Handler<A>, A: 'static>(mut self, row: Row, filter: MethodFilter, handler: H) -> Self {
+    fn add<H: Handler<A>, A: 'static>(
+        mut self,
+        row: Row,
+        filter: MethodFilter,
+        handler: H,
+    ) -> Self {
         #[cfg(feature = "openapi")]
         self.described.push(Described {
             row: row.clone(),

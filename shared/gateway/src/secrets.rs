@@ -19,6 +19,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use aws_sdk_secretsmanager::Client;
+use futures_util::FutureExt;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
@@ -235,7 +236,7 @@ impl Secrets {
     }
 
     async fn read(&self, id: &str) -> Result<String, String> {
-        let answer = self.0.client.get_secret_value().secret_id(id).send().await;
+        let answer = self.0.client.get_secret_value().secret_id(id).send().boxed().await;
         let answer = answer.map_err(|error| crate::table::unavailable(&error).to_string())?;
         answer.secret_string.ok_or_else(|| format!("secret {id} has no text"))
     }

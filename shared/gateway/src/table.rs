@@ -28,6 +28,7 @@ use std::time::Duration;
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_dynamodb::types::ConsumedCapacity;
+use futures_util::FutureExt;
 
 pub(crate) use conflict::{Conflicts, Throttles};
 pub use meter::{Metered, metered};
@@ -75,7 +76,7 @@ impl Table {
     pub async fn ping(&self) -> Result<(), Problem> {
         let key = crate::item::Key::new("HEALTH", "A").attributes();
         let request = self.client.get_item().table_name(self.name()).set_key(Some(key));
-        request.send().await.map(drop).map_err(|error| unavailable(&error))
+        request.send().boxed().await.map(drop).map_err(|error| unavailable(&error))
     }
 }
 

@@ -26,6 +26,7 @@ use jsonwebtoken::{Algorithm, Header, Validation, decode, encode};
 use p256::ecdsa::Signature;
 use serde::{Deserialize, Deserializer, Serialize};
 
+mod es256;
 #[cfg(any(test, feature = "embedded"))]
 pub mod forgeries;
 mod keys;

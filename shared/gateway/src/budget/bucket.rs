@@ -9,6 +9,7 @@ use std::sync::Arc;
 use aws_sdk_dynamodb::error::SdkError;
 use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
 use aws_sdk_dynamodb::types::{AttributeValue, ReturnValuesOnConditionCheckFailure};
+use futures_util::FutureExt;
 use futures_util::future::{join, join_all};
 
 use super::Tier;
@@ -72,6 +73,7 @@ impl Bucket {
             .set_key(Some(self.key.attributes()))
             .consistent_read(true)
             .send()
+            .boxed()
             .await
             .map_err(|error| table::unavailable(&error))?;
         let tat = answer.item.as_ref().and_then(tat_of).unwrap_or(0);
@@ -190,6 +192,7 @@ impl Bucket {
             .expression_attribute_values(":from", number(from))
             .expression_attribute_values(":to", number(to))
             .send()
+            .boxed()
             .await;
         match sent {
             Ok(_) => slot.lease().gave_back(from, to),
@@ -229,7 +232,7 @@ impl Bucket {
                 .expression_attribute_values(":inc", number(plan.increment))
                 .expression_attribute_values(":ceiling", number(ceiling))
         };
-        match request.send().await {
+        match request.send().boxed().await {
             Ok(answer) => {
                 BucketStep::Admitted(answer.attributes.as_ref().and_then(tat_of).unwrap_or(now))
             }

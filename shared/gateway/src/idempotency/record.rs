@@ -5,6 +5,7 @@ use std::time::Duration;
 use aws_sdk_dynamodb::error::SdkError;
 use aws_sdk_dynamodb::operation::put_item::PutItemError;
 use aws_sdk_dynamodb::types::{AttributeValue, ReturnValuesOnConditionCheckFailure};
+use futures_util::FutureExt;
 use http::header;
 
 use super::{Claim, Claimed, kept};
@@ -50,6 +51,7 @@ pub(super) async fn put(app: &App, claim: &Claim) -> Result<Option<Attributes>, 
         .expression_attribute_values(":fingerprint", text(&claim.fingerprint))
         .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
         .send()
+        .boxed()
         .await;
     match sent {
         Ok(_) => Ok(None),
@@ -108,6 +110,7 @@ pub(super) async fn find(app: &App, claim: &Claim) -> Result<Option<Attributes>,
         .set_key(Some(claim.key.attributes()))
         .consistent_read(true)
         .send()
+        .boxed()
         .await;
     let found = sent.map_err(|error| table::unavailable(&error))?.item;
     let now = app.clock.now().millis();

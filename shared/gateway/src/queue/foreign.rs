@@ -17,6 +17,7 @@ use aws_sdk_sqs::types::MessageAttributeValue;
 use aws_smithy_runtime_api::client::orchestrator::HttpResponse;
 use aws_smithy_types::retry::RetryConfig;
 use aws_smithy_types::timeout::TimeoutConfig;
+use futures_util::FutureExt;
 use serde_json::json;
 
 /// The longest name of a queue, with its `.fifo`.
@@ -212,7 +213,7 @@ impl ForeignQueue {
         if let Some(region) = &self.region {
             here.set_region(Some(Region::new(region.clone())));
         }
-        let sent = ask.customize().config_override(here).send().await;
+        let sent = ask.customize().config_override(here).send().boxed().await;
         let sent = sent.map_err(|error| refused(&error))?;
         let said = json!({
             "message_id": sent.message_id,

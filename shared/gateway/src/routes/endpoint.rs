@@ -17,8 +17,11 @@ use crate::request::Inbound;
 
 type Soon<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 /// Finds out who calls, and leaves them in the request for the handler.
-type Authenticate =
-    for<'a> fn(&'a App, &'a Arc<Inbound>, &'a mut Extensions) -> Soon<'a, Result<Identity, Problem>>;
+type Authenticate = for<'a> fn(
+    &'a App,
+    &'a Arc<Inbound>,
+    &'a mut Extensions,
+) -> Soon<'a, Result<Identity, Problem>>;
 /// [`Handler::judge`].
 type Judge = for<'a> fn(&'a App, &'a Inbound) -> Soon<'a, Result<(), Problem>>;
 /// [`Handler::call`].

@@ -1,6 +1,7 @@
 //! Counters that only hand out numbers.
 
 use aws_sdk_dynamodb::types::{AttributeValue, ReturnConsumedCapacity, ReturnValue};
+use futures_util::FutureExt;
 
 use super::{Table, count, unavailable};
 use crate::item::Key;
@@ -27,6 +28,7 @@ impl Table {
             .return_values(ReturnValue::UpdatedNew)
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
+            .boxed()
             .await
             .map_err(|error| unavailable(&error))?;
         count(answer.consumed_capacity());

@@ -12,6 +12,7 @@ use std::time::Duration;
 use aws_sdk_dynamodb::error::SdkError;
 use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
 use aws_sdk_dynamodb::types::{AttributeValue, ReturnConsumedCapacity, ReturnValue};
+use futures_util::FutureExt;
 
 use super::slots::{Take, Taking, free_slots, number, number_of};
 use super::{Table, count, unavailable};
@@ -93,6 +94,7 @@ impl Table {
             .consistent_read(true)
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
+            .boxed()
             .await
             .map_err(|error| unavailable(&error))?;
         count(answer.consumed_capacity());
@@ -125,7 +127,7 @@ impl Table {
             if update.contains(":one") {
                 request = request.expression_attribute_values(":one", number(interval(rate)));
             }
-            match request.send().await {
+            match request.send().boxed().await {
                 Ok(answer) => {
                     count(answer.consumed_capacity());
                     let tail = answer.attributes.as_ref().and_then(|all| number_of(all, "tail"));

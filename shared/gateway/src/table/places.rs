@@ -6,6 +6,7 @@
 
 use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
 use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
+use futures_util::FutureExt;
 
 use super::slots::{Take, Taking, free_slots, number, slot_name};
 use super::{Table, count, unavailable};
@@ -67,6 +68,7 @@ impl Table {
             .expression_attribute_values(":until", number(place.until.millis()))
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
+            .boxed()
             .await;
         match outcome {
             Ok(answer) => {

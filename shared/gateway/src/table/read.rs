@@ -6,6 +6,7 @@ mod walk;
 use std::collections::{HashMap, HashSet};
 
 use aws_sdk_dynamodb::types::{KeysAndAttributes, ReturnConsumedCapacity};
+use futures_util::FutureExt;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 
 use super::{Query, Sight, Table, back_off, count, unavailable};
@@ -46,6 +47,7 @@ impl Table {
             .consistent_read(sight == Sight::Settled)
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
+            .boxed()
             .await
             .map_err(|error| unavailable(&error))?;
         count(answer.consumed_capacity());
@@ -103,6 +105,7 @@ impl Table {
                 .request_items(self.name(), request)
                 .return_consumed_capacity(ReturnConsumedCapacity::Total)
                 .send()
+                .boxed()
                 .await
                 .map_err(|error| unavailable(&error))?;
             count(answer.consumed_capacity());
@@ -194,6 +197,7 @@ impl Table {
             .set_exclusive_start_key(start)
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
+            .boxed()
             .await
             .map_err(|error| unavailable(&error))?;
         count(answer.consumed_capacity());

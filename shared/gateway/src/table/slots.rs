@@ -12,6 +12,7 @@ use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
 use aws_sdk_dynamodb::types::{
     AttributeValue, ReturnConsumedCapacity, ReturnValuesOnConditionCheckFailure,
 };
+use futures_util::FutureExt;
 
 use super::{Table, count, random_up_to, unavailable};
 use crate::clock::Timestamp;
@@ -67,6 +68,7 @@ impl Table {
             .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
+            .boxed()
             .await;
         match outcome {
             Ok(answer) => {

@@ -22,6 +22,7 @@ use aws_sdk_dynamodb::types::{
     CancellationReason, ConditionCheck, Delete, Put, ReturnConsumedCapacity, TransactWriteItem,
     Update,
 };
+use futures_util::FutureExt;
 
 pub use alone::Changed;
 use condition::expression;
@@ -281,6 +282,7 @@ impl Table {
                 .client_request_token(&token)
                 .return_consumed_capacity(ReturnConsumedCapacity::Total)
                 .send()
+                .boxed()
                 .await;
             let error = match sent {
                 Ok(answer) => {

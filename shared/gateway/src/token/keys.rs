@@ -21,6 +21,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
+use super::es256;
 use crate::seal;
 
 #[cfg(test)]
@@ -209,11 +210,12 @@ impl SigningKey {
         let public = Point::of(&secret.public_key());
         let pkcs8 = secret.to_pkcs8_der().map_err(|_| KeyError::NotP256)?;
         let encoding = EncodingKey::from_ec_der(pkcs8.as_bytes());
+        es256::install();
         Ok(Self { kid: public.thumbprint(), public, secret, encoding })
     }
 
-    /// Proves that the key works before anything depends on it: `jsonwebtoken` built without a
-    /// cryptographic back end compiles, and panics at first use (docs/platform.md §6).
+    /// Proves that the key works before anything depends on it: `jsonwebtoken` without cryptography
+    /// compiles, and panics at first use (docs/platform.md §6).
     fn prove(&self) -> Result<(), KeyError> {
         let proof = b"prove";
         let signature = crypto::sign(proof, &self.encoding, Algorithm::ES256);
@@ -319,6 +321,7 @@ impl Point {
     }
 
     fn decoding_key(&self) -> DecodingKey {
+        es256::install();
         let Ok(key) = DecodingKey::from_ec_components(&self.x, &self.y) else {
             unreachable!("both coordinates have been decoded or encoded before");
         };

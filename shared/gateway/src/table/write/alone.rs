@@ -13,6 +13,7 @@ use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
 use aws_sdk_dynamodb::types::{
     ReturnConsumedCapacity, ReturnValue, ReturnValuesOnConditionCheckFailure,
 };
+use futures_util::FutureExt;
 
 use super::{ATTEMPTS, BASE, CAP, Change, Condition, expression};
 use crate::canary;
@@ -69,6 +70,7 @@ impl Table {
                 )
                 .return_consumed_capacity(ReturnConsumedCapacity::Total)
                 .send()
+                .boxed()
                 .await;
             let error = match sent {
                 Ok(answer) => {
@@ -113,6 +115,7 @@ impl Table {
                 )
                 .return_consumed_capacity(ReturnConsumedCapacity::Total)
                 .send()
+                .boxed()
                 .await;
             let error = match sent {
                 Ok(answer) => {
