@@ -17,13 +17,13 @@ use http::{Request, Uri};
 use lambda_http::{Adapter, RequestExt};
 use lambda_runtime::{Context, Error, LambdaEvent, service_fn};
 use serde::Serialize;
-use serde_json::Value;
 use tower::ServiceExt;
 
 use crate::app::App;
 use crate::problem::{Code, Problem};
 use crate::request::ClientIp;
 use crate::routes::{Routes, Unreadable};
+pub use event::Event;
 use event::Mended;
 use reply::Reply;
 
@@ -66,7 +66,7 @@ async fn connect(app: &App) {
 
 async fn run(routes: Routes, app: App) -> Result<(), Error> {
     let router = routes.into_router(app);
-    lambda_runtime::run(service_fn(move |event: LambdaEvent<Value>| {
+    lambda_runtime::run(service_fn(move |event: LambdaEvent<Event>| {
         answer(router.clone(), event.payload)
     }))
     .await
@@ -76,8 +76,8 @@ async fn run(routes: Routes, app: App) -> Result<(), Error> {
 ///
 /// # Errors
 /// An event that is no request.
-pub async fn answer(router: Router, event: Value) -> Result<impl Serialize, Error> {
-    let Mended { event, source, client, fault } = event::mend(event)?;
+pub async fn answer(router: Router, event: Event) -> Result<impl Serialize, Error> {
+    let Mended { event, source, client, fault } = event::mend(&event)?;
     let respond = lambda_http::service_fn(move |request: lambda_http::Request| {
         let request = arrived(request, client, fault.clone());
         let router = router.clone();

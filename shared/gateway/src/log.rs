@@ -7,7 +7,8 @@ use tracing_subscriber::layer::SubscriberExt;
 /// Starts logging as JSON; `default` is the filter when `RUST_LOG` says nothing.
 pub fn init(default: &str) {
     // What is below the filter's level is the filter's to drop.
-    let lines = tracing_subscriber::fmt().json().flatten_event(true);
+    // The span of an invocation is the only one: a list would say it twice.
+    let lines = tracing_subscriber::fmt().json().flatten_event(true).with_span_list(false);
     let subscriber = lines.with_max_level(LevelFilter::TRACE).finish().with(filter(default));
     // A second call, as in tests, keeps the first subscriber.
     let _ = tracing::subscriber::set_global_default(subscriber);

@@ -6,6 +6,9 @@
 //! What is mended is the event: nothing but what makes a request is left of it, spelled so that it can
 //! be read.
 
+mod sent;
+
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::net::IpAddr;
@@ -17,12 +20,16 @@ use lambda_http::aws_lambda_events::alb::AlbTargetGroupRequest;
 use lambda_http::aws_lambda_events::apigw::{ApiGatewayProxyRequest, ApiGatewayV2httpRequest};
 use lambda_http::request::LambdaRequest;
 use lambda_runtime::Error;
-use serde_json::Value;
+use serde_json::value::RawValue;
 use url::Url;
+
+pub use sent::Event;
+use sent::{Sent, is_object, members, plain, text, texts};
 
 use super::unreadable_line;
 use crate::problem::{Code, Problem};
 
+const NO_REQUEST: &str = "this function takes requests, and the event is none";
 /// Bytes of a request line that are read: a URI has 64 KiB at most, and no source sends as many.
 const REQUEST_LINE: usize = 60_000;
 /// Bytes of an escaped one.
@@ -54,30 +61,29 @@ pub(super) enum Source {
 }
 
 impl Source {
-    fn of(event: &Value) -> Option<Self> {
-        let has = |pointer: &str| event.pointer(pointer).is_some_and(Value::is_object);
-        if has("/requestContext/elb") {
+    fn of(event: &Sent) -> Option<Self> {
+        if event.context.elb.is_some_and(is_object) {
             Some(Self::LoadBalancer)
-        } else if has("/requestContext/http") {
+        } else if event.context.http.is_some_and(is_object) {
             Some(Self::HttpApi)
         } else {
-            event.get("httpMethod").filter(|method| method.is_string()).map(|_| Self::RestApi)
+            event.http_method.as_ref().map(|_| Self::RestApi)
         }
     }
 
     /// Whether it decodes the path: of all of them an HTTP API alone, in both formats.
-    fn decodes_path(self, event: &Value) -> bool {
+    fn decodes_path(self, event: &Sent) -> bool {
         match self {
-            Self::HttpApi => !text(event, "/requestContext/domainName").contains(".lambda-url."),
-            Self::RestApi => text(event, "/version") == "1.0",
+            Self::HttpApi => !plain(&event.context.domain_name).contains(".lambda-url."),
+            Self::RestApi => plain(&event.version) == "1.0",
             Self::LoadBalancer => false,
         }
     }
 
-    fn client(self, event: &Value, headers: &HeaderMap) -> Option<IpAddr> {
+    fn client(self, event: &Sent, headers: &HeaderMap) -> Option<IpAddr> {
         let named = match self {
-            Self::HttpApi => text(event, "/requestContext/http/sourceIp"),
-            Self::RestApi => text(event, "/requestContext/identity/sourceIp"),
+            Self::HttpApi => plain(&event.http.source_ip),
+            Self::RestApi => plain(&event.identity.source_ip),
             // It adds what it sees to whatever the client has written.
             Self::LoadBalancer => {
                 let forwarded = headers.get_all("x-forwarded-for").iter().next_back()?;
@@ -92,9 +98,10 @@ impl Source {
 type Lists = HashMap<String, Vec<String>>;
 
 /// Leaves of an event what makes a request, as `lambda_http` reads it.
-pub(super) fn mend(mut event: Value) -> Result<Mended, Error> {
-    let source = Source::of(&event).ok_or("this function takes requests, and the event is none")?;
-    let (body, unreadable_body) = body(&mut event);
+pub(super) fn mend(event: &Event) -> Result<Mended, Error> {
+    let event = Sent::read(event).ok_or(NO_REQUEST)?;
+    let source = Source::of(&event).ok_or(NO_REQUEST)?;
+    let (body, unreadable_body) = body(&event);
     let mut headers = headers(&event);
     let client = source.client(&event, &headers);
     let line = line(source, &event).filter(|line| line.len() <= REQUEST_LINE);
@@ -104,7 +111,7 @@ pub(super) fn mend(mut event: Value) -> Result<Mended, Error> {
         (Some(_), false) => None,
     };
     let Line { method, path, query, parameters } = line.unwrap_or_default();
-    let is_base64 = fault.is_none() && is_base64(&event);
+    let is_base64 = fault.is_none() && event.is_base64();
     let event = match source {
         Source::HttpApi => {
             leave_a_host(&mut headers);
@@ -164,23 +171,28 @@ impl Line {
 }
 
 /// None where the method is none.
-fn line(source: Source, event: &Value) -> Option<Line> {
+fn line(source: Source, event: &Sent) -> Option<Line> {
     let (method, path) = match source {
-        Source::HttpApi => ("/requestContext/http/method", "/rawPath"),
-        Source::RestApi | Source::LoadBalancer => ("/httpMethod", "/path"),
+        Source::HttpApi => (&event.http.method, &event.raw_path),
+        Source::RestApi | Source::LoadBalancer => (&event.http_method, &event.path),
     };
-    let method = Method::from_bytes(text(event, method).as_bytes()).ok()?;
+    let method = Method::from_bytes(plain(method).as_bytes()).ok()?;
     let kept = if source.decodes_path(event) { "/-._~:@" } else { "/-._~:@!$&'()*+,;=%" };
-    let path = escape(text(event, path), kept);
+    let path = escape(plain(path), kept);
     Some(Line {
         method,
         path: if path.starts_with('/') { path } else { format!("/{path}") },
-        query: escape(text(event, "/rawQueryString"), "/-._~:@!$&'()*+,;=%?"),
+        query: escape(plain(&event.raw_query_string), "/-._~:@!$&'()*+,;=%?"),
         parameters: match source {
             Source::HttpApi => Lists::new(),
-            _ => listed(event, "queryStringParameters", "multiValueQueryStringParameters"),
+            _ => owned(listed(event.query_string_parameters, event.multi_value_parameters)),
         },
     })
+}
+
+fn owned(lists: HashMap<Cow<'_, str>, Vec<Cow<'_, str>>>) -> Lists {
+    let texts = |values: Vec<Cow<'_, str>>| values.into_iter().map(Cow::into_owned).collect();
+    lists.into_iter().map(|(name, values)| (name.into_owned(), texts(values))).collect()
 }
 
 /// Every byte percent-encoded (RFC 3986 §2.1) but letters, digits and those that are kept. A `%` that is
@@ -204,33 +216,25 @@ fn encodes(text: &[u8], place: usize) -> bool {
     digits.filter(|byte| byte.is_ascii_hexdigit()).count() == 2
 }
 
-/// The body, moved, for it may have megabytes; and whether it cannot be read: it is then left out.
-fn body(event: &mut Value) -> (Option<String>, bool) {
-    let is_base64 = is_base64(event);
-    match event.get_mut("body").map(Value::take) {
-        Some(Value::String(text)) if is_base64 && BASE64_STANDARD.decode(&text).is_err() => {
-            (None, true)
-        }
-        Some(Value::String(text)) => (Some(text), false),
-        _ => (None, false),
+/// The body, and whether it cannot be read: it is then left out.
+fn body(event: &Sent) -> (Option<String>, bool) {
+    let body = event.body.and_then(text).map(Cow::into_owned);
+    match body {
+        Some(text) if event.is_base64() && BASE64_STANDARD.decode(&text).is_err() => (None, true),
+        body => (body, false),
     }
-}
-
-fn is_base64(event: &Value) -> bool {
-    event.get("isBase64Encoded").and_then(Value::as_bool).unwrap_or(false)
 }
 
 /// Every header, with all of its values. What is no header is dropped, as a proxy would.
-fn headers(event: &Value) -> HeaderMap {
+fn headers(event: &Sent) -> HeaderMap {
     let mut headers = HeaderMap::new();
-    for (name, values) in listed(event, "headers", "multiValueHeaders") {
-        let Ok(name) = HeaderName::try_from(name) else { continue };
-        for value in values.into_iter().filter_map(|value| HeaderValue::try_from(value).ok()) {
+    for (name, values) in listed(event.headers, event.multi_value_headers) {
+        let Ok(name) = HeaderName::try_from(&*name) else { continue };
+        for value in values.into_iter().filter_map(|value| HeaderValue::from_str(&value).ok()) {
             headers.append(&name, value);
         }
     }
-    let cookies = event.get("cookies").and_then(Value::as_array).into_iter().flatten();
-    let cookies: Vec<_> = cookies.filter_map(Value::as_str).collect();
+    let cookies = event.cookies.map(texts).unwrap_or_default();
     if !cookies.is_empty() {
         headers.remove(header::COOKIE);
         if let Ok(cookies) = HeaderValue::try_from(cookies.join("; ")) {
@@ -259,23 +263,16 @@ fn leave_a_host(headers: &mut HeaderMap) {
 }
 
 /// What an event lists by name: all values where it lists all, and otherwise the one that it has.
-fn listed(event: &Value, one: &str, all: &str) -> Lists {
-    let members = |name: &str| event.get(name).and_then(Value::as_object).into_iter().flatten();
-    let texts = |value: &Value| match value {
-        Value::String(text) => vec![text.clone()],
-        Value::Array(texts) => texts.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
-        _ => Vec::new(),
-    };
-    let mut values = Lists::new();
-    for (name, value) in members(one).chain(members(all)) {
+fn listed<'a>(
+    one: Option<&'a RawValue>,
+    all: Option<&'a RawValue>,
+) -> HashMap<Cow<'a, str>, Vec<Cow<'a, str>>> {
+    let mut values = HashMap::new();
+    for (name, value) in [one, all].into_iter().flatten().flat_map(members) {
         let texts = texts(value);
         if !texts.is_empty() {
-            values.insert(name.clone(), texts);
+            values.insert(name, texts);
         }
     }
     values
-}
-
-fn text<'a>(event: &'a Value, pointer: &str) -> &'a str {
-    event.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
 }

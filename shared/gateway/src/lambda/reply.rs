@@ -89,17 +89,16 @@ fn fitting(bytes: Bytes, room: usize) -> Option<Body> {
 fn joined(headers: &HeaderMap) -> HeaderMap {
     let mut all = HeaderMap::with_capacity(headers.keys_len());
     for name in headers.keys() {
-        let texts = headers.get_all(name).iter().filter(|value| value.to_str().is_ok());
-        if name == header::SET_COOKIE {
-            for text in texts {
+        let mut texts = headers.get_all(name).iter().filter(|value| value.to_str().is_ok());
+        let Some(first) = texts.next() else { continue };
+        all.insert(name, first.clone());
+        for text in texts {
+            if name == header::SET_COOKIE {
                 all.append(name, text.clone());
+            } else if let Some(joined) = all.get_mut(name) {
+                let both = [joined.as_bytes(), text.as_bytes()].join(&b", "[..]);
+                *joined = HeaderValue::from_bytes(&both).unwrap_or_else(|_| joined.clone());
             }
-            continue;
-        }
-        let texts: Vec<&[u8]> = texts.map(HeaderValue::as_bytes).collect();
-        let value = HeaderValue::from_bytes(&texts.join(&b", "[..])).ok();
-        if let Some(value) = value.filter(|_| !texts.is_empty()) {
-            all.insert(name, value);
         }
     }
     all

@@ -3,7 +3,7 @@ use axum::response::Response;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use http_body_util::BodyExt;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::*;
 use crate::size::ANSWER_LIMIT;
@@ -25,9 +25,13 @@ async fn echo(request: Asked) -> Response {
     ([("content-type", "application/json")], said.to_string()).into_response()
 }
 
+fn read(event: Value) -> Event {
+    serde_json::from_value(event).unwrap()
+}
+
 /// What a function is asked by this event.
 async fn asked(event: Value) -> Value {
-    let answer = answer(Router::new().fallback(echo), event).await.unwrap();
+    let answer = answer(Router::new().fallback(echo), read(event)).await.unwrap();
     let answer = serde_json::to_value(answer).unwrap();
     assert_eq!(answer["statusCode"], 200);
     serde_json::from_str(answer["body"].as_str().unwrap()).unwrap()
@@ -231,7 +235,7 @@ async fn what_is_no_request_is_an_error() {
         json!({"requestContext": {"connectionId": "x"}}),
         json!({"requestContext": {"http": "x"}, "httpMethod": 7}),
     ] {
-        assert!(answer(Router::new().fallback(echo), event).await.is_err());
+        assert!(answer(Router::new().fallback(echo), read(event)).await.is_err());
     }
 }
 
@@ -248,7 +252,7 @@ async fn sent(event: Value, body: Vec<u8>) -> (Value, usize) {
         response
     };
     let router = Router::new().fallback(get);
-    let written = serde_json::to_vec(&answer(router, event).await.unwrap()).unwrap();
+    let written = serde_json::to_vec(&answer(router, read(event)).await.unwrap()).unwrap();
     (serde_json::from_slice(&written).unwrap(), written.len())
 }
 

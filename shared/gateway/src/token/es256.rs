@@ -26,12 +26,14 @@ struct Es256Signer(SigningKey);
 
 struct Es256Verifier(VerifyingKey);
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as the library calls it")]
 fn signer(algorithm: &Algorithm, key: &EncodingKey) -> Result<Box<dyn JwtSigner>, Error> {
     only_es256(*algorithm, key.family())?;
     let key = SigningKey::from_pkcs8_der(key.as_bytes()).map_err(|_| ErrorKind::InvalidEcdsaKey)?;
     Ok(Box::new(Es256Signer(key)))
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as the library calls it")]
 fn verifier(algorithm: &Algorithm, key: &DecodingKey) -> Result<Box<dyn JwtVerifier>, Error> {
     only_es256(*algorithm, key.family())?;
     let point = VerifyingKey::from_sec1_bytes(key.try_get_as_bytes()?);
@@ -45,6 +47,7 @@ fn only_es256(algorithm: Algorithm, family: AlgorithmFamily) -> Result<(), Error
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "as the library calls it")]
 fn digest(data: &[u8], hash: ThumbprintHash) -> Result<Vec<u8>, Error> {
     match hash {
         ThumbprintHash::SHA256 => Ok(Sha256::digest(data).to_vec()),

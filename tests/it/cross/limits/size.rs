@@ -10,7 +10,10 @@ const LIMIT: usize = 6 << 20;
 
 /// Through the code that a function runs: the answer, and the bytes of its document.
 async fn invoke(gateway: &Gateway, event: &Value) -> (Value, usize) {
-    let answered = answer(gateway.system().router(), event.clone()).await.unwrap();
+    let answered =
+        answer(gateway.system().router(), serde_json::from_value(event.clone()).unwrap())
+            .await
+            .unwrap();
     let document = serde_json::to_vec(&answered).unwrap();
     (serde_json::from_slice(&document).unwrap(), document.len())
 }
