@@ -45,7 +45,8 @@ binaries *options:
 
 # Measure how the functions start and what an invocation takes, and print the table of docs/benchmarks.md.
 cold *options:
-    cargo build --release -p bases {{ functions }} {{ options }}
+    cargo build --release -p bases {{ options }}
+    cargo build --release {{ functions }} {{ options }}
     cargo build -p local -p benches
     target/debug/benches --cold target/release --binary target/debug/local
 

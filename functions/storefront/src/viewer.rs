@@ -7,7 +7,7 @@ use axum::extract::FromRequestParts;
 use gateway::answer::Keeping;
 use gateway::app::App;
 use gateway::caller::{Access, Caller, Identity};
-use gateway::problem::{Code, Problem};
+use gateway::problem::Problem;
 use gateway::request::{Argument, Exact, Inbound, Judgement, Query, Reads, request};
 use http::request::Parts;
 use identity::store::Store;
@@ -95,7 +95,10 @@ impl Caller for Viewer {
     gateway::describes! { |operation| {
         let location = gateway::describe::ParameterLocation::Header;
         operation.takes::<String>(location, "X-Service-Preview-Token", false);
-        operation.refuses(&[Code::InvalidOrExpiredToken, Code::PreviewExpired]);
+        operation.refuses(&[
+            gateway::problem::Code::InvalidOrExpiredToken,
+            gateway::problem::Code::PreviewExpired,
+        ]);
     } }
 
     async fn authenticate(app: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
@@ -130,7 +133,7 @@ impl Argument for Invitation {
 
     gateway::describes! { |operation| {
         operation.takes_query::<PreviewQuery>();
-        operation.refuses(&[Code::ValidationFailed]);
+        operation.refuses(&[gateway::problem::Code::ValidationFailed]);
     } }
 }
 

@@ -1,17 +1,11 @@
 //! What every handler can reach.
 
 use std::ops::Deref;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use aws_credential_types::provider::SharedCredentialsProvider;
 use aws_sdk_dynamodb::config::{SharedInterceptor, StalledStreamProtectionConfig};
-use aws_smithy_http_client::Connector;
-use aws_smithy_http_client::tls::Provider;
-use aws_smithy_http_client::tls::rustls_provider::CryptoMode;
-use aws_smithy_runtime_api::client::http::{
-    HttpConnectorSettings, SharedHttpClient, SharedHttpConnector, http_client_fn,
-};
 use aws_smithy_types::retry::RetryConfig;
 use aws_smithy_types::timeout::TimeoutConfig;
 use aws_types::SdkConfig;
@@ -21,6 +15,7 @@ use crate::budget::{Admissions, Leases};
 use crate::cache::Cache;
 use crate::clock::Clock;
 use crate::config::Config;
+use crate::connector;
 use crate::egress::Egress;
 use crate::kept::Kept;
 use crate::metrics::Metrics;
@@ -182,28 +177,12 @@ pub fn aws(credentials: aws_credential_types::Credentials, region: &str) -> SdkC
         .behavior_version(aws_sdk_dynamodb::config::BehaviorVersion::latest())
         .region(Region::new(region.to_owned()))
         .credentials_provider(SharedCredentialsProvider::new(credentials))
-        .http_client(one_connector())
+        .http_client(connector::http_client(CONNECT_TIMEOUT))
         .timeout_config(limits)
         .retry_config(RetryConfig::standard().with_max_attempts(3))
         // For bodies that last: ours are small, and each attempt has its time limit.
         .stalled_stream_protection(StalledStreamProtectionConfig::disabled())
         .build()
-}
-
-/// An HTTP client with one connector for all services, made at its first use. The SDK's own makes one for
-/// each client that is built, and another for the first call, and each reads the system's certificates
-/// (docs/platform.md §8).
-fn one_connector() -> SharedHttpClient {
-    let made = OnceLock::new();
-    let make = || {
-        let settings = HttpConnectorSettings::builder().connect_timeout(CONNECT_TIMEOUT).build();
-        let connector = Connector::builder()
-            .tls_provider(Provider::Rustls(CryptoMode::Ring))
-            .connector_settings(settings)
-            .build();
-        SharedHttpConnector::new(connector)
-    };
-    http_client_fn(move |_, _| made.get_or_init(make).clone())
 }
 
 /// The credentials a Lambda finds in its environment; they outlive the execution environment.

@@ -263,7 +263,7 @@ impl Egress {
     /// A client that knows no way around the guard.
     fn build(&self, pool: reqwest::ClientBuilder) -> Result<reqwest::Client, SendError> {
         let client = pool
-            .tls_backend_preconfigured(self.tls()?)
+            .tls_backend_preconfigured(self.tls())
             .dns_resolver(self.guard.clone())
             .connect_timeout(CONNECT_TIMEOUT)
             .redirect(reqwest::redirect::Policy::none())
@@ -275,12 +275,8 @@ impl Egress {
         Ok(client)
     }
 
-    fn tls(&self) -> Result<rustls::ClientConfig, SendError> {
-        if let Some(config) = self.tls.get() {
-            return Ok(config.clone());
-        }
-        let config = tls_config()?;
-        Ok(self.tls.get_or_init(|| config).clone())
+    fn tls(&self) -> rustls::ClientConfig {
+        self.tls.get_or_init(tls_config).clone()
     }
 }
 
@@ -309,16 +305,16 @@ async fn exchange(client: &reqwest::Client, request: Outgoing) -> Result<Incomin
 /// TLS with ring, named here so that no process-wide provider has to be installed first, and with
 /// the system's certificates. On a machine that has none (a bare container), nobody is trusted:
 /// https fails as `tls`, and a local stack over http still works.
-fn tls_config() -> Result<rustls::ClientConfig, SendError> {
+pub(crate) fn tls_config() -> rustls::ClientConfig {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let builder = rustls::ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .map_err(|_| SendError::Tls)?;
+    let versions =
+        rustls::ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+    let Ok(builder) = versions else { unreachable!("ring speaks TLS 1.2 and 1.3") };
     let trusting_nobody = builder.clone().with_root_certificates(rustls::RootCertStore::empty());
     let mut config =
         builder.with_platform_verifier().unwrap_or(trusting_nobody).with_no_client_auth();
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
-    Ok(config)
+    config
 }
 
 #[cfg(test)]

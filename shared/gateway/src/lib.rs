@@ -22,6 +22,7 @@ pub mod caller;
 pub mod canary;
 pub mod clock;
 pub mod config;
+mod connector;
 pub mod context;
 pub mod cors;
 #[cfg(feature = "openapi")]

@@ -18,7 +18,7 @@ use super::*;
 type Tested = Result<(), AnyError>;
 
 fn config(endpoint: &str) -> SdkConfig {
-    config_over(endpoint, aws_smithy_http_client::Builder::new().build_http())
+    config_over(endpoint, crate::connector::http_client(std::time::Duration::from_secs(1)))
 }
 
 fn config_over(endpoint: &str, http: SharedHttpClient) -> SdkConfig {
