@@ -67,3 +67,6 @@ impl HttpConnector for Connector {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

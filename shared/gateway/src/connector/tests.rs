@@ -1,0 +1,90 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use aws_credential_types::Credentials;
+use aws_sdk_dynamodb::types::AttributeValue;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+use crate::app;
+
+/// What becomes of the connection of this number.
+type Serve = fn(usize) -> Fate;
+
+#[derive(Clone, Copy)]
+enum Fate {
+    /// The call is read, and nothing is said.
+    Broken,
+    /// One call is answered, and then the connection ends.
+    AnswersOnce,
+    /// Every call is answered.
+    Answers,
+}
+
+/// A service that answers `{}`: where it is, and how many connections it was asked for.
+async fn service(serve: Serve) -> (String, Arc<AtomicUsize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let connections = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&connections);
+    #[allow(clippy::disallowed_methods, reason = "a server of the test's own")]
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            let number = counted.fetch_add(1, Ordering::SeqCst);
+            answer(stream, serve(number)).await;
+        }
+    });
+    (url, connections)
+}
+
+async fn answer(mut stream: TcpStream, fate: Fate) {
+    let mut read = vec![0; 16 << 10];
+    loop {
+        match stream.read(&mut read).await {
+            Ok(0) | Err(_) => return,
+            Ok(_) => {}
+        }
+        if matches!(fate, Fate::Broken) {
+            return;
+        }
+        let said = "HTTP/1.1 200 OK\r\ncontent-type: application/x-amz-json-1.0\r\ncontent-length: 2\r\n\r\n{}";
+        if stream.write_all(said.as_bytes()).await.is_err() || matches!(fate, Fate::AnswersOnce) {
+            return;
+        }
+    }
+}
+
+/// Asks for an item, twice.
+async fn asked_twice(url: &str) {
+    let credentials = Credentials::new("local", "local", None, None, "local");
+    let sdk = app::aws(credentials, "us-east-1");
+    let config = aws_sdk_dynamodb::config::Builder::from(&sdk).endpoint_url(url).build();
+    let client = aws_sdk_dynamodb::Client::from_conf(config);
+    for _ in 0..2 {
+        let key = AttributeValue::S("a".to_owned());
+        let item = client.get_item().table_name("t").key("PK", key).send().await.unwrap();
+        assert!(item.item.is_none());
+    }
+}
+
+#[tokio::test]
+async fn a_connection_serves_every_call() {
+    let (url, connections) = service(|_| Fate::Answers).await;
+    asked_twice(&url).await;
+    assert_eq!(connections.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
+async fn a_call_whose_connection_breaks_is_made_again_over_another() {
+    let broken_first = |number| if number == 0 { Fate::Broken } else { Fate::Answers };
+    let (url, connections) = service(broken_first).await;
+    asked_twice(&url).await;
+    assert_eq!(connections.load(Ordering::SeqCst), 2);
+}
+
+#[tokio::test]
+async fn a_connection_that_was_ended_in_between_is_no_ones_failure() {
+    let (url, connections) = service(|_| Fate::AnswersOnce).await;
+    asked_twice(&url).await;
+    assert_eq!(connections.load(Ordering::SeqCst), 2);
+}
