@@ -54,12 +54,16 @@ async fn answer(mut stream: TcpStream, fate: Fate) {
     }
 }
 
-/// Asks for an item, twice.
-async fn asked_twice(url: &str) {
+fn table(url: &str) -> aws_sdk_dynamodb::Client {
     let credentials = Credentials::new("local", "local", None, None, "local");
     let sdk = app::aws(credentials, "us-east-1");
     let config = aws_sdk_dynamodb::config::Builder::from(&sdk).endpoint_url(url).build();
-    let client = aws_sdk_dynamodb::Client::from_conf(config);
+    aws_sdk_dynamodb::Client::from_conf(config)
+}
+
+/// Asks for an item, twice.
+async fn asked_twice(url: &str) {
+    let client = table(url);
     for _ in 0..2 {
         let key = AttributeValue::S("a".to_owned());
         let item = client.get_item().table_name("t").key("PK", key).send().await.unwrap();
@@ -87,4 +91,24 @@ async fn a_connection_that_was_ended_in_between_is_no_ones_failure() {
     let (url, connections) = service(|_| Fate::AnswersOnce).await;
     asked_twice(&url).await;
     assert_eq!(connections.load(Ordering::SeqCst), 2);
+}
+
+#[tokio::test]
+async fn a_service_behind_https_is_spoken_to_in_tls() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("https://localhost:{}", listener.local_addr().unwrap().port());
+    let client = table(&url);
+    let call = client.get_item().table_name("t").key("PK", AttributeValue::S("a".to_owned()));
+    let heard = async {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let mut head = [0; 6];
+        stream.read_exact(&mut head).await.unwrap();
+        head
+    };
+    let heard = tokio::select! {
+        heard = heard => heard,
+        _ = call.send() => panic!("there is nobody to answer"),
+    };
+    // A handshake's record, and in it a client's hello (RFC 8446 §5.1, §4).
+    assert_eq!((heard[0], heard[5]), (22, 1));
 }
