@@ -21,8 +21,10 @@ lint:
     cargo fmt --all
     cargo clippy --workspace --all-targets -- -D warnings
 
-# Make the OpenAPI document anew.
+# Make the catalogue of events and the OpenAPI document anew.
 openapi:
+    cargo run --quiet -p local -- --event-types > target/event-types.json
+    mv target/event-types.json docs/event-types.json
     cargo run --quiet -p local -- --openapi > target/openapi.json
     mv target/openapi.json docs/openapi.json
 

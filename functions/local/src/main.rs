@@ -25,10 +25,6 @@ use serde_json::Value;
 use tokio::runtime::{Handle, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
 
-/// A server's many threads allocate and free all the time; glibc's arenas keep what each once needed.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 const USAGE: &str = "\
 The commerce gateway on this machine.
 
@@ -61,6 +57,7 @@ Usage: cargo run -p local -- [options]
   --generate-keys        print fresh documents for a deployment's secrets, by name, and end
   --rotate-keys <file>   print the documents of that file (- for standard input) with the keys that
                          sign rotated, and end
+  --event-types          print the catalogue of events of this build, and end
   --openapi              print the OpenAPI document of this build, from the sources in the current
                          directory, and end
   --help                 this text
@@ -74,6 +71,7 @@ enum Command {
     Help,
     GenerateKeys,
     RotateKeys(OsString),
+    EventTypes,
     OpenApi,
     Run(Run),
 }
@@ -136,6 +134,7 @@ async fn start(answering: &Handle) -> Result<(), AnyError> {
         Command::Help => print!("{USAGE}"),
         Command::GenerateKeys => println!("{:#}", Value::Object(keys::generate()?)),
         Command::RotateKeys(file) => println!("{:#}", Value::Object(keys::rotate(&read(&file)?)?)),
+        Command::EventTypes => print!("{}", commerce::event_types::written()),
         Command::OpenApi => println!("{:#}", openapi::document(Path::new("."))?),
         Command::Run(run) => serve(run, answering).await?,
     }
@@ -173,6 +172,7 @@ fn command(mut arguments: lexopt::Parser) -> Result<Command, lexopt::Error> {
             Long("emulators-host") => run.emulators_host = arguments.value()?.parse()?,
             Long("generate-keys") => return Ok(Command::GenerateKeys),
             Long("rotate-keys") => return Ok(Command::RotateKeys(arguments.value()?)),
+            Long("event-types") => return Ok(Command::EventTypes),
             Long("openapi") => return Ok(Command::OpenApi),
             Long("help") | Short('h') => return Ok(Command::Help),
             other => return Err(other.unexpected()),

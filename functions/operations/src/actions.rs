@@ -8,6 +8,7 @@ use ::delivery::subscription::{
     DEFAULT_GRACE, DestinationKind, OwnSecret, Subscription, SubscriptionView, hint, seal_secret,
 };
 use axum::extract::State;
+use commerce::event_types::{self, EventType};
 use commerce::topics;
 use gateway::app::App;
 use gateway::clock::Timestamp;
@@ -18,7 +19,7 @@ use gateway::request::{
 };
 use gateway::signature::SigningSecret;
 use gateway::table;
-use ground::event::{self, About, Event, Shape};
+use ground::event::{self, About, Entry, Event};
 use ground::id::SubscriptionId;
 use ground::scope::{Required, WriteWebhooks};
 use platform::caller::StoreAccess;
@@ -125,18 +126,18 @@ pub(crate) async fn test(
     Ruled(Body(ask)): Ruled<Body<TestRequest>>,
 ) -> Result<TestReply, Problem> {
     let subscription = find(&app, &caller, &id).await?;
-    let shape = shape(&subscription, ask.event_type.as_ref().map(Text::as_str))?;
-    may_read(&caller.actor, shape.entry.scope)?;
+    let topic = topic(&subscription, ask.event_type.as_ref().map(Text::as_str))?;
+    may_read(&caller.actor, topic.scope)?;
     let now = app.clock.now();
-    let data = shape.example_data();
-    let entity = data.get("id").and_then(Value::as_str).unwrap_or(shape.entry.entity);
+    let data = event_types::find(topic.name).map(EventType::example_data).unwrap_or_default();
+    let entity = data.get("id").and_then(Value::as_str).unwrap_or(topic.entity).to_owned();
     let about = About {
         store: subscription.store_id.as_ref(),
         app: subscription.app_id.as_ref(),
-        entity,
+        entity: &entity,
         version: 1,
     };
-    let event = Event::sample(&shape, about, now);
+    let event = Event::sample(&topic, about, data, now);
     let delivery = Delivery { test: true, lane: None, ..Delivery::new(&event, &subscription, now) };
     if ask.dry_run.0 {
         let shown = preview(&app, &subscription, &event, &delivery.claimed(now), now).await?;
@@ -166,14 +167,13 @@ fn unknown_topic() -> FieldError {
     FieldError::new("/event_type", "unknown_event_type", detail)
 }
 
-/// What the event looks like that a sample is sent of.
-fn shape(subscription: &Subscription, asked: Option<&str>) -> Result<Shape, Problem> {
+/// The event that a sample is sent of.
+fn topic(subscription: &Subscription, asked: Option<&str>) -> Result<Entry, Problem> {
     let unknown = || Problem::invalid(vec![unknown_topic()]);
     if let Some(name) = asked {
-        return topics::shape_of(name).ok_or_else(unknown);
+        return topics::find(name).ok_or_else(unknown);
     }
-    let takes = |shape: &Shape| {
-        let entry = shape.entry;
+    let takes = |entry: &Entry| {
         let wanted = |filter: &String| event::matches(filter, entry.name);
         let allowed = subscription
             .scopes
@@ -181,7 +181,7 @@ fn shape(subscription: &Subscription, asked: Option<&str>) -> Result<Shape, Prob
             .is_none_or(|scopes| entry.scope.is_some_and(|scope| scopes.cover(scope)));
         allowed && subscription.event_types.iter().any(wanted)
     };
-    topics::shapes().into_iter().find(takes).ok_or_else(unknown)
+    topics::catalogue().into_iter().find(takes).ok_or_else(unknown)
 }
 
 /// What would be sent, to the byte; but for the values of custom headers, which nobody is shown

@@ -1,5 +1,5 @@
-//! What is above every room: [`topics`] is the catalogue of what they announce, and
-//! [`event_filter`] what a request may name of it. [`audience`] says who is told of an event, and
+//! What is above every room: [`topics`] is the catalogue of what they announce, [`event_types`] what is
+//! shown of it, and [`event_filter`] what a request may name of it. [`audience`] says who is told of an event, and
 //! [`replays`] what of it is sent again.
 //!
 //! ```text
@@ -9,5 +9,6 @@
 
 pub mod audience;
 pub mod event_filter;
+pub mod event_types;
 pub mod replays;
 pub mod topics;

@@ -111,11 +111,6 @@ pub fn shapes() -> Vec<Shape> {
     SHAPES.concat()
 }
 
-/// What the events of this name look like.
-pub fn shape_of(name: &str) -> Option<Shape> {
-    SHAPES.iter().copied().flatten().find(|shape| shape.entry.name == name).copied()
-}
-
 /// What an app needs to read events of this name; none when no scope reads them.
 pub fn scope_of(name: &str) -> Option<&'static str> {
     find(name).and_then(|entry| entry.scope)

@@ -1,7 +1,8 @@
 //! The way to AWS: one HTTP/1.1 client for all SDKs of a process, made at its first use. The SDKs' own makes
 //! one for each client that is built, and another for the first call, each of which reads the system's
 //! certificates; and it speaks HTTP/2 besides, which none of our three services does
-//! (docs/platform.md §8).
+//! (docs/platform.md §8). Ours trusts the roots that it was built with, Mozilla's, and reads nothing
+//! (docs/decisions.md 14.15).
 
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -16,8 +17,8 @@ use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector as Tcp;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
-
-use rustls::ClientConfig;
+use rustls::{ClientConfig, RootCertStore};
+use webpki_roots::TLS_SERVER_ROOTS;
 
 use crate::egress;
 
@@ -43,11 +44,9 @@ impl Connector {
     }
 }
 
-/// As for everybody else that is asked; what is spoken is the connector's to say.
 fn tls() -> ClientConfig {
-    let mut config = egress::tls_config();
-    config.alpn_protocols.clear();
-    config
+    let roots = RootCertStore { roots: TLS_SERVER_ROOTS.to_vec() };
+    egress::tls().with_root_certificates(roots).with_no_client_auth()
 }
 
 impl HttpConnector for Connector {

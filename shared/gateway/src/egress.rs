@@ -302,19 +302,24 @@ async fn exchange(client: &reqwest::Client, request: Outgoing) -> Result<Incomin
     Ok(Incoming { status: response.status().as_u16(), headers, body: body.freeze(), truncated })
 }
 
-/// TLS with ring, named here so that no process-wide provider has to be installed first, and with
-/// the system's certificates. On a machine that has none (a bare container), nobody is trusted:
-/// https fails as `tls`, and a local stack over http still works.
-pub(crate) fn tls_config() -> rustls::ClientConfig {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let versions =
-        rustls::ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
-    let Ok(builder) = versions else { unreachable!("ring speaks TLS 1.2 and 1.3") };
+/// TLS with the system's certificates. On a machine that has none (a bare container), nobody is
+/// trusted: https fails as `tls`, and a local stack over http still works.
+fn tls_config() -> rustls::ClientConfig {
+    let builder = tls();
     let trusting_nobody = builder.clone().with_root_certificates(rustls::RootCertStore::empty());
     let mut config =
         builder.with_platform_verifier().unwrap_or(trusting_nobody).with_no_client_auth();
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
     config
+}
+
+/// TLS with ring, named here so that no process-wide provider has to be installed first.
+pub(crate) fn tls() -> rustls::ConfigBuilder<rustls::ClientConfig, rustls::WantsVerifier> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let versions =
+        rustls::ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+    let Ok(builder) = versions else { unreachable!("ring speaks TLS 1.2 and 1.3") };
+    builder
 }
 
 #[cfg(test)]

@@ -11,16 +11,25 @@ pub(crate) const PAGE_LIMIT: usize = 5_000_000;
 /// Bytes at which a page for the bridge ends: it passes a mebibyte on.
 pub(crate) const BRIDGED_PAGE_LIMIT: usize = 900_000;
 
+/// Bytes that a byte takes at most within a JSON string.
+pub(crate) const WIDEST: usize = 6;
+
 /// Bytes that a text takes within a JSON string, without the quotes around it.
 pub(crate) fn escaped_len(text: &[u8]) -> usize {
     text.iter().fold(0, |sum: usize, byte| sum.saturating_add(width(*byte)))
+}
+
+/// Whether a text has room within a JSON string of so many bytes. Few are so long that they must be
+/// counted to know.
+pub(crate) fn fits_escaped(text: &[u8], room: usize) -> bool {
+    text.len().saturating_mul(WIDEST) <= room || escaped_len(text) <= room
 }
 
 /// Bytes that a byte takes within a JSON string (RFC 8259 §7), as `serde_json` writes it.
 fn width(byte: u8) -> usize {
     match byte {
         b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 0x08 | 0x0c => 2,
-        0..0x20 => 6,
+        0..0x20 => WIDEST,
         _ => 1,
     }
 }

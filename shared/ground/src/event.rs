@@ -207,8 +207,8 @@ impl Event {
     }
 
     /// A sample of this topic for a test delivery: it has been published before it is written.
-    pub fn sample(shape: &Shape, about: About<'_>, now: Timestamp) -> Self {
-        let event = Self::untyped(&shape.entry, about, shape.example_data(), now);
+    pub fn sample(topic: &Entry, about: About<'_>, data: Value, now: Timestamp) -> Self {
+        let event = Self::untyped(topic, about, data, now);
         Self { test: true, state: OutboxState::Published, published_at: Some(now), ..event }
     }
 }

@@ -16,7 +16,7 @@ use super::event::Source;
 use crate::clock::Timestamp;
 use crate::context::Context;
 use crate::problem::{Code, Problem};
-use crate::size::{ANSWER_LIMIT, base64_len, escaped_len};
+use crate::size::{ANSWER_LIMIT, base64_len, fits_escaped};
 
 /// Bytes of an answer's document beside its body and the text of its headers: at most.
 const ENVELOPE: usize = 4096;
@@ -78,7 +78,7 @@ fn room(headers: &HeaderMap, source: Source) -> usize {
 /// The body as text, or where that is none or too long as base64; nothing where both are too long.
 fn fitting(bytes: Bytes, room: usize) -> Option<Body> {
     let bytes = match String::from_utf8(bytes.into()) {
-        Ok(text) if escaped_len(text.as_bytes()) <= room => return Some(Body::Text(text)),
+        Ok(text) if fits_escaped(text.as_bytes(), room) => return Some(Body::Text(text)),
         Ok(text) => text.into_bytes(),
         Err(binary) => binary.into_bytes(),
     };

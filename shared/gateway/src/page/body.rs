@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
 use crate::item::Attributes;
-use crate::size::escaped_len;
+use crate::size::{WIDEST, escaped_len};
 use crate::table::Scanned;
 
 /// A page as it is sent; `E` is what the list says about itself as a whole.
@@ -31,19 +31,44 @@ pub(super) fn fitting<T, V: Serialize>(
     view: impl Fn(T) -> V,
 ) -> (Vec<Box<RawValue>>, Option<Attributes>) {
     let next = found.next.clone();
-    let (mut data, mut size, mut last) = (Vec::new(), 0_usize, None);
+    let (mut data, mut last) = (Vec::new(), None);
+    let mut taken = Taken::default();
     for (item, after) in found.into_pairs() {
         // Views are plain structs of ours: writing one cannot fail but by running out of memory.
         let shown = to_raw_value(&view(item)).unwrap_or_default();
-        // With a comma.
-        size = size.saturating_add(escaped_len(shown.get().as_bytes())).saturating_add(1);
-        if size > room && last.is_some() {
+        if !taken.adds(&data, &shown, room) && last.is_some() {
             return (data, last);
         }
         data.push(shown);
         last = after;
     }
     (data, next)
+}
+
+/// What items take of an answer's room, each with a comma behind it.
+#[derive(Default)]
+struct Taken {
+    /// Bytes at most.
+    most: usize,
+    /// Bytes, once the most are too many: few pages are so long that they must be counted.
+    counted: Option<usize>,
+}
+
+impl Taken {
+    /// Takes room for an item after these, and says whether it was there.
+    fn adds(&mut self, before: &[Box<RawValue>], item: &RawValue, room: usize) -> bool {
+        let widest = item.get().len().saturating_mul(WIDEST).saturating_add(1);
+        self.most = self.most.saturating_add(widest);
+        if self.most <= room {
+            return true;
+        }
+        let size = |item: &RawValue| escaped_len(item.get().as_bytes()).saturating_add(1);
+        let sum = |sum: usize, item: &Box<RawValue>| sum.saturating_add(size(item));
+        let counted = self.counted.unwrap_or_else(|| before.iter().fold(0, sum));
+        let counted = counted.saturating_add(size(item));
+        self.counted = Some(counted);
+        counted <= room
+    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,94 @@
+//! The catalogue of events as it is shown: `docs/event-types.json`, which is made of the [`topics`] and
+//! read as it stands. A function that made it would carry the JSON Schemas of every noun, the nouns'
+//! samples, and whatever judges those.
+
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use crate::topics;
+
+const WRITTEN: &str = include_str!("../../../docs/event-types.json");
+
+/// An event that can be subscribed to.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct EventType {
+    /// `noun.past_verb`.
+    pub r#type: &'static str,
+    /// What it is about.
+    pub entity: &'static str,
+    /// What an app needs to be sent it; none of what goes to the store's owner alone.
+    pub scope: Option<&'static str>,
+    /// When it happens.
+    #[serde(borrow)]
+    pub description: Cow<'static, str>,
+    /// A JSON Schema (2020-12) of the body.
+    #[schemars(with = "Value")]
+    pub schema: &'static RawValue,
+    /// A body.
+    #[schemars(with = "Value")]
+    pub example: &'static RawValue,
+}
+
+impl EventType {
+    /// The data of its example.
+    pub fn example_data(&self) -> Value {
+        let body: Value = serde_json::from_str(self.example.get()).unwrap_or_default();
+        body.get("data").cloned().unwrap_or_default()
+    }
+}
+
+/// Every event, in document order.
+pub fn all() -> &'static [EventType] {
+    static ALL: LazyLock<Vec<EventType>> =
+        LazyLock::new(|| serde_json::from_str(WRITTEN).unwrap_or_default());
+    &ALL
+}
+
+/// The event of this name.
+pub fn find(name: &str) -> Option<&'static EventType> {
+    all().iter().find(|event| event.r#type == name)
+}
+
+/// The file's text, made of the topics: an event a line.
+pub fn written() -> String {
+    let line = |shape: &ground::event::Shape| {
+        let entry = shape.entry;
+        json!({
+            "type": entry.name,
+            "entity": entry.entity,
+            "scope": entry.scope,
+            "description": entry.about,
+            "schema": shape.schema(),
+            "example": shape.example(),
+        })
+        .to_string()
+    };
+    let lines: Vec<_> = topics::shapes().iter().map(line).collect();
+    format!("[\n{}\n]\n", lines.join(",\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_file_is_what_the_topics_say() {
+        assert!(written() == WRITTEN, "make it anew: `just openapi`");
+        let names: Vec<_> = all().iter().map(|event| event.r#type).collect();
+        let topics: Vec<_> = topics::catalogue().iter().map(|entry| entry.name).collect();
+        assert_eq!(names, topics);
+    }
+
+    #[test]
+    fn the_data_of_an_example_is_that_of_its_topic() {
+        for shape in topics::shapes() {
+            let shown = find(shape.entry.name).unwrap().example_data();
+            assert_eq!(shown, shape.example_data(), "{}", shape.entry.name);
+        }
+    }
+}
