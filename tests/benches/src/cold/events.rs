@@ -57,12 +57,13 @@ pub(super) fn plans(owner: &Owner) -> Result<Vec<Plan>, AnyError> {
         Box::new(move |number| request(path, &[("cookie", "visit=1".to_owned())], number))
     };
     let family = |name, real, refused| Plan { name, binary: name, real, refused: Some(refused) };
-    let worker = |name, event: Value| Plan {
+    let fed = |name, binary, event: Value| Plan {
         name,
-        binary: name,
+        binary,
         real: Box::new(move |_| event.clone()),
         refused: None,
     };
+    let worker = |name, event| fed(name, name, event);
     Ok(vec![
         Plan { name: "hello", binary: "hello", real: as_anybody("/"), refused: None },
         Plan { name: "sdks", binary: "sdks", real: as_anybody("/"), refused: None },
@@ -92,7 +93,8 @@ pub(super) fn plans(owner: &Owner) -> Result<Vec<Plan>, AnyError> {
         family("operations", as_owner("/v1/operations/webhook-subscriptions"), |n| {
             request("/v1/operations/webhook-subscriptions", &[], n)
         }),
-        worker("dispatcher", sample("dispatcher/schedule")?),
+        worker("dispatcher", first_message(sample("dispatcher/stream")?)),
+        fed("dispatcher, schedule", "dispatcher", sample("dispatcher/schedule")?),
         worker("webhooks", first_message(sample("webhooks/messages")?)),
         worker("mail", first_message(sample("mail/messages")?)),
         worker("runner", first_message(sample("runner/messages")?)),
