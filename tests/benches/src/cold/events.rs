@@ -9,6 +9,10 @@ use serde_json::{Value, json};
 use crate::AnyError;
 use crate::system::Owner;
 
+/// Requests of a network that its budget pays for, of those that read; and of those that are refused.
+const READS: usize = 40;
+const REFUSALS: usize = 100;
+
 /// Makes the event of this number.
 type Make = Box<dyn Fn(usize) -> Value>;
 
@@ -50,11 +54,11 @@ impl Plan {
 pub(super) fn plans(owner: &Owner) -> Result<Vec<Plan>, AnyError> {
     let as_owner = |path: &'static str| -> Make {
         let headers = owner.headers();
-        Box::new(move |number| request(path, &headers, number))
+        Box::new(move |number| request(path, &headers, number / READS))
     };
     let as_anybody = |path: &'static str| -> Make {
         // Its answer may be somebody's own: it is made anew.
-        Box::new(move |number| request(path, &[("cookie", "visit=1".to_owned())], number))
+        Box::new(move |number| request(path, &[("cookie", "visit=1".to_owned())], number / READS))
     };
     let family = |name, real, refused| Plan { name, binary: name, real, refused: Some(refused) };
     let fed = |name, binary, event: Value| Plan {
@@ -67,31 +71,35 @@ pub(super) fn plans(owner: &Owner) -> Result<Vec<Plan>, AnyError> {
     Ok(vec![
         Plan { name: "hello", binary: "hello", real: as_anybody("/"), refused: None },
         Plan { name: "sdks", binary: "sdks", real: as_anybody("/"), refused: None },
-        family("health", as_anybody("/health"), |n| request("/v1/nowhere", &[], n)),
-        family("auth", as_owner("/v1/auth/me"), |n| request("/v1/auth/me", &[], n)),
-        family("stores", as_owner("/v1/stores"), |n| request("/v1/stores", &[], n)),
-        family("products", as_owner("/v1/products"), |n| request("/v1/products", &[], n)),
+        family("health", as_anybody("/health"), |n| request("/v1/nowhere", &[], n / REFUSALS)),
+        family("auth", as_owner("/v1/auth/me"), |n| request("/v1/auth/me", &[], n / REFUSALS)),
+        family("stores", as_owner("/v1/stores"), |n| request("/v1/stores", &[], n / REFUSALS)),
+        family("products", as_owner("/v1/products"), |n| {
+            request("/v1/products", &[], n / REFUSALS)
+        }),
         family("storefront", as_anybody("/v1/storefront/demo-store/products"), |n| {
-            request("/v1/storefront/demo-store/customers/me", &[], n)
+            request("/v1/storefront/demo-store/customers/me", &[], n / REFUSALS)
         }),
         Plan {
             name: "storefront, kept",
             binary: "storefront",
-            real: Box::new(|number| request("/v1/storefront/demo-store/products", &[], number)),
+            real: Box::new(|number| {
+                request("/v1/storefront/demo-store/products", &[], number / READS)
+            }),
             refused: None,
         },
-        family("orders", as_owner("/v1/orders"), |n| request("/v1/orders", &[], n)),
+        family("orders", as_owner("/v1/orders"), |n| request("/v1/orders", &[], n / REFUSALS)),
         family("payments", as_owner("/v1/payments/providers"), |n| {
-            request("/v1/payments/providers", &[], n)
+            request("/v1/payments/providers", &[], n / REFUSALS)
         }),
         family("themes", as_owner("/v1/themes/packages"), |n| {
-            request("/v1/themes/packages", &[], n)
+            request("/v1/themes/packages", &[], n / REFUSALS)
         }),
         family("app-store", as_anybody("/v1/app-store/apps"), |n| {
-            request("/v1/app-store/installations", &[], n)
+            request("/v1/app-store/installations", &[], n / REFUSALS)
         }),
         family("operations", as_owner("/v1/operations/webhook-subscriptions"), |n| {
-            request("/v1/operations/webhook-subscriptions", &[], n)
+            request("/v1/operations/webhook-subscriptions", &[], n / REFUSALS)
         }),
         worker("dispatcher", first_message(sample("dispatcher/stream")?)),
         fed("dispatcher, schedule", "dispatcher", sample("dispatcher/schedule")?),
@@ -101,9 +109,9 @@ pub(super) fn plans(owner: &Owner) -> Result<Vec<Plan>, AnyError> {
     ])
 }
 
-/// In payload format 2.0. Each forty come from a network of their own: a network has a budget, too.
-fn request(path: &str, headers: &[(&str, String)], number: usize) -> Value {
-    let network = u32::try_from(number / 40).unwrap_or_default() << 8;
+/// In payload format 2.0, from the network of this number.
+fn request(path: &str, headers: &[(&str, String)], network: usize) -> Value {
+    let network = u32::try_from(network).unwrap_or_default() << 8;
     let client = Ipv4Addr::from(0x0b00_0001_u32.wrapping_add(network)).to_string();
     let mut event = json!({
         "version": "2.0", "routeKey": "$default", "rawPath": path, "rawQueryString": "",
