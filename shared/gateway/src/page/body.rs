@@ -63,8 +63,8 @@ impl Taken {
             return true;
         }
         let size = |item: &RawValue| escaped_len(item.get().as_bytes()).saturating_add(1);
-        let sum = |sum: usize, item: &Box<RawValue>| sum.saturating_add(size(item));
-        let counted = self.counted.unwrap_or_else(|| before.iter().fold(0, sum));
+        let all = || before.iter().map(|item| size(item)).fold(0, usize::saturating_add);
+        let counted = self.counted.unwrap_or_else(all);
         let counted = counted.saturating_add(size(item));
         self.counted = Some(counted);
         counted <= room
