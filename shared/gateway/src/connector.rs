@@ -45,8 +45,11 @@ impl Connector {
 }
 
 fn tls() -> ClientConfig {
-    let roots = RootCertStore { roots: TLS_SERVER_ROOTS.to_vec() };
-    egress::tls().with_root_certificates(roots).with_no_client_auth()
+    egress::tls().with_root_certificates(roots()).with_no_client_auth()
+}
+
+fn roots() -> RootCertStore {
+    RootCertStore { roots: TLS_SERVER_ROOTS.to_vec() }
 }
 
 impl HttpConnector for Connector {

@@ -52,7 +52,10 @@ mod tests {
         let every: String = (0..=0x2_ff_u32).filter_map(char::from_u32).collect();
         for text in ["", "plain", "\"quoted\" \\ and\nbroken", "caf\u{e9} \u{1F600}", &every] {
             let written = Value::from(text).to_string();
-            assert_eq!(escaped_len(text.as_bytes()), written.len() - 2, "{text}");
+            let length = written.len() - 2;
+            assert_eq!(escaped_len(text.as_bytes()), length, "{text}");
+            assert!(fits_escaped(text.as_bytes(), length), "{text}");
+            assert!(length == 0 || !fits_escaped(text.as_bytes(), length - 1), "{text}");
             let inner = json!({"text": text, "list": [1, null]}).to_string();
             let nested = Value::from(inner.as_str()).to_string();
             assert_eq!(escaped_len(inner.as_bytes()), nested.len() - 2, "{text}");

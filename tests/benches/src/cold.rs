@@ -116,15 +116,15 @@ async fn measure(
     }
     let cpu = function.cpu()?.saturating_sub(begun) / u32::try_from(READS)?;
     let mut refused_cpu = None;
-    if let Some(refused) = plan.refused {
+    if plan.refused.is_some() {
         let begun = function.cpu()?;
-        for number in invocations.by_ref().take(READS) {
-            plan.refuse(&function, &refused(number)).await?;
+        for event in invocations.by_ref().take(READS).filter_map(|number| plan.refused(number)) {
+            plan.refuse(&function, &event).await?;
         }
         refused_cpu = Some(function.cpu()?.saturating_sub(begun) / u32::try_from(READS)?);
     }
     for number in invocations {
-        let event = plan.refused.map_or_else(|| (plan.real)(number), |refused| refused(number));
+        let event = plan.refused(number).unwrap_or_else(|| (plan.real)(number));
         function.invoke(&event).await?;
     }
     let bytes = fs::read(binary)?;

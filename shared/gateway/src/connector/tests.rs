@@ -6,6 +6,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
+use super::roots;
 use crate::app;
 
 /// What becomes of the connection of this number.
@@ -61,36 +62,44 @@ fn table(url: &str) -> aws_sdk_dynamodb::Client {
     aws_sdk_dynamodb::Client::from_conf(config)
 }
 
-/// Asks for an item, twice.
-async fn asked_twice(url: &str) {
-    let client = table(url);
+/// How many connections two calls take, one after the other, and both succeed.
+async fn connections_of_two_calls(serve: Serve) -> usize {
+    let (url, connections) = service(serve).await;
+    let client = table(&url);
     for _ in 0..2 {
         let key = AttributeValue::S("a".to_owned());
         let item = client.get_item().table_name("t").key("PK", key).send().await.unwrap();
         assert!(item.item.is_none());
     }
+    connections.load(Ordering::SeqCst)
 }
 
 #[tokio::test]
 async fn a_connection_serves_every_call() {
-    let (url, connections) = service(|_| Fate::Answers).await;
-    asked_twice(&url).await;
-    assert_eq!(connections.load(Ordering::SeqCst), 1);
+    assert_eq!(connections_of_two_calls(|_| Fate::Answers).await, 1);
 }
 
 #[tokio::test]
 async fn a_call_whose_connection_breaks_is_made_again_over_another() {
     let broken_first = |number| if number == 0 { Fate::Broken } else { Fate::Answers };
-    let (url, connections) = service(broken_first).await;
-    asked_twice(&url).await;
-    assert_eq!(connections.load(Ordering::SeqCst), 2);
+    assert_eq!(connections_of_two_calls(broken_first).await, 2);
 }
 
 #[tokio::test]
 async fn a_connection_that_was_ended_in_between_is_no_ones_failure() {
-    let (url, connections) = service(|_| Fate::AnswersOnce).await;
-    asked_twice(&url).await;
-    assert_eq!(connections.load(Ordering::SeqCst), 2);
+    assert_eq!(connections_of_two_calls(|_| Fate::AnswersOnce).await, 2);
+}
+
+/// What docs/decisions.md 14.15 rests on: the roots of Amazon Trust Services are among those that are
+/// compiled in.
+#[test]
+fn the_roots_of_amazon_are_trusted() {
+    let names = ["Amazon Root CA 1", "Amazon Root CA 2", "Amazon Root CA 3", "Amazon Root CA 4"];
+    for name in names.into_iter().chain(["Starfield Services Root Certificate Authority - G2"]) {
+        let is_named = |subject: &[u8]| subject.windows(name.len()).any(|it| it == name.as_bytes());
+        let is_trusted = roots().roots.iter().any(|root| is_named(&root.subject));
+        assert!(is_trusted, "{name}");
+    }
 }
 
 #[tokio::test]

@@ -100,6 +100,8 @@ mod tests {
         assert_eq!(shown(&[half, half]), (2, false));
         assert_eq!(shown(&[half, half + 1]), (1, true));
         assert_eq!(shown(&[half, half, 5]), (2, true));
+        assert_eq!(shown(&[1000, PAGE_LIMIT - 1000]), (2, false));
+        assert_eq!(shown(&[1000, PAGE_LIMIT - 999]), (1, true), "what came first is counted, too");
         assert_eq!(shown(&[PAGE_LIMIT + 1, 5]), (1, true), "one is always shown");
         assert_eq!(shown(&[PAGE_LIMIT + 1]), (1, false));
     }

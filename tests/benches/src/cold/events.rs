@@ -9,9 +9,10 @@ use serde_json::{Value, json};
 use crate::AnyError;
 use crate::system::Owner;
 
-/// Requests of a network that its budget pays for, of those that read; and of those that are refused.
-const READS: usize = 40;
-const REFUSALS: usize = 100;
+/// Reads that the budget of a network pays for.
+const READS_OF_A_NETWORK: usize = 40;
+/// Refusals that it pays for.
+const REFUSALS_OF_A_NETWORK: usize = 100;
 
 /// Makes the event of this number.
 type Make = Box<dyn Fn(usize) -> Value>;
@@ -23,11 +24,16 @@ pub(super) struct Plan {
     pub(super) binary: &'static str,
     /// What it is there for.
     pub(super) real: Make,
-    /// A request that has no credentials and needs some.
-    pub(super) refused: Option<fn(usize) -> Value>,
+    /// What is refused without credentials.
+    pub(super) refused: Option<&'static str>,
 }
 
 impl Plan {
+    /// The event of this number that is refused, if some are.
+    pub(super) fn refused(&self, number: usize) -> Option<Value> {
+        self.refused.map(|path| request(path, &[], number / REFUSALS_OF_A_NETWORK))
+    }
+
     /// Has an event done.
     pub(super) async fn succeed(&self, function: &Function, event: &Value) -> Result<(), AnyError> {
         let payload = function.invoke(event).await?;
@@ -54,11 +60,13 @@ impl Plan {
 pub(super) fn plans(owner: &Owner) -> Result<Vec<Plan>, AnyError> {
     let as_owner = |path: &'static str| -> Make {
         let headers = owner.headers();
-        Box::new(move |number| request(path, &headers, number / READS))
+        Box::new(move |number| request(path, &headers, number / READS_OF_A_NETWORK))
     };
     let as_anybody = |path: &'static str| -> Make {
         // Its answer may be somebody's own: it is made anew.
-        Box::new(move |number| request(path, &[("cookie", "visit=1".to_owned())], number / READS))
+        Box::new(move |number| {
+            request(path, &[("cookie", "visit=1".to_owned())], number / READS_OF_A_NETWORK)
+        })
     };
     let family = |name, real, refused| Plan { name, binary: name, real, refused: Some(refused) };
     let fed = |name, binary, event: Value| Plan {
@@ -71,36 +79,32 @@ pub(super) fn plans(owner: &Owner) -> Result<Vec<Plan>, AnyError> {
     Ok(vec![
         Plan { name: "hello", binary: "hello", real: as_anybody("/"), refused: None },
         Plan { name: "sdks", binary: "sdks", real: as_anybody("/"), refused: None },
-        family("health", as_anybody("/health"), |n| request("/v1/nowhere", &[], n / REFUSALS)),
-        family("auth", as_owner("/v1/auth/me"), |n| request("/v1/auth/me", &[], n / REFUSALS)),
-        family("stores", as_owner("/v1/stores"), |n| request("/v1/stores", &[], n / REFUSALS)),
-        family("products", as_owner("/v1/products"), |n| {
-            request("/v1/products", &[], n / REFUSALS)
-        }),
-        family("storefront", as_anybody("/v1/storefront/demo-store/products"), |n| {
-            request("/v1/storefront/demo-store/customers/me", &[], n / REFUSALS)
-        }),
+        family("health", as_anybody("/health"), "/v1/nowhere"),
+        family("auth", as_owner("/v1/auth/me"), "/v1/auth/me"),
+        family("stores", as_owner("/v1/stores"), "/v1/stores"),
+        family("products", as_owner("/v1/products"), "/v1/products"),
+        family(
+            "storefront",
+            as_anybody("/v1/storefront/demo-store/products"),
+            "/v1/storefront/demo-store/customers/me",
+        ),
         Plan {
             name: "storefront, kept",
             binary: "storefront",
             real: Box::new(|number| {
-                request("/v1/storefront/demo-store/products", &[], number / READS)
+                request("/v1/storefront/demo-store/products", &[], number / READS_OF_A_NETWORK)
             }),
             refused: None,
         },
-        family("orders", as_owner("/v1/orders"), |n| request("/v1/orders", &[], n / REFUSALS)),
-        family("payments", as_owner("/v1/payments/providers"), |n| {
-            request("/v1/payments/providers", &[], n / REFUSALS)
-        }),
-        family("themes", as_owner("/v1/themes/packages"), |n| {
-            request("/v1/themes/packages", &[], n / REFUSALS)
-        }),
-        family("app-store", as_anybody("/v1/app-store/apps"), |n| {
-            request("/v1/app-store/installations", &[], n / REFUSALS)
-        }),
-        family("operations", as_owner("/v1/operations/webhook-subscriptions"), |n| {
-            request("/v1/operations/webhook-subscriptions", &[], n / REFUSALS)
-        }),
+        family("orders", as_owner("/v1/orders"), "/v1/orders"),
+        family("payments", as_owner("/v1/payments/providers"), "/v1/payments/providers"),
+        family("themes", as_owner("/v1/themes/packages"), "/v1/themes/packages"),
+        family("app-store", as_anybody("/v1/app-store/apps"), "/v1/app-store/installations"),
+        family(
+            "operations",
+            as_owner("/v1/operations/webhook-subscriptions"),
+            "/v1/operations/webhook-subscriptions",
+        ),
         worker("dispatcher", first_message(sample("dispatcher/stream")?)),
         fed("dispatcher, schedule", "dispatcher", sample("dispatcher/schedule")?),
         worker("webhooks", first_message(sample("webhooks/messages")?)),
