@@ -40,17 +40,21 @@ bench *options:
 # The functions' packages.
 functions := "-p health -p auth -p storefront -p stores -p products -p orders -p payments -p themes-family -p app-store -p operations -p dispatcher -p webhooks -p mail -p runner"
 
+# As they are deployed, but for this machine; of this machine's own, build scripts and macros stay as they are.
+host := `rustc --print host-tuple`
+build_functions := "cargo build --release --config .cargo/function.toml --target " + host
+
 # Build every function as it is deployed, and feed each binary every sample event and odd ones.
 binaries *options:
-    cargo build --release {{ functions }} {{ options }}
-    FUNCTION_BINARIES=target/release cargo test --test it -- --ignored cross::binaries
+    {{ build_functions }} {{ functions }} {{ options }}
+    FUNCTION_BINARIES=target/{{ host }}/release cargo test --test it -- --ignored cross::binaries
 
 # Measure how the functions start and what an invocation takes, and print the table of docs/benchmarks.md.
 cold *options:
-    cargo build --release -p bases {{ options }}
-    cargo build --release {{ functions }} {{ options }}
+    {{ build_functions }} -p bases {{ options }}
+    {{ build_functions }} {{ functions }} {{ options }}
     cargo build -p local -p benches
-    target/debug/benches --cold target/release --binary target/debug/local
+    target/debug/benches --cold target/{{ host }}/release --binary target/debug/local
 
 # Hold that lists cost the same over a hundred thousand records as over a hundred, and that ten thousand
 # missed events are recovered by one replay; some minutes.

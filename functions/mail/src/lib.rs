@@ -154,9 +154,8 @@ impl SendFailure {
 async fn send(app: &App, mail: &Mail) -> Result<MailOutcome, SendFailure> {
     let key = app.secrets.mail_key().await.map_err(SendFailure::passing)?;
     let content = mail.content(&key).map_err(SendFailure::permanent)?;
-    if !notifications::is_wanted(app, &content).await.map_err(SendFailure::passing)? {
-        return Ok(MailOutcome::Void);
-    }
+    let worded = notifications::worded(app, content).await.map_err(SendFailure::passing)?;
+    let Some(content) = worded else { return Ok(MailOutcome::Void) };
     let sender = Sender::of(app, &content).await.map_err(SendFailure::passing)?;
     if !may_go(app, mail, &content, &sender).await? {
         return Ok(MailOutcome::Kept);

@@ -30,7 +30,7 @@ use sales::gift_card::{
     GiftCardEntry, GiftCardEntryKind, GiftCardEntryView, GiftCardStatus, GiftCardView, Issue,
     IssuedGiftCardView, LastDay, Recipient,
 };
-use sales::notifications::{self, NotificationKind, NotificationTexts};
+use sales::notifications;
 
 pub use balance::{credit, debit};
 
@@ -203,9 +203,7 @@ pub async fn issue(
     let mail = match &card.recipient {
         None => None,
         Some(to) => {
-            let none = NotificationTexts::none(&store.id, NotificationKind::GiftCard);
-            let texts = app.table.get(&none.key()).await?.unwrap_or(none);
-            let letter = notifications::gift_card(to, &texts, (store, &card), &code)?;
+            let letter = notifications::gift_card(to, &card, &code);
             let mail = Mail::compose(&*app.secrets.mail_key().await?, &letter, now)?;
             Some(mail.scheduled(to.send_at.unwrap_or(now)))
         }

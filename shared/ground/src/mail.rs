@@ -240,6 +240,15 @@ impl Mail {
     }
 }
 
+/// A gift card that a mail brings.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GiftCardNews {
+    /// The card.
+    pub id: GiftCardId,
+    /// Its code, as it is shown.
+    pub code: String,
+}
+
 /// What a mail says, and to whom. Codes and tokens stand alone on their lines, after `Code: ` and
 /// `Token: `; the text is ASCII with lines below 75 characters, so that it travels unencoded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -249,9 +258,10 @@ pub struct MailContent {
     /// The store that it is from; the platform, where there is none.
     #[serde(default)]
     pub store_id: Option<StoreId>,
-    /// The store's gift card that it brings: it is not sent when that cannot be spent.
+    /// The store's gift card that it brings: it is not sent when that cannot be spent, and its
+    /// subject and text are written then.
     #[serde(default)]
-    pub gift_card: Option<GiftCardId>,
+    pub gift_card: Option<GiftCardNews>,
     /// Whether it tells of the store's business in the store's words: it is sent for owners with a
     /// proven address alone.
     #[serde(default)]

@@ -246,6 +246,28 @@ async fn who_is_forgotten_is_nowhere_in_the_table_and_the_books_stay() {
 }
 
 #[tokio::test]
+async fn a_gift_card_that_waits_is_not_sent_to_who_was_forgotten() {
+    let traces = Traces::leave(0).await;
+    let (gateway, owner) = (&traces.market.gateway, &traces.market.owner);
+    let ask = json!({"initial_value": inr(500), "recipient": {
+        "email": traces.shopper.email, "message": MARKS.told,
+        "send_at": gateway.now().plus(Duration::from_hours(2)),
+    }});
+    owner.post("/v1/products/gift-cards").key(&unique("c")).json(ask).await.expect(201);
+    owner.post(&traces.path("redact")).json(json!({})).await.expect(202);
+    traces.redacted(owner).await;
+    gateway.quiet().await;
+    let mailbox = gateway.mailbox(&traces.shopper.email);
+    let before = mailbox.mails().len();
+    assert_eq!(gateway.items_of("mail", "MAI#").await.len(), 1, "it waits for its time");
+    traces.advance(Duration::from_hours(2)).await;
+    gateway.sweep().await;
+    gateway.quiet().await;
+    assert!(gateway.items_of("mail", "MAI#").await.is_empty(), "done with");
+    assert_eq!(mailbox.mails().len(), before);
+}
+
+#[tokio::test]
 async fn a_redaction_waits_for_its_day_and_can_be_called_off() {
     let traces = Traces::leave(3).await;
     let (market, owner) = (&traces.market, &traces.market.owner);

@@ -1,5 +1,7 @@
 //! Mails to shoppers, in a store's own words.
 
+use std::time::Duration;
+
 use support::{Market, Value, cart, inr, json, race, unique};
 
 fn path(market: &Market, rest: &str) -> String {
@@ -64,6 +66,15 @@ async fn a_shopper_reads_the_stores_words_in_their_language() {
     market.owner.post("/v1/products/gift-cards").key(&unique("c")).json(card).await.expect(201);
     let mail = market.gateway.mailbox(&email).nth(1).await;
     assert!(mail.text.starts_with("5.00 INR\n    Go to evil. example\nCode: "), "{}", mail.text);
+    // One that is sent later comes in the words that the store has then.
+    let email = format!("{}@example.com", unique("friend"));
+    let at = market.gateway.now().plus(Duration::from_hours(2));
+    let card = json!({"initial_value": inr(500), "recipient": {"email": email, "send_at": at}});
+    market.owner.post("/v1/products/gift-cards").key(&unique("c")).json(card).await.expect(201);
+    say(&market, "/gift_card/fr", "Bonne f\u{ea}te", "Code: {{ code }}").await;
+    market.gateway.advance(Duration::from_hours(2));
+    market.gateway.sweep().await;
+    assert_eq!(market.gateway.mailbox(&email).nth(1).await.subject, "Bonne f\u{ea}te");
 }
 
 #[tokio::test]

@@ -37,7 +37,9 @@ impl Reply {
     pub(super) async fn of(response: Response, source: Source, path: &str) -> Self {
         let (mut parts, body) = response.into_parts();
         let bytes = body.collect().await.map(Collected::to_bytes).unwrap_or_default();
-        parts.headers = joined(&parts.headers);
+        if !is_plain(&parts.headers) {
+            parts.headers = joined(&parts.headers);
+        }
         match fitting(bytes, room(&parts.headers, source)) {
             Some(body) => Self(http::Response::from_parts(parts, body)),
             None => Self::too_large(&parts, path).await,
@@ -83,6 +85,12 @@ fn fitting(bytes: Bytes, room: usize) -> Option<Body> {
         Err(binary) => binary.into_bytes(),
     };
     (base64_len(bytes.len()) <= room).then_some(Body::Binary(bytes))
+}
+
+/// Whether every header has one value, which is text.
+fn is_plain(headers: &HeaderMap) -> bool {
+    let mut values = headers.values();
+    headers.len() == headers.keys_len() && values.all(|value| value.to_str().is_ok())
 }
 
 /// One value for each name, except where only several will do: cookies.

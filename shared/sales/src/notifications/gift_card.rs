@@ -1,25 +1,51 @@
 //! The mail that brings a gift card.
 
+use gateway::app::App;
 use gateway::clock::DAY;
+use gateway::item::Item;
 use gateway::problem::Problem;
-use ground::mail::MailContent;
+use ground::key;
+use ground::mail::{GiftCardNews, MailContent};
 use identity::store::Store;
 
+use super::kind::NotificationKind;
 use super::template::Values;
 use super::texts::NotificationTexts;
-use crate::gift_card::{GiftCard, GiftCardCode, LastDay, Recipient};
+use crate::gift_card::{GiftCard, GiftCardCode, GiftCardStatus, LastDay, Recipient};
 
-/// A gift card for its recipient, in the store's words: the only place besides the merchant's answer that
-/// says the code.
+/// A gift card for its recipient: the only place besides the merchant's answer that has the code. Its
+/// words are found when it is sent ([`worded`]).
+pub fn gift_card(to: &Recipient, card: &GiftCard, code: &GiftCardCode) -> MailContent {
+    let mail = MailContent::new(&to.email, "", String::new(), DAY.saturating_mul(7));
+    let news = GiftCardNews { id: card.id.clone(), code: code.reveal().to_owned() };
+    MailContent { gift_card: Some(news), ..mail.from_store(Some(&card.store_id)) }
+}
+
+/// A mail with its words: a gift card's are the store's, as they are when it is sent. None where it
+/// brings what can no longer be spent, or was forgotten with whom it was for. One read for a gift
+/// card's, none for others.
 ///
 /// # Errors
-/// `internal`.
-pub fn gift_card(
-    to: &Recipient,
-    texts: &NotificationTexts,
-    (store, card): (&Store, &GiftCard),
-    code: &GiftCardCode,
-) -> Result<MailContent, Problem> {
+/// 503, `internal`.
+pub async fn worded(app: &App, mail: MailContent) -> Result<Option<MailContent>, Problem> {
+    let (Some(store_id), Some(news)) = (&mail.store_id, &mail.gift_card) else {
+        return Ok(Some(mail));
+    };
+    let (store_key, card_key) = (key::store(store_id), key::gift_card(store_id, &news.id));
+    let none = NotificationTexts::none(store_id, NotificationKind::GiftCard);
+    let texts_key = none.key();
+    let mut found = app.table.get_many(&[&store_key, &card_key, &texts_key]).await?;
+    let (store, card) = (found.take::<Store>(&store_key)?, found.take::<GiftCard>(&card_key)?);
+    let texts = found.take(&texts_key)?.unwrap_or(none);
+    let now = app.clock.now();
+    let can_be_spent = |card: &GiftCard| card.status_at(now) == GiftCardStatus::Active;
+    let Some((store, card)) = store.zip(card.filter(can_be_spent)) else { return Ok(None) };
+    let Some(to) = &card.recipient else { return Ok(None) };
+    let said = texts.render(None, &store.locale, &values(&store, &card, to, &news.code))?;
+    Ok(Some(said.to(mail)))
+}
+
+fn values(store: &Store, card: &GiftCard, to: &Recipient, code: &str) -> Values {
     let quoted = |message: &String| {
         let lines: Vec<_> = message.lines().map(|line| format!("    {line}")).collect();
         lines.join("\n")
@@ -28,14 +54,9 @@ pub fn gift_card(
     let known = [
         ("shop", Some(store.name.clone())),
         ("value", Some(format!("{} {}", worth.decimal(), worth.currency))),
-        ("code", Some(code.reveal().to_owned())),
+        ("code", Some(code.to_owned())),
         ("message", to.message.as_ref().map(quoted)),
         ("expires_on", card.expires_on.as_ref().map(LastDay::as_str).map(str::to_owned)),
     ];
-    let values: Values =
-        known.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
-    let said = texts.render(None, &store.locale, &values)?;
-    let mail = MailContent::new(&to.email, "", String::new(), DAY.saturating_mul(7));
-    let mail = said.to(mail.from_store(Some(&store.id)));
-    Ok(MailContent { gift_card: Some(card.id.clone()), ..mail })
+    known.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }
