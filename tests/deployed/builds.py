@@ -18,6 +18,8 @@ ARCHITECTURES = {
 FUNCTION = re.compile(r"^  (\w+):\n    Type: AWS::Serverless::Function\n    Metadata: .*Binary: ([\w-]+)", re.M)
 # What a function is not to carry: the embedded table's own name is in its messages.
 EMULATOR = b"dynoxide"
+# A function's zip, in MiB, at most (docs/benchmarks.md, Functions).
+LARGEST_ZIP = 4
 
 
 def functions():
@@ -77,9 +79,11 @@ def what_was_built(architecture, machine):
         if EMULATOR in program:
             raise Failed(f"{name} carries the emulators")
         sizes[name] = (len(zlib.compress(program, 9)) / 2**20, len(program) / 2**20)
-    lines = [f"{name}: zip {packed:.1f} MiB, binary {whole:.1f} MiB" for name, (packed, whole) in sizes.items()]
+    lines = [f"{name}: zip {packed:.2f} MiB, binary {whole:.1f} MiB" for name, (packed, whole) in sizes.items()]
     (WORK / f"sizes-{architecture}.txt").write_text("\n".join(lines) + "\n")
     largest = max(sizes, key=sizes.get)
+    if sizes[largest][0] > LARGEST_ZIP:
+        raise Failed(f"a zip is larger than {LARGEST_ZIP} MiB: {lines[list(sizes).index(largest)]}")
     return f"{len(sizes)} functions; the largest is {lines[list(sizes).index(largest)]}"
 
 
