@@ -1,6 +1,7 @@
 //! Identifiers: a prefix that names the kind and a `UUIDv7` in 32 hex digits
 //! (docs/conventions.md §1).
 
+use std::cell::RefCell;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use sha2::{Digest, Sha256};
@@ -10,13 +11,19 @@ use crate::clock::Timestamp;
 /// Ids that this process has made.
 static MINTED: AtomicU32 = AtomicU32::new(0);
 
+/// Random bytes of an id.
+const RANDOM: usize = 10;
+
+thread_local! {
+    /// Random bytes for the next ids, and for how many of them: a call of the system for each would be
+    /// three for every request.
+    static SUPPLY: RefCell<([[u8; RANDOM]; 64], usize)> = const { RefCell::new(([[0; RANDOM]; 64], 0)) };
+}
+
 /// A fresh id: `prefix` and a `UUIDv7` of `now`, so that ids sort by creation: those of one process
 /// and one millisecond too, as a request's are (26 bits of a counter, RFC 9562 §6.2, method 1).
 pub fn mint(prefix: &str, now: Timestamp) -> String {
-    let mut random = [0_u8; 10];
-    // A failing system generator leaves zeroes; the time part still tells ids apart, and every
-    // secret comes from `seal::random_secret`, never from an id.
-    let _ = getrandom::fill(&mut random);
+    let mut random = random();
     let count = MINTED.fetch_add(1, Ordering::Relaxed);
     // The version takes the upper half of the first byte, the variant two bits of the third.
     let [first, second, third, fourth, ..] = &mut random;
@@ -25,6 +32,20 @@ pub fn mint(prefix: &str, now: Timestamp) -> String {
     let millis = u64::try_from(now.millis()).unwrap_or(0);
     let uuid = uuid::Builder::from_unix_timestamp_millis(millis, &random).into_uuid();
     format!("{prefix}{}", uuid.simple())
+}
+
+/// Bytes that no other id has.
+fn random() -> [u8; RANDOM] {
+    SUPPLY.with_borrow_mut(|(supply, left)| {
+        if *left == 0 {
+            // A failing system generator leaves zeroes; the time part still tells ids apart, and every
+            // secret comes from `seal::random_secret`, never from an id.
+            let _ = getrandom::fill(supply.as_flattened_mut());
+            *left = supply.len();
+        }
+        *left = left.saturating_sub(1);
+        supply.get(*left).copied().unwrap_or_default()
+    })
 }
 
 /// An id that follows from `parts`, so that writing it twice is writing one item.
@@ -165,6 +186,8 @@ macro_rules! ids {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
 
     #[test]
@@ -177,6 +200,13 @@ mod tests {
         assert_eq!(derive("ins_", &["a", "bc"]), derive("ins_", &["a", "bc"]));
         assert_ne!(derive("ins_", &["a", "bc"]), derive("ins_", &["ab", "c"]));
         assert!(!is_well_formed("sto_", &early.to_uppercase()));
+    }
+
+    #[test]
+    fn what_is_random_of_an_id_is_of_no_other() {
+        let ids = (0..10_000).map(|_| mint("", Timestamp::from_millis(1_000)));
+        let random: HashSet<String> = ids.map(|id| id[20..].to_owned()).collect();
+        assert_eq!(random.len(), 10_000);
     }
 
     #[test]

@@ -41,7 +41,8 @@ pub(crate) struct Measured {
     pub(crate) first: Duration,
     /// The CPU of both.
     pub(crate) cold_cpu: Duration,
-    /// CPU of an invocation that is refused without credentials, if some are; and of a real one.
+    /// CPU of an invocation that is refused without credentials, if some are; and of a real one: of each
+    /// the middle one's.
     pub(crate) refused_cpu: Option<Duration>,
     pub(crate) cpu: Duration,
     /// Bytes, at most, after a thousand invocations.
@@ -110,18 +111,18 @@ async fn measure(
     for number in invocations.by_ref().take(READS / 10) {
         plan.succeed(&function, &(plan.real)(number)).await?;
     }
-    let begun = function.cpu()?;
+    let mut reads = Vec::new();
     for number in invocations.by_ref().take(READS) {
-        plan.succeed(&function, &(plan.real)(number)).await?;
-    }
-    let cpu = function.cpu()?.saturating_sub(begun) / u32::try_from(READS)?;
-    let mut refused_cpu = None;
-    if plan.refused.is_some() {
         let begun = function.cpu()?;
-        for event in invocations.by_ref().take(READS).filter_map(|number| plan.refused(number)) {
-            plan.refuse(&function, &event).await?;
-        }
-        refused_cpu = Some(function.cpu()?.saturating_sub(begun) / u32::try_from(READS)?);
+        plan.succeed(&function, &(plan.real)(number)).await?;
+        reads.push(function.cpu()?.saturating_sub(begun));
+    }
+    let mut refusals = Vec::new();
+    let refused = if plan.refused.is_some() { READS } else { 0 };
+    for event in invocations.by_ref().take(refused).filter_map(|number| plan.refused(number)) {
+        let begun = function.cpu()?;
+        plan.refuse(&function, &event).await?;
+        refusals.push(function.cpu()?.saturating_sub(begun));
     }
     for number in invocations {
         let event = plan.refused(number).unwrap_or_else(|| (plan.real)(number));
@@ -133,16 +134,16 @@ async fn measure(
         ready: middle(starts.iter().map(|(ready, _, _)| *ready)),
         first: middle(starts.iter().map(|(_, first, _)| *first)),
         cold_cpu: middle(starts.iter().map(|(_, _, cpu)| *cpu)),
-        refused_cpu,
-        cpu,
+        refused_cpu: plan.refused.map(|_| middle(refusals)),
+        cpu: middle(reads),
         memory: function.memory()?.most,
         binary: bytes.len(),
         archive: miniz_oxide::deflate::compress_to_vec(&bytes, LEVEL).len() + ARCHIVE,
     })
 }
 
-fn middle(durations: impl Iterator<Item = Duration>) -> Duration {
-    let mut durations: Vec<Duration> = durations.collect();
+fn middle(durations: impl IntoIterator<Item = Duration>) -> Duration {
+    let mut durations: Vec<Duration> = durations.into_iter().collect();
     durations.sort_unstable();
     durations.get(durations.len() / 2).copied().unwrap_or_default()
 }
