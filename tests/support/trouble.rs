@@ -84,6 +84,7 @@ pub(crate) async fn send(
         let wait = reply.header("retry-after").and_then(|wait| wait.parse().ok());
         // Of what is sent again the first attempt may still hold the key.
         let is_passing = reply.json["code"] == "service_unavailable"
+            || reply.json["error"] == "temporarily_unavailable" && reply.status == 503
             || tried > 1 && reply.json["code"] == "request_in_progress";
         let (true, Some(wait)) = (is_passing, wait) else { return Ok(reply) };
         if tried == TRIES || !is_repeatable {
