@@ -37,6 +37,7 @@ LEFT_OUT = {
         "a_checkout_of_two_lines_takes",
         "accounts::a_stranger_does_not_learn",
         "email::a_taken_address_is_answered",
+        "an_account_mails_ten_of_a_kind_in_an_hour",
         "storefront::kept::",
         "a_busy_storefront_costs",
         "storefront::narrow::",
