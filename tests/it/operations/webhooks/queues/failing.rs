@@ -26,8 +26,12 @@ async fn a_queue_that_denies_or_is_gone_is_tried_again_and_recorded() {
     let errors: Vec<_> = tried.iter().map(|attempt| attempt["error"].as_str().unwrap()).collect();
     assert_eq!(errors, ["access_denied", "queue_not_found"]);
     assert!(tried[0]["response_body"].as_str().unwrap().contains("not authorized"), "{tried:?}");
-    let health = queued.owner().get(&queued.path()).await.expect(200);
-    assert_eq!(health.int("/stats/consecutive_failures"), 2);
+    // The receiver's health is written down after the attempt.
+    eventually(DEADLINE, || async {
+        let shown = queued.owner().get(&queued.path()).await.expect(200);
+        (shown.int("/stats/consecutive_failures") == 2).then_some(())
+    })
+    .await;
     queued.queue.reopen().await;
     queued.gateway.advance(10 * MINUTE);
     queued.gateway.sweep().await;
