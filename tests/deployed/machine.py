@@ -15,7 +15,8 @@ TARGET = ROOT / os.environ.get("CARGO_TARGET_DIR", "target")
 WORK = TARGET / "deployed"
 VENV = WORK / "venv"
 REQUIREMENTS = Path(__file__).with_name("requirements.txt")
-# The engine, what it sets up its network with, and a shell that runs without a library.
+# What containers take: the engine, what it sets up its network with, a shell that runs without a library; and
+# what the documents are run with.
 PACKAGES = ["docker.io", "iptables", "busybox-static", "curl", "openssl"]
 # Nothing here is AWS; nobody checks a signature.
 ENVIRONMENT = {
@@ -69,19 +70,19 @@ def afresh(log):
     return log
 
 
-def install():
-    """Debian's packages and PyPI's, unless they are there."""
+def install(for_containers):
+    """PyPI's packages, and for containers Debian's, unless they are there."""
     log = afresh("tools")
     for tool in ["cargo", "rustup"]:
         if not shutil.which(tool):
             raise Failed(f"needs the Rust toolchain: there is no {tool}")
-    missing = [name for name in PACKAGES if not is_installed(name)]
+    missing = [name for name in PACKAGES if for_containers and not is_installed(name)]
     if missing:
         if os.geteuid() != 0:
             raise Failed(f"needs root, to install {' '.join(missing)}")
         run(log, "apt-get", "update", "-qq")
         apt(log, *missing)
-    if not shutil.which("docker"):
+    if for_containers and not shutil.which("docker"):
         apt(log, "docker-cli")
     stamp = VENV / REQUIREMENTS.name
     if not stamp.exists() or stamp.read_bytes() != REQUIREMENTS.read_bytes():

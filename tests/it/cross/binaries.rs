@@ -1,9 +1,9 @@
 //! The functions' binaries, each a process under a Lambda Runtime API with the emulators behind it: what
 //! the tests beside these do with the code in their own process holds of what is deployed as well.
 //!
-//! They are ignored, for they need the binaries, which `cargo test` does not build: `.ci/run` runs them
-//! with those of `cargo build --bins`, and `just binaries` with a release's, as `FUNCTION_BINARIES` names
-//! their directory.
+//! They are ignored, for they need the binaries, which `cargo test` does not build: `.ci/run` and `just binaries`
+//! run them with those that are deployed, whose directory `FUNCTION_BINARIES` names; without that, they are
+//! those of `cargo build --bins`.
 
 mod odd;
 mod real;
