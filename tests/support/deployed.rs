@@ -55,7 +55,7 @@ struct Deployment {
 impl Deployment {
     async fn process(&self) -> &Function {
         let start = || async {
-            let binary = binaries().join(&self.function.binary);
+            let binary = runtime_api::binary(&binaries(), &self.function.binary);
             let hint = "cargo build --bins builds what tests of binaries start";
             Function::start(&binary, &self.environment)
                 .await

@@ -66,7 +66,7 @@ pub(crate) async fn run(binaries: &Path, local: &Path) -> Result<(), AnyError> {
     let mut all = Vec::new();
     table::head();
     for plan in plans(&owner)? {
-        let binary = binaries.join(plan.binary);
+        let binary = runtime_api::binary(binaries, plan.binary);
         if binary.exists() {
             tokio::time::sleep(RESTORED).await;
             all.push(measure(&binary, &plan, &environment).await?);

@@ -15,7 +15,7 @@ mod api;
 mod process;
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use axum::body::Bytes;
@@ -63,6 +63,20 @@ impl std::fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
+/// What `cargo lambda build` calls a binary, in a folder of the function's name.
+const BOOTSTRAP: &str = "bootstrap";
+
+/// The binary of this function in a directory, as `cargo lambda build` or `cargo build` has put it there.
+pub fn binary(directory: &Path, name: &str) -> PathBuf {
+    let built = directory.join(name);
+    if built.is_dir() { built.join(BOOTSTRAP) } else { built }
+}
+
+fn name_of(binary: &Path) -> String {
+    let named = if binary.ends_with(BOOTSTRAP) { binary.parent() } else { Some(binary) };
+    named.and_then(Path::file_name).unwrap_or_default().to_string_lossy().into_owned()
+}
+
 impl Function {
     /// Starts a binary with this environment, beside what Lambda sets itself, and waits until it asks for
     /// its first event.
@@ -73,7 +87,7 @@ impl Function {
         binary: &Path,
         environment: &BTreeMap<String, String>,
     ) -> Result<Self, AnyError> {
-        let name = binary.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let name = name_of(binary);
         let api = Api::start().await?;
         let begun = Instant::now();
         let process = Process::start(binary, &name, api.address(), environment)?;
