@@ -35,6 +35,7 @@ pub mod item;
 pub mod kept;
 pub mod lambda;
 pub mod log;
+mod members;
 pub mod metrics;
 pub mod outbox;
 pub mod page;

@@ -10,10 +10,13 @@ use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::de::value::MapDeserializer;
+use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 
 use super::Attributes;
 use super::deflated::{deflate, inflate};
+use crate::members::{Member, Members};
 use crate::problem::Problem;
 
 /// The attribute that holds the others.
@@ -74,49 +77,63 @@ fn pack(members: Value, packing: Packing) -> Result<(Attributes, Vec<String>), P
     Ok((all, absent.collect()))
 }
 
-/// The item that attributes hold, packed or not.
-pub(super) fn read<T: DeserializeOwned>(attributes: Attributes) -> Result<T, Problem> {
-    let members = Value::Object(unpacked(attributes)?);
-    serde_json::from_value(members).map_err(Problem::internal)
+/// The item that attributes hold, packed or not. What is packed is read where it stands: on the way to an item,
+/// nothing is made of it that the item does not have.
+pub(super) fn read<T: DeserializeOwned>(mut attributes: Attributes) -> Result<T, Problem> {
+    let packed = match attributes.remove(PACKED) {
+        Some(AttributeValue::B(packed)) => inflate(packed.as_ref(), MAX_UNPACKED)?,
+        _ => b"{}".to_vec(),
+    };
+    let (packed, text) = members(std::str::from_utf8(&packed).map_err(Problem::internal)?)?;
+    let beside = beside(attributes, text)?;
+    let members = MapDeserializer::<_, serde_json::Error>::new(joined(packed, &beside));
+    T::deserialize(members).map_err(Problem::internal)
 }
 
 /// An item as JSON, packed or not; bytes, which have no form in it, are left out.
 ///
 /// # Errors
 /// What is packed cannot be read.
-pub fn unpacked(mut attributes: Attributes) -> Result<Map<String, Value>, Problem> {
-    match attributes.remove(PACKED) {
-        Some(AttributeValue::B(packed)) => members(packed.as_ref(), attributes),
-        _ => members_beside(Map::new(), attributes),
-    }
+pub fn unpacked(attributes: Attributes) -> Result<Map<String, Value>, Problem> {
+    read(attributes)
 }
 
-/// The members of a packed item.
-fn members(packed: &[u8], beside: Attributes) -> Result<Map<String, Value>, Problem> {
-    let bytes = inflate(packed, MAX_UNPACKED)?;
-    let mut values = serde_json::Deserializer::from_slice(&bytes).into_iter::<Map<String, Value>>();
+/// A member, as text of its own.
+type Made = (String, Box<RawValue>);
+
+/// The members of a packed item, and the one that is the text behind them.
+fn members(packed: &str) -> Result<(Vec<Member<'_>>, Option<Made>), Problem> {
+    let mut values = serde_json::Deserializer::from_str(packed).into_iter::<Members<'_>>();
     let members = values.next().and_then(Result::ok);
-    let mut members = members.ok_or_else(|| Problem::internal("a packed item without members"))?;
-    if let Some(Value::String(name)) = members.remove(TEXT) {
-        let text = bytes.get(values.byte_offset()..).unwrap_or_default().to_vec();
-        let text = String::from_utf8(text).map_err(Problem::internal)?;
-        members.insert(name, Value::String(text));
-    }
-    members_beside(members, beside)
+    let Members(mut members) =
+        members.ok_or_else(|| Problem::internal("a packed item without members"))?;
+    let Some(place) = members.iter().position(|(name, _)| name == TEXT) else {
+        return Ok((members, None));
+    };
+    let (_, name) = members.swap_remove(place);
+    let name = serde_json::from_str(name.get()).map_err(Problem::internal)?;
+    let text = packed.get(values.byte_offset()..).unwrap_or_default();
+    Ok((members, Some((name, to_raw_value(text).map_err(Problem::internal)?))))
 }
 
-/// What stands beside the packed attributes counts: it was written later, in place.
-fn members_beside(
-    mut members: Map<String, Value>,
-    beside: Attributes,
-) -> Result<Map<String, Value>, Problem> {
-    for (name, value) in beside {
-        if !value.is_b() {
-            let value = serde_dynamo::from_attribute_value(value).map_err(Problem::internal)?;
-            members.insert(name, value);
-        }
-    }
-    Ok(members)
+/// What stands beside the packed attributes, and the text behind them.
+fn beside(attributes: Attributes, text: Option<Made>) -> Result<Vec<Made>, Problem> {
+    let there = attributes.into_iter().filter(|(_, value)| !value.is_b());
+    let made = there.map(|(name, value)| {
+        let value: Value = serde_dynamo::from_attribute_value(value).map_err(Problem::internal)?;
+        Ok((name, to_raw_value(&value).map_err(Problem::internal)?))
+    });
+    let mut beside = made.collect::<Result<Vec<_>, Problem>>()?;
+    let text = text.filter(|(name, _)| !beside.iter().any(|(other, _)| other == name));
+    beside.extend(text);
+    Ok(beside)
+}
+
+/// All members. What stands beside the packed attributes counts: it was written later, in place.
+fn joined<'a>(mut packed: Vec<Member<'a>>, beside: &'a [Made]) -> std::vec::IntoIter<Member<'a>> {
+    packed.retain(|(name, _)| !beside.iter().any(|(other, _)| other == name));
+    packed.extend(beside.iter().map(|(name, value)| (name.as_str().into(), &**value)));
+    packed.into_iter()
 }
 
 #[cfg(test)]

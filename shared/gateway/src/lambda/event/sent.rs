@@ -2,11 +2,11 @@
 //! of another kind than it should be is as good as absent.
 
 use std::borrow::Cow;
-use std::fmt;
 
 use serde::Deserialize;
-use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
+
+use crate::members::{Member, Members};
 
 /// An event as it came: JSON that nobody has looked at.
 #[derive(Debug, Deserialize)]
@@ -143,37 +143,11 @@ pub(super) fn texts(value: &RawValue) -> Vec<Cow<'_, str>> {
 }
 
 /// The members of an object, in their order; of anything else none.
-pub(super) fn members(value: &RawValue) -> Vec<(Cow<'_, str>, &RawValue)> {
+pub(super) fn members(value: &RawValue) -> Vec<Member<'_>> {
     object(value).unwrap_or_default()
 }
 
-fn object(value: &RawValue) -> Option<Vec<(Cow<'_, str>, &RawValue)>> {
+fn object(value: &RawValue) -> Option<Vec<Member<'_>>> {
     let members: Members<'_> = serde_json::from_str(value.get()).ok()?;
     Some(members.0)
-}
-
-struct Members<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
-
-/// A name of a member, which stands in the text as it is unless something in it is escaped.
-#[derive(Deserialize)]
-struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
-
-impl<'de> Deserialize<'de> for Members<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Each;
-        impl<'de> Visitor<'de> for Each {
-            type Value = Members<'de>;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut members = Vec::new();
-                while let Some((Name(name), value)) = map.next_entry()? {
-                    members.push((name, value));
-                }
-                Ok(Members(members))
-            }
-        }
-        deserializer.deserialize_map(Each)
-    }
 }
