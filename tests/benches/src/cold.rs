@@ -45,6 +45,8 @@ pub(crate) struct Measured {
     /// the middle one's.
     pub(crate) refused_cpu: Option<Duration>,
     pub(crate) cpu: Duration,
+    /// Calls of the table in the middle real one, if its line of the log says them.
+    pub(crate) trips: Option<u32>,
     /// Bytes, at most, after a thousand invocations.
     pub(crate) memory: u64,
     /// Bytes.
@@ -117,6 +119,7 @@ async fn measure(
         plan.succeed(&function, &(plan.real)(number)).await?;
         reads.push(function.cpu()?.saturating_sub(begun));
     }
+    let trips = trips(&function.log());
     let mut refusals = Vec::new();
     let refused = if plan.refused.is_some() { READS } else { 0 };
     for event in invocations.by_ref().take(refused).filter_map(|number| plan.refused(number)) {
@@ -136,10 +139,20 @@ async fn measure(
         cold_cpu: middle(starts.iter().map(|(_, _, cpu)| *cpu)),
         refused_cpu: plan.refused.map(|_| middle(refusals)),
         cpu: middle(reads),
+        trips,
         memory: function.memory()?.most,
         binary: bytes.len(),
         archive: miniz_oxide::deflate::compress_to_vec(&bytes, LEVEL).len() + ARCHIVE,
     })
+}
+
+/// The calls of the table that the middle one of the last requests made.
+fn trips(log: &str) -> Option<u32> {
+    let said = log.lines().rev().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let counted = said.filter_map(|line| line["trips"].as_u64()?.try_into().ok());
+    let mut counted: Vec<u32> = counted.take(READS).collect();
+    counted.sort_unstable();
+    counted.get(counted.len() / 2).copied()
 }
 
 fn middle(durations: impl IntoIterator<Item = Duration>) -> Duration {

@@ -8,7 +8,8 @@ use super::Measured;
 pub(super) fn head() {
     println!(
         "| function | ready, ms | first answer, ms | of the SDKs' | CPU of both, ms | CPU of a refusal, µs | \
-         CPU of a read, µs | memory, MB | binary, MB | zip, MiB |\n|---|---|---|---|---|---|---|---|---|---|"
+         CPU of a read, µs | its calls: CPU beside them, µs | memory, MB | binary, MB | zip, MiB |\n\
+         |---|---|---|---|---|---|---|---|---|---|---|"
     );
 }
 
@@ -25,9 +26,14 @@ pub(super) fn last(all: &[Measured]) {
         Some(times) => format!("{text} · {times}"),
         None => text,
     };
+    // What one costs: `sdks` makes two where `hello` makes none.
+    let call = hello.zip(sdks).map(|(hello, sdks)| sdks.cpu.saturating_sub(hello.cpu) / 2);
+    let beside = |(call, trips): (Duration, u32)| {
+        format!("{trips}: {}", micros(it.cpu.saturating_sub(call * trips)))
+    };
     let answered: fn(&Measured) -> u64 = |it| nanos(it.ready + it.first);
     println!(
-        "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
+        "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
         it.name,
         cell(millis(it.ready), |it| nanos(it.ready)),
         cell(millis(it.ready + it.first), answered),
@@ -35,6 +41,7 @@ pub(super) fn last(all: &[Measured]) {
         cell(millis(it.cold_cpu), |it| nanos(it.cold_cpu)),
         it.refused_cpu.map(micros).unwrap_or_default(),
         cell(micros(it.cpu), |it| nanos(it.cpu)),
+        call.zip(it.trips).map(beside).unwrap_or_default(),
         cell(tenths(it.memory / 100_000), |it| it.memory),
         cell(tenths(bytes(it.binary) / 100_000), |it| bytes(it.binary)),
         cell(tenths((bytes(it.archive) * 10) >> 20), |it| bytes(it.archive)),
