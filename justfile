@@ -75,10 +75,11 @@ costs:
 faults *options:
     .ci/faults.py {{ options }}
 
-# Kill a running system two hundred times while it is written to, and look for what is lost.
+# Kill a running release build two hundred times while it is written to, and look for what is lost; an hour.
 crash *options:
-    cargo build --bin local --bin crash
-    target/debug/crash {{ options }}
+    cargo build --release -p local
+    cargo build --bin crash
+    target/debug/crash --binary target/release/local --stores 32 --minutes 60 {{ options }}
 
 # Check the documents' links, citations and examples.
 docs:

@@ -17,7 +17,7 @@ VENV = WORK / "venv"
 REQUIREMENTS = Path(__file__).with_name("requirements.txt")
 # What containers take: the engine, what it sets up its network with, a shell that runs without a library; and
 # what the documents are run with.
-PACKAGES = ["docker.io", "iptables", "busybox-static", "curl", "openssl"]
+PACKAGES = ["docker.io", "iptables", "busybox-static", "ca-certificates", "curl", "openssl"]
 # Nothing here is AWS; nobody checks a signature.
 ENVIRONMENT = {
     "AWS_ACCESS_KEY_ID": "nobody",

@@ -27,6 +27,8 @@ use crate::Client;
 
 /// The directory with the functions' binaries, where it is not the one that this was built into.
 const BINARIES: &str = "FUNCTION_BINARIES";
+/// The origin that may call merchant routes.
+const ADMIN_ORIGIN: &str = "https://admin.example.com";
 /// A mail server that nobody is asked to reach.
 const NO_MAIL_SERVER: &str = "smtp://127.0.0.1:9";
 
@@ -56,7 +58,7 @@ impl Deployment {
     async fn process(&self) -> &Function {
         let start = || async {
             let binary = runtime_api::binary(&binaries(), &self.function.binary);
-            let hint = "cargo build --bins builds what tests of binaries start";
+            let hint = "`cargo build --bins` makes what is looked for where FUNCTION_BINARIES is not set";
             Function::start(&binary, &self.environment)
                 .await
                 .unwrap_or_else(|cause| panic!("{}: {cause} ({hint})", self.function.name))
@@ -88,6 +90,7 @@ impl Deployed {
             base_url: url.clone(),
             mail_from: "Commerce <no-reply@example.com>".to_owned(),
             mail_server: Some(NO_MAIL_SERVER.to_owned()),
+            admin_origins: vec![ADMIN_ORIGIN.to_owned()],
             ..embedded::Options::default()
         };
         let embedded = Embedded::start(options).await.expect("the emulators start");
@@ -119,6 +122,11 @@ impl Deployed {
     pub async fn function(&self, name: &str) -> &Function {
         let found = self.parts.functions.iter().find(|it| it.function.name == name);
         found.unwrap_or_else(|| panic!("template.yaml has no {name}")).process().await
+    }
+
+    /// The origin of the pages that may call merchant routes.
+    pub fn admin_origin(&self) -> &'static str {
+        ADMIN_ORIGIN
     }
 
     /// Somebody who asks through what API Gateway is in a deployment.

@@ -11,6 +11,7 @@ mod real;
 use runtime_api::{Failure, Function};
 use support::{Deployed, Value, json};
 
+use super::methods;
 use super::samples::samples;
 
 /// What a message says in the samples that nobody can read.
@@ -59,7 +60,8 @@ impl Kind {
     }
 }
 
-/// That nothing in it panicked: a panic is caught, and the event refused, and the function goes on.
+/// That nothing in it panicked: a debug build catches a panic, refuses the event and goes on, and a release
+/// build ends.
 fn never_panicked(name: &str, function: &Function) {
     let log = function.log();
     assert!(!log.contains("panicked at"), "{name}: {log}");
@@ -116,4 +118,15 @@ async fn odd_events_neither_end_a_binary_nor_make_it_fail() {
         kind.judge(&format!("{name}: {sample}, at the end"), &event, function.invoke(&event).await);
         never_panicked(name, function);
     }
+}
+
+#[tokio::test]
+#[ignore = "needs the functions' binaries"]
+async fn what_a_table_has_not_is_answered_by_binaries_as_it_is_locally() {
+    let deployed = Deployed::start().await;
+    let client = deployed.client();
+    methods::another_method(&client).await;
+    methods::an_unknown_path(&client).await;
+    methods::head(&client).await;
+    methods::a_preflight(&client, deployed.admin_origin()).await;
 }

@@ -1,5 +1,5 @@
 //! What a family answers to what its table has not: it is led every method of every path below its
-//! prefixes, here as in a deployment.
+//! prefixes, here as in a deployment. `cross::binaries` asks the same of the binaries.
 
 use std::collections::BTreeSet;
 
@@ -20,13 +20,15 @@ fn ask(client: &Client, method: Method, path: &str) -> Ask {
 
 #[tokio::test]
 async fn another_method_is_told_which_there_are() {
-    let gateway = Gateway::start().await;
-    let client = gateway.client();
+    another_method(&Gateway::start().await.client()).await;
+}
+
+pub(super) async fn another_method(client: &Client) {
     let purge = Method::from_bytes(b"PURGE").unwrap();
     for (family, routes) in local::families() {
         let paths: BTreeSet<_> = routes.rows().iter().map(|row| row.path).collect();
         for path in paths {
-            let refused = ask(&client, purge.clone(), &filled(path)).await.expect(405);
+            let refused = ask(client, purge.clone(), &filled(path)).await.expect(405);
             let refused = refused.problem("method_not_allowed");
             let told: BTreeSet<_> = refused.header("allow").unwrap().split(',').collect();
             let of_path = |row: &&Row| filled(row.path) == filled(path);
@@ -40,31 +42,35 @@ async fn another_method_is_told_which_there_are() {
 
 #[tokio::test]
 async fn an_unknown_path_is_not_found_whatever_the_method() {
-    let gateway = Gateway::start().await;
-    let client = gateway.client();
+    an_unknown_path(&Gateway::start().await.client()).await;
+}
+
+pub(super) async fn an_unknown_path(client: &Client) {
     for (family, routes) in local::families() {
         let path = format!("{}/no/thing/is/here", filled(routes.rows()[0].path));
         let mut answers = BTreeSet::new();
         for method in [Method::GET, Method::POST, Method::DELETE, Method::OPTIONS] {
-            let reply = ask(&client, method, &path).await.expect(404).problem("not_found");
+            let reply = ask(client, method, &path).await.expect(404).problem("not_found");
             assert_eq!(reply.header("allow"), None, "{family}: {path}");
             let id = reply.header("x-request-id").unwrap();
             answers.insert(reply.text.replace(id, ""));
         }
         assert_eq!(answers.len(), 1, "{family}: {answers:?}");
-        let head = ask(&client, Method::HEAD, &path).await.expect(404);
+        let head = ask(client, Method::HEAD, &path).await.expect(404);
         assert_eq!(head.text, "", "{family}");
     }
 }
 
 #[tokio::test]
 async fn head_is_answered_as_get_without_a_body() {
-    let gateway = Gateway::start().await;
-    let client = gateway.client();
+    head(&Gateway::start().await.client()).await;
+}
+
+pub(super) async fn head(client: &Client) {
     for row in local::routes().rows().iter().filter(|row| row.method == Method::GET) {
         let path = filled(row.path);
-        let get = ask(&client, Method::GET, &path).await;
-        let head = ask(&client, Method::HEAD, &path).await;
+        let get = ask(client, Method::GET, &path).await;
+        let head = ask(client, Method::HEAD, &path).await;
         assert_eq!((head.status, &*head.text), (get.status, ""), "{path}");
         assert_eq!(head.header("content-type"), get.header("content-type"), "{path}");
     }
@@ -77,9 +83,13 @@ async fn a_preflight_is_answered_by_the_family_that_is_asked_about() {
         options.embedded.admin_origins = vec![PAGE.to_owned()];
     })
     .await;
-    let client = gateway.client();
+    a_preflight(&gateway.client(), PAGE).await;
+}
+
+/// Of a page that may call merchant routes, and of another one.
+pub(super) async fn a_preflight(client: &Client, page: &str) {
     let preflight = async |path: &str, method: &str, origin: &str| {
-        let ask = ask(&client, Method::OPTIONS, path).header("origin", origin);
+        let ask = ask(client, Method::OPTIONS, path).header("origin", origin);
         let reply = ask.header("access-control-request-method", method).await.expect(204);
         assert_eq!(reply.header("access-control-allow-methods"), Some(method), "{path}");
         reply.header("access-control-allow-origin").map(str::to_owned)
@@ -87,8 +97,8 @@ async fn a_preflight_is_answered_by_the_family_that_is_asked_about() {
     for row in local::routes().rows() {
         let (path, method) = (filled(row.path), row.method.as_str());
         let any = platform::cross_origin::is_open(&row.method, &path);
-        let (admin, other) = if any { ("*", Some("*")) } else { (PAGE, None) };
-        assert_eq!(preflight(&path, method, PAGE).await.as_deref(), Some(admin), "{path}");
+        let (admin, other) = if any { ("*", Some("*")) } else { (page, None) };
+        assert_eq!(preflight(&path, method, page).await.as_deref(), Some(admin), "{path}");
         let stranger = preflight(&path, method, "https://other.example").await;
         assert_eq!(stranger.as_deref(), other, "{path}");
     }
