@@ -58,7 +58,8 @@ impl Deployment {
     async fn process(&self) -> &Function {
         let start = || async {
             let binary = runtime_api::binary(&binaries(), &self.function.binary);
-            let hint = "`cargo build --bins` makes what is looked for where FUNCTION_BINARIES is not set";
+            let hint =
+                "`cargo build --bins` makes what is looked for where FUNCTION_BINARIES is not set";
             Function::start(&binary, &self.environment)
                 .await
                 .unwrap_or_else(|cause| panic!("{}: {cause} ({hint})", self.function.name))
