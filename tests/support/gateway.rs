@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use gateway::app::App;
-use gateway::clock::Timestamp;
+use gateway::clock::{DAY, Timestamp};
 use gateway::config::MailConfig;
 use gateway::embedded::{self, TABLE};
 use gateway::item::Attributes;
@@ -111,6 +111,18 @@ impl Gateway {
     /// Moves the clock; what becomes due by that waits for [`Gateway::sweep`].
     pub fn advance(&self, by: Duration) {
         self.system.advance(by);
+    }
+
+    /// Stops the clock where its day (UTC) lasts for more than this: of what is counted by the day, a
+    /// test that moves the clock by less sees one day.
+    pub fn stop_within_a_day(&self, more_than: Duration) {
+        self.app().clock.stop();
+        let day = i64::try_from(DAY.as_millis()).expect("a day is short");
+        let left = day - self.now().millis().rem_euclid(day);
+        let left = Duration::from_millis(left.unsigned_abs());
+        if left <= more_than {
+            self.advance(left);
+        }
     }
 
     /// Does what the schedule does once a minute.

@@ -90,7 +90,7 @@ pub async fn handle(app: &App, payload: Value) -> Result<Value, lambda_runtime::
     // Before what is late is brought up: that it was late is what is looked for.
     look(app).await;
     let report = Box::pin(sweep(app)).await;
-    tracing::info!(?report, "swept");
+    report.log();
     Ok(serde_json::to_value(report)?)
 }
 

@@ -75,6 +75,22 @@ impl SweepReport {
             ..self
         }
     }
+
+    /// The line that the dashboard reads.
+    pub(crate) fn log(&self) {
+        tracing::info!(
+            events = self.events,
+            deliveries = self.deliveries,
+            mails = self.mails,
+            redactions = self.redactions,
+            handed_out = self.handed_out,
+            categories = self.categories,
+            products = self.products,
+            runs = self.runs,
+            failures = self.failures,
+            "swept"
+        );
+    }
 }
 
 /// Does everything that is due, or hands it out. The related products of the stores whose products

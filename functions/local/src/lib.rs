@@ -5,6 +5,7 @@
 //! in memory, on free ports, with a clock that it moves.
 
 pub mod demo;
+pub mod filters;
 pub mod functions;
 pub mod keys;
 pub mod log;

@@ -22,6 +22,7 @@ use serde_json::{Value, json};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 
+use crate::filters::Filters;
 use crate::functions::Functions;
 
 /// Records taken off the stream at once, as the event source mapping has it.
@@ -63,9 +64,12 @@ pub(crate) fn start(
     sweep_every: Option<Duration>,
     tasks: &mut JoinSet<()>,
 ) -> Result<(), AnyError> {
-    let dispatcher = functions.of("dispatcher")?.app();
+    let listener = functions.of("dispatcher")?;
+    let dispatcher = listener.app();
     if has_stream {
-        tasks.spawn(stream(Arc::clone(embedded), dispatcher.clone()));
+        let filters = listener.function().stream.clone();
+        let filters = filters.ok_or("template.yaml: the dispatcher listens to no stream")?;
+        tasks.spawn(stream(Arc::clone(embedded), dispatcher.clone(), filters));
     }
     let settings = &embedded.app().config;
     let queue = |name: QueueName, app: &App, (batch, at_once)| Source {
@@ -97,7 +101,7 @@ pub(crate) fn start(
 
 /// Hands the table's stream to the dispatcher: what is about one partition in order, the rest side by
 /// side.
-async fn stream(embedded: Arc<Embedded>, dispatcher: App) {
+async fn stream(embedded: Arc<Embedded>, dispatcher: App, filters: Filters) {
     let writes = embedded.emulators().writes();
     let mut working = JoinSet::new();
     let lanes: Vec<_> = (0..STREAM_LANES)
@@ -107,6 +111,7 @@ async fn stream(embedded: Arc<Embedded>, dispatcher: App) {
             lane
         })
         .collect();
+    let may_be_news = |change: &str, kind: &str| filters.may_take(change, kind);
     loop {
         match embedded.emulators().stream_records_of(STREAM_BATCH, may_be_news) {
             Ok(records) if records.is_empty() => {
@@ -114,7 +119,7 @@ async fn stream(embedded: Arc<Embedded>, dispatcher: App) {
                 let _ = tokio::time::timeout(STREAM_ASLEEP, writes.notified()).await;
             }
             Ok(records) => {
-                for record in records.into_iter().filter(is_news) {
+                for record in records.into_iter().filter(|record| filters.takes(record)) {
                     let Some(lane) = lanes.get(lane_of(&record)) else { return };
                     // Waits while the lane is full, as a shard does.
                     if lane.send(record).await.is_err() {
@@ -143,21 +148,6 @@ async fn work_in_order(dispatcher: App, mut next: mpsc::Receiver<Value>) {
     while next.recv_many(&mut records, STREAM_BATCH).await > 0 {
         hand_on(&dispatcher, std::mem::take(&mut records)).await;
     }
-}
-
-/// The event source's filter, as `template.yaml` has it: new events and new mails; new stock levels, and
-/// those that have run out or come back, which [`is_news`] tells.
-fn may_be_news(change: &str, kind: &str) -> bool {
-    matches!((change, kind), ("INSERT", "event" | "mail" | "level") | ("MODIFY", "level"))
-}
-
-/// Whether a record that may be news is: a level that changed has run out, or had.
-fn is_news(record: &Value) -> bool {
-    let text = |pointer: &str| record.pointer(pointer).and_then(Value::as_str);
-    let is_out = |pointer: &str| text(pointer).is_some_and(|n| n == "0" || n.starts_with('-'));
-    text("/eventName") == Some("INSERT")
-        || is_out("/dynamodb/NewImage/available/N")
-        || is_out("/dynamodb/OldImage/available/N")
 }
 
 /// Gives records to the dispatcher, and again from the first that failed, as Lambda does.

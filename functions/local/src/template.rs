@@ -8,6 +8,8 @@ use gateway::embedded::guard::{FOREIGN_QUEUES, Permission, Statement};
 use serde::Deserialize;
 use serde_yaml_ng::Value;
 
+use crate::filters::Filters;
+
 const TEMPLATE: &str = include_str!("../../../template.yaml");
 
 /// The path of what no other path takes.
@@ -29,6 +31,8 @@ pub struct Function {
     /// The paths that lead to it, with any method, as API Gateway spells them: `/v1/orders`,
     /// `/v1/orders/{proxy+}`, and [`REST`].
     pub paths: BTreeSet<String>,
+    /// What it is woken for, if it listens to the table's stream.
+    pub stream: Option<Filters>,
 }
 
 /// A variable's value.
@@ -104,6 +108,7 @@ pub fn functions() -> Result<Vec<Function>, AnyError> {
                 environment,
                 policy: policy(&properties["Policies"])?,
                 paths: paths(&properties["Events"])?,
+                stream: stream(&properties["Events"])?,
             })
         })
         .collect()
@@ -210,6 +215,18 @@ fn paths(events: &Value) -> Result<BTreeSet<String>, AnyError> {
         Ok(path)
     };
     requests.map(path).collect()
+}
+
+/// The filters of the event that is the table's stream.
+#[expect(clippy::indexing_slicing, reason = "what a YAML value has not is null")]
+fn stream(events: &Value) -> Result<Option<Filters>, AnyError> {
+    let mut events = events.as_mapping().into_iter().flatten();
+    let Some((_, event)) = events.find(|(_, event)| event["Type"] == "DynamoDB") else {
+        return Ok(None);
+    };
+    let filters = event["Properties"]["FilterCriteria"]["Filters"].as_sequence();
+    let patterns = filters.into_iter().flatten().map(|filter| text(&filter["Pattern"]));
+    Filters::parse(&patterns.collect::<Result<Vec<_>, _>>()?).map(Some)
 }
 
 fn text(value: &Value) -> Result<String, AnyError> {

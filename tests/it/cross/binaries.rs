@@ -5,6 +5,7 @@
 //! run them with those that are deployed, whose directory `FUNCTION_BINARIES` names; without that, they are
 //! those of `cargo build --bins`.
 
+mod logged;
 mod odd;
 mod real;
 

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use gateway::clock::MINUTE;
+
 use support::{Gateway, Mail, Market, Merchant, Shopper, Value, cart, inr, json, unique};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpListener;
@@ -157,7 +159,7 @@ async fn a_recipient_gets_so_many_gift_cards_a_day_and_not_one_more() {
 #[tokio::test]
 async fn a_store_mails_so_many_gift_cards_a_day_and_not_one_more() {
     let market = Market::proven().await;
-    market.gateway.app().clock.stop();
+    market.gateway.stop_within_a_day(MINUTE);
     for _ in 0..200 {
         let reply = send(&market, &format!("{}@example.com", unique("friend")), "Hello").await;
         reply.expect(201);

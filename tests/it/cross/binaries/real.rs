@@ -5,6 +5,9 @@ use gateway::embedded::emulators::REGION;
 use gateway::signature::{SigningSecret, service_hmac};
 use support::{Deployed, PASSWORD, Receiver, cart, inr, json, unique};
 
+use super::super::samples::samples;
+use super::logged::as_it_is_read;
+
 /// Batches until the queue has what the stream brought: more than there are.
 const MOST: usize = 20;
 
@@ -26,7 +29,7 @@ async fn an_order_is_placed_and_its_webhook_arrives_over_real_processes() {
     let store = merchant.post("/v1/stores").json(ask).await.expect(201).str("/id");
     merchant.post(&format!("/v1/stores/{store}/activate")).json(json!({})).await.expect(200);
     let owner = merchant.with_store(&store);
-    let variant = json!({"price": inr(250), "inventory": {"levels": [{"quantity": 3}]}});
+    let variant = json!({"price": inr(250), "inventory": {"levels": [{"quantity": 2}]}});
     let ask = json!({"title": "A Thing", "status": "active", "variants": [variant]});
     let variant = owner.post("/v1/products").json(ask).await.expect(201).str("/variants/0/id");
     let ask = json!({"url": receiver.url("/hooks"), "event_types": ["order.created"]});
@@ -56,6 +59,24 @@ async fn an_order_is_placed_and_its_webhook_arrives_over_real_processes() {
     let deliveries = owner.get("/v1/operations/webhook-deliveries").await.expect(200);
     let states: Vec<_> = deliveries.data().iter().map(|delivery| &delivery["status"]).collect();
     assert_eq!(states, [&json!("succeeded")]);
+    // The order took the last of them, which the stream tells of as well.
+    let in_stock = format!("/v1/storefront/{subdomain}/products?in_stock=");
+    for (is_there, expected) in [(true, 0), (false, 1)] {
+        let list = guest.stranger().get(&format!("{in_stock}{is_there}")).await.expect(200);
+        assert_eq!(list.data().len(), expected, "{is_there}");
+    }
+
+    let schedule =
+        samples("dispatcher").into_iter().find(|(name, _)| name == "schedule").unwrap().1;
+    deployed.function("Dispatcher").await.invoke(&schedule).await.unwrap();
+    let by = [
+        ("attempt", "Webhooks"),
+        ("request", "Orders"),
+        ("swept", "Dispatcher"),
+        ("watched", "Dispatcher"),
+    ];
+    as_it_is_read(&deployed, &by).await;
+
     // Each of the families that took part is a process of its own, and none of them is another's.
     for name in ["Health", "Auth", "Stores", "Products", "Storefront", "Orders", "Operations"] {
         super::never_panicked(name, deployed.function(name).await);
