@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::AnyError;
 use crate::system::{Owner, System};
 use crate::work;
-use events::{Plan, plans};
+use events::{One, Plan, plans};
 
 /// Starts of each binary; what is said is the middle one's.
 const STARTS: usize = 21;
@@ -65,9 +65,10 @@ pub(crate) async fn run(binaries: &Path, local: &Path) -> Result<(), AnyError> {
     for _ in 0..ORDERS {
         shopper.send(&checkout).await?;
     }
+    let one = One::of(&mut owner).await?;
     let mut all = Vec::new();
     table::head();
-    for plan in plans(&owner)? {
+    for plan in plans(&owner, &one)? {
         let binary = runtime_api::binary(binaries, plan.binary);
         if binary.exists() {
             tokio::time::sleep(RESTORED).await;

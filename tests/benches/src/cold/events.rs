@@ -7,12 +7,16 @@ use runtime_api::Function;
 use serde_json::{Value, json};
 
 use crate::AnyError;
-use crate::system::Owner;
+use crate::http::Ask;
+use crate::system::{Owner, text};
 
 /// Reads that the budget of a network pays for.
 const READS_OF_A_NETWORK: usize = 40;
 /// Refusals that it pays for.
 const REFUSALS_OF_A_NETWORK: usize = 100;
+
+/// What the demo's shop sells.
+const GOODS: &str = "/v1/storefront/demo-store/products";
 
 /// Makes the event of this number.
 type Make = Box<dyn Fn(usize) -> Value>;
@@ -56,19 +60,42 @@ impl Plan {
     }
 }
 
-/// Of both bases and of every function.
-pub(super) fn plans(owner: &Owner) -> Result<Vec<Plan>, AnyError> {
-    let as_owner = |path: &'static str| -> Make {
-        let headers = owner.headers();
-        Box::new(move |number| request(path, &headers, number / READS_OF_A_NETWORK))
-    };
-    let as_anybody = |path: &'static str| -> Make {
-        // Its answer may be somebody's own: it is made anew.
-        Box::new(move |number| {
-            request(path, &[("cookie", "visit=1".to_owned())], number / READS_OF_A_NETWORK)
+/// The paths of one object, beside those of the lists that it is on.
+pub(super) struct One {
+    product: String,
+    page: String,
+    order: String,
+}
+
+impl One {
+    /// Of the owner's store.
+    pub(super) async fn of(owner: &mut Owner) -> Result<Self, AnyError> {
+        let mut first = async |list: &str, member: &str| {
+            let list = owner.send(Ask::get(format!("{list}?limit=1"))).await?;
+            text(&list, &format!("/data/0/{member}"))
+        };
+        Ok(Self {
+            product: format!("/v1/products/{}", first("/v1/products", "id").await?),
+            page: format!("{GOODS}/{}", first(GOODS, "handle").await?),
+            order: format!("/v1/orders/{}", first("/v1/orders", "id").await?),
         })
+    }
+}
+
+/// Of both bases and of every function.
+pub(super) fn plans(owner: &Owner, one: &One) -> Result<Vec<Plan>, AnyError> {
+    let as_owner = |path: &str| -> Make {
+        let (path, headers) = (path.to_owned(), owner.headers());
+        Box::new(move |number| request(&path, &headers, number / READS_OF_A_NETWORK))
+    };
+    let as_anybody = |path: &str| -> Make {
+        // Its answer may be somebody's own: it is made anew.
+        let (path, headers) = (path.to_owned(), [("cookie", "visit=1".to_owned())]);
+        Box::new(move |number| request(&path, &headers, number / READS_OF_A_NETWORK))
     };
     let family = |name, real, refused| Plan { name, binary: name, real, refused: Some(refused) };
+    // What is no family, or done beside the row of its family.
+    let beside = |name, binary, real| Plan { name, binary, real, refused: None };
     let fed = |name, binary, event: Value| Plan {
         name,
         binary,
@@ -77,26 +104,22 @@ pub(super) fn plans(owner: &Owner) -> Result<Vec<Plan>, AnyError> {
     };
     let worker = |name, event| fed(name, name, event);
     Ok(vec![
-        Plan { name: "hello", binary: "hello", real: as_anybody("/"), refused: None },
-        Plan { name: "sdks", binary: "sdks", real: as_anybody("/"), refused: None },
+        beside("hello", "hello", as_anybody("/")),
+        beside("sdks", "sdks", as_anybody("/")),
         family("health", as_anybody("/health"), "/v1/nowhere"),
         family("auth", as_owner("/v1/auth/me"), "/v1/auth/me"),
         family("stores", as_owner("/v1/stores"), "/v1/stores"),
         family("products", as_owner("/v1/products"), "/v1/products"),
-        family(
+        beside("products, one", "products", as_owner(&one.product)),
+        family("storefront", as_anybody(GOODS), "/v1/storefront/demo-store/customers/me"),
+        beside("storefront, one", "storefront", as_anybody(&one.page)),
+        beside(
+            "storefront, kept",
             "storefront",
-            as_anybody("/v1/storefront/demo-store/products"),
-            "/v1/storefront/demo-store/customers/me",
+            Box::new(|number| request(GOODS, &[], number / READS_OF_A_NETWORK)),
         ),
-        Plan {
-            name: "storefront, kept",
-            binary: "storefront",
-            real: Box::new(|number| {
-                request("/v1/storefront/demo-store/products", &[], number / READS_OF_A_NETWORK)
-            }),
-            refused: None,
-        },
         family("orders", as_owner("/v1/orders"), "/v1/orders"),
+        beside("orders, one", "orders", as_owner(&one.order)),
         family("payments", as_owner("/v1/payments/providers"), "/v1/payments/providers"),
         family("themes", as_owner("/v1/themes/packages"), "/v1/themes/packages"),
         family("app-store", as_anybody("/v1/app-store/apps"), "/v1/app-store/installations"),
