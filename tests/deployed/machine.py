@@ -33,10 +33,6 @@ class Failed(Exception):
     """A step did not do what it should."""
 
 
-class Skipped(Exception):
-    """A step cannot be taken on this machine, and why."""
-
-
 def environment(**more):
     tools = f"{VENV / 'bin'}:{os.environ['PATH']}"
     return {**os.environ, **ENVIRONMENT, "PATH": tools, **more}
