@@ -68,6 +68,7 @@ fn odd_requests(method: &str, path: &str) -> Vec<(&'static str, Value)> {
     let ask = || http_api(method, path);
     let in_base64 =
         |bytes: &[u8]| json!({"body": BASE64_STANDARD.encode(bytes), "isBase64Encoded": true});
+    let many = || json!({"multiValueQueryStringParameters": {"a": vec!["b"; HUGE / 4]}});
     let of_method = |method: &str| {
         let mut event = ask();
         event["requestContext"]["http"]["method"] = json!(method);
@@ -111,6 +112,8 @@ fn odd_requests(method: &str, path: &str) -> Vec<(&'static str, Value)> {
             with(ask(), json!({"headers": {"a": 1, "b": [], "c": null}})),
         ),
         ("a huge query", with(ask(), json!({"rawQueryString": "a=b&".repeat(HUGE / 4)}))),
+        ("a huge query of a REST API", with(rest_api(method, path), many())),
+        ("a huge query of a load balancer", with(load_balancer(method, path), many())),
         (
             "a huge parameter",
             with(ask(), json!({"rawQueryString": format!("limit={}", "1".repeat(9_000))})),
