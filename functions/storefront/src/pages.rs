@@ -4,7 +4,7 @@ use axum::extract::State;
 use catalogue::navigation::{Menu, MenuView};
 use catalogue::policy::{Policy, PolicyHandle, PolicySummary, PolicyView};
 use gateway::app::App;
-use gateway::item::{Item, Key};
+use gateway::item::{self, Attributes, FromItem, Item};
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
 use gateway::reply::{Json, Page};
@@ -19,7 +19,7 @@ use identity::store::branding::BrandingView;
 use identity::storefront::StorefrontView;
 use sales::payment::account::ProviderAccount;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::{Map, Value};
 use themes::published;
 
@@ -30,27 +30,19 @@ const MAX_FIXTURES: usize = PolicyHandle::ALL.len().saturating_add(ProviderName:
 
 /// What a store's page names besides its menus, which the store itself names. It lies side by side
 /// in the store's partition, from `POL#…` to `PPR#…`, with nothing between: one short query.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(tag = "entity", rename_all = "snake_case")]
 enum Fixture {
     Policy(Box<Policy>),
     PaymentProvider(Box<ProviderAccount>),
-    #[serde(other)]
     Other,
 }
 
-impl Item for Fixture {
-    const KIND: &'static str = "fixture";
-    fn key(&self) -> Key {
-        match self {
-            Self::Policy(policy) => policy.key(),
-            Self::PaymentProvider(account) => account.key(),
-            // Only ever read.
-            Self::Other => Key::new("", ""),
-        }
-    }
-    fn version(&self) -> u64 {
-        0
+impl FromItem for Fixture {
+    fn from_item(attributes: Attributes) -> Result<Self, Problem> {
+        Ok(match item::kind(&attributes) {
+            Policy::KIND => Self::Policy(Box::new(item::parse(attributes)?)),
+            ProviderAccount::KIND => Self::PaymentProvider(Box::new(item::parse(attributes)?)),
+            _ => Self::Other,
+        })
     }
 }
 

@@ -1,6 +1,7 @@
 //! Items: what the table holds, and how it is keyed.
 
 pub(crate) mod deflated;
+mod joined;
 mod octets;
 mod packed;
 
@@ -149,6 +150,27 @@ impl<T: Item> Element for T {
     fn held_by(holder: Self) -> Vec<Self> {
         vec![holder]
     }
+}
+
+/// What a query reads items as: one kind of item, or whichever of several an item is.
+pub trait FromItem: Sized {
+    /// Of an item's attributes; [`kind`] says what it is.
+    ///
+    /// # Errors
+    /// It is no such item, or cannot be read.
+    fn from_item(attributes: Attributes) -> Result<Self, Problem>;
+}
+
+impl<T: Item> FromItem for T {
+    fn from_item(attributes: Attributes) -> Result<Self, Problem> {
+        parse(attributes)
+    }
+}
+
+/// The kind of the item that these attributes hold: its [`Item::KIND`].
+pub fn kind(attributes: &Attributes) -> &str {
+    let kind = attributes.get("entity").and_then(|kind| kind.as_s().ok());
+    kind.map_or("", String::as_str)
 }
 
 /// An item's attributes with its keys.

@@ -16,7 +16,7 @@ pub(crate) struct Members<'a>(pub(crate) Vec<Member<'a>>);
 
 /// A name of a member, which stands in the text as it is unless something in it is escaped.
 #[derive(Deserialize)]
-struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
+pub(crate) struct Name<'a>(#[serde(borrow)] pub(crate) Cow<'a, str>);
 
 impl<'de> Deserialize<'de> for Members<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -17,6 +17,11 @@ use crate::system::{Owner, System};
 use crate::work;
 use events::{One, Plan, plans};
 
+/// The bases: without the SDKs, and with them.
+const HELLO: &str = "hello";
+const SDKS: &str = "sdks";
+/// Requests of a process before its CPU is counted.
+const WARM: usize = 20;
 /// Starts of each binary; what is said is the middle one's.
 const STARTS: usize = 21;
 /// Invocations whose CPU is counted: what a merchant's budget pays for at once.
@@ -45,6 +50,8 @@ pub(crate) struct Measured {
     /// the middle one's.
     pub(crate) refused_cpu: Option<Duration>,
     pub(crate) cpu: Duration,
+    /// What the bases took in the same moments.
+    pub(crate) beside: Option<Beside>,
     /// Calls of the table in the middle real one, if its line of the log says them.
     pub(crate) trips: Option<u32>,
     /// Bytes, at most, after a thousand invocations.
@@ -53,6 +60,16 @@ pub(crate) struct Measured {
     pub(crate) binary: usize,
     /// Bytes of an archive with the binary alone.
     pub(crate) archive: usize,
+}
+
+/// What `hello` and `sdks` take.
+pub(crate) struct Beside {
+    /// From the start of `sdks` to its first answer.
+    pub(crate) first: Duration,
+    /// CPU of a request of `hello`.
+    pub(crate) bare: Duration,
+    /// CPU of a call of the table: `sdks` makes two where `hello` makes none.
+    pub(crate) call: Duration,
 }
 
 /// Measures every function whose binary is in the directory, and prints the table.
@@ -68,15 +85,28 @@ pub(crate) async fn run(binaries: &Path, local: &Path) -> Result<(), AnyError> {
     let one = One::of(&mut owner).await?;
     let mut all = Vec::new();
     table::head();
-    for plan in plans(&owner, &one)? {
-        let binary = runtime_api::binary(binaries, plan.binary);
-        if binary.exists() {
-            tokio::time::sleep(RESTORED).await;
-            all.push(measure(&binary, &plan, &environment).await?);
-            table::last(&all);
-        } else {
-            eprintln!("{} is not there, and left out.", binary.display());
-        }
+    let plans = plans(&owner, &one)?;
+    let there: Vec<_> =
+        plans.iter().map(|plan| (plan, runtime_api::binary(binaries, plan.binary))).collect();
+    let subjects: Vec<_> = there
+        .iter()
+        .filter(|(_, binary)| binary.exists())
+        .map(|(plan, binary)| Subject { binary, plan, environment: &environment })
+        .collect();
+    let base = |name: &str| subjects.iter().find(|it| it.plan.name == name).copied();
+    for subject in &subjects {
+        tokio::time::sleep(RESTORED).await;
+        let bases = match (base(HELLO), base(SDKS)) {
+            (Some(hello), Some(sdks)) if ![HELLO, SDKS].contains(&subject.plan.name) => {
+                Some(Bases::warm(hello, sdks).await?)
+            }
+            _ => None,
+        };
+        all.push(measure(*subject, bases).await?);
+        table::last(&all);
+    }
+    for (_, binary) in there.iter().filter(|(_, binary)| !binary.exists()) {
+        eprintln!("{} is not there, and left out.", binary.display());
     }
     Ok(())
 }
@@ -96,29 +126,96 @@ fn environment(system: &System) -> Result<BTreeMap<String, String>, AnyError> {
     Ok(environment)
 }
 
-async fn measure(
-    binary: &Path,
-    plan: &Plan,
-    environment: &BTreeMap<String, String>,
-) -> Result<Measured, AnyError> {
+/// A binary, what it is measured with, and its environment.
+#[derive(Clone, Copy)]
+struct Subject<'a> {
+    binary: &'a Path,
+    plan: &'a Plan,
+    environment: &'a BTreeMap<String, String>,
+}
+
+impl Subject<'_> {
+    /// Starts it, has it answer, and says how long it took to be ready, and from there.
+    async fn start(self) -> Result<(Function, Duration, Duration), AnyError> {
+        let function = Function::start(self.binary, self.environment).await?;
+        let begun = Instant::now();
+        self.plan.succeed(&function, &(self.plan.real)(0)).await?;
+        let (ready, first) = (function.ready_after(), begun.elapsed());
+        Ok((function, ready, first))
+    }
+
+    /// A process of it that does nothing for the first time any more: connections, keys, what is kept.
+    async fn warm(self) -> Result<Function, AnyError> {
+        let (function, ..) = self.start().await?;
+        for number in 1..WARM {
+            self.plan.succeed(&function, &(self.plan.real)(number)).await?;
+        }
+        Ok(function)
+    }
+
+    /// The CPU that the event of this number takes.
+    async fn spend(self, function: &Function, number: usize) -> Result<Duration, AnyError> {
+        let begun = function.cpu()?;
+        self.plan.succeed(function, &(self.plan.real)(number)).await?;
+        Ok(function.cpu()?.saturating_sub(begun))
+    }
+}
+
+/// `hello` and `sdks`, which are started and asked in turn with whatever is measured: a machine is not as fast
+/// in every minute, and what is compared is to be of the same one.
+struct Bases<'a> {
+    subjects: [Subject<'a>; 2],
+    running: [Function; 2],
+    firsts: Vec<Duration>,
+    spent: [Vec<Duration>; 2],
+}
+
+impl<'a> Bases<'a> {
+    async fn warm(hello: Subject<'a>, sdks: Subject<'a>) -> Result<Self, AnyError> {
+        let running = [hello.warm().await?, sdks.warm().await?];
+        let (firsts, spent) = (Vec::new(), Default::default());
+        Ok(Self { subjects: [hello, sdks], running, firsts, spent })
+    }
+
+    async fn start(&mut self) -> Result<(), AnyError> {
+        let [_, sdks] = self.subjects;
+        let (_, ready, first) = sdks.start().await?;
+        self.firsts.push(ready + first);
+        Ok(())
+    }
+
+    async fn ask(&mut self, number: usize) -> Result<(), AnyError> {
+        let subjects = self.subjects.iter().zip(&self.running);
+        for ((subject, function), spent) in subjects.zip(&mut self.spent) {
+            spent.push(subject.spend(function, number).await?);
+        }
+        Ok(())
+    }
+
+    fn found(self) -> Beside {
+        let [bare, sdks] = self.spent.map(middle);
+        Beside { first: middle(self.firsts), bare, call: sdks.saturating_sub(bare) / 2 }
+    }
+}
+
+async fn measure(subject: Subject<'_>, mut bases: Option<Bases<'_>>) -> Result<Measured, AnyError> {
+    let plan = subject.plan;
     let mut starts = Vec::new();
     for _ in 0..STARTS {
-        let function = Function::start(binary, environment).await?;
-        let begun = Instant::now();
-        plan.succeed(&function, &(plan.real)(0)).await?;
-        starts.push((function.ready_after(), begun.elapsed(), function.cpu()?));
+        let (function, ready, first) = subject.start().await?;
+        starts.push((ready, first, function.cpu()?));
+        if let Some(bases) = &mut bases {
+            bases.start().await?;
+        }
     }
-    let function = Function::start(binary, environment).await?;
-    let mut invocations = 0..INVOCATIONS;
-    // What comes once is not counted: connections, keys, what is kept.
-    for number in invocations.by_ref().take(READS / 10) {
-        plan.succeed(&function, &(plan.real)(number)).await?;
-    }
+    let function = subject.warm().await?;
+    let mut invocations = WARM..INVOCATIONS;
     let mut reads = Vec::new();
     for number in invocations.by_ref().take(READS) {
-        let begun = function.cpu()?;
-        plan.succeed(&function, &(plan.real)(number)).await?;
-        reads.push(function.cpu()?.saturating_sub(begun));
+        reads.push(subject.spend(&function, number).await?);
+        if let Some(bases) = &mut bases {
+            bases.ask(number).await?;
+        }
     }
     let trips = trips(&function.log());
     let mut refusals = Vec::new();
@@ -132,7 +229,7 @@ async fn measure(
         let event = plan.refused(number).unwrap_or_else(|| (plan.real)(number));
         function.invoke(&event).await?;
     }
-    let bytes = fs::read(binary)?;
+    let bytes = fs::read(subject.binary)?;
     Ok(Measured {
         name: plan.name,
         ready: middle(starts.iter().map(|(ready, _, _)| *ready)),
@@ -140,6 +237,7 @@ async fn measure(
         cold_cpu: middle(starts.iter().map(|(_, _, cpu)| *cpu)),
         refused_cpu: plan.refused.map(|_| middle(refusals)),
         cpu: middle(reads),
+        beside: bases.map(Bases::found),
         trips,
         memory: function.memory()?.most,
         binary: bytes.len(),

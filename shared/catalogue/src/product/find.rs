@@ -1,36 +1,27 @@
 //! Products read: one with its variants, several, those for sale, the one of a handle.
 
 use gateway::app::App;
-use gateway::item::{Item, Key};
+use gateway::item::{self, Attributes, FromItem, Item, Key};
 use gateway::problem::Problem;
 use gateway::table::{Query, Sight};
 use ground::fields::Handle;
 use ground::id::{ProductId, StoreId};
 use ground::key;
-use serde::{Deserialize, Serialize};
 
 use super::{MAX_VARIANTS, Product, UniqueProductHandle, Variant};
 
 /// An item of a product's own range of its partition.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(tag = "entity", rename_all = "lowercase")]
 enum Part {
     Product(Box<Product>),
     Variant(Box<Variant>),
 }
 
-impl Item for Part {
-    const KIND: &'static str = "product";
-    fn key(&self) -> Key {
-        match self {
-            Self::Product(product) => product.key(),
-            Self::Variant(variant) => variant.key(),
-        }
-    }
-    fn version(&self) -> u64 {
-        match self {
-            Self::Product(product) => product.version,
-            Self::Variant(variant) => variant.version,
+impl FromItem for Part {
+    fn from_item(attributes: Attributes) -> Result<Self, Problem> {
+        match item::kind(&attributes) {
+            Product::KIND => Ok(Self::Product(Box::new(item::parse(attributes)?))),
+            Variant::KIND => Ok(Self::Variant(Box::new(item::parse(attributes)?))),
+            kind => Err(Problem::internal(format!("{kind} among a product's variants"))),
         }
     }
 }
@@ -98,23 +89,4 @@ pub async fn find(
     let key = key::unique_product_handle(store, handle.as_str());
     let claim: Option<UniqueProductHandle> = app.table.get(&key).await?;
     Ok(claim.map(|claim| claim.product_id))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::product::tests::{product, variant};
-
-    #[test]
-    fn a_part_of_a_product_is_read_by_its_kind() {
-        let mut stored = serde_json::to_value(product()).unwrap();
-        stored["entity"] = "product".into();
-        stored["PK"] = "x".into();
-        let part: Part = serde_json::from_value(stored).unwrap();
-        assert!(matches!(part, Part::Product(found) if *found == product()));
-        let mut stored = serde_json::to_value(variant("S", 5)).unwrap();
-        stored["entity"] = "variant".into();
-        let part: Part = serde_json::from_value(stored).unwrap();
-        assert!(matches!(part, Part::Variant(found) if *found == variant("S", 5)));
-    }
 }

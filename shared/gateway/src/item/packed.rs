@@ -8,21 +8,20 @@
 
 use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::de::value::MapDeserializer;
+use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 
 use super::Attributes;
 use super::deflated::{deflate, inflate};
-use crate::members::{Member, Members};
+use super::joined::{Joined, Made};
 use crate::problem::Problem;
 
 /// The attribute that holds the others.
 const PACKED: &str = "packed";
 /// The member that names the text behind them.
-const TEXT: &str = "_text";
+pub(super) const TEXT: &str = "_text";
 /// What an item unpacks to at most: more than any item of 400 KB holds.
 const MAX_UNPACKED: usize = 16 << 20;
 
@@ -77,17 +76,21 @@ fn pack(members: Value, packing: Packing) -> Result<(Attributes, Vec<String>), P
     Ok((all, absent.collect()))
 }
 
-/// The item that attributes hold, packed or not. What is packed is read where it stands: on the way to an item,
-/// nothing is made of it that the item does not have.
+/// The item that attributes hold, packed or not. What is packed is read where it stands, in one go: on the way
+/// to an item, nothing is made of it that the item does not have.
 pub(super) fn read<T: DeserializeOwned>(mut attributes: Attributes) -> Result<T, Problem> {
     let packed = match attributes.remove(PACKED) {
         Some(AttributeValue::B(packed)) => inflate(packed.as_ref(), MAX_UNPACKED)?,
         _ => b"{}".to_vec(),
     };
-    let (packed, text) = members(std::str::from_utf8(&packed).map_err(Problem::internal)?)?;
-    let beside = beside(attributes, text)?;
-    let members = MapDeserializer::<_, serde_json::Error>::new(joined(packed, &beside));
-    T::deserialize(members).map_err(Problem::internal)
+    let packed = std::str::from_utf8(&packed).map_err(Problem::internal)?;
+    let mut beside = beside(attributes)?;
+    if packed.contains(TEXT) {
+        let text = text(packed)?.filter(|(name, _)| beside.iter().all(|(other, _)| other != name));
+        beside.extend(text);
+    }
+    let mut packed = serde_json::Deserializer::from_str(packed);
+    T::deserialize(Joined { packed: &mut packed, beside: &beside }).map_err(Problem::internal)
 }
 
 /// An item as JSON, packed or not; bytes, which have no form in it, are left out.
@@ -98,48 +101,40 @@ pub fn unpacked(attributes: Attributes) -> Result<Map<String, Value>, Problem> {
     read(attributes)
 }
 
-/// A member, as text of its own.
-type Made = (String, Box<RawValue>);
-
-/// The members of a packed item, and the one that is the text behind them.
-fn members(packed: &str) -> Result<(Vec<Member<'_>>, Option<Made>), Problem> {
-    let mut values = serde_json::Deserializer::from_str(packed).into_iter::<Members<'_>>();
-    let members = values.next().and_then(Result::ok);
-    let Members(mut members) =
-        members.ok_or_else(|| Problem::internal("a packed item without members"))?;
-    let Some(place) = members.iter().position(|(name, _)| name == TEXT) else {
-        return Ok((members, None));
-    };
-    let (_, name) = members.swap_remove(place);
-    let name = serde_json::from_str(name.get()).map_err(Problem::internal)?;
+/// The text that stands behind the packed members, if one of these names it.
+fn text(packed: &str) -> Result<Option<Made>, Problem> {
+    #[derive(Deserialize)]
+    struct Named {
+        #[serde(rename = "_text")]
+        name: Option<String>,
+    }
+    let mut values = serde_json::Deserializer::from_str(packed).into_iter::<Named>();
+    let Some(named) = values.next() else { return Ok(None) };
+    let Some(name) = named.map_err(Problem::internal)?.name else { return Ok(None) };
     let text = packed.get(values.byte_offset()..).unwrap_or_default();
-    Ok((members, Some((name, to_raw_value(text).map_err(Problem::internal)?))))
+    Ok(Some((name, to_raw_value(text).map_err(Problem::internal)?)))
 }
 
-/// What stands beside the packed attributes, and the text behind them.
-fn beside(attributes: Attributes, text: Option<Made>) -> Result<Vec<Made>, Problem> {
-    let there = attributes.into_iter().filter(|(_, value)| !value.is_b());
-    let made = there.map(|(name, value)| {
-        let value: Value = serde_dynamo::from_attribute_value(value).map_err(Problem::internal)?;
-        Ok((name, to_raw_value(&value).map_err(Problem::internal)?))
-    });
-    let mut beside = made.collect::<Result<Vec<_>, Problem>>()?;
-    let text = text.filter(|(name, _)| !beside.iter().any(|(other, _)| other == name));
-    beside.extend(text);
-    Ok(beside)
-}
-
-/// All members. What stands beside the packed attributes counts: it was written later, in place.
-fn joined<'a>(mut packed: Vec<Member<'a>>, beside: &'a [Made]) -> std::vec::IntoIter<Member<'a>> {
-    packed.retain(|(name, _)| !beside.iter().any(|(other, _)| other == name));
-    packed.extend(beside.iter().map(|(name, value)| (name.as_str().into(), &**value)));
-    packed.into_iter()
+/// What stands beside the packed attributes.
+fn beside(attributes: Attributes) -> Result<Vec<Made>, Problem> {
+    let made = |(name, value)| {
+        let json = match value {
+            AttributeValue::B(_) => return Ok(None),
+            AttributeValue::S(text) => to_raw_value(&text),
+            AttributeValue::N(number) => RawValue::from_string(number),
+            other => {
+                let value: Value =
+                    serde_dynamo::from_attribute_value(other).map_err(Problem::internal)?;
+                to_raw_value(&value)
+            }
+        };
+        Ok(Some((name, json.map_err(Problem::internal)?)))
+    };
+    attributes.into_iter().map(made).filter_map(Result::transpose).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use serde::Deserialize;
-
     use super::*;
 
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -10,7 +10,7 @@ use futures_util::FutureExt;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 
 use super::{Query, Sight, Table, back_off, count, unavailable};
-use crate::item::{self, Attributes, Index, Item, Key};
+use crate::item::{self, Attributes, FromItem, Index, Item, Key};
 use crate::problem::Problem;
 
 pub use pages::Scanned;
@@ -124,7 +124,7 @@ impl Table {
     }
 
     /// Every item of a query that is known to be short; stops at `max`.
-    pub async fn all<T: Item>(&self, query: &Query, max: usize) -> Result<Vec<T>, Problem> {
+    pub async fn all<T: FromItem>(&self, query: &Query, max: usize) -> Result<Vec<T>, Problem> {
         let (mut items, mut start) = (Vec::new(), None);
         for _ in 0..query.trips {
             let (found, next) = self.query_once(query, max, start.take()).await?;
@@ -141,7 +141,7 @@ impl Table {
             }
         }
         items.truncate(max);
-        items.into_iter().map(item::parse).collect()
+        items.into_iter().map(T::from_item).collect()
     }
 
     /// The items that rows of an index name which holds keys alone; none of the other indexes.

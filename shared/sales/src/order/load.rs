@@ -2,7 +2,7 @@
 
 use catalogue::location::Location;
 use gateway::app::App;
-use gateway::item::{Item, Key};
+use gateway::item::{self, Attributes, FromItem, Item, Key};
 use gateway::page;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::table::{Query, Sight};
@@ -10,7 +10,6 @@ use ground::id::{LocationId, OrderId, StoreId};
 use ground::key;
 use ground::resource;
 use identity::store::Store;
-use serde::{Deserialize, Serialize};
 
 use super::Order;
 use super::aggregate::{OrderAggregate, PaymentWithOrder};
@@ -28,39 +27,23 @@ const MAX_ITEMS: usize = 1_000;
 const BATCH: usize = 100;
 
 /// An item of an order's partition.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(tag = "entity", rename_all = "snake_case")]
 enum Member {
     Order(Box<Order>),
     Fulfillment(Box<Fulfillment>),
     Refund(Box<Refund>),
     Payment(Box<Payment>),
-    #[serde(other)]
-    Unknown,
+    Other,
 }
 
-impl Item for Member {
-    const KIND: &'static str = "order_part";
-
-    /// Members are only read; they are written as what they are.
-    fn key(&self) -> Key {
-        match self {
-            Self::Order(order) => order.key(),
-            Self::Fulfillment(fulfillment) => fulfillment.key(),
-            Self::Refund(refund) => refund.key(),
-            Self::Payment(payment) => payment.key(),
-            Self::Unknown => Key::new("", ""),
-        }
-    }
-
-    fn version(&self) -> u64 {
-        match self {
-            Self::Order(order) => order.version,
-            Self::Fulfillment(fulfillment) => fulfillment.version,
-            Self::Refund(refund) => refund.version,
-            Self::Payment(payment) => payment.version,
-            Self::Unknown => 0,
-        }
+impl FromItem for Member {
+    fn from_item(attributes: Attributes) -> Result<Self, Problem> {
+        Ok(match item::kind(&attributes) {
+            Order::KIND => Self::Order(Box::new(item::parse(attributes)?)),
+            Fulfillment::KIND => Self::Fulfillment(Box::new(item::parse(attributes)?)),
+            Refund::KIND => Self::Refund(Box::new(item::parse(attributes)?)),
+            Payment::KIND => Self::Payment(Box::new(item::parse(attributes)?)),
+            _ => Self::Other,
+        })
     }
 }
 
@@ -117,7 +100,7 @@ pub async fn aggregate_as(
             Member::Fulfillment(found) => fulfillments.push(*found),
             Member::Refund(found) => refunds.push(*found),
             Member::Payment(found) => payments.push(*found),
-            Member::Unknown => {}
+            Member::Other => {}
         }
     }
     refunds.sort_by_key(|refund| refund.created_at);

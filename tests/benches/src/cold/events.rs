@@ -6,6 +6,7 @@ use std::net::Ipv4Addr;
 use runtime_api::Function;
 use serde_json::{Value, json};
 
+use super::{HELLO, SDKS};
 use crate::AnyError;
 use crate::http::Ask;
 use crate::system::{Owner, text};
@@ -104,8 +105,8 @@ pub(super) fn plans(owner: &Owner, one: &One) -> Result<Vec<Plan>, AnyError> {
     };
     let worker = |name, event| fed(name, name, event);
     Ok(vec![
-        beside("hello", "hello", as_anybody("/")),
-        beside("sdks", "sdks", as_anybody("/")),
+        beside(HELLO, HELLO, as_anybody("/")),
+        beside(SDKS, SDKS, as_anybody("/")),
         family("health", as_anybody("/health"), "/v1/nowhere"),
         family("auth", as_owner("/v1/auth/me"), "/v1/auth/me"),
         family("stores", as_owner("/v1/stores"), "/v1/stores"),

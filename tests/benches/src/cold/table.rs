@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::Measured;
+use super::{Beside, HELLO, Measured};
 
 /// Prints its head.
 pub(super) fn head() {
@@ -15,37 +15,37 @@ pub(super) fn head() {
 
 /// Prints the last row of these, each figure with how often it is that of the barest function.
 pub(super) fn last(all: &[Measured]) {
-    let named = |name: &str| all.iter().find(|measured| measured.name == name);
-    let (hello, sdks) = (named("hello"), named("sdks"));
+    let hello = all.iter().find(|measured| measured.name == HELLO);
     let Some(it) = all.last() else { return };
-    let times = |of: fn(&Measured) -> u64, base: Option<&Measured>| {
-        let (this, base) = (of(it), base.map(of).filter(|base| *base > 0)?);
-        Some(tenths(this * 10 / base))
-    };
-    let cell = |text: String, of: fn(&Measured) -> u64| match times(of, hello) {
-        Some(times) => format!("{text} · {times}"),
+    let cell = |text: String, of: fn(&Measured) -> u64| match hello {
+        Some(hello) => format!("{text} · {}", times(of(it), of(hello))),
         None => text,
     };
-    // What one costs: `sdks` makes two where `hello` makes none.
-    let call = hello.zip(sdks).map(|(hello, sdks)| sdks.cpu.saturating_sub(hello.cpu) / 2);
-    let beside = |(call, trips): (Duration, u32)| {
-        format!("{trips}: {}", micros(it.cpu.saturating_sub(call * trips)))
-    };
     let answered: fn(&Measured) -> u64 = |it| nanos(it.ready + it.first);
+    let of_sdks = |beside: &Beside| times(answered(it), nanos(beside.first));
+    let bare = it.beside.as_ref().map(|beside| beside.bare).or(hello.map(|hello| hello.cpu));
+    let beside_calls = |(beside, trips): (&Beside, u32)| {
+        format!("{trips}: {}", micros(it.cpu.saturating_sub(beside.call * trips)))
+    };
     println!(
         "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
         it.name,
         cell(millis(it.ready), |it| nanos(it.ready)),
         cell(millis(it.ready + it.first), answered),
-        times(answered, sdks).unwrap_or_default(),
+        it.beside.as_ref().map(of_sdks).unwrap_or_default(),
         cell(millis(it.cold_cpu), |it| nanos(it.cold_cpu)),
         it.refused_cpu.map(micros).unwrap_or_default(),
-        cell(micros(it.cpu), |it| nanos(it.cpu)),
-        call.zip(it.trips).map(beside).unwrap_or_default(),
+        format!("{} · {}", micros(it.cpu), times(nanos(it.cpu), nanos(bare.unwrap_or(it.cpu)))),
+        it.beside.as_ref().zip(it.trips).map(beside_calls).unwrap_or_default(),
         cell(tenths(it.memory / 100_000), |it| it.memory),
         cell(tenths(bytes(it.binary) / 100_000), |it| bytes(it.binary)),
         cell(tenths((bytes(it.archive) * 10) >> 20), |it| bytes(it.archive)),
     );
+}
+
+/// How often it is the other.
+fn times(this: u64, other: u64) -> String {
+    tenths(this * 10 / other.max(1))
 }
 
 fn nanos(duration: Duration) -> u64 {
