@@ -28,14 +28,15 @@ pub(super) fn last(all: &[Measured]) {
         format!("{trips}: {}", micros(it.cpu.saturating_sub(beside.call * trips)))
     };
     println!(
-        "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
+        "| {} | {} | {} | {} | {} | {} | {} · {} | {} | {} | {} | {} |",
         it.name,
         cell(millis(it.ready), |it| nanos(it.ready)),
         cell(millis(it.ready + it.first), answered),
         it.beside.as_ref().map(of_sdks).unwrap_or_default(),
         cell(millis(it.cold_cpu), |it| nanos(it.cold_cpu)),
         it.refused_cpu.map(micros).unwrap_or_default(),
-        format!("{} · {}", micros(it.cpu), times(nanos(it.cpu), nanos(bare.unwrap_or(it.cpu)))),
+        micros(it.cpu),
+        times(nanos(it.cpu), nanos(bare.unwrap_or(it.cpu))),
         it.beside.as_ref().zip(it.trips).map(beside_calls).unwrap_or_default(),
         cell(tenths(it.memory / 100_000), |it| it.memory),
         cell(tenths(bytes(it.binary) / 100_000), |it| bytes(it.binary)),
