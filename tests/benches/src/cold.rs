@@ -22,6 +22,9 @@ const HELLO: &str = "hello";
 const SDKS: &str = "sdks";
 /// Requests of a process before its CPU is counted.
 const WARM: usize = 20;
+/// Requests of a process before another's turn comes: who is asked once finds what the processor keeps at hand
+/// full of the others'.
+const TURN: usize = 25;
 /// Starts of each binary; what is said is the middle one's.
 const STARTS: usize = 21;
 /// Invocations whose CPU is counted: what a merchant's budget pays for at once.
@@ -153,11 +156,15 @@ impl Subject<'_> {
         Ok(function)
     }
 
-    /// The CPU that the event of this number takes.
-    async fn spend(self, function: &Function, number: usize) -> Result<Duration, AnyError> {
-        let begun = function.cpu()?;
-        self.plan.succeed(function, &(self.plan.real)(number)).await?;
-        Ok(function.cpu()?.saturating_sub(begun))
+    /// The CPU that each of the events of these numbers takes.
+    async fn spend(self, function: &Function, turn: &[usize]) -> Result<Vec<Duration>, AnyError> {
+        let mut spent = Vec::new();
+        for number in turn {
+            let begun = function.cpu()?;
+            self.plan.succeed(function, &(self.plan.real)(*number)).await?;
+            spent.push(function.cpu()?.saturating_sub(begun));
+        }
+        Ok(spent)
     }
 }
 
@@ -184,10 +191,10 @@ impl<'a> Bases<'a> {
         Ok(())
     }
 
-    async fn ask(&mut self, number: usize) -> Result<(), AnyError> {
+    async fn ask(&mut self, turn: &[usize]) -> Result<(), AnyError> {
         let subjects = self.subjects.iter().zip(&self.running);
         for ((subject, function), spent) in subjects.zip(&mut self.spent) {
-            spent.push(subject.spend(function, number).await?);
+            spent.extend(subject.spend(function, turn).await?);
         }
         Ok(())
     }
@@ -211,10 +218,11 @@ async fn measure(subject: Subject<'_>, mut bases: Option<Bases<'_>>) -> Result<M
     let function = subject.warm().await?;
     let mut invocations = WARM..INVOCATIONS;
     let mut reads = Vec::new();
-    for number in invocations.by_ref().take(READS) {
-        reads.push(subject.spend(&function, number).await?);
+    for _ in 0..READS / TURN {
+        let turn: Vec<usize> = invocations.by_ref().take(TURN).collect();
+        reads.extend(subject.spend(&function, &turn).await?);
         if let Some(bases) = &mut bases {
-            bases.ask(number).await?;
+            bases.ask(&turn).await?;
         }
     }
     let trips = trips(&function.log());
