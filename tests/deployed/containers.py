@@ -40,6 +40,13 @@ RUN ["/bin/mkdir", "-m", "1777", "/tmp"]
 """
 
 
+def have_engine():
+    """Whether containers can be had on this machine at all."""
+    log = afresh("engine")
+    with engine(log):
+        return f"Docker {run(log, 'docker', 'version', '--format', '{{.Server.Version}}').strip()}"
+
+
 def local_api():
     """README and quickstart, against `sam local start-api`."""
     log = afresh("local-api")
