@@ -10,8 +10,8 @@ use serde_json::Value;
 /// Where a pattern names the kind of an item.
 const KINDS: [&str; 2] = ["/dynamodb/NewImage/entity/S", "/dynamodb/OldImage/entity/S"];
 
-/// The patterns of an event source.
-#[derive(Debug, Clone, Default)]
+/// The patterns of an event source; one that has none takes everything.
+#[derive(Debug, Clone)]
 pub struct Filters(Vec<Value>);
 
 impl Filters {
@@ -29,7 +29,7 @@ impl Filters {
 
     /// Whether a record of the stream comes through.
     pub fn takes(&self, record: &Value) -> bool {
-        self.0.iter().any(|pattern| matches(pattern, record))
+        self.0.is_empty() || self.0.iter().any(|pattern| matches(pattern, record))
     }
 
     /// Whether a record of this change (`INSERT`) of an item of this kind may come through: what may not
@@ -42,7 +42,7 @@ impl Filters {
             is_among(pattern, "/eventName", change)
                 && KINDS.iter().any(|pointer| is_among(pattern, pointer, kind))
         };
-        self.0.iter().any(may)
+        self.0.is_empty() || self.0.iter().any(may)
     }
 }
 
@@ -127,6 +127,12 @@ mod tests {
             );
         }
         assert!(filters.may_take("MODIFY", "level") && !filters.may_take("REMOVE", "level"));
+    }
+
+    #[test]
+    fn without_a_filter_everything_is_news() {
+        let filters = Filters::parse(&[]).unwrap();
+        assert!(filters.takes(&level("REMOVE", "10", "2")) && filters.may_take("REMOVE", "order"));
     }
 
     #[test]
