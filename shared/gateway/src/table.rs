@@ -44,6 +44,7 @@ use crate::config::Setting;
 use crate::context::Context;
 use crate::kept::Kept;
 use crate::problem::Problem;
+use read::Recent;
 
 /// The table. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -51,6 +52,7 @@ pub struct Table {
     client: Client,
     name: Arc<Setting<String>>,
     kept: Kept,
+    recent: Recent,
     /// Until when a fault is injected.
     pub(crate) clock: Clock,
 }
@@ -58,7 +60,7 @@ pub struct Table {
 impl Table {
     /// A table of this name behind the client; a write ends what is `kept` of it.
     pub fn new(client: Client, name: Setting<String>, kept: Kept, clock: Clock) -> Self {
-        Self { client, name: Arc::new(name), kept, clock }
+        Self { client, name: Arc::new(name), kept, recent: Recent::default(), clock }
     }
 
     /// The client, for the rate bucket and the idempotency record: their writes are single

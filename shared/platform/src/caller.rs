@@ -201,8 +201,8 @@ async fn open_session(
     let keys: Vec<&Key> =
         [&merchant_key, &session_key].into_iter().chain(more.iter().copied()).collect();
     let mut batch = app.table.get_many(&keys).await?;
-    let account: Account = batch.take(&merchant_key)?.ok_or(Code::Unauthenticated)?;
-    let session: Session = batch.take(&session_key)?.ok_or(Code::Unauthenticated)?;
+    let account: Account = batch.take_recent(&merchant_key)?.ok_or(Code::Unauthenticated)?;
+    let session: Session = batch.take_recent(&session_key)?.ok_or(Code::Unauthenticated)?;
     let now = app.clock.now();
     if !session.admits(&token, &account, now) {
         return Err(Code::Unauthenticated.into());
@@ -247,7 +247,7 @@ impl Caller for Developer {
         let named = UnverifiedToken::parse(&unverified).ok_or(Code::Unauthenticated)?;
         let profile_key = key::developer(&named.merchant_id);
         let (account, _, mut batch) = open_session(app, &unverified, &[&profile_key]).await?;
-        let profile = batch.take(&profile_key)?.ok_or(Code::NotDeveloper)?;
+        let profile = batch.take_recent(&profile_key)?.ok_or(Code::NotDeveloper)?;
         Ok(Self { account, profile })
     }
 

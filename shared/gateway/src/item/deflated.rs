@@ -28,7 +28,7 @@ const VOCABULARY: &[u8] = include_bytes!("vocabulary-2.txt");
 const NUMBER: u8 = 2;
 /// The number of it, and the length of what was deflated.
 const HEAD: usize = 5;
-/// What a thread keeps at hand to inflate into.
+/// Bytes that a thread keeps at hand to inflate into.
 const ROOM: usize = 128 << 10;
 /// zlib's own choice between speed and size.
 const LEVEL: i32 = 6;
@@ -43,7 +43,8 @@ static PRIMED: LazyLock<CompressorOxide> = LazyLock::new(|| {
 });
 
 thread_local! {
-    /// A decompressor, and a vocabulary, of this number, as what it has read before.
+    /// A decompressor, and a vocabulary, of this number, as what it has read before; behind that is whatever
+    /// was inflated last, so that room is made once and not each time.
     static READ: RefCell<(DecompressorOxide, u8, Vec<u8>)> =
         RefCell::new((DecompressorOxide::new(), NUMBER, VOCABULARY.to_vec()));
 }
@@ -85,14 +86,19 @@ pub(crate) fn inflate(bytes: &[u8], limit: usize) -> Result<Vec<u8>, Problem> {
             out.clear();
             out.extend_from_slice(vocabulary);
         }
-        out.resize(vocabulary.len().saturating_add(length), 0);
+        let end = vocabulary.len().saturating_add(length);
+        if out.len() < end {
+            out.resize(end, 0);
+        }
+        let room = out.get_mut(..end).ok_or_else(broken)?;
         decompressor.init();
         let flags = TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF;
-        let (status, _, written) = decompress(decompressor, stream, out, vocabulary.len(), flags);
-        let plain = out.split_off(vocabulary.len());
+        let (status, _, written) = decompress(decompressor, stream, room, vocabulary.len(), flags);
+        let plain = room.get(vocabulary.len()..).map(<[u8]>::to_vec);
+        out.truncate(ROOM);
         out.shrink_to(ROOM);
         let is_whole = status == TINFLStatus::Done && written == length;
-        if is_whole { Ok(plain) } else { Err(broken()) }
+        plain.filter(|_| is_whole).ok_or_else(broken)
     })
 }
 

@@ -1,6 +1,7 @@
 //! Reads: one item, many items in one round trip, and pages of a partition.
 
 mod pages;
+mod recent;
 mod walk;
 
 use std::collections::{HashMap, HashSet};
@@ -14,6 +15,7 @@ use crate::item::{self, Attributes, FromItem, Index, Item, Key};
 use crate::problem::Problem;
 
 pub use pages::Scanned;
+pub(super) use recent::Recent;
 pub use walk::Place as WalkPlace;
 
 /// Pages a bounded loop reads before it gives up or hands out a cursor: pages may be empty and
@@ -22,12 +24,25 @@ pub(super) const MAX_PAGES: u32 = 20;
 
 /// Items found by one `BatchGetItem`.
 #[derive(Debug, Default)]
-pub struct Batch(HashMap<Key, Attributes>);
+pub struct Batch {
+    found: HashMap<Key, Attributes>,
+    recent: Recent,
+}
 
 impl Batch {
     /// Takes the item of this key, if it was found.
     pub fn take<T: Item>(&mut self, key: &Key) -> Result<Option<T>, Problem> {
-        self.0.remove(key).map(item::parse).transpose()
+        self.found.remove(key).map(item::parse).transpose()
+    }
+
+    /// As [`Batch::take`], for what is read with most requests and is mostly as it was: while it is, it is
+    /// not parsed again.
+    pub fn take_recent<T>(&mut self, key: &Key) -> Result<Option<T>, Problem>
+    where
+        T: Item + Clone + 'static,
+    {
+        let found = self.found.remove(key);
+        found.map(|attributes| self.recent.parse(key, attributes)).transpose()
     }
 }
 
@@ -77,7 +92,8 @@ impl Table {
             .buffer_unordered(SIDE_BY_SIDE)
             .try_collect()
             .await?;
-        Ok(Batch(parts.into_iter().flat_map(|Batch(items)| items).collect()))
+        let found = parts.into_iter().flat_map(|part| part.found).collect();
+        Ok(Batch { found, recent: self.recent.clone() })
     }
 
     /// Up to 100 items in one round trip.
@@ -89,10 +105,10 @@ impl Table {
     }
 
     async fn read(&self, mut wanted: Vec<Attributes>, consistent: bool) -> Result<Batch, Problem> {
-        let mut found = Batch::default();
+        let mut batch = Batch { found: HashMap::new(), recent: self.recent.clone() };
         for attempt in 0..5 {
             if wanted.is_empty() {
-                return Ok(found);
+                return Ok(batch);
             }
             let request = KeysAndAttributes::builder()
                 .set_keys(Some(std::mem::take(&mut wanted)))
@@ -111,7 +127,7 @@ impl Table {
             count(answer.consumed_capacity());
             for attributes in answer.responses.into_iter().flatten().flat_map(|(_, list)| list) {
                 if let Some(key) = Key::of(&attributes) {
-                    found.0.insert(key, attributes);
+                    batch.found.insert(key, attributes);
                 }
             }
             let unread = answer.unprocessed_keys.into_iter().flatten();
@@ -120,7 +136,7 @@ impl Table {
                 back_off(attempt, BATCH_BASE, BATCH_CAP).await;
             }
         }
-        if wanted.is_empty() { Ok(found) } else { Err(Problem::unavailable("unprocessed keys")) }
+        if wanted.is_empty() { Ok(batch) } else { Err(Problem::unavailable("unprocessed keys")) }
     }
 
     /// Every item of a query that is known to be short; stops at `max`.
@@ -130,9 +146,9 @@ impl Table {
             let (found, next) = self.query_once(query, max, start.take()).await?;
             match self.named(query, &found).await? {
                 None => items.extend(found.into_iter().filter(|row| query.means(row))),
-                Some(Batch(mut named)) => {
+                Some(mut named) => {
                     let keys = found.iter().filter_map(Key::of);
-                    items.extend(keys.filter_map(|key| named.remove(&key)));
+                    items.extend(keys.filter_map(|key| named.found.remove(&key)));
                 }
             }
             start = next;

@@ -77,19 +77,19 @@ pub(super) async fn open_app_token(
     keys.extend(session_keys.iter().flatten());
     let mut batch = app.table.get_many(&keys).await?;
     let now = app.clock.now();
-    let token: AppToken = batch.take(&token_key)?.ok_or_else(refused)?;
-    let installation: Installation = batch.take(&installation_key)?.ok_or_else(refused)?;
+    let token: AppToken = batch.take_recent(&token_key)?.ok_or_else(refused)?;
+    let installation: Installation = batch.take_recent(&installation_key)?.ok_or_else(refused)?;
     installation.admit(&token, now)?;
     if installation.app_id != app_id || batch.take::<Stop>(&stop_key)?.is_some() {
         return Err(refused());
     }
-    let store: Store = batch.take(&store_key)?.ok_or_else(refused)?;
+    let store: Store = batch.take_recent(&store_key)?.ok_or_else(refused)?;
     // What a token may do is what it was issued with and what is still granted: to the app, and to
     // whoever uses it.
     let mut scopes = token.scopes.intersection(&installation.scopes);
     if let Some([merchant_key, session_key]) = &session_keys {
-        let account: Account = batch.take(merchant_key)?.ok_or_else(refused)?;
-        let session: Session = batch.take(session_key)?.ok_or_else(refused)?;
+        let account: Account = batch.take_recent(merchant_key)?.ok_or_else(refused)?;
+        let session: Session = batch.take_recent(session_key)?.ok_or_else(refused)?;
         if !session.is_alive(&account, now) {
             return Err(refused());
         }

@@ -64,7 +64,7 @@ pub(super) async fn open_session_and_store(
     let store_key = id.as_ref().map(key::store);
     let more: Vec<&Key> = store_key.iter().collect();
     let (account, session, mut batch) = open_session(app, unverified, &more).await?;
-    let store = store_key.map(|key| batch.take::<Store>(&key)).transpose()?.flatten();
+    let store = store_key.map(|key| batch.take_recent::<Store>(&key)).transpose()?.flatten();
     Ok((account, session, store))
 }
 

@@ -50,9 +50,9 @@ async fn open(app: &App, inbound: &Inbound) -> Result<Customer, Problem> {
     let session_key = key::customer_session(&token.store_id, &token.customer_id, &token.session_id);
     let store_key = key::store(&token.store_id);
     let mut batch = app.table.get_many(&[&customer_key, &session_key, &store_key]).await?;
-    let account: Account = batch.take(&customer_key)?.ok_or_else(refused)?;
-    let session: CustomerSession = batch.take(&session_key)?.ok_or_else(refused)?;
-    let store: Store = batch.take(&store_key)?.ok_or_else(refused)?;
+    let account: Account = batch.take_recent(&customer_key)?.ok_or_else(refused)?;
+    let session: CustomerSession = batch.take_recent(&session_key)?.ok_or_else(refused)?;
+    let store: Store = batch.take_recent(&store_key)?.ok_or_else(refused)?;
     if !session.admits(&token, &account, app.clock.now()) || store.status == StoreStatus::Deleted {
         return Err(refused());
     }
