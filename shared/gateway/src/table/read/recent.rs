@@ -98,7 +98,10 @@ mod tests {
         let recent = Recent::default();
         let see = |id: usize| {
             let note = Note { id, version: 1 };
-            assert_eq!(recent.parse::<Note>(&note.key(), attributes(&note).unwrap()).unwrap(), note);
+            assert_eq!(
+                recent.parse::<Note>(&note.key(), attributes(&note).unwrap()).unwrap(),
+                note
+            );
             remembered(&recent)
         };
         for id in 0..MOST {
