@@ -53,8 +53,8 @@ binaries *options:
 cold *options:
     {{ build_functions }} -p bases {{ options }}
     {{ build_functions }} {{ functions }} {{ options }}
-    cargo build -p local -p benches
-    target/debug/benches --cold target/{{ host }}/release --binary target/debug/local
+    cargo build --release -p local -p benches
+    target/release/benches --cold target/{{ host }}/release --binary target/release/local
 
 # Hold that lists cost the same over a hundred thousand records as over a hundred, and that ten thousand
 # missed events are recovered by one replay; some minutes.
