@@ -52,6 +52,9 @@ LEFT_OUT = {
         "roles::a_member_is_let_in_by_the_same_read",
         "canary::what_is_not_the_canarys",
     ],
+    "measures how far apart things happen; what is tried again happens later": [
+        "replays::the_rate_is_kept",
+    ],
     "has calls go wrong of its own": [
         "cross::faults::",
         "an_outage_gives_up_no_event",

@@ -136,6 +136,12 @@ impl Gateway {
         self.system.look().await.expect("there is a dispatcher")
     }
 
+    /// Waits until no index is behind what was written so far, which only in a troubled run any is; after a
+    /// test has written by itself, for its clients do so after each write of theirs.
+    pub async fn settle(&self) {
+        trouble::settle(self.url()).await;
+    }
+
     /// Waits until every event is handed out, and no mail is on its way.
     pub async fn quiet(&self) {
         let is_on_its_way = |item: &Value| {

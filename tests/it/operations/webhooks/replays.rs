@@ -77,6 +77,7 @@ async fn happen(watched: &Watched, count: usize) -> BTreeSet<String> {
         });
         write.commit().await.unwrap();
     }
+    watched.gateway.settle().await;
     ids
 }
 
@@ -290,7 +291,7 @@ async fn the_rate_is_kept() {
     let begun = watched.owner().post(REPLAYS).json(ask).await.expect(202);
     assert_eq!(begun.int("/estimate/seconds"), 4);
     let replay = over(&watched.owner(), &begun.str("/id")).await;
-    assert_eq!(replay["progress"]["succeeded"], 24);
+    assert_eq!(replay["progress"]["succeeded"], 24, "{replay}");
     let time = |one: &Value, name: &str| Timestamp::parse(one[name].as_str()?);
     let made = made_by(&watched.gateway, &begun.str("/id")).await;
     let mut begun: Vec<_> = made.iter().map(|one| time(one, "last_attempt_at").unwrap()).collect();
