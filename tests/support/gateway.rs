@@ -127,7 +127,7 @@ impl Gateway {
 
     /// Does what the schedule does once a minute.
     pub async fn sweep(&self) -> dispatcher::SweepReport {
-        trouble::settle(self.url()).await;
+        self.settle().await;
         self.system.sweep().await
     }
 

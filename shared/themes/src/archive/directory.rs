@@ -7,7 +7,7 @@ use crate::finding::{Code, Finding};
 
 /// Bytes of the end of the directory without its comment (PKWARE's ZIP application note, §4.3.16).
 const END: usize = 22;
-/// Bytes of the pointer to the long format's end (§4.3.15).
+/// Bytes of the pointer to the long format's end (PKWARE's ZIP application note, §4.3.15).
 const ZIP64_LOCATOR: usize = 20;
 const END_SIGNATURE: &[u8] = b"PK\x05\x06";
 const ZIP64_LOCATOR_SIGNATURE: &[u8] = b"PK\x06\x07";

@@ -12,7 +12,7 @@ use crate::finding::{Code, Finding};
 
 /// Bit 0: encrypted; bit 6: strongly; bit 13: the directory's values are masked (PKWARE's ZIP application note, §4.4.4).
 const ENCRYPTED: u16 = 1 | 1 << 6 | 1 << 13;
-/// Bit 5: compressed patched data (§4.4.4), which is no file.
+/// Bit 5: compressed patched data (PKWARE's ZIP application note, §4.4.4), which is no file.
 const PATCH: u16 = 1 << 5;
 /// Bit 3: sizes and checksum come behind the data.
 const DESCRIPTOR: u16 = 1 << 3;

@@ -50,16 +50,29 @@ impl Recent {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use aws_sdk_dynamodb::types::AttributeValue;
-    use serde::{Deserialize, Serialize};
+    use serde::{Deserialize, Deserializer, Serialize};
 
     use super::*;
     use crate::item::attributes;
 
+    thread_local! {
+        /// Notes that were parsed; each test has a thread of its own.
+        static PARSED: Cell<usize> = const { Cell::new(0) };
+    }
+
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
     struct Note {
         id: usize,
+        #[serde(deserialize_with = "counted")]
         version: u64,
+    }
+
+    fn counted<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+        PARSED.set(PARSED.get().saturating_add(1));
+        u64::deserialize(deserializer)
     }
 
     impl Item for Note {
@@ -86,8 +99,10 @@ mod tests {
         for _ in 0..3 {
             assert_eq!(read(&stored).unwrap(), note);
         }
+        assert_eq!(PARSED.get(), 1, "what is as it was is not parsed again");
         stored.insert("version".to_owned(), AttributeValue::N("2".to_owned()));
         assert_eq!(read(&stored).unwrap(), Note { version: 2, ..note.clone() });
+        assert_eq!(PARSED.get(), 2);
         stored.remove("id");
         assert!(read(&stored).is_err(), "what cannot be read is not what was");
         assert_eq!(remembered(&recent), 1);
