@@ -9,6 +9,7 @@ use ::delivery::subscription::{
 };
 use axum::extract::State;
 use commerce::event_types::{self, EventType};
+use commerce::readers::ensure_reads;
 use commerce::topics;
 use gateway::app::App;
 use gateway::clock::Timestamp;
@@ -27,7 +28,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::subscriptions::{WithSecret, find, may_read, replace};
+use crate::subscriptions::{WithSecret, find_to_change, replace};
 
 /// Loads, decides and writes; once more when a delivery's report came in between.
 async fn act<S: Required>(
@@ -38,7 +39,7 @@ async fn act<S: Required>(
     decide: impl Fn(&Subscription, Timestamp) -> Result<Subscription, Problem>,
 ) -> Result<Json<SubscriptionView>, Problem> {
     table::retry(|| async {
-        let before = find(app, caller, id).await?;
+        let before = find_to_change(app, caller, id).await?;
         if_match.check(before.version)?;
         let now = app.clock.now();
         let after = decide(&before, now)?;
@@ -52,7 +53,8 @@ async fn act<S: Required>(
 /// Also after the service switched it off; it starts with a clean bill of health.
 ///
 /// # Errors
-/// `not_found`; `invalid_state_transition` when it is on.
+/// `not_found`; `insufficient_scope` for events that the caller cannot read;
+/// `invalid_state_transition` when it is on.
 pub(crate) async fn enable(
     caller: StoreAccess<WriteWebhooks>,
     State(app): State<App>,
@@ -67,7 +69,8 @@ pub(crate) async fn enable(
 /// What is on its way is cancelled when it comes up.
 ///
 /// # Errors
-/// `not_found`; `invalid_state_transition` when it is off.
+/// `not_found`; `insufficient_scope` for events that the caller cannot read;
+/// `invalid_state_transition` when it is off.
 pub(crate) async fn disable(
     caller: StoreAccess<WriteWebhooks>,
     State(app): State<App>,
@@ -125,9 +128,9 @@ pub(crate) async fn test(
     Path(id): Path<SubscriptionId>,
     Ruled(Body(ask)): Ruled<Body<TestRequest>>,
 ) -> Result<TestReply, Problem> {
-    let subscription = find(&app, &caller, &id).await?;
+    let subscription = find_to_change(&app, &caller, &id).await?;
     let topic = topic(&subscription, ask.event_type.as_ref().map(Text::as_str))?;
-    may_read(&caller.actor, topic.scope)?;
+    ensure_reads(&caller.actor, topic.scope)?;
     let now = app.clock.now();
     let data = event_types::find(topic.name).map(EventType::example_data).unwrap_or_default();
     let entity = data.get("id").and_then(Value::as_str).unwrap_or(topic.entity).to_owned();
@@ -238,7 +241,8 @@ pub(crate) struct RotateWebhookSecretRequest {
 /// `X-Service-Hmac-SHA256` stays on the old one (docs/conventions.md §10).
 ///
 /// # Errors
-/// `not_found`; `invalid_state_transition` during a rotation, unless without a grace.
+/// `not_found`; `insufficient_scope` for events that the caller cannot read;
+/// `invalid_state_transition` during a rotation, unless without a grace.
 pub(crate) async fn rotate(
     caller: StoreAccess<WriteWebhooks>,
     State(app): State<App>,
@@ -252,7 +256,7 @@ pub(crate) async fn rotate(
     });
     let secret = ask.secret.map_or_else(SigningSecret::generate, |own| own.0);
     table::retry(|| async {
-        let before = find(&app, &caller, &id).await?;
+        let before = find_to_change(&app, &caller, &id).await?;
         if_match.check(before.version)?;
         let now = app.clock.now();
         let sealed = seal_secret(&key, &id, &secret);
@@ -268,7 +272,8 @@ pub(crate) async fn rotate(
 /// alone signs from now on (docs/conventions.md §10).
 ///
 /// # Errors
-/// `not_found`; `no_secret_rotation`.
+/// `not_found`; `insufficient_scope` for events that the caller cannot read;
+/// `no_secret_rotation`.
 pub(crate) async fn promote(
     caller: StoreAccess<WriteWebhooks>,
     State(app): State<App>,

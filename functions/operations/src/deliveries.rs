@@ -1,6 +1,7 @@
 //! Webhook deliveries: what was sent, what was answered, and sending it again.
 
 use axum::extract::State;
+use commerce::readers::ensure_reads_event;
 use delivery::delivery::{
     AttemptView, Delivery, DeliveryStatus, DeliveryView, RecordedAnswer, wake_next,
 };
@@ -120,6 +121,20 @@ pub(crate) async fn find<S: Required>(
     found.filter(|delivery| is_visible(delivery, caller)).ok_or_else(|| Code::NotFound.into())
 }
 
+/// The delivery of this id, if the caller can read its event: its answers may repeat it.
+///
+/// # Errors
+/// `not_found`; `insufficient_scope` for an event that the caller cannot read.
+async fn find_readable<S: Required>(
+    app: &App,
+    caller: &StoreAccess<S>,
+    id: &DeliveryId,
+) -> Result<Delivery, Problem> {
+    let found = find(app, caller, id).await?;
+    ensure_reads_event(&caller.actor, &found.event_type)?;
+    Ok(found)
+}
+
 /// `GET /v1/operations/webhook-deliveries/{id}`: Shows a webhook delivery.
 ///
 /// # Errors
@@ -140,14 +155,14 @@ pub(crate) async fn show(
 /// (docs/conventions.md §10).
 ///
 /// # Errors
-/// `not_found`, also for another app's.
+/// `not_found`, also for another app's; `insufficient_scope` for an event that the caller cannot read.
 pub(crate) async fn attempts(
     caller: StoreAccess<ReadWebhooks>,
     State(app): State<App>,
     Path(id): Path<DeliveryId>,
     paging: Paging,
 ) -> Result<Page<AttemptView>, Problem> {
-    let delivery = find(&app, &caller, &id).await?;
+    let delivery = find_readable(&app, &caller, &id).await?;
     let attempts = paging.part(delivery.attempts(), |attempt| attempt.number.to_string())?;
     let keys: Vec<Key> = attempts
         .items
@@ -169,14 +184,15 @@ pub(crate) async fn attempts(
 /// A new delivery of the same event, which receivers know by its event id.
 ///
 /// # Errors
-/// `not_found`; `delivery_in_flight`; `payload_expunged`; `invalid_state_transition` when the subscription
+/// `not_found`; `insufficient_scope` for an event that the caller cannot read; `delivery_in_flight`;
+/// `payload_expunged`; `invalid_state_transition` when the subscription
 /// is off or gone.
 pub(crate) async fn redeliver(
     caller: StoreAccess<WriteWebhooks>,
     State(app): State<App>,
     Path(id): Path<DeliveryId>,
 ) -> Result<Accepted<DeliveryAnswer>, Problem> {
-    let before = find(&app, &caller, &id).await?;
+    let before = find_readable(&app, &caller, &id).await?;
     if before.expunged_at.is_some() {
         return Err(Code::PayloadExpunged.into());
     }
@@ -220,14 +236,15 @@ pub(crate) async fn redeliver(
 /// choice).
 ///
 /// # Errors
-/// `not_found`; `delivery_in_flight` while it is being attempted.
+/// `not_found`; `insufficient_scope` for an event that the caller cannot read; `delivery_in_flight` while it
+/// is being attempted.
 pub(crate) async fn expunge(
     caller: StoreAccess<WriteWebhooks>,
     State(app): State<App>,
     Path(id): Path<DeliveryId>,
 ) -> Result<NoContent, Problem> {
     table::retry(|| async {
-        let before = find(&app, &caller, &id).await?;
+        let before = find_readable(&app, &caller, &id).await?;
         if before.status == DeliveryStatus::Delivering {
             return Err(Code::DeliveryInFlight.into());
         }

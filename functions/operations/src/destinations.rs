@@ -19,7 +19,7 @@ use ground::id::SubscriptionId;
 use ground::scope::WriteWebhooks;
 use platform::caller::StoreAccess;
 
-use crate::subscriptions::{find, replace};
+use crate::subscriptions::{find_to_change, replace};
 
 /// The longest URL, in characters.
 pub(crate) type Url = Text<1, 2048>;
@@ -144,7 +144,7 @@ pub(crate) struct ConfirmRequest {
 /// The same token again changes nothing. A wrong one is counted; after five the challenge is void.
 ///
 /// # Errors
-/// `not_found`; `invalid_or_expired_token`; `too_many_attempts` after five wrong ones;
+/// `not_found`; `insufficient_scope` for events that the caller cannot read; `invalid_or_expired_token`; `too_many_attempts` after five wrong ones;
 /// `invalid_state_transition` when there is no queue to confirm.
 pub(crate) async fn confirm(
     caller: StoreAccess<WriteWebhooks>,
@@ -153,7 +153,7 @@ pub(crate) async fn confirm(
     Body(ask): Body<ConfirmRequest>,
 ) -> Result<Json<SubscriptionView>, Problem> {
     table::retry(|| async {
-        let before = find(&app, &caller, &id).await?;
+        let before = find_to_change(&app, &caller, &id).await?;
         let now = app.clock.now();
         match before.confirm(ask.token.as_str(), now)? {
             Confirming::Already => {
@@ -174,20 +174,21 @@ pub(crate) async fn confirm(
 /// confirmed; the token of the one before is void.
 ///
 /// # Errors
-/// `not_found`; `queue_unreachable`; `too_many_attempts` within a minute of the one before;
+/// `not_found`; `insufficient_scope` for events that the caller cannot read; `queue_unreachable`;
+/// `too_many_attempts` within a minute of the one before;
 /// `invalid_state_transition` when there is no queue to confirm.
 pub(crate) async fn challenge(
     caller: StoreAccess<WriteWebhooks>,
     State(app): State<App>,
     Path(id): Path<SubscriptionId>,
 ) -> Result<Json<SubscriptionView>, Problem> {
-    let asked = find(&app, &caller, &id).await?;
+    let asked = find_to_change(&app, &caller, &id).await?;
     let now = app.clock.now();
     asked.may_be_challenged(now)?;
     let (key, drawn) = (app.secrets.webhook_key().await?, Challenge::draw(now));
     send_challenge(&app, &asked, &key, &drawn, now).await?;
     table::retry(|| async {
-        let before = find(&app, &caller, &id).await?;
+        let before = find_to_change(&app, &caller, &id).await?;
         if before.is_confirmed() || before.url != asked.url {
             let actions = before.allowed_actions();
             return Err(Problem::state(before.status.as_str(), &actions));

@@ -2,6 +2,7 @@
 //! store's, and the platform's operators', who keep it moving.
 
 use axum::extract::State;
+use commerce::readers::ensure_reads_event;
 use commerce::topics;
 use gateway::app::App;
 use gateway::clock::Timestamp;
@@ -130,7 +131,8 @@ pub(crate) async fn show(
 /// sweep.
 ///
 /// # Errors
-/// `not_found`; `invalid_state_transition`, `payload_expunged`.
+/// `not_found`; `insufficient_scope` for an event that the caller cannot read; `invalid_state_transition`,
+/// `payload_expunged`.
 pub(crate) async fn requeue(
     caller: OverseenStore<WriteOperations>,
     State(app): State<App>,
@@ -142,7 +144,8 @@ pub(crate) async fn requeue(
 /// `POST /v1/operations/outbox/{id}/discard`: Keeps an event from being published.
 ///
 /// # Errors
-/// `not_found`; `invalid_state_transition` when it has been.
+/// `not_found`; `insufficient_scope` for an event that the caller cannot read; `invalid_state_transition` when
+/// it has been.
 pub(crate) async fn discard(
     caller: OverseenStore<WriteOperations>,
     State(app): State<App>,
@@ -160,6 +163,7 @@ async fn change(
     table::retry(|| async {
         let now = app.clock.now();
         let (group, before) = find(app, caller, id).await?;
+        ensure_reads_event(&caller.actor, &before.name)?;
         let after = decide(&before, now)?;
         let answer = Json::new(&OutboxView::from(&after)).version(after.version);
         let write = app.table.write().replace(&group.with([after]), Code::VersionConflict);

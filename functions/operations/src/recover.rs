@@ -76,7 +76,8 @@ struct Durations {
 /// Asking twice recovers once, because what was sent again no longer matches.
 ///
 /// # Errors
-/// `not_found`; `invalid_state_transition` while the subscription is off; `replay_running`;
+/// `not_found`; `insufficient_scope` for events that the caller cannot read; `invalid_state_transition` while
+/// the subscription is off; `replay_running`;
 /// `range_too_wide` as a fault of its field.
 pub(crate) async fn recover(
     caller: StoreAccess<WriteWebhooks>,

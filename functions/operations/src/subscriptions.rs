@@ -5,6 +5,7 @@
 
 use axum::extract::State;
 use commerce::event_filter::{EventFilter, EventTypes};
+use commerce::readers::{ensure_reads, ensure_reads_all};
 use delivery::subscription::{
     Challenge, CustomHeaders, DestinationKind, Ordering, OwnSecret, PayloadFilter, Subscription,
     SubscriptionStatus, SubscriptionView, claim_quota, hint, release_quota, seal_secret,
@@ -16,15 +17,14 @@ use gateway::problem::{Code, FieldError, Problem};
 use gateway::queue::foreign;
 use gateway::reply::{Created, Json, NoContent, NoStore, Page};
 use gateway::request::{
-    Body, Flag, FromText, Given, IfMatch, Int, Judgement, Patch, Path, Query, Ruled, Rules, Text,
-    request,
+    Body, Flag, Given, IfMatch, Int, Judgement, Patch, Path, Query, Ruled, Rules, Text, request,
 };
 use gateway::signature::SigningSecret;
 use gateway::table;
 use ground::id::SubscriptionId;
 use ground::key;
 use ground::scope::{ReadWebhooks, Required, WriteWebhooks};
-use platform::caller::{StoreAccess, StoreActor, insufficient_scope};
+use platform::caller::{StoreAccess, StoreActor};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -69,6 +69,21 @@ pub(crate) async fn find<S: Required>(
     let found = app.table.get::<Subscription>(&key::subscription(&caller.store.id, id)).await?;
     let visible = found.filter(|subscription| is_visible(subscription, &caller.actor));
     visible.ok_or_else(|| Code::NotFound.into())
+}
+
+/// The subscription of this id, if the caller can read all that it sends: whoever changes it decides what
+/// becomes of that.
+///
+/// # Errors
+/// `not_found`; `insufficient_scope` for events that the caller cannot read.
+pub(crate) async fn find_to_change<S: Required>(
+    app: &App,
+    caller: &StoreAccess<S>,
+    id: &SubscriptionId,
+) -> Result<Subscription, Problem> {
+    let found = find(app, caller, id).await?;
+    ensure_reads_all(&caller.actor, &found, &[])?;
+    Ok(found)
 }
 
 /// Writes `after` in place of `before` and answers with it.
@@ -243,8 +258,7 @@ pub(crate) async fn update(
     if_match: IfMatch,
     Ruled(Body(ask)): Ruled<Body<UpdateSubscriptionRequest>>,
 ) -> Result<Json<SubscriptionView>, Problem> {
-    let found = find(&app, &caller, &id).await?;
-    authorize_kept(&caller.actor, &found)?;
+    let found = find_to_change(&app, &caller, &id).await?;
     if let Some(types) = &ask.event_types {
         authorize(&caller.actor, types.filters())?;
     }
@@ -261,7 +275,7 @@ pub(crate) async fn update(
         }
     };
     table::retry(|| async {
-        let before = find(&app, &caller, &id).await?;
+        let before = find_to_change(&app, &caller, &id).await?;
         if_match.check(before.version)?;
         let now = app.clock.now();
         let mut after = apply(&before, ask.clone(), &caller.actor, now)?;
@@ -324,7 +338,8 @@ fn apply(
 /// What was on its way to it is cancelled when it comes up.
 ///
 /// # Errors
-/// `not_found`; `precondition_failed` when `If-Match` names another version.
+/// `not_found`; `precondition_failed` when `If-Match` names another version; `insufficient_scope` for events
+/// that the caller cannot read.
 pub(crate) async fn delete(
     caller: StoreAccess<WriteWebhooks>,
     State(app): State<App>,
@@ -332,7 +347,7 @@ pub(crate) async fn delete(
     if_match: IfMatch,
 ) -> Result<NoContent, Problem> {
     table::retry(|| async {
-        let found = find(&app, &caller, &id).await?;
+        let found = find_to_change(&app, &caller, &id).await?;
         if_match.check(found.version)?;
         let write = app.table.write().delete_unchanged(&found, Code::VersionConflict);
         let write = release_quota(write, &caller.store.id);
@@ -349,37 +364,10 @@ fn authorize(actor: &StoreActor, filters: &[EventFilter]) -> Result<(), Problem>
     let is_app = actor.app().is_some();
     for filter in filters.iter().filter(|filter| !is_app || filter.is_exact()) {
         for scope in filter.scopes() {
-            may_read(actor, scope)?;
+            ensure_reads(actor, scope)?;
         }
     }
     Ok(())
-}
-
-/// Demands that a member can read all that a subscription takes: whoever changes where it sends to, or
-/// what it leaves out, is sent that.
-fn authorize_kept(actor: &StoreActor, kept: &Subscription) -> Result<(), Problem> {
-    if actor.app().is_some() || actor.is_unlimited() {
-        return Ok(());
-    }
-    let kept = kept.event_types.iter().filter_map(|filter| EventFilter::from_text(filter).ok());
-    authorize(actor, &kept.collect::<Vec<_>>())
-}
-
-/// Whether the actor may be sent events that ask for this scope.
-///
-/// # Errors
-/// `insufficient_scope`.
-pub(crate) fn may_read(actor: &StoreActor, scope: Option<&'static str>) -> Result<(), Problem> {
-    match scope {
-        _ if actor.is_unlimited() => Ok(()),
-        Some(scope) if actor.may(scope) => Ok(()),
-        Some(scope) => Err(insufficient_scope(scope)),
-        None => {
-            let detail = "This event goes to the store's owners and admins, and to the webhook_url \
-                          of the app it is about.";
-            Err(Code::InsufficientScope.detail(detail))
-        }
-    }
 }
 
 impl Rules for CreateSubscriptionRequest {

@@ -4,6 +4,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use delivery::delivery::Delivery;
+use delivery::replay::Replay;
 use delivery::subscription::{Payload, Subscription};
 use futures_util::stream::{self, StreamExt};
 use gateway::app::App;
@@ -120,6 +121,23 @@ impl Audience {
         let installation = self.installation(event, subscription)?;
         let may = subscription.may_read(topics::scope_of(&event.name), installation);
         Ok(may.then_some(subscription))
+    }
+
+    /// Those of a store's subscriptions that a replay may send to: what it is asked for, and by whom, allows
+    /// no others.
+    ///
+    /// # Errors
+    /// Why it cannot be told.
+    pub fn receivers<'a>(
+        &'a self,
+        replay: &'a Replay,
+    ) -> Result<impl Iterator<Item = &'a Subscription>, Problem> {
+        let found = self.found(&key::store(&replay.store_id).pk)?.iter();
+        Ok(found.filter(|it| {
+            it.is_enabled()
+                && (replay.app_id.is_none() || it.app_id == replay.app_id)
+                && replay.subscription_id.as_ref().is_none_or(|id| it.id == *id)
+        }))
     }
 
     /// The subscriptions of a partition.

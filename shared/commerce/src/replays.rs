@@ -23,7 +23,7 @@ use ground::id::DeliveryId;
 
 use crate::audience::Audience;
 
-pub use failed::unknown;
+pub use failed::named;
 
 /// What is looked at in one page when a replay is counted ahead.
 const COUNTED: usize = 500;

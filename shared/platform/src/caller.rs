@@ -107,6 +107,8 @@ pub struct AppActor {
     pub installation_id: InstallationId,
     /// What its token may do.
     pub scopes: Scopes,
+    /// What the store grants the app now, whatever the token may do.
+    pub granted: Scopes,
     /// The merchant who uses it, for embedded tokens.
     pub merchant_id: Option<MerchantId>,
 }

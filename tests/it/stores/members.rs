@@ -2,6 +2,7 @@
 
 mod joining;
 mod leaving;
+mod reach;
 mod roles;
 
 use support::{Client, Gateway, Merchant, Reply, Store, Value, json};
@@ -43,13 +44,8 @@ impl Team {
     }
 
     /// Somebody who has joined as this, and their id as a member.
-    async fn join(&self, mut grant: Value) -> (Merchant, String) {
-        let merchant = self.somebody().await;
-        grant["email"] = json!(merchant.email);
-        let invited = self.invite(&self.owner, grant).await.expect(201);
-        let token = self.token(&merchant.email).await;
-        accept(&merchant, &token).await.expect(200);
-        (merchant, invited.str("/id"))
+    async fn join(&self, grant: Value) -> (Merchant, String) {
+        join(&self.gateway, &self.owner, &self.store, grant).await
     }
 
     /// The store's people: address, standing and role.
@@ -71,6 +67,23 @@ impl Team {
     async fn look(&self, by: &Client) -> Reply {
         by.get(&format!("/v1/stores/{}", self.store.id)).await
     }
+}
+
+/// Somebody who has joined a store as this, and their id as a member.
+async fn join(
+    gateway: &Gateway,
+    owner: &Merchant,
+    store: &Store,
+    mut grant: Value,
+) -> (Merchant, String) {
+    let merchant = Merchant::sign_up(gateway).await;
+    merchant.prove(gateway).await;
+    grant["email"] = json!(merchant.email);
+    let path = format!("/v1/stores/{}/members", store.id);
+    let invited = owner.post(&path).json(grant).await.expect(201);
+    let token = gateway.mailbox(&merchant.email).token_of("You are invited to a store").await;
+    accept(&merchant, &token).await.expect(200);
+    (merchant, invited.str("/id"))
 }
 
 async fn accept(by: &Client, token: &str) -> Reply {

@@ -6,7 +6,8 @@ use std::time::Duration;
 use axum::extract::State;
 use commerce::audience::Audience;
 use commerce::event_filter::EventTypes;
-use commerce::replays::{Counted, Replaying, unknown};
+use commerce::readers::ensure_reads_replay;
+use commerce::replays::{Counted, Replaying, named};
 use delivery::replay::{
     DEFAULT_RATE, Estimate, MOST, MOST_RANGE, Replay, ReplayAsk, ReplayKind, ReplayStatus,
     ReplayView, Skipped,
@@ -130,8 +131,8 @@ type ReplayReply = Either<Json<ReplayPlan>, Accepted<ReplayView>>;
 /// its own subscriptions alone.
 ///
 /// # Errors
-/// `not_found` of the subscription; `invalid_state_transition` while it is off; `replay_running`: a store has
-/// one at a time; `unknown_delivery`, `range_too_wide` as faults of their fields.
+/// `not_found` of the subscription; `insufficient_scope` for events that the caller cannot read;
+/// `invalid_state_transition` while it is off; `replay_running`: a store has one at a time; `unknown_delivery`, `range_too_wide` as faults of their fields.
 pub(crate) async fn create(
     caller: OverseenStore<WriteOperations>,
     State(app): State<App>,
@@ -204,17 +205,19 @@ async fn counted<S: Required>(
             return Err(Problem::state(subscription.status.as_str(), &actions));
         }
     }
-    if replay.kind == ReplayKind::Delivery {
-        let unknown = unknown(app, &replay).await?.into_iter().map(|place| {
-            let detail = "There is no such delivery on this store.";
-            FieldError::new(format!("/delivery_ids/{place}"), "unknown_delivery", detail)
-        });
-        let unknown: Vec<FieldError> = unknown.collect();
-        if !unknown.is_empty() {
-            return Err(Problem::invalid(unknown));
-        }
+    let named = named(app, &replay).await?;
+    let unknown = replay.delivery_ids.iter().enumerate().filter_map(|(place, id)| {
+        let detail = "There is no such delivery on this store.";
+        let fault =
+            || FieldError::new(format!("/delivery_ids/{place}"), "unknown_delivery", detail);
+        named.iter().all(|delivery| delivery.id != *id).then(fault)
+    });
+    let unknown: Vec<FieldError> = unknown.collect();
+    if !unknown.is_empty() {
+        return Err(Problem::invalid(unknown));
     }
     let audience = Audience::of_store(app, &caller.store.id).await;
+    ensure_reads_replay(&caller.actor, &replay, &named, &audience)?;
     let Counted { matched, skipped, has_more } =
         Replaying::new(app, &replay, &audience, now).count().await?;
     Ok(Replay { matched, skipped, has_more, ..replay })

@@ -24,19 +24,11 @@ const FAILED: [DeliveryStatus; 4] = [
 /// Keys that one query looks at, for those of one subscription.
 const AHEAD: usize = 100;
 
-/// Which of the deliveries that a replay names are not there for it to send, by their places.
+/// The deliveries that a replay names, as far as they are its to send.
 ///
 /// # Errors
 /// 503 when the table cannot be reached.
-pub async fn unknown(app: &App, replay: &Replay) -> Result<Vec<usize>, Problem> {
-    let found = named(app, replay).await?;
-    let is_there = |id: &DeliveryId| found.iter().any(|delivery| delivery.id == *id);
-    let unknown = replay.delivery_ids.iter().enumerate().filter(|(_, id)| !is_there(id));
-    Ok(unknown.map(|(place, _)| place).collect())
-}
-
-/// The deliveries that a replay names, as far as they are its to send.
-async fn named(app: &App, replay: &Replay) -> Result<Vec<Delivery>, Problem> {
+pub async fn named(app: &App, replay: &Replay) -> Result<Vec<Delivery>, Problem> {
     let keys: Vec<Key> = replay.delivery_ids.iter().map(key::delivery).collect();
     let mut batch = app.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
     let mut found: Vec<Delivery> = Vec::new();

@@ -1,0 +1,147 @@
+//! How far a narrow grant reaches: what goes on acting after the request is steered by nobody who could not
+//! do by themselves what it does.
+
+use std::time::Duration;
+
+use http::Method;
+use support::{Behaviour, Client, Receiver, Shop, Value, eventually, json};
+
+const DEADLINE: Duration = Duration::from_secs(20);
+const SUBSCRIPTIONS: &str = "/v1/operations/webhook-subscriptions";
+const DELIVERIES: &str = "/v1/operations/webhook-deliveries";
+const REPLAYS: &str = "/v1/operations/runtime/replays";
+
+/// What somebody who may do anything with webhooks, and nothing else, asks of a subscription.
+fn acts(since: &Value) -> Vec<(Method, &'static str, Value)> {
+    vec![
+        (Method::PATCH, "", json!({"url": "http://127.0.0.1:9/elsewhere"})),
+        (Method::PATCH, "", json!({"enabled": false})),
+        (Method::PATCH, "", json!({"event_types": ["webhook_subscription.disabled"]})),
+        (Method::POST, "/secret/rotate", json!({"grace_seconds": 0})),
+        (Method::POST, "/secret/promote", json!({})),
+        (Method::POST, "/test", json!({})),
+        (Method::POST, "/test", json!({"event_type": "webhook_subscription.disabled"})),
+        (Method::POST, "/disable", json!({})),
+        (Method::POST, "/enable", json!({})),
+        (Method::POST, "/confirm", json!({"token": "a"})),
+        (Method::POST, "/challenge", json!({})),
+        (Method::POST, "/recover", json!({"since": since})),
+        (Method::DELETE, "", json!({})),
+    ]
+}
+
+/// Every act is rejected for the scope that the events need, and nothing is changed by any.
+async fn cannot_steer(by: &Client, owner: &Client, subscription: &str, since: &Value) {
+    let one = format!("{SUBSCRIPTIONS}/{subscription}");
+    let before = owner.get(&one).await.expect(200).json;
+    for (method, rest, ask) in acts(since) {
+        let reply = by.ask(method.clone(), &format!("{one}{rest}")).json(ask.clone()).await;
+        assert_eq!(reply.status, 403, "{method} {rest} {ask}: {}", reply.text);
+        let missing = reply.problem("insufficient_scope").str("/required_scope");
+        assert_eq!(missing, "read_orders", "{method} {rest} {ask}");
+    }
+    assert_eq!(owner.get(&one).await.expect(200).json, before);
+}
+
+/// A store whose app and whose owner each hear of its orders, and somebody on its staff with these scopes.
+async fn staffed(scopes: &str) -> (Shop, Client, [String; 2], Receiver) {
+    let shop = Shop::with_published_app(&["read_orders", "write_webhooks"]).await;
+    shop.merchant.prove(&shop.gateway).await;
+    let app = shop.app_client().await;
+    let receiver = Receiver::that(Behaviour::Status(500)).await;
+    let ask = json!({"url": receiver.url("/"), "event_types": ["order.created"]});
+    let by_app = app.post(SUBSCRIPTIONS).json(ask.clone()).await.expect(201).str("/id");
+    let by_owner = shop.owner().post(SUBSCRIPTIONS).json(ask).await.expect(201).str("/id");
+    let grant = json!({"role": "staff", "scopes": scopes});
+    let (ann, _) = super::join(&shop.gateway, &shop.merchant, &shop.store, grant).await;
+    let ann = ann.with_store(&shop.store.id);
+    (shop, ann, [by_app, by_owner], receiver)
+}
+
+#[tokio::test]
+async fn a_subscription_is_steered_by_whoever_can_read_its_events() {
+    let (shop, ann, [by_app, by_owner], _receiver) = staffed("write_webhooks").await;
+    let since = &shop.store.view["created_at"];
+    let ask = json!({"app_id": shop.app.id, "store_id": shop.store.id});
+    let page = ann.post("/v1/app-store/oauth/token-exchange").json(ask).await.expect(200);
+    let page = ann.stranger().with_token(&page.str("/access_token"));
+    cannot_steer(&page, &shop.owner(), &by_app, since).await;
+    cannot_steer(&ann, &shop.owner(), &by_app, since).await;
+    cannot_steer(&ann, &shop.owner(), &by_owner, since).await;
+    // Who can read them does all of it.
+    let app = shop.app_client().await;
+    let one = format!("{SUBSCRIPTIONS}/{by_app}");
+    app.post(&format!("{one}/secret/rotate")).json(json!({})).await.expect(200);
+    app.post(&format!("{one}/disable")).json(json!({})).await.expect(200);
+    app.delete(&one).await.expect(204);
+    shop.owner().delete(&format!("{SUBSCRIPTIONS}/{by_owner}")).await.expect(204);
+}
+
+/// What an app may no longer read, its subscription sends no more: it stays the app's to remove.
+#[tokio::test]
+async fn an_app_that_was_granted_less_removes_its_subscription() {
+    let (shop, _, [by_app, _], _receiver) = staffed("write_webhooks").await;
+    let mut fields = shop.authorize_fields(&support::verifier());
+    fields["scopes"] = json!(["write_webhooks"]);
+    let before = shop.app_client().await;
+    shop.authorize_with(fields).await.expect(200);
+    before.delete(&format!("{SUBSCRIPTIONS}/{by_app}")).await.expect(204);
+}
+
+#[tokio::test]
+async fn deliveries_are_read_and_sent_again_by_whoever_can_read_their_events() {
+    let scopes = "write_webhooks write_operations read_store";
+    let (shop, ann, [_, by_owner], _receiver) = staffed(scopes).await;
+    let owner = shop.owner();
+    let product = json!({
+        "title": "Mug", "status": "active",
+        "variants": [{"price": support::inr(500), "inventory": {"levels": [{"quantity": 9}]}}],
+    });
+    let variant = owner.post("/v1/products").json(product).await.expect(201);
+    let order = json!({
+        "email": "ann@example.com",
+        "items": [{"variant_id": variant.str("/variants/0/id"), "quantity": 1}],
+    });
+    owner.post("/v1/orders").key("one").json(order).await.expect(201);
+    let delivery = eventually(DEADLINE, || async {
+        let listed =
+            owner.get(&format!("{DELIVERIES}?subscription_id={by_owner}")).await.expect(200);
+        let found = listed.data().first().filter(|it| it["attempts"] != 0).cloned();
+        found.map(|it| it["id"].as_str().unwrap().to_owned())
+    })
+    .await;
+    let one = format!("{DELIVERIES}/{delivery}");
+    let range = json!({"kind": "range", "since": shop.store.view["created_at"]});
+    let of_orders = json!({
+        "kind": "range", "since": shop.store.view["created_at"], "event_types": ["order.*"],
+    });
+    let missing = json!({
+        "kind": "missing", "since": shop.store.view["created_at"], "subscription_id": by_owner,
+    });
+    let named = json!({"kind": "delivery", "delivery_ids": [delivery]});
+    for (method, path, ask) in [
+        (Method::GET, format!("{one}/attempts"), None),
+        (Method::POST, format!("{one}/redeliver"), Some(json!({}))),
+        (Method::DELETE, format!("{one}/content"), Some(json!({}))),
+        (Method::POST, REPLAYS.to_owned(), Some(range)),
+        (Method::POST, REPLAYS.to_owned(), Some(of_orders)),
+        (Method::POST, REPLAYS.to_owned(), Some(missing)),
+        (Method::POST, REPLAYS.to_owned(), Some(named)),
+    ] {
+        let asked = ann.ask(method.clone(), &path);
+        let reply = match &ask {
+            Some(ask) => asked.json(ask.clone()).await,
+            None => asked.await,
+        };
+        assert_eq!(reply.status, 403, "{method} {path} {ask:?}: {}", reply.text);
+        let missing = reply.problem("insufficient_scope").str("/required_scope");
+        assert_eq!(missing, "read_orders", "{method} {path}");
+    }
+    assert_eq!(owner.get(REPLAYS).await.expect(200).data().len(), 0);
+    // What she can read is hers to send again.
+    let of_store = json!({
+        "kind": "range", "since": shop.store.view["created_at"], "event_types": ["store.updated"],
+    });
+    ann.post(REPLAYS).json(of_store).await.expect(202);
+    owner.get(&format!("{one}/attempts")).await.expect(200);
+}
