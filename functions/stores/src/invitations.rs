@@ -52,7 +52,7 @@ impl Rules for InviteRequest {
 /// no more use.
 ///
 /// # Errors
-/// `insufficient_role` for owners; `already_member`, `member_limit`; `email_unverified` while the
+/// `insufficient_role` for owners, and where an open invitation of the address is for one; `already_member`, `member_limit`; `email_unverified` while the
 /// inviter's own address is not confirmed; `mail_limit`; `required` and `scopes_not_allowed` as faults of
 /// `scopes`.
 pub async fn invite(
@@ -75,6 +75,10 @@ pub async fn invite(
         let present = roster.role_of(&caller.account.id).ok_or(Code::NotFound)?;
         present.gives(grant.role)?;
         let now = app.clock.now();
+        // Inviting an address again voids the invitation before: that is to change it.
+        if let Some(open) = roster.open_invitation(email, now) {
+            present.gives(open.grant.role)?;
+        }
         let (roster, invited, token) = roster.invite(&caller.account.id, (email, grant), now)?;
         let until = invited.expires_at().unwrap_or(now);
         let of = (store.name.as_str(), grant.role);

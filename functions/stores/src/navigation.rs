@@ -1,7 +1,9 @@
 //! Navigation menus.
 
 use axum::extract::State;
-use catalogue::navigation::{Items, Menu, MenuView, NAVIGATION_DELETED, NAVIGATION_UPDATED};
+use catalogue::navigation::{
+    Items, Menu, MenuView, NAVIGATION_DELETED, NAVIGATION_UPDATED, unknown_targets,
+};
 use gateway::app::App;
 use gateway::problem::{Code, Problem};
 use gateway::reply::{Json, NoContent};
@@ -43,7 +45,8 @@ pub struct PutRequest {
 /// one too. A store has at most [`store::MAX_MENUS`].
 ///
 /// # Errors
-/// `menu_limit`, `precondition_failed`.
+/// `menu_limit`, `precondition_failed`; `unknown_product`, `unknown_collection` and `unknown_category` as faults
+/// of a `ref` that is the id of nothing on the store.
 pub async fn put(
     caller: StoreAccess<WriteContent>,
     State(app): State<App>,
@@ -53,6 +56,10 @@ pub async fn put(
 ) -> Result<Json<MenuView>, Problem> {
     let store = &caller.store.id;
     let now = app.clock.now();
+    let unknown = unknown_targets(&app, store, &ask.items).await?;
+    if !unknown.is_empty() {
+        return Err(Problem::invalid(unknown));
+    }
     retry(|| async {
         let present = app.table.get(&key::navigation(store, handle.as_str())).await?;
         let present = present.unwrap_or_else(|| Menu::blank(store, handle.clone(), now));

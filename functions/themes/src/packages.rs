@@ -1,4 +1,4 @@
-//! Packages: uploaded by whoever makes themes, and looked at by them.
+//! Packages: uploaded and inspected by the merchant who makes the theme, with a session of their own.
 
 use axum::extract::State;
 use gateway::app::App;
@@ -11,8 +11,7 @@ use gateway::table::{self, retry};
 use ground::id::{MerchantId, ThemePackageId};
 use ground::key;
 use ground::resource::{Resource, load};
-use ground::scope::{ReadThemes, WriteThemes};
-use platform::caller::Maker;
+use platform::caller::Merchant;
 use schemars::JsonSchema;
 use serde::Serialize;
 use themes::contents::Contents;
@@ -59,13 +58,14 @@ pub struct JudgedPackage {
 ///
 /// The body is the archive, or a form with the archive as `file`. Everything that is wrong with it is
 /// named at once, and then nothing is written. With `dry_run=true` nothing is written either way. A
-/// slug is its maker's who uploads a package of it first.
+/// slug is the merchant's who uploads a package of it first. A theme is its owner's, on whichever stores it is
+/// installed: no access to a store, and no app, reaches it.
 ///
 /// # Errors
 /// `invalid_package` with every finding, `version_exists`, `slug_taken`, `body_too_large`,
 /// `unsupported_media_type`, `invalid_form`, `invalid_json`; `required` as a fault of its field.
 pub async fn upload(
-    maker: Maker<WriteThemes>,
+    owner: Merchant,
     State(app): State<App>,
     Archive(zip): Archive,
     Query(asked): Query<UploadQuery>,
@@ -77,7 +77,7 @@ pub async fn upload(
         return Err(Code::InvalidPackage.with("findings", shown));
     };
     // Before anything is kept for it.
-    let before = check_is_new(&app, &maker.merchant_id, &package).await?;
+    let before = check_is_new(&app, &owner.account.id, &package).await?;
     if asked.dry_run.0.0 {
         let files = package.files.iter().map(themes::file::File::reference).collect();
         let manifest = package.manifest;
@@ -86,8 +86,7 @@ pub async fn upload(
     }
     let contents = Contents::keep(&app, &package).await?;
     let now = app.clock.now();
-    let owner = &maker.merchant_id;
-    let made = ThemePackage::uploaded(owner, &zip, &package, findings, contents, now);
+    let made = ThemePackage::uploaded(&owner.account.id, &zip, &package, findings, contents, now);
     let taken = match take(&app, &made, before).await {
         Err(problem) if problem.code == Code::VersionConflict => {
             let key = key::theme(made.manifest.slug.as_str());
@@ -155,14 +154,14 @@ pub struct PackagesQuery {
     slug: Option<themes::manifest::Slug>,
 }
 
-/// `GET /v1/themes/packages`: Lists the packages of whoever asks, the newest first.
+/// `GET /v1/themes/packages`: Lists the caller's own packages, the newest first.
 pub async fn list(
-    maker: Maker<ReadThemes>,
+    owner: Merchant,
     State(app): State<App>,
     Query(asked): Query<PackagesQuery>,
     paging: Paging,
 ) -> Result<Page<PackageView>, Problem> {
-    let partition = key::theme_packages_of(&maker.merchant_id);
+    let partition = key::theme_packages_of(&owner.account.id);
     let query = table::Query::index(Index::Gsi5, partition).newest_first();
     let admits = |package: &ThemePackage| {
         asked.status.is_none_or(|status| package.status == status)
@@ -176,11 +175,11 @@ pub async fn list(
 /// # Errors
 /// `not_found`.
 pub async fn show(
-    maker: Maker<ReadThemes>,
+    owner: Merchant,
     State(app): State<App>,
     Path(id): Path<ThemePackageId>,
 ) -> Result<Json<PackageView>, Problem> {
-    own(&app, &maker.merchant_id, &id).await.map(|package| package.shown())
+    own(&app, &owner.account.id, &id).await.map(|package| package.shown())
 }
 
 /// A package of a merchant's.

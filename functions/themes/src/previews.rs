@@ -1,4 +1,5 @@
-//! Preview sessions: a draft, shown for a while to whoever has the token.
+//! Preview sessions: a draft, shown for a while to whoever has the token. They show a store that is not open yet
+//! to strangers, so that beginning and ending one is a change of the store's themes.
 
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use gateway::table::{Sight, retry};
 use ground::id::{PreviewSessionId, StoreId};
 use ground::key;
 use ground::resource::load;
-use ground::scope::ReadThemes;
+use ground::scope::{ReadThemes, WriteThemes};
 use platform::caller::StoreAccess;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -50,7 +51,7 @@ pub struct BegunPreview {
 /// # Errors
 /// `theme_not_installed`, `no_draft`; `draft_conflict` with the `current_version`.
 pub async fn begin(
-    access: StoreAccess<ReadThemes>,
+    access: StoreAccess<WriteThemes>,
     State(app): State<App>,
     Path(slug): Path<Slug>,
     Body(ask): Body<PreviewRequest>,
@@ -112,7 +113,7 @@ pub async fn show(
 /// # Errors
 /// `not_found`.
 pub async fn end(
-    access: StoreAccess<ReadThemes>,
+    access: StoreAccess<WriteThemes>,
     State(app): State<App>,
     Path((slug, id)): Path<(Slug, PreviewSessionId)>,
 ) -> Result<NoContent, Problem> {

@@ -1,6 +1,7 @@
 //! Navigation menus: trees of links that a storefront shows.
 
 mod link;
+mod targets;
 mod topics;
 
 use std::borrow::Cow;
@@ -20,6 +21,7 @@ use serde::{Deserialize, Serialize};
 use crate::policy::PolicyHandle;
 
 pub use link::{LinkUrl, Reference};
+pub use targets::unknown_targets;
 pub use topics::*;
 
 /// Items of one menu, at all levels together.

@@ -82,6 +82,23 @@ impl Inbound {
         })
     }
 
+    /// The same request as one that reads what a part of its path names: what `row` shows.
+    pub(crate) fn about(&self, row: Row) -> Arc<Self> {
+        let named = row.path.matches('{').count();
+        Arc::new(Self {
+            method: Method::GET,
+            path: self.path.clone(),
+            query: self.query.clone(),
+            headers: self.headers.clone(),
+            body: self.body.clone(),
+            params: self.params.iter().take(named).cloned().collect(),
+            client: self.client,
+            row,
+            json: OnceLock::new(),
+            kept: Mutex::default(),
+        })
+    }
+
     /// Keeps what an argument was read into until it is extracted.
     pub fn keep<T: Any + Send>(&self, value: T) {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner).push(Box::new(value));

@@ -7,14 +7,15 @@
 
 mod edge;
 mod endpoint;
+mod subject;
 
 use std::sync::Arc;
 
-use axum::Router;
 use axum::body::Body;
 use axum::extract::{FromRequestParts, RawPathParams, Request, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, on};
+use axum::{Extension, Router};
 use bytes::Bytes;
 use futures_util::future::join;
 use http::request::Parts;
@@ -38,6 +39,7 @@ use crate::request::{ClientIp, Inbound, ip_prefix};
 pub(crate) use edge::Unreadable;
 pub use edge::hand_on;
 use endpoint::Endpoint;
+use subject::Subjects;
 
 /// The largest body, unless a row says otherwise (docs/conventions.md §1).
 const BODY_LIMIT: usize = 1 << 20;
@@ -88,6 +90,8 @@ pub struct Routes {
     rows: Vec<Row>,
     router: Router<App>,
     cross_origin: Option<CrossOrigin>,
+    /// The rows that show what paths name.
+    subjects: Subjects,
     /// What the paths of rows begin with that fail closed.
     closed: &'static [&'static str],
     #[cfg(feature = "openapi")]
@@ -262,7 +266,9 @@ impl Routes {
             describe: H::describe,
         });
         self.rows.push(row.clone());
-        self.router = routed(self.router, filter, Endpoint::of(row, handler));
+        let endpoint = Arc::new(Endpoint::of(row, handler));
+        self.subjects.add(&endpoint);
+        self.router = routed(self.router, filter, endpoint);
         self
     }
 
@@ -272,6 +278,7 @@ impl Routes {
         self.rows.extend(other.rows);
         self.cross_origin = self.cross_origin.or(other.cross_origin);
         self.router = self.router.merge(other.router);
+        self.subjects.merge(other.subjects);
         #[cfg(feature = "openapi")]
         self.described.extend(other.described);
         self
@@ -295,6 +302,7 @@ impl Routes {
         self.router
             .fallback(|| async { Problem::from(Code::NotFound) })
             .method_not_allowed_fallback(|| async { Problem::from(Code::MethodNotAllowed) })
+            .layer(Extension(Arc::new(self.subjects)))
             .layer(edge)
             .with_state(app)
     }
@@ -307,16 +315,22 @@ impl std::fmt::Debug for Routes {
 }
 
 /// The router, with this endpoint at its path.
-fn routed(router: Router<App>, filter: MethodFilter, endpoint: Endpoint) -> Router<App> {
+fn routed(router: Router<App>, filter: MethodFilter, endpoint: Arc<Endpoint>) -> Router<App> {
     let path = endpoint.row.path;
-    let endpoint = Arc::new(endpoint);
     let serve =
-        move |State(app): State<App>, request: Request| handle(Arc::clone(&endpoint), app, request);
+        move |State(app): State<App>,
+              Extension(subjects): Extension<Arc<Subjects>>,
+              request: Request| { handle(Arc::clone(&endpoint), subjects, app, request) };
     router.route(path, on(filter, serve))
 }
 
 /// One request of one row.
-async fn handle(endpoint: Arc<Endpoint>, app: App, request: Request) -> Response {
+async fn handle(
+    endpoint: Arc<Endpoint>,
+    subjects: Arc<Subjects>,
+    app: App,
+    request: Request,
+) -> Response {
     let row = &endpoint.row;
     let outcome = guard(&endpoint, &app, request).await;
     let (parts, inbound, due) = match outcome {
@@ -330,6 +344,11 @@ async fn handle(endpoint: Arc<Endpoint>, app: App, request: Request) -> Response
                 kept::answer(&app, &inbound, (endpoint.call)(parts, app.clone())).await
             }
             Ok(()) => (endpoint.call)(parts, app.clone()).await,
+            Err(problem)
+                if problem.code != Code::NotFound && subjects.is_hidden(&app, &inbound).await =>
+            {
+                (endpoint.refuse)(Code::NotFound.into())
+            }
             Err(problem) => (endpoint.refuse)(problem),
         }
     };

@@ -3,7 +3,6 @@
 
 mod app;
 mod leaving;
-mod maker;
 mod member;
 mod named;
 mod observer;
@@ -41,7 +40,6 @@ pub const AUDIENCE: &str = "commerce-api";
 use app::open_app_token;
 pub use app::{Bridge, EmbeddedApp, OAuthClient};
 pub use leaving::LeavingOwner;
-pub use maker::Maker;
 pub use member::{Admin, AnyMember, AtLeast, Owner, StoreMember, roles};
 pub use observer::Observer;
 use opened::{Opened, only_store, open_any_store, open_session_and_store, open_store};

@@ -8,7 +8,7 @@ use gateway::problem::Code;
 use gateway::routes::Row;
 use http::Method;
 use local::template;
-use support::{Client, Merchant, Shop, json};
+use support::{Client, Developer, Gateway, Merchant, Shop, json};
 
 /// Routes that clients were promised, word for word.
 const INTERFACE: &[(&str, &str)] = &[
@@ -170,6 +170,12 @@ fn filled(row: &Row, store: &str) -> String {
         ("{type}", "store.updated".to_owned()),
         ("{sid}", format!("sub_{zeroes}")),
         ("{rid}", format!("rev_{zeroes}")),
+        ("{member_id}", format!("mem_{zeroes}")),
+        ("{zone_id}", format!("shz_{zeroes}")),
+        ("{rate_id}", format!("txr_{zeroes}")),
+        ("{vid}", format!("var_{zeroes}")),
+        ("{fulfillment_id}", format!("ful_{zeroes}")),
+        ("{part}", "1".to_owned()),
     ];
     let mut path = row.path.to_owned();
     for (name, sample) in samples {
@@ -191,6 +197,21 @@ fn filled(row: &Row, store: &str) -> String {
         path if path.contains("/reliability-evidence/") => format!("evd_{zeroes}"),
         path if path.contains("/failover-drills/") => format!("drl_{zeroes}"),
         path if path.contains("/load-tests/") => format!("lod_{zeroes}"),
+        path if path.starts_with("/v1/orders/") => format!("ord_{zeroes}"),
+        path if path.contains("/disputes/") => format!("dsp_{zeroes}"),
+        path if path.starts_with("/v1/payments/") => format!("pay_{zeroes}"),
+        path if path.starts_with("/v1/customers/") => format!("cus_{zeroes}"),
+        path if path.starts_with("/v1/discounts/") => format!("dsc_{zeroes}"),
+        path if path.starts_with("/v1/form-submissions/") => format!("frm_{zeroes}"),
+        path if path.starts_with("/v1/imports/") => format!("imp_{zeroes}"),
+        path if path.starts_with("/v1/exports/") => format!("exp_{zeroes}"),
+        path if path.contains("/locations/") => format!("loc_{zeroes}"),
+        path if path.starts_with("/v1/media/") => format!("med_{zeroes}"),
+        path if path.starts_with("/v1/reviews/") => format!("rev_{zeroes}"),
+        path if path.contains("/categories/") => format!("cat_{zeroes}"),
+        path if path.contains("/collections/") => format!("col_{zeroes}"),
+        path if path.contains("/gift-cards/") => format!("gft_{zeroes}"),
+        path if path.starts_with("/v1/products/") => format!("prd_{zeroes}"),
         _ => zeroes,
     };
     path.replace("{id}", &id)
@@ -258,6 +279,46 @@ async fn another_merchant_sees_no_difference_between_foreign_and_unknown() {
     }
     assert_eq!(shop.gateway.count().await, before);
 }
+
+/// What a path names comes first: nobody learns of another's resource, or of one that is not there, what is
+/// valid for it.
+#[tokio::test]
+async fn a_bad_body_about_nothing_is_not_found() {
+    let gateway = Gateway::start().await;
+    let developer = Developer::register(&gateway).await;
+    let store = developer.open_store().await;
+    let owner = developer.at(&store);
+    let before = gateway.count().await;
+    let mut wrong = Vec::new();
+    for row in all_rows() {
+        let is_theirs =
+            matches!(row.access, Access::Scope(_) | Access::Role(_) | Access::Developer);
+        let names_one = row.path.replace("/v1/stores/{id}", "").contains('{');
+        if !is_theirs || !names_one || row.method == Method::GET || MADE_BY_NAME.contains(&row.path)
+        {
+            continue;
+        }
+        for bad in [r#"{"no_such_field": [1]}"#, "{", "[]", r#"{"since": "1999-01-01T00:00:00Z"}"#]
+        {
+            let ask = owner.elsewhere().ask(row.method.clone(), &filled(&row, &store.id));
+            let reply = ask.header("content-type", "application/json").body(bad).await;
+            if reply.status != 404 {
+                wrong.push(format!("{} {} {bad}: {}", row.method, row.path, reply.status));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert_eq!(gateway.count().await, before);
+}
+
+/// What comes into being under the name that its path gives it, and what is named by a word of the service's.
+const MADE_BY_NAME: &[&str] = &[
+    "/v1/payments/providers/{provider}",
+    "/v1/stores/{id}/navigation/{handle}",
+    "/v1/stores/{id}/notifications/{kind}/preview",
+    "/v1/stores/{id}/notifications/{kind}/{locale}",
+    "/v1/stores/{id}/policies/{handle}",
+];
 
 #[tokio::test]
 async fn an_app_without_the_scope_is_told_which_and_does_nothing() {

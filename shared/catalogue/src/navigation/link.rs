@@ -18,6 +18,11 @@ impl Reference {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// Whether it is an id.
+    pub fn is_id(&self) -> bool {
+        is_id(&self.0)
+    }
 }
 
 impl FromText for Reference {
@@ -32,8 +37,8 @@ impl FromText for Reference {
     }
 }
 
-/// A prefix and 32 hex digits, of whatever kind: a resource may be named before it is made, and
-/// the storefront leaves out what it does not find.
+/// A prefix and 32 hex digits, of whatever kind. A handle may be named before it is taken: the storefront leaves
+/// out what it does not find.
 fn is_id(text: &str) -> bool {
     text.split_once('_').is_some_and(|(prefix, digits)| {
         prefix.len() == 3

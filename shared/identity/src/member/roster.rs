@@ -256,6 +256,13 @@ impl Roster {
         Ok((roster, member, token))
     }
 
+    /// The invitation of this address that can still be accepted.
+    pub fn open_invitation(&self, email: &Email, now: Timestamp) -> Option<&Member> {
+        self.members.iter().find(|member| {
+            member.is_invited_at(email) && member.status(now) == MemberStatus::Invited
+        })
+    }
+
     /// The invitation whose token has this digest, while it can be accepted.
     pub fn invitation(&self, presented: &str, now: Timestamp) -> Option<&Member> {
         self.members.iter().find(|member| match &member.standing {

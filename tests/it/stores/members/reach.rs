@@ -4,7 +4,12 @@
 use std::time::Duration;
 
 use http::Method;
-use support::{Behaviour, Client, Receiver, Shop, Value, eventually, json};
+use support::{
+    Behaviour, Client, Market, Receiver, Shop, ThemeShop, ThemeSource, Value, eventually, inr,
+    json, unique, upload,
+};
+
+use super::{Team, accept};
 
 const DEADLINE: Duration = Duration::from_secs(20);
 const SUBSCRIPTIONS: &str = "/v1/operations/webhook-subscriptions";
@@ -95,7 +100,7 @@ async fn deliveries_are_read_and_sent_again_by_whoever_can_read_their_events() {
     let owner = shop.owner();
     let product = json!({
         "title": "Mug", "status": "active",
-        "variants": [{"price": support::inr(500), "inventory": {"levels": [{"quantity": 9}]}}],
+        "variants": [{"price": inr(500), "inventory": {"levels": [{"quantity": 9}]}}],
     });
     let variant = owner.post("/v1/products").json(product).await.expect(201);
     let order = json!({
@@ -144,4 +149,100 @@ async fn deliveries_are_read_and_sent_again_by_whoever_can_read_their_events() {
     });
     ann.post(REPLAYS).json(of_store).await.expect(202);
     owner.get(&format!("{one}/attempts")).await.expect(200);
+}
+
+/// A theme is its owner's, whichever stores show it: staff of one store, and its apps, do not publish to others.
+#[tokio::test]
+async fn a_theme_is_uploaded_and_listed_by_its_owner_alone() {
+    let shop = Shop::with_published_app(&["write_themes"]).await;
+    shop.merchant.prove(&shop.gateway).await;
+    let theme = ThemeSource::new(&unique("linen"));
+    let package = upload(&shop.merchant, theme.zip()).await.expect(201).str("/package/id");
+    let app = shop.app_client().await;
+    let grant = json!({"role": "staff", "scopes": "write_themes"});
+    let (ann, _) = super::join(&shop.gateway, &shop.merchant, &shop.store, grant).await;
+    let ann = ann.with_store(&shop.store.id);
+    let next = theme.clone().version("99.0.0");
+    upload(&ann, next.zip()).await.expect(409).problem("slug_taken");
+    upload(&app, next.zip()).await.expect(401);
+    assert_eq!(ann.get("/v1/themes/packages").await.expect(200).data().len(), 0);
+    ann.get(&format!("/v1/themes/packages/{package}")).await.expect(404).problem("not_found");
+    app.get("/v1/themes/packages").await.expect(401);
+    // The owner does, whichever store they look at.
+    assert_eq!(shop.owner().get("/v1/themes/packages").await.expect(200).data().len(), 1);
+    upload(&shop.owner(), next.zip()).await.expect(201);
+}
+
+/// A preview shows a store that is not open: beginning one, and ending another's, is to change its themes.
+#[tokio::test]
+async fn a_reader_begins_and_ends_no_preview() {
+    let shop = ThemeShop::open().await;
+    shop.merchant.prove(&shop.gateway).await;
+    shop.draft("New").await;
+    let begun = shop.post("preview-session", json!({})).await.expect(201).str("/id");
+    let grant = json!({"role": "read_only"});
+    let (ann, _) = super::join(&shop.gateway, &shop.merchant, &shop.store, grant).await;
+    let ann = ann.with_store(&shop.store.id);
+    let sessions = shop.path("preview-session");
+    let one = format!("{sessions}/{begun}");
+    for refused in
+        [ann.post(&sessions).json(json!({"expires_in": 86_400})).await, ann.delete(&one).await]
+    {
+        let missing = refused.expect(403).problem("insufficient_scope").str("/required_scope");
+        assert_eq!(missing, "write_themes");
+    }
+    ann.get(&one).await.expect(200);
+}
+
+/// Inviting an address again ends the invitation before: whoever may not change that may not replace it.
+#[tokio::test]
+async fn an_invitation_is_replaced_by_whoever_may_change_it() {
+    let team = Team::open().await;
+    let (admin, _) = team.join(json!({"role": "admin"})).await;
+    let heir = team.somebody().await;
+    let ask = |role: &str| json!({"email": heir.email, "role": role});
+    team.invite(&team.owner, ask("owner")).await.expect(201);
+    let token = team.token(&heir.email).await;
+    let refused = team.invite(&admin, ask("read_only")).await.expect(403);
+    assert_eq!(refused.problem("insufficient_role").str("/required_role"), "owner");
+    accept(&heir, &token).await.expect(200);
+    let theirs = team.id_of(&team.owner, &heir).await;
+    let people = team.owner.get(&team.path("")).await.expect(200);
+    let member = people.data().iter().find(|it| it["id"] == theirs.as_str()).unwrap().clone();
+    assert_eq!(member["role"], "owner");
+}
+
+/// What a menu names by id is the store's.
+#[tokio::test]
+async fn a_menu_leads_to_resources_of_its_store() {
+    let (here, there) = (Market::open().await, Market::open().await);
+    let product = |market: &Market| {
+        let ask = json!({"title": "Mug", "status": "active", "variants": [{"price": inr(1)}]});
+        market.owner.post("/v1/products").json(ask)
+    };
+    let (own, other) = (product(&here).await.expect(201), product(&there).await.expect(201));
+    let menu = format!("/v1/stores/{}/navigation/main", here.store.id);
+    let item = |kind: &str, id: &str| json!({"title": "A", "type": kind, "ref": id});
+    let own = own.str("/id");
+    let mut nested = item("product", &own);
+    nested["children"] = json!([item("product", &other.str("/id"))]);
+    let items = json!({"items": [
+        nested,
+        item("collection", &own),
+        item("category", "cat_00000000000000000000000000000000"),
+        item("product", "not-made-yet"),
+    ]});
+    let refused = here.owner.put(&menu).json(items).await.expect(422);
+    let fault = |at: &str, code: &str| (at.to_owned(), code.to_owned());
+    assert_eq!(
+        refused.field_errors(),
+        [
+            fault("/items/0/children/0/ref", "unknown_product"),
+            fault("/items/1/ref", "unknown_collection"),
+            fault("/items/2/ref", "unknown_category"),
+        ]
+    );
+    here.owner.get(&menu).await.expect(404);
+    let items = json!({"items": [item("product", &own), item("product", "not-made-yet")]});
+    here.owner.put(&menu).json(items).await.expect(200);
 }

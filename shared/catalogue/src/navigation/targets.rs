@@ -1,0 +1,88 @@
+//! The resources of the store that menu items name by id.
+
+use std::collections::HashMap;
+
+use gateway::app::App;
+use gateway::item::Key;
+use gateway::problem::{FieldError, Problem};
+use ground::id::{CategoryId, CollectionId, ProductId, StoreId};
+use ground::key;
+
+use super::{Items, MenuItem, MenuItemKind};
+use crate::category::Category;
+use crate::collection::Collection;
+use crate::product::Card;
+
+/// Keys that one consistent read takes.
+const AT_ONCE: usize = 100;
+
+/// What is wrong with the ids that a menu names: each must be that of a resource of the store and of the item's
+/// type. A handle may be named before it is taken; an id is there first. One round trip for a hundred of them.
+///
+/// # Errors
+/// 503 when the table cannot be reached.
+pub async fn unknown_targets(
+    app: &App,
+    store: &StoreId,
+    items: &Items,
+) -> Result<Vec<FieldError>, Problem> {
+    let mut named = Vec::new();
+    collect(&items.0, "/items", &mut named);
+    let mut errors = Vec::new();
+    let mut targets: HashMap<Key, Vec<(MenuItemKind, String)>> = HashMap::new();
+    for (kind, id, pointer) in named {
+        match key_of(store, kind, id) {
+            Some(key) => targets.entry(key).or_default().push((kind, pointer)),
+            None => errors.push(unknown(kind, pointer)),
+        }
+    }
+    let keys: Vec<&Key> = targets.keys().collect();
+    for some in keys.chunks(AT_ONCE) {
+        let mut found = app.table.get_many(some).await?;
+        for key in some {
+            let named = &targets[key];
+            let is_there = match named.first().map(|(kind, _)| *kind) {
+                Some(MenuItemKind::Product) => found.take::<Card>(key)?.is_some(),
+                Some(MenuItemKind::Collection) => found.take::<Collection>(key)?.is_some(),
+                _ => found.take::<Category>(key)?.is_some(),
+            };
+            if !is_there {
+                errors.extend(named.iter().map(|(kind, at)| unknown(*kind, at.clone())));
+            }
+        }
+    }
+    errors.sort_by(|a, b| a.pointer.cmp(&b.pointer));
+    Ok(errors)
+}
+
+/// The items that name a resource by id, with where they do.
+fn collect<'a>(items: &'a [MenuItem], at: &str, named: &mut Vec<(MenuItemKind, &'a str, String)>) {
+    for (place, item) in items.iter().enumerate() {
+        let has_ids = matches!(
+            item.kind,
+            MenuItemKind::Product | MenuItemKind::Collection | MenuItemKind::Category
+        );
+        if let Some(reference) = item.reference.as_ref().filter(|it| has_ids && it.is_id()) {
+            named.push((item.kind, reference.as_str(), format!("{at}/{place}/ref")));
+        }
+        collect(&item.children, &format!("{at}/{place}/children"), named);
+    }
+}
+
+/// Where the resource lies; nowhere, if the id is that of another kind.
+fn key_of(store: &StoreId, kind: MenuItemKind, id: &str) -> Option<Key> {
+    match kind {
+        MenuItemKind::Product => ProductId::parse(id).map(|id| key::card(store, &id)),
+        MenuItemKind::Collection => CollectionId::parse(id).map(|id| key::collection(store, &id)),
+        _ => CategoryId::parse(id).map(|id| key::category(store, &id)),
+    }
+}
+
+fn unknown(kind: MenuItemKind, pointer: String) -> FieldError {
+    let code = match kind {
+        MenuItemKind::Product => "unknown_product",
+        MenuItemKind::Collection => "unknown_collection",
+        _ => "unknown_category",
+    };
+    FieldError::new(pointer, code, format!("There is no such {kind} on this store."))
+}

@@ -1,0 +1,68 @@
+//! What a path names comes before what a body says: where a request is rejected for its form, the resource that
+//! its path leads through is asked for first, by the row that shows it. Whoever may not see that hears that there
+//! is no such thing, as with a good body, and learns nothing of what is valid for it.
+
+use std::collections::HashMap;
+use std::mem::discriminant;
+use std::sync::Arc;
+
+use http::request::Parts;
+use http::{Method, Request, StatusCode};
+
+use super::Row;
+use super::endpoint::Endpoint;
+use crate::app::App;
+use crate::caller::Access;
+use crate::request::Inbound;
+
+/// The rows that show one resource, by path.
+#[derive(Default)]
+pub(super) struct Subjects(HashMap<&'static str, Arc<Endpoint>>);
+
+impl Subjects {
+    /// Adds a row, if it shows what the end of its path names.
+    pub(super) fn add(&mut self, endpoint: &Arc<Endpoint>) {
+        let row = &endpoint.row;
+        if row.method == Method::GET && row.path.ends_with('}') {
+            self.0.insert(row.path, Arc::clone(endpoint));
+        }
+    }
+
+    /// These and those.
+    pub(super) fn merge(&mut self, others: Self) {
+        self.0.extend(others.0);
+    }
+
+    /// The row that shows the innermost resource that this row's path leads through, if it is for callers of the
+    /// same kind. What anybody may ask for hides nothing.
+    fn of(&self, row: &Row) -> Option<&Arc<Endpoint>> {
+        if matches!(row.access, Access::Public | Access::Client | Access::Embedded) {
+            return None;
+        }
+        let ends = row.path.match_indices('}').map(|(end, _)| end.saturating_add(1));
+        let inwards = ends.filter_map(|end| self.0.get(row.path.get(..end)?));
+        let kind = discriminant(&row.access);
+        inwards.filter(|subject| discriminant(&subject.row.access) == kind).last()
+    }
+
+    /// Whether the row that shows the resource answers that there is none.
+    pub(super) async fn is_hidden(&self, app: &App, inbound: &Inbound) -> bool {
+        let Some(subject) = self.of(&inbound.row) else { return false };
+        let mut parts = parts_of(inbound);
+        let about = inbound.about(subject.row.clone());
+        if (subject.authenticate)(app, &about, &mut parts.extensions).await.is_err()
+            || (subject.judge)(app, &about).await.is_err()
+        {
+            return false;
+        }
+        parts.extensions.insert(about);
+        (subject.call)(parts, app.clone()).await.status() == StatusCode::NOT_FOUND
+    }
+}
+
+/// A request like this one that only reads.
+fn parts_of(inbound: &Inbound) -> Parts {
+    let (mut parts, ()) = Request::new(()).into_parts();
+    parts.headers = inbound.headers.clone();
+    parts
+}
