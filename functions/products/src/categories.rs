@@ -68,6 +68,20 @@ pub async fn list(
     paging.whole(&app, views.collect(), |view| view.id.to_string()).await
 }
 
+/// `GET /v1/products/categories/{id}`: Shows a category, with its place in the tree.
+///
+/// # Errors
+/// `not_found`.
+pub async fn show(
+    caller: StoreAccess<ReadProducts>,
+    State(app): State<App>,
+    Path(id): Path<CategoryId>,
+) -> Result<Json<CategoryView>, Problem> {
+    let tree = Tree::load(&app, &caller.store.id).await?;
+    let category = tree.get(&id).ok_or(Code::NotFound)?;
+    Ok(Json::new(&CategoryView::of(category, &tree)).version(category.version))
+}
+
 /// A category to make.
 #[request]
 #[derive(Debug, Clone)]

@@ -73,6 +73,19 @@ pub(crate) async fn list(
     paging.answer(&app, &query, |review| asked.takes(review), view).await
 }
 
+/// `GET /v1/reviews/{id}`: Shows a review, be it approved or not.
+///
+/// # Errors
+/// `not_found`.
+pub(crate) async fn show(
+    access: StoreAccess<ReadReviews>,
+    State(app): State<App>,
+    Path(id): Path<ReviewId>,
+) -> Result<Json<ReviewView>, Problem> {
+    let key = Review::locate(&app, &access.store.id, &id).await?;
+    load::<Review>(&app, &key).await.map(|review| review.shown())
+}
+
 /// `POST /v1/reviews/{id}/approve`: shows a review, and counts it.
 ///
 /// # Errors

@@ -49,6 +49,20 @@ pub async fn list(
     paging.whole(&app, views, |view: &DomainView| view.host.to_string()).await
 }
 
+/// `GET /v1/stores/{id}/domains/{host}`: Shows a domain of the store, with the record that verifies it.
+///
+/// # Errors
+/// `not_found`.
+pub async fn show(
+    caller: StoreAccess<ReadStore>,
+    State(app): State<App>,
+    Path((_, host)): Path<(StoreId, Host)>,
+) -> Result<Json<DomainView>, Problem> {
+    let store = &caller.store;
+    let domains = Domains::of(&store.id, app.table.get(&key::domains(&store.id)).await?);
+    Ok(shown(domains.domain(&host)?, store))
+}
+
 /// A domain to ask for.
 #[request]
 #[derive(Debug)]

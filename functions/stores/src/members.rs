@@ -85,6 +85,23 @@ pub async fn list(
     paging.finish(&app, found, view).await
 }
 
+/// `GET /v1/stores/{id}/members/{member_id}`: Shows a member of the store, or an invitation.
+///
+/// # Errors
+/// `not_found`.
+pub async fn show(
+    caller: Admin,
+    State(app): State<App>,
+    Path((_, id)): Path<(StoreId, MemberId)>,
+) -> Result<Json<MemberView>, Problem> {
+    let kept: Option<Roster> = app.table.get(&key::members(&caller.store.id)).await?;
+    let roster = Roster::of(&caller.store, kept, &caller.account.email);
+    let member = roster.member(&id)?;
+    let account = account_of(&app, member).await?;
+    let view = MemberView::of(member, &caller.store.id, account.as_ref(), app.clock.now());
+    Ok(Json::new(&view).version(view.version))
+}
+
 /// What to change about a member, or about an invitation.
 #[request]
 #[derive(Debug, Clone)]

@@ -164,12 +164,20 @@ async fn catalogue(world: &mut World) -> String {
     world.add("/v1/stores/{id}/notifications/{kind}/{locale}", &owner, &in_german);
     world.add("/v1/stores/{id}/settings", &owner, &[&store.id]);
     world.add("/v1/stores/{id}/members", &owner, &[&store.id]);
+    let people = owner.get(&of_store("/members")).await.expect(200);
+    world.add(
+        "/v1/stores/{id}/members/{member_id}",
+        &owner,
+        &[&store.id, &people.str("/data/0/id")],
+    );
     world.make(&of_store("/domains"), json!({"host": "shop.example.com"})).await;
     world.add("/v1/stores/{id}/domains", &owner, &[&store.id]);
+    world.add("/v1/stores/{id}/domains/{host}", &owner, &[&store.id, "shop.example.com"]);
     world.add("/v1/products", &owner, &[]);
     world.add("/v1/products/{id}", &owner, &[&id]);
     world.add("/v1/products/{id}/variants", &owner, &[&id]);
     world.add("/v1/products/categories", &owner, &[]);
+    world.add("/v1/products/categories/{id}", &owner, &[&category.str("/id")]);
     world.add("/v1/products/collections", &owner, &[]);
     world.add("/v1/products/collections/{id}", &owner, &[&collection]);
     world.add("/v1/products/collections/{id}/products", &owner, &[&collection]);
@@ -294,6 +302,7 @@ async fn customers(world: &mut World) {
     world.add("/v1/storefront/{subdomain}/products/{handle}/reviews", &visitor, &[&name, "mug"]);
     world.add("/v1/customers", &owner, &[]);
     world.add("/v1/reviews", &owner, &[]);
+    world.add("/v1/reviews/{id}", &owner, &[&review]);
     world.add("/v1/form-submissions", &owner, &[]);
     world.add("/v1/form-submissions/{id}", &owner, &[&form.str("/id")]);
 }

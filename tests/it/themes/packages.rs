@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use support::{
-    Developer, Gateway, Merchant, Shop, ThemeShop, ThemeSource, json, unique, upload, zip,
+    Developer, Gateway, Merchant, ThemeShop, ThemeSource, json, unique, upload, zip,
 };
 
 #[tokio::test]
@@ -113,19 +113,6 @@ async fn a_form_brings_an_archive_too() {
     send(part("archive")).await.expect(422).problem("validation_failed");
     send(b"--x--\r\n".to_vec()).await.expect(422).problem("validation_failed");
     send(part("file")).await.expect(201);
-}
-
-#[tokio::test]
-async fn an_app_uploads_for_the_merchant_of_its_store() {
-    let shop = Shop::with_published_app(&["write_themes"]).await;
-    let app = shop.app_client().await;
-    let slug = unique("linen");
-    let taken = upload(&app, ThemeSource::new(&slug).zip()).await.expect(201);
-    let id = taken.str("/package/id");
-    shop.merchant.get(&format!("/v1/themes/packages/{id}")).await.expect(200);
-    app.post(&format!("/v1/themes/{slug}/install")).json(json!({})).await.expect(201);
-    let editor = shop.owner().get(&format!("/v1/themes/{slug}/editor")).await.expect(200);
-    assert_eq!(editor.str("/draft/updated_by"), shop.app.id);
 }
 
 /// What a person's own tools make of a folder.

@@ -9,7 +9,7 @@ use gateway::item::{Index, Key};
 use gateway::problem::Problem;
 use gateway::table::{Query, WalkPlace};
 use ground::event::{Event, EventGroup};
-use ground::id::{DeliveryId, EventId};
+use ground::id::EventId;
 use ground::key;
 
 use super::{Plan, Planned, Replaying};
