@@ -8,6 +8,7 @@ use commerce::topics;
 use delivery::delivery::Delivery;
 use delivery::subscription::{Payload, Subscription};
 use gateway::app::App;
+use gateway::budget;
 use gateway::clock::{DAY, MINUTE, Timestamp};
 use gateway::item::{Element, Index, Item, Key};
 use gateway::problem::{FieldError, Problem};
@@ -26,9 +27,14 @@ use serde::Serialize;
 
 use crate::range::{self, TimeRange};
 
-/// What is looked at of each kind in one call, the newest first.
-const MOST: usize = 5_000;
-/// Keys read consistently in one round trip, and subscriptions of a store that are read.
+/// Events, and deliveries, that one call reads, the newest first.
+const MOST: usize = 1_000;
+/// Deliveries that one call looks for by their keys: those that it has not read already.
+const MOST_SOUGHT: usize = 1_000;
+/// Points that reading comes to before the call ends: what it is charged ahead.
+const MOST_POINTS: u32 = 100;
+/// Keys read consistently in one round trip, items of a page, and subscriptions of a store that are
+/// read.
 const CHUNK: usize = 100;
 /// What is named of each kind.
 const MOST_NAMED: usize = 100;
@@ -103,14 +109,21 @@ pub(crate) async fn verify(
     let until = query.until.unwrap_or(now).min(now);
     let since = query.since.unwrap_or_else(|| until.minus(DEFAULT_RANGE));
     let range = TimeRange::of(Some(since), Some(until), MOST_RANGE, store.created_at, now)?;
-    let mut events: Vec<Event> =
-        newest(&app, range.queries(Index::Gsi5, |day| key::events_on(&store.id, day))).await?;
+    let days = range.queries(Index::Gsi5, |day| key::events_on(&store.id, day));
+    // Half of the points are the events', the other half the deliveries'.
+    let (mut events, events_end): (Vec<Event>, _) = newest(&app, days, MOST_POINTS / 2).await?;
     let scope = key::event_scope(Some(&store.id), None);
     let days = range.queries(Index::Gsi5, |day| key::deliveries_on(&scope, day));
-    let mut deliveries: Vec<Delivery> = newest(&app, days).await?;
+    let (mut deliveries, deliveries_end): (Vec<Delivery>, _) =
+        newest(&app, days, MOST_POINTS).await?;
     // Both are known from here on.
-    let from_events = reach(&events, range, |event| event.created_at);
-    let verified_from = from_events.max(reach(&deliveries, range, |it| it.created_at));
+    let from_events = reach(&events, events_end, range, |event| event.created_at);
+    let from_deliveries = reach(&deliveries, deliveries_end, range, |it| it.created_at);
+    let known_from = from_events.max(from_deliveries);
+    events.retain(|event| event.created_at >= known_from);
+    let there: HashSet<&DeliveryId> = deliveries.iter().map(|delivery| &delivery.id).collect();
+    let expected = expected(&app, &caller, (&events, range.until), &there).await?;
+    let verified_from = expected.from.unwrap_or(known_from);
     events.retain(|event| event.created_at >= verified_from);
     deliveries.retain(|delivery| delivery.created_at >= verified_from);
     let is_stuck = |event: &&Event| {
@@ -119,7 +132,7 @@ pub(crate) async fn verify(
     let stuck = events.iter().filter(is_stuck);
     let mut gaps: Vec<Gap> =
         stuck.map(|event| Gap { event_id: event.id.clone(), subscription_id: None }).collect();
-    gaps.extend(undelivered(&app, expected(&app, &caller, &events).await?).await?);
+    gaps.extend(undelivered(&app, expected.sought).await?);
     let orphans = orphans(&app, &events, &deliveries).await?;
     let (missing, orphan) = (gaps.len(), orphans.len());
     gaps.truncate(MOST_NAMED);
@@ -137,23 +150,43 @@ pub(crate) async fn verify(
     }))
 }
 
+/// Whether all items of a range were read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    Reached,
+    /// There may be older ones.
+    Ahead,
+}
+
 /// From when on all of these were read: the newest of them are known.
-fn reach<T>(found: &[T], range: TimeRange, at: impl Fn(&T) -> Timestamp) -> Timestamp {
-    let oldest = found.last().filter(|_| found.len() >= MOST);
+fn reach<T>(found: &[T], end: End, range: TimeRange, at: impl Fn(&T) -> Timestamp) -> Timestamp {
+    let oldest = found.last().filter(|_| end == End::Ahead);
     oldest.map_or(range.since, at)
 }
 
-/// The newest items over these days, at most [`MOST`].
-async fn newest<T: Element>(app: &App, days: Vec<table::Query>) -> Result<Vec<T>, Problem> {
+/// The newest items over these days: at most [`MOST`], and no more when all that was read comes to so
+/// many points.
+async fn newest<T: Element>(
+    app: &App,
+    days: Vec<table::Query>,
+    points: u32,
+) -> Result<(Vec<T>, End), Problem> {
     let mut found: Vec<T> = Vec::new();
     for day in days {
-        let room = MOST.saturating_sub(found.len());
-        if room == 0 {
-            break;
+        let (day, mut start) = (day.whole(), None);
+        loop {
+            let page = app.table.page(&day, CHUNK, start, |_: &T| true).await?;
+            found.extend(page.items);
+            if found.len() >= MOST || (!found.is_empty() && budget::points_read() >= points) {
+                return Ok((found, End::Ahead));
+            }
+            start = page.next;
+            if start.is_none() {
+                break;
+            }
         }
-        found.extend(app.table.page(&day.whole(), room, None, |_: &T| true).await?.items);
     }
-    Ok(found)
+    Ok((found, End::Reached))
 }
 
 /// Those of the deliveries that there should be which are not there.
@@ -186,19 +219,44 @@ async fn orphans(
     Ok(of_unknown().filter(is_orphan).map(|it| it.id.clone()).collect())
 }
 
-/// The deliveries there should be: for each published event, of each subscription that is as it
-/// was when the event happened.
+/// Deliveries there should be.
+#[derive(Debug, Default)]
+struct Expected {
+    /// Those that have to be looked for.
+    sought: Vec<(EventId, SubscriptionId)>,
+    /// From when on they are complete, where there are too many for one call.
+    from: Option<Timestamp>,
+}
+
+impl Expected {
+    /// Whether this event is one too many. Those of one moment stay together, and a call goes beyond
+    /// the moment it begins at, so that the next, which begins where this one ends, gets on.
+    fn is_full(&mut self, before: Option<&Event>, event: &Event, until: Timestamp) -> bool {
+        let ends =
+            |before: &&Event| event.created_at < before.created_at && before.created_at < until;
+        let end = before.filter(ends).filter(|_| self.sought.len() >= MOST_SOUGHT);
+        self.from = end.map(|before| before.created_at);
+        end.is_some()
+    }
+}
+
+/// The deliveries there should be and that are not `there`: for each published event, the newest first,
+/// of each subscription that is as it was when the event happened.
 async fn expected(
     app: &App,
     caller: &StoreAccess<ReadOperations>,
-    events: &[Event],
-) -> Result<Vec<(EventId, SubscriptionId)>, Problem> {
+    (events, until): (&[Event], Timestamp),
+    there: &HashSet<&DeliveryId>,
+) -> Result<Expected, Problem> {
     let store = &caller.store.id;
     let partition = table::Query::partition(key::store(store).pk).begins_with(key::SUBSCRIPTIONS);
     let subscriptions: Vec<Subscription> = app.table.all(&partition, CHUNK).await?;
     let installed = installed(app, store, &subscriptions).await?;
-    let mut expected = Vec::new();
+    let (mut expected, mut before) = (Expected::default(), None);
     for event in events.iter().filter(|event| event.state == OutboxState::Published) {
+        if expected.is_full(before.replace(event), event, until) {
+            break;
+        }
         let payload = Payload::from(event);
         for subscription in &subscriptions {
             let by = subscription.app_id.as_ref().and_then(|id| installed.get(id));
@@ -214,8 +272,9 @@ async fn expected(
                 && by.is_none_or(hears)
                 && subscription.takes(event, topics::scope_of(&event.name), installation)
                 && subscription.wants(&payload)
+                && !there.contains(&Delivery::first_id(&event.id, &subscription.id))
             {
-                expected.push((event.id.clone(), subscription.id.clone()));
+                expected.sought.push((event.id.clone(), subscription.id.clone()));
             }
         }
     }

@@ -7,7 +7,7 @@ use gateway::app::App;
 use gateway::idempotency;
 use gateway::item::Item;
 use gateway::page::Paging;
-use gateway::problem::{Code, FieldError, Problem};
+use gateway::problem::{Code, FieldError, FieldErrors, Problem};
 use gateway::reply::{Created, Json, Page};
 use gateway::request::{AtMost, Body, Flag, IfMatch, Int, NoFields, Patch, Path, Text, request};
 use gateway::table::{Sight, retry_from_glance};
@@ -202,8 +202,11 @@ async fn look(
 /// What was decided, unless a field was at fault: that one, and those that were found deciding.
 fn sound<T>(decided: Result<T, Problem>, fault: Option<FieldError>) -> Result<T, Problem> {
     let Some(fault) = fault else { return decided };
-    let found = decided.err().map(|problem| problem.errors().to_vec()).unwrap_or_default();
-    Err(Problem::invalid(std::iter::once(fault).chain(found).collect()))
+    let mut errors = FieldErrors::from(vec![fault]);
+    if let Err(problem) = decided {
+        errors.merge(problem.errors().clone());
+    }
+    Err(Problem::invalid(errors))
 }
 
 /// Whether the customer is told by mail: if the merchant asked for it and the store's settings have it.

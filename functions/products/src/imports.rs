@@ -178,7 +178,7 @@ impl Argument for Bytes {
         }
         if case.inbound.body.is_empty() {
             let detail = "A part has at least one byte.";
-            case.add([FieldError::new("/", "required", detail)]);
+            case.add(vec![FieldError::new("/", "required", detail)]);
         }
         Ok(())
     }

@@ -74,7 +74,8 @@ pub async fn upload(
     let findings = reading.findings;
     let Some(package) = reading.package else {
         let shown = serde_json::to_value(&findings).map_err(Problem::internal)?;
-        return Err(Code::InvalidPackage.with("findings", shown));
+        let refused = Code::InvalidPackage.with("findings", shown);
+        return Err(if reading.more > 0 { refused.with("more", reading.more) } else { refused });
     };
     // Before anything is kept for it.
     let before = check_is_new(&app, &owner.account.id, &package).await?;

@@ -3,7 +3,7 @@
 use axum::extract::State;
 use gateway::app::App;
 use gateway::page::Paging;
-use gateway::problem::{Code, FieldError, Problem};
+use gateway::problem::{Code, FieldError, FieldErrors, Problem};
 use gateway::reply::{Created, Json, Page};
 use gateway::request::{Body, FromText, Int, Path, Text, request};
 use gateway::table::{self, Sight};
@@ -84,13 +84,14 @@ fn checked(schema: &Schema, content: &Content) -> Result<Content, Problem> {
         sections: part(serde_json::to_value(&content.sections))?,
         order: part(serde_json::to_value(&content.order))?,
     };
-    let finding = |fault: FieldError| {
-        let FieldError { pointer, fault } = fault;
+    let finding = |error: &FieldError| {
+        let FieldError { pointer, fault } = error;
         json!({"pointer": pointer, "code": fault.code, "detail": fault.detail})
     };
-    let refused = |faults: Vec<FieldError>| {
-        let findings: Vec<Value> = faults.into_iter().map(finding).collect();
-        Code::ThemeCheckFailed.with("findings", findings)
+    let refused = |errors: FieldErrors| {
+        let findings: Vec<Value> = errors.iter().map(finding).collect();
+        let refused = Code::ThemeCheckFailed.with("findings", findings);
+        if errors.more() > 0 { refused.with("more", errors.more()) } else { refused }
     };
     settings::check(schema, &draft).map(|(content, _)| content).map_err(refused)
 }

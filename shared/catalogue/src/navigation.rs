@@ -92,7 +92,7 @@ fn coherent(item: MenuItem, location: ValuePointerRef<'_>) -> Result<MenuItem, F
         ("url", takes_url, item.url.is_some()),
         ("ref", takes_reference, item.reference.is_some()),
     ];
-    let mut errors = Vec::new();
+    let mut errors = FieldErrors::default();
     for (name, taken, given) in fields {
         let (code, verb) = match (taken, given) {
             (true, false) => ("required", "needs"),
@@ -100,14 +100,14 @@ fn coherent(item: MenuItem, location: ValuePointerRef<'_>) -> Result<MenuItem, F
             _ => continue,
         };
         let fault = Fault::new(code, format!("An item of type `{}` {verb} `{name}`.", item.kind));
-        errors.extend(FieldErrors::at(location.push_key(name), fault).0);
+        errors.add_at(location.push_key(name), || fault);
     }
     if let (MenuItemKind::Policy, Some(reference)) = (item.kind, &item.reference)
         && let Err(fault) = PolicyHandle::from_text(reference.as_str())
     {
-        errors.extend(FieldErrors::at(location.push_key("ref"), fault).0);
+        errors.add_at(location.push_key("ref"), || fault);
     }
-    if errors.is_empty() { Ok(item) } else { Err(FieldErrors(errors)) }
+    if errors.is_empty() { Ok(item) } else { Err(errors) }
 }
 
 /// How deep an item is, from 1: once more than the `children` on the way to it.

@@ -23,8 +23,8 @@ pub use admission::Admissions;
 use bucket::{Bucket, Paid, Taken, micros};
 pub use cost::{Cost, Tier};
 pub use leases::Leases;
-pub use reading::has_read_enough;
 pub(crate) use reading::{begin, count_read};
+pub use reading::{has_read_enough, points_read};
 
 /// What a request really cost, where that is not what was charged ahead.
 #[derive(Debug, Clone, Copy)]

@@ -10,7 +10,12 @@
 //! Where all of the effect is one transaction ([`Claiming::WithEffect`]) nothing is claimed: the
 //! transaction puts the record **if there is none**. A request that is sent again runs, is refused
 //! by that, or by what has changed meanwhile, and is answered with the record that it then finds.
+//!
+//! Guests are one principal, and change networks between two attempts. The fingerprint is part of
+//! the key of their record, so that nobody without the body finds it or is in its way. What a
+//! network has used a key for is in a second item, the [`guard`].
 
+mod guard;
 mod kept;
 mod part;
 mod record;
@@ -47,6 +52,8 @@ pub fn key_schema() -> schemars::Schema {
 #[derive(Debug, Clone)]
 pub struct Claim {
     key: Key,
+    /// What the guest's network has used the key for.
+    guard: Option<Key>,
     lease: String,
     fingerprint: String,
     seal: SealKey,
@@ -151,30 +158,49 @@ pub(crate) async fn claim(
     if identity.guest.is_some() && key.len() < GUEST_KEY {
         return Err(Code::IdempotencyKeyTooShort.with("minimum", GUEST_KEY));
     }
-    let key = record_key(identity, inbound, key);
     let fingerprint = fingerprint(inbound);
-    let keys = app.secrets.keys().await?;
-    let (lease, seal) = (seal::random_secret(), keys.request_key.clone());
+    let (key, guard) = keys(identity, inbound, &fingerprint, key);
+    let secrets = app.secrets.keys().await?;
+    let (lease, seal) = (seal::random_secret(), secrets.request_key.clone());
     let is_ahead = inbound.row.claiming == Claiming::Ahead;
-    let claim = Claim { key, lease, fingerprint, seal, is_ahead };
+    let claim = Claim { key, guard, lease, fingerprint, seal, is_ahead };
     if !is_ahead {
         return Ok(Claimed::Mine(claim));
     }
+    guard::demand(app, &claim).await?;
     match put(app, &claim).await? {
         None => Ok(Claimed::Mine(claim)),
         Some(old) => judge(&claim, &old),
     }
 }
 
-/// Principal, store, method, route, path parameters and key. All guests are one principal, so a
-/// guest's is bound to their network besides: an answer may hold what was shown once, and nobody
-/// elsewhere gets it by knowing the key.
-fn record_key(identity: &Identity, inbound: &Inbound, key: &str) -> Key {
+/// The record's key, and a guest's guard.
+///
+/// All guests are one principal, and an answer may hold what was shown once: nobody gets it who
+/// does not send the same body. Where that is a password or a one-time code, whoever has read it is
+/// signed in by it once, and not again by repeating the request elsewhere: there a key counts for
+/// its network alone, and a retry from another signs in anew.
+fn keys(
+    identity: &Identity,
+    inbound: &Inbound,
+    fingerprint: &str,
+    key: &str,
+) -> (Key, Option<Key>) {
+    let of = |bound: Option<&str>| record_key(identity, inbound, bound, key);
+    match identity.guest.as_deref() {
+        None => (of(None), None),
+        Some(network) if inbound.row.fails_closed => (of(Some(network)), None),
+        Some(network) => (of(Some(fingerprint)), Some(of(Some(network)))),
+    }
+}
+
+/// Principal, store, method, route, path parameters, what it is bound to besides, and key.
+fn record_key(identity: &Identity, inbound: &Inbound, bound: Option<&str>, key: &str) -> Key {
     let store = identity.store.as_deref().unwrap_or_default();
     let mut parts =
         vec![identity.principal.as_str(), store, inbound.method.as_str(), inbound.row.path];
     parts.extend(inbound.params.iter().map(|(_, value)| value.as_str()));
-    parts.extend(identity.guest.as_deref());
+    parts.extend(bound);
     parts.push(key);
     Key::new(format!("IDM#{}", hash(&parts)), "A")
 }
@@ -210,7 +236,12 @@ fn base16(bytes: &[u8]) -> String {
 /// Whether an answer is kept: 2xx and deterministic 4xx are; 401, 429 and 5xx are not
 /// (docs/conventions.md §4), nor is a refusal that the very next attempt may not meet.
 pub(crate) fn is_kept(status: u16, code: Option<&Code>) -> bool {
-    let passing = [Code::VersionConflict, Code::DeliveryInFlight, Code::RequestInProgress];
+    let passing = [
+        Code::VersionConflict,
+        Code::DeliveryInFlight,
+        Code::RequestInProgress,
+        Code::IdempotencyKeyReused,
+    ];
     matches!(status, 200..=299 | 400 | 402..=428 | 430..=499)
         && !code.is_some_and(|code| passing.contains(code))
 }
@@ -240,6 +271,7 @@ mod tests {
     fn example(is_ahead: bool) -> Claim {
         Claim {
             key: Key::new("IDM#1", "A"),
+            guard: None,
             lease: "mine".into(),
             fingerprint: "asked".into(),
             seal: crate::seal::SealKey::generate(),
@@ -283,29 +315,47 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_one_callers_on_one_store_for_one_route_and_a_guests_in_one_network() {
-        let identity = |principal: &str, store: Option<&str>, guest: Option<&str>| Identity {
+    fn a_key_is_one_callers_on_one_store_for_one_route() {
+        let identity = |principal: &str, store: Option<&str>| Identity {
             principal: principal.into(),
             store: store.map(Into::into),
-            guest: guest.map(Into::into),
+            guest: None,
             ..Identity::of_network("net")
         };
         let of = |identity: &Identity, method: &str, id: &str, key: &str| {
-            record_key(identity, &asks(method, "/v1/things/1", "", Some(id)), key)
+            keys(identity, &asks(method, "/v1/things/1", "", Some(id)), "digest", key)
         };
-        let ann = identity("merchant:ann", Some("s"), None);
+        let ann = identity("merchant:ann", Some("s"));
         let first = of(&ann, "POST", "1", "k");
-        assert_eq!(of(&ann, "POST", "1", "k"), first);
+        assert_eq!((of(&ann, "POST", "1", "k"), &first.1), (first.clone(), &None));
         for other in [
-            of(&identity("merchant:bob", Some("s"), None), "POST", "1", "k"),
-            of(&identity("merchant:ann", Some("t"), None), "POST", "1", "k"),
-            of(&identity("merchant:ann", Some("s"), Some("net")), "POST", "1", "k"),
+            of(&identity("merchant:bob", Some("s")), "POST", "1", "k"),
+            of(&identity("merchant:ann", Some("t")), "POST", "1", "k"),
             of(&ann, "PUT", "1", "k"),
             of(&ann, "POST", "2", "k"),
             of(&ann, "POST", "1", "l"),
         ] {
             assert_ne!(other, first);
         }
+    }
+
+    #[test]
+    fn a_guests_key_follows_the_body_but_where_one_signs_in() {
+        let of = |network: &str, digest: &str, fails_closed: bool| {
+            let asked = asks("POST", "/v1/things/1", "", None);
+            let row = crate::routes::Row { fails_closed, ..asked.row.clone() };
+            let (parts, ()) = http::Request::post("/v1/things/1").body(()).unwrap().into_parts();
+            let asked = Inbound::new(&parts, bytes::Bytes::new(), Vec::new(), row);
+            keys(&Identity::of_network(network), &asked, digest, "k")
+        };
+        let (record, guard) = of("here", "one", false);
+        assert_eq!(of("there", "one", false).0, record);
+        assert_ne!(of("here", "two", false).0, record);
+        assert_eq!(of("here", "two", false).1, guard);
+        assert_ne!(of("there", "one", false).1, guard);
+        let (signs_in, unguarded) = of("here", "one", true);
+        assert_eq!((of("here", "two", true), unguarded), ((signs_in.clone(), None), None));
+        assert_ne!(of("there", "one", true).0, signs_in);
     }
 
     #[test]

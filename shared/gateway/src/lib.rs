@@ -48,7 +48,7 @@ pub mod routes;
 pub mod seal;
 pub mod secrets;
 pub mod signature;
-mod size;
+pub mod size;
 pub mod table;
 pub mod token;
 

@@ -87,7 +87,7 @@ impl Argument for Paging {
         let limit = limit.filter(|limit| LIMITS.contains(limit));
         if limit.is_none() {
             let detail = "Must be an integer from 1 to 100.";
-            case.add([FieldError::new("/limit", "out_of_range", detail)]);
+            case.add(vec![FieldError::new("/limit", "out_of_range", detail)]);
         }
         let mut paging = Self::of(inbound, limit.unwrap_or(DEFAULT_LIMIT));
         if let Some(cursor) = inbound.query_param("cursor") {

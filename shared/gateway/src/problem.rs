@@ -3,6 +3,7 @@
 //! A [`Problem`] has a public half (code, status, detail, field errors, typed extras) and a
 //! private cause, which goes to the log once, at the edge, and never into an answer.
 
+mod errors;
 mod written;
 
 use std::borrow::Cow;
@@ -12,6 +13,7 @@ use serde_json::{Map, Value};
 
 use crate::request::Fault;
 
+pub use errors::{FieldErrors, MAX_ERRORS};
 pub use written::OAuthError;
 
 /// The base of every problem's `type` (docs/conventions.md §2).
@@ -262,7 +264,7 @@ pub struct Problem {
     /// The entry of the catalogue.
     pub code: Code,
     detail: Option<Cow<'static, str>>,
-    errors: Vec<FieldError>,
+    errors: FieldErrors,
     extras: Map<String, Value>,
     headers: Vec<(HeaderName, HeaderValue)>,
     cause: Option<String>,
@@ -290,8 +292,8 @@ impl FieldError {
 
 impl Problem {
     /// `422 validation_failed` over these fields.
-    pub fn invalid(errors: Vec<FieldError>) -> Self {
-        Self { errors, ..Self::from(Code::ValidationFailed) }
+    pub fn invalid(errors: impl Into<FieldErrors>) -> Self {
+        Self { errors: errors.into(), ..Self::from(Code::ValidationFailed) }
     }
 
     /// `422 validation_failed` for one field.
@@ -345,8 +347,15 @@ impl Problem {
     }
 
     /// The field errors.
-    pub fn errors(&self) -> &[FieldError] {
+    pub fn errors(&self) -> &FieldErrors {
         &self.errors
+    }
+
+    /// The same problem, of whose field errors at most `most` are named.
+    #[must_use]
+    pub fn naming(mut self, most: usize) -> Self {
+        self.errors = self.errors.at_most(most, Clone::clone);
+        self
     }
 
     /// The answer headers of this problem.
@@ -379,7 +388,14 @@ impl From<Code> for Problem {
         if let Some(challenge) = challenge {
             headers.push((header::WWW_AUTHENTICATE, HeaderValue::from_static(challenge)));
         }
-        Self { code, detail: None, errors: Vec::new(), extras: Map::new(), headers, cause: None }
+        Self {
+            code,
+            detail: None,
+            errors: FieldErrors::default(),
+            extras: Map::new(),
+            headers,
+            cause: None,
+        }
     }
 }
 

@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use axum::extract::FromRequestParts;
 use bytes::Bytes;
-use deserr::Deserr;
+use deserr::{Deserr, ValuePointerRef};
 use http::request::Parts;
 use http::{HeaderMap, Method};
 use serde_json::{Map, Value};
@@ -34,7 +34,7 @@ pub use signed::Signed;
 use crate::context;
 #[cfg(feature = "openapi")]
 use crate::describe::Operation;
-use crate::problem::{Code, FieldError, Problem};
+use crate::problem::{Code, Problem};
 use crate::routes::Row;
 
 /// A request as it came in: read whole, before anybody decides about it.
@@ -186,12 +186,12 @@ impl Inbound {
 /// Decoded pairs as an object of strings; a repeated name is refused.
 fn pairs(encoded: &str) -> Result<Value, Problem> {
     let mut object = Map::new();
-    let mut errors = Vec::new();
+    let mut errors = FieldErrors::default();
     for (key, value) in form_urlencoded::parse(encoded.as_bytes()) {
         if object.insert(key.to_string(), Value::String(value.into_owned())).is_some() {
-            let detail = "This parameter is given more than once.";
-            let pointer = format!("/{}", escaped(&key));
-            errors.push(FieldError::new(pointer, "duplicate_parameter", detail));
+            errors.add_at(ValuePointerRef::Origin.push_key(&key), || {
+                Fault::new("duplicate_parameter", "This parameter is given more than once.")
+            });
         }
     }
     if errors.is_empty() { Ok(Value::Object(object)) } else { Err(Problem::invalid(errors)) }
@@ -207,7 +207,7 @@ pub use json::parse as parse_json;
 
 /// Reads `T` from a value, naming every field at fault.
 pub fn read<T: Deserr<FieldErrors>>(value: Value) -> Result<T, Problem> {
-    deserr::deserialize::<T, Value, FieldErrors>(value).map_err(|errors| Problem::invalid(errors.0))
+    deserr::deserialize::<T, Value, FieldErrors>(value).map_err(Problem::invalid)
 }
 
 /// The IP address of the client, set by whoever accepted the connection.

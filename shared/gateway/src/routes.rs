@@ -388,7 +388,7 @@ async fn guard(endpoint: &Endpoint, app: &App, request: Request) -> Result<Admis
         }
         due => due.map(Box::new),
     };
-    budget::begin(inbound.row.cost);
+    budget::begin(&inbound.row);
     match idempotency::claim(app, &identity, &inbound).await? {
         Claimed::NotAsked => {}
         Claimed::Replay(answer) => return Ok(Admission::Replay(answer)),

@@ -14,8 +14,16 @@ pub(crate) const BRIDGED_PAGE_LIMIT: usize = 900_000;
 /// Bytes that a byte takes at most within a JSON string.
 pub(crate) const WIDEST: usize = 6;
 
+/// Shortens a text that has more than `most` bytes, and shows that by an ellipsis.
+pub fn cut(text: &mut String, most: usize) {
+    if text.len() > most {
+        text.truncate(text.floor_char_boundary(most));
+        text.push('…');
+    }
+}
+
 /// Bytes that a text takes within a JSON string, without the quotes around it.
-pub(crate) fn escaped_len(text: &[u8]) -> usize {
+pub fn escaped_len(text: &[u8]) -> usize {
     text.iter().fold(0, |sum: usize, byte| sum.saturating_add(width(*byte)))
 }
 

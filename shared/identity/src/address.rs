@@ -102,7 +102,7 @@ impl PostalAddress {
         let judged = formats::judge(self.country.as_str(), region, postal_code);
         let (region, postal_code) = judged.map_err(|faults| {
             let error = |(field, fault)| FieldError { pointer: format!("/{field}"), fault };
-            Problem::invalid(faults.into_iter().map(error).collect())
+            Problem::invalid(faults.into_iter().map(error).collect::<Vec<_>>())
         })?;
         Ok(Self { region, postal_code, ..self })
     }

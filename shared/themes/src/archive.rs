@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 use rawzip::{ZipArchive, ZipSliceArchive};
 
 use crate::finding::{Code, Finding};
+use crate::findings::Findings;
 use entry::Entry;
 
 mod directory;
@@ -40,7 +41,7 @@ pub(crate) struct Archive {
 }
 
 /// Reads an archive. Without an error among the findings every file has its bytes.
-pub(crate) fn open(zip: &[u8], findings: &mut Vec<Finding>) -> Archive {
+pub(crate) fn open(zip: &[u8], findings: &mut Findings) -> Archive {
     if zip.len() > MAX_ARCHIVE {
         let detail = "A package has at most 4 MiB.";
         findings.push(Finding::new(Code::ArchiveTooLarge, "", detail));
@@ -58,7 +59,7 @@ pub(crate) fn open(zip: &[u8], findings: &mut Vec<Finding>) -> Archive {
 }
 
 /// The archive, if its end says where everything is.
-fn located<'a>(zip: &'a [u8], findings: &mut Vec<Finding>) -> Option<ZipSliceArchive<&'a [u8]>> {
+fn located<'a>(zip: &'a [u8], findings: &mut Findings) -> Option<ZipSliceArchive<&'a [u8]>> {
     let mut refuse = |code, detail: &str| findings.push(Finding::new(code, "", detail));
     let archive = match ZipArchive::from_slice(zip) {
         Ok(archive) => archive,
@@ -83,7 +84,7 @@ fn located<'a>(zip: &'a [u8], findings: &mut Vec<Finding>) -> Option<ZipSliceArc
 fn entries<'a>(
     zip: &'a [u8],
     archive: &'a ZipSliceArchive<&'a [u8]>,
-    findings: &mut Vec<Finding>,
+    findings: &mut Findings,
 ) -> (Vec<Entry<'a>>, bool) {
     let mut refuse = |code, detail: String| findings.push(Finding::new(code, "", detail));
     let mut entries = Vec::new();
@@ -119,7 +120,7 @@ fn entries<'a>(
 fn unpack(
     entries: &[Entry<'_>],
     names: &BTreeMap<usize, String>,
-    findings: &mut Vec<Finding>,
+    findings: &mut Findings,
 ) -> Archive {
     let mut unpacked = Archive::default();
     let mut left = MAX_UNPACKED;

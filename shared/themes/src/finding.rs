@@ -1,16 +1,17 @@
 //! What is wrong with a package: everything at once, each with a code.
 
-use std::collections::BTreeMap;
-
+use gateway::size::{cut, escaped_len};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Findings of one code at most (our choice): what is more is counted.
-pub const MAX_OF_A_CODE: usize = 100;
-/// Findings that are held while a package is read, so that a million of them take no room.
-const MAX_HELD: usize = 20_000;
+use crate::findings::Findings;
+
 /// Bytes of a path in a finding at most.
 const MAX_PATH: usize = 255;
+/// Bytes of a pointer in a finding at most.
+const MAX_POINTER: usize = 300;
+/// Bytes of a detail at most.
+const MAX_DETAIL: usize = 500;
 
 gateway::words! {
     /// How bad a finding is.
@@ -217,6 +218,11 @@ impl Code {
             _ => Severity::Error,
         }
     }
+
+    /// Whether a package cannot be taken because of it.
+    pub fn is_error(self) -> bool {
+        self.severity() == Severity::Error
+    }
 }
 
 /// One thing that was found.
@@ -240,18 +246,29 @@ impl Finding {
     /// A finding about a file, or about the archive when the path is empty.
     pub fn new(code: Code, path: &str, detail: impl Into<String>) -> Self {
         let severity = code.severity();
-        Self { code, path: shown(path), pointer: None, severity, detail: detail.into() }
+        let mut detail = detail.into();
+        cut(&mut detail, MAX_DETAIL);
+        Self { code, path: shown(path), pointer: None, severity, detail }
     }
 
     /// The same, at a place of the file's JSON.
     #[must_use]
     pub fn at(self, pointer: impl Into<String>) -> Self {
-        Self { pointer: Some(pointer.into()), ..self }
+        let mut pointer = pointer.into();
+        cut(&mut pointer, MAX_POINTER);
+        Self { pointer: Some(pointer), ..self }
     }
 
     /// Whether the package cannot be taken because of it.
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
+    }
+
+    /// Bytes of its texts in JSON.
+    pub(crate) fn written(&self) -> usize {
+        let pointer = self.pointer.as_deref().unwrap_or_default();
+        let texts = [&*self.path, pointer, &*self.detail].map(|text| escaped_len(text.as_bytes()));
+        texts.into_iter().fold(0, usize::saturating_add)
     }
 }
 
@@ -279,30 +296,29 @@ fn shown(path: &str) -> String {
 /// Where what is found in one file goes.
 pub(crate) struct Report<'a> {
     path: &'a str,
-    findings: &'a mut Vec<Finding>,
+    findings: &'a mut Findings,
 }
 
 impl<'a> Report<'a> {
     /// About the file at this path.
-    pub(crate) fn about(path: &'a str, findings: &'a mut Vec<Finding>) -> Self {
+    pub(crate) fn about(path: &'a str, findings: &'a mut Findings) -> Self {
         Self { path, findings }
     }
 
     /// Says that there is this at a place of the file's JSON.
     pub(crate) fn say(&mut self, code: Code, pointer: &str, detail: impl Into<String>) {
-        self.push(Finding::new(code, self.path, detail).at(pointer));
+        self.findings.push(Finding::new(code, self.path, detail).at(pointer));
     }
 
     /// Says that there is this in the file.
     pub(crate) fn say_of_file(&mut self, code: Code, detail: impl Into<String>) {
-        self.push(Finding::new(code, self.path, detail));
+        self.findings.push(Finding::new(code, self.path, detail));
     }
 
-    /// Keeps a finding while there is room; behind that one error, if there is one.
-    fn push(&mut self, finding: Finding) {
-        let is_told = || self.findings.last().is_some_and(Finding::is_error);
-        if self.findings.len() < MAX_HELD || (finding.is_error() && !is_told()) {
-            self.findings.push(finding);
+    /// Counts further findings of a code.
+    pub(crate) fn count(&mut self, code: Code, more: usize) {
+        if more > 0 {
+            self.findings.count(code, more);
         }
     }
 }
@@ -310,27 +326,6 @@ impl<'a> Report<'a> {
 /// A member's name as a segment of a pointer (RFC 6901 §3).
 pub(crate) fn below(pointer: &str, member: &str) -> String {
     format!("{pointer}/{}", member.replace('~', "~0").replace('/', "~1"))
-}
-
-/// At most [`MAX_OF_A_CODE`] of each code; a last one for each code counts the others.
-pub(crate) fn bounded(findings: Vec<Finding>) -> Vec<Finding> {
-    let mut counts: BTreeMap<Code, usize> = BTreeMap::new();
-    let mut listed = Vec::new();
-    for finding in findings {
-        let count = counts.entry(finding.code).or_default();
-        *count = count.saturating_add(1);
-        if *count <= MAX_OF_A_CODE {
-            listed.push(finding);
-        }
-    }
-    for (code, count) in counts {
-        let more = count.saturating_sub(MAX_OF_A_CODE);
-        if more > 0 {
-            let detail = format!("{more} more of the code `{code}` are not listed.");
-            listed.push(Finding::new(Code::MoreFindings, "", detail));
-        }
-    }
-    listed
 }
 
 #[cfg(test)]
@@ -353,18 +348,5 @@ mod tests {
     fn a_path_is_shown_without_what_a_terminal_would_obey() {
         assert_eq!(shown("a\u{1b}[2J\0b"), "a\\u{1b}[2J\\u{0}b");
         assert_eq!(shown(&"é".repeat(300)).chars().count(), 128);
-    }
-
-    #[test]
-    fn a_hundred_findings_of_a_code_are_listed_and_the_rest_is_counted() {
-        let warning = Finding::new(Code::IgnoredFile, "a", "");
-        let error = Finding::new(Code::Symlink, "b", "");
-        let mut all = vec![warning; 150];
-        all.push(error.clone());
-        let listed = bounded(all);
-        assert_eq!((listed.len(), &listed[100]), (102, &error));
-        let last = &listed[101];
-        assert_eq!((last.code, last.severity), (Code::MoreFindings, Severity::Warning));
-        assert_eq!(last.detail, "50 more of the code `ignored_file` are not listed.");
     }
 }

@@ -19,6 +19,7 @@ pub mod contents;
 pub mod draft;
 pub mod file;
 pub mod finding;
+pub mod findings;
 pub mod installed;
 pub mod license;
 pub mod licensed;

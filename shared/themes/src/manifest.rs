@@ -10,7 +10,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::finding::{Code, Finding, Report, below};
+use crate::finding::{Code, Report, below};
+use crate::findings::Findings;
 
 /// Where it is in a package.
 pub const PATH: &str = "theme.json";
@@ -165,7 +166,7 @@ pub struct Manifest {
 
 impl Manifest {
     /// Reads `theme.json`; nothing when a finding says why.
-    pub(crate) fn read(value: &Value, findings: &mut Vec<Finding>) -> Option<Self> {
+    pub(crate) fn read(value: &Value, findings: &mut Findings) -> Option<Self> {
         let mut report = Report::about(PATH, findings);
         let Some(object) = value.as_object() else {
             report.say(Code::JsonShape, "", "Must be an object.");

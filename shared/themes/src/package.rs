@@ -2,7 +2,8 @@
 
 use crate::archive;
 use crate::file::{Digest, File};
-use crate::finding::{self, Finding};
+use crate::finding::Finding;
+use crate::findings::Findings;
 use crate::manifest::{self, Manifest};
 use crate::schema::Schema;
 
@@ -28,6 +29,8 @@ pub struct Package {
 pub struct Reading {
     /// What was found, errors and warnings.
     pub findings: Vec<Finding>,
+    /// How many are not listed.
+    pub more: usize,
     /// The package, when there is no error among them.
     pub package: Option<Package>,
     /// How many bytes were unpacked to find that out.
@@ -37,24 +40,26 @@ pub struct Reading {
 /// Reads a package: at most 4 MiB, 1,000 entries, 32 MiB unpacked, and no entry that grows more than
 /// a hundredfold, whatever the archive says of itself. Everything that is wrong is found at once.
 pub fn read(zip: &[u8]) -> Reading {
-    let mut findings = Vec::new();
+    let mut findings = Findings::default();
     let archive = archive::open(zip, &mut findings);
     let unpacked = archive.unpacked;
     // Of an archive that says nothing reliable, nothing else is said.
-    if archive.files.is_empty() && finding::has_errors(&findings) {
-        return Reading { findings: finding::bounded(findings), package: None, unpacked };
+    if archive.files.is_empty() && findings.has_errors() {
+        let (findings, more) = findings.listed();
+        return Reading { findings, more, package: None, unpacked };
     }
     let files = layout::place(archive.files, &mut findings);
     let manifest = assemble::value(&files, manifest::PATH, &mut findings)
         .and_then(|value| Manifest::read(&value, &mut findings));
     let schema = assemble::schema(&files, &mut findings);
-    let package = if finding::has_errors(&findings) {
+    let package = if findings.has_errors() {
         None
     } else {
         let files = files.into_iter().filter_map(|(path, bytes)| Some(file(path, bytes?)));
         manifest.map(|manifest| Package { manifest, schema, files: files.collect() })
     };
-    Reading { findings: finding::bounded(findings), package, unpacked }
+    let (findings, more) = findings.listed();
+    Reading { findings, more, package, unpacked }
 }
 
 fn file(path: String, bytes: Vec<u8>) -> File {

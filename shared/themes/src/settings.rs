@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use gateway::problem::FieldError;
+use gateway::problem::{FieldError, FieldErrors};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::finding::{self, Finding};
+use crate::finding::{Code, Finding};
+use crate::findings::Findings;
 use crate::release::canonical;
 use crate::schema::Schema;
 
@@ -30,9 +31,6 @@ mod value;
 pub const MAX_CONTENT: usize = 256 * 1024;
 /// Sections of a page at most (our choice).
 pub const MAX_SECTIONS: usize = 25;
-
-/// Faults of a draft that are named at most (our choice).
-const MAX_FAULTS: usize = 1_000;
 
 /// What stands on a page: a section, or, in one, a block.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -87,7 +85,7 @@ pub struct Draft {
 ///
 /// # Errors
 /// Every place that is not what the schema says, by its pointer in the draft.
-pub fn check(schema: &Schema, draft: &Draft) -> Result<(Content, Vec<Finding>), Vec<FieldError>> {
+pub fn check(schema: &Schema, draft: &Draft) -> Result<(Content, Vec<Finding>), FieldErrors> {
     let mut judge = Judge::default();
     let settings = judge.settings(schema.settings(), &draft.settings, "/settings");
     let (sections, order) = judge.page(schema, (&draft.sections, &draft.order), "");
@@ -97,11 +95,12 @@ pub fn check(schema: &Schema, draft: &Draft) -> Result<(Content, Vec<Finding>), 
         judge.faults.push(FieldError::new("", "too_large", detail));
     }
     if !judge.faults.is_empty() {
-        judge.faults.truncate(MAX_FAULTS);
         return Err(judge.faults);
     }
     let note = |note: Note| Finding::new(note.code, "", note.detail).at(note.pointer);
-    Ok((content, finding::bounded(judge.notes.into_iter().map(note).collect())))
+    let mut findings: Findings = judge.notes.into_iter().map(note).collect();
+    findings.count(Code::SettingUnknown, judge.more_unknown);
+    Ok((content, findings.listed().0))
 }
 
 /// What the theme looks like when nothing was set.

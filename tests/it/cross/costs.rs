@@ -47,8 +47,9 @@ async fn the_life_of_an_order_of_one_line() {
         found,
         [
             // Read at half the price: store, settings, account, sellable, level. The counter.
-            // Order 2 + 3 rows (it is a guest's), level 2, movement 2, event 2 + 3 rows, record 2.
-            ("checkout", 210, 3),
+            // Order 2 + 3 rows (it is a guest's), level 2, movement 2, event 2 + 3 rows, record 2, what
+            // the guest's network has used the key for 2.
+            ("checkout", 230, 3),
             // Session, account, store; the order at a glance. Order 2 + 2 (it is due no more, and owed),
             // payment 2 + 1 row, level 2, movement 2, two events in 5, record 2.
             ("mark paid", 215, 3),

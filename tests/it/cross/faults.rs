@@ -2,6 +2,8 @@
 //! effect is doubled, and nothing internal is told. The embedded table never does any of it, so a
 //! layer before it does, at the calls that a test names (docs/platform.md §1).
 
+mod bulk;
+
 use std::time::Duration;
 
 use delivery::delivery::Delivery;

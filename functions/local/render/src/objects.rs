@@ -21,8 +21,6 @@ pub struct Data {
     pub menus: Vec<Json>,
     /// Where the shop's pages are, without a slash at the end: templates link to paths below it.
     pub root: String,
-    /// What each link carries on, with its question mark; empty, or `?preview_token=…`.
-    pub query: String,
     /// Which page of what is paginated, from 1; 0 is the first, too.
     pub page: usize,
 }
@@ -37,7 +35,7 @@ impl Data {
             Page::Product(product) => format!("/products/{}", handle(product)),
             Page::Text(text) => format!("/policies/{}", handle(text)),
         };
-        format!("{}{path}{}", self.root, self.query)
+        format!("{}{path}", self.root)
     }
 }
 
@@ -167,7 +165,7 @@ fn fields<const N: usize>(of: &Json, names: [(&'static str, &str); N]) -> Object
 impl Links<'_> {
     fn to(&self, path: &str) -> String {
         let path = if path == "/" { "" } else { path };
-        format!("{}{path}{}", self.data.root, self.data.query)
+        format!("{}{path}", self.data.root)
     }
 
     fn shop(&self) -> Object {

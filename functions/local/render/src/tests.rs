@@ -34,7 +34,6 @@ fn data() -> Data {
         collections: vec![(json!({"handle": "kitchen", "title": "Kitchen"}), vec![cup])],
         menus: Vec::new(),
         root: "/shop".to_owned(),
-        query: String::new(),
         page: 0,
     }
 }

@@ -24,7 +24,8 @@ pub(super) fn schema() -> Value {
             "request_id": {"type": "string"},
             "errors": {
                 "type": "array",
-                "description": "Every field at fault.",
+                "description": "Every field at fault, up to 100 of them.",
+                "maxItems": gateway::problem::MAX_ERRORS,
                 "items": {
                     "type": "object",
                     "properties": {
@@ -34,6 +35,11 @@ pub(super) fn schema() -> Value {
                     },
                     "required": ["pointer", "code", "detail"],
                 },
+            },
+            "more": {
+                "type": "integer",
+                "minimum": 1,
+                "description": "How many further errors are not listed in `errors`; left out if there are none.",
             },
         },
         "required": ["type", "title", "status", "detail", "code"],

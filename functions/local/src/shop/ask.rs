@@ -6,8 +6,8 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::Request;
 use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use form_urlencoded::Serializer;
 use gateway::request::ClientIp;
 use quick_cache::sync::Cache;
 use render::{Data, Theme};
@@ -25,6 +25,8 @@ const COLLECTIONS: usize = 12;
 const READ: [&str; 6] = ["config/", "layout/", "locales/", "sections/", "snippets/", "templates/"];
 /// Files of themes that are kept.
 const FILES: usize = 1_000;
+/// Files of previews that may be asked for.
+const PREVIEWED: usize = 10_000;
 
 /// A request that was not answered as it should have been.
 pub(crate) struct Refused {
@@ -63,11 +65,14 @@ struct File {
 pub(crate) struct Api {
     router: Router,
     files: Cache<String, Bytes>,
+    /// The tokens of previews, by the paths of the files that they show. A page's own addresses name
+    /// no token: what a theme writes, it could send away in the address of a picture.
+    previewed: Cache<String, String>,
 }
 
 impl Api {
     pub(crate) fn new(router: Router) -> Self {
-        Self { router, files: Cache::new(FILES) }
+        Self { router, files: Cache::new(FILES), previewed: Cache::new(PREVIEWED) }
     }
 }
 
@@ -106,8 +111,12 @@ impl<'a> Storefront<'a> {
         for handle in handles.into_iter().flatten().filter_map(Value::as_str) {
             menus.push(self.json(&format!("/navigation/{}", segment(handle))).await?);
         }
-        let query = self.query();
-        Ok(Data { store, products, collections, menus, root, query, page })
+        Ok(Data { store, products, collections, menus, root, page })
+    }
+
+    /// Whether there is such a storefront for this visitor.
+    pub(crate) async fn find_store(&self) -> Result<(), Refused> {
+        self.json("").await.map(drop)
     }
 
     /// A file of a theme that was asked for just now: who may see the one may see the other.
@@ -121,14 +130,13 @@ impl<'a> Storefront<'a> {
     }
 
     /// The theme that is live, or the draft that the token shows.
-    pub(crate) async fn theme(&self, locale: String) -> Result<Theme, Refused> {
+    pub(crate) async fn theme(&self, root: &str, locale: String) -> Result<Theme, Refused> {
         let bytes = self.bytes("/theme").await?;
         let release: Release = serde_json::from_slice(&bytes).map_err(|_| Refused::internal())?;
         let (mut files, mut assets) = (BTreeMap::new(), BTreeMap::new());
         for File { path, sha256 } in release.files {
             if let Some(name) = path.strip_prefix("assets/") {
-                let address = format!("{}/theme/files/{sha256}{}", self.base, self.query());
-                assets.insert(name.to_owned(), address);
+                assets.insert(name.to_owned(), self.address(root, &sha256));
             } else if READ.iter().any(|folder| path.starts_with(folder)) {
                 files.insert(path, self.file(&sha256).await?);
             }
@@ -151,16 +159,21 @@ impl<'a> Storefront<'a> {
         serde_json::from_slice(&bytes).map_err(|_| Refused::internal())
     }
 
-    /// What the API answers to who has the token.
-    async fn bytes(&self, path: &str) -> Result<Bytes, Refused> {
+    fn request(&self, path: &str, token: Option<&str>) -> Result<Request, Refused> {
         let mut request = Request::get(format!("{}{path}", self.base));
-        if let Some(token) = &self.preview_token {
+        if let Some(token) = token {
             request = request.header("x-service-preview-token", token);
         }
         let mut request = request.body(Body::empty()).map_err(|_| Refused::internal())?;
         if let Some(visitor) = self.visitor {
             request.extensions_mut().insert(visitor);
         }
+        Ok(request)
+    }
+
+    /// What the API answers to who has the token.
+    async fn bytes(&self, path: &str) -> Result<Bytes, Refused> {
+        let request = self.request(path, self.preview_token.as_deref())?;
         let Ok(answer) = self.api.router.clone().oneshot(request).await;
         let status = answer.status();
         let body = axum::body::to_bytes(answer.into_body(), LARGEST).await;
@@ -173,11 +186,26 @@ impl<'a> Storefront<'a> {
         Err(Refused { status, title: text("title").to_owned(), detail: text("detail").to_owned() })
     }
 
-    /// The token, as an address has it.
-    fn query(&self) -> String {
-        let Some(token) = &self.preview_token else { return String::new() };
-        let pair = Serializer::new(String::new()).append_pair("preview_token", token).finish();
-        format!("?{pair}")
+    /// Where a file of the theme is for a browser: of a preview below the page itself, which asks for
+    /// it with the token.
+    fn address(&self, root: &str, digest: &str) -> String {
+        let path = format!("{}/theme/files/{digest}", self.base);
+        let Some(token) = &self.preview_token else { return path };
+        self.api.previewed.insert(path, token.clone());
+        format!("{root}/files/{digest}")
+    }
+
+    /// A file of a theme, as the API answers it; of a preview, to whoever knows its digest and no more.
+    pub(crate) async fn asset(&self, digest: &str) -> Response {
+        let path = format!("/theme/files/{}", segment(digest));
+        let token = self.api.previewed.get(&format!("{}{path}", self.base));
+        match self.request(&path, token.as_deref()) {
+            Ok(request) => {
+                let Ok(answer) = self.api.router.clone().oneshot(request).await;
+                answer
+            }
+            Err(refused) => refused.status.into_response(),
+        }
     }
 }
 
@@ -193,6 +221,6 @@ fn list(page: Value) -> Vec<Value> {
 }
 
 /// A segment of a path.
-fn segment(text: &str) -> String {
+pub(crate) fn segment(text: &str) -> String {
     form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>().replace('+', "%20")
 }

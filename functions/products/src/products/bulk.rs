@@ -6,7 +6,7 @@ use catalogue::workflows::save_product::{self, CreateRequest, UpdateRequest};
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::idempotency::{Required, part};
-use gateway::problem::{FieldError, Problem};
+use gateway::problem::{Code, FieldError, MAX_ERRORS, Problem};
 use gateway::reply::Json;
 use gateway::request::{self, AnyJson, AtMost, Body, IfMatch, Int, request};
 use ground::id::ProductId;
@@ -94,7 +94,8 @@ pub struct BulkResults {
 }
 
 impl BulkResult {
-    fn of(outcome: Result<Answer, Problem>) -> Self {
+    /// `room` is how many field errors may still be named in the results of the request.
+    fn of(outcome: Result<Answer, Problem>, room: &mut usize) -> Self {
         match outcome {
             Ok(answer) => {
                 let product = serde_json::from_slice(answer.body()).ok();
@@ -102,6 +103,8 @@ impl BulkResult {
             }
             Err(problem) => {
                 problem.log();
+                let problem = problem.naming(*room);
+                *room = room.saturating_sub(problem.errors().len());
                 let (status, body) = (problem.code.status(), problem.body());
                 Self { status, product: None, problem: Some(body) }
             }
@@ -124,16 +127,17 @@ pub async fn bulk(
     if operations.is_empty() {
         return Err(Problem::field("/operations", "too_few", "Name at least one operation."));
     }
-    let mut results = Vec::new();
+    let (mut results, mut room) = (Vec::new(), MAX_ERRORS);
     for (number, operation) in operations.into_iter().enumerate() {
         let outcome = run(&app, &caller.store, (number, operation)).await;
-        // What the next attempt may do is not answered for good.
+        // What the next attempt may do is not answered for good; nor is what an attempt that broke
+        // off may still be at.
         if let Err(problem) = &outcome
-            && problem.code.status() >= 500
+            && (problem.code.status() >= 500 || problem.code == Code::RequestInProgress)
         {
             return Err(problem.clone());
         }
-        results.push(BulkResult::of(outcome));
+        results.push(BulkResult::of(outcome, &mut room));
     }
     let succeeded = results.iter().filter(|result| result.problem.is_none()).count();
     let failed = results.len().saturating_sub(succeeded);
@@ -185,7 +189,7 @@ fn within(problem: &Problem) -> Problem {
         let pointer = format!("/product{}", error.pointer);
         FieldError { pointer, fault: error.fault.clone() }
     };
-    Problem::invalid(problem.errors().iter().map(deeper).collect())
+    Problem::invalid(problem.errors().at_most(MAX_ERRORS, deeper))
 }
 
 fn required(pointer: &str) -> Problem {

@@ -100,12 +100,12 @@ fn fitting(ask: RuleAsk, location: ValuePointerRef<'_>) -> Result<RuleAsk, Field
         Price => &[Equals, NotEquals, GreaterThan, LessThan],
         OnSale => &[Equals],
     };
-    let mut errors = Vec::new();
+    let mut errors = FieldErrors::default();
     if !relations.contains(&ask.relation) {
         let names: Vec<_> = relations.iter().map(|relation| relation.as_str()).collect();
         let detail = format!("`{}` takes: {}.", ask.field, names.join(", "));
         let fault = Fault::new("invalid_relation", detail);
-        errors.extend(FieldErrors::at(location.push_key("relation"), fault).0);
+        errors.add_at(location.push_key("relation"), || fault);
     }
     let text = ask.value.as_str();
     let wrong = match ask.field {
@@ -121,9 +121,9 @@ fn fitting(ask: RuleAsk, location: ValuePointerRef<'_>) -> Result<RuleAsk, Field
         Title | Vendor | ProductType | Tag => None,
     };
     if let Some(fault) = wrong {
-        errors.extend(FieldErrors::at(location.push_key("value"), fault).0);
+        errors.add_at(location.push_key("value"), || fault);
     }
-    if errors.is_empty() { Ok(ask) } else { Err(FieldErrors(errors)) }
+    if errors.is_empty() { Ok(ask) } else { Err(errors) }
 }
 
 fn amount(text: &str) -> Option<i64> {

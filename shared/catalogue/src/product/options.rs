@@ -28,6 +28,11 @@ impl Faults {
         value.map_err(|fault| self.0.push(FieldError { pointer: pointer.into(), fault })).ok()
     }
 
+    /// All of them.
+    pub fn into_errors(self) -> Vec<FieldError> {
+        self.0
+    }
+
     /// # Errors
     /// `validation_failed` over all of them, if there are any.
     pub fn done(self) -> Result<(), Problem> {

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use deserr::{Deserr, IntoValue, Map, Value, ValuePointerRef};
-use gateway::problem::FieldError;
 use gateway::request::{Fault, FieldErrors, FromText};
 use gateway::signature::SigningSecret;
 use schemars::JsonSchema;
@@ -65,7 +64,7 @@ impl Deserr<FieldErrors> for CustomHeaders {
             return Err(FieldErrors::at(location, Fault::new("too_many", detail)));
         }
         let mut headers = BTreeMap::new();
-        let mut errors: Vec<FieldError> = Vec::new();
+        let mut errors = FieldErrors::default();
         for (name, value) in map.into_iter() {
             let pointer = location.push_key(&name);
             let fault = match value.into_value() {
@@ -80,10 +79,10 @@ impl Deserr<FieldErrors> for CustomHeaders {
                 _ => Err(Fault::new("invalid_type", "Must be a string.")),
             };
             if let Err(fault) = fault {
-                errors.extend(FieldErrors::at(pointer, fault).0);
+                errors.add_at(pointer, || fault);
             }
         }
-        if errors.is_empty() { Ok(Self(headers)) } else { Err(FieldErrors(errors)) }
+        if errors.is_empty() { Ok(Self(headers)) } else { Err(errors) }
     }
 }
 

@@ -17,7 +17,6 @@ use std::cell::OnceCell;
 use std::cmp::Ordering;
 
 use deserr::{Deserr, IntoValue, ValuePointerRef};
-use gateway::problem::FieldError;
 use gateway::request::{Fault, FieldErrors};
 use ground::event::Event;
 use serde::{Deserialize, Serialize};
@@ -102,7 +101,7 @@ impl PayloadFilter {
     }
 
     fn passes(&self, payload: &Value) -> bool {
-        let mut errors = Vec::new();
+        let mut errors = FieldErrors::default();
         let rules = rules(&self.0, ValuePointerRef::Origin, &mut errors);
         // It was valid when it was given; should that ever change, nothing is lost by it.
         !errors.is_empty() || rules.iter().all(|rule| rule.holds(payload))
@@ -156,12 +155,12 @@ fn compare(value: &Value, bound: &Value) -> Option<Ordering> {
 fn rules(
     given: &Map<String, Value>,
     location: ValuePointerRef<'_>,
-    errors: &mut Vec<FieldError>,
+    errors: &mut FieldErrors,
 ) -> Vec<FilterRule> {
     let mut found = Vec::new();
     for (text, condition) in given {
         let pointer = location.push_key(text);
-        let path = path(text).map_err(|fault| errors.extend(FieldErrors::at(pointer, fault).0));
+        let path = path(text).map_err(|fault| errors.add_at(pointer, || fault));
         let tests = tests(condition, pointer, errors);
         found.extend(path.ok().map(|path| FilterRule { path, tests }));
     }
@@ -206,29 +205,23 @@ fn unquoted(text: &str) -> String {
 }
 
 /// A condition: a value to equal, a list of such, or an object of operators, all of which hold.
-fn tests(
-    condition: &Value,
-    pointer: ValuePointerRef<'_>,
-    errors: &mut Vec<FieldError>,
-) -> Vec<Test> {
+fn tests(condition: &Value, pointer: ValuePointerRef<'_>, errors: &mut FieldErrors) -> Vec<Test> {
     let judged = match condition {
         Value::Object(operators) => {
             if operators.is_empty() {
-                let fault = Fault::new("too_few", "Must have at least one operator.");
-                errors.extend(FieldErrors::at(pointer, fault).0);
+                let fault = || Fault::new("too_few", "Must have at least one operator.");
+                errors.add_at(pointer, fault);
             }
             let mut found = Vec::new();
             for (name, operand) in operators {
                 match test(name, operand) {
                     Ok(test) => found.push(test),
-                    Err(fault) => {
-                        errors.extend(FieldErrors::at(pointer.push_key(name), fault).0);
-                    }
+                    Err(fault) => errors.add_at(pointer.push_key(name), || fault),
                 }
             }
             if found.len() > 1 && found.contains(&Test::Exists(false)) {
                 let detail = "`exists: false` stands alone.";
-                errors.extend(FieldErrors::at(pointer, Fault::new("contradictory", detail)).0);
+                errors.add_at(pointer, || Fault::new("contradictory", detail));
             }
             return found;
         }
@@ -238,7 +231,7 @@ fn tests(
     match judged {
         Ok(test) => vec![test],
         Err(fault) => {
-            errors.extend(FieldErrors::at(pointer, fault).0);
+            errors.add_at(pointer, || fault);
             Vec::new()
         }
     }
@@ -313,9 +306,9 @@ impl Deserr<FieldErrors> for PayloadFilter {
     ) -> Result<Self, FieldErrors> {
         let fault = match Value::from(value) {
             Value::Object(given) if (1..=MAX_PATHS).contains(&given.len()) => {
-                let mut errors = Vec::new();
+                let mut errors = FieldErrors::default();
                 rules(&given, location, &mut errors);
-                return if errors.is_empty() { Ok(Self(given)) } else { Err(FieldErrors(errors)) };
+                return if errors.is_empty() { Ok(Self(given)) } else { Err(errors) };
             }
             Value::Object(given) if given.is_empty() => {
                 Fault::new("too_few", "Must have at least one path; leave it out for no filter.")

@@ -1,11 +1,15 @@
-//! What a list reads beyond what it is charged ahead: narrow filters look at much to find little.
+//! What a `GET` reads beyond what it is charged ahead: narrow filters look at much to find little, and
+//! some things are large.
 //!
-//! A point pays for [`UNITS`] capacity units of the table. What a list read beyond its points is
-//! charged when it is answered, whether the bucket holds it or not, and it reads on only while that
+//! A point pays for [`UNITS`] capacity units of the table. What was read beyond the points is
+//! charged when it is answered, whether the bucket holds it or not. A list reads on only while that
 //! is no more than [`MOST`]: then the page ends early, with a cursor.
+
+use http::Method;
 
 use super::{ActualCost, Charge, Cost};
 use crate::context::Context;
+use crate::routes::Row;
 use crate::table::TableUse;
 
 /// Capacity units that a point pays for (our choice): a page of a list is below what it is charged,
@@ -19,35 +23,52 @@ const MOST: u32 = 20;
 #[derive(Debug, Clone, Copy)]
 struct Paged;
 
+/// The mark of a request that pays for what it reads.
+#[derive(Debug, Clone, Copy)]
+struct Metered;
+
 /// What this many tenths of a capacity unit cost.
 fn points(tenths: u64) -> u32 {
     u32::try_from(tenths.div_ceil(UNITS.saturating_mul(10))).unwrap_or(u32::MAX)
 }
 
-/// From here on the request under way reads for a list, if it is one.
-pub(crate) fn begin(cost: Cost) {
-    if let (Cost::List, Some(context)) = (cost, Context::current()) {
+/// From here on the request under way reads, for a list if it is one.
+pub(crate) fn begin(row: &Row) {
+    let Some(context) = Context::current() else { return };
+    if row.cost == Cost::List {
         context.keep(Paged);
     }
+    if row.method == Method::GET || row.cost == Cost::List {
+        context.keep(Metered);
+    }
+}
+
+/// What the request under way has read, in points.
+pub fn points_read() -> u32 {
+    let read: Option<TableUse> = Context::current().and_then(|context| context.kept());
+    read.map_or(0, |read| points(read.capacity_tenths))
 }
 
 /// Whether the page of the request under way has to end, since so much was read for it. What is no
 /// list goes on.
 pub fn has_read_enough() -> bool {
-    let Some(context) = Context::current() else { return false };
-    let read: TableUse = context.kept().unwrap_or_default();
-    context.kept::<Paged>().is_some() && points(read.capacity_tenths) >= MOST
+    let is_list = Context::current().is_some_and(|context| context.kept::<Paged>().is_some());
+    is_list && points_read() >= MOST
 }
 
-/// Has a list cost no less than what was read for it.
+/// Has a request cost no less than what was read for it.
 pub(crate) fn count_read(context: &Context) {
-    let Some(charge) = context.kept::<Charge>().filter(|_| context.kept::<Paged>().is_some())
+    let Some(charge) = context.kept::<Charge>().filter(|_| context.kept::<Metered>().is_some())
     else {
         return;
     };
     let read: TableUse = context.kept().unwrap_or_default();
     let known = context.kept::<ActualCost>().map_or(charge.taken(), |actual| actual.0);
-    context.keep(ActualCost(known.max(points(read.capacity_tenths))));
+    let read = points(read.capacity_tenths);
+    // What costs as much as was taken has nothing to settle.
+    if read > known || context.kept::<Paged>().is_some() {
+        context.keep(ActualCost(known.max(read)));
+    }
 }
 
 #[cfg(test)]
@@ -55,6 +76,7 @@ mod tests {
     use http::HeaderMap;
 
     use super::*;
+    use crate::caller::Access;
     use crate::clock::Timestamp;
 
     #[test]
@@ -73,7 +95,8 @@ mod tests {
             let context = Context::new(&HeaderMap::new(), "/", Timestamp::from_millis(0));
             context.keep(TableUse { trips: 1, capacity_tenths: tenths, charges: 0, throttles: 0 });
             let enough = context.scope(async move {
-                begin(cost);
+                let row = Row::example(Method::GET, "/", Access::Public);
+                begin(&Row { cost, ..row });
                 has_read_enough()
             });
             assert_eq!(enough.await, expected, "{cost:?} {tenths}");

@@ -18,6 +18,7 @@ impl Claim {
         let number = number.to_string();
         Self {
             key: Key::new(format!("IDM#{}", hash(&[self.key.pk.as_str(), &number])), "A"),
+            guard: None,
             lease: seal::random_secret(),
             fingerprint: self.fingerprint.clone(),
             seal: self.seal.clone(),
@@ -51,5 +52,14 @@ pub async fn part<R: Reply>(
             Claimed::NotAsked => {}
         }
     }
-    context.scope(effect).await.map(R::into_answer)
+    let outcome = Arc::clone(&context).scope(effect).await.map(R::into_answer);
+    if let Some(claim) = context.take::<Claim>() {
+        match &outcome {
+            Ok(answer) => drop(claim.settle(app, answer, None).await),
+            // What was refused had no effect, and is judged anew when the request is sent again:
+            // a claim that is left would be in its way for as long as its lease.
+            Err(_) => claim.release(app).await,
+        }
+    }
+    outcome
 }

@@ -12,7 +12,7 @@ use super::{Claim, Claimed, kept};
 use crate::answer::Answer;
 use crate::app::App;
 use crate::clock::{DAY, Timestamp};
-use crate::item::Attributes;
+use crate::item::{Attributes, Key};
 use crate::problem::{Code, Problem};
 use crate::table;
 
@@ -23,11 +23,26 @@ pub(super) const KIND: &str = "idempotency";
 pub(super) const FREE: &str = "attribute_not_exists(PK) OR expires_at <= :at OR \
                     (#state = :running AND lease_until <= :at AND fingerprint = :fingerprint)";
 
+/// The `state` of a record whose request is being handled.
+const RUNNING: &str = "running";
+/// The `state` of a guard, which nobody completes.
+pub(super) const USED: &str = "used";
+
 /// How long a claim holds before another request with the same key may take over.
 const LEASE: Duration = Duration::from_secs(30);
 
 /// Writes the claim; answers with the record that stands in its way.
 pub(super) async fn put(app: &App, claim: &Claim) -> Result<Option<Attributes>, Problem> {
+    put_at(app, claim, &claim.key, RUNNING).await
+}
+
+/// Writes a record of the claim's fingerprint; answers with the one that stands in its way.
+pub(super) async fn put_at(
+    app: &App,
+    claim: &Claim,
+    key: &Key,
+    state: &str,
+) -> Result<Option<Attributes>, Problem> {
     let now = app.clock.now();
     let text = |value: &str| AttributeValue::S(value.to_owned());
     let millis = |time: Timestamp| AttributeValue::N(time.millis().to_string());
@@ -36,9 +51,9 @@ pub(super) async fn put(app: &App, claim: &Claim) -> Result<Option<Attributes>, 
         .client()
         .put_item()
         .table_name(app.table.name())
-        .set_item(Some(claim.key.attributes()))
+        .set_item(Some(key.attributes()))
         .item("entity", text(KIND))
-        .item("state", text("running"))
+        .item("state", text(state))
         .item("fingerprint", text(&claim.fingerprint))
         .item("lease", text(&claim.lease))
         .item("lease_until", millis(now.plus(LEASE)))
@@ -47,7 +62,7 @@ pub(super) async fn put(app: &App, claim: &Claim) -> Result<Option<Attributes>, 
         .condition_expression(FREE)
         .expression_attribute_names("#state", "state")
         .expression_attribute_values(":at", millis(now))
-        .expression_attribute_values(":running", text("running"))
+        .expression_attribute_values(":running", text(RUNNING))
         .expression_attribute_values(":fingerprint", text(&claim.fingerprint))
         .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
         .send()
@@ -80,6 +95,11 @@ pub(super) fn judge(claim: &Claim, old: &Attributes) -> Result<Claimed, Problem>
 
 fn text_of<'a>(record: &'a Attributes, name: &str) -> Option<&'a str> {
     record.get(name).and_then(|value| value.as_s().ok()).map(String::as_str)
+}
+
+/// What the request of a record is told apart by.
+pub(super) fn fingerprint_of(record: &Attributes) -> Option<&str> {
+    text_of(record, "fingerprint")
 }
 
 /// The answer that a record keeps for this request.

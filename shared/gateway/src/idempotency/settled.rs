@@ -19,8 +19,11 @@ impl Claim {
     ) -> Option<Result<Answer, Problem>> {
         let status = answer.status().as_u16();
         if is_kept(status, code) {
-            let refused = self.keep(app, answer).await;
-            return if refused && !self.is_ahead { self.first(app).await } else { None };
+            return match self.keep(app, answer).await {
+                Some(Code::RequestInProgress) => self.first(app).await,
+                Some(other) => Some(Err(other.into())),
+                None => None,
+            };
         }
         if self.is_ahead {
             self.release(app).await;
@@ -30,25 +33,19 @@ impl Claim {
         if status < 500 { self.first(app).await } else { None }
     }
 
-    /// Keeps an answer; whether another record is in the way of that.
-    async fn keep(&self, app: &App, answer: &Answer) -> bool {
-        let outcome = match self.completion(answer, app.clock.now()) {
-            Ok(change) => {
-                app.table.write().update(&self.key, change, Code::RequestInProgress).commit().await
-            }
-            Err(defect) => Err(defect),
-        };
-        match outcome {
-            Ok(()) => false,
-            Err(problem) if !self.is_ahead && problem.code == Code::RequestInProgress => true,
-            Err(problem) => {
-                tracing::warn!(cause = %problem, "idempotency record not kept");
-                false
-            }
+    /// Keeps an answer. Where nothing was claimed: what is in the way of that.
+    async fn keep(&self, app: &App, answer: &Answer) -> Option<Code> {
+        let write = self.complete(app.table.write(), answer, app.clock.now());
+        let problem = write.commit().await.err()?;
+        let known = [Code::RequestInProgress, Code::IdempotencyKeyReused];
+        if !self.is_ahead && known.contains(&problem.code) {
+            return Some(problem.code);
         }
+        tracing::warn!(cause = %problem, "idempotency record not kept");
+        None
     }
 
-    async fn release(&self, app: &App) {
+    pub(super) async fn release(&self, app: &App) {
         let condition = Condition::new("lease = :lease AND #state = :running")
             .name("#state", "state")
             .value(":running", "running")

@@ -49,7 +49,10 @@ impl Problem {
                 format!("{}: {}", error.pointer.trim_start_matches('/'), error.fault.detail)
             })
             .collect();
-        let text = if named.is_empty() { self.text().to_owned() } else { named.join(" ") };
+        let mut text = if named.is_empty() { self.text().to_owned() } else { named.join(" ") };
+        if self.errors.more() > 0 {
+            text = format!("{text} And {} more.", self.errors.more());
+        }
         // RFC 6749 §5.2 allows %x20-21 / %x23-5B / %x5D-7E in a description.
         let text: String = text
             .chars()
@@ -83,6 +86,9 @@ impl Problem {
                 json!({"pointer": error.pointer, "code": error.fault.code, "detail": error.fault.detail})
             });
             body.insert("errors".into(), errors.collect());
+            if self.errors.more() > 0 {
+                body.insert("more".into(), self.errors.more().into());
+            }
         }
         body.extend(self.extras.clone());
         Value::Object(body)

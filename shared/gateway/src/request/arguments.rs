@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use axum::extract::{FromRequestParts, State};
-use deserr::Deserr;
+use deserr::{Deserr, ValuePointerRef};
 use http::Method;
 use http::request::Parts;
 #[cfg(feature = "openapi")]
@@ -13,8 +13,8 @@ use schemars::json_schema;
 use serde_json::{Map, Value};
 
 use super::{
-    Body, Described, FieldErrors, Form, FromPath, IfMatch, Inbound, Parameters, Path, Query, Raw,
-    Whole,
+    Body, Described, Fault, FieldErrors, Form, FromPath, IfMatch, Inbound, Parameters, Path, Query,
+    Raw, Whole,
 };
 use crate::app::App;
 #[cfg(feature = "openapi")]
@@ -69,7 +69,7 @@ pub struct Judgement<'a> {
     /// The request.
     pub inbound: &'a Inbound,
     reads: Reads,
-    errors: Vec<FieldError>,
+    errors: FieldErrors,
 }
 
 /// An argument of a handler that is no caller.
@@ -124,12 +124,12 @@ macro_rules! describes {
 
 impl<'a> Judgement<'a> {
     pub(crate) fn new(app: &'a App, inbound: &'a Inbound, reads: Reads) -> Self {
-        Self { app, inbound, reads, errors: Vec::new() }
+        Self { app, inbound, reads, errors: FieldErrors::default() }
     }
 
     /// Records faults.
-    pub fn add(&mut self, errors: impl IntoIterator<Item = FieldError>) {
-        self.errors.extend(errors);
+    pub fn add(&mut self, errors: impl Into<FieldErrors>) {
+        self.errors.merge(errors.into());
     }
 
     /// Records that the cursor is none of this list.
@@ -140,7 +140,7 @@ impl<'a> Judgement<'a> {
 
     /// Reads `T`, or records what is wrong with it.
     pub fn read<T: Deserr<FieldErrors>>(&mut self, fields: Value) -> Option<T> {
-        super::read(fields).map_err(|problem| self.add(problem.errors().to_vec())).ok()
+        super::read(fields).map_err(|problem| self.add(problem.errors().clone())).ok()
     }
 
     /// Keeps an argument, if it could be read, for its extraction.
@@ -201,10 +201,11 @@ impl<'a> Judgement<'a> {
                 repeated.insert(name);
             }
         }
-        let at = |name: &str| format!("/{}", super::escaped(name));
-        let detail = "This parameter is given more than once.";
+        let origin = ValuePointerRef::Origin;
         for name in repeated {
-            self.errors.push(FieldError::new(at(&name), "duplicate_parameter", detail));
+            self.errors.add_at(origin.push_key(&name), || {
+                Fault::new("duplicate_parameter", "This parameter is given more than once.")
+            });
         }
         if self.reads.query || self.inbound.row.oauth {
             return;
@@ -212,8 +213,9 @@ impl<'a> Judgement<'a> {
         let known = if self.reads.paging { "known are limit, cursor" } else { "there are none" };
         seen.retain(|name| !self.is_read_elsewhere(name));
         for name in seen {
-            let detail = format!("Unknown parameter; {known}.");
-            self.errors.push(FieldError::new(at(&name), "unknown_field", detail));
+            self.errors.add_at(origin.push_key(&name), || {
+                Fault::new("unknown_field", format!("Unknown parameter; {known}."))
+            });
         }
     }
 

@@ -9,6 +9,10 @@ use deserr::{
 };
 
 use crate::problem::FieldError;
+pub use crate::problem::FieldErrors;
+
+/// Bytes of a member's name in a pointer at most.
+const MAX_NAME: usize = 100;
 
 /// What is wrong with one field.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,26 +30,44 @@ impl Fault {
     }
 }
 
-/// All faults of one request.
-#[derive(Debug, Default)]
-pub struct FieldErrors(pub Vec<FieldError>);
-
 impl FieldErrors {
-    /// One fault at `location`.
+    /// One error at `location`.
     pub fn at(location: ValuePointerRef<'_>, fault: Fault) -> Self {
-        Self(vec![FieldError { pointer: pointer(location), fault }])
+        Self::from((pointer(location), fault))
+    }
+
+    /// Adds an error at `location`, which is written only if it is named.
+    pub fn add_at(&mut self, location: ValuePointerRef<'_>, fault: impl FnOnce() -> Fault) {
+        self.add(|| FieldError { pointer: pointer(location), fault: fault() });
     }
 }
 
-/// RFC 6901.
+/// RFC 6901. A name may be as long as a body: no more of it is written than an answer shows.
 fn pointer(location: ValuePointerRef<'_>) -> String {
-    match location {
-        ValuePointerRef::Origin => String::new(),
-        ValuePointerRef::Key { key, prev } => {
-            format!("{}/{}", pointer(*prev), super::escaped(key))
+    fn write(location: ValuePointerRef<'_>, text: &mut String) {
+        match location {
+            ValuePointerRef::Origin => {}
+            ValuePointerRef::Key { key, prev } => {
+                write(*prev, text);
+                text.push('/');
+                match key.get(..key.floor_char_boundary(MAX_NAME)) {
+                    Some(start) if start.len() < key.len() => {
+                        text.push_str(&super::escaped(start));
+                        text.push('…');
+                    }
+                    _ => text.push_str(&super::escaped(key)),
+                }
+            }
+            ValuePointerRef::Index { index, prev } => {
+                write(*prev, text);
+                text.push('/');
+                text.push_str(&index.to_string());
+            }
         }
-        ValuePointerRef::Index { index, prev } => format!("{}/{index}", pointer(*prev)),
     }
+    let mut text = String::new();
+    write(location, &mut text);
+    text
 }
 
 impl MergeWithError<FieldErrors> for FieldErrors {
@@ -54,8 +76,13 @@ impl MergeWithError<FieldErrors> for FieldErrors {
         other: FieldErrors,
         _: ValuePointerRef<'_>,
     ) -> ControlFlow<Self, Self> {
-        let mut all = own.unwrap_or_default();
-        all.0.extend(other.0);
+        let all = match own {
+            None => other,
+            Some(mut all) => {
+                all.merge(other);
+                all
+            }
+        };
         ControlFlow::Continue(all)
     }
 }
@@ -66,37 +93,37 @@ impl DeserializeError for FieldErrors {
         error: ErrorKind<'_, V>,
         location: ValuePointerRef<'_>,
     ) -> ControlFlow<Self, Self> {
-        let new = match error {
-            ErrorKind::MissingField { field } => Self::at(
-                location.push_key(field),
-                Fault::new("required", "This field is required."),
-            ),
-            ErrorKind::UnknownKey { key, accepted } => Self::at(
-                location.push_key(key),
-                Fault::new(
-                    "unknown_field",
-                    match accepted {
-                        [] => "Unknown; there are no fields.".to_owned(),
-                        known => format!("Unknown; known are {}.", known.join(", ")),
-                    },
-                ),
-            ),
-            ErrorKind::UnknownValue { accepted, .. } => Self::at(
-                location,
-                Fault::new("invalid_choice", format!("Must be one of {}.", accepted.join(", "))),
-            ),
-            ErrorKind::IncorrectValueKind { accepted, .. } => Self::at(
-                location,
-                Fault::new("invalid_type", format!("Must be {}.", kinds(accepted))),
-            ),
-            ErrorKind::BadSequenceLen { expected, .. } => Self::at(
-                location,
-                Fault::new("invalid_length", format!("Must have {expected} elements.")),
-            ),
-            ErrorKind::Unexpected { msg } => Self::at(location, Fault::new("invalid_value", msg)),
-        };
-        Self::merge(own, new, location)
+        let mut all = own.unwrap_or_default();
+        match error {
+            ErrorKind::MissingField { field } => all.add_at(location.push_key(field), || {
+                Fault::new("required", "This field is required.")
+            }),
+            ErrorKind::UnknownKey { key, accepted } => {
+                all.add_at(location.push_key(key), || unknown_field(accepted));
+            }
+            ErrorKind::UnknownValue { accepted, .. } => all.add_at(location, || {
+                Fault::new("invalid_choice", format!("Must be one of {}.", accepted.join(", ")))
+            }),
+            ErrorKind::IncorrectValueKind { accepted, .. } => all.add_at(location, || {
+                Fault::new("invalid_type", format!("Must be {}.", kinds(accepted)))
+            }),
+            ErrorKind::BadSequenceLen { expected, .. } => all.add_at(location, || {
+                Fault::new("invalid_length", format!("Must have {expected} elements."))
+            }),
+            ErrorKind::Unexpected { msg } => {
+                all.add_at(location, || Fault::new("invalid_value", msg));
+            }
+        }
+        ControlFlow::Continue(all)
     }
+}
+
+fn unknown_field(known: &[&str]) -> Fault {
+    let detail = match known {
+        [] => "Unknown; there are no fields.".to_owned(),
+        known => format!("Unknown; known are {}.", known.join(", ")),
+    };
+    Fault::new("unknown_field", detail)
 }
 
 fn kinds(accepted: &[ValueKind]) -> String {

@@ -7,9 +7,12 @@ use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visi
 use serde_json::{Map, Number, Value};
 
 use crate::problem::{Code, Problem};
+use crate::size::cut;
 
 /// Levels of arrays and objects in a body (docs/conventions.md §1).
 const MAX_DEPTH: usize = 64;
+/// Bytes of a member's name in a detail at most.
+const MAX_NAME: usize = 100;
 
 /// Parses a body.
 ///
@@ -96,9 +99,10 @@ impl<'de> Visitor<'de> for Strict {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
         let inner = self.deeper()?;
         let mut object = Map::new();
-        while let Some(key) = map.next_key::<String>()? {
+        while let Some(mut key) = map.next_key::<String>()? {
             let value = map.next_value_seed(inner)?;
             if object.contains_key(&key) {
+                cut(&mut key, MAX_NAME);
                 return Err(A::Error::custom(format_args!("duplicate key `{key}`")));
             }
             object.insert(key, value);

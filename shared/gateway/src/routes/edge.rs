@@ -107,6 +107,8 @@ fn finish(app: &App, context: &Context, method: &Method, response: &mut Response
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
     }
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    // An address may hold a token: of a preview, say, whose style sheet asks others for pictures.
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     let hsts = HeaderValue::from_static("max-age=63072000; includeSubDomains");
     headers.insert(header::STRICT_TRANSPORT_SECURITY, hsts);
     if app.config.development {

@@ -388,10 +388,14 @@ where
 
 impl Claim {
     /// Adds the completion of this claim's record to a transaction.
-    fn complete(&self, write: Write, answer: &Answer, now: Timestamp) -> Write {
-        match self.completion(answer, now) {
+    pub(crate) fn complete(&self, write: Write, answer: &Answer, now: Timestamp) -> Write {
+        let write = match self.completion(answer, now) {
             Ok(change) => write.update(self.key(), change, Code::RequestInProgress),
             Err(defect) => Write { defect: Some(defect), ..write },
+        };
+        match self.guarded(now) {
+            Some((key, change)) => write.update(key, change, Code::IdempotencyKeyReused),
+            None => write,
         }
     }
 }

@@ -38,23 +38,23 @@ impl Deserr<FieldErrors> for Metadata {
             return BTreeMap::<String, Kept>::deserialize_from_value(value, location)
                 .map(|_| Self::default());
         };
-        let (mut entries, mut faults) = (BTreeMap::new(), Vec::new());
+        let (mut entries, mut faults) = (BTreeMap::new(), FieldErrors::default());
         for (name, text) in map.into_iter() {
             let place = location.push_key(&name);
             if Name::from_text(&name).is_err() {
-                let fault = Fault::new("invalid_name", "A name has 1 to 40 characters.");
-                faults.extend(FieldErrors::at(place, fault).0);
+                faults
+                    .add_at(place, || Fault::new("invalid_name", "A name has 1 to 40 characters."));
             }
             match Kept::deserialize_from_value(text.into_value(), place) {
                 Ok(text) => drop(entries.insert(name, text.into())),
-                Err(found) => faults.extend(found.0),
+                Err(found) => faults.merge(found),
             }
         }
         if entries.len() > MOST_METADATA {
             let detail = format!("Must have at most {MOST_METADATA} entries.");
-            faults.extend(FieldErrors::at(location, Fault::new("too_many", detail)).0);
+            faults.add_at(location, || Fault::new("too_many", detail));
         }
-        if faults.is_empty() { Ok(Self(entries)) } else { Err(FieldErrors(faults)) }
+        if faults.is_empty() { Ok(Self(entries)) } else { Err(faults) }
     }
 }
 

@@ -47,16 +47,15 @@ impl Deserr<FieldErrors> for AddressInput {
         let json = serde_json::Value::from(value);
         let faults = faults_in_country(&json);
         let read = Fields::deserialize_from_value(json.into_value(), location);
-        let known = read.as_ref().err().map(|errors| errors.0.clone()).unwrap_or_default();
-        let mut all = known.clone();
+        let mut all = read.as_ref().err().cloned().unwrap_or_default();
+        let known: Vec<String> = all.iter().map(|error| error.pointer.clone()).collect();
         for (field, fault) in faults {
-            let mut here = FieldErrors::at(location.push_key(field), fault).0;
-            here.retain(|error| known.iter().all(|known| known.pointer != error.pointer));
-            all.extend(here);
+            let here = FieldErrors::at(location.push_key(field), fault);
+            all.extend(here.iter().filter(|error| !known.contains(&error.pointer)).cloned());
         }
         match read {
             Ok(fields) if all.is_empty() => Ok(Self(fields)),
-            _ => Err(FieldErrors(all)),
+            _ => Err(all),
         }
     }
 }

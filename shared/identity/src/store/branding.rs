@@ -115,16 +115,17 @@ impl Deserr<FieldErrors> for SocialLinks {
     ) -> Result<Self, FieldErrors> {
         let AtMost(links) =
             AtMost::<SocialLink, MAX_SOCIAL_LINKS>::deserialize_from_value(value, location)?;
-        let (mut seen, mut errors) = (Vec::new(), Vec::new());
+        let (mut seen, mut errors) = (Vec::new(), FieldErrors::default());
         for (index, link) in links.iter().enumerate() {
             if link.network != SocialNetwork::Other && seen.contains(&link.network) {
-                let fault = Fault::new("duplicate", "Name each network once.");
                 let link = location.push_index(index);
-                errors.extend(FieldErrors::at(link.push_key("network"), fault).0);
+                errors.add_at(link.push_key("network"), || {
+                    Fault::new("duplicate", "Name each network once.")
+                });
             }
             seen.push(link.network);
         }
-        if errors.is_empty() { Ok(Self(links)) } else { Err(FieldErrors(errors)) }
+        if errors.is_empty() { Ok(Self(links)) } else { Err(errors) }
     }
 }
 

@@ -4,6 +4,7 @@ use rawzip::ZipSliceArchive;
 
 use super::entry::Entry;
 use crate::finding::{Code, Finding};
+use crate::findings::Findings;
 
 /// Bytes of the end of the directory without its comment (PKWARE's ZIP application note, §4.3.16).
 const END: usize = 22;
@@ -66,7 +67,7 @@ pub(super) fn judge_extents(
     entries: &[Entry<'_>],
     directory: u64,
     is_complete: bool,
-    findings: &mut Vec<Finding>,
+    findings: &mut Findings,
 ) {
     let mut extents: Vec<(u64, u64, &Entry<'_>)> = entries
         .iter()

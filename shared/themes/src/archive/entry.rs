@@ -9,6 +9,7 @@ use rawzip::{CompressionMethod, ZipFileHeaderRecord, ZipSliceArchive, ZipSliceEn
 use super::MAX_RATIO;
 use super::directory::{u16_at, u32_at};
 use crate::finding::{Code, Finding};
+use crate::findings::Findings;
 
 /// Bit 0: encrypted; bit 6: strongly; bit 13: the directory's values are masked (PKWARE's ZIP application note, §4.4.4).
 const ENCRYPTED: u16 = 1 | 1 << 6 | 1 << 13;
@@ -83,7 +84,7 @@ impl<'a> Entry<'a> {
     }
 
     /// Says everything that is wrong with it.
-    pub(super) fn judge(&self, findings: &mut Vec<Finding>) {
+    pub(super) fn judge(&self, findings: &mut Findings) {
         let shown = self.shown();
         findings.extend(
             self.problems.iter().map(|(code, detail)| Finding::new(*code, &shown, *detail)),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::entry::Entry;
 use crate::finding::{Code, Finding};
+use crate::findings::Findings;
 
 /// Bytes of a path (our choice).
 const MAX_PATH: usize = 200;
@@ -14,10 +15,7 @@ const DEVICES: &[&str] = &["con", "prn", "aux", "nul", "com", "lpt"];
 
 /// The names of files that are good, by the number of their entries; what is wrong with the others
 /// is said. What systems and editors put there is neither.
-pub(super) fn accepted(
-    entries: &[Entry<'_>],
-    findings: &mut Vec<Finding>,
-) -> BTreeMap<usize, String> {
+pub(super) fn accepted(entries: &[Entry<'_>], findings: &mut Findings) -> BTreeMap<usize, String> {
     let mut names = BTreeMap::new();
     let mut taken = Taken::default();
     for (index, entry) in entries.iter().enumerate() {

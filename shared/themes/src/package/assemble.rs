@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use super::json;
 use super::layout::{Files, ending, stem};
 use crate::finding::{Code, Finding, Report, below};
+use crate::findings::Findings;
 use crate::release::canonical;
 use crate::schema::{BlockType, Schema, SectionType, read, section};
 use crate::settings::{Content, Judge, MAX_CONTENT};
@@ -20,7 +21,7 @@ const NO_SETTINGS: &[&str] =
     &["sections", "blocks", "content_for_index", "platform_customizations"];
 
 /// What can be set, as far as the files say it; what is wrong with them is said.
-pub(super) fn schema(files: &Files, findings: &mut Vec<Finding>) -> Schema {
+pub(super) fn schema(files: &Files, findings: &mut Findings) -> Schema {
     let mut schema = Schema { locales: locales(files, findings), ..Schema::default() };
     if let Some(value) = value(files, read::PATH, findings) {
         let mut report = Report::about(read::PATH, findings);
@@ -48,7 +49,7 @@ pub(super) fn schema(files: &Files, findings: &mut Vec<Finding>) -> Schema {
 }
 
 /// A JSON file's value; none when there is no such file, or a finding says why.
-pub(super) fn value(files: &Files, path: &str, findings: &mut Vec<Finding>) -> Option<Value> {
+pub(super) fn value(files: &Files, path: &str, findings: &mut Findings) -> Option<Value> {
     let bytes = files.get(path)?.as_ref()?;
     match json::parse(bytes) {
         Ok(value) => Some(value),
@@ -70,7 +71,7 @@ fn texts<'a>(
     })
 }
 
-fn blocks(files: &Files, room: &mut usize, findings: &mut Vec<Finding>) -> Vec<BlockType> {
+fn blocks(files: &Files, room: &mut usize, findings: &mut Findings) -> Vec<BlockType> {
     let read = |(path, kind, text): (&String, &str, &str)| {
         let mut report = Report::about(path, findings);
         let value = section::embedded(text, room, &mut report)?;
@@ -82,7 +83,7 @@ fn blocks(files: &Files, room: &mut usize, findings: &mut Vec<Finding>) -> Vec<B
 fn sections<'a>(
     files: &'a Files,
     room: &mut usize,
-    findings: &mut Vec<Finding>,
+    findings: &mut Findings,
 ) -> Vec<(&'a String, Value, SectionType)> {
     let read = |(path, bytes): (&'a String, &'a Option<Vec<u8>>)| {
         let kind = stem(path, "sections", "liquid")?;
@@ -102,7 +103,7 @@ fn sections<'a>(
 }
 
 /// The languages of `locales/*.json`, the default first; files of the editor's texts are none.
-fn locales(files: &Files, findings: &mut Vec<Finding>) -> Vec<String> {
+fn locales(files: &Files, findings: &mut Findings) -> Vec<String> {
     let mut locales = Vec::new();
     let mut has_default = false;
     let paths: Vec<&String> = files.keys().filter(|path| path.starts_with("locales/")).collect();
@@ -130,7 +131,7 @@ fn locales(files: &Files, findings: &mut Vec<Finding>) -> Vec<String> {
 }
 
 /// What the theme looks like before anybody sets something.
-fn initial(files: &Files, schema: &Schema, findings: &mut Vec<Finding>) -> Content {
+fn initial(files: &Files, schema: &Schema, findings: &mut Findings) -> Content {
     let data = value(files, SETTINGS_DATA, findings);
     let mut report = Report::about(SETTINGS_DATA, findings);
     let (pointer, current) = data.map(|data| current(&data, &mut report)).unwrap_or_default();
@@ -182,7 +183,7 @@ fn current(data: &Value, report: &mut Report<'_>) -> (String, Value) {
 }
 
 /// Judges the pages and the groups of sections that nobody edits here: they must be drawn, too.
-fn judge_pages(files: &Files, schema: &Schema, findings: &mut Vec<Finding>) {
+fn judge_pages(files: &Files, schema: &Schema, findings: &mut Findings) {
     let is_page = |path: &&String| {
         ending(path) == "json"
             && (path.starts_with("templates/") || path.starts_with("sections/"))
@@ -205,7 +206,9 @@ fn judge_pages(files: &Files, schema: &Schema, findings: &mut Vec<Finding>) {
 
 /// Faults and notes of content as findings.
 fn tell(judge: Judge, report: &mut Report<'_>) {
-    for fault in judge.faults {
+    report.count(Code::SettingValueInvalid, judge.faults.more());
+    report.count(Code::SettingUnknown, judge.more_unknown);
+    for fault in judge.faults.iter() {
         let code = match fault.fault.code {
             "unknown_section" => Code::SectionTypeUnknown,
             "unknown_block" => Code::BlockTypeUnknown,
@@ -213,7 +216,7 @@ fn tell(judge: Judge, report: &mut Report<'_>) {
             "too_large" => Code::ContentTooLarge,
             _ => Code::SettingValueInvalid,
         };
-        report.say(code, &fault.pointer, fault.fault.detail);
+        report.say(code, &fault.pointer, fault.fault.detail.clone());
     }
     for note in judge.notes {
         report.say(note.code, &note.pointer, note.detail);

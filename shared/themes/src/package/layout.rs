@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::finding::{Code, Finding};
+use crate::findings::Findings;
 use crate::manifest;
 
 /// Files by their paths; without bytes where a finding says why they could not be read.
@@ -104,7 +105,7 @@ pub(super) fn stem<'a>(path: &'a str, directory: &str, ending: &str) -> Option<&
 
 /// The files that are a theme's, without the folder around everything if there is one. What is
 /// outside of a theme's directories is left out; what cannot be where it is is said.
-pub(super) fn place(files: Files, findings: &mut Vec<Finding>) -> Files {
+pub(super) fn place(files: Files, findings: &mut Findings) -> Files {
     let wrapper = wrapper(&files);
     let mut placed = Files::new();
     for (path, bytes) in files {
@@ -218,7 +219,7 @@ fn judge_content(ending: &str, bytes: &[u8]) -> Result<(), (Code, String)> {
 }
 
 /// What every theme has.
-fn require(files: &Files, findings: &mut Vec<Finding>) {
+fn require(files: &Files, findings: &mut Findings) {
     let any = |start: &str| {
         files.keys().any(|path| {
             path.strip_prefix(start).is_some_and(|rest| matches!(rest, "liquid" | "json"))

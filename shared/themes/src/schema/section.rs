@@ -155,9 +155,11 @@ pub(crate) fn presets(
         let given = as_content(kind, preset);
         let section = judge.section(schema, &given, &pointer);
         *room = judge.room();
-        for fault in &judge.faults {
+        for fault in judge.faults.iter() {
             report.say(Code::PresetInvalid, &fault.pointer, fault.fault.detail.clone());
         }
+        report.count(Code::PresetInvalid, judge.faults.more());
+        report.count(Code::SettingUnknown, judge.more_unknown);
         for note in judge.notes {
             report.say(note.code, &note.pointer, note.detail);
         }

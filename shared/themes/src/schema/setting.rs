@@ -277,9 +277,12 @@ impl Reader<'_, '_> {
         }
         let mut judge = Judge::default();
         let value = judge.value(setting, given, &pointer);
-        for fault in judge.faults {
-            self.report.say(Code::SettingDefaultInvalid, &fault.pointer, fault.fault.detail);
+        for fault in judge.faults.iter() {
+            let detail = fault.fault.detail.clone();
+            self.report.say(Code::SettingDefaultInvalid, &fault.pointer, detail);
         }
+        self.report.count(Code::SettingDefaultInvalid, judge.faults.more());
+        self.report.count(Code::SettingUnknown, judge.more_unknown);
         for note in judge.notes {
             self.report.say(note.code, &note.pointer, note.detail);
         }

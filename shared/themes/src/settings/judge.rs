@@ -5,11 +5,12 @@ mod page;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use gateway::problem::FieldError;
+use gateway::problem::{FieldError, FieldErrors};
 use serde_json::{Map, Value};
 
 use super::{MAX_CONTENT, value};
 use crate::finding::{Code, below};
+use crate::findings::MAX_LISTED;
 use crate::schema::{Setting, SettingKind};
 
 pub(crate) use page::block_type;
@@ -34,9 +35,11 @@ pub(crate) struct Judge {
     /// Whether there was too little once; that was said, and nothing is taken any more.
     is_full: bool,
     /// What cannot be taken.
-    pub(crate) faults: Vec<FieldError>,
+    pub(crate) faults: FieldErrors,
     /// What was left out or changed.
     pub(crate) notes: Vec<Note>,
+    /// How many settings that the theme does not have are in no note.
+    pub(crate) more_unknown: usize,
 }
 
 impl Default for Judge {
@@ -47,8 +50,14 @@ impl Default for Judge {
 
 impl Judge {
     /// A judge of values of at most so many bytes.
-    pub(crate) const fn with_room(room: usize) -> Self {
-        Self { room, is_full: false, faults: Vec::new(), notes: Vec::new() }
+    pub(crate) fn with_room(room: usize) -> Self {
+        Self {
+            room,
+            is_full: false,
+            more_unknown: 0,
+            faults: FieldErrors::default(),
+            notes: Vec::new(),
+        }
     }
 
     /// How many bytes there is room for still.
@@ -72,7 +81,7 @@ impl Judge {
     }
 
     fn fault(&mut self, pointer: &str, code: &'static str, detail: impl Into<String>) {
-        self.faults.push(FieldError::new(pointer, code, detail.into()));
+        self.faults.add(|| FieldError::new(pointer, code, detail.into()));
     }
 
     fn note(&mut self, pointer: String, code: Code, detail: &'static str) {
@@ -117,7 +126,11 @@ impl Judge {
         }
         for id in given.keys().filter(|id| !known.contains(id.as_str())) {
             let detail = "The theme has no such setting; it is left out.";
-            self.note(below(pointer, id), Code::SettingUnknown, detail);
+            if self.notes.len() < MAX_LISTED {
+                self.note(below(pointer, id), Code::SettingUnknown, detail);
+            } else {
+                self.more_unknown = self.more_unknown.saturating_add(1);
+            }
         }
         settings
     }
@@ -141,7 +154,7 @@ impl Judge {
                 Some(safe)
             }
             Err(fault) => {
-                self.faults.push(FieldError { pointer: pointer.to_owned(), fault });
+                self.faults.add(|| FieldError { pointer: pointer.to_owned(), fault });
                 None
             }
         }
@@ -168,7 +181,7 @@ impl Judge {
 
     fn name(&mut self, name: &str, pointer: &str) {
         if let Err(fault) = value::name(name) {
-            self.faults.push(FieldError { pointer: pointer.to_owned(), fault });
+            self.faults.add(|| FieldError { pointer: pointer.to_owned(), fault });
         }
     }
 }

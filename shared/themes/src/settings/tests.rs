@@ -6,18 +6,19 @@ use super::{
     Change, ChangeKind, Content, Draft, MAX_CONTENT, check, defaults, difference, upgrade,
 };
 use crate::finding::{Code, Report};
+use crate::findings::Findings;
 use crate::schema::{Schema, read, section};
 
 /// A schema of these settings, with a section `hero` of these settings and blocks `slide`.
 fn schema(settings: &Value, hero: &Value) -> Schema {
     let theme =
         json!([{"name": "theme_info", "theme_name": "x"}, {"name": "A", "settings": settings}]);
-    let mut findings = Vec::new();
+    let mut findings = Findings::default();
     let mut report = Report::about("x", &mut findings);
     let (theme_info, settings_schema) = read::theme(&theme, &mut report);
     let sections = vec![section::section("hero", hero, &mut report)];
     let mut schema = Schema { theme_info, settings_schema, sections, ..Schema::default() };
-    assert!(!crate::finding::has_errors(&findings), "{findings:#?}");
+    assert!(!findings.has_errors(), "{findings:#?}");
     schema.initial = check(&schema, &Draft::default()).unwrap().0;
     schema
 }
@@ -197,7 +198,7 @@ fn every_bad_setting_has_its_pointer() {
     );
     let odd = Draft { settings: json!([]), sections: json!(1), order: json!({}) };
     let pointers: Vec<String> =
-        check(&schema, &odd).unwrap_err().into_iter().map(|fault| fault.pointer).collect();
+        check(&schema, &odd).unwrap_err().iter().map(|fault| fault.pointer.clone()).collect();
     assert_eq!(pointers, ["/settings", "/sections"]);
 }
 
@@ -213,7 +214,7 @@ fn there_are_as_many_sections_and_blocks_as_the_schema_takes() {
     let faults = |sections: Value| -> Vec<(String, &'static str)> {
         let draft = Draft { sections, ..Draft::default() };
         let faults = check(&schema, &draft).err().unwrap_or_default();
-        faults.into_iter().map(|fault| (fault.pointer, fault.fault.code)).collect()
+        faults.iter().map(|fault| (fault.pointer.clone(), fault.fault.code)).collect()
     };
     let heroes = |count: usize| -> Value {
         (0..count)

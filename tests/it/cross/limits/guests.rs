@@ -1,11 +1,15 @@
 //! Idempotency keys of callers who have proven nothing.
 
-use support::{Client, Gateway, Market, Shopper, Value, json};
+use support::{Client, Gateway, Market, Reply, Shopper, Value, json};
 
 const KEY: &str = "0123456789abcdefghijkl";
 
 fn keyed(client: &Client, path: &str, ask: &Value, key: &str) -> support::Ask {
     client.post(path).json(ask.clone()).header("idempotency-key", key)
+}
+
+fn is_replayed(reply: &Reply) -> bool {
+    reply.header("idempotent-replayed") == Some("true")
 }
 
 #[tokio::test]
@@ -27,27 +31,94 @@ async fn a_guests_key_has_at_least_22_characters() {
 }
 
 #[tokio::test]
-async fn a_guests_order_and_its_token_are_replayed_to_nobody_else() {
+async fn a_guests_retry_from_another_network_is_the_same_order() {
     let market = Market::open().await;
-    let (path, client) = (market.orders_path(), market.gateway.client());
-    let book = market.stock(500, 5).await;
-    let ask = support::cart(&[(&book, 1)]);
-    let first = keyed(&client, &path, &ask, KEY).await.expect(201);
-    let again = keyed(&client, &path, &ask, KEY).await.expect(201);
-    assert_eq!(again.text, first.text);
-    assert_eq!(again.header("idempotent-replayed"), Some("true"));
-    let stranger = keyed(&market.gateway.client(), &path, &ask, KEY).await.expect(201);
-    assert_eq!(stranger.header("idempotent-replayed"), None);
-    assert_ne!(stranger.str("/order/id"), first.str("/order/id"));
-    assert_ne!(stranger.str("/order_token"), first.str("/order_token"));
+    let path = market.orders_path();
+    let book = market.stock(1_000, 5).await;
+    let (card, code) = market.gift_card(800).await;
+    let mut ask = support::cart(&[(&book, 1)]);
+    ask["gift_card_codes"] = json!([code]);
+    let first = keyed(&market.gateway.client(), &path, &ask, KEY).await.expect(201);
+    for client in [market.gateway.client(), market.gateway.client()] {
+        let again = keyed(&client, &path, &ask, KEY).await.expect(201);
+        assert_eq!((&again.text, is_replayed(&again)), (&first.text, true));
+    }
+    assert_eq!(market.balance(&card).await, 0);
+    assert_eq!(market.levels(&book).await, [4, 1, 0, 5]);
+    assert_eq!(market.gateway.events("order.created").await.len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_guests_order_is_placed_once_from_two_networks_at_once() {
+    let market = Market::open().await;
+    let path = market.orders_path();
+    let book = market.stock(1_000, 50).await;
+    let (card, code) = market.gift_card(10_000).await;
+    let mut ask = support::cart(&[(&book, 1)]);
+    ask["gift_card_codes"] = json!([code]);
+    for turn in 0..5 {
+        let key = format!("{KEY}-{turn}");
+        let answers = support::race(6, || {
+            let sent = keyed(&market.gateway.client(), &path, &ask, &key);
+            async move { sent.await.expect(201) }
+        })
+        .await;
+        assert!(answers.iter().all(|answer| answer.text == answers[0].text));
+        assert_eq!(answers.iter().filter(|answer| !is_replayed(answer)).count(), 1);
+    }
+    assert_eq!(market.levels(&book).await, [45, 0, 5, 50]);
+    assert_eq!(market.balance(&card).await, 5_000);
+}
+
+/// Who knows a key and not what was sent with it learns nothing, and is in nobody's way.
+#[tokio::test]
+async fn a_guests_key_is_of_no_use_without_its_body() {
+    let market = Market::open().await;
+    let path = market.orders_path();
+    let book = market.stock(500, 9).await;
+    let (mine, other) = (support::cart(&[(&book, 1)]), support::cart(&[(&book, 2)]));
+    let (guest, stranger) = (market.gateway.client(), market.gateway.client());
+    let theirs = keyed(&stranger, &path, &other, KEY).await.expect(201);
+    let first = keyed(&guest, &path, &mine, KEY).await.expect(201);
+    assert!(!is_replayed(&first) && !is_replayed(&theirs));
+    assert_ne!(first.str("/order/id"), theirs.str("/order/id"));
+    assert_ne!(first.str("/order_token"), theirs.str("/order_token"));
+    let again = keyed(&guest.elsewhere(), &path, &mine, KEY).await.expect(201);
+    assert_eq!((&again.text, is_replayed(&again)), (&first.text, true));
+    // A cart that was changed is no second order of the same guest.
+    let changed = support::cart(&[(&book, 3)]);
+    for _ in 0..2 {
+        let refused = keyed(&guest, &path, &changed, KEY).await.expect(422);
+        refused.problem("idempotency_key_reused");
+    }
+    let odd = json!({"items": []});
+    keyed(&guest, &path, &odd, KEY).await.expect(422).problem("idempotency_key_reused");
+    assert_eq!(market.gateway.events("order.created").await.len(), 2);
     // Nor does a made-up token make a guest somebody else.
-    let odd =
-        keyed(&market.gateway.client(), &path, &ask, "k").header("x-service-order-token", "x");
+    let odd = keyed(&market.gateway.client(), &path, &mine, "k");
+    let odd = odd.header("x-service-order-token", "x");
     odd.await.expect(400).problem("idempotency_key_too_short");
 }
 
+/// Where the key is claimed before the effect.
 #[tokio::test]
-async fn every_anonymous_post_binds_its_key_to_the_client() {
+async fn a_guests_form_is_sent_once_from_two_networks() {
+    let market = Market::open().await;
+    let path = format!("/v1/storefront/{}/forms/contact", market.store.subdomain);
+    let ask = json!({"fields": {"email": "ann@example.com", "message": "Is it blue?"}});
+    let guest = market.gateway.client();
+    let first = keyed(&guest, &path, &ask, KEY).await;
+    assert!(first.status < 300, "{}", first.text);
+    let again = keyed(&guest.elsewhere(), &path, &ask, KEY).await.expect(first.status);
+    assert_eq!((&again.text, is_replayed(&again)), (&first.text, true));
+    let other = json!({"fields": {"email": "ann@example.com", "message": "Is it red?"}});
+    keyed(&guest, &path, &other, KEY).await.expect(422).problem("idempotency_key_reused");
+    let fresh = keyed(&guest.elsewhere(), &path, &other, KEY).await.expect(first.status);
+    assert!(!is_replayed(&fresh));
+}
+
+#[tokio::test]
+async fn where_somebody_signs_in_a_key_counts_for_its_network_alone() {
     let gateway = Gateway::start().await;
     let merchant = support::Merchant::sign_up(&gateway).await;
     let store = merchant.open_shop().await;

@@ -177,3 +177,58 @@ async fn an_outage_gives_up_no_event_however_old_it_is() {
     watched.gateway.sweep().await;
     watched.receiver.wait_for_event("store.updated").await;
 }
+
+/// However many deliveries there should be, a call reads what it is charged, and the next goes on.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn verifying_the_outbox_reads_what_it_is_charged() {
+    const SUBSCRIBED: usize = 24;
+    const RENAMED: usize = 50;
+    let watched = Watched::by(Behaviour::Status(200)).await;
+    let owner = watched.owner();
+    for number in 1..SUBSCRIBED {
+        let url = watched.receiver.url(&format!("/hooks/{number}"));
+        let ask = json!({"url": url, "event_types": ["store.updated"]});
+        owner.post(SUBSCRIPTIONS).json(ask).await.expect(201);
+    }
+    for number in 0..RENAMED {
+        watched.rename(&format!("Name {number}")).await;
+    }
+    let deliveries = || watched.gateway.items_of("delivery", "DLV#");
+    eventually(Duration::from_secs(120), || async {
+        (deliveries().await.len() == SUBSCRIBED * RENAMED).then_some(())
+    })
+    .await;
+    watched.gateway.quiet().await;
+    let (calls, missing) = walk_outbox(&watched).await;
+    assert_eq!(missing, 0);
+    assert!(calls > 1, "there are more than one call reads");
+    for delivery in deliveries().await {
+        let part = |name: &str| delivery[name].as_str().expect("a key").to_owned();
+        let key = gateway::item::Key::new(part("PK"), part("SK"));
+        watched.gateway.app().table.write().delete(&key).commit().await.expect("it is deleted");
+    }
+    let (calls, missing) = walk_outbox(&watched).await;
+    assert!(calls > 1 && missing >= SUBSCRIBED * RENAMED, "{missing} in {calls} calls");
+}
+
+/// Verifies the outbox from now back to its beginning: in how many calls, and what they miss.
+async fn walk_outbox(watched: &Watched) -> (usize, usize) {
+    let (mut calls, mut missing, mut path) = (0, 0, "/v1/operations/outbox/verify".to_owned());
+    loop {
+        watched.gateway.advance(MINUTE);
+        let found = watched.owner().get(&path).await.expect(200);
+        calls += 1;
+        missing += usize::try_from(found.int("/missing")).expect("a count");
+        assert_eq!(found.int("/orphan"), 0, "{}", found.text);
+        // 100 points are 2,000 units; a page more may have been under way.
+        assert!(found.tenths() <= 25_000, "{} tenths", found.tenths());
+        let cost = found.header("x-service-cost-actual").and_then(|cost| cost.parse::<u32>().ok());
+        assert!(cost >= Some(found.tenths().div_ceil(200).max(100)), "{cost:?}");
+        if found.at("/truncated") != true {
+            return (calls, missing);
+        }
+        let from = found.str("/verified_from");
+        path = format!("/v1/operations/outbox/verify?since={}&until={from}", found.str("/since"));
+        assert!(calls < 20, "it gets on");
+    }
+}

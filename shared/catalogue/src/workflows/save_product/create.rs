@@ -75,7 +75,7 @@ impl Rules for CreateRequest {
         for (index, choice) in choices.enumerate() {
             faults.judge_choice(&options, &choice, &format!("/variants/{index}"));
         }
-        faults.done().err().map(|problem| problem.errors().to_vec()).unwrap_or_default()
+        faults.into_errors()
     }
 }
 

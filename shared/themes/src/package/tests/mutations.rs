@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use super::zip::zip;
 use super::{entries, read, theme};
 use crate::finding;
+use crate::findings::MAX_LISTED;
 
 fn good() -> Vec<u8> {
     zip(&entries(&theme()))
@@ -14,8 +15,7 @@ fn good() -> Vec<u8> {
 fn holds(bytes: &[u8]) -> Result<(), TestCaseError> {
     let reading = read(bytes);
     prop_assert_eq!(reading.package.is_none(), finding::has_errors(&reading.findings));
-    let most = finding::Code::ALL.len().saturating_mul(finding::MAX_OF_A_CODE + 1);
-    prop_assert!(reading.findings.len() <= most);
+    prop_assert!(reading.findings.len() <= MAX_LISTED + 1);
     prop_assert!(reading.unpacked <= (32 << 20) + 1_000);
     Ok(())
 }

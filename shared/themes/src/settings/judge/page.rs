@@ -198,7 +198,7 @@ impl Judge {
             _ => Err(Fault::new("invalid_type", "Must be a string.")),
         };
         judged
-            .map_err(|fault| self.faults.push(FieldError { pointer: pointer.to_owned(), fault }))
+            .map_err(|fault| self.faults.add(|| FieldError { pointer: pointer.to_owned(), fault }))
             .ok()
     }
 
