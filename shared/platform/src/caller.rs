@@ -105,6 +105,8 @@ pub struct AppActor {
     pub app_id: AppId,
     /// Its installation.
     pub installation_id: InstallationId,
+    /// The installation's generation: that of the token.
+    pub generation: u64,
     /// What its token may do.
     pub scopes: Scopes,
     /// The merchant who uses it, for embedded tokens.

@@ -102,7 +102,8 @@ pub(super) async fn open_app_token(
         return Err(no_such_store(inbound));
     }
     let merchant_id = bound.map(|(merchant, _)| merchant);
-    Ok((AppActor { app_id, installation_id, scopes, merchant_id }, store))
+    let generation = token.generation;
+    Ok((AppActor { app_id, installation_id, generation, scopes, merchant_id }, store))
 }
 
 /// The claims of a token whose signature, issuer, audience and times hold.
