@@ -1,6 +1,7 @@
 //! What holds of every family, and of the system as a whole.
 
 mod amounts;
+mod authority;
 mod binaries;
 mod boundaries;
 mod contract;
@@ -14,6 +15,7 @@ mod mail;
 mod methods;
 mod objects;
 mod paging;
+mod permanent;
 mod reference;
 mod requests;
 mod samples;

@@ -9,6 +9,8 @@
 //!   next run finds it.
 //! - *A job that fails* moves its own due mark on, and holds up no other of its batch. The message is
 //!   deleted: what is left is due in the table.
+//! - *A job that can never succeed* loses its due mark, which its item gets again with whatever changes it
+//!   next; it is told of in the log, and an alarm reads that.
 //! - *Workers that fall behind*: while enough batches wait in the queue, a run sends no more.
 
 use std::time::Duration;
@@ -17,8 +19,8 @@ use aws_lambda_events::event::sqs::{SqsBatchResponse, SqsEvent, SqsMessage};
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt, StreamExt, TryStreamExt};
 use gateway::app::App;
-use gateway::item::Key;
-use gateway::outbox::{Due, SHARDS};
+use gateway::item::{Item, Key};
+use gateway::outbox::{Due, Marked, SHARDS, settled};
 use gateway::problem::Problem;
 use gateway::queue::QueueName;
 use sales::order::Order;
@@ -191,8 +193,10 @@ async fn process(app: &App, batch: &JobBatch) -> Result<JobReport, Problem> {
             .await
         }
     };
-    for outcome in outcomes {
-        tally.count(unless_lost(outcome));
+    for (key, version, outcome) in outcomes {
+        // A payment has moved its mark on before it began.
+        let mark = Marked::ByOrAfter(app.clock.now(), version);
+        tally.count(settled(&app.table, &key, mark, unless_lost(outcome)).await);
     }
     let (done, failures) = (tally.done, tally.failed);
     let report = JobReport { failures, ..JobReport::default() };
@@ -205,11 +209,15 @@ async fn process(app: &App, batch: &JobBatch) -> Result<JobReport, Problem> {
 
 /// Does these jobs, several side by side. Boxed: what asks a provider is deep, and held by the whole
 /// function.
-async fn at_once<'a, T>(
+async fn at_once<'a, T: Item>(
     jobs: Vec<T>,
     job: impl Fn(T) -> BoxFuture<'a, Result<bool, Problem>>,
-) -> Vec<Result<bool, Problem>> {
-    futures_util::stream::iter(jobs).map(job).buffer_unordered(AT_ONCE).collect().await
+) -> Vec<(Key, u64, Result<bool, Problem>)> {
+    let keyed = |one: T| {
+        let (key, version) = (one.key(), one.version());
+        job(one).map(move |outcome| (key, version, outcome))
+    };
+    futures_util::stream::iter(jobs).map(keyed).buffer_unordered(AT_ONCE).collect().await
 }
 
 #[cfg(test)]

@@ -13,6 +13,9 @@
 //! - *The same record twice, or stream and sweep at once*: the deliveries are there, and the event is no
 //!   longer pending, so its mark is refused, and that is success.
 //! - *A message twice*: the worker claims each attempt once.
+//! - *An error that would be the same again* (`Problem::is_permanent`): what it happened to is given up at the
+//!   first try, events as `failed`, and other due work by losing its mark. No record and no message is brought
+//!   again for it.
 //!
 //! Each minute it also looks how the platform is doing ([`look`]).
 //!
@@ -137,12 +140,22 @@ pub async fn handle_stream(app: &App, event: StreamEvent) -> BatchResponse {
             Ok(Some(News::Mail(id))) => mails.push((id, sequence)),
             Ok(Some(News::Stock(level))) => levels.push((*level, sequence)),
             Ok(None) => {}
+            // The sweep meets it by its due mark, and gives it up.
+            Err(problem) if problem.is_permanent() => {
+                tracing::error!(cause = %problem, sequence, "a record cannot be read");
+            }
             Err(problem) => failed.push((sequence, problem)),
         }
     }
     let (published, queued, told) =
         tokio::join!(publish_news(app, groups), queue_mails(app, mails), restock(app, levels));
-    failed.extend(queued.into_iter().chain(told));
+    // What can never be done is not brought again: whatever stands behind it would wait.
+    let (hopeless, passing): (Vec<_>, Vec<_>) =
+        queued.into_iter().chain(told).partition(|(_, problem)| problem.is_permanent());
+    for (sequence, problem) in hopeless {
+        tracing::error!(cause = %problem, sequence, "record given up");
+    }
+    failed.extend(passing);
     let mut changed = ChangedProducts::default();
     for Outcome { group, done, failure } in published {
         for event in &done {

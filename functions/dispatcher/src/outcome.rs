@@ -3,6 +3,7 @@
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::Item;
+use gateway::outbox::{Marked, give_up};
 use gateway::problem::{Code, Problem};
 use gateway::table::{Changed, Write};
 use ground::event::{Event, EventGroup, OutboxState};
@@ -41,7 +42,7 @@ pub(crate) async fn mark(
         };
         let ending = match composed {
             Ok(letter) => Ending::Published(letter.map(Box::new)),
-            Err(problem) if problem.code == Code::Internal => {
+            Err(problem) if problem.is_permanent() => {
                 problem.log();
                 Ending::Failed(problem.code.as_str())
             }
@@ -55,7 +56,29 @@ pub(crate) async fn mark(
     }
     match write(app, group.clone(), &moves).await {
         Ok(()) => Outcome { group, done, failure },
+        Err(problem) if problem.is_permanent() => {
+            let failure = end(app, &group, moves, &problem).await.err().or(failure);
+            Outcome { group, done: Vec::new(), failure }
+        }
         Err(problem) => Outcome { group, done: Vec::new(), failure: Some(problem) },
+    }
+}
+
+/// Marks events as failed whose next state can never be written as it should be: with nothing that follows from
+/// them. Where not even that can be, nobody comes back to them.
+async fn end(
+    app: &App,
+    group: &EventGroup,
+    moves: Vec<Move>,
+    problem: &Problem,
+) -> Result<(), Problem> {
+    let failed = |one: Move| Move { ending: Ending::Failed(problem.code.as_str()), ..one };
+    let moves: Vec<Move> = moves.into_iter().map(failed).collect();
+    match write(app, group.clone(), &moves).await {
+        Err(again) if again.is_permanent() => {
+            give_up(&app.table, &group.key(), Marked::Ever, problem).await
+        }
+        outcome => outcome,
     }
 }
 

@@ -14,7 +14,7 @@ use futures_util::stream::{self, StreamExt};
 use gateway::app::App;
 use gateway::canary::FaultKind;
 use gateway::item::{Item, Key};
-use gateway::problem::{Code, Problem};
+use gateway::problem::Problem;
 use ground::event::{Event, EventGroup};
 
 use crate::PARALLEL;
@@ -157,7 +157,7 @@ async fn make_in_order(
     for (event, plan) in planned {
         let ahead = all.iter().filter(|(ahead, _, _)| ahead.entity_id == event.entity_id);
         let mut failures = ahead.filter_map(|(_, _, made)| made.as_ref().err());
-        let held_up = failures.find(|problem| problem.code != Code::Internal).cloned();
+        let held_up = failures.find(|problem| !problem.is_permanent()).cloned();
         let made = match (held_up, plan) {
             (Some(problem), _) | (None, Err(problem)) => (event, Vec::new(), Err(problem)),
             (None, Ok(deliveries)) => {

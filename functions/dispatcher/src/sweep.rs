@@ -14,7 +14,7 @@ use delivery::run::{self, RunMessage};
 use futures_util::StreamExt;
 use gateway::app::App;
 use gateway::item::{Item, Key};
-use gateway::outbox::{Due, SHARDS};
+use gateway::outbox::{Due, Marked, SHARDS, settled};
 use gateway::problem::{Code, Problem};
 use ground::event::EventGroup;
 use ground::id::MailId;
@@ -133,7 +133,8 @@ pub async fn sweep(app: &App) -> SweepReport {
     report
 }
 
-/// Counts what was done and what failed: one piece of work that fails, fails alone.
+/// Counts what was done and what failed: one piece of work that fails, fails alone, and one that always would
+/// is not met again.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Tally {
     pub(crate) done: usize,
@@ -143,6 +144,12 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
+    /// Counts what became of the work of this key, which is given up when it can never succeed.
+    pub(crate) async fn settle(&mut self, app: &App, key: &Key, outcome: Result<bool, Problem>) {
+        let due = Marked::By(app.clock.now());
+        self.count(settled(&app.table, key, due, outcome).await);
+    }
+
     pub(crate) fn count(&mut self, outcome: Result<bool, Problem>) {
         match outcome {
             Ok(true) => self.done = self.done.saturating_add(1),
@@ -194,7 +201,7 @@ pub(crate) async fn load<T: Item>(
     for key in keys {
         match batch.take(key) {
             Ok(item) => found.extend(item),
-            Err(problem) => tally.count(Err(problem)),
+            Err(problem) => tally.settle(app, key, Err(problem)).await,
         }
     }
     Ok(found)
@@ -250,7 +257,7 @@ async fn deliveries(app: &App, keys: &[Key], tally: &mut Tally) -> Result<(), Pr
             let delay = delivery.delay(app.clock.now()).unwrap_or_default();
             messages.push((delivery.message(), delay));
         }
-        tally.count(outcome);
+        tally.settle(app, &delivery.key(), outcome).await;
     }
     app.queue(delivery::delivery::QUEUE).send(&messages).await
 }
@@ -285,7 +292,7 @@ async fn redactions(app: &App, keys: &[Key], tally: &mut Tally) -> Result<(), Pr
         let redacted = Store { redact_at: None, ..store.changed(now) };
         let event = redacted.event(&STORE_REDACTED, &app.config.base_url, now);
         let write = store::replace(app.table.write(), &redacted).emit(event);
-        tally.count(is_written(write.commit().await));
+        tally.settle(app, &store.key(), is_written(write.commit().await)).await;
     }
     Ok(())
 }
@@ -294,7 +301,8 @@ async fn redactions(app: &App, keys: &[Key], tally: &mut Tally) -> Result<(), Pr
 async fn categories(app: &App, keys: &[Key], tally: &mut Tally) -> Result<(), Problem> {
     for drain in load::<CategoryDrain>(app, keys, tally).await? {
         if drain.is_due(app.clock.now()) {
-            tally.count(is_written(continue_drain(app, &drain).await));
+            let outcome = is_written(continue_drain(app, &drain).await);
+            tally.settle(app, &drain.key(), outcome).await;
         }
     }
     Ok(())
@@ -304,7 +312,8 @@ async fn categories(app: &App, keys: &[Key], tally: &mut Tally) -> Result<(), Pr
 async fn products(app: &App, keys: &[Key], tally: &mut Tally) -> Result<(), Problem> {
     for deferred in load::<DeferredWork>(app, keys, tally).await? {
         if deferred.is_due(app.clock.now()) {
-            tally.count(is_written(deferred.execute(app).await));
+            let outcome = is_written(deferred.execute(app).await);
+            tally.settle(app, &deferred.key(), outcome).await;
         }
     }
     Ok(())

@@ -80,6 +80,8 @@ pub struct Options {
     /// Whether the table's stream is handed on; without it the sweep alone moves events
     /// (docs/platform.md §2).
     pub has_stream: bool,
+    /// Whether the steps of long work are taken; without it a test takes them itself.
+    pub has_runner: bool,
     /// How often due work is swept; nothing leaves it to [`System::sweep`].
     pub sweep_every: Option<Duration>,
     /// A directory where it is written down at the end which of its settings and permissions each
@@ -94,6 +96,7 @@ impl Default for Options {
             port: Some(0),
             embedded: embedded::Options::default(),
             has_stream: true,
+            has_runner: true,
             sweep_every: None,
             record_use: None,
         }
@@ -141,7 +144,8 @@ impl System {
         let router = functions::front(&functions)?;
         let mut tasks = JoinSet::new();
         let (stream, sweep) = (options.has_stream, options.sweep_every);
-        pumps::start(&embedded, &functions, stream, sweep, &mut tasks)?;
+        let has_runner = options.has_runner;
+        pumps::start(&embedded, &functions, (stream, has_runner), sweep, &mut tasks)?;
         Ok(Self { tasks, socket, server: None, router, functions, embedded, url })
     }
 

@@ -215,6 +215,7 @@ async fn serve(run: Run, answering: &Handle) -> Result<(), AnyError> {
             ..embedded::Options::default()
         },
         has_stream: true,
+        has_runner: true,
         sweep_every: Some(MINUTE),
         record_use: None,
     })

@@ -60,7 +60,7 @@ const MARKS_AT_A_LOOK: i32 = 1_000;
 pub(crate) fn start(
     embedded: &Arc<Embedded>,
     functions: &Functions,
-    has_stream: bool,
+    (has_stream, has_runner): (bool, bool),
     sweep_every: Option<Duration>,
     tasks: &mut JoinSet<()>,
 ) -> Result<(), AnyError> {
@@ -88,9 +88,11 @@ pub(crate) fn start(
     let app = functions.of("mail")?.app();
     let mails = queue(ground::mail::QUEUE, app, MAILS);
     tasks.spawn(mails.pump(|app, event| async move { mail::handle(&app, event).await }));
-    let app = functions.of("runner")?.app();
-    let steps = queue(delivery::run::QUEUE, app, STEPS);
-    tasks.spawn(steps.pump(|app, event| async move { runner::handle(&app, event).await }));
+    if has_runner {
+        let app = functions.of("runner")?.app();
+        let steps = queue(delivery::run::QUEUE, app, STEPS);
+        tasks.spawn(steps.pump(|app, event| async move { runner::handle(&app, event).await }));
+    }
     if let Some(every) = sweep_every {
         let due = queue(dispatcher::QUEUE, dispatcher, (1, BATCHES_AT_ONCE));
         tasks.spawn(due.pump(|app, event| async move { dispatcher::work(&app, event).await.0 }));

@@ -11,6 +11,9 @@
 //! is dropped. A failed attempt is written down with its next time before a delayed message is
 //! sent, so a lost message costs a minute, not the mail. What has expired unsent is deleted.
 //!
+//! An error that would be the same again (`Problem::is_permanent`) has a mail fail at the first try, and its
+//! message is not received again.
+//!
 //! Where there is no SMTP server, in local systems, a mail becomes the file
 //! `<directory>/<mail id>.eml`: the very bytes SMTP would carry (RFC 5322, lines end in CRLF).
 //! Names sort by time; a file appears whole or not at all.
@@ -28,9 +31,11 @@ use aws_lambda_events::event::sqs::{SqsBatchResponse, SqsEvent};
 use delivery::mail::{Sender, allowance};
 use gateway::app::App;
 use gateway::item::Item;
+use gateway::outbox::{self, Marked};
 use gateway::problem::{Code, Problem};
+use gateway::table::{Change, Condition};
 use ground::key;
-use ground::mail::{Mail, MailContent, MailMessage, Take};
+use ground::mail::{Mail, MailContent, MailMessage, MailState, Take};
 use lettre::message::header::{HeaderName, HeaderValue};
 use lettre::message::{Mailbox, SinglePart};
 use lettre::{AsyncSmtpTransport, AsyncTransport, Tokio1Executor};
@@ -52,7 +57,7 @@ pub async fn handle(app: &App, event: SqsEvent) -> SqsBatchResponse {
         let id = record.message_id.unwrap_or_default();
         failed.insert(id.clone());
         let (app, body) = (app.clone(), record.body.unwrap_or_default());
-        tasks.spawn(async move { deliver(&app, &body).await.map(|()| id) });
+        tasks.spawn(async move { handle_one(&app, &body).await.map(|()| id) });
     }
     // A task that panicked names no message as done, so its message stays failed.
     while let Some(outcome) = tasks.join_next().await {
@@ -69,9 +74,36 @@ pub async fn handle(app: &App, event: SqsEvent) -> SqsBatchResponse {
     response
 }
 
-/// Deals with one message. A mail that is gone was sent.
-async fn deliver(app: &App, body: &str) -> Result<(), Problem> {
+/// Deals with one message. A mail that can never be sent, or of which that can never be written down, is given
+/// up at the first try.
+async fn handle_one(app: &App, body: &str) -> Result<(), Problem> {
     let message: MailMessage = serde_json::from_str(body).map_err(Problem::internal)?;
+    match deliver(app, &message).await {
+        Err(problem) if problem.is_permanent() => give_up(app, &message, &problem).await,
+        outcome => outcome,
+    }
+}
+
+/// Marks a mail as failed, whatever is in its item; where not even that can be written, it is due no more.
+async fn give_up(app: &App, message: &MailMessage, problem: &Problem) -> Result<(), Problem> {
+    tracing::error!(mail_id = %message.mail_id, cause = %problem, "work given up");
+    let mail_key = key::mail(&message.mail_id);
+    let failed = Change::new("SET #state = :failed REMOVE GSI3PK, GSI3SK")
+        .under(Condition::exists())
+        .name("#state", "state")
+        .value(":failed", MailState::Failed);
+    match app.table.write().update(&mail_key, failed, Code::VersionConflict).commit().await {
+        // It was sent, and is gone.
+        Err(problem) if problem.code == Code::VersionConflict => Ok(()),
+        Err(problem) if problem.is_permanent() => {
+            outbox::give_up(&app.table, &mail_key, Marked::Ever, &problem).await
+        }
+        outcome => outcome,
+    }
+}
+
+/// Sends a mail, unless another does. One that is gone was sent.
+async fn deliver(app: &App, message: &MailMessage) -> Result<(), Problem> {
     let mail_key = key::mail(&message.mail_id);
     let Some(mail) = app.table.get::<Mail>(&mail_key).await? else { return Ok(()) };
     match mail.take(app.clock.now()) {
@@ -145,6 +177,12 @@ impl SendFailure {
         Self { permanent: false, cause: cause.to_string() }
     }
 
+    /// As the problem is.
+    #[expect(clippy::needless_pass_by_value, reason = "errors are passed on as they come")]
+    fn of(problem: Problem) -> Self {
+        Self { permanent: problem.is_permanent(), cause: problem.to_string() }
+    }
+
     #[expect(clippy::needless_pass_by_value, reason = "errors are passed on as they come")]
     fn permanent(cause: impl ToString) -> Self {
         Self { permanent: true, cause: cause.to_string() }
@@ -152,11 +190,11 @@ impl SendFailure {
 }
 
 async fn send(app: &App, mail: &Mail) -> Result<MailOutcome, SendFailure> {
-    let key = app.secrets.mail_key().await.map_err(SendFailure::passing)?;
+    let key = app.secrets.mail_key().await.map_err(SendFailure::of)?;
     let content = mail.content(&key).map_err(SendFailure::permanent)?;
-    let worded = notifications::worded(app, content).await.map_err(SendFailure::passing)?;
+    let worded = notifications::worded(app, content).await.map_err(SendFailure::of)?;
     let Some(content) = worded else { return Ok(MailOutcome::Void) };
-    let sender = Sender::of(app, &content).await.map_err(SendFailure::passing)?;
+    let sender = Sender::of(app, &content).await.map_err(SendFailure::of)?;
     if !may_go(app, mail, &content, &sender).await? {
         return Ok(MailOutcome::Kept);
     }
@@ -211,7 +249,7 @@ async fn may_go(
     match counted {
         Ok(()) => Ok(true),
         Err(problem) if problem.code == Code::MailLimit => Ok(false),
-        Err(problem) => Err(SendFailure::passing(problem)),
+        Err(problem) => Err(SendFailure::of(problem)),
     }
 }
 

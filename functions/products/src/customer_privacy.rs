@@ -43,6 +43,7 @@ pub(crate) async fn data_request(
     let (store_id, customer_id) = (account.store_id.clone(), id.clone());
     let person = Person { store_id, customer_id, emails: account.all_emails() };
     let export = Export::of_person(person, access.actor.id(), now);
+    let export = export.on_behalf_of(access.authority(&[]));
     let told = CustomerDataRequested { id, export_id: export.id.clone(), requested_at: now };
     let answer = Accepted::new(&ExportView::from(&export)).version(export.version);
     let answer = app
@@ -85,11 +86,14 @@ pub(crate) async fn redact(
         let before: Option<Redaction> = batch.take(keys[0])?;
         let account: Option<Customer> = batch.take(keys[1])?;
         let settings: Option<Settings> = batch.take(keys[2])?;
-        let is_cancelled = |one: &Redaction| one.status == RedactionStatus::Cancelled;
-        if let Some(standing) = before.as_ref().filter(|before| !is_cancelled(before)) {
+        let is_given_up = |one: &Redaction| {
+            matches!(one.status, RedactionStatus::Cancelled | RedactionStatus::Failed)
+        };
+        if let Some(standing) = before.as_ref().filter(|before| !is_given_up(before)) {
             return Ok((standing.clone(), accepted(standing)));
         }
-        if account.is_none() && !known(person.0, person.1).has_ordered(app).await? {
+        let is_unknown = account.is_none() && before.is_none();
+        if is_unknown && !known(person.0, person.1).has_ordered(app).await? {
             return Err(Code::NotFound.into());
         }
         let days = settings.unwrap_or_else(|| Settings::of(store)).privacy.redaction_days;

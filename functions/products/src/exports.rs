@@ -98,6 +98,7 @@ pub(crate) async fn create(
     let what = (kind, ask.format.unwrap_or(FileFormat::Csv));
     let range = (ask.since, ask.until);
     let export = Export::new(&caller.store.id, what, range, caller.actor.id(), now);
+    let export = export.on_behalf_of(caller.authority(kind.scopes()));
     let answer = Accepted::new(&ExportView::from(&export)).version(export.version);
     let write = app.table.write().create(&export, Code::VersionConflict);
     let answer = write.answer(answer, now).await?;

@@ -254,6 +254,7 @@ pub(crate) async fn start(
         let before = find(app, caller, id).await?;
         let as_before = before.dry_run && before.status == ImportStatus::Uploading;
         let next = before.started(asked.unwrap_or(as_before), principal, now)?;
+        let next = next.on_behalf_of(caller.authority(&[before.kind.scope()]));
         let answer = Accepted::new(&ImportView::from(&next)).version(next.version);
         next.begin(app.table.write()).answer(answer, now).await
     })

@@ -22,6 +22,7 @@ use gateway::problem::{Code, Problem};
 use gateway::table::{Condition, Write};
 use ground::id::{DrillId, EventId};
 use ground::key;
+use platform::authority::{Authority, Standing};
 use reliability::canary;
 use reliability::drill::{Drill, DrillKind, DrillStatus, Step, StopCondition, StopMetric};
 use reliability::evidence::{Record, append};
@@ -43,8 +44,16 @@ const LATER: Duration = Duration::from_secs(5);
 /// cannot be reached.
 pub(crate) async fn step(app: &App, id: &DrillId) -> Result<Option<Timestamp>, Problem> {
     let Some(mut drill) = claim(app, id).await? else { return Ok(None) };
+    let operator = Authority::of_operator(&drill.requested_by, None);
+    let mut standing = Standing::of(Some(&operator));
     let began = Instant::now();
     loop {
+        if let Some(reason) = standing.lost(app).await? {
+            let why = format!("aborted: {reason}");
+            end_rotation(app, &drill).await;
+            release(app, &drill.aborted_because(&why, app.clock.now())).await?;
+            return Ok(None);
+        }
         drill = advance(app, drill).await?;
         if drill.status.is_final() {
             return Ok(None);
@@ -56,6 +65,27 @@ pub(crate) async fn step(app: &App, id: &DrillId) -> Result<Option<Timestamp>, P
             return Ok(Some(app.clock.now().plus(later)));
         }
         tokio::time::sleep(TICK).await;
+    }
+}
+
+/// Ends a drill that has met an error that it would meet again, with its fault; the canary is free then.
+///
+/// # Errors
+/// `version_conflict` when somebody else has written the drill; 503 when the table cannot be reached.
+pub(crate) async fn give_up(app: &App, id: &DrillId) -> Result<(), Problem> {
+    let found = app.table.get::<Drill>(&key::drill(id)).await?;
+    let Some(drill) = found.filter(|drill| !drill.status.is_final()) else { return Ok(()) };
+    end_rotation(app, &drill).await;
+    let why = "it met an error that it would meet again";
+    release(app, &drill.given_up(why, app.clock.now())).await.map(drop)
+}
+
+/// Ends the rotation of a secret that is part of the drill: what ends by itself, later, if it cannot be.
+async fn end_rotation(app: &App, drill: &Drill) {
+    let is_rotating =
+        drill.kind == DrillKind::SigningKeyRotation && drill.status == DrillStatus::Injected;
+    if is_rotating && let Err(problem) = canary::promote_secret(app).await {
+        tracing::warn!(cause = %problem, drill = drill.id.as_str(), "a rotation goes on");
     }
 }
 

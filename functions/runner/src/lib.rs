@@ -9,9 +9,17 @@
 //! - *A message twice*: at once, one of the two writes, and the other stops there and sends nothing; later,
 //!   the next step is not ready, or is taken as it would have been anyway.
 //!
-//! A message that cannot be read is reported as failed and ends in the dead-letter queue.
+//! - *An error that would be the same again* (`Problem::is_permanent`): the work ends as failed at the first
+//!   try, and its message with it ([`given_up`]); nothing waits for it any more.
+//!
+//! Who asked for the work may have lost what it takes: that is asked again before each of its pages
+//! (`platform::authority`), and the work ends as cancelled.
+//!
+//! A message that cannot be read names no work, and nothing waits for it: it is reported as failed and ends in
+//! the dead-letter queue, for somebody to look at.
 
 mod drills;
+mod given_up;
 mod load_tests;
 mod replay;
 mod shop;
@@ -21,7 +29,6 @@ use delivery::run::RunMessage;
 use gateway::app::App;
 use gateway::problem::{Code, Problem};
 use gateway::table;
-use ground::key;
 use sales::workflows::join_orders;
 
 /// Handles a batch of the queue; answers with the messages to be received again.
@@ -64,9 +71,7 @@ pub async fn take(app: &App, step: RunMessage) -> Result<(), Problem> {
         RunMessage::Redaction { id } => {
             privacy::redaction::step(app, id, transfers::people::forget).await
         }
-        RunMessage::Merge { store_id, customer_id, source_id } => {
-            privacy::merge::step(app, &key::merge(store_id, customer_id, source_id)).await
-        }
+        RunMessage::Merge { .. } => privacy::merge::step(app, &step.key()).await,
         RunMessage::GuestOrders { store_id, customer_id, guest } => {
             join_orders::step(app, store_id, customer_id, guest).await
         }
@@ -75,6 +80,9 @@ pub async fn take(app: &App, step: RunMessage) -> Result<(), Problem> {
         Ok(next) => next,
         // Somebody else has taken it, or has ended the work.
         Err(problem) if problem.code == Code::VersionConflict => return Ok(()),
+        Err(problem) if problem.is_permanent() => {
+            return given_up::give_up(app, &step, &problem).await;
+        }
         Err(problem) => return Err(problem),
     };
     if let Some(at) = next {

@@ -19,9 +19,11 @@ use gateway::clock::Timestamp;
 use gateway::egress::{Destination, Outgoing};
 use gateway::problem::{Code, Problem};
 use gateway::table::Condition;
+use ground::end_reason::EndReason;
 use ground::id::LoadTestId;
 use ground::key;
 use http::{HeaderMap, HeaderValue, Method, header};
+use platform::authority::Authority;
 use reliability::evidence::{Record, append};
 use reliability::load_test::{LoadTest, Sample};
 use tokio::time::Instant;
@@ -49,6 +51,11 @@ const NETWORKS: u64 = 512;
 /// 503 when the table cannot be reached: the message is received again.
 pub(crate) async fn step(app: &App, id: &LoadTestId) -> Result<Option<Timestamp>, Problem> {
     let Some(mut test) = claim(app, id).await? else { return Ok(None) };
+    let operator = Authority::of_operator(&test.requested_by, None);
+    if let Some(reason) = operator.lost(app).await? {
+        release(app, &revoked(app, &test, reason)).await?;
+        return Ok(None);
+    }
     let shop = match shop::open(app).await {
         Ok(shop) => shop,
         Err(problem) => {
@@ -69,6 +76,10 @@ pub(crate) async fn step(app: &App, id: &LoadTestId) -> Result<Option<Timestamp>
             asked = ask_for(app, &test, &shop, seconds) => asked,
             // What is under way is given up.
             () = ended(app, &test) => return Ok(None),
+            reason = lost(app, &operator) => {
+                release(app, &revoked(app, &test, reason)).await?;
+                return Ok(None);
+            }
         };
         let next = test.with_seconds(seconds, &asked.reads, &asked.checkouts, app.clock.now());
         // Another has ended it, or taken it over.
@@ -81,6 +92,31 @@ pub(crate) async fn step(app: &App, id: &LoadTestId) -> Result<Option<Timestamp>
     let evidence = append(app, Record::of_load_test(&completed)).await?;
     release(app, &completed.stated(evidence.to_string())).await?;
     Ok(None)
+}
+
+/// Ends a load test that has met an error that it would meet again; the canary is free then.
+///
+/// # Errors
+/// `version_conflict` when somebody else has written it; 503 when the table cannot be reached.
+pub(crate) async fn give_up(app: &App, id: &LoadTestId) -> Result<(), Problem> {
+    let found = app.table.get::<LoadTest>(&key::load_test(id)).await?;
+    let Some(test) = found.filter(|test| !test.status.is_final()) else { return Ok(()) };
+    let why = "it met an error that it would meet again";
+    release(app, &test.failed(why, app.clock.now())).await
+}
+
+fn revoked(app: &App, test: &LoadTest, reason: EndReason) -> LoadTest {
+    test.aborted_because(&format!("aborted: {reason}"), app.clock.now())
+}
+
+/// Waits until whoever asked for the load test may do so no longer.
+async fn lost(app: &App, operator: &Authority) -> EndReason {
+    loop {
+        tokio::time::sleep(LOOK).await;
+        if let Ok(Some(reason)) = operator.lost(app).await {
+            return reason;
+        }
+    }
 }
 
 /// The load test, taken up; none when it is over, or another is at it, or its time is.

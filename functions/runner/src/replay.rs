@@ -11,6 +11,7 @@ use gateway::problem::Problem;
 use ground::id::ReplayId;
 use ground::key;
 use ground::range::TimeRange;
+use platform::authority::Standing;
 use reliability::evidence::{Record, append};
 
 /// Pages of one step: well within the function's time.
@@ -33,7 +34,17 @@ pub(crate) async fn step(app: &App, id: &ReplayId) -> Result<Option<Timestamp>, 
         None => Some(Audience::of_store(app, &replay.store_id).await),
         Some(_) => None,
     };
+    let mut standing = Standing::of(replay.authority.as_ref());
     for _ in 0..PAGES {
+        // What was made goes on whoever asked for it: of that, it is only seen what it comes to.
+        if replay.made_at.is_none()
+            && let Some(reason) = standing.lost(app).await?
+        {
+            replay = replay.revoked(reason, app.clock.now());
+            state(app, &replay).await?;
+            replay.save(app.table.write()).commit().await?;
+            break;
+        }
         let next = match (&audience, replay.made_at) {
             (Some(audience), None) => make(app, &replay, audience).await?,
             (_, Some(made_at)) => look(app, &replay, made_at).await?,
@@ -49,6 +60,26 @@ pub(crate) async fn step(app: &App, id: &ReplayId) -> Result<Option<Timestamp>, 
         return Ok(None);
     }
     Ok(Some(replay.next_step_at))
+}
+
+/// Ends a replay that has met an error that it would meet again; another may be begun then.
+///
+/// # Errors
+/// `version_conflict` when somebody else has written the replay; 503 when the table cannot be reached.
+pub(crate) async fn give_up(app: &App, id: &ReplayId) -> Result<(), Problem> {
+    let found = app.table.get::<Replay>(&key::replay(id)).await?;
+    let Some(replay) = found.filter(|replay| !replay.status.is_over()) else { return Ok(()) };
+    let over = replay.broken(app.clock.now());
+    match state(app, &over).await {
+        // That it cannot be stated may be what it has failed for.
+        Err(problem) if problem.is_permanent() => {
+            tracing::error!(cause = %problem, replay = id.as_str(), "a replay is not stated");
+        }
+        outcome => outcome?,
+    }
+    over.save(app.table.write()).commit().await?;
+    finished(&over);
+    Ok(())
 }
 
 /// Makes a page of deliveries, writes that it did, and sends their messages: in this order, so that who

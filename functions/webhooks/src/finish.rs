@@ -3,13 +3,17 @@
 
 use std::time::Duration;
 
-use delivery::delivery::{AttemptVerdict, Delivery, DeliveryStatus, Speed, TIMEOUT, wake_next};
+use delivery::delivery::{
+    AttemptVerdict, Delivery, DeliveryMessage, DeliveryStatus, Speed, TIMEOUT, wake_next,
+};
 use delivery::subscription::{DisabledReason, Subscription};
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
+use gateway::outbox::{self, Marked};
 use gateway::problem::{Code, Problem};
 use gateway::{seal, table};
+use ground::key;
 
 use crate::begin::Job;
 use crate::count;
@@ -69,6 +73,42 @@ pub(crate) async fn finish(app: &App, job: &Job, sent: SentAttempt) -> Result<()
     queue(app, &delivery, Speed::of(&delivery, &job.subscription)).await;
     wake_next(app, &delivery).await;
     Ok(())
+}
+
+/// Ends a delivery that met an error that it would meet again. What is kept of its attempts goes: it may be too
+/// large for that. One that cannot even be read is taken off what is due.
+///
+/// # Errors
+/// 503 when the table cannot be reached: the message is received again.
+pub(crate) async fn give_up(
+    app: &App,
+    message: &DeliveryMessage,
+    problem: &Problem,
+) -> Result<(), Problem> {
+    let key = key::delivery(&message.delivery_id);
+    let now = app.clock.now();
+    let ended = match app.table.get::<Delivery>(&key).await {
+        Ok(Some(found)) if !found.status.is_final() => {
+            let why = problem.code.as_str();
+            let ended = found.ended(DeliveryStatus::Exhausted, why, now);
+            let ended = Delivery { attempts: Vec::new(), ..ended };
+            ended.replace(app).await.map(|()| Some(ended))
+        }
+        found => found.map(|_| None),
+    };
+    match ended {
+        Ok(Some(ended)) => {
+            tracing::error!(?key, cause = %problem, "work given up");
+            wake_next(app, &ended).await;
+            Ok(())
+        }
+        Ok(None) => Ok(()),
+        Err(again) if again.code == Code::VersionConflict => Ok(()),
+        Err(again) if again.is_permanent() => {
+            outbox::give_up(&app.table, &key, Marked::Ever, &again).await
+        }
+        Err(again) => Err(again),
+    }
 }
 
 fn report_of(verdict: AttemptVerdict, status: DeliveryStatus) -> Report {

@@ -35,6 +35,9 @@
 //! holds no message: whoever ends that one sends it. What is above the rate is put off to its turn
 //! and comes back with its message then: nobody waits in here.
 //!
+//! An error that would be the same again (`Problem::is_permanent`) ends the delivery as `exhausted`, with
+//! `internal_error` for its reason, and its message with it.
+//!
 //! A message that cannot be read is reported as failed and ends in the dead-letter queue.
 
 mod begin;
@@ -92,13 +95,28 @@ async fn handle_group(app: &App, group: &[SqsMessage]) -> Vec<(String, Result<()
                 (Err(problem), _) => Err(problem),
                 (Ok(_), Err(problem)) => Err(problem.clone()),
                 (Ok(message), Ok(shared)) => {
-                    make(app, &message, speed_of(app, record), &shared.of(&message), turns).await
+                    let speed = speed_of(app, record);
+                    let made = make(app, &message, speed, &shared.of(&message), turns).await;
+                    unless_hopeless(app, &message, made).await
                 }
             };
             (record.message_id.clone().unwrap_or_default(), outcome)
         }
     });
     join_all(work).await
+}
+
+/// What became of an attempt. A delivery that can never be attempted, or whose outcome can never be written,
+/// ends at the first try.
+async fn unless_hopeless(
+    app: &App,
+    message: &DeliveryMessage,
+    made: Result<(), Problem>,
+) -> Result<(), Problem> {
+    match made {
+        Err(problem) if problem.is_permanent() => finish::give_up(app, message, &problem).await,
+        made => made,
+    }
 }
 
 fn read(message: &SqsMessage) -> Result<DeliveryMessage, Problem> {

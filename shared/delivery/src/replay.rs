@@ -25,9 +25,11 @@ use gateway::item::{Item, Key};
 use gateway::outbox::Due;
 use gateway::problem::{Code, Problem};
 use gateway::table::{Condition, WalkPlace, Write};
+use ground::end_reason::EndReason;
 use ground::id::{AppId, DeliveryId, ReplayId, StoreId, SubscriptionId};
 use ground::key::{self, IndexKey};
 use ground::range::TimeRange;
+use platform::authority::Authority;
 use serde::{Deserialize, Serialize};
 
 pub use estimate::{Estimate, EstimatedCost};
@@ -51,6 +53,11 @@ const STEP_GRACE: Duration = MINUTE.saturating_mul(2);
 /// How long after the last delivery was made it is looked at what they come to. What is still retried
 /// then goes on by itself.
 const WATCHED: Duration = HOUR;
+/// How early a step may be taken: queues count whole seconds.
+const EARLY: Duration = Duration::from_secs(1);
+/// How long after the end of its range a replay begins: indexes show by then what was written last
+/// (docs/platform.md §1; our choice), also to a step that comes early.
+const SETTLING: Duration = Duration::from_secs(4);
 /// How long replays are kept.
 const KEPT: Duration = DAY.saturating_mul(90);
 
@@ -79,9 +86,9 @@ gateway::words! {
         Succeeded = "succeeded",
         /// Some has.
         Partial = "partial",
-        /// Nothing has.
+        /// Nothing has; or it met an error that it would meet again, which `status_reason` says.
         Failed = "failed",
-        /// Given up by its owner.
+        /// Given up by its owner; or whoever asked for it may no longer, which `status_reason` says.
         Cancelled = "cancelled",
     }
 }
@@ -123,6 +130,9 @@ pub struct Replay {
     pub app_id: Option<AppId>,
     /// Who asked for it: `mer_…` or `app_…`.
     pub created_by: String,
+    /// In whose name it sends.
+    #[serde(default)]
+    pub authority: Option<Authority>,
     /// What is sent again.
     pub kind: ReplayKind,
     /// The only subscription that is sent to.
@@ -141,6 +151,9 @@ pub struct Replay {
     pub rate_per_second: u32,
     /// Where it is in its life.
     pub status: ReplayStatus,
+    /// Why it ended early, unless its owner wanted it so.
+    #[serde(default)]
+    pub status_reason: Option<EndReason>,
     /// Deliveries to be made, as they were counted; once all are made, how many there are.
     pub matched: u64,
     /// Whether there is more than it makes, or was more than could be counted ahead.
@@ -238,6 +251,11 @@ pub struct Made {
     pub is_cut: bool,
 }
 
+/// When the first step may be taken: once the lists have all that happened by the end of the range.
+fn first_step_at(range: Option<&TimeRange>, now: Timestamp) -> Timestamp {
+    range.map_or(now, |range| range.until.min(now).plus(SETTLING).max(now))
+}
+
 impl Replay {
     /// A replay that is asked for.
     pub fn new(
@@ -247,11 +265,13 @@ impl Replay {
         by: &str,
         now: Timestamp,
     ) -> Self {
+        let first_step_at = first_step_at(ask.range.as_ref(), now);
         Self {
             id: ReplayId::mint(now),
             store_id: store.clone(),
             app_id: app.cloned(),
             created_by: by.to_owned(),
+            authority: None,
             kind: ask.kind,
             subscription_id: ask.subscription_id,
             event_types: ask.event_types,
@@ -260,6 +280,7 @@ impl Replay {
             max_count: ask.max_count,
             rate_per_second: ask.rate_per_second,
             status: ReplayStatus::Queued,
+            status_reason: None,
             matched: 0,
             has_more: false,
             sent: 0,
@@ -273,14 +294,20 @@ impl Replay {
             look: Look::default(),
             looked: Look::default(),
             looks: 0,
-            next_step_at: now,
-            due_at: Some(now.plus(STEP_GRACE)),
+            next_step_at: first_step_at,
+            due_at: Some(first_step_at.plus(STEP_GRACE)),
             started_at: None,
             finished_at: None,
             created_at: now,
             updated_at: now,
             version: 1,
         }
+    }
+
+    /// The replay, which sends in this name.
+    #[must_use]
+    pub fn on_behalf_of(self, authority: Authority) -> Self {
+        Self { authority: Some(authority), ..self }
     }
 
     /// How much the next page takes in: no more than goes out in the time that is made ahead.
@@ -303,7 +330,7 @@ impl Replay {
 
     /// Whether its next step can be taken: a message before that is of a step that was.
     pub fn is_ready(&self, now: Timestamp) -> bool {
-        !self.status.is_over() && self.next_step_at <= now.plus(Duration::from_secs(1))
+        !self.status.is_over() && self.next_step_at <= now.plus(EARLY)
     }
 
     fn changed(&self, now: Timestamp) -> Self {
@@ -352,6 +379,20 @@ impl Replay {
             return Err(Problem::state(self.status.as_str(), &self.allowed_actions()));
         }
         Ok(self.ended(ReplayStatus::Cancelled, now))
+    }
+
+    /// The replay, which whoever asked for it may no longer have sent: what was made goes on.
+    #[must_use]
+    pub fn revoked(&self, reason: EndReason, now: Timestamp) -> Self {
+        Self { status_reason: Some(reason), ..self.ended(ReplayStatus::Cancelled, now) }
+    }
+
+    /// The replay after an error that it would meet again.
+    #[must_use]
+    pub fn broken(&self, now: Timestamp) -> Self {
+        let status_reason = Some(EndReason::InternalError);
+        let ended = self.ended(ReplayStatus::Failed, now);
+        Self { status_reason, look: Look::default(), looked: Look::default(), ..ended }
     }
 
     fn ended(&self, status: ReplayStatus, now: Timestamp) -> Self {

@@ -98,6 +98,24 @@ impl RunMessage {
         replay().or_else(drill).or_else(test).or_else(of_store)
     }
 
+    /// The key of the work's item.
+    pub fn key(&self) -> Key {
+        match self {
+            Self::Replay { id } => key::replay(id),
+            Self::Drill { id } => key::drill(id),
+            Self::LoadTest { id } => key::load_test(id),
+            Self::Import { id } => key::import(id),
+            Self::Export { id } => key::export(id),
+            Self::Redaction { id } => key::redaction(id),
+            Self::Merge { store_id, customer_id, source_id } => {
+                key::merge(store_id, customer_id, source_id)
+            }
+            Self::GuestOrders { store_id, customer_id, guest } => {
+                key::guest_orders(store_id, customer_id, guest)
+            }
+        }
+    }
+
     /// Sends it. A message that is not sent is no loss: the work is due.
     pub async fn send(self, app: &App, delay: Duration) {
         let message = (self, delay);

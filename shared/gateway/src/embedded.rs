@@ -122,6 +122,8 @@ pub struct Options {
     pub drills_allowed: bool,
     /// What goes wrong between the functions and their table.
     pub faults: Option<faults::Plan>,
+    /// The same, as a test plans it.
+    pub planned: Option<Faults>,
 }
 
 impl Default for Options {
@@ -142,6 +144,7 @@ impl Default for Options {
             visibility: VISIBILITY,
             drills_allowed: true,
             faults: None,
+            planned: None,
         }
     }
 }
@@ -241,7 +244,7 @@ impl Embedded {
             Some(((*variable).to_owned(), value.clone()))
         });
         let app = settings.app(everything.collect(), &sdk, &endpoints);
-        let faults = options.faults.map(Faults::drawn);
+        let faults = options.planned.or_else(|| options.faults.map(Faults::drawn));
         Ok(Self { app, resources, parameters, settings, emulators, sdk, endpoints, faults })
     }
 

@@ -12,8 +12,8 @@ use futures_util::stream::{self, StreamExt, TryStreamExt};
 
 use crate::clock::{MINUTE, Timestamp};
 use crate::item::{Index, Key};
-use crate::problem::Problem;
-use crate::table::{Query, Table, Write};
+use crate::problem::{Code, Problem};
+use crate::table::{Change, Condition, Query, Table, Write};
 
 /// Something that a transaction announces.
 pub trait Outgoing {
@@ -141,4 +141,67 @@ impl Due {
     pub fn query(self, shard: char, now: Timestamp) -> Query {
         Query::index(Index::Gsi3, self.partition(shard)).between("0", format!("{now}#~"))
     }
+}
+
+/// Takes due work that can never succeed off the list of what is due, so that nobody tries it for ever; it is
+/// due again once something writes its item with a mark. Whatever the item holds, this makes it smaller.
+/// The line that it logs is what the alarm reads.
+///
+/// # Errors
+/// 503.
+pub async fn give_up(
+    table: &Table,
+    key: &Key,
+    mark: Marked,
+    problem: &Problem,
+) -> Result<(), Problem> {
+    tracing::error!(?key, code = problem.code.as_str(), cause = %problem, "work given up");
+    let change = Change::new("REMOVE GSI3PK, GSI3SK").under(mark.condition());
+    match table.write().update(key, change, Code::VersionConflict).commit().await {
+        Err(problem) if problem.code == Code::VersionConflict => Ok(()),
+        outcome => outcome,
+    }
+}
+
+/// Which due mark is taken off: no other that somebody has set meanwhile.
+#[derive(Debug, Clone, Copy)]
+pub enum Marked {
+    /// Whichever there is.
+    Ever,
+    /// One whose time has passed.
+    By(Timestamp),
+    /// The same, or that of the item's next version: the work has moved its mark on before it began.
+    ByOrAfter(Timestamp, u64),
+}
+
+impl Marked {
+    fn condition(self) -> Condition {
+        let past = |now: Timestamp| format!("{now}#~");
+        match self {
+            Self::Ever => Condition::exists(),
+            Self::By(now) => Condition::new("GSI3SK <= :now").value(":now", past(now)),
+            Self::ByOrAfter(now, version) => Condition::new("GSI3SK <= :now OR #version = :next")
+                .name("#version", "version")
+                .value(":now", past(now))
+                .value(":next", version.saturating_add(1)),
+        }
+    }
+}
+
+/// What became of a piece of due work: one that can never succeed is given up, and is told of once.
+///
+/// # Errors
+/// As the outcome has it; 503 when it cannot be given up.
+pub async fn settled<T>(
+    table: &Table,
+    key: &Key,
+    mark: Marked,
+    outcome: Result<T, Problem>,
+) -> Result<T, Problem> {
+    if let Err(problem) = &outcome
+        && problem.is_permanent()
+    {
+        give_up(table, key, mark, problem).await?;
+    }
+    outcome
 }

@@ -153,12 +153,18 @@ where
         SdkError::DispatchFailure(failure) => format!("dispatch failure: {failure:?}"),
         other => format!("{other:?}"),
     };
-    // A call that DynamoDB does not understand is ours to mend; trying it again changes nothing.
-    let malformed = error.as_service_error().and_then(ProvideErrorMetadata::code);
-    if malformed == Some("ValidationException") {
-        return Problem::internal(cause);
-    }
-    Problem::unavailable(cause)
+    if is_invalid(error) { Problem::internal(cause) } else { Problem::unavailable(cause) }
+}
+
+/// What DynamoDB calls a request that it never takes, as it is: malformed, or with an item that is too large.
+const INVALID: [&str; 2] = ["ValidationException", "SerializationException"];
+
+/// Whether the same call fails in the same way again. That is ours to mend, and trying it again changes
+/// nothing ([`Problem::is_permanent`]).
+fn is_invalid<E: ProvideErrorMetadata, R>(error: &SdkError<E, R>) -> bool {
+    let code = error.as_service_error().and_then(ProvideErrorMetadata::code);
+    matches!(error, SdkError::ConstructionFailure(_))
+        || code.is_some_and(|code| INVALID.contains(&code))
 }
 
 /// Waits between 0 and the smaller of `cap` and `base * 2^attempt`: full jitter.

@@ -7,8 +7,10 @@
 //! - [`range`]: a range of time, as the day partitions that hold it.
 //! - [`resource`]: what is shown with a version, and how a change of it is written and announced.
 //! - [`pointer`]: where the item of an id is, when its key follows from something else.
+//! - Why long work ended early: [`end_reason`].
 //! - What two rooms share: [`image`], [`provider`], [`rating`].
 
+pub mod end_reason;
 pub mod event;
 pub mod fields;
 pub mod id;

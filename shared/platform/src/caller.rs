@@ -103,6 +103,8 @@ pub struct AppActor {
     pub app_id: AppId,
     /// Its installation.
     pub installation_id: InstallationId,
+    /// The installation's generation: that of the token.
+    pub generation: u64,
     /// What its token may do.
     pub scopes: Scopes,
     /// What the store grants the app now, whatever the token may do.

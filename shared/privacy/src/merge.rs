@@ -17,6 +17,7 @@ use gateway::item::{Item, Key};
 use gateway::outbox::Due;
 use gateway::problem::Problem;
 use gateway::table::{Query, WalkPlace};
+use ground::end_reason::EndReason;
 use ground::id::{CustomerId, MergeId, StoreId};
 use ground::key::{self, IndexKey};
 use serde::{Deserialize, Serialize};
@@ -24,7 +25,7 @@ use serde::{Deserialize, Serialize};
 use crate::steps::Walking;
 
 pub use begin::begin;
-pub use step::step;
+pub use step::{give_up, step};
 pub use view::*;
 
 gateway::words! {
@@ -34,6 +35,8 @@ gateway::words! {
         Running = "running",
         /// All of it has.
         Succeeded = "succeeded",
+        /// It met an error that it would meet again: asked for again, it goes on where it was.
+        Failed = "failed",
     }
 }
 
@@ -89,6 +92,9 @@ pub struct Merge {
     pub created_by: String,
     /// Where it is in its life.
     pub status: MergeStatus,
+    /// Why it ended early.
+    #[serde(default)]
+    pub status_reason: Option<EndReason>,
     /// What it is moving.
     pub part: MergePart,
     /// Where it goes on there.
@@ -120,7 +126,7 @@ impl Item for Merge {
 
 impl Walking for Merge {
     fn is_over(&self) -> bool {
-        self.status == MergeStatus::Succeeded
+        self.status != MergeStatus::Running
     }
     fn advanced(&self, place: Option<WalkPlace>, now: Timestamp) -> Self {
         let next = Self { due_at: Some(now.plus(MINUTE)), ..self.changed(now) };
@@ -153,6 +159,7 @@ impl Merge {
             source_id: source.clone(),
             created_by: by.to_owned(),
             status: MergeStatus::Running,
+            status_reason: None,
             part: MergePart::Account,
             place: None,
             // A message carries it; the sweep sends that again when it is lost.
@@ -166,6 +173,18 @@ impl Merge {
 
     fn changed(&self, now: Timestamp) -> Self {
         Self { updated_at: now, version: self.version.saturating_add(1), ..self.clone() }
+    }
+
+    /// The merge after an error that it would meet again.
+    fn broken(&self, now: Timestamp) -> Self {
+        let (status, status_reason) = (MergeStatus::Failed, Some(EndReason::InternalError));
+        Self { status, status_reason, due_at: None, finished_at: Some(now), ..self.changed(now) }
+    }
+
+    /// The merge that has failed, going on where it was.
+    fn resumed(&self, now: Timestamp) -> Self {
+        let (status, due_at) = (MergeStatus::Running, Some(now.plus(MINUTE)));
+        Self { status, status_reason: None, due_at, finished_at: None, ..self.changed(now) }
     }
 
     /// Whether nothing more is moved.

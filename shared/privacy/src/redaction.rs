@@ -22,6 +22,7 @@ use gateway::item::{Item, Key};
 use gateway::outbox::Due;
 use gateway::problem::Problem;
 use gateway::table::WalkPlace;
+use ground::end_reason::EndReason;
 use ground::event::{About, Event, Topic};
 use ground::id::{CustomerId, RedactionId, StoreId};
 use ground::key::{self, IndexKey};
@@ -31,7 +32,7 @@ use serde::{Deserialize, Serialize};
 use crate::person::{Part, Person};
 use crate::steps::Walking;
 
-pub use step::step;
+pub use step::{give_up, step};
 pub use view::*;
 
 gateway::words! {
@@ -43,6 +44,8 @@ gateway::words! {
         Running = "running",
         /// What named the person is gone.
         Succeeded = "succeeded",
+        /// It met an error that it would meet again: asked for again, it goes on where it was.
+        Failed = "failed",
         /// Called off before it began.
         Cancelled = "cancelled",
     }
@@ -61,6 +64,9 @@ pub struct Redaction {
     pub created_by: String,
     /// Where it is in its life.
     pub status: RedactionStatus,
+    /// Why it ended early, unless it was called off.
+    #[serde(default)]
+    pub status_reason: Option<EndReason>,
     /// E-mail addresses that they have used, normalized, until it is over.
     pub emails: Vec<String>,
     /// The part that it is at.
@@ -114,13 +120,20 @@ impl Redaction {
         let begins_at = now.plus(wait);
         // What is due at once is carried by a message, which the sweep sends again when it is lost.
         let due_at = if days == 0 { now.plus(MINUTE) } else { begins_at };
+        // What one that failed had learned of them may be gone with the account.
+        let known = before.map(|before| before.emails.clone()).unwrap_or_default();
+        let mut emails = account.map(Customer::all_emails).unwrap_or_default();
+        emails.extend(known);
+        emails.sort();
+        emails.dedup();
         Self {
             id: Self::id_of(store, customer),
             store_id: store.clone(),
             customer_id: customer.clone(),
             created_by: by.to_owned(),
             status: RedactionStatus::Scheduled,
-            emails: account.map(Customer::all_emails).unwrap_or_default(),
+            status_reason: None,
+            emails,
             part: Part::Account,
             place: None,
             waits_for_orders: false,
@@ -170,6 +183,14 @@ impl Redaction {
     fn ended(&self, status: RedactionStatus, now: Timestamp) -> Self {
         let (emails, place, finished_at) = (Vec::new(), None, Some(now));
         Self { status, emails, place, finished_at, due_at: None, ..self.changed(now) }
+    }
+
+    /// The redaction after an error that it would meet again. The addresses stay: what is left to do is found
+    /// by them.
+    fn broken(&self, now: Timestamp) -> Self {
+        let (status, status_reason) = (RedactionStatus::Failed, Some(EndReason::InternalError));
+        let emails = self.emails.clone();
+        Self { status_reason, emails, ..self.ended(status, now) }
     }
 
     /// The redaction called off.

@@ -106,9 +106,9 @@ gateway::words! {
         Completed = "completed",
         /// Over: a stop condition was met.
         Stopped = "stopped",
-        /// Over: an operator wanted it so.
+        /// Over: an operator wanted it so, or whoever asked for it is none any more.
         Aborted = "aborted",
-        /// Over before a fault was injected.
+        /// Over before a fault was injected, or because it could not go on.
         Failed = "failed",
     }
 }

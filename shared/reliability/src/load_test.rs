@@ -48,9 +48,9 @@ gateway::words! {
         Running = "running",
         /// Over.
         Completed = "completed",
-        /// Over: an operator wanted it so.
+        /// Over: an operator wanted it so, or whoever asked for it is none any more.
         Aborted = "aborted",
-        /// Over: it stood still for too long.
+        /// Over: it stood still for too long, or could not go on.
         Failed = "failed",
     }
 }
@@ -352,8 +352,13 @@ impl LoadTest {
         if self.status.is_final() {
             return Err(Problem::state(self.status.as_str(), &self.allowed_actions()));
         }
-        let why = Some("aborted by an operator".to_owned());
-        Ok(self.over(LoadTestStatus::Aborted, why, now))
+        Ok(self.aborted_because("aborted by an operator", now))
+    }
+
+    /// Ended before its time, for this reason.
+    #[must_use]
+    pub fn aborted_because(&self, why: &str, now: Timestamp) -> Self {
+        self.over(LoadTestStatus::Aborted, Some(why.to_owned()), now)
     }
 
     fn over(&self, status: LoadTestStatus, stop_reason: Option<String>, now: Timestamp) -> Self {

@@ -19,8 +19,10 @@ use gateway::item::{Item, Key};
 use gateway::outbox::Due;
 use gateway::problem::{Code, Problem};
 use gateway::table::{WalkPlace, Write};
+use ground::end_reason::EndReason;
 use ground::id::{CustomerId, ExportId, ProductId, StoreId};
 use ground::key::{self, IndexKey};
+use platform::authority::Authority;
 use privacy::person::{Part, Person};
 use serde::{Deserialize, Serialize};
 
@@ -29,7 +31,7 @@ use crate::piece::KEPT;
 
 pub use link::Link;
 pub use person::About;
-pub use step::step;
+pub use step::{give_up, step};
 pub use view::*;
 
 /// Pieces of one part: what fits into one answer.
@@ -78,7 +80,9 @@ gateway::words! {
         Running = "running",
         /// The file is there.
         Succeeded = "succeeded",
-        /// Given up.
+        /// It met an error that it would meet again, which `status_reason` says.
+        Failed = "failed",
+        /// Given up; or whoever asked for it may no longer, which `status_reason` says.
         Cancelled = "cancelled",
     }
 }
@@ -86,7 +90,7 @@ gateway::words! {
 impl ExportStatus {
     /// Whether nothing more happens.
     pub const fn is_over(self) -> bool {
-        matches!(self, Self::Succeeded | Self::Cancelled)
+        matches!(self, Self::Succeeded | Self::Failed | Self::Cancelled)
     }
 }
 
@@ -99,6 +103,9 @@ pub struct Export {
     pub store_id: StoreId,
     /// Who asked for it: `mer_…` or `app_…`.
     pub created_by: String,
+    /// In whose name it reads.
+    #[serde(default)]
+    pub authority: Option<Authority>,
     /// What is exported.
     pub kind: ExportKind,
     /// How it is written.
@@ -109,6 +116,9 @@ pub struct Export {
     pub until: Option<Timestamp>,
     /// Where it is in its life.
     pub status: ExportStatus,
+    /// Why it ended early, unless its owner wanted it so.
+    #[serde(default)]
+    pub status_reason: Option<EndReason>,
     /// What it has written: products, orders, customers or movements.
     pub done: u64,
     /// Rows of the file, without the first.
@@ -168,11 +178,13 @@ impl Export {
             id: ExportId::mint(now),
             store_id: store.clone(),
             created_by: by.to_owned(),
+            authority: None,
             kind,
             format,
             since,
             until,
             status: ExportStatus::Queued,
+            status_reason: None,
             done: 0,
             rows: 0,
             pieces: Vec::new(),
@@ -194,6 +206,12 @@ impl Export {
         let customer_id = Some(person.customer_id.clone());
         let export = Self::new(&person.store_id, what, (None, None), by, now);
         Self { customer_id, about: Some(About { person, part: Part::Account }), ..export }
+    }
+
+    /// The export, which reads in this name.
+    #[must_use]
+    pub fn on_behalf_of(self, authority: Authority) -> Self {
+        Self { authority: Some(authority), ..self }
     }
 
     /// When the file is forgotten.
@@ -242,6 +260,12 @@ impl Export {
             about: None,
             ..next
         }
+    }
+
+    /// The export, of which there will be no file.
+    #[must_use]
+    pub fn broken(&self, status: ExportStatus, reason: EndReason, now: Timestamp) -> Self {
+        Self { status_reason: Some(reason), pieces: Vec::new(), ..self.ended(status, now) }
     }
 
     /// The export given up.

@@ -20,8 +20,10 @@ use gateway::item::{Item, Key};
 use gateway::outbox::Due;
 use gateway::problem::{Code, Problem};
 use gateway::table::{Condition, Query, Write};
+use ground::end_reason::EndReason;
 use ground::id::{ImportId, StoreId};
 use ground::key::{self, IndexKey};
+use platform::authority::Authority;
 use serde::{Deserialize, Serialize};
 
 use crate::FileFormat;
@@ -29,7 +31,7 @@ use crate::piece::KEPT;
 
 pub use file::Part;
 pub use finding::{Finding, Findings};
-pub use step::step;
+pub use step::{give_up, step};
 pub use view::*;
 
 /// Parts of one file.
@@ -92,9 +94,9 @@ gateway::words! {
         Succeeded = "succeeded",
         /// Some rows are.
         Partial = "partial",
-        /// None is.
+        /// None is; or it met an error that it would meet again, which `status_reason` says.
         Failed = "failed",
-        /// Given up; what was done stays.
+        /// Given up, or whoever started it may no longer, which `status_reason` says; what was done stays.
         Cancelled = "cancelled",
     }
 }
@@ -151,6 +153,9 @@ pub struct Import {
     pub created_by: String,
     /// In whose name it writes: who started it.
     pub principal: String,
+    /// What that takes, and of whom.
+    #[serde(default)]
+    pub authority: Option<Authority>,
     /// What is imported.
     pub kind: ImportKind,
     /// How the file is written.
@@ -161,6 +166,9 @@ pub struct Import {
     pub on_existing: OnExisting,
     /// Where it is in its life.
     pub status: ImportStatus,
+    /// Why it ended early, unless its owner wanted it so.
+    #[serde(default)]
+    pub status_reason: Option<EndReason>,
     /// The parts of the file, by their numbers.
     pub parts: BTreeMap<u32, Part>,
     /// How often it was started: findings of an earlier time are another's.
@@ -248,11 +256,13 @@ impl Import {
             store_id: store.clone(),
             created_by: by.to_owned(),
             principal: String::new(),
+            authority: None,
             kind: ask.kind,
             format: ask.format,
             dry_run: ask.dry_run,
             on_existing: ask.on_existing,
             status: ImportStatus::Uploading,
+            status_reason: None,
             parts: BTreeMap::new(),
             runs: 0,
             place: Place::default(),
@@ -352,6 +362,27 @@ impl Import {
             finished_at: None,
             ..self.changed(now)
         })
+    }
+
+    /// The import, which writes in this name.
+    #[must_use]
+    pub fn on_behalf_of(self, authority: Authority) -> Self {
+        Self { authority: Some(authority), ..self }
+    }
+
+    /// The import, which whoever started it may no longer make: what was done stays.
+    #[must_use]
+    pub fn revoked(&self, reason: EndReason, now: Timestamp) -> Self {
+        Self { status_reason: Some(reason), ..self.ended(ImportStatus::Cancelled, now) }
+    }
+
+    /// The import after an error that it would meet again, without what may be large.
+    #[must_use]
+    pub fn broken(&self, reason: EndReason, now: Timestamp) -> Self {
+        let place = Place { header: Vec::new(), ..self.place.clone() };
+        let (status_reason, ignored_columns) = (Some(reason), Vec::new());
+        let ended = self.ended(ImportStatus::Failed, now);
+        Self { status_reason, place, ignored_columns, ..ended }
     }
 
     /// The import given up: what was done stays.

@@ -2,9 +2,7 @@
 
 use std::process::Command;
 
-use support::{
-    Developer, Gateway, Merchant, ThemeShop, ThemeSource, json, unique, upload, zip,
-};
+use support::{Developer, Gateway, Merchant, ThemeShop, ThemeSource, json, unique, upload, zip};
 
 #[tokio::test]
 async fn a_package_is_taken_once_and_its_files_are_stored_once() {

@@ -1,8 +1,6 @@
 //! Replays: events that are sent again (docs/conventions.md §10). What is judged and counted here is sent by
 //! `functions/runner`.
 
-use std::time::Duration;
-
 use axum::extract::State;
 use commerce::audience::Audience;
 use commerce::event_filter::EventTypes;
@@ -159,6 +157,7 @@ pub(crate) async fn create(
         rate_per_second: rate.unwrap_or(DEFAULT_RATE),
     };
     let replay = counted(&app, &caller, wanted, now).await?;
+    let replay = replay.on_behalf_of(caller.authority_overseen());
     if ask.dry_run.0 {
         let plan = ReplayPlan {
             dry_run: true,
@@ -184,7 +183,7 @@ pub(crate) async fn begin<S: Required>(
     now: Timestamp,
 ) -> Result<Accepted<ReplayView>, Problem> {
     let replay = counted(app, caller, ask, now).await?;
-    write(app, replay, now).await
+    write(app, replay.on_behalf_of(caller.authority(&[])), now).await
 }
 
 /// The replay that is asked for, with how much it is to send.
@@ -228,7 +227,8 @@ async fn write(app: &App, replay: Replay, now: Timestamp) -> Result<Accepted<Rep
     // Found anew by the replay itself, which counts each once.
     let replay = Replay { skipped: Skipped::default(), ..replay };
     let answer = replay.begin(app.table.write()).answer(answer, now).await?;
-    RunMessage::Replay { id: replay.id }.send(app, Duration::ZERO).await;
+    let first_step = app.clock.now().until(replay.next_step_at);
+    RunMessage::Replay { id: replay.id }.send(app, first_step).await;
     Ok(answer)
 }
 

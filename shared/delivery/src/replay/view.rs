@@ -1,6 +1,7 @@
 //! A replay as whoever answers for the store sees it.
 
 use gateway::clock::Timestamp;
+use ground::end_reason::EndReason;
 use ground::event::{About, EXAMPLE_TIME, Event, Example};
 use ground::id::{MerchantId, ReplayId, StoreId, SubscriptionId};
 use ground::range::TimeRange;
@@ -40,6 +41,8 @@ ground::view! {
         kind: ReplayKind,
         /// Where it is in its life.
         status: ReplayStatus,
+        /// Why it ended before its end, unless its owner gave it up.
+        status_reason: Option<EndReason>,
         /// The only subscription that is sent to.
         subscription_id: Option<SubscriptionId>,
         /// The only events that are sent: names, `noun.*` or `*`; all, if none is named.

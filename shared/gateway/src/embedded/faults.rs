@@ -19,6 +19,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use aws_smithy_runtime_api::client::http::SharedHttpClient;
+use serde_json::Value;
 use tokio::sync::watch;
 
 use late::Late;
@@ -51,9 +52,14 @@ pub enum Fault {
     Leftover,
     /// Refused for good, as where a permission is missing. Only planned.
     Denied,
+    /// A write that the table never takes, as of an item that is too large. Only planned.
+    Invalid,
     /// Not handed on before so many calls of this operation have come. Only planned.
     Behind(&'static str, usize),
 }
+
+/// Which calls the table never takes: by their operation, and what they ask.
+type Refusing = Box<dyn FnMut(&str, &Value) -> bool + Send>;
 
 impl Fault {
     /// Those that are drawn.
@@ -78,6 +84,7 @@ impl Fault {
             Self::Short => "short",
             Self::Leftover => "leftover",
             Self::Denied => "denied",
+            Self::Invalid => "invalid",
             Self::Behind(..) => "behind",
         }
     }
@@ -86,6 +93,7 @@ impl Fault {
     fn suits(self, call: &Call) -> bool {
         let operation = call.operation.as_str();
         match self {
+            Self::Invalid => call.is_write(),
             Self::Conflict => call.is_write() || operation == "TransactGetItems",
             Self::Stale => {
                 call.may_be_late && ["Query", "GetItem", "BatchGetItem"].contains(&operation)
@@ -126,12 +134,23 @@ fn mix(number: u64) -> u64 {
 #[derive(Debug, Clone)]
 pub struct Faults(Arc<Inner>);
 
+/// What no plan draws: writes that are refused for good.
+#[derive(Default)]
+struct Refused(Option<Refusing>);
+
+impl fmt::Debug for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Refused({})", self.0.is_some())
+    }
+}
+
 #[derive(Debug)]
 struct Inner {
     plan: Option<Plan>,
     is_held: AtomicBool,
     /// Calls of one operation that go wrong, in order.
     planned: Mutex<VecDeque<(&'static str, Fault)>>,
+    refusing: Mutex<Refused>,
     calls: AtomicU64,
     /// How many calls of each operation have come.
     came: watch::Sender<BTreeMap<String, usize>>,
@@ -162,6 +181,7 @@ impl Faults {
             plan,
             is_held: AtomicBool::new(false),
             planned: Mutex::default(),
+            refusing: Mutex::default(),
             calls: AtomicU64::new(0),
             came: watch::Sender::default(),
             happened: Mutex::default(),
@@ -177,6 +197,20 @@ impl Faults {
     /// The next calls of these operations go wrong, in this order.
     pub fn will(&self, faults: impl IntoIterator<Item = (&'static str, Fault)>) {
         lock(&self.0.planned).extend(faults);
+    }
+
+    /// From now on, writes of which this is so are refused as the table refuses what it can never take
+    /// ([`Fault::Invalid`]). It is asked about each write once, so that it can count them.
+    pub fn refuse(&self, refusing: impl FnMut(&str, &Value) -> bool + Send + 'static) {
+        lock(&self.0.refusing).0 = Some(Box::new(refusing));
+    }
+
+    /// Whether a write is one that the table never takes.
+    fn refuses(&self, call: &Call, ask: &Value) -> bool {
+        let is_held = self.0.is_held.load(Ordering::Relaxed);
+        let mut refusing = lock(&self.0.refusing);
+        let asked = refusing.0.as_mut().filter(|_| call.is_write() && !is_held);
+        asked.is_some_and(|refusing| refusing(&call.operation, ask))
     }
 
     /// How many planned faults have not happened.

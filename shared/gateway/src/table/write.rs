@@ -298,6 +298,7 @@ impl Table {
                     back_off(attempt, BASE, CAP).await;
                     attempt = attempt.saturating_add(1);
                 }
+                FailureKind::Invalid(cause) => return Err(Problem::internal(cause)),
                 FailureKind::TryAgain | FailureKind::Failed => return Err(unavailable(&error)),
             }
         }
@@ -322,6 +323,8 @@ fn partition(action: &TransactWriteItem) -> Option<&str> {
 enum FailureKind {
     Refused(Box<Problem>),
     TryAgain,
+    /// An action of it can never be done, for this reason.
+    Invalid(String),
     Failed,
 }
 
@@ -351,7 +354,10 @@ fn judge(error: Option<&TransactWriteItemsError>, refusals: &[Problem]) -> Failu
     if has("TransactionConflict") {
         return FailureKind::TryAgain;
     }
-    FailureKind::Failed
+    let invalid = reasons.iter().find(|reason| says(reason, "ValidationError"));
+    invalid.map_or(FailureKind::Failed, |reason| {
+        FailureKind::Invalid(format!("ValidationError: {}", reason.message().unwrap_or_default()))
+    })
 }
 
 fn says(reason: &CancellationReason, code: &str) -> bool {

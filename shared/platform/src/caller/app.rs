@@ -102,8 +102,8 @@ pub(super) async fn open_app_token(
         return Err(no_such_store(inbound));
     }
     let merchant_id = bound.map(|(merchant, _)| merchant);
-    let granted = installation.scopes;
-    Ok((AppActor { app_id, installation_id, scopes, granted, merchant_id }, store))
+    let (granted, generation) = (installation.scopes, token.generation);
+    Ok((AppActor { app_id, installation_id, generation, scopes, granted, merchant_id }, store))
 }
 
 /// The claims of a token whose signature, issuer, audience and times hold.

@@ -15,7 +15,7 @@ use ground::resource::Resource;
 use identity::customer::{CUSTOMER_UPDATED, Customer, UniqueCustomerEmail};
 use sales::order::guest::GuestOrders;
 
-use super::{CUSTOMER_MERGED, CustomerMerged, Merge};
+use super::{CUSTOMER_MERGED, CustomerMerged, Merge, MergeStatus};
 use crate::redaction::Redaction;
 
 /// Addresses that one account has proven, and whose guests' orders it still waits for.
@@ -32,8 +32,8 @@ struct Both {
     works: Vec<GuestOrders>,
 }
 
-/// The transaction that merges `source` into `customer`; none when that has been done, with the merge as it
-/// is.
+/// The transaction that merges `source` into `customer`, or lets a merge go on that has failed; none when that
+/// has been done, with the merge as it is.
 ///
 /// # Errors
 /// `not_found`; `same_customer` and `unknown_customer` as faults of `/source_id`; `customers_not_mergeable`,
@@ -59,6 +59,11 @@ pub async fn begin(
     let before: Option<Merge> = batch.take(&keys[2])?;
     let goes: Customer = match (goes, before) {
         (Some(goes), _) => goes,
+        (None, Some(before)) if before.status == MergeStatus::Failed => {
+            let resumed = before.resumed(now);
+            let write = app.table.write().replace(&resumed, Code::VersionConflict);
+            return Ok((resumed, Some(write)));
+        }
         (None, Some(before)) => return Ok((before, None)),
         (None, None) => {
             let detail = "The store has no such customer.";
@@ -87,7 +92,7 @@ impl Both {
         if self.redactions.iter().any(|redaction| !redaction.is_over()) {
             reasons.insert("redaction");
         }
-        if self.former.iter().any(|merge| !merge.is_over()) {
+        if self.former.iter().any(|merge| merge.status != MergeStatus::Succeeded) {
             reasons.insert("merge");
         }
         if self.former.len() > MOST_MERGES {

@@ -10,7 +10,7 @@ use sales::workflows::hand_over_order::hand_over;
 
 use super::{Merge, MergePart, hand_over as moves};
 use crate::person::Person;
-use crate::steps::{Done, Next, Stay};
+use crate::steps::{Done, Next, Stay, save};
 
 /// How long the indexes have to show what was made right before the account ended (our choice).
 const SETTLING: Duration = Duration::from_secs(10);
@@ -29,6 +29,18 @@ pub async fn step(app: &App, merge: &Key) -> Result<Option<Timestamp>, Problem> 
             Next::Page(next) => merge = next,
             Next::Message(at) => return Ok(at),
         }
+    }
+}
+
+/// Ends a merge that has met an error that it would meet again.
+///
+/// # Errors
+/// `version_conflict` when somebody else has written the merge; 503 when the table cannot be reached.
+pub async fn give_up(app: &App, merge: &Key) -> Result<(), Problem> {
+    let found = app.table.get::<Merge>(merge).await?;
+    match found.filter(|merge| !merge.is_over()) {
+        Some(merge) => save(app, &merge.broken(app.clock.now())).await,
+        None => Ok(()),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Merges, as they are shown and announced.
 
 use gateway::clock::Timestamp;
+use ground::end_reason::EndReason;
 use ground::event::{EXAMPLE_TIME, Example};
 use ground::id::{CustomerId, MergeId};
 use ground::sample_id;
@@ -47,6 +48,8 @@ ground::view! {
         source_id: CustomerId,
         /// Where it is in its life.
         status: MergeStatus,
+        /// Why it ended before its end.
+        status_reason: Option<EndReason>,
         /// Who asked for it.
         created_by: String,
         /// When all had followed.

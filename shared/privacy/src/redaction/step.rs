@@ -14,7 +14,7 @@ use crate::steps::{Done, Next, Stay, Walking, save};
 
 impl Walking for Redaction {
     fn is_over(&self) -> bool {
-        matches!(self.status, RedactionStatus::Succeeded | RedactionStatus::Cancelled)
+        !matches!(self.status, RedactionStatus::Scheduled | RedactionStatus::Running)
     }
     fn advanced(&self, place: Option<WalkPlace>, now: Timestamp) -> Self {
         match (place, self.part.next()) {
@@ -64,6 +64,18 @@ where
             Next::Page(next) => redaction = next,
             Next::Message(at) => return Ok(at),
         }
+    }
+}
+
+/// Ends a redaction that has met an error that it would meet again.
+///
+/// # Errors
+/// `version_conflict` when somebody else has written the redaction; 503 when the table cannot be reached.
+pub async fn give_up(app: &App, id: &RedactionId) -> Result<(), Problem> {
+    let found = app.table.get::<Redaction>(&key::redaction(id)).await?;
+    match found.filter(|redaction| !redaction.is_over()) {
+        Some(redaction) => save(app, &redaction.broken(app.clock.now())).await,
+        None => Ok(()),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Redactions and requests for data, as they are shown and announced.
 
 use gateway::clock::Timestamp;
+use ground::end_reason::EndReason;
 use ground::event::{EXAMPLE_TIME, Example};
 use ground::id::{CustomerId, ExportId, RedactionId, StoreId};
 use ground::sample_id;
@@ -52,6 +53,8 @@ ground::view! {
         customer_id: CustomerId,
         /// Where it is in its life.
         status: RedactionStatus,
+        /// Why it ended before its end, unless it was called off.
+        status_reason: Option<EndReason>,
         /// Whether an order that is not done with keeps it from beginning.
         waits_for_orders: bool,
         /// When it begins, unless it is called off.

@@ -233,10 +233,12 @@ impl Drill {
         next.over(status, message, now)
     }
 
-    /// Given up before anything was injected: the canary is not healthy.
+    /// Given up: before anything was injected, because the canary is not healthy; or because it cannot go on.
+    /// A fault that is there ends with it.
     #[must_use]
     pub fn given_up(&self, why: &str, now: Timestamp) -> Self {
-        let next = Self { stop_reason: Some(why.to_owned()), ..self.clone() };
+        let stop_reason = Some(why.to_owned());
+        let next = Self { fault_ended_at: self.fault_end(now), stop_reason, ..self.clone() };
         next.over(DrillStatus::Failed, format!("given up: {why}"), now)
     }
 
@@ -248,13 +250,23 @@ impl Drill {
         if self.status.is_final() {
             return Err(Problem::state(self.status.as_str(), &self.allowed_actions()));
         }
-        let ended = self.injected_at.map(|_| {
+        Ok(self.aborted_because("aborted by an operator", now))
+    }
+
+    /// Ended before its time, for this reason.
+    #[must_use]
+    pub fn aborted_because(&self, why: &str, now: Timestamp) -> Self {
+        let stop_reason = Some(why.to_owned());
+        let next = Self { fault_ended_at: self.fault_end(now), stop_reason, ..self.clone() };
+        next.over(DrillStatus::Aborted, why.to_owned(), now)
+    }
+
+    /// When its fault ended, if it had one and is over now.
+    fn fault_end(&self, now: Timestamp) -> Option<Timestamp> {
+        self.injected_at.map(|_| {
             let by_itself = self.fault_expires_at.unwrap_or(now);
             self.fault_ended_at.unwrap_or(by_itself.min(now))
-        });
-        let reason = Some("aborted by an operator".to_owned());
-        let next = Self { fault_ended_at: ended, stop_reason: reason, ..self.clone() };
-        Ok(next.over(DrillStatus::Aborted, "aborted by an operator".to_owned(), now))
+        })
     }
 
     /// Stated as this record of the evidence.

@@ -42,9 +42,17 @@ pub async fn step(
         // The index shows for a while what was joined: the next step finds it gone.
         is_done = orders.len() < STEP;
         for order in orders {
-            if !retry(|| join(app, &work, &order)).await? {
-                is_done = true;
-                break;
+            match retry(|| join(app, &work, &order)).await {
+                Ok(true) => {}
+                Ok(false) => {
+                    is_done = true;
+                    break;
+                }
+                // One that can never be joined stays a guest's, and keeps no other from it.
+                Err(problem) if problem.is_permanent() => {
+                    tracing::error!(?order, cause = %problem, "an order of a guest is not joined");
+                }
+                Err(problem) => return Err(problem),
             }
         }
     }
@@ -53,6 +61,19 @@ pub async fn step(
     }
     app.table.write().delete(&work.key()).commit().await?;
     Ok(None)
+}
+
+/// Ends the work that has met an error that it would meet again: the orders stay guests'.
+///
+/// # Errors
+/// 503.
+pub async fn give_up(
+    app: &App,
+    store: &StoreId,
+    customer: &CustomerId,
+    guest: &str,
+) -> Result<(), Problem> {
+    app.table.write().delete(&key::guest_orders(store, customer, guest)).commit().await
 }
 
 /// Joins one order, if it is to be joined still; whether the account is there.

@@ -9,9 +9,11 @@ use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::Problem;
 use gateway::table::{Query, WalkPlace};
+use ground::end_reason::EndReason;
 use ground::id::{CustomerId, ExportId, OrderId, ProductId};
 use ground::key;
 use identity::customer::{Customer, CustomerView};
+use platform::authority::Standing;
 use sales::order::{Order, OrderView};
 use serde::Serialize;
 use tokio::time::Instant;
@@ -79,12 +81,16 @@ pub async fn step(app: &App, id: &ExportId) -> Result<Option<Timestamp>, Problem
     let Some(mut export) = found.filter(|export| !export.status.is_over()) else {
         return Ok(None);
     };
+    let mut standing = Standing::of(export.authority.as_ref());
     let began = Instant::now();
     while !export.status.is_over() {
         if began.elapsed() >= STAY {
             return Ok(Some(app.clock.now()));
         }
-        export = advance(app, &export).await?;
+        export = match advance(app, &export, &mut standing).await? {
+            Ok(next) => next,
+            Err(reason) => end(app, &export, ExportStatus::Cancelled, reason).await?,
+        };
     }
     tracing::info!(
         export = id.as_str(),
@@ -97,8 +103,35 @@ pub async fn step(app: &App, id: &ExportId) -> Result<Option<Timestamp>, Problem
     Ok(None)
 }
 
-/// Reads until a piece is full, writes it, and writes how far that is.
-async fn advance(app: &App, export: &Export) -> Result<Export, Problem> {
+/// Ends an export that has met an error that it would meet again.
+///
+/// # Errors
+/// `version_conflict` when somebody else has written the export; 503 when the table cannot be reached.
+pub async fn give_up(app: &App, id: &ExportId) -> Result<(), Problem> {
+    let found = app.table.get::<Export>(&key::export(id)).await?;
+    let Some(export) = found.filter(|export| !export.status.is_over()) else { return Ok(()) };
+    end(app, &export, ExportStatus::Failed, EndReason::InternalError).await.map(drop)
+}
+
+/// Ends an export of which there will be no file.
+async fn end(
+    app: &App,
+    export: &Export,
+    status: ExportStatus,
+    reason: EndReason,
+) -> Result<Export, Problem> {
+    let over = export.broken(status, reason, app.clock.now());
+    over.save(app.table.write()).commit().await?;
+    piece::remove(app, export.id.as_str()).await;
+    Ok(over)
+}
+
+/// Reads until a piece is full, writes it, and writes how far that is; or says why it may read no more.
+async fn advance(
+    app: &App,
+    export: &Export,
+    standing: &mut Standing,
+) -> Result<Result<Export, EndReason>, Problem> {
     let mut next = export.running(app.clock.now());
     let mut written = Written::default();
     if export.pieces.is_empty() && export.format == FileFormat::Csv {
@@ -106,6 +139,9 @@ async fn advance(app: &App, export: &Export) -> Result<Export, Problem> {
     }
     let mut is_last = false;
     while written.bytes.len() < PIECE / 2 && !is_last {
+        if let Some(reason) = standing.lost(app).await? {
+            return Ok(Err(reason));
+        }
         is_last = page(app, &mut next, &mut written).await?;
     }
     next.done = next.done.saturating_add(written.done);
@@ -122,7 +158,7 @@ async fn advance(app: &App, export: &Export) -> Result<Export, Problem> {
         next = Export { version: next.version, ..ended };
     }
     next.save(app.table.write()).commit().await?;
-    Ok(next)
+    Ok(Ok(next))
 }
 
 fn names(kind: ExportKind) -> &'static [&'static str] {

@@ -1,6 +1,7 @@
 //! An export as whoever asked for it sees it.
 
 use gateway::clock::Timestamp;
+use ground::end_reason::EndReason;
 use ground::event::{About, EXAMPLE_TIME, Event, Example};
 use ground::id::{CustomerId, ExportId, StoreId};
 use schemars::JsonSchema;
@@ -11,7 +12,7 @@ use crate::FileFormat;
 
 ground::topics! {
     EXPORT_FINISHED = "export.finished", "export", Some("read_exports"), ExportView,
-        "An export is over: its file is there, or it was cancelled.";
+        "An export is over: its file is there, or it failed or was cancelled.";
 }
 
 /// A part of an export's file.
@@ -43,6 +44,8 @@ ground::view! {
         until: Option<Timestamp>,
         /// Where it is in its life.
         status: ExportStatus,
+        /// Why it ended before its end, unless its owner gave it up.
+        status_reason: Option<EndReason>,
         /// Products, orders, customers or movements that are written.
         done: u64,
         /// Rows that are written: those of CSV without the first.

@@ -93,10 +93,12 @@ fn read<T: deserr::Deserr<FieldErrors>>(record: &Record) -> Result<T, Vec<Findin
 /// What a refusal says of a record.
 ///
 /// # Errors
-/// What is no refusal: the next attempt may meet it no more.
+/// What is no refusal: the next attempt may meet it no more, or no attempt will do.
 fn refused(record: &Record, problem: &Problem) -> Result<Outcome, Problem> {
-    let passing = [Code::VersionConflict, Code::RateLimited];
-    if problem.code.status() >= 500 || passing.contains(&problem.code) {
+    if problem.code == Code::Internal {
+        return Err(problem.clone());
+    }
+    if problem.code.is_passing() {
         return Err(Problem::unavailable(format!("row {}: {problem}", record.row)));
     }
     let findings: Vec<Finding> =

@@ -6,10 +6,12 @@ use gateway::app::App;
 use gateway::clock::{MINUTE, Timestamp};
 use gateway::context::Context;
 use gateway::problem::{Code, Problem};
+use ground::end_reason::EndReason;
 use ground::id::ImportId;
 use ground::key;
 use http::HeaderMap;
 use identity::store::{Store, StoreStatus};
+use platform::authority::Standing;
 use tokio::time::Instant;
 
 use super::file::Window;
@@ -34,7 +36,7 @@ pub async fn step(app: &App, id: &ImportId) -> Result<Option<Timestamp>, Problem
     };
     let store: Option<Store> = app.table.get(&key::store(&import.store_id)).await?;
     let Some(store) = store.filter(|store| store.status != StoreStatus::Deleted) else {
-        let over = import.ended(ImportStatus::Failed, app.clock.now());
+        let over = import.broken(EndReason::StoreDeleted, app.clock.now());
         over.save(&import, app.table.write()).commit().await?;
         return Ok(None);
     };
@@ -47,8 +49,15 @@ pub async fn step(app: &App, id: &ImportId) -> Result<Option<Timestamp>, Problem
 async fn run(app: &App, store: &Store, import: Import) -> Result<Option<Timestamp>, Problem> {
     let (mut import, mut window) = (import, Window::default());
     let mut seen = if import.dry_run { Seen::read(app, &import).await? } else { Seen::default() };
+    let mut standing = Standing::of(import.authority.as_ref());
     let began = Instant::now();
     while import.status == ImportStatus::Running {
+        if let Some(reason) = standing.lost(app).await? {
+            let over = import.revoked(reason, app.clock.now());
+            over.save(&import, app.table.write()).commit().await?;
+            import = over;
+            break;
+        }
         if began.elapsed() >= STAY {
             return Ok(Some(app.clock.now()));
         }
@@ -75,6 +84,21 @@ async fn run(app: &App, store: &Store, import: Import) -> Result<Option<Timestam
         "import"
     );
     Ok(None)
+}
+
+/// Ends an import that has met an error that it would meet again; another may be started then.
+///
+/// # Errors
+/// `version_conflict` when somebody else has written the import; 503 when the table cannot be reached.
+pub async fn give_up(app: &App, id: &ImportId) -> Result<(), Problem> {
+    let found = app.table.get::<Import>(&key::import(id)).await?;
+    let Some(import) = found.filter(|import| import.status == ImportStatus::Running) else {
+        return Ok(());
+    };
+    let over = import.broken(EndReason::InternalError, app.clock.now());
+    over.save(&import, app.table.write()).commit().await?;
+    piece::remove(app, id.as_str()).await;
+    Ok(())
 }
 
 fn unreadable(import: &Import) -> Finding {

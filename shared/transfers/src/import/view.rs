@@ -1,6 +1,7 @@
 //! An import as whoever asked for it sees it.
 
 use gateway::clock::Timestamp;
+use ground::end_reason::EndReason;
 use ground::event::{About, EXAMPLE_TIME, Event, Example};
 use ground::id::{ImportId, StoreId};
 use schemars::JsonSchema;
@@ -59,6 +60,8 @@ ground::view! {
         on_existing: OnExisting,
         /// Where it is in its life.
         status: ImportStatus,
+        /// Why it ended before its end, unless its owner gave it up.
+        status_reason: Option<EndReason>,
         /// The parts of the file.
         parts: Vec<ImportPart> = import.parts_shown(),
         /// How far it has come.

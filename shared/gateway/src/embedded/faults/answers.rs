@@ -44,6 +44,15 @@ pub(super) fn conflicting(operation: &str, ask: &Value, detail: u64) -> Option<H
     refused(&format!("{OWN}TransactionConflictException"), words)
 }
 
+/// Never taken, as it is: an item of it is too large.
+pub(super) fn invalid(operation: &str, ask: &Value, detail: u64) -> Option<HttpResponse> {
+    let words = "Item size has exceeded the maximum allowed size";
+    if operation.starts_with("Transact") {
+        return cancelled(ask, "ValidationError", words, detail);
+    }
+    refused("com.amazon.coral.validate#ValidationException", words)
+}
+
 /// Not allowed.
 pub(super) fn denied() -> Option<HttpResponse> {
     let words = "User is not authorized to perform this action";

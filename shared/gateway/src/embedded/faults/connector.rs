@@ -78,7 +78,8 @@ impl Connector {
         let ask: Value = serde_json::from_slice(request.body().bytes().unwrap_or_default())
             .map_err(|cause| other(cause.to_string()))?;
         let call = Call { operation, may_be_late: late::may_be(&ask) };
-        let (fault, detail) = self.faults.next(&call);
+        let (drawn, detail) = self.faults.next(&call);
+        let fault = if self.faults.refuses(&call, &ask) { Some(Fault::Invalid) } else { drawn };
         let asked = Asked { operation: call.operation.clone(), ask: pages::begun(ask), request };
         let before = self.look(&call, &asked).await?;
         let answered = self.meet(fault, detail, &asked).await;
@@ -111,6 +112,7 @@ impl Connector {
             Fault::Throttled => answers::throttled(operation, ask, detail),
             Fault::Conflict => answers::conflicting(operation, ask, detail),
             Fault::Denied => answers::denied(),
+            Fault::Invalid => answers::invalid(operation, ask, detail),
             Fault::Leftover => return self.leave(detail, asked).await,
             Fault::Stale | Fault::Short => return self.change(fault, detail, asked).await,
             Fault::LostReply | Fault::Slow | Fault::Behind(..) => None,

@@ -73,6 +73,15 @@ impl Change {
         self
     }
 
+    /// The condition under which it happens, with what that binds.
+    #[must_use]
+    pub fn under(mut self, condition: Condition) -> Self {
+        self.condition.text = condition.text;
+        self.condition.names.extend(condition.names);
+        self.condition.values.extend(condition.values);
+        self
+    }
+
     /// Binds a `#name`.
     #[must_use]
     pub fn name(mut self, placeholder: &str, attribute: &str) -> Self {

@@ -1,0 +1,132 @@
+//! Work that can never succeed ends: as failed, with its reason, and with whatever it kept others from.
+//!
+//! What is written of it then is small, because it may have failed for its size. When even that cannot be
+//! written, or its item cannot be read, what is left is done by parts that look at nothing: what it holds is let
+//! go, and it is due no more.
+
+use delivery::run::RunMessage;
+use gateway::app::App;
+use gateway::canary::CanaryHold;
+use gateway::clock::Timestamp;
+use gateway::item::{Item, Key};
+use gateway::outbox::{self, Marked};
+use gateway::problem::{Code, Problem};
+use gateway::table::{Change, Condition};
+use ground::end_reason::EndReason;
+use ground::id::StoreId;
+use ground::key;
+use sales::workflows::join_orders;
+use serde::{Deserialize, Serialize};
+
+use crate::{drills, load_tests, replay};
+
+/// Ends work that met a permanent problem.
+///
+/// # Errors
+/// 503 when the table cannot be reached: the message is received again.
+pub(crate) async fn give_up(
+    app: &App,
+    step: &RunMessage,
+    problem: &Problem,
+) -> Result<(), Problem> {
+    tracing::error!(?step, code = problem.code.as_str(), cause = %problem, "work given up");
+    let ended = match step {
+        RunMessage::Replay { id } => replay::give_up(app, id).await,
+        RunMessage::Drill { id } => drills::give_up(app, id).await,
+        RunMessage::LoadTest { id } => load_tests::give_up(app, id).await,
+        RunMessage::Import { id } => transfers::import::give_up(app, id).await,
+        RunMessage::Export { id } => transfers::export::give_up(app, id).await,
+        RunMessage::Redaction { id } => privacy::redaction::give_up(app, id).await,
+        RunMessage::Merge { .. } => privacy::merge::give_up(app, &step.key()).await,
+        RunMessage::GuestOrders { store_id, customer_id, guest } => {
+            join_orders::give_up(app, store_id, customer_id, guest).await
+        }
+    };
+    match ended {
+        // Somebody else has gone on with it, or has ended it.
+        Err(problem) if problem.code == Code::VersionConflict => Ok(()),
+        Err(problem) if problem.is_permanent() => {
+            tracing::error!(?step, cause = %problem, "work cannot be ended as it should be");
+            bury(app, step, &problem).await
+        }
+        outcome => outcome,
+    }
+}
+
+/// What every item of work has that belongs to a store: read where nothing else can be.
+#[derive(Debug, Serialize, Deserialize)]
+struct Belonging {
+    store_id: StoreId,
+}
+
+impl Item for Belonging {
+    const KIND: &'static str = "work";
+    fn key(&self) -> Key {
+        key::store(&self.store_id)
+    }
+    fn version(&self) -> u64 {
+        1
+    }
+}
+
+/// Lets go what the work holds, and takes it off what is due, whatever is in its item.
+async fn bury(app: &App, step: &RunMessage, problem: &Problem) -> Result<(), Problem> {
+    let work = step.key();
+    let ignored = |outcome: Result<(), Problem>| match outcome {
+        Err(problem) if !problem.is_permanent() && problem.code != Code::VersionConflict => {
+            Err(problem)
+        }
+        _ => Ok(()),
+    };
+    if let Some((lock, is_ours)) = lock(app, step, &work).await? {
+        let write = app.table.write().delete_if(&lock, is_ours, Code::VersionConflict);
+        ignored(write.commit().await)?;
+    }
+    let failed = failed(app.clock.now());
+    let write = app.table.write().update(&work, failed, Code::VersionConflict);
+    ignored(write.commit().await)?;
+    // Also when that could not be written: nothing is smaller than what is taken away.
+    ignored(outbox::give_up(&app.table, &work, Marked::Ever, problem).await)
+}
+
+/// The work as it is shown when it has failed, on whatever there is.
+fn failed(now: Timestamp) -> Change {
+    Change::new(
+        "SET #status = :failed, #reason = :reason, #finished = :now REMOVE #due, GSI3PK, GSI3SK",
+    )
+    .under(Condition::exists())
+    .name("#status", "status")
+    .name("#reason", "status_reason")
+    .name("#finished", "finished_at")
+    .name("#due", "due_at")
+    .value(":failed", "failed")
+    .value(":reason", EndReason::InternalError)
+    .value(":now", now)
+}
+
+/// What the work keeps others from beginning, and the condition that it is this work that does.
+async fn lock(
+    app: &App,
+    step: &RunMessage,
+    work: &Key,
+) -> Result<Option<(Key, Condition)>, Problem> {
+    let of_store = async || match app.table.get::<Belonging>(work).await {
+        Err(problem) if problem.is_permanent() => Ok(None),
+        found => found,
+    };
+    Ok(match step {
+        RunMessage::Import { id } => of_store().await?.map(|it| {
+            (key::import_under_way(&it.store_id), Condition::is("import_id", id.as_str()))
+        }),
+        RunMessage::Replay { id } => of_store().await?.map(|it| {
+            (key::replay_under_way(&it.store_id), Condition::is("replay_id", id.as_str()))
+        }),
+        RunMessage::Drill { id } => {
+            Some((CanaryHold::place(), Condition::is("run_id", id.as_str())))
+        }
+        RunMessage::LoadTest { id } => {
+            Some((CanaryHold::place(), Condition::is("run_id", id.as_str())))
+        }
+        _ => None,
+    })
+}

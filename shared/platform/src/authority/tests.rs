@@ -1,0 +1,55 @@
+use gateway::clock::Timestamp;
+use ground::scope::Scopes;
+
+use super::*;
+
+const NOW: Timestamp = Timestamp::from_millis(1_795_244_400_000);
+
+fn installation() -> Installation {
+    let (store, app) = (StoreId::derive(&["here"]), AppId::derive(&["app"]));
+    Installation {
+        id: Installation::id_of(&store, &app),
+        store_id: store,
+        app_id: app,
+        developer_id: MerchantId::derive(&["developer"]),
+        status: InstallationStatus::Active,
+        scopes: Scopes::normalize(["write_imports", "write_products"]).unwrap(),
+        generation: 3,
+        configuration: crate::installation::IssuedTokens::default(),
+        installed_by: MerchantId::derive(&["owner"]),
+        installed_at: Some(NOW),
+        uninstalled_at: None,
+        status_reason: None,
+        created_at: NOW,
+        updated_at: NOW,
+        version: 1,
+    }
+}
+
+#[test]
+fn an_apps_work_ends_with_what_it_was_granted() {
+    let granted = installation();
+    let authority = Authority {
+        asker: Asker::App {
+            app_id: granted.app_id.clone(),
+            installation_id: granted.id.clone(),
+            generation: granted.generation,
+            merchant_id: None,
+        },
+        store_id: Some(granted.store_id.clone()),
+        scopes: vec!["write_imports".to_owned(), "write_products".to_owned()],
+    };
+    let lost = |it: &Installation| authority.lost_by_app(Some(it), false, 3);
+    assert_eq!(lost(&granted), None);
+    assert_eq!(authority.lost_by_app(None, false, 3), Some(EndReason::AppUninstalled));
+    let gone = granted.uninstall(None, NOW).unwrap();
+    assert_eq!(lost(&gone), Some(EndReason::AppUninstalled));
+    let held = granted.suspend(None, NOW).unwrap();
+    assert_eq!(lost(&held), Some(EndReason::AppSuspended));
+    assert_eq!(authority.lost_by_app(Some(&granted), true, 3), Some(EndReason::AppSuspended));
+    let revoked = granted.revoke_tokens(NOW).unwrap();
+    assert_eq!(lost(&revoked), Some(EndReason::TokensRevoked));
+    let scopes = Scopes::normalize(["write_imports", "read_products"]).unwrap();
+    let narrowed = Installation { scopes, ..granted.clone() };
+    assert_eq!(lost(&narrowed), Some(EndReason::ScopeWithdrawn));
+}

@@ -1,0 +1,254 @@
+//! Long work acts for somebody, and ends when they may no longer.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use delivery::run::RunMessage;
+use ground::id::{ExportId, ImportId, ReplayId};
+use support::{Client, Developer, Gateway, Merchant, Reply, Shop, Store, Value, eventually, json};
+
+const IMPORTS: &str = "/v1/imports";
+const EXPORTS: &str = "/v1/exports";
+const REPLAYS: &str = "/v1/operations/runtime/replays";
+const SOON: Duration = Duration::from_secs(60);
+
+/// So many products as a file.
+fn products(count: usize) -> String {
+    let mut file = "Handle,Title,Variant Price\n".to_owned();
+    for number in 0..count {
+        let _ = writeln!(file, "p-{number},Product {number},1");
+    }
+    file
+}
+
+/// An import of so many products, started by this client.
+async fn import(client: &Client, count: usize) -> String {
+    let id = client.post(IMPORTS).json(json!({"kind": "products"})).await.expect(201).str("/id");
+    let part = client.put(&format!("{IMPORTS}/{id}/parts/1")).header("content-type", "text/csv");
+    part.body(products(count).into_bytes()).await.expect(200);
+    client.post(&format!("{IMPORTS}/{id}/start")).json(json!({})).await.expect(202);
+    id
+}
+
+async fn made(gateway: &Gateway) -> usize {
+    gateway.items_of("product", "").await.len()
+}
+
+/// A gateway whose long work takes its steps when the test says so.
+async fn by_hand() -> Gateway {
+    Gateway::start_with(|options| options.has_runner = false).await
+}
+
+/// A step as the function takes it, with the policy that it has.
+async fn step(gateway: &Gateway, message: RunMessage) {
+    let host = gateway.system().functions().of("runner").unwrap();
+    runner::take(host.app(), message).await.unwrap();
+}
+
+/// A step that is cut off after a moment.
+async fn part_of_a_step(gateway: &Gateway, message: RunMessage) {
+    let _ = tokio::time::timeout(Duration::from_millis(400), step(gateway, message)).await;
+}
+
+fn of_import(id: &str) -> RunMessage {
+    RunMessage::Import { id: ImportId::parse(id).unwrap() }
+}
+
+/// The work ended as cancelled for this reason.
+fn assert_revoked(shown: &Reply, reason: &str) {
+    let found = (shown.str("/status"), shown.str("/status_reason"));
+    assert_eq!(found, ("cancelled".to_owned(), reason.to_owned()), "{}", shown.text);
+    assert_eq!(shown.at("/allowed_actions"), &json!([]));
+    assert!(shown.at("/finished_at").is_string());
+}
+
+/// As somebody does who sees their store fill up: the app is uninstalled in the midst of it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_uninstalled_apps_import_ends_within_a_page() {
+    let shop = Shop::with_published_app(&["write_imports", "write_products"]).await;
+    let grant = shop.authorize().await;
+    let token = shop.redeem(&grant).await.expect(200);
+    let app = shop.app_server.with_token(&token.str("/access_token"));
+    let id = import(&app, 6_000).await;
+    let path = format!("{IMPORTS}/{id}");
+    let owner = shop.owner();
+    let created = async || owner.elsewhere().get(&path).await.expect(200).int("/progress/created");
+    eventually(SOON, || async { (created().await >= 200).then_some(()) }).await;
+    shop.uninstall(&grant.installation_id).await.expect(200);
+    let then = created().await;
+    let shown = eventually(SOON, || async {
+        let shown = owner.elsewhere().get(&path).await.expect(200);
+        (shown.str("/status") != "running").then_some(shown)
+    })
+    .await;
+    assert_revoked(&shown, "app_uninstalled");
+    let done = shown.int("/progress/created");
+    assert!(done >= then && done < 6_000, "{}", shown.text);
+    let products = made(&shop.gateway).await;
+    assert_eq!(products, usize::try_from(done).unwrap(), "what was done is said");
+    shop.gateway.advance(Duration::from_mins(2));
+    shop.gateway.sweep().await;
+    step(&shop.gateway, of_import(&id)).await;
+    assert_eq!(made(&shop.gateway).await, products);
+    let told = shop.gateway.events("import.finished").await;
+    assert_eq!(told.len(), 1);
+    assert_eq!(told[0]["data"]["status_reason"], "app_uninstalled");
+    // The store goes on.
+    let owner = shop.merchant.sign_in_again().await.at(&shop.store);
+    let next = import(&owner, 1).await;
+    eventually(SOON, || async {
+        let shown = owner.elsewhere().get(&format!("{IMPORTS}/{next}")).await.expect(200);
+        (shown.str("/status") != "running").then_some(())
+    })
+    .await;
+}
+
+/// An app on a store whose long work is taken by hand.
+async fn shop_by_hand(scopes: &[&str]) -> (Shop, Client, String) {
+    let shop = Shop::on(by_hand().await, Developer::app_fields(scopes)).await;
+    let grant = shop.authorize().await;
+    let token = shop.redeem(&grant).await.expect(200);
+    let app = shop.app_server.with_token(&token.str("/access_token"));
+    (shop, app, grant.installation_id)
+}
+
+#[tokio::test]
+async fn an_import_ends_with_the_scope_of_its_app() {
+    let (shop, app, _) = shop_by_hand(&["write_imports", "write_products"]).await;
+    let id = import(&app, 600).await;
+    part_of_a_step(&shop.gateway, of_import(&id)).await;
+    let before = made(&shop.gateway).await;
+    assert!(before > 0);
+    let mut fields = shop.authorize_fields(&support::verifier());
+    fields["scope"] = json!("write_imports read_products");
+    shop.authorize_with(fields).await.expect(200);
+    step(&shop.gateway, of_import(&id)).await;
+    let shown = shop.owner().get(&format!("{IMPORTS}/{id}")).await.expect(200);
+    assert_revoked(&shown, "scope_withdrawn");
+    assert_eq!(made(&shop.gateway).await, before);
+}
+
+#[tokio::test]
+async fn an_import_ends_with_the_tokens_of_its_app_and_with_its_suspension() {
+    for (action, reason) in [("tokens/revoke", "tokens_revoked"), ("suspend", "app_suspended")] {
+        let (shop, app, installation) = shop_by_hand(&["write_imports", "write_products"]).await;
+        let id = import(&app, 10).await;
+        let path = format!("/v1/app-store/installations/{installation}/{action}");
+        shop.owner().post(&path).json(json!({})).await.expect(200);
+        step(&shop.gateway, of_import(&id)).await;
+        let shown = shop.owner().get(&format!("{IMPORTS}/{id}")).await.expect(200);
+        assert_revoked(&shown, reason);
+        assert_eq!(made(&shop.gateway).await, 0);
+    }
+}
+
+/// A store with a member of staff who may do this.
+async fn with_staff(gateway: &Gateway, scopes: &str) -> (Merchant, Store, Merchant, String) {
+    let owner = Merchant::sign_up(gateway).await;
+    let store = owner.open_store().await;
+    owner.prove(gateway).await;
+    let staff = Merchant::sign_up(gateway).await;
+    staff.prove(gateway).await;
+    let ask = json!({"email": staff.email, "role": "staff", "scopes": scopes});
+    let members = format!("/v1/stores/{}/members", store.id);
+    let member = owner.post(&members).json(ask).await.expect(201).str("/id");
+    let token = gateway.mailbox(&staff.email).token_of("You are invited to a store").await;
+    let accept = json!({"token": token});
+    staff.post("/v1/stores/invitations/accept").json(accept).await.expect(200);
+    (owner, store, staff, format!("{members}/{member}"))
+}
+
+#[tokio::test]
+async fn an_import_ends_with_the_membership_or_the_role_of_who_started_it() {
+    let gateway = by_hand().await;
+    let (owner, store, staff, member) = with_staff(&gateway, "write_imports write_products").await;
+    let id = import(&staff.at(&store), 600).await;
+    part_of_a_step(&gateway, of_import(&id)).await;
+    let before = made(&gateway).await;
+    assert!(before > 0);
+    // What still covers the work keeps it.
+    let change = json!({"scopes": "write_imports write_products write_orders"});
+    owner.patch(&member).json(change).await.expect(200);
+    part_of_a_step(&gateway, of_import(&id)).await;
+    let more = made(&gateway).await;
+    assert!(more > before, "it went on");
+    owner.patch(&member).json(json!({"role": "read_only"})).await.expect(200);
+    step(&gateway, of_import(&id)).await;
+    let path = format!("{IMPORTS}/{id}");
+    assert_revoked(&owner.at(&store).get(&path).await.expect(200), "scope_withdrawn");
+    let change = json!({"role": "staff", "scopes": "write_imports write_products"});
+    owner.patch(&member).json(change).await.expect(200);
+    let id = import(&staff.at(&store), 5).await;
+    owner.delete(&member).await.expect(204);
+    step(&gateway, of_import(&id)).await;
+    let path = format!("{IMPORTS}/{id}");
+    assert_revoked(&owner.at(&store).get(&path).await.expect(200), "member_removed");
+    let now = made(&gateway).await;
+    assert_eq!(now, usize::try_from(now).unwrap());
+    assert!(now <= more + 100, "a page at most was under way");
+}
+
+#[tokio::test]
+async fn an_export_ends_with_its_member_and_leaves_no_file() {
+    let gateway = by_hand().await;
+    let (owner, store, staff, member) =
+        with_staff(&gateway, "write_exports read_products read_customers read_orders").await;
+    let at = owner.at(&store);
+    let ask = json!({"title": "A Lamp", "variants": [{"price": support::inr(100)}]});
+    at.post("/v1/products").json(ask).key("lamp").await.expect(201);
+    let asked = staff.at(&store).post(EXPORTS).json(json!({"kind": "products"})).await;
+    let id = asked.expect(202).str("/id");
+    owner.delete(&member).await.expect(204);
+    step(&gateway, RunMessage::Export { id: ExportId::parse(&id).unwrap() }).await;
+    assert_revoked(&at.get(&format!("{EXPORTS}/{id}")).await.expect(200), "member_removed");
+    assert!(gateway.items(&format!("FIL#{id}")).await.is_empty());
+    let told = gateway.events("export.finished").await;
+    assert_eq!(told[0]["data"]["status_reason"], "member_removed");
+}
+
+#[tokio::test]
+async fn a_replay_ends_with_its_app_and_sends_nothing_more() {
+    let scopes = ["read_store", "write_operations", "write_webhooks"];
+    let (shop, app, installation) = shop_by_hand(&scopes).await;
+    let receiver = support::Receiver::start().await;
+    let ask = json!({"url": receiver.url("/"), "event_types": ["store.updated"]});
+    app.post("/v1/operations/webhook-subscriptions").json(ask).await.expect(201);
+    let path = format!("/v1/stores/{}", shop.store.id);
+    for name in ["First", "Second"] {
+        shop.owner().patch(&path).json(json!({"name": name})).await.expect(200);
+    }
+    receiver.wait_for(2).await;
+    let since: Value = shop.store.view["created_at"].clone();
+    let ask = json!({"kind": "range", "since": since, "event_types": ["store.updated"]});
+    let replay = app.post(REPLAYS).json(ask).await.expect(202);
+    assert_eq!(replay.int("/matched"), 2);
+    shop.uninstall(&installation).await.expect(200);
+    let id = replay.str("/id");
+    shop.gateway.advance(Duration::from_secs(10));
+    step(&shop.gateway, RunMessage::Replay { id: ReplayId::parse(&id).unwrap() }).await;
+    let shown = shop.owner().get(&format!("{REPLAYS}/{id}")).await.expect(200);
+    assert_revoked(&shown, "app_uninstalled");
+    assert_eq!(shown.int("/progress/sent"), 0);
+    let deliveries = shop.gateway.items_of("delivery", "DLV#").await;
+    assert!(deliveries.iter().all(|delivery| delivery["replay_id"].is_null()));
+    let stated = shop.owner().get("/v1/operations/reliability-evidence").await.expect(200);
+    assert_eq!(stated.data()[0]["outcome"], "cancelled");
+}
+
+#[tokio::test]
+async fn a_request_for_data_ends_with_the_store_it_was_made_to() {
+    let gateway = by_hand().await;
+    let owner = Merchant::sign_up(&gateway).await;
+    let store = owner.open_store().await;
+    let at = owner.at(&store);
+    let id = at.post(EXPORTS).json(json!({"kind": "products"})).await.expect(202).str("/id");
+    let import = import(&at, 5).await;
+    at.delete(&format!("/v1/stores/{}", store.id)).json(json!({"confirm": store.subdomain})).await;
+    gateway.quiet().await;
+    step(&gateway, RunMessage::Export { id: ExportId::parse(&id).unwrap() }).await;
+    step(&gateway, of_import(&import)).await;
+    let kept = gateway.items("EXP#").await;
+    assert_eq!(kept[0]["status_reason"], "store_deleted", "{kept:?}");
+    assert_eq!(gateway.items("IMP#").await[0]["status_reason"], "store_deleted");
+    assert_eq!(made(&gateway).await, 0);
+}
