@@ -120,7 +120,7 @@ impl Redaction {
             customer_id: customer.clone(),
             created_by: by.to_owned(),
             status: RedactionStatus::Scheduled,
-            emails: account.map(Customer::all_emails).unwrap_or_default(),
+            emails: account.map(Customer::proven_emails).unwrap_or_default(),
             part: Part::Account,
             place: None,
             waits_for_orders: false,
