@@ -21,5 +21,6 @@ mod requests;
 mod samples;
 mod smoke;
 mod starting;
+mod strangers;
 mod swept;
 mod tokens;

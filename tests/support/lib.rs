@@ -51,7 +51,7 @@ pub use local::providers::{
     STRIPE_SECRET, Trouble, Verdict, WEBHOOK_SECRET, Webhook,
 };
 pub use mailbox::{Mail, Mailbox};
-pub use market::{Market, Placed, address, cart, inr};
+pub use market::{Market, Placed, address, cart, inr, verify};
 pub use queue::{Polled, PolledQueue};
 pub use receiver::{Behaviour, Names, Received, Receiver};
 pub use reply::Reply;

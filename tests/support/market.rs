@@ -128,6 +128,11 @@ impl Market {
         lost.commit().await.expect("it is lost");
     }
 
+    /// The store has this host, as after a TXT record has shown that it is its own.
+    pub async fn verify(&self, host: &str) {
+        verify(&self.gateway, &self.store, host).await;
+    }
+
     /// Available, reserved, committed and on hand, at all locations together.
     pub async fn levels(&self, variant: &str) -> [i64; 4] {
         let path = format!("/v1/inventory/levels?item_ids={variant}");
@@ -151,6 +156,18 @@ impl Market {
             assert_eq!(*verdict.at("/consistent"), json!(true), "{}", verdict.text);
         }
     }
+}
+
+/// A store has this host, as after a TXT record has shown that it is its own.
+pub async fn verify(gateway: &Gateway, store: &Store, host: &str) {
+    let host = identity::domain::Host::of(host).expect("a host");
+    let store = ground::id::StoreId::parse(&store.id).expect("an id");
+    let none = identity::domain::Domains::of(&store, None);
+    let (mut domains, _) = none.ask(&host, false, gateway.now()).expect("room for a host");
+    domains.domains[0].verified_at = Some(gateway.now());
+    let write = domains.write(gateway.app().table.write());
+    let write = identity::domain::UniqueHost::claim(write, &host, &store);
+    write.commit().await.expect("it is verified");
 }
 
 impl Placed {

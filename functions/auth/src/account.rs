@@ -9,7 +9,7 @@ use gateway::reply::{Accepted, Json};
 use gateway::request::{Body, IfMatch, Patch, Raw, Text, request};
 use gateway::seal;
 use gateway::table::Write;
-use ground::fields::{Email, Locale};
+use ground::fields::{Email, Locale, PersonName};
 use ground::key;
 use ground::mail::Mail;
 use identity::account::Account;
@@ -43,7 +43,7 @@ fn shown(app: &App, account: &Merchant) -> Json<MerchantView> {
 #[derive(Debug)]
 pub(crate) struct UpdateAccountRequest {
     /// The person's name; `null` clears it.
-    name: Patch<Text<1, 200>>,
+    name: Patch<PersonName>,
     /// The language of mails; `null` clears it.
     locale: Patch<Locale>,
     /// Another address, which has to be verified again.

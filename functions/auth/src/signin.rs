@@ -12,7 +12,7 @@ use gateway::request::{
     Body, Fault, Flag, FromText, Given, Inbound, Judgement, Raw, Ruled, Rules, Text, request,
 };
 use gateway::table::Write;
-use ground::fields::{Country, Currency, Email, Locale, Subdomain};
+use ground::fields::{Country, Currency, Email, Locale, PersonName, StoreName, Subdomain};
 use ground::mail::Notice;
 use identity::authentication::{self, SignOutRequest};
 use identity::challenge::{self, Purpose};
@@ -36,11 +36,11 @@ pub(crate) struct SignupRequest {
     /// 8 to 128 characters, and not a common one.
     password: NewPassword,
     /// The person's name.
-    name: Option<Text<1, 200>>,
+    name: Option<PersonName>,
     /// The language of mails, and the default one of the store.
     locale: Option<Locale>,
     /// The name of a first store; with `subdomain`.
-    store_name: Option<Text<1, 200>>,
+    store_name: Option<StoreName>,
     /// The subdomain of the first store; with `store_name`.
     subdomain: Option<Subdomain>,
     /// The currency of the first store; `USD` unless given (our choice).

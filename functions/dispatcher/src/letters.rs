@@ -5,49 +5,92 @@
 //! holds, and written in the transaction in which its event is pending no longer. So each is written
 //! once, whoever hands the event on how often, and none is lost by a crash before.
 
+use delivery::mail::allowance::PaidOrder;
 use gateway::app::App;
 use gateway::item::{Item, Key};
 use gateway::outbox::Outgoing;
 use gateway::problem::{Code, Problem};
 use gateway::table::Write;
 use ground::event::Event;
-use ground::fields::Email;
+use ground::fields::{Email, LinkTemplate};
 use ground::id::{DisputeId, FulfillmentId, MerchantId, OrderId, RefundId, StoreId};
 use ground::key;
 use ground::mail::{Mail, MailContent, Notice};
+use ground::provider::ProviderName;
 use identity::challenge::{Link, Purpose};
+use identity::domain::Domains;
 use identity::merchant::{Merchant, MerchantStatus};
 use identity::notifications;
 use identity::settings::{Notifications, Settings};
 use identity::store::Store;
 use sales::dispute::Dispute;
 use sales::notifications::{
-    NotificationKind, NotificationTexts, OrderNews, about_order, dispute_opened,
+    NotificationKind, NotificationTexts, OrderNews, about_order, dispute_opened, may_be_followed,
 };
-use sales::order::Order;
 use sales::order::fulfillment::Fulfillment;
 use sales::order::refund::Refund;
+use sales::order::{ORDER_PAID, Order, OrderPayment};
+use sales::payment::{Mode, Payment};
 use serde_json::Value;
 
-/// A mail, and the link whose token it brings.
+/// What is written with an event that was handed on.
 #[derive(Debug, Clone)]
-pub(crate) struct Letter {
-    mail: Mail,
+pub(crate) struct Consequences {
+    /// The mail that follows from it.
+    mail: Option<Mail>,
+    /// The link whose token that brings.
     link: Option<Link>,
+    /// The order that was paid with real money, if it says so.
+    pub(crate) paid: Option<PaidOrder>,
 }
 
-impl Outgoing for Letter {
+impl Outgoing for Consequences {
     fn put_into(self, write: Write) -> Write {
-        let write = write.also(self.link, |write, link| write.create(&link, Code::VersionConflict));
-        write.emit(self.mail)
+        write
+            .also(self.link, |write, link| write.create(&link, Code::VersionConflict))
+            .also(self.mail, Write::emit)
+            .also(self.paid, Write::emit)
     }
+}
+
+/// What follows from an event.
+///
+/// # Errors
+/// 503 when the table or the secret cannot be reached.
+pub(crate) async fn following(app: &App, event: &Event) -> Result<Option<Consequences>, Problem> {
+    let (mail, link) = mailed(app, event).await?.unzip();
+    let paid = if event.name == ORDER_PAID.name { paid(app, event).await? } else { None };
+    let any = mail.is_some() || paid.is_some();
+    Ok(any.then(|| Consequences { mail, link: link.flatten(), paid }))
+}
+
+/// That an order was paid through a provider, and not in its sandbox. What a merchant says was paid, anybody
+/// can say of their own store.
+async fn paid(app: &App, event: &Event) -> Result<Option<PaidOrder>, Problem> {
+    let ids = event.store_id.as_ref().zip(OrderId::parse(&event.entity_id));
+    let Some((store_id, order_id)) = ids else { return Ok(None) };
+    let (store_key, order_key) = (key::store(store_id), key::order(store_id, &order_id));
+    let mut found = app.table.get_many(&[&store_key, &order_key]).await?;
+    let store: Option<Store> = found.take(&store_key)?;
+    let Some((store, order)) = store.zip(found.take::<Order>(&order_key)?) else { return Ok(None) };
+    let is_taken = |one: &&OrderPayment| {
+        one.provider != ProviderName::Manual.as_str() && !one.captured.is_zero()
+    };
+    for one in order.payments.iter().filter(is_taken) {
+        let payment = key::payment(store_id, &order_id, &one.payment_id);
+        let payment: Option<Payment> = app.table.get(&payment).await?;
+        if payment.is_some_and(|payment| payment.mode == Mode::Live) {
+            return Ok(Some(PaidOrder { store: store.id, owner: store.owner_id }));
+        }
+    }
+    Ok(None)
 }
 
 /// The mail that follows from an event; none where nobody is to be written to any more.
 ///
 /// # Errors
 /// 503 when the table or the secret cannot be reached.
-pub(crate) async fn following(app: &App, event: &Event) -> Result<Option<Letter>, Problem> {
+async fn mailed(app: &App, event: &Event) -> Result<Option<(Mail, Option<Link>)>, Problem> {
     let composed = match event.notice {
         None => return Ok(None),
         Some(Notice::ConfirmAddress) => confirm_address(app, event).await?,
@@ -62,7 +105,7 @@ pub(crate) async fn following(app: &App, event: &Event) -> Result<Option<Letter>
     };
     let Some((content, link)) = composed else { return Ok(None) };
     let key = app.secrets.mail_key().await?;
-    Ok(Some(Letter { mail: Mail::following(event, &key, &content)?, link }))
+    Ok(Some((Mail::following(event, &key, &content)?, link)))
 }
 
 /// What a mail says, and the link whose token it brings.
@@ -92,6 +135,7 @@ struct OnOrder {
     store: Store,
     order: Order,
     settings: Notifications,
+    domains: Domains,
     texts: NotificationTexts,
     /// Where they go.
     to: Email,
@@ -110,9 +154,11 @@ async fn on_order<T: Item>(
     let Some((store_id, order_id)) = event.store_id.as_ref().zip(order_id) else { return Ok(None) };
     let (store_key, order_key) = (key::store(store_id), key::order(store_id, &order_id));
     let (settings_key, item_key) = (Settings::key_of(store_id), item(store_id, &order_id));
+    let domains_key = key::domains(store_id);
     let none = NotificationTexts::none(store_id, kind);
     let texts_key = none.key();
-    let keys = [&store_key, &order_key, &settings_key, &texts_key].into_iter().chain(&item_key);
+    let keys = [&store_key, &order_key, &settings_key, &domains_key, &texts_key];
+    let keys = keys.into_iter().chain(&item_key);
     let mut batch = app.table.get_many(&keys.collect::<Vec<_>>()).await?;
     let (store, order): (Option<Store>, Option<Order>) =
         (batch.take(&store_key)?, batch.take(&order_key)?);
@@ -122,10 +168,11 @@ async fn on_order<T: Item>(
     };
     let settings: Option<Settings> = batch.take(&settings_key)?;
     let settings = settings.map(|settings| settings.notifications).unwrap_or_default();
+    let domains = Domains::of(store_id, batch.take(&domains_key)?);
     let texts = batch.take(&texts_key)?.unwrap_or(none);
     Ok(store.zip(order).and_then(|(store, order)| {
         let to = order.email.clone()?;
-        Some((OnOrder { store, order, settings, texts, to }, item))
+        Some((OnOrder { store, order, settings, domains, texts, to }, item))
     }))
 }
 
@@ -142,13 +189,29 @@ async fn on_order_alone(
 impl OnOrder {
     /// The mail, with a link to the store's page of the order, where it has one.
     async fn told(&self, app: &App, news: OrderNews<'_>) -> Result<Composed, Problem> {
-        let link = match &self.settings.order_status_url {
+        let page = self.settings.shows_at(|page| self.may_lead_to(app, page));
+        self.linked(app, page, news).await
+    }
+
+    /// The mail, with a link to this page of the store's.
+    async fn linked(
+        &self,
+        app: &App,
+        page: Option<&LinkTemplate>,
+        news: OrderNews<'_>,
+    ) -> Result<Composed, Problem> {
+        let link = match page {
             Some(page) => self.order.link(page, &app.secrets.order_link_key().await?),
             None => None,
         };
         let news = OrderNews { link: link.as_deref(), ..news };
         let mail = about_order(&self.to, &self.texts, (&self.store, &self.order), news)?;
-        Ok(Some((mail, None)))
+        Ok(Some((if self.order.is_email_proven { mail } else { mail.to_stranger() }, None)))
+    }
+
+    /// Whether the store may lead its customers there now, whatever it could when it was set.
+    fn may_lead_to(&self, app: &App, page: &LinkTemplate) -> bool {
+        self.domains.may_lead_to(page.as_str(), &app.config.base_url)
     }
 }
 
@@ -166,7 +229,10 @@ async fn shipped(app: &App, event: &Event) -> Result<Composed, Problem> {
     let key = |store: &_, order: &_| Some(key::fulfillment(store, order, id.as_ref()?));
     let found = on_order::<Fulfillment>(app, event, NotificationKind::OrderShipped, key).await?;
     let Some((on, Some(fulfillment))) = found else { return Ok(None) };
-    on.told(app, OrderNews { tracking: Some(&fulfillment.tracking), ..Default::default() }).await
+    let mut tracking = fulfillment.tracking.clone();
+    let base_url = &app.config.base_url;
+    tracking.url = tracking.url.filter(|url| may_be_followed(url, &on.domains, base_url));
+    on.told(app, OrderNews { tracking: Some(&tracking), ..Default::default() }).await
 }
 
 /// To whoever ordered: a parcel arrived, where the store wants that told.
@@ -204,13 +270,10 @@ async fn over(app: &App, event: &Event, kind: NotificationKind) -> Result<Compos
 async fn asked_to_pay(app: &App, event: &Event) -> Result<Composed, Problem> {
     let found = on_order_alone(app, event, NotificationKind::PaymentRequested).await?;
     let Some(on) = found.filter(|on| on.order.is_payable(app.clock.now())) else { return Ok(None) };
-    let Some(page) = on.settings.pays_at() else { return Ok(None) };
-    let Some(link) = on.order.link(page, &app.secrets.order_link_key().await?) else {
-        return Ok(None);
-    };
-    let news = OrderNews { link: Some(&link), ..Default::default() };
-    let mail = about_order(&on.to, &on.texts, (&on.store, &on.order), news)?;
-    Ok(Some((mail, None)))
+    match on.settings.pays_at(|page| on.may_lead_to(app, page)) {
+        Some(page) => on.linked(app, Some(page), OrderNews::default()).await,
+        None => Ok(None),
+    }
 }
 
 /// To whom the store belongs, where that address is proven: a customer's bank disputes a payment. A

@@ -10,7 +10,7 @@ use ground::event::{Event, EventGroup, OutboxState};
 use ground::id::EventId;
 use platform::usage;
 
-use crate::letters::{self, Letter};
+use crate::letters::{self, Consequences};
 
 /// Writes of a group that meet others' before it is left to the sweep.
 const TRIES: usize = 9;
@@ -26,7 +26,7 @@ pub(crate) struct Outcome {
     pub(crate) failure: Option<Problem>,
 }
 
-/// Moves the events of a group on whose deliveries were made, with the mails that follow from them. One
+/// Moves the events of a group on whose deliveries were made, with what follows from them. One
 /// that a defect of ours stops is marked as failed; one that met an outage stays pending. What others
 /// have moved on meanwhile stays as they left it, and that is success.
 pub(crate) async fn mark(
@@ -41,7 +41,7 @@ pub(crate) async fn mark(
             Err(problem) => Err(problem),
         };
         let ending = match composed {
-            Ok(letter) => Ending::Published(letter.map(Box::new)),
+            Ok(follows) => Ending::Published(follows.map(Box::new)),
             Err(problem) if problem.is_permanent() => {
                 problem.log();
                 Ending::Failed(problem.code.as_str())
@@ -90,8 +90,8 @@ struct Move {
 
 /// Whereto.
 enum Ending {
-    /// It was handed on, and this mail follows from it.
-    Published(Option<Box<Letter>>),
+    /// It was handed on, and this follows from it.
+    Published(Option<Box<Consequences>>),
     /// It could not be, for this reason.
     Failed(&'static str),
 }
@@ -102,8 +102,8 @@ async fn write(app: &App, mut group: EventGroup, moves: &[Move]) -> Result<(), P
         if changed.is_empty() {
             return Ok(());
         }
-        let letters = following(&changed, moves);
-        match replace(app, &group, changed, letters).await? {
+        let follows = following(&changed, moves);
+        match replace(app, &group, changed, follows).await? {
             None => return Ok(()),
             Some(other) => group = other,
         }
@@ -123,36 +123,40 @@ fn moved(group: &EventGroup, moves: &[Move], now: Timestamp) -> Vec<Event> {
     group.pending().filter_map(moved).collect()
 }
 
-/// The mails that follow from the events that have moved on.
-fn following(changed: &[Event], moves: &[Move]) -> Vec<Letter> {
+/// What follows from the events that have moved on. Their order was paid once, however many of them say so.
+fn following(changed: &[Event], moves: &[Move]) -> Vec<Consequences> {
     let has_moved = |id: &EventId| changed.iter().any(|event| event.id == *id);
-    let letter = |one: &Move| match &one.ending {
-        Ending::Published(Some(letter)) if has_moved(&one.id) => Some(Letter::clone(letter)),
+    let follows = |one: &Move| match &one.ending {
+        Ending::Published(Some(follows)) if has_moved(&one.id) => {
+            Some(Consequences::clone(follows))
+        }
         _ => None,
     };
-    moves.iter().filter_map(letter).collect()
+    let mut all: Vec<Consequences> = moves.iter().filter_map(follows).collect();
+    all.iter_mut().filter(|one| one.paid.is_some()).skip(1).for_each(|one| one.paid = None);
+    all
 }
 
-/// Writes the group with the changed events and the mails that follow from them, and counts those that
+/// Writes the group with the changed events and what follows from them, and counts those that
 /// are published; answers with the group as it is when somebody else was faster.
 async fn replace(
     app: &App,
     group: &EventGroup,
     changed: Vec<Event>,
-    letters: Vec<Letter>,
+    follows: Vec<Consequences>,
 ) -> Result<Option<EventGroup>, Problem> {
     let next = group.with(changed.iter().cloned());
     let is_counted =
         |event: &&Event| event.state == OutboxState::Published && usage::is_counted(event);
     let counted: Vec<&Event> = changed.iter().filter(is_counted).collect();
-    if counted.is_empty() && letters.is_empty() {
+    if counted.is_empty() && follows.is_empty() {
         return match app.table.change::<EventGroup>(&group.key(), next.advance()).await? {
             Changed::Done(_) => Ok(None),
             Changed::Refused(found) => Ok(found),
         };
     }
     let write = app.table.write().update(&group.key(), next.advance(), Code::VersionConflict);
-    let write = letters.into_iter().fold(usage::count(write, &counted), Write::emit);
+    let write = follows.into_iter().fold(usage::count(write, &counted), Write::emit);
     match write.commit().await {
         Err(problem) if problem.code == Code::VersionConflict => app.table.get(&group.key()).await,
         outcome => outcome.map(|()| None),

@@ -19,7 +19,7 @@
 //! Names sort by time; a file appears whole or not at all.
 //!
 //! A mail of a store to its customers comes from the platform's address, the only one it may send
-//! from, under the store's name; answers go to the store. Both are looked up when it is sent, and
+//! from, under the store's name, with the words that it is a shop on the platform; answers go to the store. Both are looked up when it is sent, and
 //! neither stands in a mail before the store's owner has proven their own address.
 
 use std::collections::BTreeSet;
@@ -34,6 +34,7 @@ use gateway::item::Item;
 use gateway::outbox::{self, Marked};
 use gateway::problem::{Code, Problem};
 use gateway::table::{Change, Condition};
+use ground::id::StoreId;
 use ground::key;
 use ground::mail::{Mail, MailContent, MailMessage, MailState, Take};
 use lettre::message::header::{HeaderName, HeaderValue};
@@ -115,7 +116,11 @@ async fn deliver(app: &App, message: &MailMessage) -> Result<(), Problem> {
         Take::Send(taken) => {
             let lease = app.table.write().replace(&taken, Code::VersionConflict).commit().await;
             match lease {
-                Ok(()) => record_outcome(app, &taken, send(app, &taken).await).await,
+                Ok(()) => {
+                    let mut mail = taken;
+                    let outcome = send(app, &mut mail).await;
+                    record_outcome(app, &mail, outcome).await
+                }
                 // Somebody else has it.
                 Err(problem) if problem.code == Code::VersionConflict => Ok(()),
                 Err(problem) => Err(problem),
@@ -131,6 +136,14 @@ async fn record_outcome(
     outcome: Result<MailOutcome, SendFailure>,
 ) -> Result<(), Problem> {
     let failure = match outcome {
+        Ok(MailOutcome::Withheld(code, store)) => {
+            tracing::warn!(mail_id = %mail.id, code = code.as_str(), "mail withheld");
+            let write = app.table.write().replace(&mail.withheld(code), Code::VersionConflict);
+            let write = write.also(store, |write, store| {
+                allowance::count_withheld(write, &store, app.clock.now())
+            });
+            return write.commit().await;
+        }
         Ok(fate) => {
             tracing::info!(mail_id = %mail.id, attempts = mail.attempts, ?fate, "mail done with");
             return app.table.write().delete(&mail.key()).commit().await;
@@ -152,14 +165,14 @@ async fn record_outcome(
 }
 
 /// What became of a mail that is done with.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 enum MailOutcome {
     /// It was handed over.
     Sent,
     /// What it brings is worth nothing any more.
     Void,
-    /// The store may not write to its recipient, now or today.
-    Kept,
+    /// The store may not write to its recipient, now or today: it stays, with the reason.
+    Withheld(Code, Option<StoreId>),
 }
 
 /// Why a mail was not sent.
@@ -189,14 +202,14 @@ impl SendFailure {
     }
 }
 
-async fn send(app: &App, mail: &Mail) -> Result<MailOutcome, SendFailure> {
+async fn send(app: &App, mail: &mut Mail) -> Result<MailOutcome, SendFailure> {
     let key = app.secrets.mail_key().await.map_err(SendFailure::of)?;
     let content = mail.content(&key).map_err(SendFailure::permanent)?;
     let worded = notifications::worded(app, content).await.map_err(SendFailure::of)?;
     let Some(content) = worded else { return Ok(MailOutcome::Void) };
     let sender = Sender::of(app, &content).await.map_err(SendFailure::of)?;
-    if !may_go(app, mail, &content, &sender).await? {
-        return Ok(MailOutcome::Kept);
+    if let Some(code) = objection(app, mail, &content, &sender).await? {
+        return Ok(MailOutcome::Withheld(code, content.store_id));
     }
     let message = compose(app, mail, &content, &sender)?;
     let config = &app.config.mail;
@@ -216,39 +229,41 @@ async fn send(app: &App, mail: &Mail) -> Result<MailOutcome, SendFailure> {
     Ok(MailOutcome::Sent)
 }
 
-/// Whether the mail of a store may go: about its business, when its owner has proven their address;
-/// that and a code to a stranger, when there is room for it today. Gift cards were judged when they
-/// were made.
-async fn may_go(
+/// Why the mail of a store may not go: one about its business, because its owner has not proven their address;
+/// that or a code to a stranger, because there is no room for it today. Gift cards were counted when they were
+/// made. The count and its mark on the mail are one write, so that a mail is counted once.
+async fn objection(
     app: &App,
-    mail: &Mail,
+    mail: &mut Mail,
     content: &MailContent,
     sender: &Sender,
-) -> Result<bool, SendFailure> {
-    let is_business = content.is_business && content.gift_card.is_none();
-    if is_business && !sender.is_proven {
-        return Ok(false);
+) -> Result<Option<Code>, SendFailure> {
+    if content.is_business && !sender.is_proven() {
+        return Ok(Some(Code::EmailUnverified));
     }
-    // Mails about orders are counted once; codes at every attempt, so that none goes uncounted when
-    // the first count fails.
-    if is_business && mail.attempts > 1 {
-        return Ok(true);
+    if mail.is_counted || content.gift_card.is_some() {
+        return Ok(None);
     }
-    let now = app.clock.now();
-    let counted = match &content.store_id {
-        store if is_business => {
+    let (now, to) = (app.clock.now(), &content.to);
+    let counted = mail.counted();
+    let write = app.table.write().replace(&counted, Code::VersionConflict);
+    let write = match &content.store_id {
+        store if content.is_business => {
+            let stranger = sender.room.as_ref().filter(|_| content.is_to_stranger);
             let asked_by = store.as_ref().filter(|_| content.asks_to_pay);
-            allowance::count_about_order(app, &content.to, asked_by, now).await
+            allowance::count_about_order(write, to, (stranger, asked_by), now)
         }
         Some(store) if content.is_to_stranger => {
-            let store = (store, sender.is_proven);
-            allowance::count_to_stranger(app, store, &content.to, now).await
+            allowance::count_code(write, (store, sender.is_proven()), to, now)
         }
-        Some(_) | None => return Ok(true),
+        Some(_) | None => return Ok(None),
     };
-    match counted {
-        Ok(()) => Ok(true),
-        Err(problem) if problem.code == Code::MailLimit => Ok(false),
+    match write.commit().await {
+        Ok(()) => {
+            *mail = counted;
+            Ok(None)
+        }
+        Err(problem) if problem.code == Code::MailLimit => Ok(Some(Code::MailLimit)),
         Err(problem) => Err(SendFailure::of(problem)),
     }
 }
@@ -262,7 +277,8 @@ fn compose(
 ) -> Result<lettre::Message, SendFailure> {
     let from = Some(app.config.mail_from.as_str()).filter(|from| !from.is_empty());
     let platform: Mailbox = from.unwrap_or(NO_SENDER).parse().map_err(SendFailure::passing)?;
-    let from = Mailbox::new(sender.name.clone().or(platform.name), platform.email);
+    let on = platform.name.as_deref().unwrap_or_else(|| platform.email.domain());
+    let from = Mailbox::new(sender.shown(on).or_else(|| platform.name.clone()), platform.email);
     let to = content.to.as_str().parse().map_err(SendFailure::permanent)?;
     // Without an address that works there, a mail is better than none.
     let answers_to = sender.reply_to.as_ref().and_then(|to| to.as_str().parse().ok());

@@ -9,11 +9,13 @@ use gateway::problem::{Code, Problem};
 use gateway::reply::Json;
 use gateway::request::{Body, IfMatch, NoFields, Path};
 use gateway::table::retry_from_glance;
+use ground::fields::LinkTemplate;
 use ground::id::OrderId;
 use ground::key;
 use ground::mail::Notice;
 use ground::resource::{Resource, load_as};
 use ground::scope::WriteOrders;
+use identity::domain::Domains;
 use identity::settings::Settings;
 use platform::caller::StoreAccess;
 use sales::order::{FinancialStatus, ORDER_PAYMENT_REQUESTED, Order, OrderView};
@@ -35,8 +37,13 @@ pub async fn send_payment_link(
     Body(_): Body<NoFields>,
 ) -> Result<Json<OrderView>, Problem> {
     let store = &caller.store;
-    let settings: Option<Settings> = app.table.get(&Settings::key_of(&store.id)).await?;
-    let has_page = settings.is_some_and(|settings| settings.notifications.pays_at().is_some());
+    let (settings_key, domains_key) = (Settings::key_of(&store.id), key::domains(&store.id));
+    let mut found = app.table.get_many(&[&settings_key, &domains_key]).await?;
+    let settings: Option<Settings> = found.take(&settings_key)?;
+    let domains = Domains::of(&store.id, found.take(&domains_key)?);
+    let is_led_to = |page: &LinkTemplate| domains.may_lead_to(page.as_str(), &app.config.base_url);
+    let has_page =
+        settings.is_some_and(|settings| settings.notifications.pays_at(is_led_to).is_some());
     let is_proven = allowance::is_proven(&app, &store.owner_id).await?;
     let (app, key, if_match) = (&app, &key::order(&store.id, &id), &if_match);
     retry_from_glance(|sight| async move {

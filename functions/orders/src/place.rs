@@ -124,7 +124,7 @@ pub async fn place(
         shipping_rate_id: ask.shipping_rate_id,
         destination: shipping_address.as_ref().map(Place::from),
         billed_at: billing_address.as_ref().map(Place::from),
-        is_exempt: account.is_some_and(|account| account.tax_exempt),
+        is_exempt: account.as_ref().is_some_and(|account| account.tax_exempt),
         shopper,
         gift_card_codes: ask.gift_card_codes.map(|codes| codes.0).unwrap_or_default(),
         shopper_network: None,
@@ -138,9 +138,12 @@ pub async fn place(
         priced.demand_sound()?;
         return Ok(Either::Left(Json::new(&priced.quote.view())));
     }
+    let has_proven = |account: &Customer| email.as_ref().is_some_and(|to| account.has_proven(to));
+    let is_email_proven = account.as_ref().is_some_and(has_proven);
     let placing = Placing {
         buyer: Buyer {
             customer_id: ask.customer_id,
+            is_email_proven,
             email,
             locale: ask.locale,
             contact,

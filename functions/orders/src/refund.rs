@@ -7,8 +7,7 @@ use gateway::page::Paging;
 use gateway::problem::{FieldError, Problem};
 use gateway::reply::{Created, Either, Json, Page};
 use gateway::request::{
-    AtMost, Body, Flag, Given, IfMatch, Inbound, Int, Judgement, Path, Raw, Ruled, Rules, Text,
-    request,
+    AtMost, Body, Flag, Given, IfMatch, Inbound, Int, Judgement, Path, Raw, Ruled, Rules, request,
 };
 use ground::fields::Currency;
 use ground::id::{LocationId, OrderId, OrderItemId, PaymentId, RefundId, StoreId};
@@ -17,7 +16,7 @@ use ground::resource::Resource;
 use ground::scope::{ReadOrders, WriteRefunds};
 use platform::caller::StoreAccess;
 use sales::order::refund::{
-    PlanView, Refund, RefundReason, RefundView, RestockType, WantedLine, WantedRefund,
+    PlanView, Refund, RefundNote, RefundReason, RefundView, RestockType, WantedLine, WantedRefund,
     WantedShipping,
 };
 use sales::order::{
@@ -65,7 +64,7 @@ pub struct RefundRequest {
     /// Why.
     reason: Option<RefundReason>,
     /// In the merchant's words.
-    note: Option<Text<0, 2000>>,
+    note: Option<RefundNote>,
     /// Only through this payment.
     payment_id: Option<PaymentId>,
     /// Only says what would go back.

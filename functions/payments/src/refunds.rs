@@ -7,13 +7,13 @@ use gateway::idempotency;
 use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::{Created, Page};
-use gateway::request::{Body, IfMatch, Path, Raw, Text, request};
+use gateway::request::{Body, IfMatch, Path, Raw, request};
 use ground::id::{OrderId, PaymentId, RefundId};
 use ground::money::{AskedMoney, Money};
 use ground::scope::{ReadRefunds, WriteRefunds};
 use platform::caller::StoreAccess;
 use sales::order::refund::{
-    Refund, RefundReason, RefundStatus, RefundTransaction, RefundView, WantedRefund,
+    Refund, RefundNote, RefundReason, RefundStatus, RefundTransaction, RefundView, WantedRefund,
 };
 use sales::order::{self, FinancialStatus, Order};
 use sales::payment::{Payment, PaymentRefund, RefundState, load};
@@ -44,7 +44,7 @@ pub struct CreateRequest {
     /// Why.
     reason: Option<RefundReason>,
     /// In the merchant's words.
-    note: Option<Text<0, 500>>,
+    note: Option<RefundNote>,
 }
 
 impl CreateRequest {

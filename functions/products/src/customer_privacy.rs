@@ -41,7 +41,7 @@ pub(crate) async fn data_request(
     let account: Customer = load(&app, &key::customer(&access.store.id, &id)).await?;
     let now = app.clock.now();
     let (store_id, customer_id) = (account.store_id.clone(), id.clone());
-    let person = Person { store_id, customer_id, emails: account.all_emails() };
+    let person = Person { store_id, customer_id, emails: account.proven_emails() };
     let export = Export::of_person(person, access.actor.id(), now);
     let export = export.on_behalf_of(access.authority(&[]));
     let told = CustomerDataRequested { id, export_id: export.id.clone(), requested_at: now };

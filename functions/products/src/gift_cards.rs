@@ -3,7 +3,7 @@
 mod balance;
 
 use axum::extract::State;
-use delivery::mail::allowance;
+use delivery::mail::allowance::{self, Room};
 use gateway::app::App;
 use gateway::clock::{DAY, Timestamp};
 use gateway::idempotency::Required;
@@ -193,7 +193,11 @@ pub async fn issue(
     let (store, now) = (&caller.store, app.clock.now());
     let (issue, code) = ask.issue(store, now)?;
     // Whoever has an address of their own to answer for may write to somebody else's.
-    if issue.recipient.is_some() && !allowance::is_proven(&app, &store.owner_id).await? {
+    let room = match issue.recipient {
+        Some(_) => Some(Room::of(&app, store).await?),
+        None => None,
+    };
+    if room.as_ref().is_some_and(|room| !room.is_proven) {
         return Err(Code::EmailUnverified.into());
     }
     let mac = app.secrets.gift_card_key().await?;
@@ -218,9 +222,9 @@ pub async fn issue(
         .create(&card, Code::VersionConflict)
         .create(&entry, Code::VersionConflict)
         .also(mail, Write::emit)
-        .also(card.recipient.as_ref(), |write, to| {
+        .also(card.recipient.as_ref().zip(room.as_ref()), |write, (to, room)| {
             let at = to.send_at.unwrap_or(now).max(now);
-            allowance::count_gift_card(write, &store.id, &to.email, at)
+            allowance::count_gift_card(write, room, &to.email, at)
         })
         .emit(event);
     let write = store::keep_currency(write, store);

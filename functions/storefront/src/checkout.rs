@@ -15,6 +15,7 @@ use ground::fields::{Email, Locale, Metadata};
 use ground::id::{OrderId, ShippingRateId};
 use ground::money::AskedMoney;
 use identity::address::{AddressInput, PostalAddress};
+use identity::customer::Customer;
 use identity::store::{Store, StoreStatus};
 use platform::caller::Shopper;
 use sales::discount::{self, DiscountCode, MAX_CODES};
@@ -162,9 +163,12 @@ fn buyer(caller: &Shopper, ask: &OrderRequest, faults: &mut Vec<FieldError>) -> 
     if let Some(payment) = &ask.payment {
         payment.judge(faults);
     }
+    let email = email.or_else(|| account.map(|account| account.email.clone()));
+    let has_proven = |account: &Customer| email.as_ref().is_some_and(|to| account.has_proven(to));
     Buyer {
         customer_id: account.map(|account| account.id.clone()),
-        email: email.or_else(|| account.map(|account| account.email.clone())),
+        is_email_proven: account.is_some_and(has_proven),
+        email,
         locale: ask.locale.clone(),
         contact,
         shipping_address: ask.shipping_address.clone().map(PostalAddress::from),

@@ -11,9 +11,9 @@ use gateway::item::Item;
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
 use gateway::reply::{Accepted, Either, Json, NoContent, NoStore, Page, Typed};
-use gateway::request::{Body, Flag, IfMatch, Inbound, Patch, Path, Raw, Text, request};
+use gateway::request::{Body, Flag, IfMatch, Inbound, Patch, Path, Raw, request};
 use gateway::table::{Query, Write};
-use ground::fields::{Email, Phone};
+use ground::fields::{Email, PersonName, Phone};
 use ground::id::OrderId;
 use ground::key;
 use ground::mail::Mail;
@@ -126,7 +126,7 @@ pub(crate) async fn get(caller: caller::Customer) -> Result<Json<AccountView>, P
 #[derive(Debug)]
 pub(crate) struct UpdateCustomerAccountRequest {
     /// The person's name; `null` clears it.
-    name: Patch<Text<1, 200>>,
+    name: Patch<PersonName>,
     /// The person's telephone number; `null` clears it.
     phone: Patch<Phone>,
     /// Whether the store may send advertisements.

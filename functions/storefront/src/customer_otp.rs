@@ -8,7 +8,7 @@ use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::{Accepted, Created, Either, Json, NoStore};
 use gateway::request::{Body, Flag, Given, Inbound, Judgement, Raw, Ruled, Rules, Text, request};
 use gateway::table::retry;
-use ground::fields::{Email, Phone, Subdomain};
+use ground::fields::{Email, PersonName, Phone, Subdomain};
 use ground::id::{ChallengeId, StoreId};
 use ground::key;
 use ground::resource::Resource;
@@ -16,7 +16,9 @@ use identity::account::Account;
 use identity::authentication::code::{self, CodeSent, Named, Sending};
 use identity::authentication::{self, Found, MailRequest};
 use identity::challenge::Challenge;
-use identity::customer::{CUSTOMER_CREATED, Customer, FIRST_GENERATION, UniqueCustomerEmail};
+use identity::customer::{
+    CUSTOMER_CREATED, CUSTOMER_UPDATED, Customer, FIRST_GENERATION, UniqueCustomerEmail,
+};
 use identity::holder::{Application, Holder};
 use identity::notifications;
 use identity::password::NewPassword;
@@ -39,7 +41,7 @@ pub(crate) struct RegisterCustomerRequest {
     /// 8 to 128 characters, and not a common one.
     password: NewPassword,
     /// The person's name.
-    name: Option<Text<1, 200>>,
+    name: Option<PersonName>,
     /// The person's telephone number.
     phone: Option<Phone>,
     /// Whether the store may send advertisements.
@@ -225,8 +227,13 @@ async fn sign_in(
         Some(store) => GuestOrders::of(&store, &account, now).if_any(app).await?,
         None => None,
     };
+    let proven = account.newly_proven(now);
     code::used(app, challenge, now)
         .also(guests, |write, guests| write.put(&guests))
+        .also(proven, |write, proven| {
+            let event = proven.event(&CUSTOMER_UPDATED, now);
+            proven.save(write, Code::VersionConflict).emit(event)
+        })
         .create(&session, Code::VersionConflict)
         .delete(&account.attempted(Kind::Code, inbound).key())
         .answer(answer, now)

@@ -1,7 +1,7 @@
 //! Asking somebody to be one of a store's people, and being asked.
 
 use axum::extract::State;
-use delivery::mail::allowance;
+use delivery::mail::allowance::{self, Room};
 use gateway::app::App;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::{Created, Json};
@@ -52,8 +52,9 @@ impl Rules for InviteRequest {
 /// no more use.
 ///
 /// # Errors
-/// `insufficient_role` for owners, and where an open invitation of the address is for one; `already_member`, `member_limit`; `email_unverified` while the
-/// inviter's own address is not confirmed; `mail_limit`; `required` and `scopes_not_allowed` as faults of
+/// `insufficient_role` for owners, and where an open invitation of the address is for one; `already_member`,
+/// `member_limit`; `email_unverified` while the inviter's own address is not confirmed, or that of the store's
+/// owner; `mail_limit`; `required` and `scopes_not_allowed` as faults of
 /// `scopes`.
 pub async fn invite(
     caller: Admin,
@@ -74,6 +75,11 @@ pub async fn invite(
         // They may have become less while this one waited for others.
         let present = roster.role_of(&caller.account.id).ok_or(Code::NotFound)?;
         present.gives(grant.role)?;
+        // Nor does a store write to others whose owner has none, whoever asks.
+        let room = Room::of(&app, &store).await?;
+        if !room.is_proven {
+            return Err(Code::EmailUnverified.into());
+        }
         let now = app.clock.now();
         // Inviting an address again voids the invitation before: that is to change it.
         if let Some(open) = roster.open_invitation(email, now) {
@@ -84,7 +90,7 @@ pub async fn invite(
         let of = (store.name.as_str(), grant.role);
         let letter = notifications::invitation(email, of, &token, &app.config.base_url, until);
         let view = MemberView::of(&invited, &store.id, None, now);
-        let write = allowance::count_invitation(app.table.write(), &store.id, email, now);
+        let write = allowance::count_invitation(app.table.write(), &room, email, now);
         roster
             .write(write)
             .emit(invited.event(&MEMBER_INVITED, &store.id, None, now))

@@ -5,6 +5,7 @@ mod branding;
 mod domains;
 mod invitations;
 mod lifecycle;
+mod mail_usage;
 mod members;
 mod navigation;
 mod notifications;
@@ -47,6 +48,7 @@ pub fn routes() -> Routes {
         .patch("/v1/stores/{id}/domains/{host}", Cost::WRITE, domains::update)
         .delete("/v1/stores/{id}/domains/{host}", Cost::WRITE, domains::remove)
         .post("/v1/stores/{id}/domains/{host}/verify", Cost::CODE, domains::verify)
+        .get("/v1/stores/{id}/mail-usage", Cost::READ, mail_usage::show)
         .get("/v1/stores/{id}/navigation/{handle}", Cost::READ, navigation::show)
         .put("/v1/stores/{id}/navigation/{handle}", Cost::WRITE, navigation::put)
         .delete("/v1/stores/{id}/navigation/{handle}", Cost::WRITE, navigation::remove)

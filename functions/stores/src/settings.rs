@@ -3,12 +3,14 @@
 use axum::extract::State;
 use gateway::app::App;
 use gateway::item::Item;
-use gateway::problem::Problem;
+use gateway::problem::{FieldError, Problem};
 use gateway::reply::Json;
 use gateway::request::{Body, Flag, IfMatch, Int, Patch, request};
 use gateway::table::retry;
 use ground::fields::{DisplayName, LinkTemplate};
+use ground::key;
 use ground::resource::Resource;
+use identity::domain::Domains;
 use identity::settings::{
     Checkout, LONGEST_MANUAL_PAYMENT_WINDOW, LONGEST_PAYMENT_WINDOW, LONGEST_REDACTION_DAYS,
     Notifications, Privacy, Reviews, STORE_SETTINGS_UPDATED, Settings, SettingsView, Taxes,
@@ -27,6 +29,15 @@ async fn load(app: &App, store: &Store) -> Result<Settings, Problem> {
     let untouched = Settings::of(store);
     let found = app.table.get(&untouched.key()).await?;
     Ok(found.unwrap_or(untouched))
+}
+
+/// The settings, with the domains that their pages may be at.
+async fn load_with_domains(app: &App, store: &Store) -> Result<(Settings, Domains), Problem> {
+    let (untouched, domains_key) = (Settings::of(store), key::domains(&store.id));
+    let settings_key = untouched.key();
+    let mut found = app.table.get_many(&[&settings_key, &domains_key]).await?;
+    let domains = Domains::of(&store.id, found.take(&domains_key)?);
+    Ok((found.take(&settings_key)?.unwrap_or(untouched), domains))
 }
 
 /// What to change. What is left out stays; `null` puts a group, or one setting, back to its
@@ -78,7 +89,8 @@ pub struct NotificationsRequest {
     /// Whom customers see mails from; the store's name when none is set.
     sender_name: Patch<DisplayName<1, 100>>,
     /// The store's page that shows an order, `https://shop.example/orders/{order_id}?token={token}`:
-    /// mails about orders lead there.
+    /// mails about orders lead there, as long as the host is a domain that the store has verified, or
+    /// the platform's.
     order_status_url: Patch<LinkTemplate>,
     /// The store's page on which an order is paid; the page that shows it unless set.
     payment_url: Patch<LinkTemplate>,
@@ -159,6 +171,25 @@ impl NotificationsRequest {
     }
 }
 
+impl NotificationsRequest {
+    /// Pages at hosts that neither the store has verified nor the platform has: whoever reads a mail of the
+    /// platform's follows its links.
+    fn foreign(&self, domains: &Domains, base_url: &str) -> Vec<FieldError> {
+        let pages =
+            [("order_status_url", &self.order_status_url), ("payment_url", &self.payment_url)];
+        let is_foreign = |page: &Patch<LinkTemplate>| match page {
+            Patch::Set(page) => !domains.may_lead_to(page.as_str(), base_url),
+            Patch::Keep | Patch::Clear => false,
+        };
+        let detail = "Its host must be a domain that the store has verified, or the platform's.";
+        let foreign = pages.into_iter().filter(|(_, page)| is_foreign(page));
+        let error = |(name, _)| {
+            FieldError::new(format!("/notifications/{name}"), "host_not_verified", detail)
+        };
+        foreign.map(error).collect()
+    }
+}
+
 impl ReviewsRequest {
     /// The group as the caller wants it.
     fn apply(self, mut group: Reviews) -> Reviews {
@@ -214,10 +245,11 @@ impl UpdateRequest {
     }
 }
 
-/// `PATCH /v1/stores/{id}/settings`: some of the settings.
+/// `PATCH /v1/stores/{id}/settings`: some of the settings. Pages that mails lead to are at a domain that
+/// the store has verified, or at the platform's.
 ///
 /// # Errors
-/// `precondition_failed`.
+/// `precondition_failed`; `host_not_verified` as a fault of a page.
 pub async fn update(
     caller: Admin,
     State(app): State<App>,
@@ -227,8 +259,14 @@ pub async fn update(
     let store = &caller.store;
     let now = app.clock.now();
     retry(|| async {
-        let present = load(&app, store).await?;
+        let (present, domains) = load_with_domains(&app, store).await?;
         if_match.check(present.version)?;
+        if let Patch::Set(notifications) = &ask.notifications {
+            let foreign = notifications.foreign(&domains, &app.config.base_url);
+            if !foreign.is_empty() {
+                return Err(Problem::invalid(foreign));
+            }
+        }
         let Some(settings) = present.revised(ask.clone().apply(&present), now) else {
             return Ok(present.shown());
         };

@@ -9,7 +9,7 @@ use gateway::problem::{Code, Problem};
 use gateway::reply::{Created, Json, Page};
 use gateway::request::{Body, IfMatch, Patch, request};
 use gateway::table::{Query, Write};
-use ground::fields::{Country, Currency, Email, Line, Locale, Phone, Subdomain, TimeZone};
+use ground::fields::{Country, Currency, Email, Locale, Phone, StoreName, Subdomain, TimeZone};
 use ground::key;
 use ground::scope::{ReadStore, WriteStore};
 use identity::member::Role;
@@ -72,7 +72,7 @@ pub async fn list(
 #[derive(Debug)]
 pub struct OpenRequest {
     /// The name customers see.
-    name: Line<1, 200>,
+    name: StoreName,
     /// The storefront's subdomain.
     subdomain: Subdomain,
     /// The currency of all its prices.
@@ -145,7 +145,7 @@ pub async fn show(
 #[derive(Debug)]
 pub struct UpdateRequest {
     /// The name customers see.
-    name: Option<Line<1, 200>>,
+    name: Option<StoreName>,
     /// The storefront's subdomain; the old one leads to the store for 90 days more.
     subdomain: Option<Subdomain>,
     /// The currency of all its prices, while the store is a draft without any.

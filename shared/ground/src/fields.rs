@@ -7,7 +7,7 @@ use gateway::request::{Fault, FromText};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use line::{DisplayName, Line, misleads};
+pub use line::{DisplayName, Line, PersonName, StoreName, is_format, misleads};
 pub use link_template::LinkTemplate;
 pub use metadata::{MOST_METADATA, Metadata, MetadataFilter};
 

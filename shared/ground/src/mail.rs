@@ -24,7 +24,7 @@ use crate::fields::Email;
 use crate::id::{GiftCardId, MailId, StoreId};
 use crate::key::{self, IndexKey};
 
-pub use plain::unlinked;
+pub use plain::{holds_link, unlinked};
 
 /// Mails on their way.
 pub const QUEUE: QueueName = QueueName("MAIL_QUEUE_URL");
@@ -79,6 +79,8 @@ gateway::words! {
         Sending = "sending",
         /// Given up.
         Failed = "failed",
+        /// Not sent, because its store may not write to its recipient, now or today.
+        Withheld = "withheld",
     }
 }
 
@@ -93,6 +95,12 @@ pub struct Mail {
     pub state: MailState,
     /// Attempts to send it.
     pub attempts: u32,
+    /// Whether it is among the mails of its day: it is counted once, however often it is tried.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_counted: bool,
+    /// The code of the problem that it is withheld for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub withheld_for: Option<String>,
     /// When the sweep looks after it.
     pub due_at: Timestamp,
     /// When it is of no more use: what it holds has expired.
@@ -112,8 +120,8 @@ impl Item for Mail {
         self.version
     }
     fn indexes(&self) -> Vec<IndexKey> {
-        let waiting = self.state != MailState::Failed;
-        waiting.then(|| Due::Mail.mark(self.id.as_str(), self.due_at)).into_iter().collect()
+        let waits = !matches!(self.state, MailState::Failed | MailState::Withheld);
+        waits.then(|| Due::Mail.mark(self.id.as_str(), self.due_at)).into_iter().collect()
     }
     fn forget_at(&self) -> Option<Timestamp> {
         Some(self.expires_at.plus(DAY))
@@ -172,6 +180,8 @@ impl Mail {
             sealed: key.seal_deflated(&plain, id.as_str().as_bytes())?,
             state: MailState::Pending,
             attempts: 0,
+            is_counted: false,
+            withheld_for: None,
             due_at: now.plus(QUEUE_GRACE),
             expires_at: now.plus(content.useful_for),
             created_at: now,
@@ -198,7 +208,7 @@ impl Mail {
     /// Takes it for sending, so that two messages about it send it once.
     pub fn take(&self, now: Timestamp) -> Take {
         let taken = self.state == MailState::Sending && now < self.due_at;
-        if taken || self.state == MailState::Failed {
+        if taken || matches!(self.state, MailState::Failed | MailState::Withheld) {
             return Take::Leave;
         }
         if self.expires_at <= now {
@@ -211,6 +221,21 @@ impl Mail {
             version: self.version.saturating_add(1),
             ..self.clone()
         })
+    }
+
+    /// The mail as one of those of its day.
+    #[must_use]
+    pub fn counted(&self) -> Self {
+        let version = self.version.saturating_add(1);
+        Self { is_counted: true, version, ..self.clone() }
+    }
+
+    /// The mail as one that is not sent, for this problem.
+    #[must_use]
+    pub fn withheld(&self, code: Code) -> Self {
+        let (version, withheld_for) =
+            (self.version.saturating_add(1), Some(code.as_str().to_owned()));
+        Self { state: MailState::Withheld, withheld_for, version, ..self.clone() }
     }
 
     /// The mail after an attempt that failed, and how long to wait before the next; none when it
@@ -266,8 +291,8 @@ pub struct MailContent {
     /// proven address alone.
     #[serde(default)]
     pub is_business: bool,
-    /// Whether it goes to an address that nobody has proven at the store: so many a day, whoever
-    /// asks for them.
+    /// Whether it goes to an address that nobody has proven at the store: so many a day of one store,
+    /// and of all stores of one merchant.
     #[serde(default)]
     pub is_to_stranger: bool,
     /// Whether it asks for money: so many a day of one store.
@@ -399,5 +424,8 @@ mod tests {
         assert!(given_up.indexes().is_empty());
         let late = now.plus(USEFUL_FOR);
         assert_eq!(taken.after_failure(false, late).1, None);
+        let withheld = taken.counted().withheld(Code::MailLimit);
+        assert_eq!((withheld.version, withheld.withheld_for.as_deref()), (4, Some("mail_limit")));
+        assert!(withheld.indexes().is_empty() && matches!(withheld.take(now), Take::Leave));
     }
 }

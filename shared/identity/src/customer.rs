@@ -79,6 +79,9 @@ pub struct Customer {
     /// The address as it was given. Its owner has proven to receive mail there, or proves it when
     /// they sign in first, to an account that the store has made.
     pub email: Email,
+    /// Whether they have, by a code or a link ([`Customer::is_proven`]).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_email_proven: bool,
     /// The person's name.
     pub name: Option<String>,
     /// The person's telephone number.
@@ -119,7 +122,7 @@ pub struct Customer {
     /// Products wished for.
     #[serde(default)]
     pub wishes_count: u32,
-    /// Addresses of accounts that were merged into this one, normalized.
+    /// Addresses that accounts had proven which were merged into this one, normalized.
     #[serde(default)]
     pub former_emails: Vec<String>,
     /// Counts what ended every session: sessions of an earlier generation are dead.
@@ -159,6 +162,7 @@ impl Customer {
             id: CustomerId::mint(now),
             store_id: store.clone(),
             email: application.email,
+            is_email_proven: true,
             name: application.name,
             phone: application.phone,
             password_hash: application.password_hash,
@@ -206,7 +210,29 @@ impl Customer {
     /// the codes and links that were sent before.
     #[must_use]
     pub fn moved(&self, email: Email, now: Timestamp) -> Self {
-        Self { email, ..self.with_sessions_ended(now) }
+        Self { email, is_email_proven: true, ..self.with_sessions_ended(now) }
+    }
+
+    /// Whether its owner has proven to receive mail at its address. A password is set by nobody else.
+    pub fn is_proven(&self) -> bool {
+        self.is_email_proven || self.password_hash.is_some()
+    }
+
+    /// The account whose owner has proven its address; none when that is known.
+    pub fn newly_proven(&self, now: Timestamp) -> Option<Self> {
+        (!self.is_proven()).then(|| Self { is_email_proven: true, ..self.changed(now) })
+    }
+
+    /// Addresses at which its owner has proven to receive mail, normalized: what is known of an address is
+    /// theirs by these, and by no address that they only gave.
+    pub fn proven_emails(&self) -> Vec<String> {
+        let own = self.is_proven().then(|| self.email.normalized());
+        own.into_iter().chain(self.former_emails.clone()).collect()
+    }
+
+    /// Whether they have proven to receive mail at this address.
+    pub fn has_proven(&self, email: &Email) -> bool {
+        self.proven_emails().contains(&email.normalized())
     }
 }
 
@@ -278,6 +304,9 @@ impl Account for Customer {
             password_hash: password_hash.or_else(|| self.password_hash.clone()),
             ..self.changed(now)
         }
+    }
+    fn proven(self) -> Self {
+        Self { is_email_proven: true, ..self }
     }
     fn save(&self, write: Write, refused: impl Into<Problem>) -> Write {
         write.replace_except(self, COUNTED, Condition::default(), refused)

@@ -17,6 +17,7 @@ use ground::event::{About, Event, Topic};
 use ground::id::StoreId;
 use ground::key;
 use serde::{Deserialize, Serialize};
+use url::Url;
 
 use crate::store::Store;
 
@@ -142,6 +143,21 @@ impl Domains {
         Ok((self.with(domain.clone()), domain))
     }
 
+    /// Whether mails and redirects of the store may lead to a URL: its host is the store's, as a record
+    /// has shown, or it is the platform's, below the domain of `base_url`.
+    pub fn may_lead_to(&self, url: &str, base_url: &str) -> bool {
+        let host_of = |url: &str| Some(Url::parse(url).ok()?.host_str()?.to_owned());
+        let (Some(host), own) = (host_of(url), host_of(base_url)) else { return false };
+        let is_stores = |host: &Host| {
+            self.domains.iter().any(|one| one.host == *host && one.verified_at.is_some())
+        };
+        let is_platforms = |host: &Host| {
+            own.as_deref().and_then(Host::of).is_some_and(|own| host.is_akin_to(&own))
+        };
+        own.as_ref() == Some(&host)
+            || Host::of(&host).is_some_and(|host| is_stores(&host) || is_platforms(&host))
+    }
+
     /// At its next version, with this one in place of the one of its host, or at the end.
     #[must_use]
     pub fn with(&self, domain: Domain) -> Self {
@@ -217,6 +233,34 @@ impl Item for UniqueHost {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn links_lead_to_verified_hosts_and_the_platforms_own() {
+        let (store, now) = (StoreId::derive(&["s"]), Timestamp::from_millis(0));
+        let host = |text: &str| Host::of(text).unwrap();
+        let (pending, _) =
+            Domains::of(&store, None).ask(&host("shop.example.org"), false, now).unwrap();
+        let mut verified = pending.clone();
+        verified.domains[0].verified_at = Some(now);
+        let (own, local) = ("https://api.shops.example.com", "http://127.0.0.1:3000");
+        let page = "https://shop.example.org/o/{order_id}?t={token}";
+        assert!(!pending.may_lead_to(page, own) && verified.may_lead_to(page, own));
+        for url in ["https://SHOP.example.org:8443/#{token}", "https://mine.shops.example.com/"] {
+            assert!(verified.may_lead_to(url, own), "{url}");
+        }
+        for url in [
+            "https://example.org/",
+            "https://www.shop.example.org/",
+            "https://shop.example.org.evil.net/",
+            "https://evil.net/shop.example.org",
+            "http://127.0.0.1/",
+            "nonsense",
+        ] {
+            assert!(!verified.may_lead_to(url, own), "{url}");
+        }
+        assert!(pending.may_lead_to("http://127.0.0.1:9/x", local));
+        assert!(!pending.may_lead_to("http://localhost/x", local));
+    }
 
     #[test]
     fn a_store_asks_for_a_host_once_and_for_so_many() {

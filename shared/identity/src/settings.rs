@@ -117,9 +117,15 @@ impl Default for Notifications {
 }
 
 impl Notifications {
-    /// Where an order is paid.
-    pub fn pays_at(&self) -> Option<&LinkTemplate> {
-        self.payment_url.as_ref().or(self.order_status_url.as_ref())
+    /// Where an order is shown. A page that customers may not be led to any more is as good as none.
+    pub fn shows_at(&self, may_lead_to: impl Fn(&LinkTemplate) -> bool) -> Option<&LinkTemplate> {
+        self.order_status_url.as_ref().filter(|page| may_lead_to(page))
+    }
+
+    /// Where an order is paid, as [`Notifications::shows_at`].
+    pub fn pays_at(&self, may_lead_to: impl Fn(&LinkTemplate) -> bool) -> Option<&LinkTemplate> {
+        let page = self.payment_url.as_ref().filter(|page| may_lead_to(page));
+        page.or_else(|| self.shows_at(may_lead_to))
     }
 }
 

@@ -122,7 +122,7 @@ impl Redaction {
         let due_at = if days == 0 { now.plus(MINUTE) } else { begins_at };
         // What one that failed had learned of them may be gone with the account.
         let known = before.map(|before| before.emails.clone()).unwrap_or_default();
-        let mut emails = account.map(Customer::all_emails).unwrap_or_default();
+        let mut emails = account.map(Customer::proven_emails).unwrap_or_default();
         emails.extend(known);
         emails.sort();
         emails.dedup();

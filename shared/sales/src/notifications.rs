@@ -3,6 +3,7 @@
 //! a gift card, which may be sent days later, finds its words when it is sent.
 
 mod built_in;
+mod carriers;
 mod dispute;
 mod gift_card;
 mod kind;
@@ -10,6 +11,7 @@ mod order;
 mod template;
 mod texts;
 
+pub use carriers::may_be_followed;
 pub use dispute::dispute_opened;
 pub use gift_card::{gift_card, worded};
 pub use kind::{NotificationKind, Place, Placeholder};

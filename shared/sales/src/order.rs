@@ -104,6 +104,9 @@ pub struct Order {
     /// Where confirmations go.
     #[serde(default)]
     pub email: Option<Email>,
+    /// Whether the customer has proven to receive mail there: what else is known of the address is theirs.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_email_proven: bool,
     /// The language in which its shopper is written to; the store's unless it says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub locale: Option<Locale>,

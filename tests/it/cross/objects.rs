@@ -163,6 +163,7 @@ async fn catalogue(world: &mut World) -> String {
     let in_german = [store.id.as_str(), "order_placed", "de"];
     world.add("/v1/stores/{id}/notifications/{kind}/{locale}", &owner, &in_german);
     world.add("/v1/stores/{id}/settings", &owner, &[&store.id]);
+    world.add("/v1/stores/{id}/mail-usage", &owner, &[&store.id]);
     world.add("/v1/stores/{id}/members", &owner, &[&store.id]);
     let people = owner.get(&of_store("/members")).await.expect(200);
     world.add(

@@ -20,6 +20,7 @@ async fn set(market: &Market, fields: Value) -> Reply {
 
 async fn with_pages() -> Market {
     let market = Market::proven().await;
+    market.verify("shop.example").await;
     set(&market, json!({"order_status_url": STATUS_PAGE, "payment_url": PAYMENT_PAGE}))
         .await
         .expect(200);
@@ -91,6 +92,7 @@ async fn a_mail_links_to_the_stores_page_and_its_token_reads_that_order_alone() 
 #[tokio::test]
 async fn a_store_without_a_page_mails_no_link_and_a_page_is_judged() {
     let market = Market::proven().await;
+    market.verify("shop.example").await;
     let book = market.stock(100, 5).await;
     let email = mailbox();
     order_of(&market, &book, &email).await;
@@ -197,6 +199,7 @@ async fn who_is_to_pay_by_hand_or_elsewhere_is_asked_by_no_mail() {
 #[tokio::test]
 async fn a_link_takes_a_page_and_an_owner_with_a_proven_address() {
     let market = Market::open().await;
+    market.verify("shop.example").await;
     let book = market.stock(100, 9).await;
     let order = made(&market, &book, json!({"email": mailbox()})).await.str("/id");
     let send = async || market.act(&order, "send-payment-link", json!({})).await;

@@ -1,6 +1,6 @@
 //! An order that its merchant made, paid through a provider by the link in a mail.
 
-use support::{json, unique};
+use support::{json, unique, verify};
 
 use super::connected::{Connected, Order};
 
@@ -12,6 +12,7 @@ async fn whoever_reads_the_mail_pays_the_order_at_the_provider() {
         let connected = Connected::open().await;
         connected.merchant.prove(&connected.gateway).await;
         let settings = format!("/v1/stores/{}/settings", connected.store.id);
+        verify(&connected.gateway, &connected.store, "shop.example").await;
         let page = json!({"notifications": {"payment_url": PAGE}});
         connected.owner.patch(&settings).json(page).await.expect(200);
         let email = format!("{}@example.com", unique("buyer"));

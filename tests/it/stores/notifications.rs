@@ -13,6 +13,7 @@ async fn market() -> Market {
     let market = Market::proven().await;
     let store = format!("/v1/stores/{}", market.store.id);
     market.owner.patch(&store).json(json!({"locale": "fr"})).await.expect(200);
+    market.verify("shop.example").await;
     let page = json!({"notifications": {
         "order_status_url": "https://shop.example/orders/{order_id}?token={token}",
     }});

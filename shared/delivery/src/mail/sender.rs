@@ -8,22 +8,22 @@ use ground::mail::MailContent;
 use identity::settings::Settings;
 use identity::store::Store;
 
-use super::allowance;
+use super::allowance::Room;
 
 /// Who stands for a mail. What is unset is the platform's.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Sender {
-    /// The name beside the address.
+    /// The store's name, or the one that it has chosen. It does not stand alone ([`Sender::shown`]).
     pub name: Option<String>,
     /// Where answers go.
     pub reply_to: Option<Email>,
-    /// Whether a store's owner has proven their address: until then nothing of the store's choosing
-    /// stands in a mail's head, and its business is not mailed.
-    pub is_proven: bool,
+    /// How many mails its store may send to strangers. Until its owner has proven their address nothing
+    /// of the store's choosing stands in a mail's head, and its business is not mailed.
+    pub room: Option<Room>,
 }
 
 impl Sender {
-    /// Who stands for this content: two reads for a store's, none for the platform's.
+    /// Who stands for this content: two round trips for a store's, none for the platform's.
     ///
     /// # Errors
     /// 503.
@@ -32,16 +32,28 @@ impl Sender {
         let (store_key, settings_key) = (key::store(store_id), Settings::key_of(store_id));
         let mut found = app.table.get_many(&[&store_key, &settings_key]).await?;
         let Some(store) = found.take::<Store>(&store_key)? else { return Ok(Self::default()) };
-        if !allowance::is_proven(app, &store.owner_id).await? {
-            return Ok(Self::default());
+        let room = Room::of(app, &store).await?;
+        if !room.is_proven {
+            return Ok(Self { room: Some(room), ..Self::default() });
         }
         let settings: Option<Settings> = found.take(&settings_key)?;
         let name = settings.and_then(|settings| settings.notifications.sender_name);
         Ok(Self {
             name: Some(on_one_line(name.as_deref().unwrap_or(&store.name))),
             reply_to: store.contact.email,
-            is_proven: true,
+            room: Some(room),
         })
+    }
+
+    /// Whether it is a store whose owner has proven their address.
+    pub fn is_proven(&self) -> bool {
+        self.room.as_ref().is_some_and(|room| room.is_proven)
+    }
+
+    /// The name that a reader sees beside the platform's address: it always says that a shop on the platform
+    /// writes, and not the platform, whatever the shop calls itself.
+    pub fn shown(&self, platform: &str) -> Option<String> {
+        self.name.as_ref().map(|name| format!("{name} - shop on {platform}"))
     }
 }
 
@@ -61,5 +73,8 @@ mod tests {
         let mask = "PayPal\u{202e} \"Security\" <security@paypal.com>";
         assert_eq!(on_one_line(mask), "PayPal Security security paypal.com");
         assert_eq!(on_one_line(" Lotus   Tea "), "Lotus Tea");
+        let sender = Sender { name: Some("Account Security".into()), ..Sender::default() };
+        assert_eq!(sender.shown("Commerce").unwrap(), "Account Security - shop on Commerce");
+        assert_eq!(Sender::default().shown("Commerce"), None, "the platform's own");
     }
 }

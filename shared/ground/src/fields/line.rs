@@ -2,6 +2,7 @@
 
 use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
 use gateway::request::{Fault, FieldErrors, Text};
+use icu_properties::props::{EnumeratedProperty, GeneralCategory};
 use schemars::JsonSchema;
 
 /// Text on one line: a name that stands in a list or a heading.
@@ -28,6 +29,11 @@ impl<const MIN: usize, const MAX: usize> Deserr<FieldErrors> for Line<MIN, MAX> 
         Ok(Self(text))
     }
 }
+
+/// The name of a store, at whatever door it comes in.
+pub type StoreName = Line<1, 200>;
+/// The name of somebody who has an account, at whatever door it comes in.
+pub type PersonName = Line<1, 200>;
 
 /// A name that a mail shows as its sender's (RFC 5322 §3.4, `display-name`). It may not look like an
 /// address: many mail programs show the name alone.
@@ -56,11 +62,17 @@ impl<const MIN: usize, const MAX: usize> Deserr<FieldErrors> for DisplayName<MIN
 }
 
 /// Whether a character in a sender's name could make it pass for an address, or for another name:
-/// what addresses are written with, and its wide twins; what has no width, or turns the direction of
-/// the text around (Unicode UAX 9 §2).
+/// what addresses are written with, and its wide twins; what nobody sees, or turns the direction of the
+/// text around.
 pub fn misleads(c: char) -> bool {
     c.is_control()
         || matches!(c, '@' | '<' | '>' | '"' | '\u{ff20}' | '\u{fe6b}' | '\u{ff1c}' | '\u{ff1e}')
-        || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{feff}')
-        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
+        || matches!(c, '\u{2028}' | '\u{2029}')
+        || is_format(c)
+}
+
+/// Whether a character has no shape of its own (Unicode general category Cf): joiners, marks of
+/// direction, soft hyphens.
+pub fn is_format(c: char) -> bool {
+    GeneralCategory::for_char(c) == GeneralCategory::Format
 }

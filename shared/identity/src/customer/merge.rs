@@ -37,14 +37,9 @@ impl Customer {
             groups: united(&self.groups, &other.groups),
             note: noted(self.note.as_deref(), other.note.as_deref()),
             metadata: metadata.map(|(name, text)| (name.clone(), text.clone())).collect(),
-            former_emails: united(&self.former_emails, &other.all_emails()),
+            former_emails: united(&self.former_emails, &other.proven_emails()),
             ..self.changed(now)
         }
-    }
-
-    /// Addresses that are theirs, or were, normalized.
-    pub fn all_emails(&self) -> Vec<String> {
-        [vec![self.email.normalized()], self.former_emails.clone()].concat()
     }
 
     /// What there would be too much of, were another account merged into this one; `most_wishes` is how

@@ -6,7 +6,7 @@ use gateway::item::Key;
 use gateway::problem::{Code, Problem};
 use gateway::reply::{Created, Json};
 use gateway::request::{AtMost, Flag, IfMatch, Patch, Text, request};
-use ground::fields::{Email, Metadata, Phone};
+use ground::fields::{Email, Metadata, PersonName, Phone};
 use ground::id::CustomerId;
 use ground::resource::{Resource, change};
 
@@ -31,7 +31,7 @@ pub struct CreateRequest {
     /// Their address: what they sign in with, once they show that it is theirs.
     email: Email,
     /// The person's name.
-    name: Option<Text<1, 200>>,
+    name: Option<PersonName>,
     /// The person's telephone number.
     phone: Option<Phone>,
     /// Whether they want advertisements.
@@ -92,6 +92,8 @@ pub async fn create(
     let address = ask.address.map(|input| Address::add(&store.id, &id, input.into(), now));
     let customer = Customer {
         id,
+        // Their owner proves it by signing in.
+        is_email_proven: false,
         addresses_count: u32::from(address.is_some()),
         default_address_id: address.as_ref().map(|address| address.id.clone()),
         tags: ask.tags.map(words).unwrap_or_default(),
@@ -116,7 +118,7 @@ pub async fn create(
 #[derive(Debug, Clone)]
 pub struct UpdateRequest {
     /// The person's name; `null` clears it.
-    name: Patch<Text<1, 200>>,
+    name: Patch<PersonName>,
     /// The person's telephone number; `null` clears it.
     phone: Patch<Phone>,
     /// Whether they want advertisements.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use gateway::problem::{FieldError, Problem};
 use gateway::request::Fault;
-use ground::mail::unlinked;
+use ground::mail::{holds_link, unlinked};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{Environment, UndefinedBehavior, Value};
 use schemars::JsonSchema;
@@ -194,7 +194,7 @@ fn used(text: &str, kind: NotificationKind) -> Result<Vec<Placeholder>, Fault> {
     }
     let environment = environment().map_err(|problem| broken(&problem.to_string()))?;
     environment.template_from_str(text).map_err(|error| broken(&error.to_string()))?;
-    if unlinked(text) != text || text.contains(is_mark) {
+    if holds_link(text) || text.contains(is_mark) {
         let detail = "A mail has no links but its placeholders: write no addresses.";
         return Err(Fault::new("link_not_allowed", detail));
     }

@@ -85,7 +85,9 @@ impl Order {
     pub fn joined(&self, customer: &CustomerId, guest: &str, now: Timestamp) -> Option<Self> {
         let is_theirs = self.customer_id.is_none() && self.guest.as_deref() == Some(guest);
         let customer_id = Some(customer.clone());
-        is_theirs.then(|| Self { customer_id, guest: None, ..self.clone() }.changed(now))
+        is_theirs.then(|| {
+            Self { customer_id, guest: None, is_email_proven: true, ..self.clone() }.changed(now)
+        })
     }
 
     /// The order as another account's, of the same person, with what it uses of discounts; none when it is

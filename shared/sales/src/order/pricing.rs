@@ -40,6 +40,8 @@ pub struct Buyer {
     pub customer_id: Option<CustomerId>,
     /// Where confirmations go.
     pub email: Option<Email>,
+    /// Whether the customer has proven to receive mail there.
+    pub is_email_proven: bool,
     /// The language in which they are written to.
     pub locale: Option<Locale>,
     /// Whom it is for.
@@ -256,6 +258,7 @@ impl Order {
             guest: guest.map(|email| store.guest_key(email)),
             customer_id: buyer.customer_id,
             email: buyer.email,
+            is_email_proven: buyer.is_email_proven,
             locale: buyer.locale,
             contact: buyer.contact,
             status: if terms.draft { OrderStatus::Draft } else { OrderStatus::Open },

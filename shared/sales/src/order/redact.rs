@@ -62,6 +62,7 @@ impl Order {
             cancel_reason: None,
             order_token_digest: None,
             guest: None,
+            is_email_proven: false,
             ..self.clone()
         };
         (next != *self).then(|| next.changed(now))

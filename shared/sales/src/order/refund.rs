@@ -11,6 +11,7 @@ mod view;
 
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key, Packing};
+use gateway::request::Text;
 use ground::event::{About, Event, Topic};
 use ground::id::{GiftCardId, LocationId, OrderId, OrderItemId, PaymentId, RefundId, StoreId};
 use ground::key;
@@ -23,6 +24,9 @@ use super::{Order, Units};
 
 pub use topics::*;
 pub use view::{PlanView, RefundView, SuggestedTransaction};
+
+/// What a merchant notes about a refund, at whatever door it comes in.
+pub type RefundNote = Text<0, 2000>;
 
 gateway::words! {
     /// What becomes of the units that money goes back for.

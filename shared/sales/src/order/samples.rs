@@ -108,6 +108,7 @@ fn order() -> Order {
         payment_provider: Some("razorpay".into()),
         capture_method: None,
         guest: None,
+        is_email_proven: false,
         order_token_digest: None,
         expires_at: None,
         payment_window: None,

@@ -51,6 +51,8 @@ impl Order {
             line.metadata = metadata;
         }
         if let Some((email, guest)) = update.email {
+            let is_same = next.email.as_ref().map(Email::normalized) == Some(email.normalized());
+            next.is_email_proven &= is_same;
             next.email = Some(email);
             next.guest = Some(guest).filter(|_| next.customer_id.is_none());
         }

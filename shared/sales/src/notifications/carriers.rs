@@ -1,0 +1,116 @@
+//! Where a parcel may be followed by a link in a mail: at a carrier's own page, which no store can write.
+
+use ground::fields::WebUrl;
+use identity::domain::{Domains, Host};
+use url::Url;
+
+/// What carriers have registered: pages below these are theirs alone. Services that give each shop a page of
+/// its own are none.
+const CARRIERS: &[&str] = &[
+    "aramex.com",
+    "auspost.com.au",
+    "bluedart.com",
+    "bpost.be",
+    "canadapost-postescanada.ca",
+    "canpar.com",
+    "chronopost.fr",
+    "colissimo.fr",
+    "correos.es",
+    "correios.com.br",
+    "delhivery.com",
+    "dhl.com",
+    "dhl.de",
+    "dpd.co.uk",
+    "dpd.com",
+    "dpd.de",
+    "dtdc.com",
+    "dtdc.in",
+    "ecomexpress.in",
+    "ekartlogistics.com",
+    "evri.com",
+    "fedex.com",
+    "gls-group.com",
+    "gls-group.eu",
+    "gls-pakete.de",
+    "indiapost.gov.in",
+    "inpost.pl",
+    "japanpost.jp",
+    "kuronekoyamato.co.jp",
+    "laposte.fr",
+    "myhermes.de",
+    "nzpost.co.nz",
+    "ontrac.com",
+    "parcelforce.com",
+    "post.at",
+    "post.ch",
+    "poste.it",
+    "posti.fi",
+    "postnl.nl",
+    "postnord.com",
+    "purolator.com",
+    "royalmail.com",
+    "sagawa-exp.co.jp",
+    "sf-express.com",
+    "singpost.com",
+    "tnt.com",
+    "ups.com",
+    "usps.com",
+    "xpressbees.com",
+    "yodel.co.uk",
+];
+
+/// Whether a mail may have this link: to a carrier, to a host of the store's, or to the platform.
+pub fn may_be_followed(url: &str, domains: &Domains, base_url: &str) -> bool {
+    let is_carriers = || {
+        let url =
+            Url::parse(url).ok().filter(|url| url.scheme() == "https" && url.port().is_none());
+        let host = url.as_ref().and_then(|url| Host::of(url.host_str()?));
+        let registered = host.as_ref().and_then(Host::registrable);
+        registered.is_some_and(|name| CARRIERS.contains(&name))
+    };
+    <WebUrl as gateway::request::FromText>::from_text(url).is_ok()
+        && (domains.may_lead_to(url, base_url) || is_carriers())
+}
+
+#[cfg(test)]
+mod tests {
+    use gateway::clock::Timestamp;
+    use ground::id::StoreId;
+
+    use super::*;
+
+    #[test]
+    fn a_parcel_is_followed_at_its_carrier_or_at_the_store() {
+        let store = StoreId::derive(&["s"]);
+        let host = Host::of("shop.example.org").unwrap();
+        let now = Timestamp::from_millis(0);
+        let (mut domains, _) = Domains::of(&store, None).ask(&host, false, now).unwrap();
+        domains.domains[0].verified_at = Some(now);
+        let may = |url: &str| may_be_followed(url, &domains, "https://api.example.com");
+        for url in [
+            "https://www.dhl.com/track?id=1",
+            "https://TOOLS.usps.com/go/1",
+            "https://www.indiapost.gov.in/",
+            "https://shop.example.org/track",
+        ] {
+            assert!(may(url), "{url}");
+        }
+        for url in [
+            "https://dhl.com.evil.net/",
+            "https://evil-dhl.com/",
+            "https://dhl.com:8443/",
+            "https://dhl.com@evil.net/",
+            "https://evil.gov.in/",
+            "http://www.dhl.com/",
+        ] {
+            assert!(!may(url), "{url}");
+        }
+    }
+
+    #[test]
+    fn every_carrier_is_named_by_what_it_has_registered() {
+        for name in CARRIERS {
+            assert_eq!(Host::of(name).unwrap().registrable(), Some(*name));
+        }
+    }
+}

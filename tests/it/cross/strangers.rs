@@ -1,0 +1,215 @@
+//! Mails to people whom a store may not know: where they lead, how many there are, and who asks for them.
+
+use std::time::Duration;
+
+use gateway::clock::MINUTE;
+use support::{Gateway, Market, Merchant, Reply, Value, cart, inr, json, unique};
+
+const EVIL: &str = "https://evil.example.net/orders/{order_id}?token={token}";
+
+fn stranger() -> String {
+    format!("{}@example.com", unique("stranger"))
+}
+
+async fn set(market: &Market, notifications: Value) -> Reply {
+    let path = format!("/v1/stores/{}/settings", market.store.id);
+    market.owner.patch(&path).json(json!({"notifications": notifications})).await
+}
+
+async fn ordered(market: &Market, variant: &str, email: &str) -> String {
+    let mut ask = cart(&[(variant, 1)]);
+    ask["email"] = json!(email);
+    market.order(ask).await.id
+}
+
+#[tokio::test]
+async fn links_lead_to_a_host_that_the_store_has_verified_or_nowhere() {
+    let market = Market::proven().await;
+    let book = market.stock(100, 9).await;
+    let page = "https://shop.example.com/orders/{order_id}?token={token}";
+    let loopback = "http://localhost/{order_id}?{token}";
+    for evil in [EVIL, page, loopback, "https://shop.example.com.evil.net/{order_id}?{token}"] {
+        let refused = set(&market, json!({"order_status_url": evil, "payment_url": evil})).await;
+        let at = |name: &str| (format!("/notifications/{name}"), "host_not_verified".to_owned());
+        let mut faults = refused.expect(422).field_errors();
+        faults.sort();
+        assert_eq!(faults, [at("order_status_url"), at("payment_url")], "{evil}");
+    }
+    market.verify("shop.example.com").await;
+    set(&market, json!({"order_status_url": EVIL})).await.expect(422);
+    set(&market, json!({"order_status_url": page})).await.expect(200);
+    let to = stranger();
+    ordered(&market, &book, &to).await;
+    let mail = market.gateway.mailbox(&to).nth(1).await;
+    assert!(mail.text.contains("https://shop.example.com/orders/ord_"), "{}", mail.text);
+    // A host that is the store's no more is led to no more, and the setting can be kept or changed.
+    let domain = format!("/v1/stores/{}/domains/shop.example.com", market.store.id);
+    market.owner.delete(&domain).await.expect(204);
+    let to = stranger();
+    let order = ordered(&market, &book, &to).await;
+    let mail = market.gateway.mailbox(&to).nth(1).await;
+    assert!(!mail.text.contains("shop.example.com"), "{}", mail.text);
+    let asked = market.act(&order, "send-payment-link", json!({})).await;
+    asked.expect(409).problem("payment_page_missing");
+    set(&market, json!({"delivery_confirmation": false})).await.expect(200);
+    set(&market, json!({"order_status_url": page})).await.expect(422);
+    set(&market, json!({"order_status_url": null})).await.expect(200);
+}
+
+#[tokio::test]
+async fn a_tracking_link_is_mailed_to_a_carriers_page_or_the_stores_own() {
+    let market = Market::proven().await;
+    let book = market.stock(100, 9).await;
+    market.verify("shop.example.com").await;
+    for (url, is_mailed) in [
+        ("https://evil.example.net/track", false),
+        ("https://www.dhl.com/en/track?id=AB1", true),
+        ("https://dhl.com.evil.net/track", false),
+        ("https://shop.example.com/track/AB1", true),
+    ] {
+        let to = stranger();
+        let order = ordered(&market, &book, &to).await;
+        market.act(&order, "mark-paid", json!({})).await.expect(200);
+        let tracking = json!({
+            "tracking": {"number": "AB1", "company": "DHL", "url": url}, "notify_customer": true,
+        });
+        market.act(&order, "fulfill", tracking).await.expect(201);
+        let inbox = market.gateway.mailbox(&to);
+        inbox.nth(2).await;
+        let all = inbox.mails();
+        let shipped =
+            all.iter().find(|mail| mail.text.contains("AB1")).expect("the number is told");
+        assert_eq!(shipped.text.contains(url), is_mailed, "{url}: {}", shipped.text);
+    }
+}
+
+#[tokio::test]
+async fn a_store_says_in_its_name_that_it_is_one() {
+    let market = Market::proven().await;
+    let book = market.stock(100, 9).await;
+    set(&market, json!({"sender_name": "Account Security"})).await.expect(200);
+    let to = stranger();
+    ordered(&market, &book, &to).await;
+    let mail = market.gateway.mailbox(&to).nth(1).await;
+    assert_eq!(mail.from, "\"Account Security - shop on Commerce\" <no-reply@example.com>");
+}
+
+#[tokio::test]
+async fn a_name_has_one_rule_at_every_door() {
+    let gateway = Gateway::start().await;
+    let evil = "A Shop\n\nYour account is locked";
+    let sign_up = |name: &str, store_name: &str| {
+        let ask = json!({
+            "email": stranger(), "password": support::PASSWORD, "name": name,
+            "store_name": store_name, "subdomain": unique("shop"),
+        });
+        gateway.client().post("/v1/auth/signup").json(ask)
+    };
+    let refused = sign_up("Ann", evil).await.expect(422);
+    let invalid = |at: &str| (at.to_owned(), "invalid_characters".to_owned());
+    assert_eq!(refused.field_errors(), [invalid("/store_name")]);
+    assert_eq!(sign_up(evil, "Shop").await.expect(422).field_errors(), [invalid("/name")]);
+    sign_up("Ann", "Shop").await.expect(201);
+    let merchant = Merchant::sign_up(&gateway).await;
+    let shop = merchant.open_shop().await;
+    let at = |reply: Reply| reply.expect(422).field_errors();
+    let name = json!({"name": evil});
+    assert_eq!(at(merchant.patch("/v1/auth/me").json(name.clone()).await), [invalid("/name")]);
+    let one = format!("/v1/stores/{}", shop.id);
+    assert_eq!(at(merchant.patch(&one).json(name).await), [invalid("/name")]);
+    let ask = json!({"email": stranger(), "name": evil});
+    let made = merchant.at(&shop).post("/v1/customers").json(ask).await;
+    assert_eq!(at(made), [invalid("/name")]);
+    let ask = json!({
+        "subdomain": shop.subdomain, "email": stranger(), "password": support::PASSWORD, "name": evil,
+    });
+    let registered = gateway.client().post("/v1/storefront/customer/register").json(ask).await;
+    assert_eq!(at(registered), [invalid("/name")]);
+}
+
+/// A gift card by mail.
+async fn send(market: &Market, to: &str) -> Reply {
+    let ask = json!({"initial_value": inr(500), "recipient": {"email": to}});
+    market.owner.post("/v1/products/gift-cards").json(ask).key(&unique("card")).await
+}
+
+async fn invite(owner: &support::Client, store: &str) -> Reply {
+    let ask = json!({"email": stranger(), "role": "read_only"});
+    owner.post(&format!("/v1/stores/{store}/members")).json(ask).await
+}
+
+/// How many of these have a mail.
+fn mailed(gateway: &Gateway, strangers: &[String]) -> usize {
+    strangers.iter().filter(|one| !gateway.mailbox(one).mails().is_empty()).count()
+}
+
+#[tokio::test]
+async fn a_new_store_writes_to_so_many_strangers_a_day_whatever_it_writes() {
+    let market = Market::proven().await;
+    let gateway = &market.gateway;
+    let book = market.stock(100, 100).await;
+    gateway.stop_within_a_day(MINUTE * 5);
+    // Cards, invitations and orders are counted together.
+    for _ in 0..20 {
+        send(&market, &stranger()).await.expect(201);
+        invite(&market.owner, &market.store.id).await.expect(201);
+        gateway.advance(Duration::from_millis(500));
+    }
+    let strangers: Vec<_> = (0..12).map(|_| stranger()).collect();
+    for to in &strangers {
+        ordered(&market, &book, to).await;
+    }
+    gateway.quiet().await;
+    assert_eq!(mailed(gateway, &strangers), 10);
+    let full = send(&market, &stranger()).await.expect(429).problem("mail_limit");
+    assert_eq!(full.int("/limit"), 50);
+    invite(&market.owner, &market.store.id).await.expect(429).problem("mail_limit");
+    // What was not sent is there to be seen.
+    let kept = gateway.items_of("mail", "MAI#").await;
+    let because = |mail: &Value| {
+        let text = |name: &str| mail[name].as_str().unwrap_or_default().to_owned();
+        (text("state"), text("withheld_for"))
+    };
+    let withheld: Vec<_> = kept.iter().map(because).collect();
+    assert_eq!(withheld, vec![("withheld".into(), "mail_limit".into()); 2]);
+    let shown = market.owner.get(&format!("/v1/stores/{}/mail-usage", market.store.id)).await;
+    let shown = shown.expect(200);
+    let numbers = ["/limit", "/sent", "/withheld"].map(|name| shown.int(name));
+    assert_eq!(numbers, [50, 50, 2], "{}", shown.text);
+    // Who has an account there has proven the address.
+    let shopper = support::Shopper::register(gateway, &market.store).await;
+    let mut ask = cart(&[(&book, 1)]);
+    ask.as_object_mut().unwrap().remove("email");
+    shopper.post(&market.orders_path()).key(&unique("own")).json(ask).await.expect(201);
+    gateway.mailbox(&shopper.email).nth(2).await;
+    // The next day has room for more: the store is older.
+    gateway.advance(Duration::from_hours(24));
+    let owner = market.merchant.sign_in_again().await.at(&market.store);
+    let usage = format!("/v1/stores/{}/mail-usage", market.store.id);
+    let shown = owner.get(&usage).await.expect(200);
+    assert_eq!(["/limit", "/sent", "/withheld"].map(|name| shown.int(name)), [60, 0, 0]);
+}
+
+#[tokio::test]
+async fn a_merchant_with_many_stores_has_a_ceiling_for_all_of_them() {
+    let gateway = Gateway::start().await;
+    let merchant = Merchant::sign_up(&gateway).await;
+    merchant.prove(&gateway).await;
+    gateway.stop_within_a_day(MINUTE * 5);
+    let mut sent = 0;
+    let mut refused = None;
+    for _ in 0..4 {
+        let store = merchant.open_store().await;
+        for _ in 0..30 {
+            gateway.advance(Duration::from_millis(500));
+            let reply = invite(&merchant, &store.id).await;
+            if reply.status != 201 {
+                refused = Some(reply);
+                break;
+            }
+            sent += 1;
+        }
+    }
+    assert_eq!(sent, 100);
+    assert_eq!(refused.expect("a refusal").expect(429).problem("mail_limit").int("/limit"), 100);
+}
