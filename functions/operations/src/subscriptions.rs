@@ -82,7 +82,7 @@ pub(crate) async fn find_to_change<S: Required>(
     id: &SubscriptionId,
 ) -> Result<Subscription, Problem> {
     let found = find(app, caller, id).await?;
-    ensure_reads_all(&caller.actor, &found, &[])?;
+    ensure_reads_all(&caller.actor, &found)?;
     Ok(found)
 }
 

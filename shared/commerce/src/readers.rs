@@ -40,24 +40,17 @@ pub fn ensure_reads_event(actor: &StoreActor, name: &str) -> Result<(), Problem>
     ensure_reads(actor, topics::scope_of(name))
 }
 
-/// Ensures that the actor can read all that a subscription sends, of the events that `only` names, if it names
-/// any.
+/// Ensures that the actor can read all that a subscription sends.
 ///
 /// # Errors
 /// `insufficient_scope`, with the first scope that is missing.
-pub fn ensure_reads_all(
-    actor: &StoreActor,
-    subscription: &Subscription,
-    only: &[String],
-) -> Result<(), Problem> {
+pub fn ensure_reads_all(actor: &StoreActor, subscription: &Subscription) -> Result<(), Problem> {
     let sent = topics::catalogue().into_iter().filter(|entry| sends(subscription, entry, actor));
-    let mut asked = sent.filter(|entry| {
-        only.is_empty() || only.iter().any(|filter| event::matches(filter, entry.name))
-    });
-    asked.try_for_each(|entry| ensure_reads(actor, entry.scope))
+    sent.map(|entry| entry.scope).try_for_each(|scope| ensure_reads(actor, scope))
 }
 
-/// Ensures that the actor can read all that a replay may send: `named` are the deliveries that it names.
+/// Ensures that the actor can read all that a replay may send, and answers with the scopes which that takes:
+/// `named` are the deliveries that it names.
 ///
 /// # Errors
 /// `insufficient_scope`, with the first scope that is missing; 503 when the subscriptions were not read.
@@ -66,17 +59,26 @@ pub fn ensure_reads_replay(
     replay: &Replay,
     named: &[Delivery],
     audience: &Audience,
-) -> Result<(), Problem> {
-    if actor.is_unlimited() {
-        return Ok(());
-    }
-    named.iter().try_for_each(|delivery| ensure_reads_event(actor, &delivery.event_type))?;
+) -> Result<Vec<&'static str>, Problem> {
+    let mut scopes: Vec<Option<&'static str>> = Vec::new();
     if replay.kind == ReplayKind::Delivery {
-        return Ok(());
+        scopes.extend(named.iter().map(|delivery| topics::scope_of(&delivery.event_type)));
+    } else {
+        let is_asked_for = |entry: &Entry| {
+            let mut filters = replay.event_types.iter();
+            replay.event_types.is_empty() || filters.any(|it| event::matches(it, entry.name))
+        };
+        let asked: Vec<Entry> = topics::catalogue().into_iter().filter(is_asked_for).collect();
+        for receiver in audience.receivers(replay)? {
+            let sent = asked.iter().filter(|entry| sends(receiver, entry, actor));
+            scopes.extend(sent.map(|entry| entry.scope));
+        }
     }
-    audience
-        .receivers(replay)?
-        .try_for_each(|receiver| ensure_reads_all(actor, receiver, &replay.event_types))
+    scopes.iter().try_for_each(|scope| ensure_reads(actor, *scope))?;
+    let mut scopes: Vec<&'static str> = scopes.into_iter().flatten().collect();
+    scopes.sort_unstable();
+    scopes.dedup();
+    Ok(scopes)
 }
 
 /// Whether a subscription sends events of a topic. Of its own subscription an app is sent what it is still

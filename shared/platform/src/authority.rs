@@ -75,11 +75,10 @@ impl<S: Required> StoreAccess<S> {
 
 impl<S: Required> OverseenStore<S> {
     /// As [`StoreAccess::authority`]; of an operator, for as long as they are one.
-    pub fn authority_overseen(&self) -> Authority {
-        let authority = self.authority(&[]);
+    pub fn authority_overseen(&self, scopes: &[&str]) -> Authority {
         match (&self.actor, self.is_operator()) {
             (StoreActor::Merchant(id, _), true) => Authority::of_operator(id, Some(&self.store.id)),
-            _ => authority,
+            _ => self.authority(scopes),
         }
     }
 }

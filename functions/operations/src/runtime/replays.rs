@@ -156,8 +156,8 @@ pub(crate) async fn create(
         max_count: ask.max_count.and_then(whole).unwrap_or(MOST),
         rate_per_second: rate.unwrap_or(DEFAULT_RATE),
     };
-    let replay = counted(&app, &caller, wanted, now).await?;
-    let replay = replay.on_behalf_of(caller.authority_overseen());
+    let (replay, scopes) = counted(&app, &caller, wanted, now).await?;
+    let replay = replay.on_behalf_of(caller.authority_overseen(&scopes));
     if ask.dry_run.0 {
         let plan = ReplayPlan {
             dry_run: true,
@@ -182,17 +182,17 @@ pub(crate) async fn begin<S: Required>(
     ask: ReplayAsk,
     now: Timestamp,
 ) -> Result<Accepted<ReplayView>, Problem> {
-    let replay = counted(app, caller, ask, now).await?;
-    write(app, replay.on_behalf_of(caller.authority(&[])), now).await
+    let (replay, scopes) = counted(app, caller, ask, now).await?;
+    write(app, replay.on_behalf_of(caller.authority(&scopes)), now).await
 }
 
-/// The replay that is asked for, with how much it is to send.
+/// The replay that is asked for, with how much it is to send, and the scopes that read that.
 async fn counted<S: Required>(
     app: &App,
     caller: &StoreAccess<S>,
     ask: ReplayAsk,
     now: Timestamp,
-) -> Result<Replay, Problem> {
+) -> Result<(Replay, Vec<&'static str>), Problem> {
     let of_app = caller.actor.app().map(|actor| &actor.app_id);
     let replay = Replay::new(ask, &caller.store.id, of_app, caller.actor.id(), now);
     if let Some(id) = &replay.subscription_id {
@@ -216,10 +216,10 @@ async fn counted<S: Required>(
         return Err(Problem::invalid(unknown));
     }
     let audience = Audience::of_store(app, &caller.store.id).await;
-    ensure_reads_replay(&caller.actor, &replay, &named, &audience)?;
+    let scopes = ensure_reads_replay(&caller.actor, &replay, &named, &audience)?;
     let Counted { matched, skipped, has_more } =
         Replaying::new(app, &replay, &audience, now).count().await?;
-    Ok(Replay { matched, skipped, has_more, ..replay })
+    Ok((Replay { matched, skipped, has_more, ..replay }, scopes))
 }
 
 async fn write(app: &App, replay: Replay, now: Timestamp) -> Result<Accepted<ReplayView>, Problem> {
