@@ -15,4 +15,5 @@ mod paying;
 mod reconciliation;
 mod refunds;
 mod sandbox;
+mod standing;
 mod trouble;

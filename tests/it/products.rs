@@ -7,6 +7,7 @@ mod discounts;
 mod exports;
 mod gift_cards;
 mod groups;
+mod guests;
 mod imports;
 mod inventory;
 mod large;

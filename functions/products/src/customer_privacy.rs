@@ -5,7 +5,8 @@ use std::time::Duration;
 use axum::extract::State;
 use delivery::run::RunMessage;
 use gateway::app::App;
-use gateway::item::Item;
+use gateway::clock::Timestamp;
+use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
 use gateway::reply::{Accepted, Json};
 use gateway::request::Path;
@@ -28,8 +29,8 @@ use transfers::export::{Export, ExportView};
 /// `POST /v1/customers/{id}/data-request`: Writes all that the store keeps of a customer into a file.
 ///
 /// The answer is an export, whose file is a JSON object on each line: the account, addresses, wishes,
-/// sessions, orders with what belongs to them, gift cards, reviews, and forms that name the address. Apps
-/// are told that somebody asks what is known of them.
+/// sessions, orders with what belongs to them, gift cards, reviews, and forms. By an address are only those found
+/// that the customer has proven to be theirs. Apps are told that somebody asks what is known of them.
 ///
 /// # Errors
 /// `not_found`.
@@ -40,24 +41,38 @@ pub(crate) async fn data_request(
 ) -> Result<Accepted<ExportView>, Problem> {
     let account: Customer = load(&app, &key::customer(&access.store.id, &id)).await?;
     let now = app.clock.now();
-    let (store_id, customer_id) = (account.store_id.clone(), id.clone());
+    let (store_id, customer_id) = (account.store_id.clone(), Some(id.clone()));
     let person = Person { store_id, customer_id, emails: account.proven_emails() };
     let export = Export::of_person(person, access.actor.id(), now);
     let export = export.on_behalf_of(access.authority(&[]));
-    let told = CustomerDataRequested { id, export_id: export.id.clone(), requested_at: now };
+    let (id, export_id) = (Some(id), export.id.clone());
+    let told = CustomerDataRequested { id, order_ids: Vec::new(), export_id, requested_at: now };
+    let event = Event::new(&CUSTOMER_DATA_REQUESTED, account.about(), &told, now);
+    begin_export(&app, export, event, now).await
+}
+
+/// Writes the export and the event that says so, and begins it.
+pub(crate) async fn begin_export(
+    app: &App,
+    export: Export,
+    event: Event,
+    now: Timestamp,
+) -> Result<Accepted<ExportView>, Problem> {
     let answer = Accepted::new(&ExportView::from(&export)).version(export.version);
-    let answer = app
-        .table
-        .write()
-        .create(&export, Code::VersionConflict)
-        .emit(Event::new(&CUSTOMER_DATA_REQUESTED, account.about(), &told, now))
-        .answer(answer, now)
-        .await?;
-    RunMessage::Export { id: export.id }.send(&app, Duration::ZERO).await;
+    let write = app.table.write().create(&export, Code::VersionConflict).emit(event);
+    let answer = write.answer(answer, now).await?;
+    RunMessage::Export { id: export.id }.send(app, Duration::ZERO).await;
     Ok(answer)
 }
 
-fn accepted(redaction: &Redaction) -> Accepted<RedactionView> {
+/// Begins a redaction whose day has come.
+pub(crate) async fn begin_redaction(app: &App, redaction: &Redaction) {
+    if !redaction.is_over() && redaction.begins_at <= app.clock.now() {
+        RunMessage::Redaction { id: redaction.id.clone() }.send(app, Duration::ZERO).await;
+    }
+}
+
+pub(crate) fn accepted(redaction: &Redaction) -> Accepted<RedactionView> {
     Accepted::new(&RedactionView::from(redaction)).version(redaction.version)
 }
 
@@ -97,8 +112,10 @@ pub(crate) async fn redact(
             return Err(Code::NotFound.into());
         }
         let days = settings.unwrap_or_else(|| Settings::of(store)).privacy.redaction_days;
-        let redaction =
-            Redaction::schedule(person, account.as_ref(), before.as_ref(), (by, days), now);
+        let emails = account.as_ref().map(Customer::proven_emails).unwrap_or_default();
+        let about = Person { emails, ..known(person.0, person.1) };
+        let redaction_id = Redaction::id_of(person.0, person.1);
+        let redaction = Redaction::schedule(redaction_id, about, before.as_ref(), (by, days), now);
         let write = match before {
             None => app.table.write().create(&redaction, Code::VersionConflict),
             Some(_) => app.table.write().replace(&redaction, Code::VersionConflict),
@@ -112,14 +129,13 @@ pub(crate) async fn redact(
         Ok((redaction, answer))
     })
     .await?;
-    if !redaction.is_over() && redaction.begins_at <= app.clock.now() {
-        RunMessage::Redaction { id: redaction.id }.send(app, Duration::ZERO).await;
-    }
+    begin_redaction(app, &redaction).await;
     Ok(answer)
 }
 
 fn known(store: &StoreId, customer: &CustomerId) -> Person {
-    Person { store_id: store.clone(), customer_id: customer.clone(), emails: Vec::new() }
+    let (store_id, customer_id) = (store.clone(), Some(customer.clone()));
+    Person { store_id, customer_id, emails: Vec::new() }
 }
 
 async fn find(app: &App, store: &StoreId, customer: &CustomerId) -> Result<Redaction, Problem> {
@@ -148,10 +164,14 @@ pub(crate) async fn cancel_redaction(
     State(app): State<App>,
     Path(id): Path<CustomerId>,
 ) -> Result<Json<RedactionView>, Problem> {
-    let (app, store, id) = (&app, &access.store.id, &id);
+    cancel(&app, &key::redaction(&Redaction::id_of(&access.store.id, &id))).await
+}
+
+/// Calls a redaction off.
+pub(crate) async fn cancel(app: &App, redaction: &Key) -> Result<Json<RedactionView>, Problem> {
     retry(|| async move {
         let now = app.clock.now();
-        let cancelled = find(app, store, id).await?.cancelled(now)?;
+        let cancelled = load::<Redaction>(app, redaction).await?.cancelled(now)?;
         app.table
             .write()
             .replace(&cancelled, Code::VersionConflict)

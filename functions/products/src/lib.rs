@@ -14,6 +14,7 @@ mod discounts;
 mod exports;
 mod forms;
 mod gift_cards;
+mod guests;
 mod imports;
 mod inventory;
 mod locations;
@@ -71,6 +72,11 @@ fn admin_routes() -> Routes {
     Routes::default()
         .get("/v1/customers", Cost::List, customers::list)
         .post("/v1/customers", Cost::WRITE, customers::create)
+        .get("/v1/customers/guests", Cost::List, guests::find)
+        .post("/v1/customers/guests/data-request", Cost::WRITE, guests::data_request)
+        .post("/v1/customers/guests/redact", Cost::WRITE, guests::redact)
+        .get("/v1/customers/guests/redactions/{id}", Cost::READ, guests::redaction)
+        .delete("/v1/customers/guests/redactions/{id}", Cost::WRITE, guests::cancel_redaction)
         .get("/v1/customers/{id}", Cost::READ, customers::show)
         .patch("/v1/customers/{id}", Cost::WRITE, customers::update)
         .delete("/v1/customers/{id}", Cost::WRITE, customers::remove)

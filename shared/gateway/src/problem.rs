@@ -110,6 +110,7 @@ catalogue! {
     // 405
     MethodNotAllowed = 405 "method_not_allowed" "This path does not accept the method.";
     // 409
+    AddressHasAccount = 409 "address_has_account" "A customer has proven the address.";
     CustomersNotMergeable = 409 "customers_not_mergeable" "The customers cannot be merged.";
     EmailTaken = 409 "email_taken" "The e-mail address is already in use.";
     MfaEnabled = 409 "mfa_enabled" "The account has a second factor already.";

@@ -18,8 +18,8 @@ use serde::{Deserialize, Serialize};
 
 /// What is looked at together.
 const PAGE: usize = 100;
-/// Addresses of one person.
-const MOST_ADDRESSES: usize = 20;
+/// Addresses of one person: their own, and those of accounts that were merged into theirs.
+const MOST_ADDRESSES: usize = 40;
 
 gateway::words! {
     /// A part of what is kept of a person.
@@ -28,13 +28,13 @@ gateway::words! {
         Account = "account",
         /// The orders, with what belongs to them.
         Orders = "orders",
-        /// Orders that were placed with an address of theirs, without the account.
+        /// Orders that were placed with an address that they have proven, without an account.
         GuestOrders = "guest_orders",
         /// Gift cards that are theirs, or were sent to them.
         GiftCards = "gift_cards",
         /// Reviews that they wrote.
         Reviews = "reviews",
-        /// Forms that name their address.
+        /// Forms in which a field is their address.
         Forms = "forms",
         /// Files in which the store has taken out, or brought in, data of people.
         Files = "files",
@@ -56,14 +56,16 @@ impl Part {
     }
 }
 
-/// A person.
+/// A person: an account and the addresses that its owner has proven, or a guest, who has an address alone.
+///
+/// An address that somebody only gave says nothing about who they are: anybody can order with anybody's.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Person {
     /// The store that knows them.
     pub store_id: StoreId,
-    /// Their account, which may be gone.
-    pub customer_id: CustomerId,
-    /// E-mail addresses that they have used, normalized.
+    /// Their account, which may be gone; none of a guest.
+    pub customer_id: Option<CustomerId>,
+    /// E-mail addresses that they have proven, normalized; that of a guest.
     pub emails: Vec<String>,
 }
 
@@ -73,10 +75,13 @@ pub type PartPage<T> = Result<(Vec<T>, Option<WalkPlace>), Problem>;
 impl Person {
     /// Their orders, the oldest first.
     pub async fn orders(&self, app: &App, place: Option<&WalkPlace>) -> PartPage<Order> {
-        app.table.walk(&[self.orders_query()], PAGE, place, |_| true).await
+        match self.orders_query() {
+            Some(query) => app.table.walk(&[query], PAGE, place, |_| true).await,
+            None => Ok((Vec::new(), None)),
+        }
     }
 
-    /// Orders that were placed with an address of theirs, without the account.
+    /// Orders that were placed with an address of theirs, without an account.
     pub async fn guest_orders(&self, app: &App, place: Option<&WalkPlace>) -> PartPage<Order> {
         let found: Option<Store> = app.table.get(&key::store(&self.store_id)).await?;
         let Some(store) = found else { return Ok((Vec::new(), None)) };
@@ -87,7 +92,12 @@ impl Person {
         };
         let emails = self.emails.iter().filter_map(|email| Email::from_text(email).ok());
         let queries: Vec<Query> = emails.map(listed).collect();
-        let is_here = |order: &Order| order.store_id == self.store_id;
+        if queries.is_empty() {
+            return Ok((Vec::new(), None));
+        }
+        // The index may still list what is an account's by now.
+        let is_here =
+            |order: &Order| order.store_id == self.store_id && order.customer_id.is_none();
         app.table.walk(&queries, PAGE, place, is_here).await
     }
 
@@ -96,35 +106,47 @@ impl Person {
     /// # Errors
     /// 503.
     pub async fn has_ordered(&self, app: &App) -> Result<bool, Problem> {
-        Ok(!app.table.keys(&self.orders_query(), 1).await?.is_empty())
-    }
-
-    /// Whether an order of theirs is not done with: the store owes them goods, or they owe it money.
-    ///
-    /// # Errors
-    /// 503.
-    pub async fn has_unfinished_order(&self, app: &App) -> Result<bool, Problem> {
-        let mut place = None;
-        loop {
-            let (found, next): (Vec<Order>, _) = app
-                .table
-                .walk(&[self.orders_query()], PAGE, place.as_ref(), Order::is_unfinished)
-                .await?;
-            if !found.is_empty() {
-                return Ok(true);
-            }
-            if next.is_none() {
-                return Ok(false);
-            }
-            place = next;
+        match self.orders_query() {
+            Some(query) => Ok(!app.table.keys(&query, 1).await?.is_empty()),
+            None => Ok(false),
         }
     }
 
-    fn orders_query(&self) -> Query {
+    /// Whether an order of theirs is not done with, with their account or as a guest: the store owes them goods,
+    /// or they owe it money. The person learns the addresses that their orders say were proven.
+    ///
+    /// # Errors
+    /// 503.
+    pub async fn has_unfinished_order(&mut self, app: &App) -> Result<bool, Problem> {
+        let mut place = None;
+        loop {
+            let (found, next) = self.orders(app, place.as_ref()).await?;
+            if found.iter().any(Order::is_unfinished) {
+                return Ok(true);
+            }
+            self.learn_from(&found);
+            place = next;
+            if place.is_none() {
+                break;
+            }
+        }
+        loop {
+            let (found, next) = self.guest_orders(app, place.as_ref()).await?;
+            if found.iter().any(Order::is_unfinished) {
+                return Ok(true);
+            }
+            place = next;
+            if place.is_none() {
+                return Ok(false);
+            }
+        }
+    }
+
+    fn orders_query(&self) -> Option<Query> {
         let (any, beginning) = (OrderId::derive(&[]), Timestamp::from_millis(0));
-        let (index, listed) =
-            key::orders_of_customer(&self.store_id, &self.customer_id, beginning, &any);
-        Query::index(index, listed.pk)
+        let customer = self.customer_id.as_ref()?;
+        let (index, listed) = key::orders_of_customer(&self.store_id, customer, beginning, &any);
+        Some(Query::index(index, listed.pk))
     }
 
     /// Gift cards that are theirs, or were sent to them.
@@ -132,39 +154,45 @@ impl Person {
         let (any, beginning) = (GiftCardId::derive(&[]), Timestamp::from_millis(0));
         let listed = key::gift_cards_of_store(&self.store_id, beginning, &any);
         let is_theirs = |card: &GiftCard| {
-            card.customer_id.as_ref() == Some(&self.customer_id)
-                || card.recipient.as_ref().is_some_and(|to| self.has_used(&to.email))
+            (self.customer_id.is_some() && card.customer_id == self.customer_id)
+                || card.recipient.as_ref().is_some_and(|to| self.has(&to.email))
         };
         app.table.walk(&[Query::partition_of(listed)], PAGE, place, is_theirs).await
     }
 
     /// Reviews that they wrote.
     pub async fn reviews(&self, app: &App, place: Option<&WalkPlace>) -> PartPage<Review> {
+        let Some(customer) = &self.customer_id else { return Ok((Vec::new(), None)) };
         let all = Query::index(Index::Gsi2, key::reviews_on(&self.store_id));
-        let is_theirs = |review: &Review| review.customer_id == self.customer_id;
+        let is_theirs = |review: &Review| review.customer_id == *customer;
         app.table.walk(&[all], PAGE, place, is_theirs).await
     }
 
-    /// Forms that name their address.
+    /// Forms in which a field is their address, and not only holds it: one address may be part of another, and a
+    /// message may be about somebody else.
     pub async fn forms(&self, app: &App, place: Option<&WalkPlace>) -> PartPage<FormSubmission> {
         let all =
             Query::partition(key::store(&self.store_id).pk).begins_with(key::FORM_SUBMISSIONS);
         let names_them = |form: &FormSubmission| {
-            let mut values = form.fields.values().map(|value| value.to_lowercase());
-            values.any(|value| self.emails.iter().any(|email| value.contains(email.as_str())))
+            let addresses = form.fields.values().filter_map(|value| Email::from_text(value).ok());
+            addresses.into_iter().any(|address| self.has(&address))
         };
         app.table.walk(&[all], PAGE, place, names_them).await
     }
 
     /// Whether an address is one of theirs.
-    pub fn has_used(&self, email: &Email) -> bool {
+    pub fn has(&self, email: &Email) -> bool {
         self.emails.contains(&email.normalized())
     }
 
-    /// An address more that they have used, unless it is known.
-    pub fn learn(&mut self, email: &Email) {
-        if !self.has_used(email) && self.emails.len() < MOST_ADDRESSES {
-            self.emails.push(email.normalized());
+    /// The addresses of these orders of theirs that they had proven when they ordered: an account that is gone
+    /// says none.
+    pub fn learn_from(&mut self, orders: &[Order]) {
+        let proven = orders.iter().filter(|order| order.is_email_proven);
+        for email in proven.filter_map(|order| order.email.as_ref()) {
+            if !self.has(email) && self.emails.len() < MOST_ADDRESSES {
+                self.emails.push(email.normalized());
+            }
         }
     }
 }

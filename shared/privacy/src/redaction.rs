@@ -5,6 +5,9 @@
 //! each step is one that can be taken again. While an order of theirs is not done with it waits a day
 //! more, because the store must know where to send it, or whom to ask for money.
 //!
+//! A guest, who has no account, is forgotten by their address: orders that were placed with it and are no
+//! account's, gift cards that were sent there, and forms.
+//!
 //! What it leaves: the sums, lines and states of orders, with country and region as taxes are booked by;
 //! payments, which name nobody; reviews without their author; that there was a redaction. What is sealed
 //! for another purpose is forgotten with it: kept answers in a day, mails once they are sent, what payment
@@ -24,9 +27,10 @@ use gateway::problem::Problem;
 use gateway::table::WalkPlace;
 use ground::end_reason::EndReason;
 use ground::event::{About, Event, Topic};
+use ground::fields::Email;
 use ground::id::{CustomerId, RedactionId, StoreId};
 use ground::key::{self, IndexKey};
-use identity::customer::Customer;
+use identity::store::Store;
 use serde::{Deserialize, Serialize};
 
 use crate::person::{Part, Person};
@@ -58,8 +62,8 @@ pub struct Redaction {
     pub id: RedactionId,
     /// The store.
     pub store_id: StoreId,
-    /// Who is forgotten. Their id stays in the store's books.
-    pub customer_id: CustomerId,
+    /// Who is forgotten; none of a guest. Their id stays in the store's books.
+    pub customer_id: Option<CustomerId>,
     /// Who asked for it: `mer_…` or `app_…`.
     pub created_by: String,
     /// Where it is in its life.
@@ -67,7 +71,7 @@ pub struct Redaction {
     /// Why it ended early, unless it was called off.
     #[serde(default)]
     pub status_reason: Option<EndReason>,
-    /// E-mail addresses that they have used, normalized, until it is over.
+    /// E-mail addresses that they have proven, or that of a guest, normalized, until it is over.
     pub emails: Vec<String>,
     /// The part that it is at.
     pub part: Part,
@@ -103,15 +107,22 @@ impl Item for Redaction {
 }
 
 impl Redaction {
+    /// The id of the redaction of a guest: by what their address is known by at the store, so that the id says it
+    /// to nobody.
+    pub fn id_of_guest(store: &Store, email: &Email) -> RedactionId {
+        RedactionId::derive(&[store.id.as_str(), "guest", &store.guest_key(email)])
+    }
+
     /// The id of a customer's redaction.
     pub fn id_of(store: &StoreId, customer: &CustomerId) -> RedactionId {
         RedactionId::derive(&[store.as_str(), customer.as_str()])
     }
 
-    /// A redaction that is asked for; in place of one that was called off, if there is such.
+    /// A redaction that is asked for; in place of one that was called off, if there is such, or of a guest's that
+    /// is over.
     pub fn schedule(
-        (store, customer): (&StoreId, &CustomerId),
-        account: Option<&Customer>,
+        id: RedactionId,
+        person: Person,
         before: Option<&Self>,
         (by, days): (&str, u64),
         now: Timestamp,
@@ -122,14 +133,14 @@ impl Redaction {
         let due_at = if days == 0 { now.plus(MINUTE) } else { begins_at };
         // What one that failed had learned of them may be gone with the account.
         let known = before.map(|before| before.emails.clone()).unwrap_or_default();
-        let mut emails = account.map(Customer::proven_emails).unwrap_or_default();
+        let mut emails = person.emails;
         emails.extend(known);
         emails.sort();
         emails.dedup();
         Self {
-            id: Self::id_of(store, customer),
-            store_id: store.clone(),
-            customer_id: customer.clone(),
+            id,
+            store_id: person.store_id,
+            customer_id: person.customer_id,
             created_by: by.to_owned(),
             status: RedactionStatus::Scheduled,
             status_reason: None,
@@ -204,11 +215,14 @@ impl Redaction {
         Ok(self.ended(RedactionStatus::Cancelled, now))
     }
 
-    /// What has become of it, in the customer's timeline.
+    /// What has become of it, in the customer's timeline if they have one.
     pub fn event(&self, topic: &Topic<RedactionView>) -> Event {
         let (store, entity) = (Some(&self.store_id), self.id.as_str());
         let about = About { store, app: None, entity, version: self.version };
         let event = Event::new(topic, about, &RedactionView::from(self), self.updated_at);
-        event.in_timeline_of(self.customer_id.as_str())
+        match &self.customer_id {
+            Some(customer) => event.in_timeline_of(customer.as_str()),
+            None => event,
+        }
     }
 }

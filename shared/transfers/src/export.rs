@@ -203,7 +203,7 @@ impl Export {
     /// An export of all that is kept of a person.
     pub fn of_person(person: Person, by: &str, now: Timestamp) -> Self {
         let what = (ExportKind::Customer, FileFormat::Jsonl);
-        let customer_id = Some(person.customer_id.clone());
+        let customer_id = person.customer_id.clone();
         let export = Self::new(&person.store_id, what, (None, None), by, now);
         Self { customer_id, about: Some(About { person, part: Part::Account }), ..export }
     }

@@ -197,6 +197,7 @@ fn filled(row: &Row, store: &str) -> String {
         path if path.contains("/certification-reports/") => format!("rep_{zeroes}"),
         path if path.contains("/reliability-evidence/") => format!("evd_{zeroes}"),
         path if path.contains("/failover-drills/") => format!("drl_{zeroes}"),
+        path if path.contains("/redactions/") => format!("red_{zeroes}"),
         path if path.contains("/load-tests/") => format!("lod_{zeroes}"),
         path if path.starts_with("/v1/orders/") => format!("ord_{zeroes}"),
         path if path.contains("/disputes/") => format!("dsp_{zeroes}"),

@@ -27,6 +27,7 @@ const NO_OBJECTS: &[&str] = &[
     "/v1/app-store/oauth/metadata",
     "/v1/app-store/partners/dashboard",
     "/v1/auth/custom/session",
+    "/v1/customers/guests",
     "/v1/exports/{id}/parts/{part}",
     "/v1/imports/{id}/findings",
     "/v1/inventory/levels/{item}/{location}/verify",
@@ -46,6 +47,7 @@ const NO_OBJECTS: &[&str] = &[
     "/v1/orders/{id}/events",
     "/v1/payments/{id}/events",
     "/v1/storefront/{subdomain}/media/{id}",
+    "/v1/stores/{id}/mail-usage",
     "/v1/storefront/{subdomain}/theme",
     "/v1/storefront/{subdomain}/theme/files/{sha256}",
     "/v1/themes/{slug}/editor",
@@ -163,7 +165,6 @@ async fn catalogue(world: &mut World) -> String {
     let in_german = [store.id.as_str(), "order_placed", "de"];
     world.add("/v1/stores/{id}/notifications/{kind}/{locale}", &owner, &in_german);
     world.add("/v1/stores/{id}/settings", &owner, &[&store.id]);
-    world.add("/v1/stores/{id}/mail-usage", &owner, &[&store.id]);
     world.add("/v1/stores/{id}/members", &owner, &[&store.id]);
     let people = owner.get(&of_store("/members")).await.expect(200);
     world.add(
@@ -458,6 +459,9 @@ async fn charges(world: &mut World) {
     let forget = format!("/v1/customers/{customer}/redact");
     owner.post(&forget).json(json!({})).await.expect(202);
     world.add("/v1/customers/{id}/redaction", &owner, &[&customer]);
+    let guest = json!({"email": "guest@example.com"});
+    let forget = owner.post("/v1/customers/guests/redact").json(guest).await.expect(202).str("/id");
+    world.add("/v1/customers/guests/redactions/{id}", &owner, &[&forget]);
 }
 
 /// Who is behind an app.

@@ -46,6 +46,7 @@ pub async fn give_up(app: &App, merge: &Key) -> Result<(), Problem> {
 
 async fn page(app: &App, merge: &Merge) -> Result<Done, Problem> {
     let (store_id, customer_id) = (merge.store_id.clone(), merge.source_id.clone());
+    let customer_id = Some(customer_id);
     let source = Person { store_id, customer_id, emails: Vec::new() };
     let (from, to) = (&merge.source_id, &merge.customer_id);
     let place = merge.place.as_ref();

@@ -16,7 +16,8 @@ use crate::person::Person;
 
 /// The account, with all that is beside it; and its events, and those of accounts that were merged into it.
 pub(super) async fn account(app: &App, person: &Person) -> Result<bool, Problem> {
-    let key = key::customer(&person.store_id, &person.customer_id);
+    let Some(customer) = &person.customer_id else { return Ok(true) };
+    let key = key::customer(&person.store_id, customer);
     if let Some(account) = app.table.get::<Customer>(&key).await? {
         customer::erase_belongings(app, &key, key::SESSIONS).await?;
         let now = app.clock.now();
@@ -25,8 +26,8 @@ pub(super) async fn account(app: &App, person: &Person) -> Result<bool, Problem>
         // What was added while the rest was removed; nothing can be added any more.
         customer::erase_belongings(app, &key, "").await?;
     }
-    let mut is_silent = expunge(app, &person.store_id, person.customer_id.as_str()).await?;
-    for merge in Merge::all_into(app, &person.store_id, &person.customer_id).await? {
+    let mut is_silent = expunge(app, &person.store_id, customer.as_str()).await?;
+    for merge in Merge::all_into(app, &person.store_id, customer).await? {
         // It still brings in what names them.
         if !merge.is_over() || !expunge(app, &person.store_id, merge.source_id.as_str()).await? {
             is_silent = false;

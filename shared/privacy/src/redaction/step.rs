@@ -52,7 +52,8 @@ where
         if now < redaction.begins_at {
             return Ok(None);
         }
-        if redaction.person().has_unfinished_order(app).await? {
+        let mut person = redaction.person();
+        if person.has_unfinished_order(app).await? {
             save(app, &redaction.postponed(now)).await?;
             return Ok(None);
         }
@@ -89,7 +90,15 @@ where
     match redaction.part {
         Part::Account => Ok(whole(scrub::account(app, &person).await?)),
         Part::Orders => orders(app, redaction).await,
-        Part::GuestOrders => each(app, person.guest_orders(app, place).await, scrub::order).await,
+        Part::GuestOrders => {
+            // What was ordered since it began is not done with: it is no part of what was asked for.
+            let found = person.guest_orders(app, place).await;
+            let over = found.map(|(mut orders, next)| {
+                orders.retain(|order| !order.is_unfinished());
+                (orders, next)
+            });
+            each(app, over, scrub::order).await
+        }
         Part::GiftCards => each(app, person.gift_cards(app, place).await, scrub::gift_card).await,
         Part::Reviews => each(app, person.reviews(app, place).await, scrub::review).await,
         Part::Forms => each(app, person.forms(app, place).await, scrub::form).await,
@@ -101,12 +110,12 @@ const fn whole(is_all: bool) -> Done {
     if is_all { Done::All(None) } else { Done::NotYet }
 }
 
-/// A page of orders. The addresses in them are written down before they go: what else names the person is
+/// A page of orders. The proven addresses in them are written down before they go: what else names the person is
 /// found by them.
 async fn orders(app: &App, redaction: &mut Redaction) -> Result<Done, Problem> {
     let mut person = redaction.person();
     let (found, next) = person.orders(app, redaction.place.as_ref()).await?;
-    found.iter().filter_map(|order| order.email.as_ref()).for_each(|email| person.learn(email));
+    person.learn_from(&found);
     if person.emails != redaction.emails {
         let known = Redaction { emails: person.emails, ..redaction.running(app.clock.now()) };
         save(app, &known).await?;

@@ -3,12 +3,13 @@
 use gateway::clock::Timestamp;
 use ground::end_reason::EndReason;
 use ground::event::{EXAMPLE_TIME, Example};
-use ground::id::{CustomerId, ExportId, RedactionId, StoreId};
+use ground::id::{CustomerId, ExportId, OrderId, RedactionId, StoreId};
 use ground::sample_id;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Redaction, RedactionStatus};
+use crate::person::Person;
 
 ground::topics! {
     CUSTOMER_DATA_REQUESTED = "customer.data_requested", "customer", Some("read_customers"),
@@ -26,8 +27,10 @@ ground::topics! {
 /// Somebody asks what is known of them.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct CustomerDataRequested {
-    /// Who.
-    pub id: CustomerId,
+    /// Who; none of a guest, who is known by their orders.
+    pub id: Option<CustomerId>,
+    /// The orders of a guest, the newest first, 100 at most: what you hold of them is theirs.
+    pub order_ids: Vec<OrderId>,
     /// The export in whose file the store has it.
     pub export_id: ExportId,
     /// When it was asked.
@@ -37,7 +40,8 @@ pub struct CustomerDataRequested {
 impl Example for CustomerDataRequested {
     fn example() -> Self {
         Self {
-            id: sample_id!(CustomerId),
+            id: Some(sample_id!(CustomerId)),
+            order_ids: Vec::new(),
             export_id: sample_id!(ExportId),
             requested_at: EXAMPLE_TIME,
         }
@@ -49,8 +53,8 @@ ground::view! {
     RedactionView of redaction: Redaction {
         /// The id.
         id: RedactionId,
-        /// Who is forgotten.
-        customer_id: CustomerId,
+        /// Who is forgotten; none of a guest, whose orders say it by `order.redacted`.
+        customer_id: Option<CustomerId>,
         /// Where it is in its life.
         status: RedactionStatus,
         /// Why it ended before its end, unless it was called off.
@@ -76,8 +80,10 @@ ground::view! {
 
 impl Example for RedactionView {
     fn example() -> Self {
-        let person = (&StoreId::derive(&["example"]), &sample_id!(CustomerId));
+        let (store_id, customer_id) = (StoreId::derive(&["example"]), sample_id!(CustomerId));
+        let id = Redaction::id_of(&store_id, &customer_id);
+        let person = Person { store_id, customer_id: Some(customer_id), emails: Vec::new() };
         let by = ("mer_example", 10);
-        Self::from(&Redaction::schedule(person, None, None, by, EXAMPLE_TIME))
+        Self::from(&Redaction::schedule(id, person, None, by, EXAMPLE_TIME))
     }
 }

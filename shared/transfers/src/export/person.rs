@@ -75,9 +75,9 @@ pub(super) async fn page(
         Part::Orders => {
             let (found, next) = person.orders(app, place).await?;
             for order in &found {
-                order.email.iter().for_each(|email| person.learn(email));
                 add_order(app, order, written).await?;
             }
+            person.learn_from(&found);
             next
         }
         Part::GuestOrders => {
@@ -123,7 +123,8 @@ async fn account(
     person: &Person,
     written: &mut Written,
 ) -> Result<Option<WalkPlace>, Problem> {
-    let key = key::customer(&person.store_id, &person.customer_id);
+    let Some(customer) = &person.customer_id else { return Ok(None) };
+    let key = key::customer(&person.store_id, customer);
     let Some(account) = app.table.get::<Customer>(&key).await? else { return Ok(None) };
     add(written, "customer", CustomerView::from(&account));
     let beside = |prefix: &str| Query::partition(account.key().pk).begins_with(prefix);

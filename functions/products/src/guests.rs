@@ -1,0 +1,234 @@
+//! Guests: people who have ordered without an account, and are known by their address alone. What they may ask of
+//! a store is what customers may: what it knows of them, and to be forgotten.
+
+use axum::extract::State;
+use gateway::app::App;
+use gateway::problem::{Code, Problem};
+use gateway::reply::{Accepted, Json};
+use gateway::request::{Body, Path, Query, request};
+use gateway::table::retry;
+use ground::event::{About, Event};
+use ground::fields::Email;
+use ground::id::{CustomerId, OrderId, RedactionId};
+use ground::key;
+use ground::resource::load;
+use ground::scope::{ReadCustomers, WriteCustomers};
+use identity::customer::{Customer, UniqueCustomerEmail};
+use identity::settings::Settings;
+use identity::store::Store;
+use platform::caller::StoreAccess;
+use privacy::person::Person;
+use privacy::redaction::{
+    CUSTOMER_DATA_REQUESTED, CUSTOMER_REDACTION_REQUESTED, CustomerDataRequested, Redaction,
+    RedactionView,
+};
+use sales::order::{Order, OrderStatus};
+use schemars::JsonSchema;
+use serde::Serialize;
+use transfers::export::{Export, ExportView};
+
+use crate::customer_privacy::{accepted, begin_export, begin_redaction, cancel};
+
+/// Whom to look for.
+#[request]
+#[derive(Debug)]
+pub struct FindQuery {
+    /// The address.
+    email: Email,
+}
+
+/// Who asks what is known of them, or to be forgotten.
+#[request]
+#[derive(Debug)]
+pub struct GuestRequest {
+    /// The address that they have ordered with.
+    email: Email,
+}
+
+/// An order of a guest.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct GuestOrder {
+    /// The order.
+    id: OrderId,
+    /// What people call it.
+    number: String,
+    /// Where it is in its life.
+    status: OrderStatus,
+    /// Whether goods or money are owed: a redaction waits for it.
+    unfinished: bool,
+}
+
+/// What is known of a guest.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Guest {
+    /// The address.
+    email: Email,
+    /// The customer who has proven it: what is asked of them is asked by their account.
+    customer_id: Option<CustomerId>,
+    /// Orders with the address that are no account's, 100 at most.
+    orders: Vec<GuestOrder>,
+    /// Whether there are more.
+    has_more: bool,
+    /// The newest redaction of the address.
+    redaction: Option<RedactionView>,
+}
+
+fn person(store: &Store, email: &Email) -> Person {
+    Person { store_id: store.id.clone(), customer_id: None, emails: vec![email.normalized()] }
+}
+
+/// The customer who has proven an address at a store.
+async fn proven_by(app: &App, store: &Store, email: &Email) -> Result<Option<CustomerId>, Problem> {
+    let claim = key::unique_customer_email(&store.id, &email.normalized());
+    let claim: Option<UniqueCustomerEmail> = app.table.get(&claim).await?;
+    let Some(claim) = claim else { return Ok(None) };
+    let found: Option<Customer> =
+        app.table.get(&key::customer(&store.id, &claim.customer_id)).await?;
+    Ok(found.filter(|account| account.has_proven(email)).map(|account| account.id))
+}
+
+/// # Errors
+/// `address_has_account`.
+async fn demand_guest(app: &App, store: &Store, email: &Email) -> Result<(), Problem> {
+    match proven_by(app, store, email).await? {
+        Some(customer) => Err(Code::AddressHasAccount.with("customer_id", customer.as_str())),
+        None => Ok(()),
+    }
+}
+
+/// `GET /v1/customers/guests`: Shows what is known of a guest, by their address.
+///
+/// Guests have no account: their orders are found by the address that they were placed with, in any case of
+/// letters.
+pub(crate) async fn find(
+    access: StoreAccess<ReadCustomers>,
+    State(app): State<App>,
+    Query(ask): Query<FindQuery>,
+) -> Result<Json<Guest>, Problem> {
+    let (store, email) = (&access.store, ask.email);
+    let customer_id = proven_by(&app, store, &email).await?;
+    let (orders, next) = person(store, &email).guest_orders(&app, None).await?;
+    let redaction = key::redaction(&Redaction::id_of_guest(store, &email));
+    let redaction: Option<Redaction> = app.table.get(&redaction).await?;
+    let shown = |order: &Order| GuestOrder {
+        id: order.id.clone(),
+        number: order.number.clone(),
+        status: order.status,
+        unfinished: order.is_unfinished(),
+    };
+    Ok(Json::new(&Guest {
+        email,
+        customer_id,
+        orders: orders.iter().map(shown).collect(),
+        has_more: next.is_some(),
+        redaction: redaction.as_ref().map(RedactionView::from),
+    }))
+}
+
+/// `POST /v1/customers/guests/data-request`: Writes all that the store keeps of a guest into a file.
+///
+/// The answer is an export, whose file has a JSON object on each line: orders with the address that are no
+/// account's, with what belongs to them, gift cards that were sent to it, and forms in which it is a field. Apps are
+/// told by `customer.data_requested`, with the ids of the orders.
+///
+/// # Errors
+/// `address_has_account`, with `customer_id`: ask for the data of that customer.
+pub(crate) async fn data_request(
+    access: StoreAccess<WriteCustomers>,
+    State(app): State<App>,
+    Body(ask): Body<GuestRequest>,
+) -> Result<Accepted<ExportView>, Problem> {
+    let store = &access.store;
+    demand_guest(&app, store, &ask.email).await?;
+    let now = app.clock.now();
+    let person = person(store, &ask.email);
+    let (mut orders, _) = person.guest_orders(&app, None).await?;
+    orders.sort_by(|one, other| other.created_at.cmp(&one.created_at));
+    let order_ids = orders.into_iter().map(|order| order.id).collect();
+    let export =
+        Export::of_person(person, access.actor.id(), now).on_behalf_of(access.authority(&[]));
+    let told = CustomerDataRequested {
+        id: None,
+        order_ids,
+        export_id: export.id.clone(),
+        requested_at: now,
+    };
+    let (entity, version) = (export.id.as_str(), export.version);
+    let about = About { store: Some(&store.id), app: None, entity, version };
+    let event = Event::new(&CUSTOMER_DATA_REQUESTED, about, &told, now);
+    begin_export(&app, export, event, now).await
+}
+
+/// `POST /v1/customers/guests/redact`: Has a guest forgotten, after the days that the store has set.
+///
+/// Orders with the address that are no account's lose who they were for, gift cards that were sent to it their
+/// recipient; forms and files with it go. It waits while one of the orders is not done with. Asked again before it
+/// is over, it answers with the redaction as it is; asked again later, it begins anew.
+///
+/// # Errors
+/// `address_has_account`, with `customer_id`: have that customer forgotten.
+pub(crate) async fn redact(
+    access: StoreAccess<WriteCustomers>,
+    State(app): State<App>,
+    Body(ask): Body<GuestRequest>,
+) -> Result<Accepted<RedactionView>, Problem> {
+    let (app, store, by, email) = (&app, &access.store, access.actor.id(), &ask.email);
+    demand_guest(app, store, email).await?;
+    let id = &Redaction::id_of_guest(store, email);
+    let keys = &[key::redaction(id), Settings::key_of(&store.id)];
+    let (redaction, answer) = retry(|| async move {
+        let now = app.clock.now();
+        let mut batch = app.table.get_many(&[&keys[0], &keys[1]]).await?;
+        let before: Option<Redaction> = batch.take(&keys[0])?;
+        let settings: Option<Settings> = batch.take(&keys[1])?;
+        if let Some(standing) = before.as_ref().filter(|before| !before.is_over()) {
+            return Ok((standing.clone(), accepted(standing)));
+        }
+        let days = settings.unwrap_or_else(|| Settings::of(store)).privacy.redaction_days;
+        let about = person(store, email);
+        let redaction = Redaction::schedule(id.clone(), about, before.as_ref(), (by, days), now);
+        let write = match before {
+            None => app.table.write().create(&redaction, Code::VersionConflict),
+            Some(_) => app.table.write().replace(&redaction, Code::VersionConflict),
+        };
+        let write = write.emit(redaction.event(&CUSTOMER_REDACTION_REQUESTED));
+        let answer = write.answer(accepted(&redaction), now).await?;
+        Ok((redaction, answer))
+    })
+    .await?;
+    begin_redaction(app, &redaction).await;
+    Ok(answer)
+}
+
+/// The redaction of a guest of the store.
+async fn of_guest(app: &App, store: &Store, id: &RedactionId) -> Result<Redaction, Problem> {
+    let found: Redaction = load(app, &key::redaction(id)).await?;
+    let is_guests = found.store_id == store.id && found.customer_id.is_none();
+    if is_guests { Ok(found) } else { Err(Code::NotFound.into()) }
+}
+
+/// `GET /v1/customers/guests/redactions/{id}`: Shows the redaction of a guest.
+///
+/// # Errors
+/// `not_found`.
+pub(crate) async fn redaction(
+    access: StoreAccess<ReadCustomers>,
+    State(app): State<App>,
+    Path(id): Path<RedactionId>,
+) -> Result<Json<RedactionView>, Problem> {
+    let found = of_guest(&app, &access.store, &id).await?;
+    Ok(Json::new(&RedactionView::from(&found)).version(found.version))
+}
+
+/// `DELETE /v1/customers/guests/redactions/{id}`: Calls the redaction of a guest off, before it begins.
+///
+/// # Errors
+/// `not_found`; `invalid_state_transition` once it has begun.
+pub(crate) async fn cancel_redaction(
+    access: StoreAccess<WriteCustomers>,
+    State(app): State<App>,
+    Path(id): Path<RedactionId>,
+) -> Result<Json<RedactionView>, Problem> {
+    of_guest(&app, &access.store, &id).await?;
+    cancel(&app, &key::redaction(&id)).await
+}
