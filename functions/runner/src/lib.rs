@@ -71,9 +71,7 @@ pub async fn take(app: &App, step: RunMessage) -> Result<(), Problem> {
         RunMessage::Redaction { id } => {
             privacy::redaction::step(app, id, transfers::people::forget).await
         }
-        RunMessage::Merge { .. } => {
-            privacy::merge::step(app, &step.key()).await
-        }
+        RunMessage::Merge { .. } => privacy::merge::step(app, &step.key()).await,
         RunMessage::GuestOrders { store_id, customer_id, guest } => {
             join_orders::step(app, store_id, customer_id, guest).await
         }

@@ -98,7 +98,10 @@ impl Authority {
                 keys.push(key::merchant(merchant_id));
             }
             Asker::App { app_id, installation_id, merchant_id, .. } => {
-                keys.extend([key::installation(installation_id), Stop::of(app_id, installation_id)]);
+                keys.extend([
+                    key::installation(installation_id),
+                    Stop::of(app_id, installation_id),
+                ]);
                 keys.extend(merchant_id.as_ref().map(key::merchant));
             }
         }
