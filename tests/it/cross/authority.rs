@@ -240,6 +240,30 @@ async fn a_replay_ends_with_its_app_and_sends_nothing_more() {
     assert_eq!(stated.data()[0]["outcome"], "cancelled");
 }
 
+/// Also at the canary's, while its requests are made.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_load_test_ends_with_the_operator_who_asked_for_it() {
+    const LOAD_TESTS: &str = "/v1/operations/runtime/load-tests";
+    let gateway = Gateway::start().await;
+    let operator = support::Operator::sign_up(&gateway).await;
+    let ask = json!({"duration_s": 60, "requests_per_second": 2, "checkout_percent": 0});
+    let id = operator.post(LOAD_TESTS).json(ask).await.expect(202).str("/id");
+    let item = async || gateway.items("LDT#").await.remove(0);
+    eventually(SOON, || async { (item().await["seconds_done"].as_u64() >= Some(5)).then_some(()) })
+        .await;
+    let gone = json!({"current_password": support::PASSWORD});
+    operator.delete("/v1/auth/me").json(gone).await.expect(202);
+    let ended = eventually(Duration::from_secs(10), || async {
+        let item = item().await;
+        item["finished_at"].is_string().then_some(item)
+    })
+    .await;
+    assert_eq!((&ended["id"], &ended["status"]), (&json!(id), &json!("aborted")));
+    assert_eq!(ended["stop_reason"], "aborted: account_closed");
+    assert!(ended["seconds_done"].as_u64() < Some(60));
+    assert!(gateway.items_of("canary_hold", "FLT#").await.is_empty());
+}
+
 #[tokio::test]
 async fn a_request_for_data_ends_with_the_store_it_was_made_to() {
     let gateway = by_hand().await;

@@ -198,6 +198,33 @@ async fn a_redaction_and_a_merge_end_whichever_write_is_never_taken_and_go_on_wh
     assert!(named.is_empty(), "{named:?}");
 }
 
+#[tokio::test]
+async fn the_work_of_joining_guests_orders_ends_whichever_write_is_never_taken() {
+    let market = market().await;
+    let variant = market.stock(100, 100).await;
+    let begin = async |_| {
+        let email = format!("{}@mail.example", unique("guest"));
+        let mut ask = cart(&[(&variant, 1)]);
+        ask["email"] = json!(email);
+        let placed = [market.order(ask.clone()).await, market.order(ask).await];
+        let shopper = Shopper::register_as(&market.gateway, &market.store, &email).await;
+        assert_eq!(placed.len(), 2);
+        let works = market.gateway.items_of("guest_orders", "STO#").await;
+        assert_eq!(works.len(), 1, "the one before has ended");
+        RunMessage::GuestOrders {
+            store_id: StoreId::parse(&market.store.id).unwrap(),
+            customer_id: CustomerId::parse(&shopper.id).unwrap(),
+            guest: works[0]["guest"].as_str().unwrap().to_owned(),
+        }
+    };
+    // Two orders, and its own end: which is then made by other means.
+    assert_eq!(at_each_write(&market.gateway, 0..9, begin).await, 3);
+    assert!(market.gateway.items_of("guest_orders", "STO#").await.is_empty());
+    let orders = market.gateway.items_of("order", "STO#").await;
+    let guests = orders.iter().filter(|order| order["customer_id"].is_null()).count();
+    assert_eq!((orders.len(), guests), (8, 2), "one that is not joined keeps no other from it");
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_load_test_and_a_drill_end_and_leave_the_canary_free() {
     let market = market().await;
