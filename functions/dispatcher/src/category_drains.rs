@@ -36,6 +36,12 @@ pub(crate) async fn continue_drain(app: &App, drain: &CategoryDrain) -> Result<(
                 match write.commit().await {
                     // It has been given another, or has gone.
                     Err(problem) if problem.code == Code::VersionConflict => Ok(()),
+                    // One that can never be written keeps no other from it.
+                    Err(problem) if problem.is_permanent() => {
+                        let product = product.id.as_str();
+                        tracing::error!(cause = %problem, product, "it keeps a deleted category");
+                        Ok(())
+                    }
                     outcome => outcome,
                 }
             })

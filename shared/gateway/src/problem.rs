@@ -4,6 +4,7 @@
 //! private cause, which goes to the log once, at the edge, and never into an answer.
 
 mod errors;
+mod passing;
 mod written;
 
 use std::borrow::Cow;
@@ -246,25 +247,6 @@ catalogue! {
 }
 
 impl Code {
-    /// Whether the same work may succeed later although nobody mends anything: others write, something
-    /// cannot be reached or takes no more for now, or it waits for what people do at a provider.
-    pub const fn is_passing(self) -> bool {
-        let waits_for_others = matches!(
-            self,
-            Self::VersionConflict
-                | Self::RequestInProgress
-                | Self::ReplayRunning
-                | Self::ImportRunning
-                | Self::DrillRunning
-                | Self::IncidentOpen
-                | Self::DeliveryInFlight
-                | Self::EvidencePending
-                | Self::ProviderNotConnected
-                | Self::CredentialsRejected
-        );
-        waits_for_others || self.status() == 429 || self.status() > 500
-    }
-
     /// A problem of this code, with `detail` for this occurrence.
     pub fn detail(self, detail: impl Into<Cow<'static, str>>) -> Problem {
         let mut problem = Problem::from(self);
@@ -336,12 +318,6 @@ impl Problem {
     /// `500`: a defect of ours; `cause` is for the log alone.
     pub fn internal(cause: impl std::fmt::Display) -> Self {
         Self::from(Code::Internal).because(cause)
-    }
-
-    /// Whether work that met it meets it again however often it is tried: it is ended, and not retried.
-    /// What the table says is invalid, and what no longer deserializes, is [`Code::Internal`].
-    pub const fn is_permanent(&self) -> bool {
-        !self.code.is_passing()
     }
 
     /// Adds a typed extra member.

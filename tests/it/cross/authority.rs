@@ -45,9 +45,19 @@ async fn step(gateway: &Gateway, message: RunMessage) {
     runner::take(host.app(), message).await.unwrap();
 }
 
-/// A step that is cut off after a moment.
-async fn part_of_a_step(gateway: &Gateway, message: RunMessage) {
-    let _ = tokio::time::timeout(Duration::from_millis(400), step(gateway, message)).await;
+/// A step of an import that is cut off once it has made something; answers with how many products there are.
+async fn part_of_a_step(gateway: &Gateway, id: &str) -> usize {
+    let before = made(gateway).await;
+    let something = async {
+        while made(gateway).await == before {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    tokio::select! {
+        () = step(gateway, of_import(id)) => {}
+        () = something => {}
+    }
+    made(gateway).await
 }
 
 fn of_import(id: &str) -> RunMessage {
@@ -115,9 +125,8 @@ async fn shop_by_hand(scopes: &[&str]) -> (Shop, Client, String) {
 #[tokio::test]
 async fn an_import_ends_with_the_scope_of_its_app() {
     let (shop, app, _) = shop_by_hand(&["write_imports", "write_products"]).await;
-    let id = import(&app, 600).await;
-    part_of_a_step(&shop.gateway, of_import(&id)).await;
-    let before = made(&shop.gateway).await;
+    let id = import(&app, 1_500).await;
+    let before = part_of_a_step(&shop.gateway, &id).await;
     assert!(before > 0);
     let mut fields = shop.authorize_fields(&support::verifier());
     fields["scope"] = json!("write_imports read_products");
@@ -162,15 +171,13 @@ async fn with_staff(gateway: &Gateway, scopes: &str) -> (Merchant, Store, Mercha
 async fn an_import_ends_with_the_membership_or_the_role_of_who_started_it() {
     let gateway = by_hand().await;
     let (owner, store, staff, member) = with_staff(&gateway, "write_imports write_products").await;
-    let id = import(&staff.at(&store), 600).await;
-    part_of_a_step(&gateway, of_import(&id)).await;
-    let before = made(&gateway).await;
+    let id = import(&staff.at(&store), 1_500).await;
+    let before = part_of_a_step(&gateway, &id).await;
     assert!(before > 0);
     // What still covers the work keeps it.
     let change = json!({"scopes": "write_imports write_products write_orders"});
     owner.patch(&member).json(change).await.expect(200);
-    part_of_a_step(&gateway, of_import(&id)).await;
-    let more = made(&gateway).await;
+    let more = part_of_a_step(&gateway, &id).await;
     assert!(more > before, "it went on");
     owner.patch(&member).json(json!({"role": "read_only"})).await.expect(200);
     step(&gateway, of_import(&id)).await;
@@ -183,9 +190,7 @@ async fn an_import_ends_with_the_membership_or_the_role_of_who_started_it() {
     step(&gateway, of_import(&id)).await;
     let path = format!("{IMPORTS}/{id}");
     assert_revoked(&owner.at(&store).get(&path).await.expect(200), "member_removed");
-    let now = made(&gateway).await;
-    assert_eq!(now, usize::try_from(now).unwrap());
-    assert!(now <= more + 100, "a page at most was under way");
+    assert_eq!(made(&gateway).await, more);
 }
 
 #[tokio::test]
@@ -233,6 +238,30 @@ async fn a_replay_ends_with_its_app_and_sends_nothing_more() {
     assert!(deliveries.iter().all(|delivery| delivery["replay_id"].is_null()));
     let stated = shop.owner().get("/v1/operations/reliability-evidence").await.expect(200);
     assert_eq!(stated.data()[0]["outcome"], "cancelled");
+}
+
+/// Also at the canary's, while its requests are made.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_load_test_ends_with_the_operator_who_asked_for_it() {
+    const LOAD_TESTS: &str = "/v1/operations/runtime/load-tests";
+    let gateway = Gateway::start().await;
+    let operator = support::Operator::sign_up(&gateway).await;
+    let ask = json!({"duration_s": 60, "requests_per_second": 2, "checkout_percent": 0});
+    let id = operator.post(LOAD_TESTS).json(ask).await.expect(202).str("/id");
+    let item = async || gateway.items("LDT#").await.remove(0);
+    eventually(SOON, || async { (item().await["seconds_done"].as_u64() >= Some(5)).then_some(()) })
+        .await;
+    let gone = json!({"current_password": support::PASSWORD});
+    operator.delete("/v1/auth/me").json(gone).await.expect(202);
+    let ended = eventually(Duration::from_secs(10), || async {
+        let item = item().await;
+        item["finished_at"].is_string().then_some(item)
+    })
+    .await;
+    assert_eq!((&ended["id"], &ended["status"]), (&json!(id), &json!("aborted")));
+    assert_eq!(ended["stop_reason"], "aborted: account_closed");
+    assert!(ended["seconds_done"].as_u64() < Some(60));
+    assert!(gateway.items_of("canary_hold", "FLT#").await.is_empty());
 }
 
 #[tokio::test]

@@ -120,3 +120,19 @@ fn an_estimate_is_of_the_deliveries_and_the_rate() {
     let nothing = Estimate::of(ReplayKind::Range, 0, 100);
     assert_eq!((nothing.seconds, nothing.cost.usd_micros), (0, 0));
 }
+
+#[test]
+fn a_replay_begins_when_the_lists_have_all_of_its_range() {
+    let begun = |range: Option<TimeRange>| super::first_step_at(range.as_ref(), NOW);
+    let range = |until| Some(TimeRange { since: NOW.minus(DAY), until });
+    assert_eq!(begun(None), NOW);
+    assert_eq!(begun(range(NOW.minus(MINUTE))), NOW);
+    assert_eq!(begun(range(NOW)), NOW.plus(SETTLING));
+    assert_eq!(
+        begun(range(NOW.plus(DAY))),
+        NOW.plus(SETTLING),
+        "what is to come is not waited for"
+    );
+    let second = Duration::from_secs(1);
+    assert_eq!(begun(range(NOW.minus(second))), NOW.plus(SETTLING).minus(second));
+}

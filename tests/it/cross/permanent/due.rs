@@ -41,7 +41,7 @@ async fn an_event_whose_delivery_is_never_taken_fails_and_the_next_one_arrives()
     faults.refuse(|operation, ask| operation == "PutItem" && ask.to_string().contains("DLV#"));
     owner.patch(&path).json(json!({"name": "Never"})).await.expect(200);
     let failed = eventually(SOON, || async {
-        let events = owner.elsewhere().get("/v1/operations/outbox?state=failed").await.expect(200);
+        let events = owner.elsewhere().get("/v1/operations/outbox?status=failed").await.expect(200);
         events.data().first().cloned()
     })
     .await;

@@ -2,6 +2,7 @@
 
 mod interrupted;
 mod judged;
+mod latest;
 mod recovery;
 
 use std::collections::BTreeSet;
