@@ -143,7 +143,7 @@ mod tests {
         let mut all: FieldErrors = std::iter::repeat_n(error("/a", "b"), 60).collect();
         all.merge(errors);
         assert_eq!((all.len(), all.more()), (100, 210));
-        let few = all.at_most(7, |error| error.clone());
+        let few = all.at_most(7, Clone::clone);
         assert_eq!((few.len(), few.more()), (7, 303));
         assert!(!all.at_most(0, Clone::clone).is_empty());
     }

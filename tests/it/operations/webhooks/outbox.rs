@@ -194,7 +194,7 @@ async fn verifying_the_outbox_reads_what_it_is_charged() {
         watched.rename(&format!("Name {number}")).await;
     }
     let deliveries = || watched.gateway.items_of("delivery", "DLV#");
-    eventually(Duration::from_secs(120), || async {
+    eventually(Duration::from_mins(2), || async {
         (deliveries().await.len() == SUBSCRIBED * RENAMED).then_some(())
     })
     .await;
