@@ -10,7 +10,7 @@ use support::{Client, Developer, Gateway, Merchant, Reply, Shop, Store, Value, e
 const IMPORTS: &str = "/v1/imports";
 const EXPORTS: &str = "/v1/exports";
 const REPLAYS: &str = "/v1/operations/runtime/replays";
-const SOON: Duration = Duration::from_secs(60);
+const SOON: Duration = Duration::from_mins(1);
 
 /// So many products as a file.
 fn products(count: usize) -> String {
