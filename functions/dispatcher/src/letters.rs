@@ -13,7 +13,7 @@ use gateway::problem::{Code, Problem};
 use gateway::table::Write;
 use ground::event::Event;
 use ground::fields::{Email, LinkTemplate};
-use ground::id::{DisputeId, FulfillmentId, MerchantId, OrderId, RefundId, StoreId};
+use ground::id::{DisputeId, FulfillmentId, MerchantId, OrderId, PaymentId, RefundId, StoreId};
 use ground::key;
 use ground::mail::{Mail, MailContent, Notice};
 use ground::provider::ProviderName;
@@ -29,7 +29,7 @@ use sales::notifications::{
 };
 use sales::order::fulfillment::Fulfillment;
 use sales::order::refund::Refund;
-use sales::order::{ORDER_PAID, Order, OrderPayment};
+use sales::order::{ORDER_PAID, Order};
 use sales::payment::{Mode, Payment};
 use serde_json::Value;
 
@@ -65,25 +65,39 @@ pub(crate) async fn following(app: &App, event: &Event) -> Result<Option<Consequ
 }
 
 /// That an order was paid through a provider, and not in its sandbox. What a merchant says was paid, anybody
-/// can say of their own store.
+/// can say of their own store. The event says through whom: only where it was a provider, the table is asked.
 async fn paid(app: &App, event: &Event) -> Result<Option<PaidOrder>, Problem> {
     let ids = event.store_id.as_ref().zip(OrderId::parse(&event.entity_id));
     let Some((store_id, order_id)) = ids else { return Ok(None) };
-    let (store_key, order_key) = (key::store(store_id), key::order(store_id, &order_id));
-    let mut found = app.table.get_many(&[&store_key, &order_key]).await?;
-    let store: Option<Store> = found.take(&store_key)?;
-    let Some((store, order)) = store.zip(found.take::<Order>(&order_key)?) else { return Ok(None) };
-    let is_taken = |one: &&OrderPayment| {
-        one.provider != ProviderName::Manual.as_str() && !one.captured.is_zero()
-    };
-    for one in order.payments.iter().filter(is_taken) {
-        let payment = key::payment(store_id, &order_id, &one.payment_id);
-        let payment: Option<Payment> = app.table.get(&payment).await?;
-        if payment.is_some_and(|payment| payment.mode == Mode::Live) {
+    let payments: Vec<Key> = taken_by_providers(event)
+        .iter()
+        .map(|payment| key::payment(store_id, &order_id, payment))
+        .collect();
+    if payments.is_empty() {
+        return Ok(None);
+    }
+    let store_key = key::store(store_id);
+    let mut found =
+        app.table.get_many(&payments.iter().chain([&store_key]).collect::<Vec<_>>()).await?;
+    let Some(store) = found.take::<Store>(&store_key)? else { return Ok(None) };
+    for payment in &payments {
+        if found.take::<Payment>(payment)?.is_some_and(|payment| payment.mode == Mode::Live) {
             return Ok(Some(PaidOrder { store: store.id, owner: store.owner_id }));
         }
     }
     Ok(None)
+}
+
+/// Payments that providers have taken, by what an order's event says of it.
+fn taken_by_providers(event: &Event) -> Vec<PaymentId> {
+    let body: Value = serde_json::from_str(&event.body).unwrap_or_default();
+    let payments = body.pointer("/data/payments").and_then(Value::as_array);
+    let taken = |payment: &&Value| {
+        let is_providers = payment["provider"] != ProviderName::Manual.as_str();
+        is_providers && payment["captured"]["amount"].as_i64().is_some_and(|amount| amount > 0)
+    };
+    let id = |payment: &Value| PaymentId::parse(payment["payment_id"].as_str()?);
+    payments.into_iter().flatten().filter(taken).filter_map(id).collect()
 }
 
 /// The mail that follows from an event; none where nobody is to be written to any more.

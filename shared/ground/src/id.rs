@@ -137,7 +137,10 @@ pub const DERIVED: &[(&str, &str)] = &[
     (RefundId::PREFIX, "the order or the payment, and the idempotency key, or what was seen there"),
     (DisputeId::PREFIX, "the store, the provider, and the provider's id of the dispute"),
     (DisputeEvidenceId::PREFIX, "the dispute, who sends the evidence, and the idempotency key"),
-    (RedactionId::PREFIX, "the store and the customer: somebody is forgotten once"),
+    (
+        RedactionId::PREFIX,
+        "the store and the customer: somebody is forgotten once; or what a guest's address is known by there",
+    ),
     (MergeId::PREFIX, "the store and the customer whose account it ends"),
     (DeliveryId::PREFIX, "the event and the subscription, and which replay it is of"),
     (ProductId::PREFIX, "the import and the row, for what an import makes"),

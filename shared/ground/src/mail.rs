@@ -24,7 +24,7 @@ use crate::fields::Email;
 use crate::id::{GiftCardId, MailId, StoreId};
 use crate::key::{self, IndexKey};
 
-pub use plain::{holds_link, unlinked};
+pub use plain::{holds_link, on_one_line, unlinked};
 
 /// Mails on their way.
 pub const QUEUE: QueueName = QueueName("MAIL_QUEUE_URL");

@@ -4,7 +4,7 @@ pub mod customer;
 
 use gateway::clock::{DAY, Timestamp};
 use ground::fields::Email;
-use ground::mail::{MailContent, unlinked};
+use ground::mail::{MailContent, on_one_line, unlinked};
 
 use crate::challenge::{CODE_LIFETIME, Purpose};
 use crate::member::{INVITED_FOR, Role};
@@ -57,7 +57,7 @@ pub fn invitation(
     base_url: &str,
     expires_at: Timestamp,
 ) -> MailContent {
-    let store = unlinked(store);
+    let store = unlinked(&on_one_line(store));
     let text = format!(
         "You are invited to work on the store\n\n\
          \x20   {store}\n\n\

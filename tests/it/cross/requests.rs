@@ -65,6 +65,7 @@ impl Callers {
         let kinds = [
             ("/gift-cards/", "gft"),
             ("/discounts/", "dsc"),
+            ("/redactions/", "red"),
             ("/v1/customers/", "cus"),
             ("/categories/", "cat"),
             ("/collections/", "col"),

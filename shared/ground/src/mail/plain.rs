@@ -56,6 +56,12 @@ pub fn holds_link(text: &str) -> bool {
     chars.iter().enumerate().any(links)
 }
 
+/// A name on one line, whatever it holds: what is written around it stays where it is.
+pub fn on_one_line(name: &str) -> String {
+    let words = name.split(|c: char| c.is_control() || c.is_whitespace());
+    words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
 /// The characters that a reader sees.
 fn seen(text: &str) -> Vec<char> {
     text.chars().filter(|c| !is_format(*c)).collect()
@@ -129,6 +135,12 @@ mod tests {
             assert_eq!(unlinked(text), text);
             assert_eq!(unlinked(&unlinked(text)), text);
         }
+    }
+
+    #[test]
+    fn a_name_is_on_one_line() {
+        let name = " A Shop\r\n\n  Your account\u{2029}is\u{85}locked ";
+        assert_eq!(on_one_line(name), "A Shop Your account is locked");
     }
 
     #[test]

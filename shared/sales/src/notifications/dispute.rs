@@ -2,13 +2,13 @@
 
 use gateway::clock::DAY;
 use ground::fields::Email;
-use ground::mail::{MailContent, unlinked};
+use ground::mail::{MailContent, on_one_line, unlinked};
 
 use crate::dispute::{Dispute, DisputeType};
 
 /// A dispute was opened that waits for an answer.
 pub fn dispute_opened(to: &Email, shop: &str, dispute: &Dispute) -> MailContent {
-    let (shop, number) = (unlinked(shop), unlinked(&dispute.order_number));
+    let (shop, number) = (unlinked(&on_one_line(shop)), unlinked(&dispute.order_number));
     let what = match dispute.kind {
         DisputeType::Chargeback => {
             "A customer's bank wants the money of a payment back, and holds it"

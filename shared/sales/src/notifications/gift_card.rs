@@ -5,7 +5,7 @@ use gateway::clock::DAY;
 use gateway::item::Item;
 use gateway::problem::Problem;
 use ground::key;
-use ground::mail::{GiftCardNews, MailContent};
+use ground::mail::{GiftCardNews, MailContent, on_one_line};
 use identity::store::Store;
 
 use super::kind::NotificationKind;
@@ -52,7 +52,7 @@ fn values(store: &Store, card: &GiftCard, to: &Recipient, code: &str) -> Values 
     };
     let worth = &card.initial_value;
     let known = [
-        ("shop", Some(store.name.clone())),
+        ("shop", Some(on_one_line(&store.name))),
         ("value", Some(format!("{} {}", worth.decimal(), worth.currency))),
         ("code", Some(code.to_owned())),
         ("message", to.message.as_ref().map(quoted)),

@@ -3,7 +3,7 @@
 use gateway::clock::DAY;
 use gateway::problem::Problem;
 use ground::fields::Email;
-use ground::mail::MailContent;
+use ground::mail::{MailContent, on_one_line};
 use ground::money::Money;
 use identity::store::Store;
 
@@ -33,7 +33,7 @@ fn values(store: &Store, order: &Order, news: OrderNews<'_>) -> Values {
     let units: u32 = order.items.iter().map(|item| item.quantity).fold(0, u32::saturating_add);
     let outstanding = order.outstanding();
     let known = [
-        ("shop", Some(store.name.clone())),
+        ("shop", Some(on_one_line(&store.name))),
         ("order_number", Some(order.number.clone())),
         ("items", Some(units.to_string())),
         ("total", Some(money(&order.totals.total))),
