@@ -1,5 +1,6 @@
 //! Imports: products, customers and stock out of a file.
 
+use std::sync::PoisonError;
 use std::time::Duration;
 
 use axum::extract::{FromRequestParts, State};
@@ -211,19 +212,32 @@ pub(crate) async fn upload(
     Path((id, PartNumber(number))): Path<(ImportId, PartNumber)>,
     Bytes(bytes): Bytes,
 ) -> Result<Json<ImportView>, Problem> {
-    let part = Part::of(&bytes);
+    let part = Part::of(&bytes, app.clock.now());
     let import = find(&app, &caller, &id).await?;
     import.with_part(number, part.clone(), app.clock.now())?;
     part.write(&app, (&import, number), &bytes).await?;
-    let (app, caller, id, part) = (&app, &caller, &id, &part);
-    retry(|| async move {
-        let now = app.clock.now();
-        let before = find(app, caller, id).await?;
-        let next = before.with_part(number, part.clone(), now)?;
-        let write = app.table.write().replace(&next, Code::VersionConflict);
+    let replaced = std::sync::Mutex::new(None);
+    let (shared, caller, id, new, old) = (&app, &caller, &id, &part, &replaced);
+    let kept = retry(|| async move {
+        let now = shared.clock.now();
+        let before = find(shared, caller, id).await?;
+        let next = before.with_part(number, new.clone(), now)?;
+        let replaced = before.parts.get(&number).cloned();
+        *old.lock().unwrap_or_else(PoisonError::into_inner) = replaced;
+        let write = shared.table.write().replace(&next, Code::VersionConflict);
         write.answer(shown(&next), now).await
     })
-    .await
+    .await;
+    // Nobody reads what is no part of the file, or no longer; what an answer that was lost says is not known.
+    let left_over = match &kept {
+        Ok(_) => replaced.into_inner().unwrap_or_else(PoisonError::into_inner),
+        Err(problem) if problem.code.status() < 500 => Some(part),
+        Err(_) => None,
+    };
+    if let Some(part) = left_over {
+        part.discard(&app, (&import, number)).await;
+    }
+    kept
 }
 
 /// How to start.

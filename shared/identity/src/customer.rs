@@ -32,7 +32,7 @@ use crate::holder::{Application, Holder};
 use crate::throttle::{Kind, Subject};
 
 pub use erase::{erase_belongings, remove};
-pub use save::{CreateRequest, UpdateRequest, create, update};
+pub use save::{CreateRequest, UpdateRequest, create, update, update_with};
 pub use session::{CustomerSession, UnverifiedCustomerToken};
 pub use topics::*;
 pub use view::{AccountView, CustomerDeleted, CustomerView};

@@ -1,11 +1,13 @@
 //! Comma-separated values.
 //!
 //! **A text is never a formula.** A program that opens a file takes a cell that begins with `=`, `+`, `-`,
-//! `@`, a tab or a carriage return for one (OWASP, *CSV Injection*): such a text is written behind an
-//! apostrophe, which those programs do not show, and read without it. Numbers are written as they are.
+//! `@` or their full-width forms for one, and one that begins with a tab or an end of line (OWASP, *CSV
+//! Injection*): such a text is written behind an apostrophe, which those programs do not show, and read
+//! without it. Numbers are written as they are.
 
 /// What a formula may begin with.
-const BEGINNINGS: [char; 6] = ['=', '+', '-', '@', '\t', '\r'];
+const BEGINNINGS: [char; 11] =
+    ['=', '+', '-', '@', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}', '\t', '\r', '\n'];
 
 /// A text as it stands in a cell: no formula.
 pub fn text(text: &str) -> String {
@@ -38,7 +40,23 @@ mod tests {
 
     #[test]
     fn what_a_program_would_take_for_a_formula_is_a_text() {
-        for formula in ["=1+1", "+49 30 1234", "-2", "@SUM(A1)", "\t=1", "\r=1", "'=1", "''-1"] {
+        for formula in [
+            "=1+1",
+            "+49 30 1234",
+            "-2",
+            "@SUM(A1)",
+            "\t=1",
+            "\r=1",
+            "\n=1",
+            "＝1",
+            "＋1",
+            "－1",
+            "＠A1",
+            "'=1",
+            "''-1",
+            "'\n1",
+            "'＝1",
+        ] {
             let cell = text(formula);
             assert_eq!(cell, format!("'{formula}"));
             assert_eq!(plain(&cell), formula);

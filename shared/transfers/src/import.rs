@@ -4,10 +4,12 @@
 //! makes follows from the import and the row: a step that was cut off makes it again, and makes nothing
 //! twice. How far it has come is written after each page of rows, with what was wrong with them.
 
+mod columns;
 mod file;
 mod finding;
 mod kinds;
 mod records;
+mod rows;
 mod seen;
 mod sheet;
 mod step;
@@ -136,7 +138,7 @@ pub struct Place {
     pub byte: u64,
     /// The row, from 1: of CSV the first holds the names of the columns.
     pub row: u64,
-    /// The names of the columns, once they are read.
+    /// The names of the columns, once they are known; of those that are not read, nothing.
     pub header: Vec<String>,
     /// What is between two cells.
     pub delimiter: Option<char>,
@@ -183,8 +185,11 @@ pub struct Import {
     pub findings_pages: u64,
     /// Pages of what a dry run has seen.
     pub seen_pages: u64,
-    /// Columns that are not read.
+    /// Columns that are not read: the first of them.
     pub ignored_columns: Vec<String>,
+    /// How many columns are not read.
+    #[serde(default)]
+    pub ignored_columns_count: u64,
     /// When the sweep takes the next step's message for lost.
     pub due_at: Option<Timestamp>,
     /// When it was started.
@@ -271,6 +276,7 @@ impl Import {
             findings_pages: 0,
             seen_pages: 0,
             ignored_columns: Vec::new(),
+            ignored_columns_count: 0,
             due_at: None,
             started_at: None,
             finished_at: None,
@@ -357,6 +363,7 @@ impl Import {
             findings_pages: 0,
             seen_pages: 0,
             ignored_columns: Vec::new(),
+            ignored_columns_count: 0,
             due_at: Some(now.plus(MINUTE)),
             started_at: Some(now),
             finished_at: None,

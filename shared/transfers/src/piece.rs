@@ -5,8 +5,8 @@ use std::time::Duration;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key, Octets};
-use gateway::problem::Problem;
-use gateway::table::{Query, Write};
+use gateway::problem::{Code, Problem};
+use gateway::table::{Condition, Query, Write};
 use ground::key;
 use serde::{Deserialize, Serialize};
 
@@ -65,6 +65,31 @@ pub async fn write(app: &App, pieces: &[Piece]) -> Result<(), Problem> {
         together.iter().fold(app.table.write(), Write::put).commit().await?;
     }
     Ok(())
+}
+
+/// Writes pieces of work that is still at the version that they were made of. Work that was given up since,
+/// or is forgotten, has its pieces removed: none may come after that.
+///
+/// # Errors
+/// `version_conflict`; 503.
+pub async fn write_of<T: Item>(app: &App, work: &T, pieces: &[Piece]) -> Result<(), Problem> {
+    for together in pieces.chunks(TOGETHER) {
+        let is_unchanged = Condition::is_at(work.version());
+        let write = app.table.write().check(&work.key(), is_unchanged, Code::VersionConflict);
+        together.iter().fold(write, Write::put).commit().await?;
+    }
+    Ok(())
+}
+
+/// Removes the pieces at these places. What fails is forgotten with time.
+pub async fn discard(app: &App, file: &str, places: &[String]) {
+    for together in places.chunks(TOGETHER) {
+        let delete = |write: Write, place: &String| write.delete(&key::file_piece(file, place));
+        let deleted = together.iter().fold(app.table.write(), delete).commit().await;
+        if let Err(problem) = deleted {
+            tracing::warn!(cause = %problem, file, "pieces of a file were left over");
+        }
+    }
 }
 
 /// The bytes of these places, one after the other; none when one of them is gone.

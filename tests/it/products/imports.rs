@@ -2,7 +2,11 @@
 
 mod checked;
 mod killed;
+mod ordered;
+mod outgrown;
+mod oversized;
 mod resumed;
+mod uploads;
 
 use std::fmt::Write;
 use std::time::Duration;

@@ -23,6 +23,10 @@ pub const FINDINGS: &str = "FND#";
 pub fn import_rows_done(id: &ImportId, row: u64) -> Key {
     Key::new(format!("{IMPORTS}{id}"), format!("ROW#{row:09}"))
 }
+/// The last row of an import that something was brought up to, by the digest of what that is.
+pub fn import_last_row(id: &ImportId, digest: &str) -> Key {
+    Key::new(format!("{IMPORTS}{id}"), format!("KEY#{digest}"))
+}
 /// The import that is under way on a store.
 pub fn import_under_way(store: &StoreId) -> Key {
     Key::new(format!("STO#{store}"), "IMP")

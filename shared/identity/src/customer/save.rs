@@ -6,9 +6,10 @@ use gateway::item::Key;
 use gateway::problem::{Code, Problem};
 use gateway::reply::{Created, Json};
 use gateway::request::{AtMost, Flag, IfMatch, Patch, Text, request};
+use gateway::table::Write;
 use ground::fields::{Email, Metadata, PersonName, Phone};
 use ground::id::CustomerId;
-use ground::resource::{Resource, change};
+use ground::resource::{Resource, change_with};
 
 use super::{
     CUSTOMER_CREATED, CUSTOMER_UPDATED, Customer, CustomerStatus, CustomerView, UniqueCustomerEmail,
@@ -173,10 +174,25 @@ pub async fn update(
     if_match: IfMatch,
     ask: UpdateRequest,
 ) -> Result<Json<CustomerView>, Problem> {
-    change::<Customer>(app, key, if_match, &CUSTOMER_UPDATED, |before, now| {
+    update_with(app, key, if_match, ask, |write| write).await
+}
+
+/// As [`update`], with what `extend` adds to the transaction.
+///
+/// # Errors
+/// As [`update`]; what the added actions refuse with.
+pub async fn update_with(
+    app: &App,
+    key: &Key,
+    if_match: IfMatch,
+    ask: UpdateRequest,
+    extend: impl Fn(Write) -> Write,
+) -> Result<Json<CustomerView>, Problem> {
+    let next = |before: &Customer, now| {
         let wanted = ask.clone().apply(before, now);
         let seen = |customer: &Customer| serde_json::to_value(customer).map_err(Problem::internal);
         Ok((seen(&wanted)? != seen(before)?).then(|| wanted.changed(now)))
-    })
-    .await
+    };
+    let extend = |write, _: (&Customer, &Customer), _| extend(write);
+    change_with::<Customer>(app, key, if_match, &CUSTOMER_UPDATED, next, extend).await
 }

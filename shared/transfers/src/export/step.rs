@@ -152,7 +152,7 @@ async fn advance(
         next.pieces.push(u32::try_from(bytes.len()).unwrap_or(u32::MAX));
         pieces.push(Piece::new(export.id.as_str(), place, bytes.to_vec(), export.created_at));
     }
-    piece::write(app, &pieces).await?;
+    piece::write_of(app, export, &pieces).await?;
     if is_last {
         let ended = next.ended(ExportStatus::Succeeded, app.clock.now());
         next = Export { version: next.version, ..ended };

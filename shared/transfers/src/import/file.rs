@@ -1,6 +1,7 @@
 //! The file of an import: its parts, and the pieces that these are kept in.
 
 use gateway::app::App;
+use gateway::clock::Timestamp;
 use gateway::problem::Problem;
 use gateway::seal;
 use serde::{Deserialize, Serialize};
@@ -14,22 +15,35 @@ const READ_AT_ONCE: usize = 4;
 /// A part of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Part {
-    /// SHA-256 of its bytes, in hex: its pieces are named by it, so that two uploads of one part never
-    /// mix.
+    /// SHA-256 of its bytes, in hex.
     pub sha256: String,
     /// How many bytes.
     pub bytes: u64,
+    /// The upload: its pieces are named by it, so that two uploads of one part never share any. Those of
+    /// before are named by the digest.
+    #[serde(default)]
+    pub upload: Option<String>,
 }
 
 impl Part {
-    /// What these bytes are.
-    pub fn of(bytes: &[u8]) -> Self {
+    /// What these bytes are, as they were uploaded at this time.
+    pub fn of(bytes: &[u8], now: Timestamp) -> Self {
         let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
-        Self { sha256: seal::digest_of(bytes), bytes: length }
+        let upload = Some(gateway::id::mint("", now));
+        Self { sha256: seal::digest_of(bytes), bytes: length, upload }
     }
 
     fn place(&self, number: u32, piece: usize) -> String {
-        format!("{number:02}#{}#{piece:03}", self.sha256)
+        let name = self.upload.as_ref().unwrap_or(&self.sha256);
+        format!("{number:02}#{name}#{piece:03}")
+    }
+
+    /// Removes its pieces: it is none of its import's.
+    pub async fn discard(&self, app: &App, (import, number): (&Import, u32)) {
+        let count = self.bytes.div_ceil(u64::try_from(PIECE).unwrap_or(u64::MAX));
+        let count = usize::try_from(count).unwrap_or(usize::MAX);
+        let places: Vec<String> = (0..count).map(|piece| self.place(number, piece)).collect();
+        piece::discard(app, import.id.as_str(), &places).await;
     }
 
     /// Writes its pieces.
@@ -51,41 +65,38 @@ impl Part {
     }
 }
 
-/// Some of a file, from one of its bytes on.
-#[derive(Debug, Default)]
-pub(super) struct Window {
-    begin: u64,
-    bytes: Vec<u8>,
-    /// Whether the file ends with it.
-    pub(super) is_last: bool,
-}
-
-impl Window {
-    /// What there is from this byte on.
-    pub(super) fn from(&self, byte: u64) -> &[u8] {
-        let offset = byte.checked_sub(self.begin).and_then(|offset| usize::try_from(offset).ok());
-        offset.and_then(|offset| self.bytes.get(offset..)).unwrap_or_default()
-    }
-
-    /// The file from this byte on, further than this window goes.
+/// What a file is read from, bit by bit.
+pub(super) trait Source {
+    /// The bytes that follow those before; none at the end of the file.
     ///
     /// # Errors
+    /// 503.
+    async fn next(&mut self) -> Result<Vec<u8>, Problem>;
+}
+
+/// The pieces of an import's file, from one of its bytes on.
+pub(super) struct Pieces<'a> {
+    app: &'a App,
+    import: &'a Import,
+    byte: u64,
+}
+
+impl<'a> Pieces<'a> {
+    pub(super) const fn of(app: &'a App, import: &'a Import) -> Self {
+        Self { app, import, byte: import.place.byte }
+    }
+}
+
+impl Source for Pieces<'_> {
+    /// # Errors
     /// 503; `internal` when a piece is gone.
-    pub(super) async fn further(
-        &self,
-        app: &App,
-        import: &Import,
-        byte: u64,
-    ) -> Result<Self, Problem> {
-        let known = self.from(byte).to_vec();
-        let length = u64::try_from(known.len()).unwrap_or(u64::MAX);
-        let (begin, end) = (byte, byte.saturating_add(length));
-        let (places, offset, reached) = import.places(end);
-        let found = piece::read(app, import.id.as_str(), &places).await?;
-        let found = found.ok_or_else(|| Problem::internal("a piece of the file is gone"))?;
-        let mut bytes = known;
-        bytes.extend(found.get(offset..).unwrap_or_default());
-        Ok(Self { begin, bytes, is_last: reached >= import.bytes() })
+    async fn next(&mut self) -> Result<Vec<u8>, Problem> {
+        let (places, offset, reached) = self.import.places(self.byte);
+        let found = piece::read(self.app, self.import.id.as_str(), &places).await?;
+        let mut bytes = found.ok_or_else(|| Problem::internal("a piece of the file is gone"))?;
+        bytes.drain(..offset.min(bytes.len()));
+        self.byte = reached.max(self.byte);
+        Ok(bytes)
     }
 }
 

@@ -24,6 +24,51 @@ pub struct Finding {
     pub detail: String,
 }
 
+/// Characters of a column's name, and of a detail.
+const MAX_COLUMN: usize = 200;
+const MAX_DETAIL: usize = 500;
+/// Bytes of one page: well below what an item holds.
+const PAGE: usize = 200_000;
+/// Pages that are written at once: below what a transaction holds.
+const PAGES: usize = 10;
+
+impl Finding {
+    /// The finding, of a length that does not follow from the file.
+    pub(super) fn cut(self) -> Self {
+        let cut = |text: String, most: usize| match text.char_indices().nth(most) {
+            Some((end, _)) => text.get(..end).unwrap_or_default().to_owned(),
+            None => text,
+        };
+        let column = self.column.map(|column| cut(column, MAX_COLUMN));
+        Self { column, detail: cut(self.detail, MAX_DETAIL), ..self }
+    }
+
+    /// About how many bytes it takes.
+    fn size(&self) -> usize {
+        let column = self.column.as_ref().map_or(0, String::len);
+        let texts = self.code.len().saturating_add(self.detail.len()).saturating_add(column);
+        texts.saturating_add(64)
+    }
+}
+
+/// Findings in pages, each of which fits into an item; what does not fit into so many is left out.
+pub(super) fn paged(findings: Vec<Finding>) -> Vec<Vec<Finding>> {
+    let (mut pages, mut page, mut size) = (Vec::new(), Vec::new(), 0_usize);
+    for finding in findings {
+        let own = finding.size();
+        if size.saturating_add(own) > PAGE {
+            pages.push(std::mem::take(&mut page));
+            size = 0;
+        }
+        size = size.saturating_add(own);
+        page.push(finding);
+    }
+    pages.push(page);
+    pages.retain(|page| !page.is_empty());
+    pages.truncate(PAGES);
+    pages
+}
+
 /// A page of findings.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Findings {
@@ -65,5 +110,35 @@ impl Element for Finding {
 
     fn held_by(holder: Findings) -> Vec<Self> {
         holder.findings
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn finding(column: String) -> Finding {
+        let (code, detail) = ("unknown_field".to_owned(), "x".repeat(1_000));
+        Finding { row: 1, column: Some(column), code, detail }.cut()
+    }
+
+    #[test]
+    fn a_finding_is_cut_between_characters() {
+        let cut = finding("\u{1f375}".repeat(300));
+        assert_eq!(cut.column.unwrap().chars().count(), MAX_COLUMN);
+        assert_eq!(cut.detail.len(), MAX_DETAIL);
+    }
+
+    #[test]
+    fn pages_of_findings_fit_into_items_and_hold_them_in_their_order() {
+        let all: Vec<Finding> = (0..2_000).map(|number| finding(number.to_string())).collect();
+        let pages = paged(all.clone());
+        for page in &pages {
+            assert!(serde_json::to_vec(page).unwrap().len() < 300_000);
+        }
+        assert_eq!(pages.concat(), all);
+        let kept = paged((0..100_000).map(|number| finding(number.to_string())).collect());
+        assert_eq!(kept.len(), PAGES);
+        assert_eq!(paged(Vec::new()), Vec::<Vec<Finding>>::new());
     }
 }

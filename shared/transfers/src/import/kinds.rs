@@ -1,6 +1,7 @@
 //! What becomes of records: products, customers and quantities as requests would make them.
 
 mod customers;
+mod order;
 mod products;
 mod stock;
 

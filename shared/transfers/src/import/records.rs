@@ -9,9 +9,10 @@ use gateway::problem::FieldError;
 use ground::fields::Currency;
 use serde_json::Value;
 
+use super::ImportKind;
+use super::columns::Columns;
 use super::finding::Finding;
-use super::sheet::Row;
-use super::{ImportKind, Place};
+use super::rows::Row;
 
 /// What a row, or several of a product, ask for.
 #[derive(Debug, Clone)]
@@ -33,6 +34,11 @@ impl Record {
             |detail: String| Finding { row, column: None, code: "invalid_json".into(), detail };
         let faults = read.as_ref().err().cloned().map(fault).into_iter().collect();
         Self { row, body: read.unwrap_or_default(), faults, sources: Vec::new() }
+    }
+
+    /// Of rows that nothing is known of but that they cannot be read.
+    pub(super) const fn rejected(row: u64) -> Self {
+        Self { row, body: Value::Null, faults: Vec::new(), sources: Vec::new() }
     }
 
     /// A fault of the body where the file has it. One of something that could not be read is none: it
@@ -65,32 +71,32 @@ impl Record {
 #[derive(Debug)]
 pub(super) struct Format<'a> {
     kind: ImportKind,
-    header: &'a [String],
+    columns: &'a Columns,
     currency: &'a Currency,
 }
 
 impl<'a> Format<'a> {
-    pub(super) fn of(kind: ImportKind, place: &'a Place, currency: &'a Currency) -> Self {
-        Self { kind, header: &place.header, currency }
+    pub(super) const fn of(kind: ImportKind, columns: &'a Columns, currency: &'a Currency) -> Self {
+        Self { kind, columns, currency }
     }
 
-    /// The columns that are not read.
-    pub(super) fn ignored(&self) -> Vec<String> {
-        let is_known = |name: &str| match self.kind {
-            ImportKind::Products => products::Column::of(name).is_some(),
-            ImportKind::Customers => customers::Column::of(name).is_some(),
-            ImportKind::Inventory => stock::Column::of(name).is_some(),
+    /// The columns of these names.
+    pub(super) fn columns(kind: ImportKind, names: &[String]) -> Columns {
+        let of = match kind {
+            ImportKind::Products => products::Column::slot_of,
+            ImportKind::Customers => customers::Column::slot_of,
+            ImportKind::Inventory => stock::Column::slot_of,
         };
-        self.header.iter().filter(|name| !is_known(name)).cloned().collect()
+        Columns::of(names, of)
     }
 
     /// Columns without one of which nothing can be read.
-    pub(super) fn missing(&self) -> Vec<&'static str> {
-        let has = |names: &[&str]| {
-            let same = |name: &String| names.iter().any(|one| one.eq_ignore_ascii_case(name));
-            self.header.iter().any(same)
+    pub(super) fn missing(kind: ImportKind, names: &[String]) -> Vec<&'static str> {
+        let has = |wanted: &[&str]| {
+            let same = |name: &String| wanted.iter().any(|one| one.eq_ignore_ascii_case(name));
+            names.iter().any(same)
         };
-        let needed: &[&[&'static str]] = match self.kind {
+        let needed: &[&[&'static str]] = match kind {
             ImportKind::Products => &[&["Title"]],
             ImportKind::Customers => &[&["Email"]],
             ImportKind::Inventory => {
@@ -101,21 +107,17 @@ impl<'a> Format<'a> {
         absent.filter_map(|names| names.first().copied()).collect()
     }
 
-    /// How many of these rows, which follow each other, are one record's; none when it may go on behind
-    /// them.
-    pub(super) fn rows_of_record(&self, rows: &[Row], is_all: bool) -> Option<usize> {
-        if self.kind != ImportKind::Products {
-            return (!rows.is_empty()).then_some(1);
-        }
-        products::rows_of_record(self.header, rows, is_all)
+    /// What the rows of one record have in common; none where a row is one.
+    pub(super) fn handle(kind: ImportKind, columns: &Columns, row: &Row) -> Option<String> {
+        (kind == ImportKind::Products).then(|| products::handle(columns, row)).flatten()
     }
 
     /// What these rows ask for.
     pub(super) fn record(&self, rows: &[Row]) -> Option<Record> {
         match self.kind {
-            ImportKind::Products => products::record(self.header, rows, self.currency),
-            ImportKind::Customers => rows.first().map(|row| customers::record(self.header, row)),
-            ImportKind::Inventory => rows.first().map(|row| stock::record(self.header, row)),
+            ImportKind::Products => products::record(self.columns, rows, self.currency),
+            ImportKind::Customers => rows.first().map(|row| customers::record(self.columns, row)),
+            ImportKind::Inventory => rows.first().map(|row| stock::record(self.columns, row)),
         }
     }
 }

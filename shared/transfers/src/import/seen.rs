@@ -1,7 +1,7 @@
 //! What a dry run has seen of a file: what may be there once, in the words of the store.
 //!
 //! A file in earnest is judged by the table itself. A dry run writes nothing, so it remembers what it would
-//! have written: digests of 64 bits, of which two of 200,000 agree by chance once in a billion files.
+//! have written: digests of 64 bits, of which two of 400,000 agree by chance once in 200 million files.
 
 use std::collections::HashSet;
 
@@ -38,6 +38,12 @@ impl Seen {
         Ok(Self { before, new: Vec::new() })
     }
 
+    /// Whether it was seen.
+    pub(super) fn has(&self, word: &str) -> bool {
+        let digest = seal::sha256(word.as_bytes());
+        digest.first_chunk::<DIGEST>().is_some_and(|digest| self.before.contains(digest))
+    }
+
     /// Whether this is the first time.
     pub(super) fn is_new(&mut self, word: &str) -> bool {
         let digest = seal::sha256(word.as_bytes());
@@ -52,7 +58,7 @@ impl Seen {
     /// Writes what is new, as a page of its own; answers with how many pages there are then.
     ///
     /// # Errors
-    /// 503.
+    /// `version_conflict` when the import has moved on; 503.
     pub(super) async fn write(&mut self, app: &App, import: &Import) -> Result<u64, Problem> {
         if self.new.is_empty() {
             return Ok(import.seen_pages);
@@ -60,7 +66,7 @@ impl Seen {
         let bytes = std::mem::take(&mut self.new);
         let place = place(import, import.seen_pages);
         let page = Piece::new(import.id.as_str(), place, bytes, import.created_at);
-        piece::write(app, &[page]).await?;
+        piece::write_of(app, import, &[page]).await?;
         Ok(import.seen_pages.saturating_add(1))
     }
 }

@@ -1,11 +1,16 @@
-//! Rows of a file: of CSV, or of JSON lines.
+//! Pages of a file: some records, and where the next ones begin.
 
+use std::collections::VecDeque;
+
+use gateway::problem::Problem;
 use ground::fields::Currency;
 use serde_json::Value;
 
-use super::file::Window;
+use super::columns::Columns;
+use super::file::Source;
 use super::finding::Finding;
 use super::records::{Format, Record};
+use super::rows::{MAX_COLUMNS, MAX_ROW, Row, RowError, Rows};
 use super::{Import, ImportKind, MAX_ROWS, Place};
 use crate::FileFormat;
 
@@ -13,33 +18,24 @@ use crate::FileFormat;
 const RECORDS: usize = 100;
 /// The same of quantities, several of which are one write.
 const QUANTITIES: usize = 300;
-/// Rows that are looked at for one page: more than one product has.
-const ROWS: usize = 3_000;
+/// Cells of one page, after which it ends.
+const CELLS: usize = 100_000;
+/// Bytes of one page, after which it ends.
+const BYTES: usize = MAX_ROW;
+/// Rows of one product.
+const ROWS_OF_RECORD: usize = 1_000;
 /// What may be between two cells.
 const DELIMITERS: [char; 3] = [',', ';', '\t'];
-/// What a file of UTF-8 may begin with.
-const MARK: &[u8] = b"\xef\xbb\xbf";
-
-/// A row of CSV.
-#[derive(Debug, Clone)]
-pub(super) struct Row {
-    /// From 1, which holds the names of the columns.
-    pub(super) number: u64,
-    /// What stands in it.
-    pub(super) cells: Vec<String>,
-    /// Where the next one begins, in bytes from where reading began.
-    end: usize,
-    /// Why it cannot be read.
-    fault: Option<(&'static str, &'static str)>,
-}
+/// Bytes of the first row that say what is between its cells.
+const SAMPLE: usize = 1 << 16;
 
 /// Some records, and where the next ones begin.
 #[derive(Debug)]
 pub(super) struct Page {
     pub(super) records: Vec<Record>,
     pub(super) place: Place,
-    /// Columns that are not read, once the header is.
-    pub(super) ignored: Option<Vec<String>>,
+    /// Columns that are not read, and how many, once the header is.
+    pub(super) ignored: Option<(Vec<String>, u64)>,
     /// Whether there are no more.
     pub(super) is_last: bool,
 }
@@ -48,66 +44,259 @@ pub(super) struct Page {
 #[derive(Debug)]
 pub(super) enum Read {
     Page(Page),
-    /// It needs more of the file.
-    More,
     /// Nothing can be made of the file, from there on.
     Broken(Vec<Finding>),
+}
+
+/// A file that is being read. Of its rows it holds those of one page, at most.
+#[derive(Debug)]
+pub(super) struct Sheet<S> {
+    source: S,
+    /// What of the source is not read yet, from `used` on.
+    bytes: Vec<u8>,
+    used: usize,
+    is_end: bool,
+    /// Bytes of the file.
+    total: u64,
+    kind: ImportKind,
+    format: FileFormat,
+    place: Place,
+    columns: Columns,
+    rows: Rows,
+    /// Rows that were read to see where a record ends.
+    ahead: VecDeque<Row>,
+}
+
+impl<S: Source> Sheet<S> {
+    /// The file of an import, from its place on.
+    pub(super) fn of(import: &Import, source: S) -> Self {
+        let (kind, format, place) = (import.kind, import.format, import.place.clone());
+        let columns = Format::columns(kind, &place.header);
+        let rows = Rows::from(format, &place);
+        Self {
+            source,
+            bytes: Vec::new(),
+            used: 0,
+            is_end: false,
+            total: import.bytes(),
+            kind,
+            format,
+            place,
+            columns,
+            rows,
+            ahead: VecDeque::new(),
+        }
+    }
+
+    /// Reads the next page.
+    ///
+    /// # Errors
+    /// What the source fails with.
+    pub(super) async fn page(&mut self, currency: &Currency) -> Result<Read, Problem> {
+        if self.format == FileFormat::Csv && self.place.header.is_empty() {
+            return self.header().await;
+        }
+        let (mut records, mut cells, mut bytes) = (Vec::new(), 0_usize, 0_usize);
+        while records.len() < self.most() && cells < CELLS && bytes < BYTES {
+            let rows = self.record().await?;
+            let Some(last) = rows.last() else {
+                return Ok(match self.too_many() {
+                    Some(broken) if records.is_empty() => broken,
+                    Some(_) => self.full(records),
+                    None => self.last(records),
+                });
+            };
+            (self.place.byte, self.place.row) = (last.end, last.number.saturating_add(1));
+            cells = rows.iter().fold(cells, |sum, row| sum.saturating_add(row.width));
+            bytes = rows.iter().fold(bytes, |sum, row| sum.saturating_add(row.size));
+            records.extend(self.read(&rows, currency));
+        }
+        Ok(self.full(records))
+    }
+
+    const fn most(&self) -> usize {
+        match self.kind {
+            ImportKind::Inventory => QUANTITIES,
+            _ => RECORDS,
+        }
+    }
+
+    fn full(&self, records: Vec<Record>) -> Read {
+        Read::Page(Page { records, place: self.place.clone(), ignored: None, is_last: false })
+    }
+
+    fn last(&self, records: Vec<Record>) -> Read {
+        let place = Place { byte: self.total, ..self.place.clone() };
+        Read::Page(Page { records, place, ignored: None, is_last: true })
+    }
+
+    fn too_many(&self) -> Option<Read> {
+        let row = self.ahead.front().filter(|row| row.number > self.most_rows())?;
+        let detail = format!("A file has at most {MAX_ROWS} rows.");
+        Some(Read::Broken(vec![broken(row.number, None, "too_many_rows", &detail)]))
+    }
+
+    fn most_rows(&self) -> u64 {
+        MAX_ROWS.saturating_add(u64::from(self.format == FileFormat::Csv))
+    }
+
+    /// What the rows of a record ask for.
+    fn read(&self, rows: &[Row], currency: &Currency) -> Option<Record> {
+        let first = rows.first()?;
+        let mut record = match (self.format, first.error) {
+            (FileFormat::Jsonl, None) => Record::line(first.number, json(&first.line)),
+            (FileFormat::Jsonl, Some(_)) => Record::rejected(first.number),
+            // Of what is too large not all is known that would be asked for.
+            (FileFormat::Csv, _) if rows.iter().any(is_cut) => Record::rejected(first.number),
+            (FileFormat::Csv, _) => Format::of(self.kind, &self.columns, currency).record(rows)?,
+        };
+        let fault = |row: &Row| {
+            let (code, detail) = row.error?.text();
+            Some(broken(row.number, None, code, detail))
+        };
+        record.faults.extend(rows.iter().filter_map(fault));
+        Some(record)
+    }
+
+    /// The rows of the next record: none at the end. Rows beyond those that one may have are passed over.
+    async fn record(&mut self) -> Result<Vec<Row>, Problem> {
+        let Some(first) = self.row().await? else { return Ok(Vec::new()) };
+        let mut rows = vec![first];
+        let Some(key) = self.handle(&rows) else { return Ok(rows) };
+        let mut size = rows.iter().fold(0_usize, |sum, row| sum.saturating_add(row.size));
+        while let Some(row) = self.row().await? {
+            if self.handle(std::slice::from_ref(&row)).as_ref() != Some(&key) {
+                self.ahead.push_back(row);
+                break;
+            }
+            size = size.saturating_add(row.size);
+            if rows.len() < ROWS_OF_RECORD && size <= MAX_ROW {
+                rows.push(row);
+            } else if let Some(last) = rows.last_mut() {
+                last.error.get_or_insert(RowError::RecordTooLarge);
+                (last.end, last.number) = (row.end, row.number);
+            }
+        }
+        Ok(rows)
+    }
+
+    /// What rows of one product have in common.
+    fn handle(&self, rows: &[Row]) -> Option<String> {
+        let first = rows.first().filter(|_| self.format == FileFormat::Csv)?;
+        Format::handle(self.kind, &self.columns, first)
+    }
+
+    /// The next row that is within a file; blank lines are none.
+    async fn row(&mut self) -> Result<Option<Row>, Problem> {
+        if let Some(row) = self.ahead.pop_front() {
+            return Ok(self.within(row));
+        }
+        while let Some(row) = self.next(false).await? {
+            let is_blank = row.error.is_none() && row.line.trim_ascii().is_empty();
+            if self.format == FileFormat::Jsonl && is_blank && row.number <= self.most_rows() {
+                continue;
+            }
+            return Ok(self.within(row));
+        }
+        Ok(None)
+    }
+
+    fn within(&mut self, row: Row) -> Option<Row> {
+        if row.number <= self.most_rows() {
+            return Some(row);
+        }
+        self.ahead.push_front(row);
+        None
+    }
+
+    /// The next row of the file.
+    async fn next(&mut self, is_header: bool) -> Result<Option<Row>, Problem> {
+        let unknown = Columns::unknown();
+        loop {
+            let columns = if is_header { &unknown } else { &self.columns };
+            let rest = self.bytes.get(self.used..).unwrap_or_default();
+            // No bytes are the end of the file to who reads them.
+            if rest.is_empty() && !self.is_end {
+                self.further().await?;
+                continue;
+            }
+            let is_over = rest.is_empty();
+            let (used, row) = self.rows.read(rest, columns);
+            self.used = self.used.saturating_add(used);
+            if row.is_some() || is_over {
+                return Ok(row);
+            }
+        }
+    }
+
+    /// More of the file, behind what of it is not read yet.
+    async fn further(&mut self) -> Result<(), Problem> {
+        let more = self.source.next().await?;
+        self.is_end = more.is_empty();
+        if self.used >= self.bytes.len() {
+            self.bytes = more;
+        } else {
+            self.bytes.drain(..self.used);
+            self.bytes.extend(more);
+        }
+        self.used = 0;
+        Ok(())
+    }
+
+    /// The first row: the names of the columns.
+    async fn header(&mut self) -> Result<Read, Problem> {
+        while !self.is_end && self.bytes.len() < SAMPLE && !self.bytes.contains(&b'\n') {
+            self.further().await?;
+        }
+        let sample = self.bytes.get(..SAMPLE).unwrap_or(&self.bytes);
+        self.place.delimiter = Some(delimiter(sample));
+        self.rows = Rows::from(self.format, &self.place);
+        let Some(row) = self.next(true).await? else {
+            return Ok(Read::Broken(vec![broken(1, None, "empty_file", "The file is empty.")]));
+        };
+        let error = row.error.or((row.width > MAX_COLUMNS).then_some(RowError::TooManyCells));
+        if let Some(error) = error {
+            let (code, detail) = match error {
+                RowError::TooManyCells => {
+                    ("too_many_columns", format!("A file has at most {MAX_COLUMNS} columns."))
+                }
+                _ => (error.text().0, error.text().1.to_owned()),
+            };
+            return Ok(Read::Broken(vec![broken(1, None, code, &detail)]));
+        }
+        let names: Vec<String> = row.cells.into_iter().map(|cell| cell.text).collect();
+        self.columns = Format::columns(self.kind, &names);
+        let missing =
+            |name: &str| broken(1, Some(name), "missing_column", "The file needs this column.");
+        let missing: Vec<Finding> =
+            Format::missing(self.kind, &names).into_iter().map(missing).collect();
+        if !missing.is_empty() {
+            return Ok(Read::Broken(missing));
+        }
+        self.place.header = self.columns.kept();
+        (self.place.byte, self.place.row) = (row.end, row.number.saturating_add(1));
+        let (place, ignored) = (self.place.clone(), Some(self.columns.ignored()));
+        Ok(Read::Page(Page { records: Vec::new(), place, ignored, is_last: false }))
+    }
+}
+
+/// Whether some of a row, or of the rows behind it, was passed over.
+fn is_cut(row: &Row) -> bool {
+    let cut = [RowError::TooLarge, RowError::RecordTooLarge];
+    row.error.is_some_and(|error| cut.contains(&error)) || row.width > MAX_COLUMNS
+}
+
+/// What is between cells: what the first row has most of.
+fn delimiter(sample: &[u8]) -> char {
+    let line = sample.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let count =
+        |delimiter: &char| line.iter().filter(|byte| char::from(**byte) == *delimiter).count();
+    DELIMITERS.into_iter().rev().max_by_key(count).unwrap_or(',')
 }
 
 fn broken(row: u64, column: Option<&str>, code: &str, detail: &str) -> Finding {
     let (code, detail) = (code.to_owned(), detail.to_owned());
     Finding { row, column: column.map(str::to_owned), code, detail }
-}
-
-/// Reads the next page.
-pub(super) fn read(import: &Import, window: &Window, currency: &Currency) -> Read {
-    if import.place.row > MAX_ROWS.saturating_add(1) {
-        let detail = format!("A file has at most {MAX_ROWS} rows.");
-        return Read::Broken(vec![broken(import.place.row, None, "too_many_rows", &detail)]);
-    }
-    match import.format {
-        FileFormat::Jsonl => lines(import, window),
-        FileFormat::Csv if import.place.header.is_empty() => header(import, window, currency),
-        FileFormat::Csv => rows(import, window, currency),
-    }
-}
-
-fn most(import: &Import) -> usize {
-    if import.kind == ImportKind::Inventory { QUANTITIES } else { RECORDS }
-}
-
-fn size(bytes: usize) -> u64 {
-    u64::try_from(bytes).unwrap_or(u64::MAX)
-}
-
-/// JSON lines; empty ones are none.
-fn lines(import: &Import, window: &Window) -> Read {
-    let bytes = window.from(import.place.byte);
-    let mut place = import.place.clone();
-    let (mut records, mut read) = (Vec::new(), 0_usize);
-    if place.byte == 0 && bytes.starts_with(MARK) {
-        read = MARK.len();
-    }
-    while records.len() < most(import) {
-        let rest = bytes.get(read..).unwrap_or_default();
-        let end = rest.iter().position(|byte| *byte == b'\n');
-        let line = match end {
-            Some(end) => rest.get(..end).unwrap_or_default(),
-            None if window.is_last && !rest.is_empty() => rest,
-            None => break,
-        };
-        read = read.saturating_add(line.len()).saturating_add(usize::from(end.is_some()));
-        if !line.trim_ascii().is_empty() {
-            records.push(Record::line(place.row, json(line)));
-        }
-        place.row = place.row.saturating_add(1);
-    }
-    let is_last = window.is_last && read >= bytes.len();
-    if read == 0 && !is_last {
-        return Read::More;
-    }
-    place.byte = place.byte.saturating_add(size(read));
-    Read::Page(Page { records, place, ignored: None, is_last })
 }
 
 fn json(line: &[u8]) -> Result<Value, String> {
@@ -119,104 +308,5 @@ fn json(line: &[u8]) -> Result<Value, String> {
     }
 }
 
-/// The first row: the names of the columns.
-fn header(import: &Import, window: &Window, currency: &Currency) -> Read {
-    let bytes = window.from(0);
-    let skipped = if bytes.starts_with(MARK) { MARK.len() } else { 0 };
-    let bytes = bytes.get(skipped..).unwrap_or_default();
-    let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    let count =
-        |delimiter: &char| line.iter().filter(|byte| char::from(**byte) == *delimiter).count();
-    let delimiter = DELIMITERS.into_iter().rev().max_by_key(count).unwrap_or(',');
-    let place = Place { row: 1, delimiter: Some(delimiter), ..import.place.clone() };
-    let (rows, _) = parse(&place, bytes, window.is_last, 1);
-    let Some(row) = rows.into_iter().next() else {
-        if !window.is_last {
-            return Read::More;
-        }
-        return Read::Broken(vec![broken(1, None, "empty_file", "The file is empty.")]);
-    };
-    if let Some((code, detail)) = row.fault {
-        return Read::Broken(vec![broken(1, None, code, detail)]);
-    }
-    let header = row.cells.iter().map(|name| name.trim().to_owned()).collect();
-    let byte = size(skipped.saturating_add(row.end));
-    let place = Place { byte, row: 2, header, delimiter: Some(delimiter) };
-    let format = Format::of(import.kind, &place, currency);
-    let missing =
-        |name: &str| broken(1, Some(name), "missing_column", "The file needs this column.");
-    let missing: Vec<Finding> = format.missing().into_iter().map(missing).collect();
-    if !missing.is_empty() {
-        return Read::Broken(missing);
-    }
-    let ignored = Some(format.ignored());
-    Read::Page(Page { records: Vec::new(), place, ignored, is_last: false })
-}
-
-/// Rows below the header.
-fn rows(import: &Import, window: &Window, currency: &Currency) -> Read {
-    let bytes = window.from(import.place.byte);
-    let (rows, is_all) = parse(&import.place, bytes, window.is_last, ROWS);
-    let format = Format::of(import.kind, &import.place, currency);
-    let (mut records, mut read) = (Vec::new(), 0_usize);
-    let mut place = import.place.clone();
-    let mut left = rows.as_slice();
-    while records.len() < most(import) {
-        let Some(count) = format.rows_of_record(left, is_all) else { break };
-        let (own, rest) = left.split_at(count.min(left.len()));
-        records.extend(format.record(own).map(|record| with_faults(record, own)));
-        read = own.last().map_or(read, |row| row.end);
-        place.row = own.last().map_or(place.row, |row| row.number.saturating_add(1));
-        left = rest;
-    }
-    let is_last = is_all && left.is_empty();
-    if records.is_empty() && !is_last {
-        return Read::More;
-    }
-    place.byte = if is_last { import.bytes() } else { place.byte.saturating_add(size(read)) };
-    Read::Page(Page { records, place, ignored: None, is_last })
-}
-
-/// The record with what keeps its rows from being read at all.
-fn with_faults(mut record: Record, rows: &[Row]) -> Record {
-    let fault = |row: &Row| row.fault.map(|(code, detail)| broken(row.number, None, code, detail));
-    record.faults.extend(rows.iter().filter_map(fault));
-    record
-}
-
-/// The rows that are whole, at most so many, and whether these are all that are left.
-fn parse(place: &Place, bytes: &[u8], is_last: bool, limit: usize) -> (Vec<Row>, bool) {
-    let delimiter = place.delimiter.and_then(|one| u8::try_from(one).ok()).unwrap_or(b',');
-    let mut reader = csv::ReaderBuilder::new()
-        .has_headers(false)
-        .flexible(true)
-        .delimiter(delimiter)
-        .from_reader(bytes);
-    let (mut rows, mut number, mut record) = (Vec::new(), place.row, csv::ByteRecord::new());
-    while rows.len() < limit {
-        // Reading out of memory does not fail, nor does a row of another length.
-        if !reader.read_byte_record(&mut record).unwrap_or(false) {
-            return (rows, is_last);
-        }
-        let end = usize::try_from(reader.position().byte()).unwrap_or(usize::MAX);
-        if end >= bytes.len() && !is_last {
-            return (rows, false);
-        }
-        rows.push(row(&record, place, number, end));
-        number = number.saturating_add(1);
-    }
-    (rows, false)
-}
-
-fn row(record: &csv::ByteRecord, place: &Place, number: u64, end: usize) -> Row {
-    let text = |cell: &[u8]| std::str::from_utf8(cell).map(str::to_owned).ok();
-    let cells: Option<Vec<String>> = record.iter().map(text).collect();
-    let is_longer = !place.header.is_empty() && record.len() > place.header.len();
-    let fault = match &cells {
-        None => Some(("invalid_encoding", "The row is not UTF-8.")),
-        Some(_) if is_longer => Some(("too_many_cells", "The row has more cells than the first.")),
-        Some(_) => None,
-    };
-    let lossy = || record.iter().map(|cell| String::from_utf8_lossy(cell).into_owned()).collect();
-    Row { number, cells: cells.unwrap_or_else(lossy), end, fault }
-}
+#[cfg(test)]
+mod tests;

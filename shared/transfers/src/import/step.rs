@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use gateway::app::App;
 use gateway::clock::{MINUTE, Timestamp};
 use gateway::context::Context;
 use gateway::problem::{Code, Problem};
+use gateway::table::Write;
 use ground::end_reason::EndReason;
 use ground::id::ImportId;
 use ground::key;
@@ -14,16 +16,18 @@ use identity::store::{Store, StoreStatus};
 use platform::authority::Standing;
 use tokio::time::Instant;
 
-use super::file::Window;
-use super::finding::{Finding, Findings};
+use super::file::Pieces;
+use super::finding::{Finding, Findings, paged};
 use super::kinds::{Outcome, Work};
 use super::seen::Seen;
-use super::sheet::{self, Page, Read};
+use super::sheet::{Page, Read, Sheet};
 use super::{Import, ImportStatus, MAX_FINDINGS};
 use crate::piece;
 
 /// How long one message stays with an import.
 const STAY: Duration = Duration::from_secs(10);
+/// Findings of one record that are kept; further ones are counted.
+const FINDINGS_OF_RECORD: usize = 100;
 
 /// Takes the next step; answers with when the one after it is to be taken, if there is one.
 ///
@@ -47,7 +51,8 @@ pub async fn step(app: &App, id: &ImportId) -> Result<Option<Timestamp>, Problem
 }
 
 async fn run(app: &App, store: &Store, import: Import) -> Result<Option<Timestamp>, Problem> {
-    let (mut import, mut window) = (import, Window::default());
+    let whole = import.clone();
+    let (mut import, mut sheet) = (import, Sheet::of(&whole, Pieces::of(app, &whole)));
     let mut seen = if import.dry_run { Seen::read(app, &import).await? } else { Seen::default() };
     let mut standing = Standing::of(import.authority.as_ref());
     let began = Instant::now();
@@ -61,12 +66,7 @@ async fn run(app: &App, store: &Store, import: Import) -> Result<Option<Timestam
         if began.elapsed() >= STAY {
             return Ok(Some(app.clock.now()));
         }
-        import = match sheet::read(&import, &window, &store.currency) {
-            Read::More if !window.is_last => {
-                window = window.further(app, &import, import.place.byte).await?;
-                continue;
-            }
-            Read::More => broken(app, &import, vec![unreadable(&import)]).await?,
+        import = match sheet.page(&store.currency).await? {
             Read::Broken(findings) => broken(app, &import, findings).await?,
             Read::Page(page) => done(app, store, (&import, page), &mut seen).await?,
         };
@@ -101,11 +101,6 @@ pub async fn give_up(app: &App, id: &ImportId) -> Result<(), Problem> {
     Ok(())
 }
 
-fn unreadable(import: &Import) -> Finding {
-    let (code, detail) = ("unreadable".to_owned(), "The rest of the file has no rows.".to_owned());
-    Finding { row: import.place.row, column: None, code, detail }
-}
-
 /// Does a page, and writes how far that is.
 async fn done(
     app: &App,
@@ -114,10 +109,10 @@ async fn done(
     seen: &mut Seen,
 ) -> Result<Import, Problem> {
     let work = Work { app, store, import };
-    let outcomes = work.apply(page.records, seen).await?;
+    let outcomes = work.apply(page.records, seen).boxed().await?;
     let now = app.clock.now();
     let mut next = import.changed(now);
-    let mut findings = Vec::new();
+    let mut findings = Found::default();
     for outcome in outcomes {
         let counts = &mut next.counts;
         let count = match outcome {
@@ -125,7 +120,7 @@ async fn done(
             Outcome::Updated => &mut counts.updated,
             Outcome::Skipped => &mut counts.skipped,
             Outcome::Failed(found) => {
-                findings.extend(found);
+                findings.add(found);
                 &mut counts.failed
             }
         };
@@ -133,28 +128,41 @@ async fn done(
     }
     next.place = page.place;
     next.due_at = Some(now.plus(MINUTE));
-    if let Some(ignored) = page.ignored {
-        next.ignored_columns = ignored;
+    if let Some((names, count)) = page.ignored {
+        (next.ignored_columns, next.ignored_columns_count) = (names, count);
     }
     if import.dry_run {
         next.seen_pages = seen.write(app, import).await?;
     }
     if page.is_last {
-        next.findings_count = next.findings_count.saturating_add(count(&findings));
+        next.findings_count = next.findings_count.saturating_add(findings.count);
         let read = next.read(now);
         next = Import { version: next.version, findings_count: import.findings_count, ..read };
     }
     save(app, import, next, findings).await
 }
 
-fn count(findings: &[Finding]) -> u64 {
-    u64::try_from(findings.len()).unwrap_or(u64::MAX)
+/// What was found: of each record the first, and how many in all.
+#[derive(Debug, Default)]
+struct Found {
+    first: Vec<Finding>,
+    count: u64,
+}
+
+impl Found {
+    fn add(&mut self, found: Vec<Finding>) {
+        let count = u64::try_from(found.len()).unwrap_or(u64::MAX);
+        self.count = self.count.saturating_add(count);
+        self.first.extend(found.into_iter().take(FINDINGS_OF_RECORD).map(Finding::cut));
+    }
 }
 
 /// The import, of whose file nothing more can be made.
-async fn broken(app: &App, import: &Import, findings: Vec<Finding>) -> Result<Import, Problem> {
+async fn broken(app: &App, import: &Import, found: Vec<Finding>) -> Result<Import, Problem> {
+    let mut findings = Found::default();
+    findings.add(found);
     let mut counted = import.clone();
-    counted.findings_count = counted.findings_count.saturating_add(count(&findings));
+    counted.findings_count = counted.findings_count.saturating_add(findings.count);
     let over = counted.read(app.clock.now());
     save(app, import, Import { findings_count: import.findings_count, ..over }, findings).await
 }
@@ -164,19 +172,19 @@ async fn save(
     app: &App,
     import: &Import,
     mut next: Import,
-    findings: Vec<Finding>,
+    findings: Found,
 ) -> Result<Import, Problem> {
     let kept = MAX_FINDINGS.saturating_sub(next.findings_count);
     let kept = usize::try_from(kept).unwrap_or(usize::MAX);
-    next.findings_count = next.findings_count.saturating_add(count(&findings));
-    let kept: Vec<Finding> = findings.into_iter().take(kept).collect();
-    let page = (!kept.is_empty()).then(|| {
+    next.findings_count = next.findings_count.saturating_add(findings.count);
+    let mut pages = Vec::new();
+    for page in paged(findings.first.into_iter().take(kept).collect()) {
         let number = import.findings_page(next.findings_pages);
-        Findings::page(&import.id, number, kept, import.created_at)
-    });
-    next.findings_pages = next.findings_pages.saturating_add(u64::from(page.is_some()));
+        pages.push(Findings::page(&import.id, number, page, import.created_at));
+        next.findings_pages = next.findings_pages.saturating_add(1);
+    }
     let write = next.save(import, app.table.write());
-    let write = write.also(page, |write, page| write.create(&page, Code::VersionConflict));
-    write.commit().await?;
+    let create = |write: Write, page: &Findings| write.create(page, Code::VersionConflict);
+    pages.iter().fold(write, create).commit().await?;
     Ok(next)
 }

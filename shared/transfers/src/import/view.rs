@@ -66,10 +66,12 @@ ground::view! {
         parts: Vec<ImportPart> = import.parts_shown(),
         /// How far it has come.
         progress: ImportProgress = import.progress(),
-        /// How much is wrong: `GET …/findings` shows it, the first 10,000.
+        /// How much is wrong: `GET …/findings` shows it, the first 10,000, and 100 of a row.
         findings_count: u64,
-        /// Columns that are not read.
+        /// Columns that are not read: the first 100, by the first 100 characters of their names.
         ignored_columns: Vec<String>,
+        /// How many columns are not read.
+        ignored_columns_count: u64,
         /// When the file is forgotten.
         expires_at: Timestamp = import.expires_at(),
         /// Who asked for it.
@@ -132,7 +134,7 @@ impl Example for ImportView {
         let import = Import::new(ask, &store, "mer_example", EXAMPLE_TIME);
         let import = Import { id: ImportId::derive(&["example"]), ..import };
         let (parts, counts) = (
-            [(1, Part::of(b"Handle,Title\nmug,Mug\n"))].into(),
+            [(1, Part::of(b"Handle,Title\nmug,Mug\n", EXAMPLE_TIME))].into(),
             super::Counts { created: 1, ..super::Counts::default() },
         );
         let started = Import { parts, counts, started_at: Some(EXAMPLE_TIME), ..import };

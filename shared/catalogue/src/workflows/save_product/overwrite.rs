@@ -4,7 +4,7 @@ use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
 use gateway::reply::Json;
-use gateway::table::retry;
+use gateway::table::{Write, retry};
 use ground::id::ProductId;
 use identity::store::Store;
 
@@ -20,21 +20,22 @@ use crate::product::{
 
 /// Gives a product what is said of it. What is not said stays, and so do variants that are not named, and
 /// the stock of those that are; variants are known by what they choose of the options, whose names are
-/// the product's. New ones are added, with their first stock.
+/// the product's. New ones are added, with their first stock. `extend` adds to the transaction.
 ///
 /// # Errors
 /// `not_found`; `handle_taken`, `sku_taken`, `variant_limit`; `options_in_use` and others as faults of
-/// their fields.
+/// their fields; what the added actions refuse with.
 pub async fn overwrite(
     app: &App,
     store: &Store,
     (id, mut ask): (&ProductId, CreateRequest),
+    extend: impl Fn(Write) -> Write,
 ) -> Result<Json<ProductView>, Problem> {
     if let Some(variants) = &mut ask.variants {
         at_home(app, store, &mut variants.0).await?;
     }
     let own = ask.images.as_ref().map(|images| media(store, &images.0)).unwrap_or_default();
-    let (ask, own) = (&ask, &own);
+    let (ask, own, extend) = (&ask, &own, &extend);
     retry(|| async move {
         let now = app.clock.now();
         let (before, variants) = product::load(app, &store.id, id).await?.ok_or(Code::NotFound)?;
@@ -62,7 +63,8 @@ pub async fn overwrite(
         let steps = added.into_iter().map(add).collect();
         let revision = Revision { before: (&before, &variants), after: (&product, &after) };
         let answer = shown(&product, &after);
-        revision.write(app, (steps, Vec::new()), topic(&before, &product), answer, now).await
+        let announced = (topic(&before, &product), extend);
+        revision.write_with(app, (steps, Vec::new()), announced, answer, now).await
     })
     .await
 }

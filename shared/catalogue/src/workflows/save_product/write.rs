@@ -226,8 +226,20 @@ impl Revision<'_> {
         reply: R,
         now: Timestamp,
     ) -> Result<R, Problem> {
+        self.write_with(app, more, (topic, |write| write), reply, now).await
+    }
+
+    /// The same, with what `extend` adds to the transaction.
+    pub async fn write_with<R: Reply>(
+        &self,
+        app: &App,
+        more: (Vec<WriteStep>, Vec<Chore>),
+        (topic, extend): (&Topic<ProductView>, impl FnOnce(Write) -> Write),
+        reply: R,
+        now: Timestamp,
+    ) -> Result<R, Problem> {
         let (write, deferred) = self.decide(app, more, topic, now);
-        let reply = write.answer(reply, now).await?;
+        let reply = extend(write).answer(reply, now).await?;
         finish(app, deferred).await;
         Ok(reply)
     }

@@ -1,17 +1,15 @@
 //! Customers.
 
-use futures_util::stream::{self, StreamExt, TryStreamExt};
+use futures_util::FutureExt;
 use gateway::problem::{Code, Problem};
 use gateway::request::IfMatch;
 use ground::id::CustomerId;
 use ground::key;
 use identity::customer::{self, CreateRequest, Customer, UniqueCustomerEmail, UpdateRequest};
 
+use super::order::{Keys, in_order, is_done, last_row};
 use super::{Asked, Finding, Outcome, Record, Seen, Work, found_at, read_all, refused};
 use crate::import::OnExisting;
-
-/// Customers that are written at once.
-const AT_ONCE: usize = 8;
 
 pub(super) async fn apply(
     work: &Work<'_>,
@@ -22,14 +20,10 @@ pub(super) async fn apply(
     if work.import.dry_run {
         return check(work, read, seen).await;
     }
-    let make = |(record, asked): (Record, Result<CreateRequest, Vec<Finding>>)| async move {
-        match asked {
-            Ok(asked) => make(work, &record, asked).await,
-            Err(findings) => Ok(Outcome::Failed(findings)),
-        }
-    };
-    let all: Vec<_> = read.into_iter().map(make).collect();
-    stream::iter(all).buffered(AT_ONCE).try_collect().await
+    let keys =
+        |asked: &CreateRequest| Keys { own: vec![asked.email().normalized()], shared: Vec::new() };
+    let make = |record: Record, asked| async move { make(work, &record, asked).await }.boxed();
+    in_order(read, keys, make).await
 }
 
 /// Makes a customer, or does with the one that there is what is to be done.
@@ -65,10 +59,15 @@ async fn update(work: &Work<'_>, record: &Record, email: &str) -> Result<Outcome
     if let Some(members) = body.as_object_mut() {
         members.retain(|name, _| !matches!(name.as_str(), "email" | "address"));
     }
-    let asked: UpdateRequest = gateway::request::read(body)?;
+    let asked: UpdateRequest = match gateway::request::read(body) {
+        Ok(asked) => asked,
+        Err(problem) => return refused(record, &problem),
+    };
     let key = key::customer(&store.id, &holder.customer_id);
-    match customer::update(app, &key, IfMatch::default(), asked).await {
+    let last = last_row(work, email, record.row);
+    match customer::update_with(app, &key, IfMatch::default(), asked, last).await {
         Ok(_) => Ok(Outcome::Updated),
+        Err(problem) if is_done(&problem) => Ok(Outcome::Updated),
         Err(problem) => refused(record, &problem),
     }
 }

@@ -4,18 +4,19 @@ use std::collections::HashMap;
 
 use catalogue::product::{Product, Sku, UniqueProductHandle, UniqueSku, slug};
 use catalogue::workflows::save_product::{self, CreateRequest};
-use futures_util::stream::{self, StreamExt, TryStreamExt};
+use futures_util::FutureExt;
 use gateway::item::Key;
 use gateway::problem::{Code, Problem};
 use ground::fields::Handle;
 use ground::id::ProductId;
 use ground::key;
 
+use super::order::{Keys, in_order, is_done, last_row};
 use super::{Asked, Outcome, Record, Seen, Work, found_at, read_all, refused};
 use crate::import::OnExisting;
 
-/// Products that are written at once.
-const AT_ONCE: usize = 8;
+/// Handles that are tried for a product without one, as its making does.
+const NUMBERED: u32 = 50;
 
 /// What is taken of what a page's products want for themselves.
 #[derive(Debug, Default)]
@@ -28,8 +29,8 @@ impl Taken {
     /// A hundred in one round trip.
     async fn of(work: &Work<'_>, asked: &[CreateRequest]) -> Result<Self, Problem> {
         let (app, store) = (work.app, &work.store.id);
-        let handles = asked.iter().filter_map(CreateRequest::handle).map(Handle::as_str);
-        let handles = handles.map(|handle| key::unique_product_handle(store, handle));
+        let handles = asked.iter().map(handle_of);
+        let handles = handles.map(|handle| key::unique_product_handle(store, &handle));
         let skus = asked.iter().flat_map(CreateRequest::skus).flatten();
         let skus = skus.map(|sku: &Sku| UniqueSku::key_of(store, &String::from(sku.clone())));
         let (handles, skus): (Vec<Key>, Vec<Key>) = (handles.collect(), skus.collect());
@@ -66,14 +67,41 @@ pub(super) async fn apply(
     if work.import.dry_run {
         return check(work, read, seen).await;
     }
-    let make = |(record, asked): (Record, Result<CreateRequest, _>)| async move {
-        match asked {
-            Ok(asked) => make(work, &record, asked).await,
-            Err(findings) => Ok(Outcome::Failed(findings)),
-        }
+    let make = |record: Record, asked| async move { make(work, &record, asked).await }.boxed();
+    in_order(read, keys, make).await
+}
+
+/// The handle that a product asks for: what is said, or what follows from its title.
+fn handle_of(asked: &CreateRequest) -> String {
+    let said = asked.handle().map(|handle| handle.as_str().to_owned());
+    said.unwrap_or_else(|| slug(asked.title(), "product"))
+}
+
+/// A product without a handle gets one with a number behind it when its own is taken: it takes all of them.
+fn keys(asked: &CreateRequest) -> Keys {
+    let handle = handle_of(asked);
+    let numbered = |text: &str| {
+        let digits = |c: char| c.is_ascii_digit();
+        text.trim_end_matches(digits)
+            .strip_suffix('-')
+            .filter(|_| text.ends_with(digits))
+            .map(str::to_owned)
     };
-    let all: Vec<_> = read.into_iter().map(make).collect();
-    stream::iter(all).buffered(AT_ONCE).try_collect().await
+    let mut base = handle.clone();
+    while let Some(shorter) = numbered(&base) {
+        base = shorter;
+    }
+    let base = format!("numbers of {base}");
+    let skus = asked.skus().flatten().map(|sku| format!("sku {}", lower(sku)));
+    let handle = format!("handle {handle}");
+    if asked.handle().is_some() {
+        return Keys { own: skus.chain([handle]).collect(), shared: vec![base] };
+    }
+    Keys { own: skus.chain([handle, base]).collect(), shared: Vec::new() }
+}
+
+fn lower(sku: &Sku) -> String {
+    String::from(sku.clone()).to_lowercase()
 }
 
 /// Makes a product, or does with the one that there is what is to be done. Its id follows from the import
@@ -113,8 +141,11 @@ async fn overwrite(
     let holder: Option<UniqueProductHandle> = app.table.get(&claim).await?;
     // It has been given up since: the next attempt makes it.
     let holder = holder.ok_or_else(|| Problem::unavailable("a handle was given up"))?;
-    match save_product::overwrite(app, store, (&holder.product_id, asked.clone())).await {
+    let last = last_row(work, handle.as_str(), record.row);
+    let asked_for = (&holder.product_id, asked.clone());
+    match save_product::overwrite(app, store, asked_for, last).await {
         Ok(_) => Ok(Outcome::Updated),
+        Err(problem) if is_done(&problem) => Ok(Outcome::Updated),
         Err(problem) if problem.code == Code::SkuTaken => {
             Ok(sku_taken(record, &asked, &taken_sku(&problem)))
         }
@@ -162,39 +193,71 @@ async fn check(
     Ok(outcomes)
 }
 
+/// What a product would come to. What it would take for itself, later ones find taken; one that is wrong
+/// takes nothing.
 async fn check_one(
     work: &Work<'_>,
     (record, asked): (&Record, CreateRequest),
     taken: &Taken,
     seen: &mut Seen,
 ) -> Result<Outcome, Problem> {
-    let named = asked.handle().map(|handle| handle.as_str().to_owned());
-    let holder = named.as_ref().and_then(|handle| taken.handles.get(handle));
-    // Without a handle it gets one that is free.
-    let is_new = match &named {
-        Some(handle) => seen.is_new(&format!("handle {handle}")),
-        None => seen.is_new(&format!("title {} {}", slug(asked.title(), "product"), record.row)),
+    let planned = (id_of(work, record.row), asked.clone());
+    if let Err(problem) =
+        save_product::plan(work.app, work.store, planned, work.app.clock.now()).await
+    {
+        return refused(record, &problem);
+    }
+    let handle = match asked.handle() {
+        Some(handle) => handle.as_str().to_owned(),
+        None => free_handle(work, (record.row, &asked), taken, seen).await?,
     };
-    let exists = holder.is_some() || !is_new;
+    let holder = taken.handles.get(&handle).filter(|_| asked.handle().is_some());
+    let exists = holder.is_some() || seen.has(&format!("handle {handle}"));
     if exists && work.import.on_existing != OnExisting::Update {
         return Ok(match work.import.on_existing {
             OnExisting::Skip => Outcome::Skipped,
             _ => found_at(record, "/handle", Code::HandleTaken),
         });
     }
+    let mut words = vec![format!("handle {handle}")];
     for (number, sku) in asked.skus().enumerate() {
-        let Some(sku) = sku else { continue };
-        let sku = String::from(sku.clone()).to_lowercase();
+        let Some(sku) = sku.map(lower) else { continue };
+        let (any, own) = (format!("sku {sku}"), format!("sku {sku} of {handle}"));
         let owner = taken.skus.get(&sku);
-        let is_foreign = owner.is_some() && owner != holder;
-        if is_foreign || (!seen.is_new(&format!("sku {sku}")) && !exists) {
+        let is_anothers = owner.is_some() && owner != holder;
+        if is_anothers || (seen.has(&any) && !seen.has(&own)) {
             return Ok(found_at(record, &format!("/variants/{number}/sku"), Code::SkuTaken));
         }
+        words.extend([any, own]);
     }
-    let id = id_of(work, record.row);
-    match save_product::plan(work.app, work.store, (id, asked), work.app.clock.now()).await {
-        Ok(_) if exists => Ok(Outcome::Updated),
-        Ok(_) => Ok(Outcome::Created),
-        Err(problem) => refused(record, &problem),
+    for word in words {
+        seen.is_new(&word);
     }
+    Ok(if exists { Outcome::Updated } else { Outcome::Created })
+}
+
+/// The handle that a product without one would get.
+async fn free_handle(
+    work: &Work<'_>,
+    (row, asked): (u64, &CreateRequest),
+    taken: &Taken,
+    seen: &Seen,
+) -> Result<String, Problem> {
+    let slug = handle_of(asked);
+    let is_seen = |handle: &str| seen.has(&format!("handle {handle}"));
+    if !taken.handles.contains_key(&slug) && !is_seen(&slug) {
+        return Ok(slug);
+    }
+    let numbered: Vec<String> =
+        (2..=NUMBERED).map(|number| format!("{slug}-{number}")).filter(|it| !is_seen(it)).collect();
+    let key = |handle: &String| key::unique_product_handle(&work.store.id, handle);
+    let keys: Vec<Key> = numbered.iter().map(key).collect();
+    let mut batch = work.app.table.glance(&keys.iter().collect::<Vec<_>>()).await?;
+    for (handle, key) in numbered.iter().zip(&keys) {
+        if batch.take::<UniqueProductHandle>(key)?.is_none() {
+            return Ok(handle.clone());
+        }
+    }
+    // It would be one that nobody else can have.
+    Ok(format!("{slug} {row}"))
 }

@@ -5,42 +5,32 @@ use ground::money::Money;
 use serde_json::{Map, Value, json};
 
 use super::Record;
+use crate::import::columns::{Columns, Slot};
 use crate::import::finding::Finding;
-use crate::import::sheet::Row;
+use crate::import::rows::Row;
 
 /// A record under way.
 #[derive(Debug)]
 pub(super) struct Reading<'a> {
-    header: &'a [String],
+    columns: &'a Columns,
     faults: Vec<Finding>,
     sources: Vec<(String, u64, String)>,
 }
 
 impl<'a> Reading<'a> {
-    pub(super) const fn of(header: &'a [String]) -> Self {
-        Self { header, faults: Vec::new(), sources: Vec::new() }
+    pub(super) const fn of(columns: &'a Columns) -> Self {
+        Self { columns, faults: Vec::new(), sources: Vec::new() }
     }
 
-    /// What stands in the first column that `is` it, if something does.
-    pub(super) fn cell<'r>(
-        &self,
-        row: &'r Row,
-        is: impl Fn(&str) -> bool,
-    ) -> Option<(&'r str, &'a str)> {
-        let cells = self.header.iter().zip(&row.cells);
-        let mut found = cells.filter(|(name, cell)| !cell.trim().is_empty() && is(name));
-        found.next().map(|(name, cell)| (crate::csv::plain(cell.trim()), name.as_str()))
+    /// What stands in a column, if something does.
+    pub(super) fn cell<'r>(&self, row: &'r Row, column: Slot) -> Option<(&'r str, &'a str)> {
+        let found = row.cells.iter().find(|cell| self.columns.slot(cell.place) == Some(column))?;
+        Some((crate::csv::plain(&found.text), self.columns.name(found.place)))
     }
 
-    /// The name of the first column that `is` it, whatever stands there.
-    pub(super) fn column(&self, is: impl Fn(&str) -> bool) -> Option<&'a str> {
-        self.header.iter().map(String::as_str).find(|name| is(name))
-    }
-
-    /// That a member of the body would come from the first column that `is` it: what is missing there is
-    /// found there.
-    pub(super) fn would_come(&mut self, pointer: &str, row: u64, is: impl Fn(&str) -> bool) {
-        if let Some(column) = self.column(is) {
+    /// That a member of the body would come from a column: what is missing there is found there.
+    pub(super) fn would_come(&mut self, pointer: &str, row: u64, column: Slot) {
+        if let Some(column) = self.columns.first(column) {
             self.source(pointer, row, column);
         }
     }
@@ -102,15 +92,15 @@ impl<'a> Reading<'a> {
         body: &mut Map<String, Value>,
         (at, member): (&str, &str),
         row: &Row,
-        is: impl Fn(&str) -> bool,
+        column: Slot,
     ) {
         let pointer = format!("{at}/{member}");
-        match self.cell(row, &is) {
+        match self.cell(row, column) {
             Some((cell, column)) => {
                 self.source(&pointer, row.number, column);
                 body.insert(member.to_owned(), cell.into());
             }
-            None => self.would_come(&pointer, row.number, is),
+            None => self.would_come(&pointer, row.number, column),
         }
     }
 
@@ -135,9 +125,16 @@ fn minor_units(text: &str, currency: &Currency) -> Option<i64> {
     format!("{whole}{decimals:0<exponent$}").parse().ok()
 }
 
-/// Whether a column is called one of these, in capitals or not.
-pub(super) fn is_one_of(name: &str, names: &[&str]) -> bool {
-    names.iter().any(|one| one.eq_ignore_ascii_case(name.trim()))
+/// The column of a name, in capitals or not.
+pub(super) fn slot_of<C>(name: &str, all: &[(C, &[&str])]) -> Option<Slot> {
+    let is_it =
+        |(_, names): &(C, &[&str])| names.iter().any(|one| one.eq_ignore_ascii_case(name.trim()));
+    all.iter().position(is_it).map(Slot)
+}
+
+/// Where a column is among all of its kind.
+pub(super) fn slot<C: PartialEq>(column: &C, all: &[(C, &[&str])]) -> Slot {
+    Slot(all.iter().position(|(known, _)| known == column).unwrap_or(usize::MAX))
 }
 
 #[cfg(test)]

@@ -3,8 +3,9 @@
 use serde_json::{Map, Value};
 
 use super::Record;
-use super::cells::{Reading, is_one_of};
-use crate::import::sheet::Row;
+use super::cells::{self, Reading};
+use crate::import::columns::{Columns, Slot};
+use crate::import::rows::Row;
 
 /// A column that is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,13 +52,13 @@ const ADDRESS: &[&str] =
 
 impl Column {
     /// The column of a name.
-    pub(super) fn of(name: &str) -> Option<Self> {
-        NAMES.iter().find(|(_, names)| is_one_of(name, names)).map(|(column, _)| *column)
+    pub(super) fn slot_of(name: &str) -> Option<Slot> {
+        cells::slot_of(name, NAMES)
     }
 }
 
-fn is(column: Column) -> impl Fn(&str) -> bool {
-    move |name| Column::of(name) == Some(column)
+fn is(column: Column) -> Slot {
+    cells::slot(&column, NAMES)
 }
 
 /// The words of a cell, between commas.
@@ -66,8 +67,8 @@ fn words(cell: &str) -> Value {
 }
 
 /// What a row asks for: a body of `POST /v1/customers`.
-pub(super) fn record(header: &[String], row: &Row) -> Record {
-    let mut reading = Reading::of(header);
+pub(super) fn record(columns: &Columns, row: &Row) -> Record {
+    let mut reading = Reading::of(columns);
     let mut body = Map::new();
     let number = row.number;
     let first = reading.cell(row, is(Column::FirstName));

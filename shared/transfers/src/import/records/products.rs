@@ -5,8 +5,9 @@ use ground::fields::Currency;
 use serde_json::{Map, Value, json};
 
 use super::Record;
-use super::cells::{Reading, is_one_of};
-use crate::import::sheet::Row;
+use super::cells::{self, Reading};
+use crate::import::columns::{Columns, Slot};
+use crate::import::rows::Row;
 
 /// A column that is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,36 +80,28 @@ const ONLY_OPTION: (&str, &str) = ("Title", "Default Title");
 const NOT_CHOSEN: &str = "?";
 /// Options of a product.
 const OPTIONS: usize = 3;
-/// Rows of one product.
-const MAX_ROWS: usize = 1_000;
 
 impl Column {
     /// The column of a name.
-    pub(super) fn of(name: &str) -> Option<Self> {
-        NAMES.iter().find(|(_, names)| is_one_of(name, names)).map(|(column, _)| *column)
+    pub(super) fn slot_of(name: &str) -> Option<Slot> {
+        cells::slot_of(name, NAMES)
     }
 }
 
-fn is(column: Column) -> impl Fn(&str) -> bool {
-    move |name| Column::of(name) == Some(column)
+fn is(column: Column) -> Slot {
+    cells::slot(&column, NAMES)
 }
 
-/// How many of these rows are one product's: those that follow each other with one handle.
-pub(super) fn rows_of_record(header: &[String], rows: &[Row], is_all: bool) -> Option<usize> {
-    let reading = Reading::of(header);
-    let handle =
-        |row: &Row| reading.cell(row, is(Column::Handle)).map(|(handle, _)| handle.to_owned());
-    let first = handle(rows.first()?);
-    let same = |row: &&Row| first.is_some() && handle(row) == first;
-    let count = rows.iter().skip(1).take_while(same).count().saturating_add(1);
-    let is_whole = is_all || count < rows.len() || count > MAX_ROWS;
-    is_whole.then_some(count.min(MAX_ROWS))
+/// The handle of a row: rows that follow each other with one are one product's.
+pub(super) fn handle(columns: &Columns, row: &Row) -> Option<String> {
+    let reading = Reading::of(columns);
+    reading.cell(row, is(Column::Handle)).map(|(handle, _)| handle.to_owned())
 }
 
 /// What the rows of a product ask for: a body of `POST /v1/products`.
-pub(super) fn record(header: &[String], rows: &[Row], currency: &Currency) -> Option<Record> {
+pub(super) fn record(columns: &Columns, rows: &[Row], currency: &Currency) -> Option<Record> {
     let first = rows.first()?;
-    let mut reading = Reading::of(header);
+    let mut reading = Reading::of(columns);
     let mut body = head(&mut reading, first);
     let names = option_names(&mut reading, first);
     let mut values: Vec<Vec<String>> = vec![Vec::new(); names.len()];

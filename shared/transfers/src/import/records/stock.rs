@@ -3,8 +3,9 @@
 use serde_json::{Map, Value};
 
 use super::Record;
-use super::cells::{Reading, is_one_of};
-use crate::import::sheet::Row;
+use super::cells::{self, Reading};
+use crate::import::columns::{Columns, Slot};
+use crate::import::rows::Row;
 
 /// A column that is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,16 +30,16 @@ const NAMES: &[(Column, &[&str])] = &[
 
 impl Column {
     /// The column of a name.
-    pub(super) fn of(name: &str) -> Option<Self> {
-        NAMES.iter().find(|(_, names)| is_one_of(name, names)).map(|(column, _)| *column)
+    pub(super) fn slot_of(name: &str) -> Option<Slot> {
+        cells::slot_of(name, NAMES)
     }
 }
 
 /// What a row asks for.
-pub(super) fn record(header: &[String], row: &Row) -> Record {
-    let mut reading = Reading::of(header);
+pub(super) fn record(columns: &Columns, row: &Row) -> Record {
+    let mut reading = Reading::of(columns);
     let mut body = Map::new();
-    let is = |column: Column| move |name: &str| Column::of(name) == Some(column);
+    let is = |column: Column| cells::slot(&column, NAMES);
     for (member, column) in [
         ("sku", Column::Sku),
         ("item_id", Column::ItemId),

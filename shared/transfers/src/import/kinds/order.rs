@@ -1,0 +1,167 @@
+//! In what order the records of a page are done: several at once, but those that have a key in common one
+//! after the other, as the file has them.
+
+use std::collections::HashMap;
+
+use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, ready};
+use futures_util::stream::{self, StreamExt, TryStreamExt};
+use gateway::clock::Timestamp;
+use gateway::item::{Item, Key};
+use gateway::problem::{Code, Problem};
+use gateway::seal;
+use gateway::table::{Condition, Write};
+use ground::id::ImportId;
+use ground::key;
+use serde::{Deserialize, Serialize};
+
+use super::{Asked, Finding, Outcome, Record, Work};
+
+/// Records that are written at once.
+const AT_ONCE: usize = 8;
+
+/// What a record takes for itself while it is done.
+#[derive(Debug, Default)]
+pub(super) struct Keys {
+    /// What it shares with nobody.
+    pub(super) own: Vec<String>,
+    /// What it shares with those that share it.
+    pub(super) shared: Vec<String>,
+}
+
+/// Records that have no key in common.
+#[derive(Debug, Default)]
+struct Batch {
+    /// Each key, and whether somebody has it alone.
+    keys: HashMap<String, bool>,
+}
+
+impl Batch {
+    fn has_room(&self, keys: &Keys) -> bool {
+        let is_free = |key: &String| !self.keys.contains_key(key);
+        let is_shared = |key: &String| self.keys.get(key) != Some(&true);
+        keys.own.iter().all(is_free) && keys.shared.iter().all(is_shared)
+    }
+
+    fn take(&mut self, keys: Keys) {
+        self.keys.extend(keys.shared.into_iter().map(|key| (key, false)));
+        self.keys.extend(keys.own.into_iter().map(|key| (key, true)));
+    }
+}
+
+/// Does records, and answers with what each came to, in their order.
+///
+/// # Errors
+/// What `make` fails with.
+pub(super) async fn in_order<'a, T>(
+    read: Asked<T>,
+    keys: impl Fn(&T) -> Keys,
+    make: impl Fn(Record, T) -> BoxFuture<'a, Result<Outcome, Problem>>,
+) -> Result<Vec<Outcome>, Problem> {
+    let mut outcomes = Vec::new();
+    for batch in batches(read, keys) {
+        let make = |(record, asked): (Record, Result<T, Vec<Finding>>)| match asked {
+            Ok(asked) => make(record, asked),
+            Err(findings) => ready(Ok(Outcome::Failed(findings))).boxed(),
+        };
+        let all: Vec<_> = batch.into_iter().map(make).collect();
+        let done: Vec<Outcome> = stream::iter(all).buffered(AT_ONCE).try_collect().await?;
+        outcomes.extend(done);
+    }
+    Ok(outcomes)
+}
+
+/// The records in their order, cut before each that has a key in common with one of its batch.
+fn batches<T>(read: Asked<T>, keys: impl Fn(&T) -> Keys) -> Vec<Asked<T>> {
+    let (mut all, mut batch) = (vec![Vec::new()], Batch::default());
+    for (record, asked) in read {
+        let own = asked.as_ref().map(&keys).unwrap_or_default();
+        if !batch.has_room(&own) {
+            batch = Batch::default();
+            all.push(Vec::new());
+        }
+        batch.take(own);
+        if let Some(last) = all.last_mut() {
+            last.push((record, asked));
+        }
+    }
+    all
+}
+
+/// The last row that something has been brought up to: a worker that comes late writes no earlier one.
+#[derive(Debug, Serialize, Deserialize)]
+struct LastRow {
+    import_id: ImportId,
+    digest: String,
+    row: u64,
+    forgotten_at: Timestamp,
+    version: u64,
+}
+
+impl Item for LastRow {
+    const KIND: &'static str = "import_last_row";
+    fn key(&self) -> Key {
+        key::import_last_row(&self.import_id, &self.digest)
+    }
+    fn version(&self) -> u64 {
+        self.version
+    }
+    fn forget_at(&self) -> Option<Timestamp> {
+        Some(self.forgotten_at)
+    }
+}
+
+/// Adds to the write that brings something up to a row that no later row has done so; `is_done` knows what it
+/// is refused with.
+pub(super) fn last_row(work: &Work<'_>, key: &str, row: u64) -> impl Fn(Write) -> Write {
+    let import = work.import;
+    let digest = seal::digest_of(key.as_bytes());
+    let (import_id, forgotten_at) = (import.id.clone(), import.expires_at());
+    let mark = LastRow { import_id, digest, row, forgotten_at, version: 1 };
+    move |write| {
+        let is_later = Condition::new("attribute_not_exists(PK) OR #row < :row")
+            .name("#row", "row")
+            .value(":row", mark.row);
+        write.put_if(&mark, is_later, Code::IdempotencyKeyReused)
+    }
+}
+
+/// Whether a row, or one behind it, was written before.
+pub(super) fn is_done(problem: &Problem) -> bool {
+    problem.code == Code::IdempotencyKeyReused
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(all: &[(&[&str], &[&str])]) -> Vec<Vec<u64>> {
+        let texts = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+        let read: Asked<(Vec<String>, Vec<String>)> = (0..)
+            .zip(all)
+            .map(|(row, (own, shared))| (Record::rejected(row), Ok((texts(own), texts(shared)))))
+            .collect();
+        let keys = |(own, shared): &(Vec<String>, Vec<String>)| Keys {
+            own: own.clone(),
+            shared: shared.clone(),
+        };
+        let batches = batches(read, keys);
+        batches.iter().map(|batch| batch.iter().map(|(record, _)| record.row).collect()).collect()
+    }
+
+    #[test]
+    fn records_of_one_key_are_not_done_together_and_keep_their_order() {
+        assert_eq!(
+            rows(&[(&["a"], &[]), (&["b"], &[]), (&["a"], &[]), (&["b"], &[])]),
+            [vec![0, 1], vec![2, 3]]
+        );
+        assert_eq!(
+            rows(&[(&["a", "s"], &[]), (&["b", "s"], &[]), (&["c"], &[])]),
+            [vec![0], vec![1, 2]]
+        );
+        assert_eq!(
+            rows(&[(&[], &["m"]), (&[], &["m"]), (&["m"], &[]), (&[], &["m"])]),
+            [vec![0, 1], vec![2], vec![3]]
+        );
+    }
+}

@@ -1,0 +1,221 @@
+//! How much memory reading takes, and that no more is read at once than that.
+
+use std::fmt::Write;
+
+use gateway::clock::Timestamp;
+use gateway::request::FromText;
+use ground::id::StoreId;
+
+use super::*;
+use crate::import::{ImportAsk, OnExisting};
+
+/// What reading may take at most, in MB, whatever the file says. The function has 512.
+const MOST: u64 = 128;
+
+/// The most memory that the process has held so far, in MB, as Linux counts it.
+fn most_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    Some(line.trim().trim_end_matches(" kB").parse::<u64>().ok()? / 1_024)
+}
+
+/// A file of parts that are repeated, in pieces as the table has them.
+struct Repeated {
+    parts: Vec<(Vec<u8>, usize)>,
+    size: usize,
+}
+
+impl Repeated {
+    fn of(parts: &[(&str, usize)]) -> Self {
+        let part = |(text, count): &(&str, usize)| (text.as_bytes().to_vec(), *count);
+        Self { parts: parts.iter().map(part).collect(), size: 1_400_000 }
+    }
+}
+
+impl Source for Repeated {
+    async fn next(&mut self) -> Result<Vec<u8>, Problem> {
+        let mut bytes = Vec::new();
+        while bytes.len() < self.size {
+            let Some((text, count)) = self.parts.first_mut() else { break };
+            bytes.extend_from_slice(text);
+            *count = count.saturating_sub(1);
+            if *count == 0 {
+                self.parts.remove(0);
+            }
+        }
+        Ok(bytes)
+    }
+}
+
+fn import(kind: ImportKind, format: FileFormat) -> Import {
+    let ask = ImportAsk { kind, format, dry_run: false, on_existing: OnExisting::Fail };
+    let now = Timestamp::from_millis(0);
+    let import = Import::new(ask, &StoreId::derive(&[]), "mer_", now);
+    Import { place: Place { row: 1, ..Place::default() }, ..import }
+}
+
+/// What was read of a file: how many records, how many faults, and each fault once.
+#[derive(Debug, Default)]
+struct Sum {
+    records: usize,
+    pages: usize,
+    faults: Vec<(u64, String)>,
+}
+
+async fn read_as(kind: ImportKind, format: FileFormat, source: Repeated) -> Sum {
+    let currency = Currency::from_text("EUR").unwrap();
+    let mut sheet = Sheet::of(&import(kind, format), source);
+    let mut sum = Sum::default();
+    loop {
+        let (records, is_last) = match sheet.page(&currency).await.unwrap() {
+            Read::Page(page) => (page.records, page.is_last),
+            Read::Broken(findings) => {
+                sum.faults.extend(findings.into_iter().map(|it| (it.row, it.code)));
+                return sum;
+            }
+        };
+        sum.pages += 1;
+        sum.records += records.len();
+        let faults = records.iter().flat_map(|record| &record.faults);
+        sum.faults.extend(faults.map(|it| (it.row, it.code.clone())).take(10));
+        if is_last {
+            return sum;
+        }
+    }
+}
+
+async fn read(source: Repeated) -> Sum {
+    read_as(ImportKind::Products, FileFormat::Csv, source).await
+}
+
+fn at(row: u64, code: &str) -> (u64, String) {
+    (row, code.to_owned())
+}
+
+#[tokio::test]
+async fn memory_does_not_follow_from_the_file() {
+    const LARGE: usize = 50_000_000;
+    let csv = FileFormat::Csv;
+    let wide: String = (0..499).fold("Title".to_owned(), |mut header, number| {
+        let _ = write!(header, ",c{number}");
+        header
+    }) + "\n";
+    let cells = format!("{}\n", ",".repeat(499));
+    let (kind, lines) = (ImportKind::Products, FileFormat::Jsonl);
+    let cases: [(&str, ImportKind, FileFormat, Vec<(&str, usize)>); 12] = [
+        ("a cell", kind, csv, vec![("Handle,Title\na,", 1), ("x", LARGE), ("\nb,B\n", 1)]),
+        ("commas", kind, csv, vec![("Handle,Title\na,", 1), (",", LARGE), ("\nb,B\n", 1)]),
+        ("quotes", kind, csv, vec![("Handle,Title\na,\"", 1), ("\"\"", LARGE / 2)]),
+        ("a header", kind, csv, vec![("x", LARGE)]),
+        ("names", kind, csv, vec![("x,", LARGE / 2)]),
+        ("blank lines", kind, csv, vec![("Title\n", 1), ("\n", LARGE), ("a\n", 1)]),
+        ("one product", kind, csv, vec![("Handle,Title\n", 1), ("a,A\n", 90_000)]),
+        ("wide rows", kind, csv, vec![(wide.as_str(), 1), (cells.as_str(), 100_000)]),
+        ("a line", kind, lines, vec![("x", LARGE), ("\n{}\n", 1)]),
+        ("large lines", kind, lines, vec![("{\"title\":\"", 1), ("x", 1_000_000), ("\"}\n", 1)]),
+        ("arrays", kind, lines, vec![("{\"title\":[", 1), ("[],", 330_000), ("1]}\n", 1)]),
+        ("empty lines", kind, lines, vec![("\n", LARGE)]),
+    ];
+    let before = most_memory().unwrap_or(0);
+    for (name, kind, format, parts) in cases {
+        let sum = read_as(kind, format, Repeated::of(&parts)).await;
+        let taken = most_memory().unwrap_or(0).saturating_sub(before);
+        assert!(taken < MOST, "{name}: {taken} MB, {sum:?}");
+        println!("{name}: {taken} MB, {sum:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_kept_of_a_header_fits_into_the_imports_item() {
+    let known = "Continue selling when out of stock,".repeat(250);
+    let unknown = format!("{}\u{1f375},", "\u{1f375}".repeat(900)).repeat(249);
+    let header = format!("{known}{unknown}Title\n");
+    let source = Repeated::of(&[(header.as_str(), 1), ("a\n", 1)]);
+    let mut sheet = Sheet::of(&import(ImportKind::Products, FileFormat::Csv), source);
+    let currency = Currency::from_text("EUR").unwrap();
+    let Read::Page(page) = sheet.page(&currency).await.unwrap() else { panic!("no header") };
+    let (ignored, count) = page.ignored.unwrap();
+    assert_eq!((ignored.len(), count), (100, 249));
+    let kept = serde_json::to_vec(&(page.place, ignored)).unwrap();
+    assert!(kept.len() < 80_000, "{}", kept.len());
+}
+
+#[tokio::test]
+async fn what_is_too_large_is_named_and_its_neighbours_are_read() {
+    let parts = [("Handle,Title\na,A\nb,", 1), ("x", 2_000_000), ("\nc,C\n", 1)];
+    let sum = read(Repeated::of(&parts)).await;
+    assert_eq!((sum.records, sum.faults), (3, vec![at(3, "row_too_large")]));
+    let parts = [("Handle,Title\na,A\nb,B", 1), (",", 2_000), ("\nc,C\nd,D,", 1), ("\n", 1)];
+    let sum = read(Repeated::of(&parts)).await;
+    let expected = vec![at(3, "too_many_cells"), at(5, "too_many_cells")];
+    assert_eq!((sum.records, sum.faults), (4, expected));
+    let parts = [("x,", 600), ("\n", 1)];
+    assert_eq!(read(Repeated::of(&parts)).await.faults, [at(1, "too_many_columns")]);
+    let parts = [("{}\n", 1), ("x", 2_000_000), ("\n{}", 1)];
+    let sum = read_as(ImportKind::Customers, FileFormat::Jsonl, Repeated::of(&parts)).await;
+    assert_eq!((sum.records, sum.faults), (3, vec![at(2, "row_too_large")]));
+}
+
+#[tokio::test]
+async fn a_product_of_too_many_rows_is_one_record_at_fault() {
+    let parts = [("Handle,Title\n", 1), ("a,A\n", 1_500), ("b,B\n", 1)];
+    let sum = read(Repeated::of(&parts)).await;
+    assert_eq!((sum.records, sum.faults), (2, vec![at(1_501, "record_too_large")]));
+    let row = format!("a,{}\n", "x".repeat(100_000));
+    let parts = [("Handle,Title\n", 1), (row.as_str(), 20), ("b,B\n", 1)];
+    let sum = read(Repeated::of(&parts)).await;
+    assert_eq!((sum.records, sum.faults), (2, vec![at(21, "record_too_large")]));
+}
+
+#[tokio::test]
+async fn a_page_ends_after_so_many_records_cells_and_bytes() {
+    let parts = [("Handle,Title\n", 1), ("a,A\nb,B\n", 100)];
+    assert_eq!(read(Repeated::of(&parts)).await.pages, 1 + 2 + 1);
+    let header: String = (0..400).fold("Title".to_owned(), |mut header, number| {
+        let _ = write!(header, ",c{number}");
+        header
+    }) + "\n";
+    let cells = format!("a{}\n", ",".repeat(400));
+    let parts = [(header.as_str(), 1), (cells.as_str(), 1_000)];
+    let sum = read_as(ImportKind::Inventory, FileFormat::Csv, Repeated::of(&parts)).await;
+    assert_eq!(sum.faults, [at(1, "missing_column"), at(1, "missing_column")]);
+    let header = header.replace("Title", "Email");
+    let cells = format!("a{}\n", ",".repeat(400));
+    let parts = [(header.as_str(), 1), (cells.as_str(), 1_000)];
+    let sum = read_as(ImportKind::Customers, FileFormat::Csv, Repeated::of(&parts)).await;
+    assert_eq!((sum.records, sum.pages), (1_000, 1 + 10 + 1));
+    let line = format!("{{\"title\":\"{}\"}}\n", "x".repeat(300_000));
+    let parts = [(line.as_str(), 9)];
+    let sum = read_as(ImportKind::Products, FileFormat::Jsonl, Repeated::of(&parts)).await;
+    assert_eq!((sum.records, sum.pages), (9, 3));
+}
+
+#[tokio::test]
+async fn a_file_has_a_hundred_thousand_rows() {
+    let parts = [("Email\n", 1), ("a\n", 100_000)];
+    let sum = read_as(ImportKind::Customers, FileFormat::Csv, Repeated::of(&parts)).await;
+    assert_eq!((sum.records, sum.faults.len()), (100_000, 0));
+    let parts = [("Email\n", 1), ("a\n", 100_050)];
+    let sum = read_as(ImportKind::Customers, FileFormat::Csv, Repeated::of(&parts)).await;
+    assert_eq!((sum.records, sum.faults), (100_000, vec![at(100_002, "too_many_rows")]));
+}
+
+#[tokio::test]
+async fn a_file_is_read_alike_however_its_bytes_come() {
+    let text = "\u{feff}Handle;Title\r\na;\"A;\"\"1\"\"\nx\"\r\n\r\nb;B \u{1f375}\r\nb;\r\nc;C";
+    let mut all = Vec::new();
+    for size in [1, 2, 3, 7, 1_000] {
+        let parts: Vec<(Vec<u8>, usize)> = text.bytes().map(|byte| (vec![byte], 1)).collect();
+        let source = Repeated { parts, size };
+        let currency = Currency::from_text("EUR").unwrap();
+        let mut sheet = Sheet::of(&import(ImportKind::Products, FileFormat::Csv), source);
+        let Read::Page(_) = sheet.page(&currency).await.unwrap() else { panic!("no header") };
+        let Read::Page(page) = sheet.page(&currency).await.unwrap() else { panic!("no rows") };
+        assert!(page.is_last);
+        let titles = page.records.iter().map(|it| it.body["title"].clone()).collect::<Vec<_>>();
+        assert_eq!(titles, ["A;\"1\"\nx", "B \u{1f375}", "C"], "{size}");
+        let rows: Vec<u64> = page.records.iter().map(|it| it.row).collect();
+        all.push(rows);
+    }
+    assert!(all.iter().all(|rows| *rows == [2, 3, 5]), "{all:?}");
+}

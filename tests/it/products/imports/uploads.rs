@@ -1,0 +1,50 @@
+//! Uploads: what is stored of a file is the file, whatever was sent.
+
+use futures_util::future::join_all;
+
+use super::*;
+
+/// Bytes that are stored of an import's file.
+async fn stored(market: &Market, id: &str) -> usize {
+    let pieces = market.gateway.stored(&format!("FIL#{id}")).await;
+    pieces.iter().map(|piece| piece.bytes).sum()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn pieces_of_uploads_beyond_the_limit_are_removed() {
+    let market = Market::open().await;
+    let owner = &market.owner;
+    let id = asked(owner, json!({"kind": "products"})).await;
+    let part = |number: usize| format!("{IMPORTS}/{id}/parts/{number}");
+    let bytes = vec![b'x'; 4 << 20];
+    let put = |number: usize| {
+        owner.put(&part(number)).header("content-type", "text/csv").body(bytes.as_slice())
+    };
+    for number in 1..=11 {
+        put(number).await.expect(200);
+    }
+    // There is room for one more part, and eight come at once.
+    let answers = join_all((12..20).map(|number| async move { put(number).await.status })).await;
+    assert_eq!(answers.iter().filter(|status| **status == 200).count(), 1, "{answers:?}");
+    assert!(answers.iter().all(|status| [200, 413, 409, 422].contains(status)), "{answers:?}");
+    let stored = stored(&market, &id).await;
+    assert!((12 * bytes.len()..12 * bytes.len() + 100_000).contains(&stored), "{stored}");
+}
+
+#[tokio::test]
+async fn a_part_that_is_sent_again_leaves_nothing_of_the_one_before() {
+    let market = Market::open().await;
+    let owner = &market.owner;
+    let id = asked(owner, json!({"kind": "customers"})).await;
+    let path = format!("{IMPORTS}/{id}/parts/1");
+    for file in ["Email\nold@example.com\n", "Email\nold@example.com\n", "Email\nnew@example.com\n"]
+    {
+        owner.put(&path).header("content-type", "text/csv").body(file).await.expect(200);
+        assert_eq!(market.gateway.items(&format!("FIL#{id}")).await.len(), 1);
+    }
+    owner.post(&format!("{IMPORTS}/{id}/start")).json(json!({})).await.expect(202);
+    let done = ended(owner, &id, SOON).await;
+    assert_eq!((done.str("/status").as_str(), done.int("/progress/created")), ("succeeded", 1));
+    let path = "/v1/customers?email=new@example.com";
+    assert_eq!(owner.get(path).await.expect(200).data().len(), 1);
+}
