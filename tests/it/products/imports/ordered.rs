@@ -3,7 +3,7 @@
 use super::*;
 
 /// Keys of one file, each of which has three rows.
-const KEYS: usize = 60;
+const KEYS: usize = 40;
 
 fn ask(kind: &str, on_existing: &str) -> Value {
     json!({"kind": kind, "on_existing": on_existing})

@@ -74,8 +74,8 @@ async fn read_as(kind: ImportKind, format: FileFormat, source: Repeated) -> Sum 
                 return sum;
             }
         };
-        sum.pages += 1;
-        sum.records += records.len();
+        sum.pages = sum.pages.saturating_add(1);
+        sum.records = sum.records.saturating_add(records.len());
         let faults = records.iter().flat_map(|record| &record.faults);
         sum.faults.extend(faults.map(|it| (it.row, it.code.clone())).take(10));
         if is_last {
@@ -92,6 +92,9 @@ fn at(row: u64, code: &str) -> (u64, String) {
     (row, code.to_owned())
 }
 
+/// What a file is of, what it is read as, and its parts.
+type Case<'a> = (&'a str, ImportKind, FileFormat, Vec<(&'a str, usize)>);
+
 #[tokio::test]
 async fn memory_does_not_follow_from_the_file() {
     const LARGE: usize = 50_000_000;
@@ -102,7 +105,7 @@ async fn memory_does_not_follow_from_the_file() {
     }) + "\n";
     let cells = format!("{}\n", ",".repeat(499));
     let (kind, lines) = (ImportKind::Products, FileFormat::Jsonl);
-    let cases: [(&str, ImportKind, FileFormat, Vec<(&str, usize)>); 12] = [
+    let cases: [Case<'_>; 12] = [
         ("a cell", kind, csv, vec![("Handle,Title\na,", 1), ("x", LARGE), ("\nb,B\n", 1)]),
         ("commas", kind, csv, vec![("Handle,Title\na,", 1), (",", LARGE), ("\nb,B\n", 1)]),
         ("quotes", kind, csv, vec![("Handle,Title\na,\"", 1), ("\"\"", LARGE / 2)]),
