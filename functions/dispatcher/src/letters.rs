@@ -93,10 +93,12 @@ fn taken_by_providers(event: &Event) -> Vec<PaymentId> {
     let body: Value = serde_json::from_str(&event.body).unwrap_or_default();
     let payments = body.pointer("/data/payments").and_then(Value::as_array);
     let taken = |payment: &&Value| {
-        let is_providers = payment["provider"] != ProviderName::Manual.as_str();
-        is_providers && payment["captured"]["amount"].as_i64().is_some_and(|amount| amount > 0)
+        let provider = payment.get("provider").and_then(Value::as_str);
+        let captured = payment.pointer("/captured/amount").and_then(Value::as_i64);
+        provider.is_some_and(|provider| provider != ProviderName::Manual.as_str())
+            && captured.is_some_and(|amount| amount > 0)
     };
-    let id = |payment: &Value| PaymentId::parse(payment["payment_id"].as_str()?);
+    let id = |payment: &Value| PaymentId::parse(payment.get("payment_id")?.as_str()?);
     payments.into_iter().flatten().filter(taken).filter_map(id).collect()
 }
 

@@ -143,7 +143,7 @@ pub(crate) async fn data_request(
     let now = app.clock.now();
     let person = person(store, &ask.email);
     let (mut orders, _) = person.guest_orders(&app, None).await?;
-    orders.sort_by(|one, other| other.created_at.cmp(&one.created_at));
+    orders.sort_by_key(|order| std::cmp::Reverse(order.created_at));
     let order_ids = orders.into_iter().map(|order| order.id).collect();
     let export =
         Export::of_person(person, access.actor.id(), now).on_behalf_of(access.authority(&[]));

@@ -86,6 +86,7 @@ pub const MAX_QUANTITY: i64 = 999;
 pub const MAX_GIFT_CARDS: usize = 3;
 
 /// An order.
+#[expect(clippy::struct_excessive_bools, reason = "each says something of its own")]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Order {
     /// `ord_` and 32 hexadecimal digits.
