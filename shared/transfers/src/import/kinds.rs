@@ -85,7 +85,7 @@ fn read<T: deserr::Deserr<FieldErrors>>(record: &Record) -> Result<T, Vec<Findin
         // What is no object has no members that could be at fault.
         Err(_) if record.body.is_null() => Err(findings),
         Err(problem) => {
-            findings.extend(problem.errors().iter().filter_map(|error| record.finding(error)));
+            findings.extend(findings_of(record, &problem));
             Err(findings)
         }
     }
@@ -102,12 +102,22 @@ fn refused(record: &Record, problem: &Problem) -> Result<Outcome, Problem> {
     if problem.code.is_passing() {
         return Err(Problem::unavailable(format!("row {}: {problem}", record.row)));
     }
-    let findings: Vec<Finding> =
-        problem.errors().iter().filter_map(|error| record.finding(error)).collect();
+    let findings = findings_of(record, problem);
     if findings.is_empty() {
         return Ok(Outcome::Failed(vec![record.wrong(problem.code.as_str(), problem.text())]));
     }
     Ok(Outcome::Failed(findings))
+}
+
+/// What a problem says of the members of a record. Those that it only counts are one finding with their number.
+fn findings_of(record: &Record, problem: &Problem) -> Vec<Finding> {
+    let errors = problem.errors();
+    let named = errors.iter().filter_map(|error| record.finding(error));
+    let more = (errors.more() > 0).then(|| {
+        let detail = format!("{} more errors of this row are not named.", errors.more());
+        record.wrong("more_findings", &detail)
+    });
+    named.chain(more).collect()
 }
 
 /// A finding at a member of the body.
