@@ -1,13 +1,14 @@
 //! Exports: products, orders, customers and movements in a file.
 
+use std::fmt::Write as _;
 use std::time::Duration;
 
+use futures_util::future::{join, join_all};
 use gateway::problem::Code;
 use ground::id::StoreId;
 use support::{
     Client, Market, Reply, Shopper, Value, address, cart, eventually, inr, json, unique,
 };
-
 use transfers::FileFormat;
 use transfers::export::{Export, ExportKind};
 
@@ -213,7 +214,7 @@ async fn nothing_is_written_of_an_export_that_was_given_up_or_forgotten() {
     let (app, store) = (market.gateway.app().clone(), StoreId::parse(&market.store.id).unwrap());
     let mut people = "Email,Note\n".to_owned();
     for number in 0..250 {
-        people += &format!("person-{number}@example.com,{}\n", "x".repeat(1_800));
+        let _ = writeln!(people, "person-{number}@example.com,{}", "x".repeat(1_800));
     }
     let id =
         owner.post("/v1/imports").json(json!({"kind": "customers"})).await.expect(201).str("/id");
@@ -228,18 +229,16 @@ async fn nothing_is_written_of_an_export_that_was_given_up_or_forgotten() {
         let ask = json!({"kind": "customers", "format": "jsonl"});
         let id = owner.post(EXPORTS).json(ask).await.expect(202).str("/id");
         let export = ground::id::ExportId::parse(&id).unwrap();
-        let steps = [0_u64, 1, 2].map(|late| {
-            let (app, export) = (app.clone(), export.clone());
-            tokio::spawn(async move {
-                tokio::time::sleep(Duration::from_millis(late * 3)).await;
-                let _ = transfers::export::step(&app, &export).await;
-            })
+        let (app, export) = (&app, &export);
+        let steps = [0_u64, 1, 2].map(|late| async move {
+            tokio::time::sleep(Duration::from_millis(late * 3)).await;
+            let _ = transfers::export::step(app, export).await;
         });
-        tokio::time::sleep(Duration::from_millis(moment)).await;
-        let _ = transfers::people::forget(&app, &store).await;
-        for step in steps {
-            step.await.unwrap();
-        }
+        let forgotten = async {
+            tokio::time::sleep(Duration::from_millis(moment)).await;
+            let _ = transfers::people::forget(app, &store).await;
+        };
+        join(join_all(steps), forgotten).await;
         let is_there = !market.gateway.items(&format!("EXP#{id}")).await.is_empty();
         let pieces = market.gateway.items(&format!("FIL#{id}")).await.len();
         // What is forgotten has no pieces; what somebody else was faster with is forgotten by the next.

@@ -103,7 +103,8 @@ async fn an_app_edits_with_its_scope_and_reads_with_the_other() {
     assert_eq!(editor.at("/permissions"), &json!(["read"]));
     let refused = app.put(&path("editor/draft")).json(json!({})).await.expect(403);
     refused.problem("insufficient_scope");
-    app.post(&path("preview-session")).json(json!({})).await.expect(201);
+    let begun = owner.post(&path("preview-session")).json(json!({})).await.expect(201).str("/id");
+    app.get(&path(&format!("preview-session/{begun}"))).await.expect(200);
 }
 
 #[tokio::test]

@@ -29,25 +29,25 @@ pub async fn unknown_targets(
     let mut named = Vec::new();
     collect(&items.0, "/items", &mut named);
     let mut errors = Vec::new();
-    let mut targets: HashMap<Key, Vec<(MenuItemKind, String)>> = HashMap::new();
+    let mut targets: HashMap<Key, (MenuItemKind, Vec<String>)> = HashMap::new();
     for (kind, id, pointer) in named {
         match key_of(store, kind, id) {
-            Some(key) => targets.entry(key).or_default().push((kind, pointer)),
+            Some(key) => targets.entry(key).or_insert((kind, Vec::new())).1.push(pointer),
             None => errors.push(unknown(kind, pointer)),
         }
     }
-    let keys: Vec<&Key> = targets.keys().collect();
-    for some in keys.chunks(AT_ONCE) {
-        let mut found = app.table.get_many(some).await?;
-        for key in some {
-            let named = &targets[key];
-            let is_there = match named.first().map(|(kind, _)| *kind) {
-                Some(MenuItemKind::Product) => found.take::<Card>(key)?.is_some(),
-                Some(MenuItemKind::Collection) => found.take::<Collection>(key)?.is_some(),
+    let targets: Vec<_> = targets.into_iter().collect();
+    for some in targets.chunks(AT_ONCE) {
+        let keys: Vec<&Key> = some.iter().map(|(key, _)| key).collect();
+        let mut found = app.table.get_many(&keys).await?;
+        for (key, (kind, pointers)) in some {
+            let is_there = match kind {
+                MenuItemKind::Product => found.take::<Card>(key)?.is_some(),
+                MenuItemKind::Collection => found.take::<Collection>(key)?.is_some(),
                 _ => found.take::<Category>(key)?.is_some(),
             };
             if !is_there {
-                errors.extend(named.iter().map(|(kind, at)| unknown(*kind, at.clone())));
+                errors.extend(pointers.iter().map(|at| unknown(*kind, at.clone())));
             }
         }
     }

@@ -11,8 +11,8 @@ use deserr::{
 use crate::problem::FieldError;
 pub use crate::problem::FieldErrors;
 
-/// Bytes of a member's name in a pointer at most.
-const MAX_NAME: usize = 100;
+/// Bytes of a member's name that an error repeats: more than any name that is taken has.
+pub(super) const MAX_NAME: usize = 256;
 
 /// What is wrong with one field.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,13 +6,12 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
+use super::fields::MAX_NAME;
 use crate::problem::{Code, Problem};
 use crate::size::cut;
 
 /// Levels of arrays and objects in a body (docs/conventions.md §1).
 const MAX_DEPTH: usize = 64;
-/// Bytes of a member's name in a detail at most.
-const MAX_NAME: usize = 100;
 
 /// Parses a body.
 ///

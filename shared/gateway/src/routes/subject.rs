@@ -34,15 +34,16 @@ impl Subjects {
     }
 
     /// The row that shows the innermost resource that this row's path leads through, if it is for callers of the
-    /// same kind. What anybody may ask for hides nothing.
+    /// same kind. What anybody may ask for hides nothing, and what a `PUT` names may be made by it.
     fn of(&self, row: &Row) -> Option<&Arc<Endpoint>> {
         if matches!(row.access, Access::Public | Access::Client | Access::Embedded) {
             return None;
         }
         let ends = row.path.match_indices('}').map(|(end, _)| end.saturating_add(1));
-        let inwards = ends.filter_map(|end| self.0.get(row.path.get(..end)?));
+        let is_there = |end: &usize| row.method != Method::PUT || *end < row.path.len();
+        let inwards = ends.filter(is_there).filter_map(|end| self.0.get(row.path.get(..end)?));
         let kind = kind_of(&row.access);
-        inwards.filter(|subject| kind_of(&subject.row.access) == kind).last()
+        inwards.rev().find(|subject| kind_of(&subject.row.access) == kind)
     }
 
     /// Whether the row that shows the resource answers that there is none.

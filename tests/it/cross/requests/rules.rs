@@ -1,7 +1,7 @@
 //! Rules between fields, and of fields that only the application can judge, in every family.
 
 use http::Method;
-use support::{Client, Value, json, unique};
+use support::{Client, Value, inr, json, unique};
 
 use super::Callers;
 
@@ -15,6 +15,14 @@ async fn a_fault_in_one_field_hides_no_rule_about_another() {
     let providers = "/v1/payments/providers/razorpay";
     let (merchant, visitor): (&Client, Client) = (&shop.merchant, shop.gateway.client());
     let (developer, operator): (&Client, &Client) = (&shop.developer, &shop.operator);
+    let product = json!({
+        "title": "Mug", "status": "active",
+        "variants": [{"price": inr(500), "inventory": {"levels": [{"quantity": 9}]}}],
+    });
+    let variant = owner.post("/v1/products").json(product).await.expect(201).str("/variants/0/id");
+    let ask =
+        json!({"email": "ann@example.com", "items": [{"variant_id": variant, "quantity": 1}]});
+    let order = owner.post("/v1/orders").key("one").json(ask).await.expect(201).str("/id");
     let cases: Vec<(&Client, Method, String, Value, Vec<&str>)> = vec![
         (
             &owner,
@@ -109,7 +117,7 @@ async fn a_fault_in_one_field_hides_no_rule_about_another() {
         (
             &owner,
             Method::POST,
-            format!("/v1/orders/ord_{}/refund", "0".repeat(32)),
+            format!("/v1/orders/{order}/refund"),
             json!({"items": [], "amount": {"amount": 1, "currency": "INR"}, "reason": "zzz"}),
             vec!["/amount", "/items", "/reason"],
         ),

@@ -1,5 +1,7 @@
 //! Rows of one key: they are done one after the other, in the file's order.
 
+use futures_util::future::join_all;
+
 use super::*;
 
 /// Keys of one file, each of which has three rows.
@@ -149,16 +151,12 @@ async fn workers_that_come_late_write_no_earlier_row() {
     begin(&market.owner, &id, file.as_bytes(), 1 << 20).await;
     let import = ground::id::ImportId::parse(&id).unwrap();
     // Beside the system's own worker: each of them begins where the import is at that moment.
-    let workers = (0..12_u64).map(|number| {
-        let (app, import) = (market.gateway.app().clone(), import.clone());
-        tokio::spawn(async move {
-            tokio::time::sleep(Duration::from_millis(number * 40)).await;
-            let _ = transfers::import::step(&app, &import).await;
-        })
+    let (app, import) = (market.gateway.app(), &import);
+    let workers = (0..12_u64).map(|number| async move {
+        tokio::time::sleep(Duration::from_millis(number * 40)).await;
+        let _ = transfers::import::step(app, import).await;
     });
-    for worker in workers.collect::<Vec<_>>() {
-        worker.await.unwrap();
-    }
+    join_all(workers).await;
     let path = format!("{IMPORTS}/{id}");
     let done = eventually(Duration::from_mins(2), || async {
         market.gateway.sweep().await;
