@@ -243,6 +243,15 @@ async fn a_menu_leads_to_resources_of_its_store() {
         ]
     );
     here.owner.get(&menu).await.expect(404);
-    let items = json!({"items": [item("product", &own), item("product", "not-made-yet")]});
+    let ask = json!({"title": "Best", "kind": "manual", "product_ids": [own]});
+    let best = here.owner.post("/v1/products/collections").json(ask).await.expect(201).str("/id");
+    let ask = json!({"name": "Cups"});
+    let cups = here.owner.post("/v1/products/categories").json(ask).await.expect(201).str("/id");
+    let items = json!({"items": [
+        item("product", &own),
+        item("collection", &best),
+        item("category", &cups),
+        item("product", "not-made-yet"),
+    ]});
     here.owner.put(&menu).json(items).await.expect(200);
 }
