@@ -31,7 +31,7 @@ use crate::range::{self, TimeRange};
 const MOST: usize = 1_000;
 /// Deliveries that one call looks for by their keys: those that it has not read already.
 const MOST_SOUGHT: usize = 1_000;
-/// Points that reading comes to before the call ends: what it is charged ahead.
+/// Points of reading at which the call ends: what it is charged ahead.
 const MOST_POINTS: u32 = 100;
 /// Keys read consistently in one round trip, items of a page, and subscriptions of a store that are
 /// read.

@@ -89,7 +89,7 @@ async fn proven_by(app: &App, store: &Store, email: &Email) -> Result<Option<Cus
 
 /// # Errors
 /// `address_has_account`.
-async fn demand_guest(app: &App, store: &Store, email: &Email) -> Result<(), Problem> {
+async fn ensure_guest(app: &App, store: &Store, email: &Email) -> Result<(), Problem> {
     match proven_by(app, store, email).await? {
         Some(customer) => Err(Code::AddressHasAccount.with("customer_id", customer.as_str())),
         None => Ok(()),
@@ -139,7 +139,7 @@ pub(crate) async fn data_request(
     Body(ask): Body<GuestRequest>,
 ) -> Result<Accepted<ExportView>, Problem> {
     let store = &access.store;
-    demand_guest(&app, store, &ask.email).await?;
+    ensure_guest(&app, store, &ask.email).await?;
     let now = app.clock.now();
     let person = person(store, &ask.email);
     let (mut orders, _) = person.guest_orders(&app, None).await?;
@@ -162,7 +162,7 @@ pub(crate) async fn data_request(
 /// `POST /v1/customers/guests/redact`: Has a guest forgotten, after the days that the store has set.
 ///
 /// Orders with the address that are no account's lose who they were for, gift cards that were sent to it their
-/// recipient; forms and files with it go. It waits while one of the orders is not done with. Asked again before it
+/// recipient; forms and files with it go. It waits while one of the orders is open or owes money. Asked again before it
 /// is over, it answers with the redaction as it is; asked again later, it begins anew.
 ///
 /// # Errors
@@ -173,7 +173,7 @@ pub(crate) async fn redact(
     Body(ask): Body<GuestRequest>,
 ) -> Result<Accepted<RedactionView>, Problem> {
     let (app, store, by, email) = (&app, &access.store, access.actor.id(), &ask.email);
-    demand_guest(app, store, email).await?;
+    ensure_guest(app, store, email).await?;
     let id = &Redaction::id_of_guest(store, email);
     let keys = &[key::redaction(id), Settings::key_of(&store.id)];
     let (redaction, answer) = retry(|| async move {

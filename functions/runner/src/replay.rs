@@ -36,7 +36,7 @@ pub(crate) async fn step(app: &App, id: &ReplayId) -> Result<Option<Timestamp>, 
     };
     let mut standing = Standing::of(replay.authority.as_ref());
     for _ in 0..PAGES {
-        // What was made goes on whoever asked for it: of that, it is only seen what it comes to.
+        // Deliveries that were made go on whoever asked for them: the rest of the replay only counts them.
         if replay.made_at.is_none()
             && let Some(reason) = standing.lost(app).await?
         {
