@@ -20,6 +20,8 @@ import zipfile
 from pathlib import Path
 
 PASSWORD = "fuzz-battery-staple-7"
+# Times that a call waits for the budget of its caller.
+PATIENCE = 10
 ID = re.compile(r"^([a-z]+)_[0-9a-f]{32}$")
 ADDRESS = {
     "first_name": "Asha", "last_name": "Rao", "line1": "1 MG Road", "city": "Bengaluru",
@@ -71,11 +73,16 @@ class Server:
         names.update({name.replace("_", "-"): value for name, value in headers.items()})
         data = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
         request = urllib.request.Request(self.url + path, data, names, method=method)
-        try:
-            with urllib.request.urlopen(request, timeout=30) as answer:
-                return json.loads(answer.read() or b"null")
-        except urllib.error.HTTPError as error:
-            raise Refused(f"{method} {path}: {error.code} {error.read().decode()}") from error
+        for attempt in range(PATIENCE + 1):
+            try:
+                with urllib.request.urlopen(request, timeout=30) as answer:
+                    return json.loads(answer.read() or b"null")
+            except urllib.error.HTTPError as error:
+                # What is fuzzed has used the caller's budget up, which fills again.
+                if error.code == 429 and attempt < PATIENCE:
+                    time.sleep(min(int(error.headers.get("Retry-After") or 1), 2))
+                    continue
+                raise Refused(f"{method} {path}: {error.code} {error.read().decode()}") from error
 
     def code(self, address):
         """The code in the last mail to an address."""

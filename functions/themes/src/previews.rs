@@ -66,7 +66,8 @@ pub async fn begin(
     let life = ask.expires_in.and_then(|seconds| u64::try_from(seconds.0).ok());
     let life = life.map_or(DEFAULT_LIFE, Duration::from_secs);
     let by = access.actor.id();
-    let session = PreviewSession::begin(installed, (draft, content), by, life, now);
+    let session = PreviewSession::begin(installed, (draft, content), by, life, now)
+        .on_behalf_of(access.authority(&[]));
     let token = session.token().sign(&keys.previews);
     let (base, shop) = (&app.config.base_url, store.subdomain.as_str());
     let begun = BegunPreview {

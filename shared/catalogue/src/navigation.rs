@@ -107,6 +107,12 @@ fn coherent(item: MenuItem, location: ValuePointerRef<'_>) -> Result<MenuItem, F
     {
         errors.add_at(location.push_key("ref"), || fault);
     }
+    if let (MenuItemKind::Page, Some(reference)) = (item.kind, &item.reference)
+        && reference.is_id()
+    {
+        let fault = Fault::new("invalid_reference", "A page is named by its handle.");
+        errors.add_at(location.push_key("ref"), || fault);
+    }
     if errors.is_empty() { Ok(item) } else { Err(errors) }
 }
 

@@ -58,6 +58,9 @@ pub struct Identity {
     /// The network of a guest: somebody who has proven nothing, whose idempotency keys are bound to
     /// where they come from.
     pub guest: Option<String>,
+    /// What the credential may do, where scopes say so: scopes by name, `read_*` or `*`. A kept answer is
+    /// shown again to whoever may do at least what its request could.
+    pub scopes: Option<String>,
 }
 
 impl Identity {
@@ -74,6 +77,7 @@ impl Identity {
             subject: format!("-#{prefix}"),
             tier: Tier::Public,
             guest: Some(prefix.to_owned()),
+            scopes: None,
         }
     }
 }

@@ -19,6 +19,7 @@ mod guard;
 mod kept;
 mod part;
 mod record;
+mod scopes;
 mod settled;
 
 use axum::extract::FromRequestParts;
@@ -56,6 +57,8 @@ pub struct Claim {
     guard: Option<Key>,
     lease: String,
     fingerprint: String,
+    /// What the request may do ([`Identity::scopes`]).
+    scopes: Option<String>,
     seal: SealKey,
     /// Whether it was claimed ahead of the effect.
     is_ahead: bool,
@@ -112,8 +115,8 @@ impl Claim {
             Change::new(completed).only_if("lease = :lease AND #state = :running")
         } else {
             let whole = format!(
-                "{completed}, #entity = :entity, fingerprint = :fingerprint, lease = :lease, \
-                 expires_at = :expires_at, #ttl = :ttl REMOVE lease_until"
+                "{completed}, #entity = :entity, fingerprint = :fingerprint, scopes = :scopes, \
+                 lease = :lease, expires_at = :expires_at, #ttl = :ttl REMOVE lease_until"
             );
             Change::new(whole)
                 .only_if(FREE)
@@ -121,6 +124,7 @@ impl Claim {
                 .name("#ttl", "ttl")
                 .value(":entity", KIND)
                 .value(":fingerprint", &self.fingerprint)
+                .value(":scopes", self.scopes.as_deref().unwrap_or_default())
                 .value(":at", now.millis())
                 .value(":expires_at", now.plus(DAY).millis())
                 .value(":ttl", now.plus(DAY).plus(DAY).seconds())
@@ -163,7 +167,8 @@ pub(crate) async fn claim(
     let secrets = app.secrets.keys().await?;
     let (lease, seal) = (seal::random_secret(), secrets.request_key.clone());
     let is_ahead = inbound.row.claiming == Claiming::Ahead;
-    let claim = Claim { key, guard, lease, fingerprint, seal, is_ahead };
+    let scopes = identity.scopes.clone();
+    let claim = Claim { key, guard, lease, fingerprint, scopes, seal, is_ahead };
     if !is_ahead {
         return Ok(Claimed::Mine(claim));
     }
@@ -274,6 +279,7 @@ mod tests {
             guard: None,
             lease: "mine".into(),
             fingerprint: "asked".into(),
+            scopes: None,
             seal: crate::seal::SealKey::generate(),
             is_ahead,
         }

@@ -156,6 +156,7 @@ catalogue! {
     SkuTaken = 409 "sku_taken" "The SKU is already in use on this store.";
     ProductInUse = 409 "product_in_use" "The product was ordered: archive it instead.";
     LastVariant = 409 "last_variant" "A product has at least one variant.";
+    ChangeTooLarge = 422 "change_too_large" "The change touches too many variants at once.";
     VariantLimit = 409 "variant_limit" "The product has reached its number of variants.";
     Cycle = 409 "cycle" "A category cannot be below itself.";
     HasChildren = 409 "has_children" "There are categories below this one.";

@@ -281,5 +281,6 @@ pub fn visitor(store: &StoreId, inbound: &Inbound) -> Identity {
         store: Some(store.to_string()),
         subject: format!("{store}#{}", inbound.client_prefix()),
         tier: Tier::Public,
+        scopes: None,
     }
 }

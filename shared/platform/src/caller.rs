@@ -295,7 +295,10 @@ impl<S: Required> Caller for StoreAccess<S> {
 
     fn identity(&self) -> Identity {
         match &self.actor {
-            StoreActor::Merchant(id, _) => merchant_identity(id, Some(&self.store.id)),
+            StoreActor::Merchant(id, grant) => {
+                let scopes = Some(grant.in_words());
+                Identity { scopes, ..merchant_identity(id, Some(&self.store.id)) }
+            }
             StoreActor::App(app) => app_identity(app, &self.store.id),
         }
     }
@@ -334,6 +337,7 @@ fn merchant_identity(id: &MerchantId, store: Option<&StoreId>) -> Identity {
         subject: format!("{id}#{}", store.map_or("-", StoreId::as_str)),
         tier: Tier::Merchant,
         guest: None,
+        scopes: None,
     }
 }
 
@@ -344,5 +348,6 @@ fn app_identity(app: &AppActor, store: &StoreId) -> Identity {
         subject: app.installation_id.to_string(),
         tier: Tier::App,
         guest: None,
+        scopes: Some(app.scopes.to_string()),
     }
 }

@@ -12,6 +12,7 @@ use gateway::problem::{Code, Problem};
 use gateway::request::FromText;
 use ground::id::{PreviewSessionId, StoreId};
 use ground::key;
+use platform::authority::Authority;
 use serde::{Deserialize, Serialize};
 
 use crate::draft::ThemeDraft;
@@ -39,6 +40,9 @@ pub struct PreviewSession {
     pub content: Content,
     /// Who began it: `mer_…` or `app_…`.
     pub created_by: String,
+    /// Whom it shows the store for: it ends when they may no longer change its themes.
+    #[serde(default)]
+    pub authority: Option<Authority>,
     /// The first instant at which its token is no longer taken.
     pub expires_at: Timestamp,
     /// When it was ended before its time.
@@ -83,12 +87,19 @@ impl PreviewSession {
             contents: installed.contents.clone(),
             content: content.clone(),
             created_by: by.to_owned(),
+            authority: None,
             expires_at: now.plus(life),
             revoked_at: None,
             created_at: now,
             updated_at: now,
             version: 1,
         }
+    }
+
+    /// The session, begun by whoever has this authority.
+    #[must_use]
+    pub fn on_behalf_of(self, authority: Authority) -> Self {
+        Self { authority: Some(authority), ..self }
     }
 
     /// What its token says.
@@ -129,7 +140,12 @@ impl PreviewSession {
         let session = found.filter(|session| session.store_id == token.store_id);
         let session = session.ok_or(Code::PreviewExpired)?;
         session.check(app.clock.now())?;
-        Ok(session)
+        // Who was removed from the store, or an app that was, shows it to nobody any more.
+        let lost = match &session.authority {
+            Some(authority) => authority.lost(app).await?,
+            None => None,
+        };
+        if lost.is_none() { Ok(session) } else { Err(Code::PreviewExpired.into()) }
     }
 }
 

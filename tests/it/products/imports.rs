@@ -2,6 +2,7 @@
 
 mod checked;
 mod killed;
+mod large;
 mod ordered;
 mod outgrown;
 mod oversized;

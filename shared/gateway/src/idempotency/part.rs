@@ -21,6 +21,7 @@ impl Claim {
             guard: None,
             lease: seal::random_secret(),
             fingerprint: self.fingerprint.clone(),
+            scopes: self.scopes.clone(),
             seal: self.seal.clone(),
             is_ahead: true,
         }

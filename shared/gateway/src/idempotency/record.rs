@@ -8,6 +8,7 @@ use aws_sdk_dynamodb::types::{AttributeValue, ReturnValuesOnConditionCheckFailur
 use futures_util::FutureExt;
 use http::header;
 
+use super::scopes::{insufficient, missing};
 use super::{Claim, Claimed, kept};
 use crate::answer::Answer;
 use crate::app::App;
@@ -55,6 +56,7 @@ pub(super) async fn put_at(
         .item("entity", text(KIND))
         .item("state", text(state))
         .item("fingerprint", text(&claim.fingerprint))
+        .item("scopes", text(claim.scopes.as_deref().unwrap_or_default()))
         .item("lease", text(&claim.lease))
         .item("lease_until", millis(now.plus(LEASE)))
         .item("expires_at", millis(now.plus(DAY)))
@@ -105,11 +107,15 @@ pub(super) fn fingerprint_of(record: &Attributes) -> Option<&str> {
 /// The answer that a record keeps for this request.
 ///
 /// # Errors
-/// `idempotency_key_reused`, `request_in_progress`.
+/// `idempotency_key_reused`, `request_in_progress`; `insufficient_scope` for whoever may do less than the first
+/// request could.
 pub(super) fn replay(claim: &Claim, old: &Attributes) -> Result<Answer, Problem> {
     let text = |name| text_of(old, name);
     if text("fingerprint") != Some(&claim.fingerprint) {
         return Err(Code::IdempotencyKeyReused.into());
+    }
+    if let Some(missing) = missing(text("scopes"), claim.scopes.as_deref()) {
+        return Err(insufficient(missing));
     }
     if text("state") != Some("completed") {
         return Err(Problem::from(Code::RequestInProgress).header(header::RETRY_AFTER, "1"));

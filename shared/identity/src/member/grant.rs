@@ -83,6 +83,15 @@ impl Grant {
         }
     }
 
+    /// What it allows as one text: scopes, `read_*` for all that read, or `*` for everything.
+    pub fn in_words(&self) -> String {
+        match self.role {
+            Role::Owner | Role::Admin => "*".to_owned(),
+            Role::Staff => self.scopes.to_string(),
+            Role::ReadOnly => "read_*".to_owned(),
+        }
+    }
+
     /// What of these scopes it allows: an app that somebody uses does no more than they may.
     pub fn narrow(&self, scopes: &Scopes) -> Scopes {
         match self.role {

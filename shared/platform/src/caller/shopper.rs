@@ -79,6 +79,7 @@ impl Caller for Customer {
             subject: format!("{}#{}", self.store.id, self.account.id),
             tier: Tier::Public,
             guest: None,
+            scopes: None,
         }
     }
 }

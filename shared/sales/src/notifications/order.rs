@@ -38,9 +38,15 @@ fn values(store: &Store, order: &Order, news: OrderNews<'_>) -> Values {
         ("items", Some(units.to_string())),
         ("total", Some(money(&order.totals.total))),
         ("outstanding", (!outstanding.is_zero()).then(|| money(&outstanding))),
-        ("reason", order.cancel_reason.clone()),
-        ("carrier", news.tracking.and_then(|tracking| tracking.company.clone())),
-        ("tracking_number", news.tracking.and_then(|tracking| tracking.number.clone())),
+        ("reason", order.cancel_reason.as_deref().map(on_one_line)),
+        (
+            "carrier",
+            news.tracking.and_then(|tracking| tracking.company.as_deref().map(on_one_line)),
+        ),
+        (
+            "tracking_number",
+            news.tracking.and_then(|tracking| tracking.number.as_deref().map(on_one_line)),
+        ),
         ("tracking_url", news.tracking.and_then(|tracking| tracking.url.clone())),
         ("refunded", news.refund.map(|refund| money(&refund.amount))),
         ("link", news.link.map(str::to_owned)),

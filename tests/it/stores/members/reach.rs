@@ -255,3 +255,63 @@ async fn a_menu_leads_to_resources_of_its_store() {
     ]});
     here.owner.put(&menu).json(items).await.expect(200);
 }
+
+/// A kept answer shows a secret: it is repeated to whoever may do what its request could.
+#[tokio::test]
+async fn a_kept_answer_is_repeated_to_whoever_may_do_as_much() {
+    let (shop, ann, [by_app, by_owner], _receiver) = staffed("write_webhooks").await;
+    let exchange = async |by: &Client| {
+        let ask = json!({"app_id": shop.app.id, "store_id": shop.store.id});
+        let page = by.post("/v1/app-store/oauth/token-exchange").json(ask).await.expect(200);
+        by.stranger().with_token(&page.str("/access_token"))
+    };
+    let (owners, anns) = (exchange(&shop.merchant).await, exchange(&ann).await);
+    let rotate = format!("{SUBSCRIPTIONS}/{by_app}/secret/rotate");
+    let first = owners.post(&rotate).key("once").json(json!({})).await.expect(200);
+    let again = owners.post(&rotate).key("once").json(json!({})).await.expect(200);
+    assert_eq!(again.str("/secret"), first.str("/secret"));
+    let refused = anns.post(&rotate).key("once").json(json!({})).await.expect(403);
+    assert!(!refused.text.contains(&first.str("/secret")));
+    assert_eq!(refused.problem("insufficient_scope").str("/required_scope"), "read_orders");
+    // Of a member whose scopes are taken back, too.
+    let grant = json!({"role": "staff", "scopes": "write_webhooks read_orders"});
+    let (bob, id) = super::join(&shop.gateway, &shop.merchant, &shop.store, grant).await;
+    let bob = bob.with_store(&shop.store.id);
+    let rotate = format!("{SUBSCRIPTIONS}/{by_owner}/secret/rotate");
+    bob.post(&rotate).key("once").json(json!({})).await.expect(200);
+    let one = format!("/v1/stores/{}/members/{id}", shop.store.id);
+    let less = json!({"role": "staff", "scopes": "write_webhooks"});
+    shop.merchant.patch(&one).json(less).await.expect(200);
+    bob.post(&rotate).key("once").json(json!({})).await.expect(403).problem("insufficient_scope");
+}
+
+/// Whoever is removed from a store, or an app that is, shows it to nobody any more.
+#[tokio::test]
+async fn a_preview_ends_with_what_whoever_began_it_may_do() {
+    let shop = Shop::with_published_app(&["write_themes"]).await;
+    shop.merchant.prove(&shop.gateway).await;
+    let slug = unique("linen");
+    upload(&shop.merchant, ThemeSource::new(&slug).zip()).await.expect(201);
+    let grant = shop.authorize().await;
+    let token = shop.redeem(&grant).await.expect(200).str("/access_token");
+    let app = shop.app_server.with_token(&token);
+    let path = |rest: &str| format!("/v1/themes/{slug}/{rest}");
+    shop.owner().post(&path("install")).json(json!({})).await.expect(201);
+    shop.owner().put(&path("editor/draft")).json(json!({})).await.expect(200);
+    let member = json!({"role": "staff", "scopes": "write_themes"});
+    let (ann, id) = super::join(&shop.gateway, &shop.merchant, &shop.store, member).await;
+    let begin = async |by: &Client| {
+        let begun = by.post(&path("preview-session")).json(json!({})).await.expect(201);
+        begun.str("/preview_token")
+    };
+    let (anns, apps) = (begin(&ann.with_store(&shop.store.id)).await, begin(&app).await);
+    let front = format!("/v1/storefront/{}", shop.store.subdomain);
+    let look = async |token: &str| {
+        shop.gateway.client().get(&front).header("x-service-preview-token", token).await.status
+    };
+    assert_eq!((look(&anns).await, look(&apps).await), (200, 200));
+    shop.merchant.delete(&format!("/v1/stores/{}/members/{id}", shop.store.id)).await.expect(204);
+    shop.uninstall(&grant.installation_id).await.expect(200);
+    // The store is not open.
+    assert_eq!((look(&anns).await, look(&apps).await), (404, 404));
+}

@@ -59,6 +59,15 @@ pub struct CreateRequest {
     pub(super) tax_class: Option<TaxClass>,
 }
 
+impl CreateRequest {
+    /// The same about a few variants at a time, for a change that is too large for one transaction.
+    pub fn in_parts(self, most: usize) -> Vec<Self> {
+        let Some(AtMost(variants)) = &self.variants else { return vec![self] };
+        let parts = variants.chunks(most);
+        parts.map(|part| Self { variants: Some(AtMost(part.to_vec())), ..self.clone() }).collect()
+    }
+}
+
 impl Rules for CreateRequest {
     /// How its options and variants go together. What is well formed is judged whole, beside what
     /// is stored ([`plan`]).

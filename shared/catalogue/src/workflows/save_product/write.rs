@@ -38,7 +38,7 @@ use identity::store::{self, Store};
 
 use super::ask::stocked_at;
 pub use steps::{Chore, WriteStep};
-use steps::{ROOM, cost, cut, own_images};
+use steps::{MovedSkus, ROOM, cost, cut, own_images};
 
 /// What an event says it is about.
 fn about(product: &Product) -> About<'_> {
@@ -80,13 +80,17 @@ pub async fn create(
     let words = search::rows(&Card::of(product, variants)).into_iter().map(WriteStep::Word);
     let all: Vec<WriteStep> = shown.chain(steps).chain(words).collect();
     let (ahead, last) = cut(all.clone(), ROOM);
+    let kept = MovedSkus::default();
     let unborn = Condition::new("attribute_not_exists(PK)");
     let mut done: usize = 0;
     let outcome = async {
         for part in &ahead {
             let write =
                 app.table.write().check(&product.key(), unborn.clone(), Code::VersionConflict);
-            part.iter().fold(write, |write, step| step.put_into(write, now)).commit().await?;
+            part.iter()
+                .fold(write, |write, step| step.put_into(write, &kept, now))
+                .commit()
+                .await?;
             done = done.saturating_add(1);
         }
         let view = ProductView::of(product, variants);
@@ -96,8 +100,9 @@ pub async fn create(
             .create(product, Code::VersionConflict)
             .create(&card((product, variants), &all), Code::VersionConflict)
             .create(&product.claim(now), Code::HandleTaken.with("handle", product.handle.as_str()));
-        let write =
-            last.iter().fold(categorized(write, product), |write, step| step.put_into(write, now));
+        let write = last
+            .iter()
+            .fold(categorized(write, product), |write, step| step.put_into(write, &kept, now));
         store::keep_currency(write, store)
             .emit(Event::new(topic, about(product), &view, now))
             .answer(Created::new(&view).version(product.version), now)
@@ -173,13 +178,16 @@ impl Revision<'_> {
 
     /// The transaction that decides the change, with these steps and chores besides; and what it
     /// leaves to do.
+    ///
+    /// # Errors
+    /// `change_too_large`: it touches more than fits into one transaction.
     fn decide(
         &self,
         app: &App,
         (steps, chores): (Vec<WriteStep>, Vec<Chore>),
         topic: &Topic<ProductView>,
         now: Timestamp,
-    ) -> (Write, Option<DeferredWork>) {
+    ) -> Result<(Write, Option<DeferredWork>), Problem> {
         let (before, (product, variants)) = (self.before.0, self.after);
         let everything = Condition::default();
         let mut write =
@@ -201,7 +209,11 @@ impl Revision<'_> {
         let later = chores.split_off(room);
         // What the variants had in stock that go is the card's no longer.
         let goes = steps.iter().any(|step| matches!(step, WriteStep::Drop(_)));
-        let write = steps.iter().fold(write, |write, step| step.put_into(write, now));
+        if cost(&steps) > ROOM {
+            return Err(Code::ChangeTooLarge.into());
+        }
+        let moved = MovedSkus::of(&steps);
+        let write = steps.iter().fold(write, |write, step| step.put_into(write, &moved, now));
         let write = chores.iter().fold(write, |write, chore| chore.put_into(write));
         let deferred = (goes || !later.is_empty()).then(|| {
             let mut deferred = DeferredWork { stock_went: goes, ..DeferredWork::of(product, now) };
@@ -214,7 +226,7 @@ impl Revision<'_> {
         let write = write
             .also(deferred.as_ref(), |write, left| write.create(left, Code::VersionConflict))
             .emit(Event::new(topic, about(product), &view, now));
-        (write, deferred)
+        Ok((write, deferred))
     }
 
     /// Writes the change with these steps and chores besides its own, and answers.
@@ -238,7 +250,7 @@ impl Revision<'_> {
         reply: R,
         now: Timestamp,
     ) -> Result<R, Problem> {
-        let (write, deferred) = self.decide(app, more, topic, now);
+        let (write, deferred) = self.decide(app, more, topic, now)?;
         let reply = extend(write).answer(reply, now).await?;
         finish(app, deferred).await;
         Ok(reply)
@@ -251,7 +263,7 @@ impl Revision<'_> {
         topic: &Topic<ProductView>,
         now: Timestamp,
     ) -> Result<(), Problem> {
-        let (write, deferred) = self.decide(app, (Vec::new(), Vec::new()), topic, now);
+        let (write, deferred) = self.decide(app, (Vec::new(), Vec::new()), topic, now)?;
         write.commit().await?;
         finish(app, deferred).await;
         Ok(())
@@ -292,7 +304,8 @@ pub async fn remove(
     let write = app.table.write().delete_unchanged(product, Code::VersionConflict);
     let write = write.delete(&key::card(&product.store_id, &product.id));
     let steps = if go_at_once(variants) { drops(variants) } else { Vec::new() };
-    let write = steps.iter().fold(write, |write, step| step.put_into(write, now));
+    let kept = MovedSkus::default();
+    let write = steps.iter().fold(write, |write, step| step.put_into(write, &kept, now));
     let deferred = DeferredWork {
         images: own_images(product).into_iter().collect(),
         variants: variants.iter().map(RemovedVariant::from).collect(),

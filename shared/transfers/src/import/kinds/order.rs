@@ -111,17 +111,28 @@ impl Item for LastRow {
     }
 }
 
-/// Adds to the write that brings something up to a row that no later row has done so; `is_done` knows what it
-/// is refused with.
+/// Adds to the write that brings something up to a row that neither this nor a later row has done so; `is_done`
+/// knows what it is refused with.
 pub(super) fn last_row(work: &Work<'_>, key: &str, row: u64) -> impl Fn(Write) -> Write {
+    marked(work, (key, row), "attribute_not_exists(PK) OR #row < :row")
+}
+
+/// The same, for one of several writes that bring something up to a row: none of a later row has come.
+pub(super) fn part_of_row(work: &Work<'_>, key: &str, row: u64) -> impl Fn(Write) -> Write {
+    marked(work, (key, row), "attribute_not_exists(PK) OR #row <= :row")
+}
+
+fn marked(
+    work: &Work<'_>,
+    (key, row): (&str, u64),
+    condition: &'static str,
+) -> impl Fn(Write) -> Write + use<> {
     let import = work.import;
     let digest = seal::digest_of(key.as_bytes());
     let (import_id, forgotten_at) = (import.id.clone(), import.expires_at());
     let mark = LastRow { import_id, digest, row, forgotten_at, version: 1 };
     move |write| {
-        let is_later = Condition::new("attribute_not_exists(PK) OR #row < :row")
-            .name("#row", "row")
-            .value(":row", mark.row);
+        let is_later = Condition::new(condition).name("#row", "row").value(":row", mark.row);
         write.put_if(&mark, is_later, Code::IdempotencyKeyReused)
     }
 }

@@ -11,12 +11,15 @@ use ground::fields::Handle;
 use ground::id::ProductId;
 use ground::key;
 
-use super::order::{Keys, in_order, is_done, last_row};
+use super::order::{Keys, in_order, is_done, last_row, part_of_row};
 use super::{Asked, Outcome, Record, Seen, Work, found_at, read_all, refused};
 use crate::import::OnExisting;
 
 /// Handles that are tried for a product without one, as its making does.
 const NUMBERED: u32 = 50;
+/// Variants that one transaction brings up to a row, where all of them are too many: each has up to five actions,
+/// and its stock.
+const VARIANTS_AT_ONCE: usize = 12;
 
 /// What is taken of what a page's products want for themselves.
 #[derive(Debug, Default)]
@@ -113,7 +116,13 @@ async fn make(work: &Work<'_>, record: &Record, asked: CreateRequest) -> Result<
     let again = asked.clone();
     let made = save_product::create(app, store, (id.clone(), asked), app.clock.now()).await;
     let Err(problem) = made else { return Ok(Outcome::Created) };
-    match problem.code {
+    // A large product claims SKUs before its handle: those of the product that has the handle are no
+    // conflict.
+    let code = match (&problem.code, &handle) {
+        (Code::SkuTaken, Some(handle)) if is_held(work, handle).await? => Code::HandleTaken,
+        (code, _) => code.clone(),
+    };
+    match code {
         // Made by a step that was cut off.
         Code::VersionConflict if is_there(work, &id).await? => Ok(Outcome::Created),
         Code::HandleTaken if import.on_existing == OnExisting::Skip => Ok(Outcome::Skipped),
@@ -124,6 +133,13 @@ async fn make(work: &Work<'_>, record: &Record, asked: CreateRequest) -> Result<
         Code::SkuTaken => Ok(sku_taken(record, &again, &taken_sku(&problem))),
         _ => refused(record, &problem),
     }
+}
+
+/// Whether a product of the store has this handle.
+async fn is_held(work: &Work<'_>, handle: &Handle) -> Result<bool, Problem> {
+    let claim = key::unique_product_handle(&work.store.id, handle.as_str());
+    let holder: Option<UniqueProductHandle> = work.app.table.get(&claim).await?;
+    Ok(holder.is_some())
 }
 
 /// Gives the product of a handle what is said of it.
@@ -142,8 +158,22 @@ async fn overwrite(
     // It has been given up since: the next attempt makes it.
     let holder = holder.ok_or_else(|| Problem::unavailable("a handle was given up"))?;
     let last = last_row(work, handle.as_str(), record.row);
-    let asked_for = (&holder.product_id, asked.clone());
-    match save_product::overwrite(app, store, asked_for, last).await {
+    let id = &holder.product_id;
+    let whole = save_product::overwrite(app, store, (id, asked.clone()), last).await;
+    let written = match whole {
+        Err(problem) if problem.code == Code::ChangeTooLarge => {
+            let each = part_of_row(work, handle.as_str(), record.row);
+            let mut parts = asked.clone().in_parts(VARIANTS_AT_ONCE).into_iter();
+            let mut written = Ok(());
+            while let (Ok(()), Some(part)) = (&written, parts.next()) {
+                let part = save_product::overwrite(app, store, (id, part), &each).await;
+                written = part.map(drop);
+            }
+            written
+        }
+        whole => whole.map(drop),
+    };
+    match written {
         Ok(_) => Ok(Outcome::Updated),
         Err(problem) if is_done(&problem) => Ok(Outcome::Updated),
         Err(problem) if problem.code == Code::SkuTaken => {

@@ -1,6 +1,6 @@
 //! The parts of a change of a product, and how they share transactions.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
 use crate::inventory::Level;
 use crate::product::{
@@ -11,15 +11,15 @@ use gateway::clock::Timestamp;
 use gateway::item::Item;
 use gateway::problem::{Code, Problem};
 use gateway::table::{Condition, Write};
-use ground::id::{MediaId, StoreId};
+use ground::id::{MediaId, StoreId, VariantId};
 use ground::image;
 use ground::key;
 
 /// Actions of one transaction.
 pub(super) const ACTIONS: usize = 100;
 /// What a transaction keeps free for all but [`WriteStep`]s and [`Chore`]s: product, card, handle, the
-/// handle before or the store's mark, category, deferred work, event, idempotency record.
-const RESERVED: usize = 8;
+/// handle before or the store's mark, category, deferred work, event, idempotency record, and the row of a file.
+const RESERVED: usize = 9;
 /// What is left of it for these.
 pub(super) const ROOM: usize = ACTIONS.saturating_sub(RESERVED);
 
@@ -60,9 +60,13 @@ impl WriteStep {
                 let claims = claims.into_iter().filter(|claims| *claims).count();
                 levels.len().saturating_add(claims).saturating_add(2)
             }
-            Self::Replace(variant, before) if variant.barcode != before.barcode => 5,
+            Self::Replace(variant, before) => {
+                let relabelled: usize = if variant.barcode == before.barcode { 0 } else { 2 };
+                let renamed: usize = if variant.sku == before.sku { 0 } else { 2 };
+                relabelled.saturating_add(renamed).saturating_add(1)
+            }
             Self::Drop(variant) if variant.barcode.is_some() => 4,
-            Self::Replace(..) | Self::Drop(_) => 3,
+            Self::Drop(_) => 3,
             Self::Show(..) | Self::Word(_) => 1,
         }
     }
@@ -72,13 +76,14 @@ impl WriteStep {
         if let Self::Add(_, _, levels) = self { levels } else { &[] }
     }
 
-    pub(super) fn put_into(&self, write: Write, now: Timestamp) -> Write {
+    pub(super) fn put_into(&self, write: Write, moved: &MovedSkus, now: Timestamp) -> Write {
         match self {
             Self::Add(variant, sellable, levels) => {
                 let write = write
                     .create(variant.as_ref(), Code::VersionConflict)
                     .create(sellable.as_ref(), Code::VersionConflict);
-                let write = claim(write, variant, now)
+                let write = moved
+                    .claim(write, variant, now)
                     .also(Barcode::of(variant), |write, barcode| write.put(&barcode));
                 let create = |write: Write, level| write.create(level, Code::VersionConflict);
                 levels.iter().fold(write, create)
@@ -96,7 +101,7 @@ impl WriteStep {
                     {
                         write
                     }
-                    _ => claim(release(write, before), variant, now),
+                    _ => moved.claim(moved.release(write, before), variant, now),
                 }
             }
             Self::Drop(variant) => {
@@ -167,20 +172,60 @@ impl Chore {
     }
 }
 
-/// Claims the variant's SKU, if it has one.
-fn claim(write: Write, variant: &Variant, now: Timestamp) -> Write {
-    write.also(UniqueSku::of(variant, now), |write, claim| {
-        let taken = Code::SkuTaken.with("sku", claim.sku.as_str());
-        write.create(&claim, taken)
-    })
+/// SKUs that one variant gives up and another takes in the same change, with who had them: a transaction may not
+/// touch one claim twice, so that it is handed over.
+#[derive(Debug, Default)]
+pub(super) struct MovedSkus(HashMap<String, VariantId>);
+
+impl MovedSkus {
+    /// Those of these steps.
+    pub(super) fn of(steps: &[WriteStep]) -> Self {
+        let sku = |variant: &Variant| variant.sku.as_ref().map(|sku| sku.to_lowercase());
+        let (mut given, mut taken) = (HashMap::new(), HashSet::new());
+        for step in steps {
+            match step {
+                WriteStep::Replace(variant, before) if sku(variant) != sku(before) => {
+                    given.extend(sku(before).map(|sku| (sku, before.id.clone())));
+                    taken.extend(sku(variant));
+                }
+                WriteStep::Add(variant, ..) => taken.extend(sku(variant)),
+                _ => {}
+            }
+        }
+        given.retain(|sku, _| taken.contains(sku));
+        Self(given)
+    }
+
+    fn owner(&self, variant: &Variant) -> Option<&VariantId> {
+        variant.sku.as_ref().and_then(|sku| self.0.get(&sku.to_lowercase()))
+    }
+
+    /// Claims the variant's SKU, if it has one.
+    fn claim(&self, write: Write, variant: &Variant, now: Timestamp) -> Write {
+        write.also(UniqueSku::of(variant, now), |write, claim| {
+            let taken = Code::SkuTaken.with("sku", claim.sku.as_str());
+            match self.owner(variant) {
+                Some(owner) => write.put_if(&claim, held_by(owner), taken),
+                None => write.create(&claim, taken),
+            }
+        })
+    }
+
+    /// Gives the variant's SKU up, if it has one and nobody else takes it.
+    fn release(&self, write: Write, variant: &Variant) -> Write {
+        if self.owner(variant).is_some() { write } else { release(write, variant) }
+    }
+}
+
+fn held_by(variant: &VariantId) -> Condition {
+    Condition::new("variant_id = :variant").value(":variant", variant)
 }
 
 /// Gives the variant's SKU up, if it has one.
 fn release(write: Write, variant: &Variant) -> Write {
     write.also(variant.sku.as_ref(), |write, sku| {
-        let mine = Condition::new("variant_id = :variant").value(":variant", &variant.id);
         let key = UniqueSku::key_of(&variant.store_id, sku);
-        write.delete_if(&key, mine, Code::VersionConflict)
+        write.delete_if(&key, held_by(&variant.id), Code::VersionConflict)
     })
 }
 
