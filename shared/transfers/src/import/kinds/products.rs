@@ -120,7 +120,7 @@ async fn make(work: &Work<'_>, record: &Record, asked: CreateRequest) -> Result<
     // conflict.
     let code = match (&problem.code, &handle) {
         (Code::SkuTaken, Some(handle)) if is_held(work, handle).await? => Code::HandleTaken,
-        (code, _) => code.clone(),
+        (code, _) => *code,
     };
     match code {
         // Made by a step that was cut off.
@@ -174,7 +174,7 @@ async fn overwrite(
         whole => whole.map(drop),
     };
     match written {
-        Ok(_) => Ok(Outcome::Updated),
+        Ok(()) => Ok(Outcome::Updated),
         Err(problem) if is_done(&problem) => Ok(Outcome::Updated),
         Err(problem) if problem.code == Code::SkuTaken => {
             Ok(sku_taken(record, &asked, &taken_sku(&problem)))
