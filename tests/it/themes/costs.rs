@@ -128,8 +128,8 @@ async fn what_a_renderer_reads() {
             ("theme, anew", 15, 3),
             // The answer is kept for a moment.
             ("theme", 0, 0),
-            // The session as it is: it may have been ended.
-            ("previewed", 10, 1),
+            // The session as it is: it may have been ended. The store and the account of whoever began it.
+            ("previewed", 30, 2),
             // Its bytes; where they lie is remembered.
             ("file", 5, 1),
             ("file, known", 0, 0),
