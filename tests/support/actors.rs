@@ -24,6 +24,8 @@ pub struct Store {
     pub subdomain: String,
     /// As it was answered when it was opened.
     pub view: Value,
+    /// Whose it is.
+    pub owner: Merchant,
 }
 
 impl Deref for Merchant {
@@ -53,6 +55,14 @@ impl Merchant {
         self.post("/v1/auth/email/verify").json(json!({"token": token})).await.expect(200);
     }
 
+    /// Confirms the address of the account, unless that was done.
+    pub async fn ensure_proven(&self, gateway: &Gateway) {
+        let account = self.get("/v1/auth/me").await.expect(200);
+        if account.at("/email_verified") != true {
+            self.prove(gateway).await;
+        }
+    }
+
     /// The same account in another session, from another network.
     pub async fn sign_in_again(&self) -> Self {
         let client = self.stranger();
@@ -76,7 +86,7 @@ impl Merchant {
             "name": "A Shop", "subdomain": subdomain, "currency": "INR", "country": "IN",
         });
         let reply = self.post("/v1/stores").json(ask).await.expect(201);
-        Store { id: reply.str("/id"), subdomain, view: reply.json }
+        Store { id: reply.str("/id"), subdomain, view: reply.json, owner: self.clone() }
     }
 
     /// The merchant acting on a store of theirs, named in every request.

@@ -24,13 +24,15 @@ impl Deref for Shopper {
 }
 
 impl Shopper {
-    /// A new customer with an address of their own; the store must be open.
+    /// A new customer with an address of their own. The store must be open; its owner's address is confirmed, for
+    /// without that nobody can register.
     pub async fn register(gateway: &Gateway, store: &Store) -> Self {
         let email = format!("{}@example.com", unique("shopper"));
         Self::register_as(gateway, store, &email).await
     }
 
     pub async fn register_as(gateway: &Gateway, store: &Store, email: &str) -> Self {
+        store.owner.ensure_proven(gateway).await;
         let client = gateway.client();
         let ask = json!({
             "subdomain": store.subdomain, "email": email, "password": PASSWORD,

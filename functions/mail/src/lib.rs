@@ -238,7 +238,8 @@ async fn objection(
     content: &MailContent,
     sender: &Sender,
 ) -> Result<Option<Code>, SendFailure> {
-    if content.is_business && !sender.is_proven() {
+    let needs_proof = content.is_business || (content.is_to_stranger && content.store_id.is_some());
+    if needs_proof && !sender.is_proven() {
         return Ok(Some(Code::EmailUnverified));
     }
     if mail.is_counted || content.gift_card.is_some() {
@@ -254,7 +255,7 @@ async fn objection(
             allowance::count_about_order(write, to, (stranger, asked_by), now)
         }
         Some(store) if content.is_to_stranger => {
-            allowance::count_code(write, (store, sender.is_proven()), to, now)
+            allowance::count_code(write, store, to, now)
         }
         Some(_) | None => return Ok(None),
     };

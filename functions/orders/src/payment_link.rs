@@ -44,7 +44,7 @@ pub async fn send_payment_link(
     let is_led_to = |page: &LinkTemplate| domains.may_lead_to(page.as_str(), &app.config.base_url);
     let has_page =
         settings.is_some_and(|settings| settings.notifications.pays_at(is_led_to).is_some());
-    let is_proven = allowance::is_proven(&app, &store.owner_id).await?;
+    let is_proven = store.is_owner_proven(&app).await?;
     let (app, key, if_match) = (&app, &key::order(&store.id, &id), &if_match);
     retry_from_glance(|sight| async move {
         let now = app.clock.now();

@@ -149,7 +149,7 @@ type UpdateReply = Either<Json<AccountView>, Accepted<AccountWithEmailChange>>;
 /// with `email_change` beside the account as it is ([`customer_email`]).
 ///
 /// # Errors
-/// `invalid_credentials`, `invalid_or_expired_code`, `too_many_attempts`.
+/// `owner_unverified`, for another address; `invalid_credentials`, `invalid_or_expired_code`, `too_many_attempts`.
 pub(crate) async fn update(
     caller: caller::Customer,
     State(app): State<App>,

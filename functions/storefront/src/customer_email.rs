@@ -66,7 +66,7 @@ struct EmailChange {
 /// challenge, so that the code does not sign in whoever knows nothing but the address.
 ///
 /// # Errors
-/// 422 without the password or the code; `invalid_credentials`, `invalid_or_expired_code`;
+/// `owner_unverified`; 422 without the password or the code; `invalid_credentials`, `invalid_or_expired_code`;
 /// `too_many_attempts`.
 pub(crate) async fn ask(
     app: &App,
@@ -76,6 +76,7 @@ pub(crate) async fn ask(
     inbound: &Inbound,
 ) -> Result<Pending, Problem> {
     let account = &caller.account;
+    caller.store.ensure_owner_proven(app).await?;
     let needed_to = "Needed to change the e-mail address.";
     let confirmed = confirm(app, account, proof, needed_to, inbound).await?;
     let asked_at = app.clock.now();

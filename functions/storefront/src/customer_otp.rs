@@ -55,13 +55,14 @@ pub(crate) struct RegisterCustomerRequest {
 /// nobody learns who shops where.
 ///
 /// # Errors
-/// `store_required`, `store_not_found`, `too_many_attempts`.
+/// `store_required`, `store_not_found`, `owner_unverified`, `too_many_attempts`.
 pub(crate) async fn register(
     named: StoreByName,
     State(app): State<App>,
     Raw(inbound): Raw,
     StoreBody(ask): StoreBody<RegisterCustomerRequest>,
 ) -> Result<Accepted<CodeSent>, Problem> {
+    named.store.ensure_owner_proven(&app).await?;
     let id = ChallengeId::mint(app.clock.now());
     let at = (&named.store.id, &ask.email);
     // Kept under the kind of a sign-in code, so that `email` and `code` can verify it too.

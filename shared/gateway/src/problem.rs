@@ -96,6 +96,7 @@ catalogue! {
     CrossOrigin = 403 "origin_not_allowed" "This origin may not use a cookie credential.";
     MfaRequired = 403 "mfa_required" "A second factor is needed.";
     EmailUnverified = 403 "email_unverified" "Confirm the e-mail address of the account first.";
+    OwnerUnverified = 403 "owner_unverified" "The store mails nobody yet: its owner has to confirm their e-mail address first.";
     AccountRequired = 403 "account_required" "The store takes orders only from customers who are signed in.";
     ProductionLocked = 403 "production_locked" "This deployment lets no failover drill run.";
     SandboxOnly = 403 "sandbox_only" "Load tests run on the canary store alone, where the deployment lets them.";

@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use gateway::app::App;
 use gateway::clock::{DAY, Timestamp};
 use gateway::item::{Item, Key, Packing};
 use gateway::outbox::Due;
@@ -24,6 +25,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::Host;
+use crate::merchant::Merchant;
 
 pub use branding::Branding;
 pub use counted::{
@@ -262,6 +264,25 @@ pub fn first_location(store: &StoreId) -> LocationId {
 }
 
 impl Store {
+    /// Whether the owner has proven to receive mail at their address: without that, the store mails nobody who
+    /// has not proven their own.
+    ///
+    /// # Errors
+    /// 503.
+    pub async fn is_owner_proven(&self, app: &App) -> Result<bool, Problem> {
+        let owner: Option<Merchant> = app.table.get(&key::merchant(&self.owner_id)).await?;
+        Ok(owner.is_some_and(|owner| owner.email_verified))
+    }
+
+    /// Ensures that the store may mail people who have not proven their address to it.
+    ///
+    /// # Errors
+    /// `owner_unverified`; 503.
+    pub async fn ensure_owner_proven(&self, app: &App) -> Result<(), Problem> {
+        let is_proven = self.is_owner_proven(app).await?;
+        if is_proven { Ok(()) } else { Err(Code::OwnerUnverified.into()) }
+    }
+
     /// A new store of `owner`, as a draft; its first location comes with it
     /// ([`catalogue::location::with_new_store`]).
     pub fn open(owner: &MerchantId, opening: NewStore, now: Timestamp) -> Self {

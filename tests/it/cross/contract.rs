@@ -9,7 +9,7 @@ use gateway::problem::Code;
 use gateway::routes::Row;
 use http::Method;
 use local::template;
-use support::{Client, Developer, Gateway, Merchant, Shop, json};
+use support::{Client, Developer, Gateway, Market, Merchant, Shop, cart, json};
 
 /// Routes that clients were promised, word for word.
 const INTERFACE: &[(&str, &str)] = &[
@@ -384,4 +384,23 @@ async fn developers_and_operators_routes_are_theirs() {
         call(&merchant, &row, &shop.store.id).await.expect(403).problem(code);
     }
     assert_eq!(shop.gateway.count().await, before);
+}
+
+#[tokio::test]
+async fn a_bad_body_about_an_order_that_a_shopper_may_not_see_is_not_found() {
+    let market = Market::open().await;
+    let variant = market.stock(100, 5).await;
+    let order = market.order(cart(&[(&variant, 1)])).await;
+    let cancel = format!("/v1/storefront/{}/orders/{}/cancel", market.store.subdomain, order.id);
+    for bad in [r#"{"no_such_field": [1]}"#, "{", r#"{"reason": 5}"#] {
+        let ask = |token: &str| {
+            let ask = market.gateway.client().ask(Method::POST, &cancel);
+            ask.header("content-type", "application/json")
+                .header("x-service-order-token", token)
+                .body(bad)
+        };
+        ask("wrong").await.expect(404).problem("not_found");
+        let status = ask(&order.token).await.status;
+        assert!([400, 422].contains(&status), "{bad}: {status}");
+    }
 }

@@ -30,6 +30,7 @@ impl Front {
     async fn open() -> Self {
         let gateway = Gateway::start().await;
         let merchant = Merchant::sign_up(&gateway).await;
+        merchant.prove(&gateway).await;
         let store = merchant.open_shop().await;
         let owner = merchant.at(&store);
         Self { gateway, store, owner }

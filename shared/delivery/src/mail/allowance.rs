@@ -55,8 +55,6 @@ pub const ABOUT_PAYMENT: u32 = 5;
 
 /// Codes that a store may mail in a day to addresses that nobody has proven there.
 pub const TO_STRANGERS: u32 = 2_000;
-/// The same of a store whose owner has proven no address of their own: enough to try the store out.
-pub const TO_STRANGERS_UNPROVEN: u32 = 20;
 /// Such codes that all stores may mail to one recipient in a day.
 pub const TO_STRANGER: u32 = 10;
 
@@ -64,15 +62,6 @@ pub const TO_STRANGER: u32 = 10;
 const OF_STORE: &str = "mails_of";
 const OF_OWNER: &str = "mails_by";
 const PAID_OF: &str = "paid_orders_of";
-
-/// Whether the owner of a store has proven to receive mail at their address.
-///
-/// # Errors
-/// 503.
-pub async fn is_proven(app: &App, owner: &MerchantId) -> Result<bool, Problem> {
-    let owner: Option<Merchant> = app.table.get(&key::merchant(owner)).await?;
-    Ok(owner.is_some_and(|owner| owner.email_verified))
-}
 
 /// What a counter of a day or of paid orders holds.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -251,14 +240,8 @@ pub fn count_asked_again(write: Write, order: &OrderId, at: Timestamp) -> Write 
 
 /// Counts a code of this store to this recipient, who has not proven the address there. `mail_limit`
 /// rejects it.
-pub fn count_code(
-    write: Write,
-    (store, is_proven): (&StoreId, bool),
-    to: &Email,
-    now: Timestamp,
-) -> Write {
-    let most = if is_proven { TO_STRANGERS } else { TO_STRANGERS_UNPROVEN };
-    let write = count(write, "stranger_mails_of", store.as_str(), most, now);
+pub fn count_code(write: Write, store: &StoreId, to: &Email, now: Timestamp) -> Write {
+    let write = count(write, "stranger_mails_of", store.as_str(), TO_STRANGERS, now);
     count(write, "stranger_mails_to", &to.normalized(), TO_STRANGER, now)
 }
 

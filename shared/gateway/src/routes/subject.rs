@@ -34,12 +34,14 @@ impl Subjects {
     }
 
     /// The row that shows the innermost resource that this row's path leads through, if it is for callers of the
-    /// same kind. What anybody may ask for hides nothing, and what a `PUT` names may be made by it.
+    /// same kind. A storefront, which anybody may ask for, hides nothing, and what a `PUT` names may be made by it.
     fn of(&self, row: &Row) -> Option<&Arc<Endpoint>> {
-        if matches!(row.access, Access::Public | Access::Client | Access::Embedded) {
+        if matches!(row.access, Access::Client | Access::Embedded) {
             return None;
         }
         let ends = row.path.match_indices('}').map(|(end, _)| end.saturating_add(1));
+        let storefront = row.path.find('}').filter(|_| row.access == Access::Public).unwrap_or(0);
+        let ends = ends.filter(|end| *end > storefront.saturating_add(1));
         let is_there = |end: &usize| row.method != Method::PUT || *end < row.path.len();
         let inwards = ends.filter(is_there).filter_map(|end| self.0.get(row.path.get(..end)?));
         let kind = kind_of(&row.access);
