@@ -84,6 +84,7 @@ crash *options:
 # Check the documents' links, citations and examples.
 docs:
     python3 .ci/check_documents.py
+    .ci/draw_crates.py --check
 
 # Send a local system what its document allows and forbids, in every role; needs .venv, which `just ci` makes.
 fuzz *binary:
@@ -96,3 +97,7 @@ deployed *steps:
 # Everything that must hold before a change is accepted.
 ci:
     .ci/run
+
+# Draw docs/crates.svg, the picture of the crates, from their manifests.
+crates:
+    .ci/draw_crates.py
