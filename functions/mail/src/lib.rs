@@ -254,9 +254,7 @@ async fn objection(
             let asked_by = store.as_ref().filter(|_| content.asks_to_pay);
             allowance::count_about_order(write, to, (stranger, asked_by), now)
         }
-        Some(store) if content.is_to_stranger => {
-            allowance::count_code(write, store, to, now)
-        }
+        Some(store) if content.is_to_stranger => allowance::count_code(write, store, to, now),
         Some(_) | None => return Ok(None),
     };
     match write.commit().await {
