@@ -130,8 +130,9 @@ fn bucket(installs: u64) -> &'static str {
     }
 }
 
-/// `GET /v1/app-store/apps`: Lists the published apps by category and slug; with `installed=true`,
-/// for a merchant, those of the store.
+/// `GET /v1/app-store/apps` (`listApps`): List published apps.
+///
+/// Lists the published apps by category and slug; with `installed=true`, for a merchant, those of the store.
 ///
 /// # Errors
 /// `unauthenticated`, `invalid_token`, `account_disabled`, `origin_not_allowed`, `store_required`,
@@ -246,7 +247,9 @@ pub struct AppDetailView {
     published_at: Option<Timestamp>,
 }
 
-/// `GET /v1/app-store/apps/{id}`: Shows a published app with what its scopes mean.
+/// `GET /v1/app-store/apps/{id}` (`getApp`): Get a published app.
+///
+/// Shows a published app with what its scopes mean.
 ///
 /// # Errors
 /// `not_found`, the same for an unknown app and one that is not in the catalogue.

@@ -88,8 +88,9 @@ pub struct AuthorizeResponse {
     store_id: ground::id::StoreId,
 }
 
-/// `POST /v1/app-store/apps/{id}/oauth/authorize`: Grants an app its scopes on a store, and issues a
-/// code.
+/// `POST /v1/app-store/apps/{id}/oauth/authorize` (`authorizeApp`): Authorize an app for a store.
+///
+/// Grants an app its scopes on a store, and issues a code.
 ///
 /// Upserts an active installation, in one transaction with the checks that must hold when it commits.
 ///
@@ -317,8 +318,9 @@ pub struct DenyRequest {
     state: Exact<1024>,
 }
 
-/// `POST /v1/app-store/apps/{id}/oauth/deny`: Says where to send the merchant who refused
-/// (RFC 6749 §4.1.2.1). Changes nothing.
+/// `POST /v1/app-store/apps/{id}/oauth/deny` (`denyApp`): Deny an app its authorization.
+///
+/// Says where to send the merchant who refused (RFC 6749 §4.1.2.1). Changes nothing.
 ///
 /// # Errors
 /// `app_not_published`, `app_suspended`, `invalid_redirect_uri`.

@@ -144,8 +144,9 @@ struct Acting {
     token: String,
 }
 
-/// `POST /v1/app-store/bridge/fetch`: Makes a call for an app's page, and answers what it answered inside
-/// a 200.
+/// `POST /v1/app-store/bridge/fetch` (`fetchThroughBridge`): Call the API for an embedded page.
+///
+/// Makes a call for an app's page, and answers what it answered inside a 200.
 ///
 /// # Errors
 /// `absolute_url_refused`, `path_not_allowed` (also for an app whose server would be this service),

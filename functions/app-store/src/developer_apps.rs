@@ -85,7 +85,9 @@ pub struct AppsQuery {
     status: Option<AppStatus>,
 }
 
-/// `GET /v1/app-store/developers/apps`: Lists the caller's own apps, the newest first.
+/// `GET /v1/app-store/developers/apps` (`listDeveloperApps`): List your own apps.
+///
+/// Lists the caller's own apps, the newest first.
 pub async fn list(
     developer: Developer,
     State(app): State<App>,
@@ -149,7 +151,9 @@ pub struct AppSecretsView {
     webhook_secret: Option<String>,
 }
 
-/// `POST /v1/app-store/developers/apps`: Makes an app; its secrets are shown this once.
+/// `POST /v1/app-store/developers/apps` (`createDeveloperApp`): Create an app.
+///
+/// Makes an app; its secrets are shown this once.
 ///
 /// With its OAuth client and its slug, in one transaction.
 ///
@@ -288,7 +292,9 @@ fn judge_pkce(confidential: bool, require_pkce: bool) -> Option<FieldError> {
     (!confidential && !require_pkce).then(|| FieldError { pointer: "/require_pkce".into(), fault })
 }
 
-/// `GET /v1/app-store/developers/apps/{id}`: Shows one of the caller's own apps.
+/// `GET /v1/app-store/developers/apps/{id}` (`getDeveloperApp`): Get one of your own apps.
+///
+/// Secrets are never part of the response.
 ///
 /// # Errors
 /// `not_found`.

@@ -17,7 +17,9 @@ use platform::developer::{
     DEVELOPER_REGISTERED, DEVELOPER_UPDATED, Developer, DeveloperStatus, DeveloperView,
 };
 
-/// `GET /v1/app-store/developers/register`: Shows the caller's own profile.
+/// `GET /v1/app-store/developers/register` (`getDeveloperProfile`): Get your developer profile.
+///
+/// Merchants without one are answered `not_registered`.
 ///
 /// # Errors
 /// `not_registered`.
@@ -84,7 +86,9 @@ impl Rules for RegisterDeveloperRequest {
     }
 }
 
-/// `POST /v1/app-store/developers/register`: Makes the account a developer's.
+/// `POST /v1/app-store/developers/register` (`createDeveloperProfile`): Register as a developer.
+///
+/// Makes the account a developer's.
 ///
 /// # Errors
 /// `already_registered`.
@@ -133,7 +137,7 @@ pub struct UpdateDeveloperRequest {
     country: Option<Country>,
 }
 
-/// `PATCH /v1/app-store/developers/me`: Changes the caller's profile.
+/// `PATCH /v1/app-store/developers/me` (`updateDeveloperProfile`): Update your developer profile.
 ///
 /// Another name or country must be verified anew (our choice).
 ///

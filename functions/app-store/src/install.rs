@@ -63,7 +63,7 @@ impl InstallResponse {
     }
 }
 
-/// `POST /v1/app-store/apps/{id}/install`: Installs an app on the store.
+/// `POST /v1/app-store/apps/{id}/install` (`installApp`): Install an app on a store.
 ///
 /// It is pending until it is authorized, or active at once when it asks for no scopes. Choosing a
 /// pending app again changes nothing and answers 200 (our choice).
@@ -148,7 +148,9 @@ pub struct InstallationsQuery {
     status: Option<InstallationStatus>,
 }
 
-/// `GET /v1/app-store/installations`: Lists the store's installations.
+/// `GET /v1/app-store/installations` (`listInstallations`): List installations of a store.
+///
+/// Apps see their own installation alone.
 pub async fn list(
     admin: Admin,
     State(app): State<App>,
@@ -163,7 +165,9 @@ pub async fn list(
     paging.answer(&app, &wanted, admits, |each| each.view()).await
 }
 
-/// `GET /v1/app-store/installations/{id}`: Shows an installation.
+/// `GET /v1/app-store/installations/{id}` (`getInstallation`): Get an installation.
+///
+/// The response has its status and the granted scopes.
 ///
 /// # Errors
 /// `not_found`, also for another store's.
@@ -200,8 +204,10 @@ impl From<Event> for AccessView {
     }
 }
 
-/// `GET /v1/app-store/installations/{id}/access-log`: Lists what happened to the installation,
-/// the newest first.
+/// `GET /v1/app-store/installations/{id}/access-log` (`listInstallationAccessLog`):
+/// List the access log of an installation.
+///
+/// Lists what happened to the installation, the newest first.
 ///
 /// Authorizations, tokens issued and revoked, suspensions. Kept as long as events.
 ///
@@ -228,7 +234,9 @@ pub struct InstallationScopesView {
     registered: Vec<ScopeView>,
 }
 
-/// `GET /v1/app-store/installations/{id}/scopes`: Explains granted and registered scopes.
+/// `GET /v1/app-store/installations/{id}/scopes` (`getInstallationScopes`): Get the scopes of an installation.
+///
+/// Explains granted and registered scopes.
 ///
 /// # Errors
 /// `not_found`, also for another store's.

@@ -33,7 +33,7 @@ impl ReasonRequest {
     }
 }
 
-/// `POST /v1/app-store/installations/{id}/uninstall`: Uninstalls an app.
+/// `POST /v1/app-store/installations/{id}/uninstall` (`uninstallApp`): Uninstall an app from a store.
 ///
 /// Every token is dead with the next request, and the app's webhook subscriptions on the store are
 /// gone, in one transaction.
@@ -65,8 +65,9 @@ pub async fn uninstall(
     .await
 }
 
-/// `POST /v1/app-store/installations/{id}/suspend`: Suspends an installation: its tokens are refused
-/// until it is resumed.
+/// `POST /v1/app-store/installations/{id}/suspend` (`suspendInstallation`): Suspend an installation.
+///
+/// Suspends an installation: its tokens are refused until it is resumed.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`.
@@ -80,7 +81,9 @@ pub async fn suspend(
     act(&admin, &app, &id, &APP_SUSPENDED, suspend, uncount).await
 }
 
-/// `POST /v1/app-store/installations/{id}/resume`: Ends the suspension of an installation.
+/// `POST /v1/app-store/installations/{id}/resume` (`resumeInstallation`): Resume a suspended installation.
+///
+/// Tokens that have not expired work again.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`; `app_not_published` when its developer has deleted the app.
@@ -92,7 +95,8 @@ pub async fn resume(
     act(&admin, &app, &id, &APP_RESUMED, Installation::resume, count).await
 }
 
-/// `POST /v1/app-store/installations/{id}/tokens/revoke`: Revokes every token of an installation.
+/// `POST /v1/app-store/installations/{id}/tokens/revoke` (`revokeInstallationTokens`):
+/// Revoke all tokens of an installation.
 ///
 /// The app stays installed and must be authorized again before it can act.
 ///

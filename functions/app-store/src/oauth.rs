@@ -121,7 +121,7 @@ impl ClientCredentials {
     }
 }
 
-/// `POST /v1/app-store/oauth/token`: Exchanges a code or a refresh token for an access token.
+/// `POST /v1/app-store/oauth/token` (`createToken`): Exchange a code or a refresh token for an access token.
 ///
 /// Checks in the order of docs/conventions.md §9: parse, client, code hash, client match, redirect
 /// match, PKCE, expiry, conditional redemption.

@@ -157,7 +157,9 @@ pub struct PartnerDashboard {
     errors: Vec<Trouble>,
 }
 
-/// `GET /v1/app-store/partners/dashboard`: Shows the caller's apps in numbers.
+/// `GET /v1/app-store/partners/dashboard` (`getPartnerDashboard`): Get the figures of your apps.
+///
+/// Shows the caller's apps in numbers.
 ///
 /// Counters follow events
 /// within seconds; days are UTC days, and whole.

@@ -24,7 +24,7 @@ pub struct SuspendAppRequest {
     reason: Text<1, 2000>,
 }
 
-/// `POST /v1/app-store/apps/{id}/suspend`: Suspends an app everywhere.
+/// `POST /v1/app-store/apps/{id}/suspend` (`suspendApp`): Suspend an app on all stores.
 ///
 /// With the next request the app is in no catalogue, nobody can install or authorize it, no code or
 /// refresh token of it is redeemed, every token of it is refused, and it hears of nothing that
@@ -50,7 +50,7 @@ pub async fn suspend(
 #[derive(Debug, Clone)]
 pub struct ResumeAppRequest {}
 
-/// `POST /v1/app-store/apps/{id}/resume`: Ends the suspension of an app.
+/// `POST /v1/app-store/apps/{id}/resume` (`resumeApp`): Resume a suspended app.
 ///
 /// It is where it was before, and its tokens that have not expired act again.
 ///

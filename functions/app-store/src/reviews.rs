@@ -43,8 +43,9 @@ pub struct AppReviewSummary {
     rating: AppRating,
 }
 
-/// `GET /v1/app-store/apps/{id}/reviews`: Lists a published app's reviews, the newest first, with
-/// what they add up to.
+/// `GET /v1/app-store/apps/{id}/reviews` (`listAppReviews`): List reviews of an app.
+///
+/// Lists a published app's reviews, the newest first, with what they add up to.
 ///
 /// # Errors
 /// `not_found`.
@@ -79,7 +80,9 @@ pub struct ReviewAppRequest {
     body: Text<1, 5000>,
 }
 
-/// `POST /v1/app-store/apps/{id}/reviews`: Reviews an app that the store uses, once.
+/// `POST /v1/app-store/apps/{id}/reviews` (`createAppReview`): Create a review of an app.
+///
+/// Reviews an app that the store uses, once.
 ///
 /// # Errors
 /// `not_installed`, unless the store's installation is active; `already_reviewed`; `not_found`.
@@ -117,7 +120,9 @@ pub struct EditAppReviewRequest {
     body: Option<Text<1, 5000>>,
 }
 
-/// `PATCH /v1/app-store/apps/{id}/reviews/{rid}`: Changes the store's review.
+/// `PATCH /v1/app-store/apps/{id}/reviews/{rid}` (`updateAppReview`): Update the store's review of an app.
+///
+/// The app's rating follows.
 ///
 /// # Errors
 /// `not_found`, also for another store's review; `precondition_failed`.
@@ -139,7 +144,9 @@ pub async fn edit(
         .await
 }
 
-/// `DELETE /v1/app-store/apps/{id}/reviews/{rid}`: Takes the store's review back.
+/// `DELETE /v1/app-store/apps/{id}/reviews/{rid}` (`deleteAppReview`): Delete the store's review of an app.
+///
+/// It no longer counts in the app's rating.
 ///
 /// # Errors
 /// `not_found`, also for another store's review; `precondition_failed`.
@@ -182,8 +189,9 @@ pub struct ReplyToReviewRequest {
     body: Text<1, 5000>,
 }
 
-/// `POST /v1/app-store/apps/{id}/reviews/{rid}/reply`: Answers a review of the caller's app, in
-/// place of an earlier answer.
+/// `POST /v1/app-store/apps/{id}/reviews/{rid}/reply` (`replyToAppReview`): Reply to a review of your app.
+///
+/// Answers a review of the caller's app, in place of an earlier answer.
 ///
 /// # Errors
 /// `not_found`, also for the review of another developer's app.

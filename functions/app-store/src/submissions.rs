@@ -33,7 +33,9 @@ pub struct SubmissionsQuery {
     status: Option<SubmissionStatus>,
 }
 
-/// `GET /v1/app-store/developers/apps/{id}/submissions`: Lists the app's submissions, the newest first.
+/// `GET /v1/app-store/developers/apps/{id}/submissions` (`listAppSubmissions`): List submissions of an app.
+///
+/// Lists the app's submissions, the newest first.
 ///
 /// # Errors
 /// `not_found`.
@@ -107,7 +109,8 @@ impl From<SubmitRequest> for Proposal {
     }
 }
 
-/// `POST /v1/app-store/developers/apps/{id}/submissions`: Submits a version of the app.
+/// `POST /v1/app-store/developers/apps/{id}/submissions` (`createAppSubmission`):
+/// Submit a version of an app for review.
 ///
 /// Every automatic check must let it pass. One submission at a time.
 ///
@@ -146,7 +149,9 @@ pub async fn submit(
     .await
 }
 
-/// `GET /v1/app-store/developers/apps/{id}/submissions/{sid}`: Shows a submission.
+/// `GET /v1/app-store/developers/apps/{id}/submissions/{sid}` (`getAppSubmission`): Get a submission of an app.
+///
+/// The response has its status and the reviewer's notes.
 ///
 /// # Errors
 /// `not_found`.
@@ -160,7 +165,10 @@ pub async fn show(
     Ok(found.shown())
 }
 
-/// `POST /v1/app-store/developers/apps/{id}/submissions/{sid}/withdraw`: Withdraws a submission.
+/// `POST /v1/app-store/developers/apps/{id}/submissions/{sid}/withdraw` (`withdrawAppSubmission`):
+/// Withdraw a submission.
+///
+/// The app can then be changed and submitted again.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`.
@@ -196,7 +204,9 @@ async fn save(
         .await
 }
 
-/// `GET /v1/app-store/submissions`: Lists the operators' queue, the oldest first.
+/// `GET /v1/app-store/submissions` (`listSubmissions`): List app submissions in the review queue.
+///
+/// Lists the operators' queue, the oldest first.
 ///
 /// Those that wait, unless another status is asked for.
 pub async fn queue(
@@ -210,7 +220,7 @@ pub async fn queue(
     paging.answer(&app, &wanted, |_| true, |each: Submission| each.view()).await
 }
 
-/// `POST /v1/app-store/submissions/{sid}/approve`: Approves a submission.
+/// `POST /v1/app-store/submissions/{sid}/approve` (`approveSubmission`): Approve an app submission.
 ///
 /// What was submitted becomes the app's listing, configuration and approved version, and a published
 /// app changes with it. A first approval does
@@ -229,7 +239,9 @@ pub async fn approve(
     decide(&operator, &app, &id, if_match, decision, &ask.notes()).await
 }
 
-/// `POST /v1/app-store/submissions/{sid}/reject`: Refuses a submission, with reasons.
+/// `POST /v1/app-store/submissions/{sid}/reject` (`rejectSubmission`): Reject an app submission with reasons.
+///
+/// The developer reads the reasons with the submission.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`, `precondition_failed`.
@@ -244,7 +256,10 @@ pub async fn reject(
     decide(&operator, &app, &id, if_match, decision, &ask.notes()).await
 }
 
-/// `POST /v1/app-store/submissions/{sid}/request-changes`: Asks for changes, to be submitted anew.
+/// `POST /v1/app-store/submissions/{sid}/request-changes` (`requestSubmissionChanges`):
+/// Request changes to an app submission.
+///
+/// Asks for changes, to be submitted anew.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`, `precondition_failed`.

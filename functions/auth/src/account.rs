@@ -26,7 +26,9 @@ use serde::Serialize;
 
 use crate::mfa;
 
-/// `GET /v1/auth/me`: The account of who is signed in.
+/// `GET /v1/auth/me` (`getAccount`): Get the account of the signed-in merchant.
+///
+/// The response has the account, and whether its address and second factor are confirmed.
 pub(crate) async fn get(
     caller: caller::Merchant,
     State(app): State<App>,
@@ -58,7 +60,7 @@ pub(crate) struct UpdateAccountRequest {
     totp: Option<Text<1, 100>>,
 }
 
-/// `PATCH /v1/auth/me`: Changes the account.
+/// `PATCH /v1/auth/me` (`updateAccount`): Update the account.
 ///
 /// Another address needs the current password, or where there is none a one-time code of
 /// `POST /v1/auth/signin/otp`, in `one_time_code`; it takes effect at once, unverified, and the former
@@ -157,7 +159,7 @@ pub(crate) struct AccountDeletion {
     delete_at: Timestamp,
 }
 
-/// `DELETE /v1/auth/me`: Deletes the account.
+/// `DELETE /v1/auth/me` (`deleteAccount`): Delete the account.
 ///
 /// Every session ends now, it is removed in 30 days, and until then nobody else can take its address
 /// (our choice). An address that was never proven is free at once, and nobody is told: it may be a

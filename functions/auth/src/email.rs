@@ -91,7 +91,7 @@ pub(crate) struct EmailVerified {
     has_password: bool,
 }
 
-/// `POST /v1/auth/email/verify`: Proves the address of an account.
+/// `POST /v1/auth/email/verify` (`verifyEmail`): Verify the e-mail address of an account.
 ///
 /// The token works once, until the address is proven, and only for the address it was mailed to.
 ///
@@ -160,7 +160,7 @@ pub(crate) async fn set_up_anew(
     Mail::sealed(app, &content, now).await
 }
 
-/// `POST /v1/auth/email/verify/resend`: Mails the link again.
+/// `POST /v1/auth/email/verify/resend` (`resendEmailVerification`): Send the verification mail again.
 ///
 /// The answer and the work are the same for an address without an account, and for one that is
 /// verified.

@@ -139,7 +139,9 @@ pub(crate) struct EnrolRequest {
     one_time_code: Option<ShownCode>,
 }
 
-/// `POST /v1/auth/mfa/totp`: Makes a secret for an authenticator program, and ten recovery codes.
+/// `POST /v1/auth/mfa/totp` (`createTotp`): Create a second factor and recovery codes.
+///
+/// Makes a secret for an authenticator program, and ten recovery codes.
 ///
 /// They are shown this once, and count once a code has come back; until then another request
 /// replaces them.
@@ -190,7 +192,9 @@ pub(crate) struct MfaConfirmed {
     recovery_codes_left: usize,
 }
 
-/// `POST /v1/auth/mfa/totp/confirm`: Switches the second factor on. Sessions live on.
+/// `POST /v1/auth/mfa/totp/confirm` (`confirmTotp`): Confirm the second factor.
+///
+/// Switches the second factor on. Sessions live on.
 ///
 /// # Errors
 /// `mfa_enabled`; `invalid_or_expired_code`, also an hour after the secret was made, and without one;
@@ -227,7 +231,9 @@ pub(crate) struct RemoveMfaRequest {
     one_time_code: Option<ShownCode>,
 }
 
-/// `DELETE /v1/auth/mfa/totp`: Switches the second factor off.
+/// `DELETE /v1/auth/mfa/totp` (`disableTotp`): Disable the second factor.
+///
+/// Recovery codes are deleted with it.
 ///
 /// # Errors
 /// `not_found` without one; `invalid_credentials`, `invalid_or_expired_code`, `too_many_attempts`.

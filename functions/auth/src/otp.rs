@@ -22,7 +22,7 @@ use crate::mfa;
 use crate::session::{self, SignedIn};
 use crate::signin::{begin, finish};
 
-/// `POST /v1/auth/signin/otp`: Mails a code to sign in with.
+/// `POST /v1/auth/signin/otp` (`requestSignInCode`): Request a sign-in code by mail.
 ///
 /// For an address without an account the answer and the work are the same: a challenge is written
 /// that nothing can pass.
@@ -62,7 +62,9 @@ impl Rules for VerifyCodeRequest {
     }
 }
 
-/// `POST /v1/auth/signin/otp/verify`: Begins a session for the right code, once.
+/// `POST /v1/auth/signin/otp/verify` (`verifySignInCode`): Sign in with a mailed code.
+///
+/// Begins a session for the right code, once.
 ///
 /// A code that is the first to prove the account's address makes the account its reader's: the
 /// password and the sessions of whoever set it up end.

@@ -12,7 +12,9 @@ use identity::merchant::{Merchant, Platform};
 use identity::notifications;
 use platform::caller;
 
-/// `POST /v1/auth/password/reset`: Mails a link that sets a new password.
+/// `POST /v1/auth/password/reset` (`requestPasswordReset`): Request a password reset mail.
+///
+/// Mails a link that sets a new password.
 ///
 /// The answer and the work are the same for an address without an account: a link is written that
 /// leads nowhere.
@@ -30,7 +32,9 @@ pub(crate) async fn reset(
     password::reset::<Merchant>(&app, (&Platform, &ask.email), &inbound, content).await
 }
 
-/// `POST /v1/auth/password/update`: Sets a new password, by reset token or by session.
+/// `POST /v1/auth/password/update` (`updatePassword`): Update a password by reset token or session.
+///
+/// Other sessions of the account end.
 ///
 /// # Errors
 /// `invalid_or_expired_token`; `unauthenticated` with neither; `invalid_token`, `account_disabled`,

@@ -158,7 +158,9 @@ struct OwnStore {
     role: Role,
 }
 
-/// `GET /v1/auth/custom/session`: Says whether the credential is good, for whom, and on which stores.
+/// `GET /v1/auth/custom/session` (`getSession`): Check a credential and list its stores.
+///
+/// Says whether the credential is good, for whom, and on which stores.
 ///
 /// # Errors
 /// `session_inactive`, with `active: false`.
@@ -215,7 +217,9 @@ ground::view! {
     }
 }
 
-/// `GET /v1/auth/sessions`: Lists the account's live sessions, newest first.
+/// `GET /v1/auth/sessions` (`listSessions`): List live sessions of the account.
+///
+/// Lists the account's live sessions, newest first.
 pub(crate) async fn list(
     caller: caller::Merchant,
     State(app): State<App>,
@@ -228,7 +232,9 @@ pub(crate) async fn list(
     paging.answer(&app, &authentication::sessions(account), is_alive, view).await
 }
 
-/// `DELETE /v1/auth/sessions/{id}`: Ends one of the account's sessions, the current one included.
+/// `DELETE /v1/auth/sessions/{id}` (`deleteSession`): End a session of the account.
+///
+/// Ends one of the account's sessions, the current one included.
 ///
 /// # Errors
 /// `not_found`.
@@ -245,7 +251,9 @@ pub(crate) async fn end(
         .await
 }
 
-/// `POST /v1/auth/session/refresh`: Exchanges the session's token for a new one.
+/// `POST /v1/auth/session/refresh` (`refreshSession`): Refresh a session token.
+///
+/// Exchanges the session's token for a new one.
 ///
 /// The old one dies in the same transaction. Of several requests with one token, one gets the new one.
 ///

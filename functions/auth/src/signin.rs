@@ -89,7 +89,9 @@ fn given_or<T: FromText>(given: Option<T>, otherwise: &str) -> Result<T, Problem
     }
 }
 
-/// `POST /v1/auth/signup`: Opens an account, signed in, and optionally its first store.
+/// `POST /v1/auth/signup` (`signUp`): Sign up a merchant.
+///
+/// Opens an account, signed in, and optionally its first store.
 ///
 /// One transaction (docs/data-model.md §10).
 ///
@@ -204,7 +206,7 @@ impl SigninRequest {
     }
 }
 
-/// `POST /v1/auth/signin`: Begins a session for the right password.
+/// `POST /v1/auth/signin` (`signIn`): Sign in with a password.
 ///
 /// And for the right code, where the account has a second factor. That may come later, with the token
 /// of `mfa_required`.
@@ -265,7 +267,9 @@ pub(crate) async fn finish(
         .await
 }
 
-/// `POST /v1/auth/signout`: Ends the session, and with it the embedded tokens bound to it.
+/// `POST /v1/auth/signout` (`signOut`): Sign out.
+///
+/// Ends the session, and with it the embedded tokens bound to it.
 ///
 /// With `all`, ends every session.
 pub(crate) async fn signout(

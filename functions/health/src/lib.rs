@@ -111,8 +111,10 @@ struct Readiness {
 /// How the function is; 503 when something that it needs fails.
 type HealthReply = Either<NoStore<Json<Health>>, NoStore<Typed<503, Health>>>;
 
-/// `GET /health`: Says that the function answers, and with `?deep=1`, for operators, that what it
-/// needs does. Shows no store's data.
+/// `GET /health` (`getHealth`): Check that the service answers.
+///
+/// Says that the function answers, and with `?deep=1`, for operators, that what it needs does. Shows no
+/// store's data.
 ///
 /// # Errors
 /// With `deep`, `unauthenticated`, `invalid_token`, `account_disabled`, `operator_required`.
@@ -173,7 +175,9 @@ impl Readiness {
 /// What every route takes and answers, as it was when this was built.
 const DOCUMENT: &[u8] = include_bytes!("../../../docs/openapi.json");
 
-/// `GET /v1/openapi.json`: Serves the OpenAPI document of every route.
+/// `GET /v1/openapi.json` (`getOpenApiDocument`): Get the OpenAPI document.
+///
+/// Serves the OpenAPI document of every route.
 async fn openapi(_: Public) -> Result<File, Problem> {
     Ok(File::new("application/json", DOCUMENT.to_vec()))
 }

@@ -63,7 +63,8 @@ pub fn document(root: &Path) -> Result<Value, AnyError> {
             let example = example.unwrap_or_default();
             let mut operation = operation::of(described, documentation, &example, &mut schemas);
             operation.insert("tags".to_owned(), json!([family]));
-            let id = operation_id(handler, row.path, &mut ids);
+            let id = documentation.operation_id.as_deref().unwrap_or_default();
+            faults.extend(misnamed(handler, id, &mut ids));
             operation.insert("operationId".to_owned(), id.into());
             let path = paths.entry(row.path).or_insert_with(|| json!({}));
             if let Value::Object(path) = path {
@@ -125,16 +126,28 @@ fn misplaced(
     }
 }
 
-/// `orders_refunds_show`: where the handler stands, without what is said twice. A handler of several
-/// rows is told apart by its path.
-fn operation_id(handler: &str, path: &str, taken: &mut BTreeSet<String>) -> String {
-    let mut parts: Vec<&str> = handler.split("::").collect();
-    parts.dedup();
-    let mut id = parts.join("_");
-    if !taken.insert(id.clone()) {
-        let path = path.trim_start_matches("/v1/").replace(['/', '-', '.'], "_");
-        id = format!("{id}_{}", path.replace(['{', '}'], ""));
-        taken.insert(id.clone());
+/// Verbs with which the names of operations begin: one for each act.
+const VERBS: &[&str] = &[
+    "abort", "accept", "acknowledge", "activate", "adjust", "approve", "authorize", "bulk",
+    "calculate", "cancel", "capture", "challenge", "check", "close", "confirm", "create",
+    "credit", "deactivate", "debit", "delete", "deliver", "deny", "disable", "discard",
+    "download", "enable", "exchange", "fetch", "fulfill", "get", "hold", "install",
+    "introspect", "invite", "list", "lookup", "mark", "merge", "mitigate", "move", "pause",
+    "preview", "promote", "publish", "purchase", "receive", "recover", "redact", "redeliver",
+    "redrive", "refresh", "refund", "register", "reject", "release", "remove", "reopen",
+    "reply", "request", "requeue", "resend", "resolve", "resume", "return", "revoke",
+    "rollback", "rotate", "send", "set", "sign", "start", "submit", "suspend", "sync", "test",
+    "uninstall", "unpublish", "update", "upgrade", "upload", "verify", "void", "withdraw",
+];
+
+/// What is wrong with the name of an operation: it is `listOrders` in form, begins with a verb of the list, and
+/// names no other operation.
+fn misnamed(handler: &str, id: &str, taken: &mut BTreeSet<String>) -> Option<String> {
+    let verb = id.split(|letter: char| letter.is_ascii_uppercase()).next().unwrap_or_default();
+    let is_camel = id.chars().all(|letter| letter.is_ascii_alphanumeric());
+    if !is_camel || !VERBS.contains(&verb) {
+        return Some(format!("{handler}: `{id}` is not the name of an operation"));
     }
-    id
+    let is_new = taken.insert(id.to_owned());
+    (!is_new).then(|| format!("{handler}: another operation is called `{id}`"))
 }

@@ -48,7 +48,8 @@ async fn act<S: Required>(
     .await
 }
 
-/// `POST /v1/operations/webhook-subscriptions/{id}/enable`: Switches a subscription on.
+/// `POST /v1/operations/webhook-subscriptions/{id}/enable` (`enableWebhookSubscription`):
+/// Enable a webhook subscription.
 ///
 /// Also after the service switched it off; it starts with a clean bill of health.
 ///
@@ -64,7 +65,8 @@ pub(crate) async fn enable(
     act(&app, &caller, &id, if_match, Subscription::enable).await
 }
 
-/// `POST /v1/operations/webhook-subscriptions/{id}/disable`: Switches a subscription off.
+/// `POST /v1/operations/webhook-subscriptions/{id}/disable` (`disableWebhookSubscription`):
+/// Disable a webhook subscription.
 ///
 /// What is on its way is cancelled when it comes up.
 ///
@@ -114,8 +116,10 @@ pub(crate) struct TestRequest {
     dry_run: Flag,
 }
 
-/// `POST /v1/operations/webhook-subscriptions/{id}/test`: Sends a sample, once, also while the
-/// subscription is off.
+/// `POST /v1/operations/webhook-subscriptions/{id}/test` (`testWebhookSubscription`):
+/// Send a test event to a subscription.
+///
+/// Sends a sample, once, also while the subscription is off.
 ///
 /// Nothing is held against the receiver: 202. With `dry_run`, 200 with the exact headers and body
 /// that would be sent, the values of custom headers masked; of a queue's message the attributes.
@@ -235,7 +239,8 @@ pub(crate) struct RotateWebhookSecretRequest {
     secret: Option<OwnSecret>,
 }
 
-/// `POST /v1/operations/webhook-subscriptions/{id}/secret/rotate`: Replaces the signing secret.
+/// `POST /v1/operations/webhook-subscriptions/{id}/secret/rotate` (`rotateWebhookSecret`):
+/// Rotate the signing secret.
 ///
 /// The new one is shown this once. Until the grace ends `webhook-signature` carries both, and
 /// `X-Service-Hmac-SHA256` stays on the old one (docs/conventions.md §10).
@@ -268,8 +273,10 @@ pub(crate) async fn rotate(
     .await
 }
 
-/// `POST /v1/operations/webhook-subscriptions/{id}/secret/promote`: Ends a rotation: the new secret
-/// alone signs from now on (docs/conventions.md §10).
+/// `POST /v1/operations/webhook-subscriptions/{id}/secret/promote` (`promoteWebhookSecret`):
+/// Promote the new signing secret.
+///
+/// Ends a rotation: the new secret alone signs from now on (docs/conventions.md §10).
 ///
 /// # Errors
 /// `not_found`; `insufficient_scope` for events that the caller cannot read;

@@ -50,7 +50,9 @@ impl Rules for AuditQuery {
     }
 }
 
-/// `GET /v1/operations/audit-log`: Lists what was done on the store, the newest first.
+/// `GET /v1/operations/audit-log` (`listAuditLog`): List the audit log of a store.
+///
+/// Lists what was done on the store, the newest first.
 pub(crate) async fn list(
     caller: Admin,
     State(app): State<App>,

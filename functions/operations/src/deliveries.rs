@@ -54,7 +54,9 @@ impl Rules for DeliveriesQuery {
     }
 }
 
-/// `GET /v1/operations/webhook-deliveries`: Lists the store's webhook deliveries, the newest first.
+/// `GET /v1/operations/webhook-deliveries` (`listWebhookDeliveries`): List webhook deliveries.
+///
+/// Lists the store's webhook deliveries, the newest first.
 ///
 /// An app sees those to its own subscriptions.
 pub(crate) async fn list(
@@ -135,7 +137,9 @@ async fn find_readable<S: Required>(
     Ok(found)
 }
 
-/// `GET /v1/operations/webhook-deliveries/{id}`: Shows a webhook delivery.
+/// `GET /v1/operations/webhook-deliveries/{id}` (`getWebhookDelivery`): Get a webhook delivery.
+///
+/// The response has its status and its last attempt.
 ///
 /// # Errors
 /// `not_found`, also for another app's.
@@ -148,8 +152,10 @@ pub(crate) async fn show(
     Ok(Json::new(&DeliveryView::from(&delivery)).version(delivery.version))
 }
 
-/// `GET /v1/operations/webhook-deliveries/{id}/attempts`: Lists the attempts of a delivery, the first
-/// first.
+/// `GET /v1/operations/webhook-deliveries/{id}/attempts` (`listWebhookAttempts`):
+/// List attempts of a webhook delivery.
+///
+/// Lists the attempts of a delivery, the first first.
 ///
 /// Each has the status, the duration, the class of the error, and the first 16 KB of the answer
 /// (docs/conventions.md §10).
@@ -179,7 +185,7 @@ pub(crate) async fn attempts(
     paging.finish(&app, shown, |attempt| AttemptView::from(&attempt)).await
 }
 
-/// `POST /v1/operations/webhook-deliveries/{id}/redeliver`: Sends an event again.
+/// `POST /v1/operations/webhook-deliveries/{id}/redeliver` (`redeliverWebhook`): Redeliver an event.
 ///
 /// A new delivery of the same event, which receivers know by its event id.
 ///
@@ -229,7 +235,10 @@ pub(crate) async fn redeliver(
     Ok(answer)
 }
 
-/// `DELETE /v1/operations/webhook-deliveries/{id}/content`: Removes what was recorded of the answers.
+/// `DELETE /v1/operations/webhook-deliveries/{id}/content` (`deleteWebhookDeliveryContent`):
+/// Delete the recorded responses of a delivery.
+///
+/// Removes what was recorded of the answers.
 ///
 /// The delivery can never be sent again. When the store's owner asks, the event's
 /// payload goes too, for every delivery of it; an app cannot take that from the others (our

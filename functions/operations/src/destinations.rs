@@ -138,8 +138,11 @@ pub(crate) struct ConfirmRequest {
     token: Text<1, 200>,
 }
 
-/// `POST /v1/operations/webhook-subscriptions/{id}/confirm`: Brings back the token of the challenge, which shows
-/// that the queue is its owner's: events go there from then on.
+/// `POST /v1/operations/webhook-subscriptions/{id}/confirm` (`confirmWebhookSubscription`):
+/// Confirm the ownership of a queue.
+///
+/// Brings back the token of the challenge, which shows that the queue is its owner's: events go there from
+/// then on.
 ///
 /// The same token again changes nothing. A wrong one is counted; after five the challenge is void.
 ///
@@ -170,8 +173,10 @@ pub(crate) async fn confirm(
     .await
 }
 
-/// `POST /v1/operations/webhook-subscriptions/{id}/challenge`: Sends another challenge to a queue that is not
-/// confirmed; the token of the one before is void.
+/// `POST /v1/operations/webhook-subscriptions/{id}/challenge` (`challengeWebhookSubscription`):
+/// Send a new challenge to a queue.
+///
+/// Sends another challenge to a queue that is not confirmed; the token of the one before is void.
 ///
 /// # Errors
 /// `not_found`; `insufficient_scope` for events that the caller cannot read; `queue_unreachable`;

@@ -13,8 +13,10 @@ use http::header;
 /// The catalogue changes with a release only.
 const CACHED: &str = "public, max-age=300";
 
-/// `GET /v1/operations/event-types`: Lists every event, with the scope an app needs for it, the JSON
-/// Schema of its body, and an example (docs/conventions.md §10).
+/// `GET /v1/operations/event-types` (`listEventTypes`): List event types.
+///
+/// Lists every event, with the scope an app needs for it, the JSON Schema of its body, and an example
+/// (docs/conventions.md §10).
 pub(crate) async fn list(
     _: Public,
     State(app): State<App>,
@@ -25,7 +27,9 @@ pub(crate) async fn list(
     Ok(paging.whole(&app, all, name).await?.header(header::CACHE_CONTROL, CACHED))
 }
 
-/// `GET /v1/operations/event-types/{type}`: Shows an event (docs/conventions.md §10).
+/// `GET /v1/operations/event-types/{type}` (`getEventType`): Get an event type.
+///
+/// The response has the scope that it needs, the JSON Schema of its body and an example.
 ///
 /// # Errors
 /// `not_found`.

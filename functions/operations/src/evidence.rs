@@ -81,7 +81,9 @@ pub(crate) struct EvidenceQuery {
     since: Option<Timestamp>,
 }
 
-/// `GET /v1/operations/reliability-evidence`: Lists the evidence, the newest first.
+/// `GET /v1/operations/reliability-evidence` (`listEvidence`): List reliability evidence.
+///
+/// Lists the evidence, the newest first.
 ///
 /// A store sees the platform's and its own.
 pub(crate) async fn list(
@@ -103,7 +105,9 @@ pub(crate) async fn list(
     paging.answer_over(&app, &months, is_asked_for, EvidenceView::from).await
 }
 
-/// `GET /v1/operations/reliability-evidence/{id}`: Shows a record with its canonical text and hash.
+/// `GET /v1/operations/reliability-evidence/{id}` (`getEvidence`): Get a record of evidence.
+///
+/// Shows a record with its canonical text and hash.
 ///
 /// # Errors
 /// `not_found`.
@@ -150,8 +154,9 @@ pub(crate) struct ChainCheck {
     next_cursor: Option<String>,
 }
 
-/// `GET /v1/operations/reliability-evidence/verify`: Walks the chain, and names the first record that is
-/// not as it was written.
+/// `GET /v1/operations/reliability-evidence/verify` (`verifyEvidence`): Verify the chain of evidence.
+///
+/// Walks the chain, and names the first record that is not as it was written.
 ///
 /// A record that was changed, taken out or put in is found by its number. A long chain is walked in
 /// parts.

@@ -50,8 +50,9 @@ struct BucketView {
     restore_rate: u32,
 }
 
-/// `GET /v1/operations/rate-limits`: Shows the table of costs, the buckets, and the caller's own as
-/// it is now (docs/conventions.md §5).
+/// `GET /v1/operations/rate-limits` (`getRateLimits`): Get rate limits and their current state.
+///
+/// Shows the table of costs, the buckets, and the caller's own as it is now (docs/conventions.md §5).
 pub(crate) async fn show(
     caller: AnyMember,
     State(app): State<App>,

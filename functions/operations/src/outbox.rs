@@ -78,7 +78,9 @@ impl Rules for OutboxQuery {
     }
 }
 
-/// `GET /v1/operations/outbox`: Lists the store's events, the newest first.
+/// `GET /v1/operations/outbox` (`listEvents`): List events of a store.
+///
+/// Lists the store's events, the newest first.
 pub(crate) async fn list(
     caller: OverseenStore<ReadOperations>,
     State(app): State<App>,
@@ -103,8 +105,9 @@ async fn find<S: Required>(
     Ok((group, ours.ok_or(Code::NotFound)?))
 }
 
-/// `GET /v1/operations/outbox/{id}`: Shows an event with its payload, if the caller's scopes can read
-/// it.
+/// `GET /v1/operations/outbox/{id}` (`getEvent`): Get an event.
+///
+/// Shows an event with its payload, if the caller's scopes can read it.
 ///
 /// An operator sees none: it is the store's business, and its customers'.
 ///
@@ -127,8 +130,9 @@ pub(crate) async fn show(
     Ok(Json::new(&shown).version(event.version))
 }
 
-/// `POST /v1/operations/outbox/{id}/requeue`: Has a failed or discarded event published by the next
-/// sweep.
+/// `POST /v1/operations/outbox/{id}/requeue` (`requeueEvent`): Requeue a failed or discarded event.
+///
+/// Has a failed or discarded event published by the next sweep.
 ///
 /// # Errors
 /// `not_found`; `insufficient_scope` for an event that the caller cannot read; `invalid_state_transition`,
@@ -141,7 +145,9 @@ pub(crate) async fn requeue(
     change(&app, &caller, &id, Event::requeue).await
 }
 
-/// `POST /v1/operations/outbox/{id}/discard`: Keeps an event from being published.
+/// `POST /v1/operations/outbox/{id}/discard` (`discardEvent`): Discard an unpublished event.
+///
+/// Keeps an event from being published.
 ///
 /// # Errors
 /// `not_found`; `insufficient_scope` for an event that the caller cannot read; `invalid_state_transition` when

@@ -67,7 +67,9 @@ pub(crate) struct SignedReceipt {
     claims: ReceiptClaims,
 }
 
-/// `GET /v1/operations/webhook-deliveries/{id}/receipt`: States the last attempt, signed.
+/// `GET /v1/operations/webhook-deliveries/{id}/receipt` (`getWebhookReceipt`): Get a signed receipt of a delivery.
+///
+/// States the last attempt, signed.
 ///
 /// As a compact JWS (RFC 7515 §7.1, ES256) that verifies with the keys of
 /// `GET /v1/app-store/oauth/jwks`, and the same as JSON.

@@ -70,8 +70,10 @@ struct Durations {
     p95: Option<u64>,
 }
 
-/// `POST /v1/operations/webhook-subscriptions/{id}/recover`: Begins a replay of what has failed to reach the
-/// subscription in the range.
+/// `POST /v1/operations/webhook-subscriptions/{id}/recover` (`recoverWebhookSubscription`):
+/// Replay failed deliveries of a subscription.
+///
+/// Begins a replay of what has failed to reach the subscription in the range.
 ///
 /// Asking twice recovers once, because what was sent again no longer matches.
 ///
@@ -100,8 +102,10 @@ pub(crate) async fn recover(
     runtime::begin(&app, &caller, ask, now).await
 }
 
-/// `GET /v1/operations/webhook-subscriptions/{id}/stats`: Counts the deliveries of the last 24 hours by
-/// state, and says how fast the receiver answers.
+/// `GET /v1/operations/webhook-subscriptions/{id}/stats` (`getWebhookSubscriptionStats`):
+/// Get delivery statistics of a subscription.
+///
+/// Counts the deliveries of the last 24 hours by state, and says how fast the receiver answers.
 ///
 /// # Errors
 /// `not_found`.

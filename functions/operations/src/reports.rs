@@ -84,7 +84,9 @@ ground::view! {
     }
 }
 
-/// `GET /v1/operations/certification-reports`: Lists the reports, the newest first.
+/// `GET /v1/operations/certification-reports` (`listReports`): List certification reports.
+///
+/// Lists the reports, the newest first.
 pub(crate) async fn list(
     _: Observer<ReadOperations>,
     State(app): State<App>,
@@ -135,7 +137,9 @@ impl Rules for ReportRequest {
     }
 }
 
-/// `POST /v1/operations/certification-reports`: Issues a report over the evidence of a period.
+/// `POST /v1/operations/certification-reports` (`createReport`): Create a certification report.
+///
+/// Issues a report over the evidence of a period.
 ///
 /// It is signed, and recorded as evidence itself. Before it is, the whole chain of the evidence is walked.
 ///
@@ -198,8 +202,9 @@ pub(crate) struct ReportQuery {
     format: Option<ReportFormat>,
 }
 
-/// `GET /v1/operations/certification-reports/{id}`: Shows a report: as JSON, as a page, or as what was
-/// signed.
+/// `GET /v1/operations/certification-reports/{id}` (`getReport`): Get a certification report.
+///
+/// Shows a report: as JSON, as a page, or as what was signed.
 ///
 /// The page is for who accepts `text/html` rather than JSON. With `format=jws` it is the signed
 /// findings alone, which verify with the keys of `GET /v1/app-store/oauth/jwks`.

@@ -105,7 +105,9 @@ pub(crate) struct SubscriptionsQuery {
     status: Option<SubscriptionStatus>,
 }
 
-/// `GET /v1/operations/webhook-subscriptions`: Lists the webhook subscriptions, the oldest first; never a secret.
+/// `GET /v1/operations/webhook-subscriptions` (`listWebhookSubscriptions`): List webhook subscriptions.
+///
+/// Lists the webhook subscriptions, the oldest first; never a secret.
 pub(crate) async fn list(
     caller: StoreAccess<ReadWebhooks>,
     State(app): State<App>,
@@ -149,7 +151,9 @@ pub(crate) struct CreateSubscriptionRequest {
     secret: Option<OwnSecret>,
 }
 
-/// `POST /v1/operations/webhook-subscriptions`: Subscribes a URL, or a queue, to events.
+/// `POST /v1/operations/webhook-subscriptions` (`createWebhookSubscription`): Create a webhook subscription.
+///
+/// Subscribes a URL, or a queue, to events.
 ///
 /// The answer has the signing secret, which is shown this once. A queue gets a challenge, and nothing else before
 /// its token has come back by `POST …/{id}/confirm`.
@@ -205,7 +209,9 @@ pub(crate) async fn create(
     claim_quota(write, &caller.store.id).answer(answer, now).await
 }
 
-/// `GET /v1/operations/webhook-subscriptions/{id}`: Shows a webhook subscription.
+/// `GET /v1/operations/webhook-subscriptions/{id}` (`getWebhookSubscription`): Get a webhook subscription.
+///
+/// Its secret is never part of the response.
 ///
 /// # Errors
 /// `not_found`, also for another app's.
@@ -244,7 +250,9 @@ pub(crate) struct UpdateSubscriptionRequest {
     enabled: Option<Flag>,
 }
 
-/// `PATCH /v1/operations/webhook-subscriptions/{id}`: Changes a webhook subscription.
+/// `PATCH /v1/operations/webhook-subscriptions/{id}` (`updateWebhookSubscription`): Update a webhook subscription.
+///
+/// It takes the scopes of the events before and after.
 ///
 /// # Errors
 /// `not_found`; `precondition_failed` when `If-Match` names another version; `insufficient_scope` for
@@ -333,7 +341,8 @@ fn apply(
     Ok(after)
 }
 
-/// `DELETE /v1/operations/webhook-subscriptions/{id}`: Deletes a webhook subscription.
+/// `DELETE /v1/operations/webhook-subscriptions/{id}` (`deleteWebhookSubscription`):
+/// Delete a webhook subscription.
 ///
 /// What was on its way to it is cancelled when it comes up.
 ///

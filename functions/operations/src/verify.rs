@@ -98,8 +98,10 @@ pub(crate) struct Gap {
     subscription_id: Option<SubscriptionId>,
 }
 
-/// `GET /v1/operations/outbox/verify`: Holds the outbox against the deliveries: that every event of the
-/// window has its deliveries, and every delivery its event.
+/// `GET /v1/operations/outbox/verify` (`verifyEvents`): Verify events against their deliveries.
+///
+/// Holds the outbox against the deliveries: that every event of the window has its deliveries, and every
+/// delivery its event.
 pub(crate) async fn verify(
     caller: OverseenStore<ReadOperations>,
     State(app): State<App>,

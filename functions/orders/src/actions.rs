@@ -21,7 +21,9 @@ use sales::payment::load::connect;
 use sales::workflows::record_payment;
 use sales::workflows::save_change::Spending;
 
-/// `POST /v1/orders/{id}/close`: done with.
+/// `POST /v1/orders/{id}/close` (`closeOrder`): Close an order.
+///
+/// A closed order leaves the list of open orders; it can be reopened.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`, `precondition_failed`, `version_conflict`.
@@ -35,7 +37,9 @@ pub async fn close(
     act(&caller, &app, &id, if_match, Order::closed, &ORDER_CLOSED).await
 }
 
-/// `POST /v1/orders/{id}/reopen`: opened again.
+/// `POST /v1/orders/{id}/reopen` (`reopenOrder`): Reopen a closed order.
+///
+/// It is listed among open orders again.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`, `precondition_failed`, `version_conflict`.
@@ -49,7 +53,9 @@ pub async fn reopen(
     act(&caller, &app, &id, if_match, Order::reopened, &ORDER_REOPENED).await
 }
 
-/// `POST /v1/orders/{id}/hold`: kept from being fulfilled.
+/// `POST /v1/orders/{id}/hold` (`holdOrder`): Hold the fulfillment of an order.
+///
+/// A held order cannot be fulfilled until it is released.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`, `precondition_failed`, `version_conflict`.
@@ -63,7 +69,9 @@ pub async fn hold(
     act(&caller, &app, &id, if_match, Order::held, &ORDER_HELD).await
 }
 
-/// `POST /v1/orders/{id}/release`: may be fulfilled again.
+/// `POST /v1/orders/{id}/release` (`releaseOrder`): Release an order from its hold.
+///
+/// It can be fulfilled again.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`, `precondition_failed`, `version_conflict`.
@@ -98,8 +106,9 @@ pub struct MarkPaidRequest {
     method: Option<Text<1, 50>>,
 }
 
-/// `POST /v1/orders/{id}/mark-paid`: the money is there, the merchant says. A draft becomes an
-/// order by it.
+/// `POST /v1/orders/{id}/mark-paid` (`markOrderPaid`): Mark an order as paid.
+///
+/// The merchant states that the outstanding amount was received. A draft becomes an order by it.
 ///
 /// # Errors
 /// `not_found`, `order_already_paid`, `amount_mismatch`, `invalid_state_transition`,
@@ -125,8 +134,9 @@ pub async fn mark_paid(
     .await
 }
 
-/// `POST /v1/orders/{id}/confirm`: to be honoured although its money comes later — cash on
-/// delivery, a bank transfer. Its stock becomes its own, and it no longer expires
+/// `POST /v1/orders/{id}/confirm` (`confirmOrder`): Confirm an order that is paid later.
+///
+/// Cash on delivery and bank transfers are examples. Its stock becomes its own, and it no longer expires
 /// (docs/conventions.md §13).
 ///
 /// # Errors
@@ -151,7 +161,9 @@ pub async fn confirm(
     .await
 }
 
-/// `POST /v1/orders/{id}/capture`: takes what the provider has authorized.
+/// `POST /v1/orders/{id}/capture` (`captureOrder`): Capture the authorized payments of an order.
+///
+/// What the provider has authorized is captured.
 ///
 /// # Errors
 /// `not_found`, `not_capturable`, `amount_exceeds_authorized`, `order_already_paid`,

@@ -50,9 +50,11 @@ pub struct CancelledOrder {
     refund: Option<RefundView>,
 }
 
-/// `POST /v1/orders/{id}/cancel`: cancels the order, gives its stock back, and, unless told
-/// otherwise, refunds what was paid. What was authorized, or could still be paid, is voided after
-/// that: a provider that does not answer keeps no order alive.
+/// `POST /v1/orders/{id}/cancel` (`cancelOrder`): Cancel an order.
+///
+/// Cancels the order, gives its stock back, and, unless told otherwise, refunds what was paid. What was
+/// authorized, or could still be paid, is voided after that: a provider that does not answer keeps no order
+/// alive.
 ///
 /// # Errors
 /// `not_found`, `already_fulfilled`, `invalid_state_transition`, `precondition_failed`,

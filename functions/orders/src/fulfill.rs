@@ -137,7 +137,9 @@ impl FulfillmentAnswer {
     }
 }
 
-/// `POST /v1/orders/{id}/fulfill`: lines leave, by line and quantity.
+/// `POST /v1/orders/{id}/fulfill` (`fulfillOrder`): Fulfill lines of an order.
+///
+/// Each line is fulfilled by its quantity, in one or several fulfillments.
 ///
 /// # Errors
 /// `not_found`, `order_not_fulfillable`, `nothing_to_fulfill`, `quantity_exceeds_remaining`,
@@ -224,7 +226,9 @@ async fn is_told(
     Ok(settings.unwrap_or(untouched).notifications.shipping_confirmation)
 }
 
-/// `GET /v1/orders/{id}/fulfillments`: what has left, from the first.
+/// `GET /v1/orders/{id}/fulfillments` (`listFulfillments`): List fulfillments of an order.
+///
+/// Fulfillments come oldest first.
 ///
 /// # Errors
 /// `not_found`, `invalid_cursor`.
@@ -247,7 +251,10 @@ pub struct UpdateRequest {
     tracking: TrackingRequest,
 }
 
-/// `PATCH /v1/orders/{id}/fulfillments/{fulfillment_id}`: how it can be followed.
+/// `PATCH /v1/orders/{id}/fulfillments/{fulfillment_id}` (`updateFulfillment`):
+/// Update the tracking of a fulfillment.
+///
+/// Number, carrier and URL of its tracking can change.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`, `precondition_failed`, `version_conflict`.
@@ -265,8 +272,9 @@ pub async fn update(
     .await
 }
 
-/// `POST /v1/orders/{id}/fulfillments/{fulfillment_id}/cancel`: cancels it; its units are to
-/// be fulfilled again, from where they had left.
+/// `POST /v1/orders/{id}/fulfillments/{fulfillment_id}/cancel` (`cancelFulfillment`): Cancel a fulfillment.
+///
+/// Cancels it; its units are to be fulfilled again, from where they had left.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`, `precondition_failed`, `version_conflict`,
@@ -304,7 +312,10 @@ pub async fn cancel(
     .await
 }
 
-/// `POST /v1/orders/{id}/fulfillments/{fulfillment_id}/deliver`: it is with the customer.
+/// `POST /v1/orders/{id}/fulfillments/{fulfillment_id}/deliver` (`deliverFulfillment`):
+/// Mark a fulfillment as delivered.
+///
+/// The customer is mailed, where the store's settings say so.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`, `precondition_failed`, `version_conflict`.

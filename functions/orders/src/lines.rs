@@ -113,8 +113,10 @@ impl ReturnRequest {
     }
 }
 
-/// `POST /v1/orders/{id}/lines/cancel`: cancels units that have not left, whatever becomes of
-/// their money: that goes back by a refund, before or after. What was not paid need not be paid.
+/// `POST /v1/orders/{id}/lines/cancel` (`cancelOrderLines`): Cancel units of an order.
+///
+/// Cancels units that have not left, whatever becomes of their money: that goes back by a refund, before or
+/// after. What was not paid need not be paid.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`, `quantity_exceeds_remaining`, `precondition_failed`,
@@ -146,8 +148,10 @@ pub async fn cancel(
     .await
 }
 
-/// `POST /v1/orders/{id}/lines/return`: returns units that have left, whatever becomes of their
-/// money: that goes back by a refund, before or after. What was not paid need not be paid.
+/// `POST /v1/orders/{id}/lines/return` (`returnOrderLines`): Return units of an order.
+///
+/// Returns units that have left, whatever becomes of their money: that goes back by a refund, before or
+/// after. What was not paid need not be paid.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`, `quantity_exceeds_remaining`, `precondition_failed`,

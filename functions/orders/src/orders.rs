@@ -97,7 +97,9 @@ impl ListQuery {
     }
 }
 
-/// `GET /v1/orders`: the store's orders, newest first; the one of a number, however old it is.
+/// `GET /v1/orders` (`listOrders`): List orders of a store.
+///
+/// Orders come newest first. With a number, the one order is listed, however old it is.
 ///
 /// # Errors
 /// `invalid_cursor`.
@@ -138,7 +140,9 @@ pub struct OrderDetails {
     refunds: Vec<RefundView>,
 }
 
-/// `GET /v1/orders/{id}`: one order with its fulfilments and refunds, in one query.
+/// `GET /v1/orders/{id}` (`getOrder`): Get an order.
+///
+/// Its fulfillments and refunds are part of the response.
 ///
 /// # Errors
 /// `not_found`.
@@ -228,7 +232,9 @@ impl UpdateRequest {
     }
 }
 
-/// `PATCH /v1/orders/{id}`: its note, labels, e-mail and, until something has left, its address.
+/// `PATCH /v1/orders/{id}` (`updateOrder`): Update an order.
+///
+/// Note, labels and e-mail can change, and the address until something was shipped.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`, `precondition_failed`, `version_conflict`.
@@ -290,9 +296,11 @@ impl TimelineEntry {
     }
 }
 
-/// `GET /v1/orders/{id}/events`: what has happened to the order, its payments, refunds and
-/// fulfilments, newest first, for as long as events are kept. An app sees those that it could
-/// subscribe to: the order's own, and what its scopes let it read besides.
+/// `GET /v1/orders/{id}/events` (`listOrderEvents`): List events of an order.
+///
+/// Events of the order, its payments, refunds and fulfillments come newest first, as long as events are
+/// retained. An app sees those that it could subscribe to: the order's own, and what its scopes let it read
+/// besides.
 ///
 /// # Errors
 /// `not_found`, `invalid_cursor`.

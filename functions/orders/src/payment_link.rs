@@ -20,9 +20,11 @@ use identity::settings::Settings;
 use platform::caller::StoreAccess;
 use sales::order::{FinancialStatus, ORDER_PAYMENT_REQUESTED, Order, OrderView};
 
-/// `POST /v1/orders/{id}/send-payment-link`: mails whom the order is for a link to the store's page on
-/// which it is paid (`notifications.payment_url` of the settings), five times a day at most. The mail
-/// of an order that a merchant confirms needs no such request.
+/// `POST /v1/orders/{id}/send-payment-link` (`sendPaymentLink`): Send the payment link of an order.
+///
+/// Mails whom the order is for a link to the store's page on which it is paid (`notifications.payment_url` of
+/// the settings), five times a day at most. The mail of an order that a merchant confirms needs no such
+/// request.
 ///
 /// # Errors
 /// `not_found`, `email_unverified`: the owner of the store has proven no address;

@@ -84,8 +84,10 @@ impl Rules for PlaceRequest {
     }
 }
 
-/// `POST /v1/orders`: an order made by the merchant or an app. It does not expire: its stock is
-/// held until it is paid or cancelled (our choice; a shopper's order has a payment window).
+/// `POST /v1/orders` (`createOrder`): Create an order.
+///
+/// The merchant or an app places it. It does not expire: its stock is held until it is paid or cancelled (our
+/// choice; a shopper's order has a payment window).
 ///
 /// # Errors
 /// `insufficient_stock`, `price_changed`, `store_not_found`, `version_conflict`; `empty_cart`,

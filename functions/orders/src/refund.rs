@@ -215,7 +215,9 @@ impl RefundAnswer {
     }
 }
 
-/// `POST /v1/orders/{id}/refund`: money goes back, to gift cards first.
+/// `POST /v1/orders/{id}/refund` (`refundOrder`): Refund an order.
+///
+/// Gift cards are refunded first.
 ///
 /// # Errors
 /// `not_found`, `payment_not_captured`, `nothing_to_refund`, `payment_disputed`,
@@ -249,7 +251,9 @@ pub async fn refund(
     Box::pin(refunded).await.map(Either::Right)
 }
 
-/// `POST /v1/orders/{id}/refund/calculate`: what would go back, and through what.
+/// `POST /v1/orders/{id}/refund/calculate` (`calculateRefund`): Calculate a refund.
+///
+/// The response says what would be refunded, and by which payments and gift cards.
 ///
 /// # Errors
 /// `not_found`, `payment_not_captured`, `nothing_to_refund`, `payment_disputed`,
@@ -279,7 +283,9 @@ async fn plan(
     Ok(Json::new(&PlanView::of(&order, &plan)))
 }
 
-/// `GET /v1/orders/{id}/refunds`: what has gone back, from the first.
+/// `GET /v1/orders/{id}/refunds` (`listOrderRefunds`): List refunds of an order.
+///
+/// Refunds come oldest first.
 ///
 /// # Errors
 /// `not_found`, `invalid_cursor`.
@@ -294,7 +300,9 @@ pub async fn list(
     paging.whole(&app, views, |view| view.id.to_string()).await
 }
 
-/// `GET /v1/orders/{id}/refunds/{refund_id}`: one refund.
+/// `GET /v1/orders/{id}/refunds/{refund_id}` (`getOrderRefund`): Get a refund of an order.
+///
+/// The response has its lines and what each payment returned.
 ///
 /// # Errors
 /// `not_found`.

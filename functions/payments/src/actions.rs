@@ -29,8 +29,11 @@ pub struct CaptureRequest {
     amount: Option<AskedMoney>,
 }
 
-/// `POST /v1/payments/{id}/capture`: takes what was authorized. With `manual`, the merchant says
-/// that the money is there.
+/// `POST /v1/payments/{id}/capture` (`capturePayment`): Capture an authorized payment.
+///
+/// The whole authorized amount is captured, unless the request says less.
+///
+/// With `manual`, the merchant says that the money is there.
 ///
 /// # Errors
 /// `not_found`, `not_capturable`, `amount_exceeds_authorized`, `order_already_paid`,
@@ -58,9 +61,11 @@ pub async fn capture(
     record_payment::capture(&app, &connected, &known.payment, &amount, shown).await
 }
 
-/// `POST /v1/payments/{id}/accept`: takes another amount than was asked for as a part of what is
-/// due. What is more than that goes back first (`POST /v1/payments/{id}/refunds`), as all of it
-/// does when the merchant does not want it, or when the order ends before anybody has said so.
+/// `POST /v1/payments/{id}/accept` (`acceptPayment`): Accept a payment of another amount.
+///
+/// Takes another amount than was asked for as a part of what is due. What is more than that goes back first
+/// (`POST /v1/payments/{id}/refunds`), as all of it does when the merchant does not want it, or when the
+/// order ends before anybody has said so.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`, `order_expired`, `order_already_paid`,
@@ -77,7 +82,9 @@ pub async fn accept(
     record_payment::accept(&app, &locator, &if_match, shown).await
 }
 
-/// `POST /v1/payments/{id}/void`: gives a payment up before any money was taken.
+/// `POST /v1/payments/{id}/void` (`voidPayment`): Void a payment that was not captured.
+///
+/// The customer's authorization is released.
 ///
 /// # Errors
 /// `invalid_state_transition`, also when the money was taken meanwhile; `not_found`,
@@ -104,7 +111,9 @@ pub async fn void(
     Err(Problem::state(payment.status.as_str(), &payment.allowed_actions()))
 }
 
-/// `POST /v1/payments/{id}/sync`: asks the provider what has become of it, and of disputes of it.
+/// `POST /v1/payments/{id}/sync` (`syncPayment`): Synchronize a payment with its provider.
+///
+/// Asks the provider what has become of it, and of disputes of it.
 ///
 /// # Errors
 /// `not_found`, `amount_mismatch`, `version_conflict`, `provider_not_connected`, `provider_error`,

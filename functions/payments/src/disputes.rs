@@ -41,8 +41,9 @@ impl ListQuery {
     }
 }
 
-/// `GET /v1/payments/disputes`: a store's disputes, newest first; a payment's, which it names itself,
-/// in the order in which they were learnt of.
+/// `GET /v1/payments/disputes` (`listDisputes`): List disputes of a store.
+///
+/// Disputes come newest first; those of a payment in the order in which they became known.
 ///
 /// # Errors
 /// `invalid_cursor`.
@@ -70,7 +71,9 @@ pub async fn list(
     paging.answer(&app, &listed, lets, |dispute: Dispute| DisputeView::from(&dispute)).await
 }
 
-/// `GET /v1/payments/disputes/{id}`: one dispute.
+/// `GET /v1/payments/disputes/{id}` (`getDispute`): Get a dispute.
+///
+/// The response has its reason, its deadline and its evidence.
 ///
 /// # Errors
 /// `not_found`.
@@ -101,8 +104,9 @@ fn fields(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
     schemars::json_schema!({"type": "object", "minProperties": 1})
 }
 
-/// `POST /v1/payments/disputes/{id}/evidence`: sends evidence to the provider, as a draft or for the
-/// bank.
+/// `POST /v1/payments/disputes/{id}/evidence` (`submitDisputeEvidence`): Submit evidence for a dispute.
+///
+/// Sends evidence to the provider, as a draft or for the bank.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`, `evidence_pending`, `evidence_past_due`,

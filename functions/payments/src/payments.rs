@@ -36,7 +36,9 @@ pub struct ListQuery {
     provider: Option<ProviderName>,
 }
 
-/// `GET /v1/payments`: a store's payments, newest first; an order's, in the order's own partition.
+/// `GET /v1/payments` (`listPayments`): List payments of a store.
+///
+/// Payments come newest first; with an order, that order's alone.
 ///
 /// # Errors
 /// `invalid_cursor`.
@@ -66,7 +68,9 @@ fn payments_of(store: &StoreId) -> table::Query {
     table::Query::partition_of(key::payments_of_store(store, anywhen, &PaymentId::mint(anywhen)))
 }
 
-/// `GET /v1/payments/{id}`: one payment.
+/// `GET /v1/payments/{id}` (`getPayment`): Get a payment.
+///
+/// The response has its attempts, receipts and what was refunded.
 ///
 /// # Errors
 /// `not_found`.
@@ -112,8 +116,9 @@ impl From<Event> for EventView {
     }
 }
 
-/// `GET /v1/payments/{id}/events`: what happened to it, newest first, as long as events are kept:
-/// what its order's timeline says about it.
+/// `GET /v1/payments/{id}/events` (`listPaymentEvents`): List events of a payment.
+///
+/// Events come newest first, as long as events are retained.
 ///
 /// # Errors
 /// `not_found`, `invalid_cursor`.

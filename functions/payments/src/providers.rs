@@ -32,7 +32,9 @@ use self::credentials::CredentialsRequest;
 /// How many open payments are named to who wants to delete their account.
 const SHOWN_OPEN: usize = 100;
 
-/// `GET /v1/payments/providers`: the accounts the store has; `manual` is always among them.
+/// `GET /v1/payments/providers` (`listPaymentProviders`): List payment providers of a store.
+///
+/// `manual` is always among them.
 ///
 /// # Errors
 /// `invalid_cursor`.
@@ -49,7 +51,9 @@ pub async fn list(
     paging.whole(&app, views, |view| view.id.to_string()).await
 }
 
-/// `GET /v1/payments/providers/{provider}`: one account.
+/// `GET /v1/payments/providers/{provider}` (`getPaymentProvider`): Get a payment provider of a store.
+///
+/// Credentials are never part of the response.
 ///
 /// # Errors
 /// `unknown_provider`: no such provider, or no account with it.
@@ -165,8 +169,10 @@ fn required(pointer: &str, detail: &'static str) -> Problem {
     Problem::field(pointer, "required", detail)
 }
 
-/// `PUT /v1/payments/providers/{provider}`: connects an account or changes it. New credentials are
-/// shown to the provider; when it cannot be reached they are kept, and not marked as verified.
+/// `PUT /v1/payments/providers/{provider}` (`setPaymentProvider`): Connect or update a payment provider.
+///
+/// New credentials are shown to the provider; when it cannot be reached they are kept, and not marked as
+/// verified.
 ///
 /// # Errors
 /// `credentials_rejected`, `unknown_provider`, `provider_not_connected`, `precondition_failed`,
@@ -231,12 +237,13 @@ async fn check(
     }
 }
 
-/// `DELETE /v1/payments/providers/{provider}`: customers can no longer pay with it, and the account
-/// is shown no more. Its keys are kept, sealed, for what was paid with it: that is refunded, and
-/// its webhooks are verified, as before; `PUT` connects an account anew, with keys. `manual` goes
-/// back to its default; switch it off with `PUT`. Payments that can still be paid, captured or
-/// voided, money on its way back, and amounts that wait for the merchant's decision keep the
-/// account: void or refund them first, or switch the account off and let their orders end.
+/// `DELETE /v1/payments/providers/{provider}` (`deletePaymentProvider`): Disconnect a payment provider.
+///
+/// Customers can no longer pay with it, and the account is shown no more. Its keys are kept, sealed, for what
+/// was paid with it: that is refunded, and its webhooks are verified, as before; `PUT` connects an account
+/// anew, with keys. `manual` goes back to its default; switch it off with `PUT`. Payments that can still be
+/// paid, captured or voided, money on its way back, and amounts that wait for the merchant's decision keep
+/// the account: void or refund them first, or switch the account off and let their orders end.
 ///
 /// It is switched off before it is known that nothing is open, so that nothing can be begun
 /// meanwhile: a crash leaves it switched off, to be deleted again or switched on.
@@ -302,7 +309,10 @@ pub struct ProviderTest {
     verified_at: Timestamp,
 }
 
-/// `POST /v1/payments/providers/{provider}/test`: shows the credentials to the provider.
+/// `POST /v1/payments/providers/{provider}/test` (`testPaymentProvider`):
+/// Test the credentials of a payment provider.
+///
+/// The provider is asked whether it accepts them.
 ///
 /// # Errors
 /// `unknown_provider`, `credentials_rejected`, `provider_not_connected`, `provider_error`,

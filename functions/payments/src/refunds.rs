@@ -21,7 +21,9 @@ use sales::workflows::refund_order::{self, RefundOrder};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// `GET /v1/payments/{id}/refunds`: what goes or went back of a payment, oldest first.
+/// `GET /v1/payments/{id}/refunds` (`listPaymentRefunds`): List refunds of a payment.
+///
+/// Refunds come oldest first.
 ///
 /// # Errors
 /// `not_found`, `invalid_cursor`.
@@ -92,9 +94,10 @@ fn created(order: &Order, refund: &Refund) -> Created<PaymentRefundAnswer> {
     Created::new(&PaymentRefundAnswer { refund: RefundView::from(refund), order })
 }
 
-/// `POST /v1/payments/{id}/refunds`: refunds some or all of what a payment took. For money that
-/// its order counts, it is a refund of the order; money that came too late or twice goes back by
-/// itself, and this is how to try again when that failed.
+/// `POST /v1/payments/{id}/refunds` (`refundPayment`): Refund a payment.
+///
+/// Refunds some or all of what a payment took. For money that its order counts, it is a refund of the order;
+/// money that came too late or twice goes back by itself, and this is how to try again when that failed.
 ///
 /// # Errors
 /// `not_found`, `payment_not_captured`, `payment_disputed`, `refund_exceeds_captured`,

@@ -54,7 +54,9 @@ async fn conclude<R: Reply>(
     write.emit(Event::new(topic, about(category), view, now)).answer(reply, now).await
 }
 
-/// `GET /v1/products/categories`: the whole tree, parents before their children.
+/// `GET /v1/products/categories` (`listCategories`): List the category tree.
+///
+/// Parents come before their children.
 ///
 /// # Errors
 /// `invalid_cursor`.
@@ -68,7 +70,9 @@ pub async fn list(
     paging.whole(&app, views.collect(), |view| view.id.to_string()).await
 }
 
-/// `GET /v1/products/categories/{id}`: Shows a category, with its place in the tree.
+/// `GET /v1/products/categories/{id}` (`getCategory`): Get a category.
+///
+/// Shows a category, with its place in the tree.
 ///
 /// # Errors
 /// `not_found`.
@@ -96,7 +100,9 @@ pub struct CreateRequest {
     position: Option<Int<0, MAX_POSITION>>,
 }
 
-/// `POST /v1/products/categories`: a new category.
+/// `POST /v1/products/categories` (`createCategory`): Create a category.
+///
+/// It is a root, or a child of the parent that is named.
 ///
 /// # Errors
 /// `handle_taken`, `category_limit`; `unknown_category` and `too_deep` as faults of `parent_id`.
@@ -184,7 +190,9 @@ impl UpdateRequest {
     }
 }
 
-/// `PATCH /v1/products/categories/{id}`: renames or moves a category, with all below it.
+/// `PATCH /v1/products/categories/{id}` (`updateCategory`): Rename or move a category.
+///
+/// Renames or moves a category, with all below it.
 ///
 /// # Errors
 /// `not_found`, `handle_taken`, `cycle`, `precondition_failed`; `unknown_category` and `too_deep`
@@ -217,8 +225,10 @@ pub async fn update(
     .await
 }
 
-/// `DELETE /v1/products/categories/{id}`: removes a category that has none below it. Its products
-/// stay and lose it within minutes; nobody finds them by it any more at once.
+/// `DELETE /v1/products/categories/{id}` (`deleteCategory`): Delete a category.
+///
+/// Removes a category that has none below it. Its products stay and lose it within minutes; nobody finds them
+/// by it any more at once.
 ///
 /// # Errors
 /// `not_found`, `has_children`, `precondition_failed`.

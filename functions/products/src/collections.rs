@@ -41,7 +41,9 @@ pub struct ListQuery {
     published: Option<Written<Flag>>,
 }
 
-/// `GET /v1/products/collections`: the store's collections, the newest first.
+/// `GET /v1/products/collections` (`listCollections`): List collections of a store.
+///
+/// Collections come newest first.
 ///
 /// # Errors
 /// `invalid_cursor`.
@@ -169,7 +171,9 @@ impl CreateRequest {
     }
 }
 
-/// `POST /v1/products/collections`: a new collection.
+/// `POST /v1/products/collections` (`createCollection`): Create a collection.
+///
+/// A manual one is given its products; an automated one has rules.
 ///
 /// # Errors
 /// `handle_taken`; `unknown_product` as a fault of its field.
@@ -218,7 +222,9 @@ fn release(write: Write, collection: &Collection, now: Timestamp) -> Write {
     write.delete_if(&collection.claim(now).key(), mine, Code::VersionConflict)
 }
 
-/// `GET /v1/products/collections/{id}`: one collection; its products have a route of their own.
+/// `GET /v1/products/collections/{id}` (`getCollection`): Get a collection.
+///
+/// Its products have a route of their own.
 ///
 /// # Errors
 /// `not_found`.
@@ -287,7 +293,9 @@ impl UpdateRequest {
     }
 }
 
-/// `PATCH /v1/products/collections/{id}`: some of a collection's data.
+/// `PATCH /v1/products/collections/{id}` (`updateCollection`): Update a collection.
+///
+/// Members that are left out keep their values.
 ///
 /// # Errors
 /// `not_found`, `handle_taken`, `precondition_failed`.
@@ -311,7 +319,9 @@ pub async fn update(
     change_with(&app, &key, if_match, &COLLECTION_UPDATED, next, move_handle).await
 }
 
-/// `DELETE /v1/products/collections/{id}`: removes a collection; its products stay.
+/// `DELETE /v1/products/collections/{id}` (`deleteCollection`): Delete a collection.
+///
+/// Removes a collection; its products stay.
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`.

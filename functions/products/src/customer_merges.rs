@@ -26,7 +26,7 @@ pub(crate) struct MergeRequest {
     source_id: CustomerId,
 }
 
-/// `POST /v1/customers/{id}/merges`: Merges another customer into this one.
+/// `POST /v1/customers/{id}/merges` (`mergeCustomers`): Merge another customer into a customer.
 ///
 /// The other's account ends at once, and its address is free again. This one keeps what is said of both, and
 /// gets what only the other has: name, telephone number, tags, groups, note, metadata; then addresses,
@@ -61,7 +61,9 @@ pub(crate) async fn create(
     Ok(answer)
 }
 
-/// `GET /v1/customers/{id}/merges`: Lists the merges into a customer, by whom they have ended.
+/// `GET /v1/customers/{id}/merges` (`listCustomerMerges`): List merges into a customer.
+///
+/// Lists the merges into a customer, by whom they have ended.
 ///
 /// # Errors
 /// `not_found`, `invalid_cursor`.

@@ -26,7 +26,9 @@ use privacy::redaction::{
 };
 use transfers::export::{Export, ExportView};
 
-/// `POST /v1/customers/{id}/data-request`: Writes all that the store keeps of a customer into a file.
+/// `POST /v1/customers/{id}/data-request` (`requestCustomerData`): Request a customer's data.
+///
+/// Writes all that the store keeps of a customer into a file.
 ///
 /// The answer is an export, whose file is a JSON object on each line: the account, addresses, wishes,
 /// sessions, orders with what belongs to them, gift cards, reviews, and forms. By an address are only those found
@@ -76,7 +78,9 @@ pub(crate) fn accepted(redaction: &Redaction) -> Accepted<RedactionView> {
     Accepted::new(&RedactionView::from(redaction)).version(redaction.version)
 }
 
-/// `POST /v1/customers/{id}/redact`: Has a customer forgotten, after the days that the store has set.
+/// `POST /v1/customers/{id}/redact` (`redactCustomer`): Schedule the redaction of a customer.
+///
+/// Has a customer forgotten, after the days that the store has set.
 ///
 /// Their account goes, with all that names them in orders, gift cards, reviews, forms, files and events;
 /// sums stay. Asked again, it answers with the redaction as it is. Somebody who has deleted their account is forgotten
@@ -142,7 +146,9 @@ async fn find(app: &App, store: &StoreId, customer: &CustomerId) -> Result<Redac
     load(app, &key::redaction(&Redaction::id_of(store, customer))).await
 }
 
-/// `GET /v1/customers/{id}/redaction`: Shows the redaction of a customer.
+/// `GET /v1/customers/{id}/redaction` (`getCustomerRedaction`): Get the redaction of a customer.
+///
+/// The response has its status and when it runs.
 ///
 /// # Errors
 /// `not_found`.
@@ -155,7 +161,9 @@ pub(crate) async fn redaction(
     Ok(Json::new(&RedactionView::from(&found)).version(found.version))
 }
 
-/// `DELETE /v1/customers/{id}/redaction`: Calls the redaction of a customer off, before it begins.
+/// `DELETE /v1/customers/{id}/redaction` (`cancelCustomerRedaction`): Cancel the redaction of a customer.
+///
+/// Calls the redaction of a customer off, before it begins.
 ///
 /// # Errors
 /// `not_found`; `invalid_state_transition` once it has begun.

@@ -24,7 +24,9 @@ use sales::order::{Order, OrderView};
 /// at most; then the page ends early, with a cursor.
 const AHEAD: (usize, u32) = (200, 10);
 
-/// `GET /v1/customers`
+/// `GET /v1/customers` (`listCustomers`): List customers of a store.
+///
+/// Customers come newest first.
 #[request]
 #[derive(Debug)]
 pub(crate) struct ListQuery {
@@ -72,7 +74,9 @@ impl ListQuery {
     }
 }
 
-/// `GET /v1/customers` — the store's customers, newest first.
+/// `GET /v1/customers` (`listCustomers`): List customers of a store.
+///
+/// Customers come newest first.
 pub(crate) async fn list(
     access: StoreAccess<ReadCustomers>,
     State(app): State<App>,
@@ -101,8 +105,9 @@ pub(crate) async fn list(
     paging.answer(&app, &query, |customer| asked.takes(customer), view).await
 }
 
-/// `POST /v1/customers`: a customer whom the store knows. They have no password: whoever signs in
-/// first proves by a code that the address is theirs.
+/// `POST /v1/customers` (`createCustomer`): Create a customer.
+///
+/// They have no password: whoever signs in first proves by a code that the address is theirs.
 ///
 /// # Errors
 /// `email_taken`.
@@ -115,7 +120,9 @@ pub(crate) async fn create(
     customer::create(&app, &access.store, (CustomerId::mint(now), ask), now).await
 }
 
-/// `GET /v1/customers/{id}`: one customer.
+/// `GET /v1/customers/{id}` (`getCustomer`): Get a customer.
+///
+/// The response has consent, addresses' defaults and totals of orders.
 ///
 /// # Errors
 /// `not_found`.
@@ -128,7 +135,9 @@ pub(crate) async fn show(
     Ok(customer.shown())
 }
 
-/// `PATCH /v1/customers/{id}`: some of a customer's data.
+/// `PATCH /v1/customers/{id}` (`updateCustomer`): Update a customer.
+///
+/// Members that are left out keep their values; `null` clears.
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`.
@@ -142,8 +151,9 @@ pub(crate) async fn update(
     customer::update(&app, &key::customer(&access.store.id, &id), if_match, ask).await
 }
 
-/// `DELETE /v1/customers/{id}`: removes the account with its addresses, wishes and sessions. Orders
-/// stay, as the store must keep them.
+/// `DELETE /v1/customers/{id}` (`deleteCustomer`): Delete a customer.
+///
+/// Removes the account with its addresses, wishes and sessions. Orders stay, as the store must keep them.
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`.
@@ -171,7 +181,9 @@ pub(crate) async fn remove(
     Ok(removed)
 }
 
-/// `GET /v1/customers/{id}/orders`: the customer's orders, newest first.
+/// `GET /v1/customers/{id}/orders` (`listCustomerOrders`): List orders of a customer.
+///
+/// Orders come newest first.
 ///
 /// # Errors
 /// `not_found`, `invalid_cursor`.

@@ -41,7 +41,9 @@ pub struct ListQuery {
     code: Option<DiscountCode>,
 }
 
-/// `GET /v1/discounts`: newest first.
+/// `GET /v1/discounts` (`listDiscounts`): List discounts.
+///
+/// Discounts come newest first.
 ///
 /// # Errors
 /// `invalid_cursor`.
@@ -99,7 +101,9 @@ pub struct CreateRequest {
     ends_at: Option<Timestamp>,
 }
 
-/// `POST /v1/discounts`: a new discount.
+/// `POST /v1/discounts` (`createDiscount`): Create a discount.
+///
+/// A code is unique in its store, whatever its case.
 ///
 /// # Errors
 /// `code_taken`, `discount_limit`; `required`, `not_applicable`, `currency_mismatch`,
@@ -207,7 +211,9 @@ async fn shown(
     Ok(Json::new(&DiscountView::of(discount, Some(used), now)).version(discount.version))
 }
 
-/// `GET /v1/discounts/{id}`: one discount, with how often it is used.
+/// `GET /v1/discounts/{id}` (`getDiscount`): Get a discount.
+///
+/// The response says how often it has been used.
 ///
 /// # Errors
 /// `not_found`.
@@ -287,7 +293,9 @@ impl UpdateRequest {
     }
 }
 
-/// `PATCH /v1/discounts/{id}`: some of a discount. Orders keep what they were placed with.
+/// `PATCH /v1/discounts/{id}` (`updateDiscount`): Update a discount.
+///
+/// Orders keep what they were placed with.
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`, `discount_limit`, and the faults of making one.
@@ -347,7 +355,9 @@ async fn switch(
     .await
 }
 
-/// `POST /v1/discounts/{id}/enable`: switches a discount on again.
+/// `POST /v1/discounts/{id}/enable` (`enableDiscount`): Enable a discount.
+///
+/// It applies to carts again, within its dates and limits.
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`, `discount_limit`; `invalid_state_transition` when it is on.
@@ -360,7 +370,9 @@ pub async fn enable(
     switch(&app, &caller.store, &id, &if_match, false).await
 }
 
-/// `POST /v1/discounts/{id}/disable`: switches a discount off.
+/// `POST /v1/discounts/{id}/disable` (`disableDiscount`): Disable a discount.
+///
+/// Carts are no longer given it; orders that have it keep it.
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`; `invalid_state_transition` when it is off.
@@ -373,8 +385,9 @@ pub async fn disable(
     switch(&app, &caller.store, &id, &if_match, true).await
 }
 
-/// `DELETE /v1/discounts/{id}`: removes a discount; its code can be given to another. Orders keep what
-/// they were placed with.
+/// `DELETE /v1/discounts/{id}` (`deleteDiscount`): Delete a discount.
+///
+/// Removes a discount; its code can be given to another. Orders keep what they were placed with.
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`.

@@ -81,7 +81,9 @@ impl Rules for CreateRequest {
     }
 }
 
-/// `POST /v1/exports`: Writes what a store keeps into a file.
+/// `POST /v1/exports` (`createExport`): Create an export.
+///
+/// Writes what a store keeps into a file.
 ///
 /// An app needs the scope that reads what it asks for, too.
 ///
@@ -116,7 +118,9 @@ pub(crate) struct ListQuery {
     status: Option<ExportStatus>,
 }
 
-/// `GET /v1/exports`: Lists the store's exports, the newest first, without links.
+/// `GET /v1/exports` (`listExports`): List exports of a store.
+///
+/// Lists the store's exports, the newest first, without links.
 ///
 /// An app sees those that it may ask for.
 pub(crate) async fn list(
@@ -145,7 +149,9 @@ async fn find<S: Required>(
     if is_ours { Ok(export) } else { Err(Code::NotFound.into()) }
 }
 
-/// `GET /v1/exports/{id}`: Shows an export, and where its file is fetched.
+/// `GET /v1/exports/{id}` (`getExport`): Get an export and its download links.
+///
+/// Shows an export, and where its file is fetched.
 ///
 /// # Errors
 /// `not_found`.
@@ -164,7 +170,9 @@ pub(crate) async fn show(
     Ok(Json::new(&view).version(export.version))
 }
 
-/// `POST /v1/exports/{id}/cancel`: Gives an export up.
+/// `POST /v1/exports/{id}/cancel` (`cancelExport`): Cancel an export.
+///
+/// Chunks that were written are removed.
 ///
 /// # Errors
 /// `not_found`; `invalid_state_transition` when it is over.
@@ -195,7 +203,9 @@ pub(crate) struct PartQuery {
     signature: Text<1, 100>,
 }
 
-/// `GET /v1/exports/{id}/parts/{part}`: A part of an export's file, for whoever has a link to it.
+/// `GET /v1/exports/{id}/parts/{part}` (`downloadExportPart`): Download a part of an export.
+///
+/// The link of the export is the credential: no other is needed.
 ///
 /// # Errors
 /// `invalid_or_expired_token`; `not_found` when the file is forgotten.

@@ -63,7 +63,9 @@ impl ListQuery {
     }
 }
 
-/// `GET /v1/form-submissions`: what visitors have sent, newest first.
+/// `GET /v1/form-submissions` (`listFormSubmissions`): List form submissions.
+///
+/// Submissions come newest first.
 pub(crate) async fn list(
     access: StoreAccess<ReadForms>,
     State(app): State<App>,
@@ -75,7 +77,9 @@ pub(crate) async fn list(
     paging.answer(&app, &query, |submission| asked.takes(submission), view).await
 }
 
-/// `GET /v1/form-submissions/{id}`: one submission.
+/// `GET /v1/form-submissions/{id}` (`getFormSubmission`): Get a form submission.
+///
+/// The response has every field that the visitor sent.
 ///
 /// # Errors
 /// `not_found`.
@@ -96,7 +100,9 @@ pub(crate) struct UpdateRequest {
     status: FormStatus,
 }
 
-/// `PATCH /v1/form-submissions/{id}`: files a submission.
+/// `PATCH /v1/form-submissions/{id}` (`updateFormSubmission`): Update the status of a form submission.
+///
+/// The fields that the visitor sent never change.
 ///
 /// # Errors
 /// `not_found`.
@@ -116,7 +122,9 @@ pub(crate) async fn update(
     write.answer(next.shown(), now).await
 }
 
-/// `DELETE /v1/form-submissions/{id}`: removes a submission for good.
+/// `DELETE /v1/form-submissions/{id}` (`deleteFormSubmission`): Delete a form submission.
+///
+/// Removes a submission for good.
 ///
 /// # Errors
 /// `not_found`.

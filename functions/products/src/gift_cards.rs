@@ -49,7 +49,9 @@ pub struct ListQuery {
     last_characters: Option<Text<4, 4>>,
 }
 
-/// `GET /v1/products/gift-cards`: newest first, never with their codes.
+/// `GET /v1/products/gift-cards` (`listGiftCards`): List gift cards of a store.
+///
+/// Cards come newest first, and never with their codes.
 ///
 /// # Errors
 /// `invalid_cursor`.
@@ -178,8 +180,10 @@ fn in_past(day: &LastDay, store: &Store, now: Timestamp) -> Option<FieldError> {
     over.then(|| FieldError { pointer: "/expires_on".into(), fault: fault() })
 }
 
-/// `POST /v1/products/gift-cards`: a new card. The answer is the only one that shows its code, and
-/// so is its mail to the recipient. Sent again with the same key, the answer is repeated whole.
+/// `POST /v1/products/gift-cards` (`createGiftCard`): Create a gift card.
+///
+/// The answer is the only one that shows its code, and so is its mail to the recipient. Sent again with the
+/// same key, the answer is repeated whole.
 ///
 /// # Errors
 /// `idempotency_key_required`, `code_taken`; `unknown_customer` as a fault of its field;
@@ -252,7 +256,9 @@ fn shown(card: &GiftCard, now: Timestamp) -> Json<GiftCardView> {
     Json::new(&GiftCardView::of(card, now)).version(card.version)
 }
 
-/// `GET /v1/products/gift-cards/{id}`: never with its code.
+/// `GET /v1/products/gift-cards/{id}` (`getGiftCard`): Get a gift card without its code.
+///
+/// Only the last characters of the code are part of the response.
 ///
 /// # Errors
 /// `not_found`.
@@ -277,8 +283,9 @@ pub struct UpdateRequest {
     note: Patch<Text<1, 500>>,
 }
 
-/// `PATCH /v1/products/gift-cards/{id}`: some of a card's data; an expired one comes back to life
-/// with a later last day.
+/// `PATCH /v1/products/gift-cards/{id}` (`updateGiftCard`): Update a gift card.
+///
+/// An expired card is valid again with a later last day.
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`, `version_conflict`; `unknown_customer` as a fault of its
@@ -318,7 +325,9 @@ pub async fn update(
         .await
 }
 
-/// `POST /v1/products/gift-cards/{id}/disable`: for good; its balance stays on record.
+/// `POST /v1/products/gift-cards/{id}/disable` (`disableGiftCard`): Disable a gift card for good.
+///
+/// Its balance stays on record.
 ///
 /// # Errors
 /// `not_found`, `gift_card_disabled`, `precondition_failed`, `version_conflict`.
@@ -344,8 +353,9 @@ pub async fn disable(
     .await
 }
 
-/// `GET /v1/products/gift-cards/{id}/transactions`: what came onto the card and left it, newest
-/// first.
+/// `GET /v1/products/gift-cards/{id}/transactions` (`listGiftCardTransactions`): List transactions of a gift card.
+///
+/// Transactions come newest first.
 ///
 /// # Errors
 /// `not_found`, `invalid_cursor`.

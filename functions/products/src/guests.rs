@@ -96,7 +96,9 @@ async fn ensure_guest(app: &App, store: &Store, email: &Email) -> Result<(), Pro
     }
 }
 
-/// `GET /v1/customers/guests`: Shows what is known of a guest, by their address.
+/// `GET /v1/customers/guests` (`getGuest`): Find a guest by e-mail address.
+///
+/// Shows what is known of a guest, by their address.
 ///
 /// Guests have no account: their orders are found by the address that they were placed with, in any case of
 /// letters.
@@ -125,7 +127,9 @@ pub(crate) async fn find(
     }))
 }
 
-/// `POST /v1/customers/guests/data-request`: Writes all that the store keeps of a guest into a file.
+/// `POST /v1/customers/guests/data-request` (`requestGuestData`): Request a guest's data.
+///
+/// Writes all that the store keeps of a guest into a file.
 ///
 /// The answer is an export, whose file has a JSON object on each line: orders with the address that are no
 /// account's, with what belongs to them, gift cards that were sent to it, and forms in which it is a field. Apps are
@@ -159,7 +163,9 @@ pub(crate) async fn data_request(
     begin_export(&app, export, event, now).await
 }
 
-/// `POST /v1/customers/guests/redact`: Has a guest forgotten, after the days that the store has set.
+/// `POST /v1/customers/guests/redact` (`redactGuest`): Schedule the redaction of a guest.
+///
+/// Has a guest forgotten, after the days that the store has set.
 ///
 /// Orders with the address that are no account's lose who they were for, gift cards that were sent to it their
 /// recipient; forms and files with it go. It waits while one of the orders is open or owes money. Asked again before it
@@ -207,7 +213,9 @@ async fn of_guest(app: &App, store: &Store, id: &RedactionId) -> Result<Redactio
     if is_guests { Ok(found) } else { Err(Code::NotFound.into()) }
 }
 
-/// `GET /v1/customers/guests/redactions/{id}`: Shows the redaction of a guest.
+/// `GET /v1/customers/guests/redactions/{id}` (`getGuestRedaction`): Get the redaction of a guest.
+///
+/// The response has its status and when it runs.
 ///
 /// # Errors
 /// `not_found`.
@@ -220,7 +228,9 @@ pub(crate) async fn redaction(
     Ok(Json::new(&RedactionView::from(&found)).version(found.version))
 }
 
-/// `DELETE /v1/customers/guests/redactions/{id}`: Calls the redaction of a guest off, before it begins.
+/// `DELETE /v1/customers/guests/redactions/{id}` (`cancelGuestRedaction`): Cancel the redaction of a guest.
+///
+/// Calls the redaction of a guest off, before it begins.
 ///
 /// # Errors
 /// `not_found`; `invalid_state_transition` once it has begun.

@@ -42,7 +42,9 @@ pub(crate) struct CreateRequest {
     on_existing: Option<OnExisting>,
 }
 
-/// `POST /v1/imports`: An import, whose file is to be uploaded in parts.
+/// `POST /v1/imports` (`createImport`): Create an import.
+///
+/// Its file is uploaded in parts, and read once the import is started.
 ///
 /// An app needs the scope that writes what it imports, too.
 ///
@@ -78,7 +80,9 @@ pub(crate) struct ListQuery {
     status: Option<ImportStatus>,
 }
 
-/// `GET /v1/imports`: Lists the store's imports, the newest first.
+/// `GET /v1/imports` (`listImports`): List imports of a store.
+///
+/// Lists the store's imports, the newest first.
 ///
 /// An app sees those that it may ask for.
 pub(crate) async fn list(
@@ -111,7 +115,9 @@ fn shown(import: &Import) -> Json<ImportView> {
     Json::new(&ImportView::from(import)).version(import.version)
 }
 
-/// `GET /v1/imports/{id}`: Shows an import, and how far it has come.
+/// `GET /v1/imports/{id}` (`getImport`): Get an import and its progress.
+///
+/// Shows an import, and how far it has come.
 ///
 /// # Errors
 /// `not_found`.
@@ -123,7 +129,9 @@ pub(crate) async fn show(
     Ok(shown(&find(&app, &caller, &id).await?))
 }
 
-/// `GET /v1/imports/{id}/findings`: What is wrong with the rows of an import, as far as it has come.
+/// `GET /v1/imports/{id}/findings` (`listImportFindings`): List findings of an import.
+///
+/// Findings are listed by row, as far as the import has come.
 ///
 /// # Errors
 /// `not_found`, `invalid_cursor`.
@@ -201,8 +209,10 @@ impl<S: Sync> FromRequestParts<S> for Bytes {
     }
 }
 
-/// `PUT /v1/imports/{id}/parts/{part}`: A part of an import's file, at most 4 MiB, in place of one of the
-/// same number. The file is its parts, one after the other, however they are cut: 50 MB at most.
+/// `PUT /v1/imports/{id}/parts/{part}` (`uploadImportPart`): Upload a part of an import file.
+///
+/// A part has at most 4 MiB, and replaces one of the same number. The file is its parts, one after the other,
+/// however they are cut: 50 MB at most.
 ///
 /// # Errors
 /// `not_found`; `import_too_large`; `invalid_state_transition` once it is started.
@@ -249,7 +259,9 @@ pub(crate) struct StartRequest {
     dry_run: Option<Flag>,
 }
 
-/// `POST /v1/imports/{id}/start`: Reads the file. Further parts are refused then.
+/// `POST /v1/imports/{id}/start` (`startImport`): Start an import.
+///
+/// Further parts are refused then.
 ///
 /// # Errors
 /// `not_found`; `import_running`: a store has one at a time; `parts_missing`;
@@ -277,7 +289,9 @@ pub(crate) async fn start(
     Ok(answer)
 }
 
-/// `POST /v1/imports/{id}/cancel`: Gives an import up. What was imported stays.
+/// `POST /v1/imports/{id}/cancel` (`cancelImport`): Cancel an import.
+///
+/// What was imported stays.
 ///
 /// # Errors
 /// `not_found`; `invalid_state_transition` when it is over.

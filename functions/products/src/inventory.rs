@@ -75,8 +75,9 @@ pub struct ListQuery {
     location_ids: Option<Ids<LocationId>>,
 }
 
-/// `GET /v1/inventory/levels`: by items in one batch of reads; without, as a walk through the
-/// locations that are named, or all that there are.
+/// `GET /v1/inventory/levels` (`listInventoryLevels`): List inventory levels.
+///
+/// With items, those are read in one batch. Without, the named locations, or all, are listed page by page.
 ///
 /// # Errors
 /// `invalid_cursor`.
@@ -131,8 +132,10 @@ pub struct LedgerOpening {
     opening: i64,
 }
 
-/// `GET /v1/inventory/levels/{item}/{location}/ledger`: every movement, newest first; `opening` is
-/// what the level began with.
+/// `GET /v1/inventory/levels/{item}/{location}/ledger` (`listInventoryMovements`):
+/// List stock movements of a level.
+///
+/// Movements come newest first; `opening` is what the level began with.
 ///
 /// # Errors
 /// `not_found`, `invalid_cursor`.

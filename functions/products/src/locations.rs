@@ -35,8 +35,9 @@ pub struct ListQuery {
     active: Option<Written<Flag>>,
 }
 
-/// `GET /v1/inventory/locations`: the store's locations in priority order. A store has had one
-/// since it began.
+/// `GET /v1/inventory/locations` (`listLocations`): List locations of a store.
+///
+/// Locations come in the order of their priority. A store has had one since it began.
 ///
 /// # Errors
 /// `invalid_cursor`.
@@ -139,7 +140,9 @@ pub struct CreateRequest {
     priority: Option<Priority>,
 }
 
-/// `POST /v1/inventory/locations`: a new location, in use.
+/// `POST /v1/inventory/locations` (`createLocation`): Create a location.
+///
+/// It is active at once.
 ///
 /// # Errors
 /// `location_limit`.
@@ -217,7 +220,9 @@ impl Network {
     }
 }
 
-/// `GET /v1/inventory/locations/{id}`: one location.
+/// `GET /v1/inventory/locations/{id}` (`getLocation`): Get a location.
+///
+/// The response has its address, its priority and whether it is active.
 ///
 /// # Errors
 /// `not_found`.
@@ -244,7 +249,9 @@ pub struct UpdateRequest {
     priority: Option<Priority>,
 }
 
-/// `PATCH /v1/inventory/locations/{id}`: some of a location's data.
+/// `PATCH /v1/inventory/locations/{id}` (`updateLocation`): Update a location.
+///
+/// Members that are left out keep their values.
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`, `version_conflict`.
@@ -291,11 +298,12 @@ pub struct DeactivateRequest {
     move_stock_to: Option<LocationId>,
 }
 
-/// `POST /v1/inventory/locations/{id}/deactivate`: nothing is taken from it any more. What lies
-/// there moves first, in transactions of its own, while the location is `closing`: it stays so
-/// when there is more than one request can move, until the same request, sent again, finds the
-/// rest, or `activate` ends that. When orders turn out to wait for it, it is in use as before,
-/// and what has moved stays where it is now.
+/// `POST /v1/inventory/locations/{id}/deactivate` (`deactivateLocation`): Deactivate a location.
+///
+/// What lies there moves first, in transactions of its own, while the location is `closing`: it stays so when
+/// there is more than one request can move, until the same request, sent again, finds the rest, or `activate`
+/// ends that. When orders turn out to wait for it, it is in use as before, and what has moved stays where it
+/// is now.
 ///
 /// # Errors
 /// `not_found`; `location_has_stock`: stock lies there and nobody says where it goes, or orders
@@ -394,8 +402,9 @@ fn target<'a>(
     }
 }
 
-/// `POST /v1/inventory/locations/{id}/activate`: the location is in use again, or stays so if it
-/// was closing.
+/// `POST /v1/inventory/locations/{id}/activate` (`activateLocation`): Activate a location.
+///
+/// A location that is being closed stays active.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`, `precondition_failed`.

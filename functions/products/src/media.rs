@@ -46,7 +46,9 @@ pub(crate) struct ListQuery {
     content_type: Option<MediaType>,
 }
 
-/// `GET /v1/media`: the store's images, newest first.
+/// `GET /v1/media` (`listMedia`): List images of a store.
+///
+/// Images come newest first.
 pub(crate) async fn list(
     access: StoreAccess<ReadMedia>,
     State(app): State<App>,
@@ -136,8 +138,10 @@ impl<S: Sync> FromRequestParts<S> for Upload {
     }
 }
 
-/// `POST /v1/media`: an image: the body's bytes, or what is at `source_url`. Bytes that were
-/// uploaded before, by anybody, are stored once.
+/// `POST /v1/media` (`createMedia`): Upload an image.
+///
+/// The body has the bytes of the image, or a JSON object names its `source_url`. Bytes that were uploaded
+/// before, by anybody, are stored once.
 ///
 /// # Errors
 /// `media_type_refused`, by the bytes and not by what is said of them; `body_too_large`;
@@ -213,7 +217,9 @@ async fn find(app: &App, store: &StoreId, id: &MediaId) -> Result<Media, Problem
     resource::load(app, &key::media(store, id)).await
 }
 
-/// `GET /v1/media/{id}`: what the store knows of an image.
+/// `GET /v1/media/{id}` (`getMedia`): Get an image's details.
+///
+/// The response has its size, type, alternative text and URL.
 ///
 /// # Errors
 /// `not_found`.
@@ -234,7 +240,9 @@ pub(crate) struct UpdateRequest {
     alt: Patch<Text<1, 500>>,
 }
 
-/// `PATCH /v1/media/{id}`: changes what is said of an image; its bytes never change.
+/// `PATCH /v1/media/{id}` (`updateMedia`): Update an image's details.
+///
+/// Changes what is said of an image; its bytes never change.
 ///
 /// # Errors
 /// `not_found`.
@@ -259,8 +267,9 @@ pub(crate) async fn update(
     media::replace(app.table.write(), &next).answer(shown(&next), now).await
 }
 
-/// `DELETE /v1/media/{id}`: removes an image that nothing shows; its bytes go with the last image
-/// that has them.
+/// `DELETE /v1/media/{id}` (`deleteMedia`): Delete an image.
+///
+/// Removes an image that nothing shows; its bytes go with the last image that has them.
 ///
 /// # Errors
 /// `not_found`, `media_in_use`.

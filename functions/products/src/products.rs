@@ -155,8 +155,10 @@ fn everything(store: &StoreId, status: Option<ProductStatus>) -> Query {
     Query::partition_of(entry).newest_first()
 }
 
-/// `GET /v1/products`: the store's products, the newest first. Filters but `status` are judged
-/// over a bounded number of products a page: it may be shorter than asked for, with more to come.
+/// `GET /v1/products` (`listProducts`): List products of a store.
+///
+/// Products come newest first. Filters but `status` are judged over a bounded number of products a page: it
+/// may be shorter than asked for, with more to come.
 ///
 /// # Errors
 /// `invalid_cursor`; `not_found` for an unknown collection; `validation_failed`.
@@ -289,7 +291,9 @@ where
     paging.finish(app, found, |product: Product| V::from(&product)).await
 }
 
-/// `GET /v1/products/{id}`: one product with its variants.
+/// `GET /v1/products/{id}` (`getProduct`): Get a product with its variants.
+///
+/// Variants are part of the response, in their order.
 ///
 /// # Errors
 /// `not_found`.
@@ -303,8 +307,9 @@ pub async fn show(
     Ok(write::shown(&product, &variants))
 }
 
-/// `POST /v1/products`: a new product with its variants, their claims of SKUs, what checkouts
-/// need of them, and their first stock.
+/// `POST /v1/products` (`createProduct`): Create a product with its variants.
+///
+/// SKUs are reserved, and the first stock is set, in one transaction.
 ///
 /// # Errors
 /// `handle_taken`, `sku_taken`; faults of fields all at once.
@@ -317,7 +322,9 @@ pub async fn create(
     save_product::create(&app, &caller.store, (ProductId::mint(now), ask), now).await
 }
 
-/// `PATCH /v1/products/{id}`: some of a product's data; variants have routes of their own.
+/// `PATCH /v1/products/{id}` (`updateProduct`): Update a product.
+///
+/// Variants have routes of their own.
 ///
 /// # Errors
 /// `not_found`, `handle_taken`, `precondition_failed`; `options_in_use`, `unknown_category` as
@@ -342,8 +349,9 @@ pub struct RemoveQuery {
     hard: Written<Flag>,
 }
 
-/// `DELETE /v1/products/{id}`: archives a product; with `?hard=true` removes it for good, with its
-/// variants and their stock.
+/// `DELETE /v1/products/{id}` (`deleteProduct`): Archive or delete a product.
+///
+/// Archives a product; with `?hard=true` removes it for good, with its variants and their stock.
 ///
 /// # Errors
 /// `not_found`; `product_in_use`: it was ordered; `precondition_failed`.

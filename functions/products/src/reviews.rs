@@ -61,7 +61,9 @@ impl ListQuery {
     }
 }
 
-/// `GET /v1/reviews`: the store's reviews, newest first.
+/// `GET /v1/reviews` (`listReviews`): List product reviews of a store.
+///
+/// Reviews come newest first.
 pub(crate) async fn list(
     access: StoreAccess<ReadReviews>,
     State(app): State<App>,
@@ -73,7 +75,9 @@ pub(crate) async fn list(
     paging.answer(&app, &query, |review| asked.takes(review), view).await
 }
 
-/// `GET /v1/reviews/{id}`: Shows a review, be it approved or not.
+/// `GET /v1/reviews/{id}` (`getReview`): Get a product review.
+///
+/// Shows a review, be it approved or not.
 ///
 /// # Errors
 /// `not_found`.
@@ -86,7 +90,9 @@ pub(crate) async fn show(
     load::<Review>(&app, &key).await.map(|review| review.shown())
 }
 
-/// `POST /v1/reviews/{id}/approve`: shows a review, and counts it.
+/// `POST /v1/reviews/{id}/approve` (`approveReview`): Approve a product review.
+///
+/// Shows a review, and counts it.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`.
@@ -99,7 +105,9 @@ pub(crate) async fn approve(
     decide(&app, &access.store, &id, if_match, (ReviewStatus::Approved, &REVIEW_APPROVED)).await
 }
 
-/// `POST /v1/reviews/{id}/reject`: hides a review, and counts it no longer.
+/// `POST /v1/reviews/{id}/reject` (`rejectReview`): Reject a product review.
+///
+/// Hides a review, and counts it no longer.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`.
@@ -145,8 +153,9 @@ pub(crate) struct ReplyRequest {
     body: Text<1, 5000>,
 }
 
-/// `POST /v1/reviews/{id}/reply`: answers a review, in place of an earlier answer. Shown with the
-/// review.
+/// `POST /v1/reviews/{id}/reply` (`replyToReview`): Reply to a product review.
+///
+/// Answers a review, in place of an earlier answer. Shown with the review.
 ///
 /// # Errors
 /// `not_found`.

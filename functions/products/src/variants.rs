@@ -41,7 +41,9 @@ pub struct ListQuery {
     metadata: Option<MetadataFilter>,
 }
 
-/// `GET /v1/products/{id}/variants`: a product's variants, in their order.
+/// `GET /v1/products/{id}/variants` (`listVariants`): List variants of a product.
+///
+/// Variants come in the product's order.
 ///
 /// # Errors
 /// `not_found`.
@@ -58,7 +60,9 @@ pub async fn list(
     paging.whole(&app, views, |view| view.id.to_string()).await
 }
 
-/// `POST /v1/products/{id}/variants`: one more variant of a product.
+/// `POST /v1/products/{id}/variants` (`createVariant`): Create a variant of a product.
+///
+/// Its options must differ from those of the others.
 ///
 /// # Errors
 /// `not_found`, `variant_limit`, `sku_taken`; `duplicate_variant` and `unknown_option_value` as
@@ -242,7 +246,9 @@ fn arranged(
     after
 }
 
-/// `PATCH /v1/products/{id}/variants/{vid}`: some of a variant's data.
+/// `PATCH /v1/products/{id}/variants/{vid}` (`updateVariant`): Update a variant.
+///
+/// Members that are left out keep their values.
 ///
 /// # Errors
 /// `not_found`, `sku_taken`, `precondition_failed`; `duplicate_variant` and `unknown_option_value` as
@@ -283,7 +289,9 @@ pub async fn update(
     .await
 }
 
-/// `DELETE /v1/products/{id}/variants/{vid}`: removes a variant with its stock.
+/// `DELETE /v1/products/{id}/variants/{vid}` (`deleteVariant`): Delete a variant and its stock.
+///
+/// Orders that have it keep what they say of it.
 ///
 /// # Errors
 /// `not_found`, `last_variant`; `product_in_use`: it was ordered; `precondition_failed`.

@@ -211,7 +211,9 @@ fn shown(address: &Address, default: Option<&AddressId>) -> Json<AddressView> {
     Json::new(&AddressView::of(address, default)).version(address.version)
 }
 
-/// `GET /v1/storefront/customer/addresses`: Lists the customer's addresses: the default first, then the newest.
+/// `GET /v1/storefront/customer/addresses` (`listAddresses`): List the customer's addresses.
+///
+/// Lists the customer's addresses: the default first, then the newest.
 pub(crate) async fn list(
     caller: caller::Customer,
     State(app): State<App>,
@@ -225,7 +227,9 @@ pub(crate) async fn list(
     paging.whole(&app, views.collect(), |view| view.id.to_string()).await
 }
 
-/// `POST /v1/storefront/customer/addresses`: Adds an address; the first one is the default.
+/// `POST /v1/storefront/customer/addresses` (`createAddress`): Create an address.
+///
+/// Adds an address; the first one is the default.
 ///
 /// # Errors
 /// `address_limit`.
@@ -249,7 +253,9 @@ pub(crate) async fn add(
     .await
 }
 
-/// `GET /v1/storefront/customer/addresses/{id}`: Shows an address.
+/// `GET /v1/storefront/customer/addresses/{id}` (`getAddress`): Get an address.
+///
+/// Other customers' addresses are not found.
 ///
 /// # Errors
 /// `not_found`.
@@ -267,7 +273,9 @@ async fn find(app: &App, customer: &Customer, id: &AddressId) -> Result<Address,
     found.ok_or_else(|| Code::NotFound.into())
 }
 
-/// `PATCH /v1/storefront/customer/addresses`: Changes the address that the body or the query names.
+/// `PATCH /v1/storefront/customer/addresses` (`updateNamedAddress`): Update an address named by body or query.
+///
+/// Changes the address that the body or the query names.
 ///
 /// `is_default: true` makes it the default, in place of the one before.
 ///
@@ -284,7 +292,7 @@ pub(crate) async fn update_named(
     change(&app, &caller.account, &id, if_match, sent).await
 }
 
-/// `PATCH /v1/storefront/customer/addresses/{id}`: Changes an address.
+/// `PATCH /v1/storefront/customer/addresses/{id}` (`updateAddress`): Update an address.
 ///
 /// `is_default: true` makes it the default, in place of the one before.
 ///
@@ -328,7 +336,9 @@ async fn change(
     write.answer(shown(&next, default), now).await
 }
 
-/// `DELETE /v1/storefront/customer/addresses`: Removes the address that the body or the query names.
+/// `DELETE /v1/storefront/customer/addresses` (`deleteNamedAddress`): Delete an address named by body or query.
+///
+/// Removes the address that the body or the query names.
 ///
 /// When it is the default, the newest of the others becomes that.
 ///
@@ -344,7 +354,7 @@ pub(crate) async fn delete_named(
     remove(&app, &caller.account, &id, if_match).await
 }
 
-/// `DELETE /v1/storefront/customer/addresses/{id}`: Removes an address.
+/// `DELETE /v1/storefront/customer/addresses/{id}` (`deleteAddress`): Delete an address.
 ///
 /// When it is the default, the newest of the others becomes that.
 ///

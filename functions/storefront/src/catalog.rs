@@ -24,9 +24,10 @@ use view::{ProductCard, ProductDetail};
 
 pub(crate) use groups::{categories, category, collection, collections};
 
-/// `GET /v1/storefront/{subdomain}/products`: the products that shoppers see: one query for a page,
-/// whatever its order. A page whose filter lets little through may be shorter than asked for, with
-/// more to come.
+/// `GET /v1/storefront/{subdomain}/products` (`listStorefrontProducts`): List products of a storefront.
+///
+/// Each page is one query, whatever its order. A page whose filter lets little through may be shorter than
+/// asked for, with more to come.
 ///
 /// # Errors
 /// `store_not_found`; `not_found` for an unknown category or collection; `validation_failed`;
@@ -46,8 +47,9 @@ pub(crate) async fn list(
     Ok(answer.cached(caller.keeping()))
 }
 
-/// `GET /v1/storefront/{subdomain}/products/{handle}`: a product with its variants, and some
-/// others a shopper may like.
+/// `GET /v1/storefront/{subdomain}/products/{handle}` (`getStorefrontProduct`): Get a product of a storefront.
+///
+/// Its variants and related products are part of the response.
 ///
 /// # Errors
 /// `store_not_found`; `not_found`, also for a product that is not for sale.

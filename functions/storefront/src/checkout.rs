@@ -89,8 +89,10 @@ pub struct PlacedOrder {
     expires_at: Option<Timestamp>,
 }
 
-/// `POST /v1/storefront/{subdomain}/orders`: orders a cart at the server's prices. Nothing is
-/// charged yet: the order holds its stock while it waits for its payment.
+/// `POST /v1/storefront/{subdomain}/orders` (`checkOut`): Place an order for a cart.
+///
+/// Orders a cart at the server's prices. Nothing is charged yet: the order holds its stock while it waits for
+/// its payment.
 ///
 /// # Errors
 /// `unauthenticated` with a credential that holds no more; `store_not_found`, `insufficient_stock`,
@@ -237,8 +239,9 @@ pub struct ShopperOrderDetails {
     fulfillments: Vec<ShopperFulfillmentView>,
 }
 
-/// `GET /v1/storefront/{subdomain}/orders/{id}`: an order, for whoever has its token, or for its
-/// customer.
+/// `GET /v1/storefront/{subdomain}/orders/{id}` (`getStorefrontOrder`): Get an order by token or as its customer.
+///
+/// The token came with the order; a signed-in customer needs none for their own.
 ///
 /// # Errors
 /// `unauthenticated` with a credential that holds no more; `store_not_found`; `not_found`: unknown,
@@ -274,7 +277,10 @@ pub struct CancelRequest {
     reason: Option<Text<1, 500>>,
 }
 
-/// `POST /v1/storefront/{subdomain}/orders/{id}/cancel`: cancels an unpaid order.
+/// `POST /v1/storefront/{subdomain}/orders/{id}/cancel` (`cancelStorefrontOrder`):
+/// Cancel an unpaid order as its shopper.
+///
+/// Its stock, discounts and gift cards are released.
 ///
 /// # Errors
 /// `unauthenticated` with a credential that holds no more; `store_not_found`, `not_found`,

@@ -78,7 +78,9 @@ pub(crate) struct CustomerLoginRequest {
     password: Guess,
 }
 
-/// `POST /v1/storefront/customer/login`: Begins a session for the right password, bound to the store.
+/// `POST /v1/storefront/customer/login` (`signInCustomer`): Sign in a customer with a password.
+///
+/// Begins a session for the right password, bound to the store.
 ///
 /// # Errors
 /// `store_required`, `store_not_found`; `invalid_credentials`, the same for an unknown address;
@@ -102,7 +104,9 @@ pub(crate) async fn login(
         .await
 }
 
-/// `POST /v1/storefront/customer/logout`: Ends the session; with `all`, every one.
+/// `POST /v1/storefront/customer/logout` (`signOutCustomer`): Sign out a customer.
+///
+/// Ends the session; with `all`, every one.
 pub(crate) async fn logout(
     caller: caller::Customer,
     State(app): State<App>,
@@ -116,7 +120,9 @@ fn shown(account: &Customer) -> Json<AccountView> {
     Json::new(&AccountView::from(account)).version(account.version)
 }
 
-/// `GET /v1/storefront/customer/me`: Shows the customer's account.
+/// `GET /v1/storefront/customer/me` (`getCustomerAccount`): Get the customer's own account.
+///
+/// The session of the customer says whose it is.
 pub(crate) async fn get(caller: caller::Customer) -> Result<Json<AccountView>, Problem> {
     Ok(shown(&caller.account))
 }
@@ -142,7 +148,7 @@ pub(crate) struct UpdateCustomerAccountRequest {
 /// The account as it is now; or as it is until its new address is proven.
 type UpdateReply = Either<Json<AccountView>, Accepted<AccountWithEmailChange>>;
 
-/// `PATCH /v1/storefront/customer/me`: Changes the account.
+/// `PATCH /v1/storefront/customer/me` (`updateCustomerAccount`): Update the customer's own account.
 ///
 /// Another address takes effect when the
 /// code that is mailed there is verified, as one to sign in with is; until then the answer is 202
@@ -208,7 +214,7 @@ pub(crate) struct DeleteCustomerAccountRequest {
     one_time_code: Option<ShownCode>,
 }
 
-/// `DELETE /v1/storefront/customer/me`: Removes the account.
+/// `DELETE /v1/storefront/customer/me` (`deleteCustomerAccount`): Delete the customer's own account.
 ///
 /// With its addresses, wishlist and sessions, at once (our choice). Orders stay, as the store must
 /// keep them; reviews stay under the first name they show.
@@ -247,7 +253,9 @@ pub(crate) async fn delete(
     Ok(answer)
 }
 
-/// `GET /v1/storefront/customer/orders`: Lists the customer's orders, newest first.
+/// `GET /v1/storefront/customer/orders` (`listOwnOrders`): List the customer's own orders.
+///
+/// Lists the customer's orders, newest first.
 ///
 /// A merchant's drafts are not among them.
 pub(crate) async fn orders(
@@ -265,7 +273,9 @@ pub(crate) async fn orders(
     paging.answer(&app, &query, placed, |order| ShopperOrderView::of(&order, now)).await
 }
 
-/// `GET /v1/storefront/customer/orders/{id}`: Shows one of the customer's orders.
+/// `GET /v1/storefront/customer/orders/{id}` (`getOwnOrder`): Get one of the customer's own orders.
+///
+/// The response has its fulfillments and what can be done with it.
 ///
 /// # Errors
 /// `not_found`, also for somebody else's.

@@ -48,7 +48,9 @@ pub(crate) struct RegisterCustomerRequest {
     accepts_marketing: Flag,
 }
 
-/// `POST /v1/storefront/customer/register`: Mails a code that makes the account.
+/// `POST /v1/storefront/customer/register` (`registerCustomer`): Register a customer.
+///
+/// Mails a code that makes the account.
 ///
 /// Whoever has one
 /// already is mailed that, with a code to sign in; the answer and the work are the same, so that
@@ -87,7 +89,7 @@ pub(crate) async fn register(
     Sending::new(&app, id, bound, (&subject, &throttle), content).await?.answer(&app).await
 }
 
-/// `POST /v1/storefront/customer/login/otp`: Mails a code to sign in with.
+/// `POST /v1/storefront/customer/login/otp` (`requestCustomerSignInCode`): Request a sign-in code for a customer.
 ///
 /// For an address without an account the
 /// answer and the work are the same: a challenge is written that nothing can pass.
@@ -129,7 +131,9 @@ impl Rules for VerifyCustomerCodeRequest {
 /// A session; 201 with the account that begins with it.
 type VerifyReply = Either<NoStore<Json<CustomerSignedIn>>, NoStore<Created<CustomerSignedIn>>>;
 
-/// `POST /v1/storefront/customer/login/otp/verify`: Begins a session for the right code, once.
+/// `POST /v1/storefront/customer/login/otp/verify` (`verifyCustomerCode`): Sign in a customer with a mailed code.
+///
+/// Begins a session for the right code, once.
 ///
 /// And before it the account, for who has applied for one, or its new address, for who has asked for
 /// another.

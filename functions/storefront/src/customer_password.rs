@@ -13,7 +13,10 @@ use platform::caller;
 
 use crate::store_by_name::{StoreBody, StoreByName};
 
-/// `POST /v1/storefront/customer/password/reset`: Mails a link that sets a new password.
+/// `POST /v1/storefront/customer/password/reset` (`requestCustomerPasswordReset`):
+/// Request a password reset mail for a customer.
+///
+/// Mails a link that sets a new password.
 ///
 /// The answer and the work are the same for an address without an account.
 ///
@@ -31,7 +34,9 @@ pub(crate) async fn reset(
     password::reset::<Customer>(&app, (&named.store.id, &ask.email), &inbound, content).await
 }
 
-/// `POST /v1/storefront/customer/password/update`: Sets a new password, by reset token or by session.
+/// `POST /v1/storefront/customer/password/update` (`updateCustomerPassword`): Update a customer's password.
+///
+/// Sets a new password, by reset token or by session.
 ///
 /// The first one of an account that has none, by session and a one-time code.
 ///

@@ -47,10 +47,11 @@ pub(crate) struct FormReceipt {
     id: FormSubmissionId,
 }
 
-/// `POST /v1/storefront/{subdomain}/forms/{form}`: takes what a visitor filled in: JSON or an HTML
-/// form, in either of the encodings that browsers send; texts of one name, as boxes to tick have,
-/// are joined by `, `. A form takes no files. A submission with its honeypot filled in gets the
-/// same answer, and is filed as spam without telling anybody.
+/// `POST /v1/storefront/{subdomain}/forms/{form}` (`submitForm`): Submit a form.
+///
+/// Takes what a visitor filled in: JSON or an HTML form, in either of the encodings that browsers send; texts
+/// of one name, as boxes to tick have, are joined by `, `. A form takes no files. A submission with its
+/// honeypot filled in gets the same answer, and is filed as spam without telling anybody.
 ///
 /// # Errors
 /// `store_not_found`; `not_found` for what cannot be a form's name; `body_too_large`;

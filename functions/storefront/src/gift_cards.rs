@@ -16,8 +16,9 @@ pub struct BalanceRequest {
     code: GiftCardCode,
 }
 
-/// `POST /v1/storefront/{subdomain}/gift-cards/balance`: what is left on a card. A client has five
-/// tries a minute, right or wrong: whoever has a code has its money.
+/// `POST /v1/storefront/{subdomain}/gift-cards/balance` (`getGiftCardBalance`): Get the balance of a gift card.
+///
+/// A client has five tries a minute, right or wrong: whoever has a code has its money.
 ///
 /// # Errors
 /// `store_not_found`, `not_found`, `too_many_attempts`.

@@ -24,8 +24,10 @@ pub struct LookupQuery {
     preview_token: Option<Exact<512>>,
 }
 
-/// `GET /v1/storefront/lookup`: the store of a subdomain, or of a host, or of the host that was
-/// asked itself: one that a store has verified, or one whose first label is a subdomain. A name that a store had before leads to it, and says where it has moved to.
+/// `GET /v1/storefront/lookup` (`lookupStore`): Look up a store by subdomain or host.
+///
+/// Without either, the host of the request is looked up: a verified domain, or a subdomain of the platform. A
+/// name that a store had before leads to it, and says where it has moved to.
 ///
 /// # Errors
 /// `host_required`: nothing names a storefront; `store_not_found`, also for a store that is not

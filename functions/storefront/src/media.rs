@@ -79,8 +79,9 @@ impl<S: Sync> FromRequestParts<S> for ImageId {
     }
 }
 
-/// `GET /v1/storefront/{subdomain}/media/{id}`: the bytes of an image. For whoever has them, and
-/// says so by `If-None-Match`, they are not even read.
+/// `GET /v1/storefront/{subdomain}/media/{id}` (`downloadMedia`): Download an image.
+///
+/// For whoever has them, and says so by `If-None-Match`, they are not even read.
 ///
 /// # Errors
 /// `store_not_found`, `not_found`.

@@ -71,8 +71,9 @@ struct Method {
     provider: ProviderName,
 }
 
-/// `GET /v1/storefront/{subdomain}`: the store, with what its first page links to. A paused store
-/// is shown, and says so.
+/// `GET /v1/storefront/{subdomain}` (`getStorefront`): Get a storefront.
+///
+/// The response has what the first page links to. A paused store is shown, and says so.
 ///
 /// # Errors
 /// `store_not_found`; `invalid_or_expired_token`, also for another store's; `preview_expired`.
@@ -130,7 +131,9 @@ fn in_store(store: &StoreId) -> Query {
     Query::partition(key::store(store).pk).seen(Sight::Glance)
 }
 
-/// `GET /v1/storefront/{subdomain}/navigation`: the store's menus.
+/// `GET /v1/storefront/{subdomain}/navigation` (`listStorefrontMenus`): List menus of a storefront.
+///
+/// Items whose target is not published are left out.
 ///
 /// # Errors
 /// `store_not_found`.
@@ -144,7 +147,9 @@ pub(crate) async fn menus(
     Ok(answer.cached(caller.keeping()))
 }
 
-/// `GET /v1/storefront/{subdomain}/navigation/{handle}`: one menu.
+/// `GET /v1/storefront/{subdomain}/navigation/{handle}` (`getStorefrontMenu`): Get a menu of a storefront.
+///
+/// Items whose target is not published are left out.
 ///
 /// # Errors
 /// `store_not_found`, `not_found`.
@@ -158,7 +163,9 @@ pub(crate) async fn menu(
     Ok(Json::new(&MenuView::from(&menu)).cached(caller.keeping()))
 }
 
-/// `GET /v1/storefront/{subdomain}/policies`: the published policies, without their text.
+/// `GET /v1/storefront/{subdomain}/policies` (`listStorefrontPolicies`): List published policies of a storefront.
+///
+/// Their text is left out.
 ///
 /// # Errors
 /// `store_not_found`.
@@ -175,7 +182,10 @@ pub(crate) async fn policies(
     Ok(answer.cached(caller.keeping()))
 }
 
-/// `GET /v1/storefront/{subdomain}/policies/{handle}`: one published policy.
+/// `GET /v1/storefront/{subdomain}/policies/{handle}` (`getStorefrontPolicy`):
+/// Get a published policy of a storefront.
+///
+/// The text is sanitized HTML.
 ///
 /// # Errors
 /// `store_not_found`; `not_found`, also for one that is not published.

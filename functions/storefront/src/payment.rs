@@ -96,8 +96,9 @@ pub struct OpenedPayment {
     expires_at: Option<Timestamp>,
 }
 
-/// `POST /v1/storefront/{subdomain}/payments/{provider}/order`: opens a payment over what is due
-/// for an order. Asked again, it answers with the payment that is open.
+/// `POST /v1/storefront/{subdomain}/payments/{provider}/order` (`createPayment`): Create a payment for an order.
+///
+/// Opens a payment over what is due for an order. Asked again, it answers with the payment that is open.
 ///
 /// # Errors
 /// `unauthenticated` with a credential that holds no more;
@@ -269,8 +270,10 @@ pub struct MethodsQuery {
     amount: Option<Written<Int<0, MAX_AMOUNT>>>,
 }
 
-/// `GET /v1/storefront/{subdomain}/payments/methods`: how customers can pay, with public keys.
-/// There is none for another currency than the store's, nor for nothing.
+/// `GET /v1/storefront/{subdomain}/payments/methods` (`listPaymentMethods`): List payment methods of a storefront.
+///
+/// Providers come with their public keys. There is none for another currency than the store's, nor for
+/// nothing.
 ///
 /// # Errors
 /// `unauthenticated` with a credential that holds no more; `store_not_found`, `invalid_cursor`.

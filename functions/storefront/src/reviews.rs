@@ -49,8 +49,10 @@ pub(crate) struct ReviewSummary {
     rating: Rating,
 }
 
-/// `GET /v1/storefront/{subdomain}/products/{handle}/reviews`: the approved reviews, newest
-/// first, and what they add up to.
+/// `GET /v1/storefront/{subdomain}/products/{handle}/reviews` (`listStorefrontReviews`):
+/// List approved reviews of a product.
+///
+/// Reviews come newest first, with the average rating.
 ///
 /// # Errors
 /// `store_not_found`, `not_found`.
@@ -114,8 +116,10 @@ impl From<&Review> for OwnReview {
     }
 }
 
-/// `POST /v1/storefront/{subdomain}/products/{handle}/reviews`: a review for the store to decide
-/// on, unless it shows reviews at once: one for each purchase, and one without.
+/// `POST /v1/storefront/{subdomain}/products/{handle}/reviews` (`createReview`): Create a review of a product.
+///
+/// The store approves it, unless its settings publish reviews at once. There is one for each purchase, and
+/// one without.
 ///
 /// # Errors
 /// `already_reviewed`, `not_found`; `purchase_required` where the store takes reviews of purchases

@@ -129,8 +129,9 @@ pub struct OfferedRates {
     data: Vec<OfferedRate>,
 }
 
-/// `POST /v1/storefront/{subdomain}/shipping-rates`: at what a cart is sent to an address, cheapest
-/// first. A checkout prices the rate that it names again.
+/// `POST /v1/storefront/{subdomain}/shipping-rates` (`listShippingRates`): List shipping rates for a cart.
+///
+/// Rates come cheapest first. A checkout prices the rate that it names again.
 ///
 /// # Errors
 /// `unauthenticated` with a credential that holds no more; `store_not_found`,

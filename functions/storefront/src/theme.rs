@@ -123,8 +123,10 @@ pub(crate) struct StorefrontTheme {
     published_at: Timestamp,
 }
 
-/// `GET /v1/storefront/{subdomain}/theme`: what the storefront is shown in: settings, sections and the
-/// files of the live release, or, for who has a preview's token, of the draft.
+/// `GET /v1/storefront/{subdomain}/theme` (`getStorefrontTheme`): Get the theme of a storefront.
+///
+/// The response has settings, sections and files of the live release; of the draft, with the token of a
+/// preview.
 ///
 /// # Errors
 /// `store_not_found`; `not_found`, before something was published; `invalid_or_expired_token`, also
@@ -189,9 +191,10 @@ impl<S: Sync> FromRequestParts<S> for FileDigest {
     }
 }
 
-/// `GET /v1/storefront/{subdomain}/theme/files/{sha256}`: the bytes of a file of the live release, of
-/// one before it, or of a preview's draft. For whoever has them, and says so by `If-None-Match`, they are
-/// not even read.
+/// `GET /v1/storefront/{subdomain}/theme/files/{sha256}` (`downloadThemeFile`): Download a file of a theme.
+///
+/// It belongs to the live release, to one before it, or to a preview's draft. For whoever has them, and says
+/// so by `If-None-Match`, they are not even read.
 ///
 /// # Errors
 /// `store_not_found`, `not_found`, `invalid_or_expired_token`, `preview_expired`.

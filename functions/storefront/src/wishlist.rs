@@ -21,8 +21,9 @@ const PER_PRODUCT: usize = 101;
 /// Wishes removed in one transaction.
 const TOGETHER: usize = 90;
 
-/// `GET /v1/storefront/customer/wishlist`: the wishes with their products as they are now, by
-/// product, the latest made first.
+/// `GET /v1/storefront/customer/wishlist` (`listWishes`): List the customer's wishlist.
+///
+/// Each wish has its product as it is now; those made last come first.
 pub(crate) async fn list(
     caller: caller::Customer,
     State(app): State<App>,
@@ -55,8 +56,9 @@ pub(crate) struct AddRequest {
     variant_id: Option<VariantId>,
 }
 
-/// `POST /v1/storefront/customer/wishlist`: adds a wish. One that is there is answered with 200,
-/// and nothing is written.
+/// `POST /v1/storefront/customer/wishlist` (`createWish`): Add a product to the wishlist.
+///
+/// One that is there is answered with 200, and nothing is written.
 ///
 /// # Errors
 /// `not_found` for a product that shoppers do not see, or a variant it does not have;
@@ -182,8 +184,9 @@ async fn wishes(
     if wishes.is_empty() { Err(Code::NotFound.into()) } else { Ok(wishes) }
 }
 
-/// `GET /v1/storefront/customer/wishlist/{product_id}`: whether and since when the customer
-/// wishes for a product; with `variant_id`, for that variant.
+/// `GET /v1/storefront/customer/wishlist/{product_id}` (`getWish`): Check whether a product is on the wishlist.
+///
+/// The response says since when; `variant_id` names one variant.
 ///
 /// # Errors
 /// `not_found`: they do not.
@@ -198,8 +201,11 @@ pub(crate) async fn get(
     Ok(Json::new(&first.view(product.as_ref())))
 }
 
-/// `DELETE /v1/storefront/customer/wishlist`: removes every wish for the product that the body or
-/// the query names; with `variant_id`, the one for that variant.
+/// `DELETE /v1/storefront/customer/wishlist` (`removeNamedWish`):
+/// Remove a product named by body or query from the wishlist.
+///
+/// Removes every wish for the product that the body or the query names; with `variant_id`, the one for that
+/// variant.
 ///
 /// # Errors
 /// `id_required`, `not_found`.
@@ -211,8 +217,9 @@ pub(crate) async fn remove(
     remove_all(&app, &caller, &named).await
 }
 
-/// `DELETE /v1/storefront/customer/wishlist/{product_id}`: removes every wish for a product; with
-/// `variant_id`, the one for that variant.
+/// `DELETE /v1/storefront/customer/wishlist/{product_id}` (`removeWish`): Remove a product from the wishlist.
+///
+/// Removes every wish for a product; with `variant_id`, the one for that variant.
 ///
 /// # Errors
 /// `not_found`.

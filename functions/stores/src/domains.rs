@@ -34,7 +34,9 @@ fn shown(domain: &Domain, store: &Store) -> Json<DomainView> {
     Json::new(&DomainView::of(domain, store)).version(domain.version)
 }
 
-/// `GET /v1/stores/{id}/domains`: the store's domains, in the order in which they were asked for.
+/// `GET /v1/stores/{id}/domains` (`listDomains`): List domains of a store.
+///
+/// Domains come in the order in which they were added.
 ///
 /// # Errors
 /// `invalid_cursor`.
@@ -49,7 +51,9 @@ pub async fn list(
     paging.whole(&app, views, |view: &DomainView| view.host.to_string()).await
 }
 
-/// `GET /v1/stores/{id}/domains/{host}`: Shows a domain of the store, with the record that verifies it.
+/// `GET /v1/stores/{id}/domains/{host}` (`getDomain`): Get a domain and its verification record.
+///
+/// The record is a TXT record that the owner publishes.
 ///
 /// # Errors
 /// `not_found`.
@@ -91,8 +95,10 @@ fn is_platforms(host: &Host, base_url: &str, admins: &[String]) -> bool {
         || admins.iter().any(|admin| of(admin).as_ref() == Some(host))
 }
 
-/// `POST /v1/stores/{id}/domains`: asks for a domain. It leads to the store once a TXT record shows that it
-/// is the store's: `txt_name` with the text `txt_value`.
+/// `POST /v1/stores/{id}/domains` (`createDomain`): Add a domain to a store.
+///
+/// It leads to the store once a TXT record shows that it is the store's: `txt_name` with the text
+/// `txt_value`.
 ///
 /// # Errors
 /// `domain_taken` where the store has it, `domain_limit`; `invalid_host` and `own_host` as faults of `host`.
@@ -111,8 +117,10 @@ pub async fn ask(
     .await
 }
 
-/// `POST /v1/stores/{id}/domains/{host}/verify`: looks for the record, and makes the domain the store's
-/// alone. One that is the store's is answered as it is.
+/// `POST /v1/stores/{id}/domains/{host}/verify` (`verifyDomain`): Verify a domain by its record.
+///
+/// Looks for the record, and makes the domain the store's alone. One that is the store's is answered as it
+/// is.
 ///
 /// # Errors
 /// `not_found`; `txt_not_found`, with `txt_name` and `txt_value`; `domain_taken` where another store has
@@ -170,8 +178,9 @@ pub struct UpdateRequest {
     primary: Option<Flag>,
 }
 
-/// `PATCH /v1/stores/{id}/domains/{host}`: whether customers are led to the domain: the store's
-/// `primary_domain`.
+/// `PATCH /v1/stores/{id}/domains/{host}` (`updateDomain`): Update a domain of a store.
+///
+/// It becomes the store's `primary_domain`, or is that no longer.
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`.
@@ -206,8 +215,9 @@ pub async fn update(
     .await
 }
 
-/// `DELETE /v1/stores/{id}/domains/{host}`: gives a domain back. It leads to the store no more, and another
-/// may verify it.
+/// `DELETE /v1/stores/{id}/domains/{host}` (`deleteDomain`): Delete a domain of a store.
+///
+/// It leads to the store no more, and another may verify it.
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`.

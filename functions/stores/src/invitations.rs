@@ -47,9 +47,10 @@ impl Rules for InviteRequest {
     }
 }
 
-/// `POST /v1/stores/{id}/members`: invites somebody to be one of the store's people, by a mail with a
-/// token that is good for 7 days. Invited again, an address gets another token, and the one before is of
-/// no more use.
+/// `POST /v1/stores/{id}/members` (`inviteMember`): Invite a member to a store.
+///
+/// Invites somebody to be one of the store's people, by a mail with a token that is good for 7 days. Invited
+/// again, an address gets another token, and the one before is of no more use.
 ///
 /// # Errors
 /// `insufficient_role` for owners, and where an open invitation of the address is for one; `already_member`,
@@ -109,8 +110,10 @@ pub struct AcceptRequest {
     token: Text<1, 200>,
 }
 
-/// `POST /v1/stores/invitations/accept`: makes the merchant a member of the store that they were invited
-/// to. Their address is the invited one, and confirmed. The token works once.
+/// `POST /v1/stores/invitations/accept` (`acceptInvitation`): Accept an invitation to a store.
+///
+/// Makes the merchant a member of the store that they were invited to. Their address is the invited one, and
+/// confirmed. The token works once.
 ///
 /// # Errors
 /// `invalid_or_expired_token`, `too_many_attempts`; `not_invited` with another address,

@@ -33,7 +33,9 @@ pub struct ActRequest {
     reason: Option<Text<1, 500>>,
 }
 
-/// `POST /v1/stores/{id}/activate`: opens the storefront for orders.
+/// `POST /v1/stores/{id}/activate` (`activateStore`): Activate a store.
+///
+/// Opens the storefront for orders.
 ///
 /// # Errors
 /// `invalid_state_transition`, `precondition_failed`, `version_conflict`.
@@ -46,7 +48,9 @@ pub async fn activate(
     act(&caller, &app, if_match, ask, StoreAction::Activate, &STORE_ACTIVATED).await
 }
 
-/// `POST /v1/stores/{id}/pause`: the storefront stays visible and takes no orders.
+/// `POST /v1/stores/{id}/pause` (`pauseStore`): Pause a store.
+///
+/// Its storefront stays visible, and takes no orders.
 ///
 /// # Errors
 /// `invalid_state_transition`, `precondition_failed`, `version_conflict`.
@@ -59,7 +63,9 @@ pub async fn pause(
     act(&caller, &app, if_match, ask, StoreAction::Pause, &STORE_PAUSED).await
 }
 
-/// `POST /v1/stores/{id}/close`: shuts the store; it can come back.
+/// `POST /v1/stores/{id}/close` (`closeStore`): Close a store.
+///
+/// Shuts the store; it can come back.
 ///
 /// # Errors
 /// `invalid_state_transition`, `precondition_failed`, `version_conflict`.
@@ -72,7 +78,9 @@ pub async fn close(
     act(&caller, &app, if_match, ask, StoreAction::Close, &STORE_CLOSED).await
 }
 
-/// `POST /v1/stores/{id}/reopen`: brings a shut store back, paused.
+/// `POST /v1/stores/{id}/reopen` (`reopenStore`): Reopen a closed store.
+///
+/// Brings a shut store back, paused.
 ///
 /// # Errors
 /// `invalid_state_transition`, `precondition_failed`, `version_conflict`.
@@ -123,10 +131,12 @@ pub struct DeletedStore {
     redact_at: Option<Timestamp>,
 }
 
-/// `DELETE /v1/stores/{id}`: gives the store up. From the next request on it is gone for its
-/// owner and its apps. Its domains are given back. In 30 days its subdomain is free for others, and `store.redacted` tells
-/// whoever holds a copy of its data to remove it; the platform keeps its own, out of reach, for
-/// the records. Sent again with the same key, the request is answered as it was.
+/// `DELETE /v1/stores/{id}` (`deleteStore`): Delete a store.
+///
+/// From the next request on it is gone for its owner and its apps. Its domains are given back. In 30 days its
+/// subdomain is free for others, and `store.redacted` tells whoever holds a copy of its data to remove it;
+/// the platform keeps its own, out of reach, for the records. Sent again with the same key, the request is
+/// answered as it was.
 ///
 /// # Errors
 /// `open_orders`, `precondition_failed`, `version_conflict`; `required` and

@@ -31,7 +31,9 @@ pub(crate) struct MailUsage {
     resets_at: Timestamp,
 }
 
-/// `GET /v1/stores/{id}/mail-usage`: Shows today's mails to unproven addresses, and their limit.
+/// `GET /v1/stores/{id}/mail-usage` (`getMailUsage`): Get today's mail usage of a store.
+///
+/// Shows today's mails to unproven addresses, and their limit.
 pub(crate) async fn show(
     caller: Admin,
     State(app): State<App>,

@@ -56,8 +56,9 @@ pub(crate) async fn load(
     Ok((store, roster))
 }
 
-/// `GET /v1/stores/{id}/members`: the store's members, and whom it has invited, in the order in which
-/// they were asked.
+/// `GET /v1/stores/{id}/members` (`listMembers`): List members of a store.
+///
+/// Members and open invitations come in the order in which they were invited.
 ///
 /// # Errors
 /// `invalid_cursor`.
@@ -85,7 +86,9 @@ pub async fn list(
     paging.finish(&app, found, view).await
 }
 
-/// `GET /v1/stores/{id}/members/{member_id}`: Shows a member of the store, or an invitation.
+/// `GET /v1/stores/{id}/members/{member_id}` (`getMember`): Get a member or an invitation.
+///
+/// The response has the role and its scopes.
 ///
 /// # Errors
 /// `not_found`.
@@ -123,8 +126,10 @@ impl UpdateRequest {
     }
 }
 
-/// `PATCH /v1/stores/{id}/members/{member_id}`: what a member, or who is invited, may do on the store,
-/// with their next request. Invitations that they gave and could not give any more end.
+/// `PATCH /v1/stores/{id}/members/{member_id}` (`updateMember`): Update the role of a member.
+///
+/// The new role applies from their next request on. Invitations that they gave and could not give any more
+/// end.
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`, `insufficient_role`, `last_owner`; `required` and
@@ -163,10 +168,11 @@ pub async fn update(
     .await
 }
 
-/// `DELETE /v1/stores/{id}/members/{member_id}`: removes a member, or takes an invitation back. Whoever
-/// is removed is let in no more, from their next request on; invitations that they gave end. Any member
-/// may remove themselves. A store that belonged to an owner who goes belongs to the owner who is longest
-/// there.
+/// `DELETE /v1/stores/{id}/members/{member_id}` (`deleteMember`): Remove a member or an invitation.
+///
+/// Whoever is removed is let in no more, from their next request on; invitations that they gave end. Any
+/// member may remove themselves. A store that belonged to an owner who goes belongs to the owner who is
+/// longest there.
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`, `insufficient_role`, `last_owner`.

@@ -19,7 +19,9 @@ use platform::caller::StoreAccess;
 
 use crate::{save, written};
 
-/// `GET /v1/stores/{id}/navigation/{handle}`: one menu.
+/// `GET /v1/stores/{id}/navigation/{handle}` (`getMenu`): Get a menu.
+///
+/// The response has all items, also those that are not published.
 ///
 /// # Errors
 /// `not_found`.
@@ -41,8 +43,9 @@ pub struct PutRequest {
     items: Items,
 }
 
-/// `PUT /v1/stores/{id}/navigation/{handle}`: makes a menu, or puts another in its place, an empty
-/// one too. A store has at most [`store::MAX_MENUS`].
+/// `PUT /v1/stores/{id}/navigation/{handle}` (`setMenu`): Create or replace a menu.
+///
+/// Makes a menu, or puts another in its place, an empty one too. A store has at most [`store::MAX_MENUS`].
 ///
 /// # Errors
 /// `menu_limit`, `precondition_failed`; `unknown_product`, `unknown_collection` and `unknown_category` as faults
@@ -75,7 +78,9 @@ pub async fn put(
     .await
 }
 
-/// `DELETE /v1/stores/{id}/navigation/{handle}`: removes a menu.
+/// `DELETE /v1/stores/{id}/navigation/{handle}` (`deleteMenu`): Delete a menu.
+///
+/// Storefronts no longer list it.
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`.

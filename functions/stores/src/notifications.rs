@@ -22,7 +22,9 @@ use serde::Serialize;
 
 use crate::written;
 
-/// `GET /v1/stores/{id}/notifications`: Lists the mails that the store says in its own words.
+/// `GET /v1/stores/{id}/notifications` (`listMailTemplates`): List mail templates of a store.
+///
+/// Lists the mails that the store says in its own words.
 ///
 /// # Errors
 /// `invalid_cursor`.
@@ -52,7 +54,9 @@ fn shown(text: &NotificationText, kind: NotificationKind) -> Json<NotificationTe
     Json::new(&NotificationTextView::of(text, kind)).version(text.version)
 }
 
-/// `GET /v1/stores/{id}/notifications/{kind}/{locale}`: The store's own words for a mail in a language.
+/// `GET /v1/stores/{id}/notifications/{kind}/{locale}` (`getMailTemplate`): Get a mail template in a language.
+///
+/// A template that the store has not written is not found.
 ///
 /// # Errors
 /// `not_found`: there is no such mail, or the store has no words of its own for it in that language.
@@ -93,7 +97,9 @@ fn save(
     written(app.table.write(), texts).emit(event)
 }
 
-/// `PUT /v1/stores/{id}/notifications/{kind}/{locale}`: Says a mail in the store's own words, in a language.
+/// `PUT /v1/stores/{id}/notifications/{kind}/{locale}` (`setMailTemplate`): Create or replace a mail template.
+///
+/// Says a mail in the store's own words, in a language.
 ///
 /// # Errors
 /// `not_found`: there is no such mail; `precondition_failed`; `language_limit`; `invalid_template`,
@@ -122,7 +128,9 @@ pub(crate) async fn put(
     .await
 }
 
-/// `DELETE /v1/stores/{id}/notifications/{kind}/{locale}`: Takes the store's own words for a mail back.
+/// `DELETE /v1/stores/{id}/notifications/{kind}/{locale}` (`deleteMailTemplate`): Delete a mail template.
+///
+/// The platform's text is used again.
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`.
@@ -179,7 +187,9 @@ pub(crate) struct PlaceholderView {
     required: bool,
 }
 
-/// `POST /v1/stores/{id}/notifications/{kind}/preview`: Shows a mail as it would be read.
+/// `POST /v1/stores/{id}/notifications/{kind}/preview` (`previewMailTemplate`): Preview a mail template.
+///
+/// Shows a mail as it would be read.
 ///
 /// # Errors
 /// `not_found`: there is no such mail; the faults of words, as when they are put.

@@ -18,7 +18,9 @@ use platform::caller::StoreAccess;
 
 use crate::save;
 
-/// `GET /v1/stores/{id}/policies/{handle}`: one policy page, published or not.
+/// `GET /v1/stores/{id}/policies/{handle}` (`getPolicy`): Get a policy page.
+///
+/// It is found whether it is published or not.
 ///
 /// # Errors
 /// `not_found`: it was never written, or there is no such policy.
@@ -47,7 +49,9 @@ pub struct PutRequest {
     published: Option<Flag>,
 }
 
-/// `PUT /v1/stores/{id}/policies/{handle}`: writes a policy page, or puts another in its place.
+/// `PUT /v1/stores/{id}/policies/{handle}` (`setPolicy`): Create or replace a policy page.
+///
+/// Its text is sanitized HTML.
 ///
 /// # Errors
 /// `not_found`: there is no such policy; `precondition_failed`.

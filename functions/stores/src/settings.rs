@@ -20,7 +20,9 @@ use platform::caller::Admin;
 
 use crate::save;
 
-/// `GET /v1/stores/{id}/settings`: all groups, with what was not chosen at its default.
+/// `GET /v1/stores/{id}/settings` (`getSettings`): Get the settings of a store.
+///
+/// Settings that were not chosen have their defaults.
 pub async fn show(caller: Admin, State(app): State<App>) -> Result<Json<SettingsView>, Problem> {
     load(&app, &caller.store).await.map(|settings| settings.shown())
 }
@@ -245,8 +247,9 @@ impl UpdateRequest {
     }
 }
 
-/// `PATCH /v1/stores/{id}/settings`: some of the settings. Pages that mails lead to are at a domain that
-/// the store has verified, or at the platform's.
+/// `PATCH /v1/stores/{id}/settings` (`updateSettings`): Update the settings of a store.
+///
+/// Pages that mails lead to are at a domain that the store has verified, or at the platform's.
 ///
 /// # Errors
 /// `precondition_failed`; `host_not_verified` as a fault of a page.

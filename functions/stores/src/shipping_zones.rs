@@ -30,7 +30,9 @@ const MAX_COUNTRIES: usize = 300;
 /// The longest that a parcel may take.
 const MAX_DAYS: i64 = 365;
 
-/// `GET /v1/stores/{id}/shipping-zones`: in the order in which they were made.
+/// `GET /v1/stores/{id}/shipping-zones` (`listShippingZones`): List shipping zones of a store.
+///
+/// Zones come in the order in which they were made.
 ///
 /// # Errors
 /// `invalid_cursor`.
@@ -44,7 +46,9 @@ pub async fn list(
     paging.whole(&app, views, |view: &ShippingZoneView| view.id.to_string()).await
 }
 
-/// `GET /v1/stores/{id}/shipping-zones/{zone_id}`: one zone with its rates.
+/// `GET /v1/stores/{id}/shipping-zones/{zone_id}` (`getShippingZone`): Get a shipping zone and its rates.
+///
+/// The response has all of its rates.
 ///
 /// # Errors
 /// `not_found`.
@@ -99,7 +103,9 @@ pub struct CreateRequest {
     rates: Option<AtMost<RateRequest, MAX_RATES>>,
 }
 
-/// `POST /v1/stores/{id}/shipping-zones`: a new zone.
+/// `POST /v1/stores/{id}/shipping-zones` (`createShippingZone`): Create a shipping zone.
+///
+/// A zone has countries and rates; one without countries is for all others.
 ///
 /// # Errors
 /// `zone_limit`, `zone_overlap`; `not_applicable`, `invalid_region`, `currency_mismatch`,
@@ -149,7 +155,9 @@ pub struct UpdateRequest {
     rates: Option<AtMost<RateRequest, MAX_RATES>>,
 }
 
-/// `PATCH /v1/stores/{id}/shipping-zones/{zone_id}`: some of a zone.
+/// `PATCH /v1/stores/{id}/shipping-zones/{zone_id}` (`updateShippingZone`): Update a shipping zone.
+///
+/// Rates that are given replace all of its rates.
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`, and those of making one.
@@ -186,8 +194,9 @@ pub async fn update(
     book::change(&app, (at, id.as_str()), if_match, topic, next, ShippingZone::fits).await
 }
 
-/// `DELETE /v1/stores/{id}/shipping-zones/{zone_id}`: removes a zone with its rates. Orders keep what
-/// they were placed with.
+/// `DELETE /v1/stores/{id}/shipping-zones/{zone_id}` (`deleteShippingZone`): Delete a shipping zone and its rates.
+///
+/// Orders keep what they were placed with.
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`.

@@ -43,7 +43,9 @@ pub struct ListedStore {
     role: Role,
 }
 
-/// `GET /v1/stores`: the stores that the merchant owns or is a member of, newest first.
+/// `GET /v1/stores` (`listStores`): List stores of the merchant.
+///
+/// Stores that the merchant owns or is a member of come newest first.
 ///
 /// # Errors
 /// `invalid_cursor`.
@@ -85,7 +87,9 @@ pub struct OpenRequest {
     timezone: Option<TimeZone>,
 }
 
-/// `POST /v1/stores`: a new store, as a draft, with its subdomain.
+/// `POST /v1/stores` (`createStore`): Create a store.
+///
+/// It is a draft with a subdomain until it is activated.
 ///
 /// # Errors
 /// `subdomain_taken`, `store_limit`; `subdomain_reserved` and `unsupported_currency` as faults of
@@ -132,7 +136,9 @@ pub(crate) fn give_up(write: Write, store: &Store, until: Timestamp) -> Write {
     write.put_if(&UniqueSubdomain::moved(store, until), condition, Code::VersionConflict)
 }
 
-/// `GET /v1/stores/{id}`: one store. It was read to let the caller in.
+/// `GET /v1/stores/{id}` (`getStore`): Get a store.
+///
+/// It was read to let the caller in.
 pub async fn show(
     caller: StoreAccess<ReadStore>,
     State(app): State<App>,
@@ -212,8 +218,10 @@ fn set<T, U: Into<T>>(field: &mut T, value: Option<U>) {
     }
 }
 
-/// `PATCH /v1/stores/{id}`: some of a store's data. An app with `write_store` may do all of it,
-/// the subdomain included (our choice): the scope says so to the merchant who grants it.
+/// `PATCH /v1/stores/{id}` (`updateStore`): Update a store.
+///
+/// An app with `write_store` may do all of it, the subdomain included (our choice): the scope says so to the
+/// merchant who grants it.
 ///
 /// # Errors
 /// `subdomain_taken`, `currency_locked`, `precondition_failed`, `version_conflict`;

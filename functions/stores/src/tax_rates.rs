@@ -29,7 +29,9 @@ pub struct ListQuery {
     country: Option<Country>,
 }
 
-/// `GET /v1/stores/{id}/tax-rates`: by country, and there in the order in which they were made.
+/// `GET /v1/stores/{id}/tax-rates` (`listTaxRates`): List tax rates of a store.
+///
+/// Rates come by country, and there in the order in which they were made.
 ///
 /// # Errors
 /// `invalid_cursor`.
@@ -61,7 +63,9 @@ async fn find(app: &App, store: &StoreId, id: &TaxRateId) -> Result<TaxRate, Pro
     found.cloned().ok_or_else(|| Code::NotFound.into())
 }
 
-/// `GET /v1/stores/{id}/tax-rates/{rate_id}`: one rate.
+/// `GET /v1/stores/{id}/tax-rates/{rate_id}` (`getTaxRate`): Get a tax rate.
+///
+/// The response has its jurisdiction, class and percentage.
 ///
 /// # Errors
 /// `not_found`.
@@ -91,8 +95,9 @@ pub struct CreateRequest {
     on_shipping: Flag,
 }
 
-/// `POST /v1/stores/{id}/tax-rates`: a new rate. Several of one place add up; none is levied on
-/// another.
+/// `POST /v1/stores/{id}/tax-rates` (`createTaxRate`): Create a tax rate.
+///
+/// Several of one place add up; none is levied on another.
 ///
 /// # Errors
 /// `tax_rate_limit`; `invalid_region` as a fault of its field.
@@ -151,7 +156,9 @@ pub struct UpdateRequest {
     on_shipping: Option<Flag>,
 }
 
-/// `PATCH /v1/stores/{id}/tax-rates/{rate_id}`: some of a rate. Orders keep what they were placed with.
+/// `PATCH /v1/stores/{id}/tax-rates/{rate_id}` (`updateTaxRate`): Update a tax rate.
+///
+/// Orders keep what they were placed with.
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`; `invalid_region` as a fault of its field.
@@ -181,7 +188,9 @@ pub async fn update(
     book::change(&app, at, if_match, &TAX_RATE_UPDATED, next, fits).await
 }
 
-/// `DELETE /v1/stores/{id}/tax-rates/{rate_id}`: removes a rate. Orders keep what they were placed with.
+/// `DELETE /v1/stores/{id}/tax-rates/{rate_id}` (`deleteTaxRate`): Delete a tax rate.
+///
+/// Orders keep what they were placed with.
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`.

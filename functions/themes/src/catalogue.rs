@@ -88,8 +88,10 @@ pub struct ListedTheme {
     installation: Option<InstalledThemeView>,
 }
 
-/// `GET /v1/themes`: Lists the themes of the catalogue by category and slug; with `installed=true`,
-/// for a merchant, those of the store.
+/// `GET /v1/themes` (`listThemes`): List themes of the catalogue.
+///
+/// Lists the themes of the catalogue by category and slug; with `installed=true`, for a merchant, those of
+/// the store.
 ///
 /// # Errors
 /// `unauthenticated`, `invalid_token`, `account_disabled`, `origin_not_allowed`, `store_required`,
@@ -188,7 +190,9 @@ pub struct ThemeDetail {
     versions: Vec<VersionView>,
 }
 
-/// `GET /v1/themes/{slug}`: Shows a theme of the catalogue with its versions.
+/// `GET /v1/themes/{slug}` (`getTheme`): Get a theme and its versions.
+///
+/// Versions come newest first.
 ///
 /// # Errors
 /// `not_found`, the same for an unknown theme and one that is not in the catalogue.
@@ -244,8 +248,9 @@ pub struct SchemaView {
     locales: Vec<String>,
 }
 
-/// `GET /v1/themes/{slug}/schema`: Shows what can be set in a theme. It is tagged by its content, which
-/// never changes.
+/// `GET /v1/themes/{slug}/schema` (`getThemeSchema`): Get the settings schema of a theme.
+///
+/// Shows what can be set in a theme. It is tagged by its content, which never changes.
 ///
 /// # Errors
 /// `not_found`, also for a theme that the store could not install.

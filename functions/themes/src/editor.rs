@@ -59,7 +59,9 @@ pub struct EditorView {
     permissions: Vec<&'static str>,
 }
 
-/// `GET /v1/themes/{slug}/editor`: Shows what is published of a theme, and what is being arranged.
+/// `GET /v1/themes/{slug}/editor` (`getThemeEditor`): Get the release and the draft of a theme.
+///
+/// Shows what is published of a theme, and what is being arranged.
 ///
 /// # Errors
 /// `theme_not_installed`.
@@ -136,7 +138,9 @@ pub struct SavedDraft {
     warnings: Vec<Finding>,
 }
 
-/// `PUT /v1/themes/{slug}/editor/draft`: Saves a draft whole, in place of the one before.
+/// `PUT /v1/themes/{slug}/editor/draft` (`setThemeDraft`): Replace the draft of a theme.
+///
+/// Saves a draft whole, in place of the one before.
 ///
 /// Every value is checked against the theme's schema, and made safe. Of two editors who have read the
 /// same draft and name its version, one saves. It has at most 256 KiB.
@@ -184,8 +188,9 @@ pub async fn save(
     .await
 }
 
-/// `DELETE /v1/themes/{slug}/editor/draft`: Gives a draft up. The next that is saved has the next
-/// version.
+/// `DELETE /v1/themes/{slug}/editor/draft` (`deleteThemeDraft`): Delete the draft of a theme.
+///
+/// The next that is saved has the next version.
 ///
 /// # Errors
 /// `theme_not_installed`, `no_draft`, `precondition_failed`.

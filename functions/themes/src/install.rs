@@ -135,8 +135,10 @@ impl Choice {
     }
 }
 
-/// `POST /v1/themes/{slug}/install`: Installs a theme: one of the catalogue, or the merchant's own. Its
-/// draft begins with the theme's defaults. A store has at most [`store::MAX_THEMES`].
+/// `POST /v1/themes/{slug}/install` (`installTheme`): Install a theme on a store.
+///
+/// Installs a theme: one of the catalogue, or the merchant's own. Its draft begins with the theme's defaults.
+/// A store has at most [`store::MAX_THEMES`].
 ///
 /// # Errors
 /// `not_found`, `license_required` with the price, `already_installed`, `theme_limit`;
@@ -208,8 +210,9 @@ pub struct Uninstalled {
     installation: InstalledThemeView,
 }
 
-/// `POST /v1/themes/{slug}/uninstall`: Takes a theme off the store. Its releases stay, and what was
-/// arranged in it can be taken over when it is installed again.
+/// `POST /v1/themes/{slug}/uninstall` (`uninstallTheme`): Uninstall a theme from a store.
+///
+/// Its releases stay, and what was arranged in it can be taken over when it is installed again.
 ///
 /// # Errors
 /// `theme_not_installed`, `theme_is_published`.
@@ -275,8 +278,10 @@ pub struct Upgraded {
     draft: Option<DraftView>,
 }
 
-/// `POST /v1/themes/{slug}/upgrade`: Brings a theme to another version, and its draft with it. What the
-/// storefront shows stays as it is until the draft is published.
+/// `POST /v1/themes/{slug}/upgrade` (`upgradeTheme`): Upgrade a theme to another version.
+///
+/// Brings a theme to another version, and its draft with it. What the storefront shows stays as it is until
+/// the draft is published.
 ///
 /// # Errors
 /// `theme_not_installed`, `not_found`, `license_required`.

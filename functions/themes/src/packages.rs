@@ -54,7 +54,9 @@ pub struct JudgedPackage {
     files: Vec<FileRef>,
 }
 
-/// `POST /v1/themes/packages/upload`: Takes a package of a theme, which is a zip.
+/// `POST /v1/themes/packages/upload` (`uploadThemePackage`): Upload a theme package.
+///
+/// Takes a package of a theme, which is a zip.
 ///
 /// The body is the archive, or a form with the archive as `file`. Everything that is wrong with it is
 /// named at once, and then nothing is written. With `dry_run=true` nothing is written either way. A
@@ -155,7 +157,9 @@ pub struct PackagesQuery {
     slug: Option<themes::manifest::Slug>,
 }
 
-/// `GET /v1/themes/packages`: Lists the caller's own packages, the newest first.
+/// `GET /v1/themes/packages` (`listThemePackages`): List your own theme packages.
+///
+/// Lists the caller's own packages, the newest first.
 pub async fn list(
     owner: Merchant,
     State(app): State<App>,
@@ -171,7 +175,9 @@ pub async fn list(
     paging.answer(&app, &query, admits, |package| package.view()).await
 }
 
-/// `GET /v1/themes/packages/{id}`: Shows a package, with what was found in it.
+/// `GET /v1/themes/packages/{id}` (`getThemePackage`): Get a theme package and its findings.
+///
+/// Findings name the file and the line.
 ///
 /// # Errors
 /// `not_found`.

@@ -45,8 +45,9 @@ pub struct BegunPreview {
     preview_url: String,
 }
 
-/// `POST /v1/themes/{slug}/preview-session`: Begins to show the draft, as it is now, to whoever has the
-/// token that is answered.
+/// `POST /v1/themes/{slug}/preview-session` (`createPreviewSession`): Create a preview session of a draft.
+///
+/// Begins to show the draft, as it is now, to whoever has the token that is answered.
 ///
 /// # Errors
 /// `theme_not_installed`, `no_draft`; `draft_conflict` with the `current_version`.
@@ -94,7 +95,9 @@ async fn own(
     if is_own { Ok(found) } else { Err(Code::NotFound.into()) }
 }
 
-/// `GET /v1/themes/{slug}/preview-session/{id}`: Shows a preview session, without its token.
+/// `GET /v1/themes/{slug}/preview-session/{id}` (`getPreviewSession`): Get a preview session.
+///
+/// Shows a preview session, without its token.
 ///
 /// # Errors
 /// `not_found`; `preview_expired`: its time is over, or it was ended.
@@ -108,8 +111,9 @@ pub async fn show(
     Ok(Json::new(&PreviewSessionView::from(&session)).version(session.version))
 }
 
-/// `DELETE /v1/themes/{slug}/preview-session/{id}`: Ends a preview session: its token shows nothing
-/// any more, with the next request.
+/// `DELETE /v1/themes/{slug}/preview-session/{id}` (`deletePreviewSession`): End a preview session.
+///
+/// Ends a preview session: its token shows nothing any more, with the next request.
 ///
 /// # Errors
 /// `not_found`.

@@ -33,8 +33,9 @@ pub struct PurchaseRequest {
     provider: ProviderName,
 }
 
-/// `POST /v1/themes/{slug}/purchase`: Begins to buy a theme for the store: a payment is opened with the
-/// payment provider of the theme's maker.
+/// `POST /v1/themes/{slug}/purchase` (`purchaseTheme`): Purchase a theme for a store.
+///
+/// Begins to buy a theme for the store: a payment is opened with the payment provider of the theme's maker.
 ///
 /// # Errors
 /// `not_found`, `theme_is_free`, `already_licensed`, `not_for_sale`, `unknown_provider`,
@@ -103,9 +104,10 @@ pub struct Licensed {
     license: LicenseView,
 }
 
-/// `POST /v1/themes/{slug}/purchase/verify`: The merchant came back from paying. What they bring is proof
-/// of nothing but that they were there; the provider is asked about the money. Asked again, it answers
-/// with the same licence.
+/// `POST /v1/themes/{slug}/purchase/verify` (`verifyThemePurchase`): Verify a theme purchase after the redirect.
+///
+/// What they bring is proof of nothing but that they were there; the provider is asked about the money. Asked
+/// again, it answers with the same licence.
 ///
 /// # Errors
 /// `not_found`, `signature_mismatch`, also for another purchase's payment; `amount_mismatch`: another
@@ -134,8 +136,9 @@ pub async fn verify(
     Ok(Json::new(&Licensed { license }))
 }
 
-/// `GET /v1/themes/{slug}/licenses`: Lists the store's licences for a theme: one at most, whether it holds
-/// or has ended.
+/// `GET /v1/themes/{slug}/licenses` (`listThemeLicenses`): List licences of a theme.
+///
+/// Lists the store's licences for a theme: one at most, whether it holds or has ended.
 pub async fn licenses(
     access: StoreAccess<ReadThemes>,
     State(app): State<App>,

@@ -45,7 +45,9 @@ pub struct Released {
     release: ReleaseView,
 }
 
-/// `POST /v1/themes/{slug}/publish`: Makes a release of the draft, and shows the storefront in it.
+/// `POST /v1/themes/{slug}/publish` (`publishTheme`): Publish the draft of a theme.
+///
+/// Makes a release of the draft, and shows the storefront in it.
 ///
 /// # Errors
 /// `theme_not_installed`, `no_draft`; `draft_conflict` with the `current_version`;
@@ -112,7 +114,9 @@ async fn go_live(
         .await
 }
 
-/// `GET /v1/themes/{slug}/releases`: Lists the releases of a theme on the store, the newest first.
+/// `GET /v1/themes/{slug}/releases` (`listThemeReleases`): List releases of a theme.
+///
+/// Lists the releases of a theme on the store, the newest first.
 pub async fn list(
     access: StoreAccess<ReadThemes>,
     State(app): State<App>,
@@ -137,7 +141,9 @@ pub struct ReleaseDetail {
 /// The number of a release.
 type Number = Int<1, { i64::MAX }>;
 
-/// `GET /v1/themes/{slug}/releases/{number}`: Shows a release, with what the theme was set to.
+/// `GET /v1/themes/{slug}/releases/{number}` (`getThemeRelease`): Get a release of a theme and its settings.
+///
+/// Releases never change.
 ///
 /// # Errors
 /// `not_found`.
@@ -164,8 +170,10 @@ pub struct RollbackRequest {
     message: Option<Text<1, 500>>,
 }
 
-/// `POST /v1/themes/{slug}/rollback`: Shows the storefront again in what an earlier release was, byte for
-/// byte: a release of its own, with the digest of the old one. The draft stays as it is.
+/// `POST /v1/themes/{slug}/rollback` (`rollbackTheme`): Roll a theme back to an earlier release.
+///
+/// Shows the storefront again in what an earlier release was, byte for byte: a release of its own, with the
+/// digest of the old one. The draft stays as it is.
 ///
 /// # Errors
 /// `theme_not_installed`, `not_found`, `already_current`; `version_conflict`: another release was made

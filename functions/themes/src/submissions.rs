@@ -43,7 +43,7 @@ pub struct SubmitRequest {
     changelog: Option<Text<1, 5000>>,
 }
 
-/// `POST /v1/themes/packages/{id}/submit`: Proposes a package for the catalogue.
+/// `POST /v1/themes/packages/{id}/submit` (`submitThemePackage`): Submit a theme package for the catalogue.
 ///
 /// A theme that costs something names the developer's own store that takes the money, through that
 /// store's account with a payment provider.
@@ -107,8 +107,9 @@ fn save(write: Write, after: &ThemePackage) -> Write {
     write.replace(after, Code::VersionConflict)
 }
 
-/// `POST /v1/themes/packages/{id}/withdraw`: Takes a package back: out of the queue, or out of the
-/// catalogue. Who has installed it keeps it.
+/// `POST /v1/themes/packages/{id}/withdraw` (`withdrawThemePackage`): Withdraw a theme package.
+///
+/// Takes a package back: out of the queue, or out of the catalogue. Who has installed it keeps it.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`, `precondition_failed`.
@@ -180,7 +181,9 @@ async fn theme_and_version(
     pair.ok_or_else(|| Problem::internal("a package without its theme"))
 }
 
-/// `GET /v1/themes/packages/submissions`: Lists the operators' queue, the oldest first.
+/// `GET /v1/themes/packages/submissions` (`listThemeSubmissions`): List theme packages in the review queue.
+///
+/// Lists the operators' queue, the oldest first.
 pub async fn queue(
     _: Operator,
     State(app): State<App>,
@@ -192,7 +195,9 @@ pub async fn queue(
     paging.answer(&app, &query, waits, |package| package.view()).await
 }
 
-/// `POST /v1/themes/packages/{id}/approve`: Accepts a package: every store can install it.
+/// `POST /v1/themes/packages/{id}/approve` (`approveThemePackage`): Approve a theme package.
+///
+/// Accepts a package: every store can install it.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`, `precondition_failed`.
@@ -223,7 +228,9 @@ pub async fn approve(
     .await
 }
 
-/// `POST /v1/themes/packages/{id}/reject`: Refuses a package, with reasons.
+/// `POST /v1/themes/packages/{id}/reject` (`rejectThemePackage`): Reject a theme package with reasons.
+///
+/// The owner reads the reasons with the package.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`, `precondition_failed`.

@@ -22,8 +22,9 @@ use serde::Serialize;
 
 use super::{demand_own, new_secret, own};
 
-/// `DELETE /v1/app-store/developers/apps/{id}`: Deletes an app that is not published and not
-/// installed.
+/// `DELETE /v1/app-store/developers/apps/{id}` (`deleteDeveloperApp`): Delete an app.
+///
+/// Deletes an app that is not published and not installed.
 ///
 /// Its client is gone, so that no token can be had any more, and its slug is free.
 ///
@@ -80,8 +81,10 @@ pub struct ClientSecretView {
     previous_secret_expires_at: Timestamp,
 }
 
-/// `POST /v1/app-store/developers/apps/{id}/secret/rotate`: Replaces the client secret; the new
-/// one is shown once.
+/// `POST /v1/app-store/developers/apps/{id}/secret/rotate` (`rotateAppSecret`):
+/// Rotate the client secret of an app.
+///
+/// Replaces the client secret; the new one is shown once.
 ///
 /// The one before works for 24 hours more, one before that no longer.
 ///
@@ -113,7 +116,9 @@ pub async fn rotate_secret(
         .await
 }
 
-/// `POST /v1/app-store/developers/apps/{id}/publish`: Brings an approved app into the catalogue.
+/// `POST /v1/app-store/developers/apps/{id}/publish` (`publishDeveloperApp`): Publish an approved app.
+///
+/// Brings an approved app into the catalogue.
 ///
 /// # Errors
 /// `not_found`, `not_approved`, `invalid_state_transition`, `account_disabled`, `checks_failed`.
@@ -126,8 +131,9 @@ pub async fn publish(
     move_to(&app, &developer, &id, &APP_PUBLISHED, CommerceApp::publish).await
 }
 
-/// `POST /v1/app-store/developers/apps/{id}/unpublish`: Takes an app out of the catalogue;
-/// installations keep working.
+/// `POST /v1/app-store/developers/apps/{id}/unpublish` (`unpublishDeveloperApp`): Unpublish an app.
+///
+/// Takes an app out of the catalogue; installations keep working.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`.

@@ -97,7 +97,7 @@ pub struct UpdateAppRequest {
     listing: Option<ListingChange>,
 }
 
-/// `PATCH /v1/app-store/developers/apps/{id}`: Changes an app.
+/// `PATCH /v1/app-store/developers/apps/{id}` (`updateDeveloperApp`): Update an app.
 ///
 /// Name, slug, listing and webhook URL
 /// change at once. What an approved version pins (`app_url`, `redirect_uris`, `scopes`, `embedded`,

@@ -49,8 +49,9 @@ struct PublicKey {
     kid: String,
 }
 
-/// `GET /v1/app-store/oauth/jwks`: Publishes the keys that app tokens and receipts verify with (RFC
-/// 7517 §5).
+/// `GET /v1/app-store/oauth/jwks` (`getJwks`): Get the public keys of tokens and receipts.
+///
+/// Publishes the keys that app tokens and receipts verify with (RFC 7517 §5).
 pub async fn jwks(_: Public, State(app): State<App>) -> Result<DocumentOf<JwkSet>, Problem> {
     let keys = app.secrets.keys().await?;
     Ok(DocumentOf::new(&JwkSet(keys.jwks.clone()), CACHEABLE))
@@ -76,7 +77,9 @@ pub struct Metadata {
     authorization_response_iss_parameter_supported: bool,
 }
 
-/// `GET /v1/app-store/oauth/metadata`: Says how to talk to the OAuth endpoints (RFC 8414 §2).
+/// `GET /v1/app-store/oauth/metadata` (`getOauthMetadata`): Get the OAuth server metadata.
+///
+/// Says how to talk to the OAuth endpoints (RFC 8414 §2).
 pub async fn metadata(_: Public, State(app): State<App>) -> Result<Json<Metadata>, Problem> {
     let base = &app.config.base_url;
     let at = |path: &str| format!("{base}/v1/app-store/oauth/{path}");

@@ -70,8 +70,11 @@ pub struct ExchangeResponse {
     app_id: AppId,
 }
 
-/// `POST /v1/app-store/oauth/token-exchange`: Exchanges a merchant's session for an embedded app
-/// token, which ends with the session, and does no more than the merchant may do on the store.
+/// `POST /v1/app-store/oauth/token-exchange` (`exchangeSessionToken`):
+/// Exchange a session token for an embedded app token.
+///
+/// Exchanges a merchant's session for an embedded app token, which ends with the session, and does no more
+/// than the merchant may do on the store.
 ///
 /// # Errors
 /// `invalid_request`, `invalid_target`, `invalid_scope`, `unsupported_grant_type`,

@@ -86,7 +86,7 @@ enum PresentedToken {
     Refresh(Box<RefreshToken>, Box<AppClient>),
 }
 
-/// `POST /v1/app-store/oauth/revoke`: Revokes a token of the client.
+/// `POST /v1/app-store/oauth/revoke` (`revokeToken`): Revoke a token of an app.
 ///
 /// 200 also for a token that is unknown or another client's, which stays as it is (RFC 7009 §2.2).
 /// Revoking a refresh token ends its grant (§2.1).
@@ -107,7 +107,9 @@ pub async fn revoke(
     Ok(Json::new(&Revocation {}).no_store())
 }
 
-/// `POST /v1/app-store/oauth/introspect`: Says what a token is, to the client it belongs to.
+/// `POST /v1/app-store/oauth/introspect` (`introspectToken`): Introspect a token.
+///
+/// Says what a token is, to the client it belongs to.
 ///
 /// Of any other token it is only said that it is not active (RFC 7662 §2.2).
 ///

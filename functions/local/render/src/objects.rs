@@ -11,7 +11,9 @@ use crate::{safe, settings};
 /// What the storefront API says of a store, as it says it (docs/openapi.json).
 #[derive(Debug, Clone, Default)]
 pub struct Data {
-    /// `GET /v1/storefront/{subdomain}`
+    /// `GET /v1/storefront/{subdomain}` (`getStorefront`): Get a storefront.
+    ///
+    /// The response has what the first page links to.
     pub store: Json,
     /// `GET …/products`, the first page's items.
     pub products: Vec<Json>,

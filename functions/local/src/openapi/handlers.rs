@@ -15,8 +15,10 @@ const ERRORS: &str = "# Errors";
 /// The documentation of one handler.
 #[derive(Debug, Clone, Default)]
 pub struct Documentation {
-    /// The first sentence.
+    /// The first sentence: an imperative.
     pub summary: String,
+    /// The name of the operation, which follows its route in brackets: `listOrders`.
+    pub operation_id: Option<String>,
     /// What follows it.
     pub description: String,
     /// The problems that it names.
@@ -76,11 +78,17 @@ impl Documentation {
             _ => (None, first),
         };
         let told = told.trim_start_matches([' ', ':', '—', '-']);
+        let named_first = told.strip_prefix("(`").and_then(|told| told.split_once("`):"));
+        let (operation_id, told) = match named_first {
+            Some((id, told)) => (Some(id.to_owned()), told.trim_start()),
+            None => (None, told),
+        };
         let (summary, more) = told.split_once(". ").unwrap_or((told, ""));
         let description = [more, rest].into_iter().filter(|part| !part.is_empty());
         Self {
             summary: capitalized(summary.trim_end_matches('.')),
             description: description.collect::<Vec<_>>().join("\n\n"),
+            operation_id,
             codes: named(errors),
             route,
         }

@@ -107,8 +107,7 @@ pub(super) fn name_bodies(paths: &mut Value, all: &mut Map<String, Value>) {
         let body = body.and_then(Value::as_str).and_then(|body| body.rsplit('/').next());
         let alike = |name: &&str| of_kind.get(&kind(name)).is_some_and(|count| *count > 1);
         if let Some(name) = body.filter(alike) {
-            let words = id.split('_').map(capitalized).collect::<String>();
-            renamed.entry(name.to_owned()).or_insert(format!("{words}Request"));
+            renamed.entry(name.to_owned()).or_insert(format!("{}Request", capitalized(id)));
         }
     }
     for (name, new) in &renamed {

@@ -155,7 +155,9 @@ impl Razorpay {
         Ok(collection(ours.map(Payment::view).collect(), query))
     }
 
-    /// `POST /v1/orders`.
+    /// `POST /v1/orders` (`createOrder`): Create an order.
+    ///
+    /// The merchant or an app places it.
     fn open(&mut self, ask: &ApiRequest<'_>) -> ApiResult {
         let (now, ask) = (ask.now, parse(ask.body)?);
         let invalid = |text| Err(refuse(text, "input_validation_failed"));
@@ -246,7 +248,7 @@ impl Razorpay {
         Ok(view)
     }
 
-    /// `POST /v1/payments/{id}/capture`.
+    /// `POST /v1/payments/{id}/capture` (`capturePayment`): Capture an authorized payment.
     fn capture(&mut self, id: &str, ask: &ApiRequest<'_>) -> ApiResult {
         let (now, ask) = (ask.now, parse(ask.body)?);
         let found = self.payments.iter().find(|payment| payment.id == id);

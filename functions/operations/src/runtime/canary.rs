@@ -64,8 +64,10 @@ gateway::inline_schema!([] CanaryEvent, "CanaryEvent", |_generator| {
     schemars::json_schema!({"type": "object"})
 });
 
-/// `POST /v1/operations/runtime/canary/deliveries`: Takes an event of the canary store in, signed as every
-/// delivery is.
+/// `POST /v1/operations/runtime/canary/deliveries` (`receiveCanaryDelivery`):
+/// Receive a webhook of the canary store.
+///
+/// Takes an event of the canary store in, signed as every delivery is.
 ///
 /// Failover drills send their events here; nobody else has the secret.
 ///

@@ -43,8 +43,9 @@ pub(crate) fn routes() -> Routes {
         .post("/v1/operations/runtime/failover-drills/{id}/abort", Cost::WRITE, abort)
 }
 
-/// `GET /v1/operations/runtime/failover-drills`: Lists the drills of the last fourteen months, the newest
-/// first.
+/// `GET /v1/operations/runtime/failover-drills` (`listDrills`): List failover drills.
+///
+/// Lists the drills of the last fourteen months, the newest first.
 pub(crate) async fn list(
     _: Operator,
     State(app): State<App>,
@@ -141,8 +142,9 @@ struct TargetView {
     receiver: String,
 }
 
-/// `POST /v1/operations/runtime/failover-drills`: Injects a fault for the canary store, and measures how
-/// the service recovers from it.
+/// `POST /v1/operations/runtime/failover-drills` (`createDrill`): Start a failover drill.
+///
+/// Injects a fault for the canary store, and measures how the service recovers from it.
 ///
 /// With `dry_run` it only says what it would touch. One drill or load test runs at a time.
 ///
@@ -203,8 +205,9 @@ async fn find(app: &App, id: &DrillId) -> Result<Drill, Problem> {
     app.table.get(&key::drill(id)).await?.ok_or_else(|| Code::NotFound.into())
 }
 
-/// `GET /v1/operations/runtime/failover-drills/{id}`: Shows a drill, with what was measured; as a page for who accepts
-/// `text/html` rather than JSON.
+/// `GET /v1/operations/runtime/failover-drills/{id}` (`getDrill`): Get a failover drill.
+///
+/// Shows a drill, with what was measured; as a page for who accepts `text/html` rather than JSON.
 ///
 /// # Errors
 /// `not_found`.
@@ -219,7 +222,9 @@ pub(crate) async fn show(
     Ok(page::shown(&accept, || page::drill::sheet(&drill), json))
 }
 
-/// `POST /v1/operations/runtime/failover-drills/{id}/abort`: Ends a drill and its fault at once.
+/// `POST /v1/operations/runtime/failover-drills/{id}/abort` (`abortDrill`): Abort a failover drill.
+///
+/// Ends a drill and its fault at once.
 ///
 /// What the fault held up is delivered as ever; it is measured no longer. That it was given up is stated.
 ///

@@ -39,9 +39,10 @@ pub(crate) struct IncidentsQuery {
     since: Option<Timestamp>,
 }
 
-/// `GET /v1/operations/runtime/incidents`: Lists incidents, the newest first: to a store's owner those that
-/// concern the store, to an operator all of the last fourteen months, or those of a store that they
-/// name.
+/// `GET /v1/operations/runtime/incidents` (`listIncidents`): List incidents.
+///
+/// Lists incidents, the newest first: to a store's owner those that concern the store, to an operator all of
+/// the last fourteen months, or those of a store that they name.
 pub(crate) async fn list(
     caller: Overseer<ReadOperations>,
     State(app): State<App>,
@@ -77,7 +78,9 @@ pub(crate) async fn unresolved(app: &App) -> Result<Vec<Incident>, Problem> {
     Ok(unresolved.take(MOST_SHOWN).collect())
 }
 
-/// `GET /v1/operations/runtime/incidents/{id}`: Shows an incident.
+/// `GET /v1/operations/runtime/incidents/{id}` (`getIncident`): Get an incident.
+///
+/// The response has its timeline.
 ///
 /// # Errors
 /// `not_found`, also where it concerns somebody else.
@@ -120,7 +123,9 @@ impl Rules for OpenIncidentRequest {
     }
 }
 
-/// `POST /v1/operations/runtime/incidents`: Opens an incident.
+/// `POST /v1/operations/runtime/incidents` (`createIncident`): Open an incident.
+///
+/// Its timeline begins with who opened it.
 pub(crate) async fn open(
     _: Operator,
     State(app): State<App>,
@@ -167,7 +172,9 @@ pub(crate) struct CorrectIncidentRequest {
     rca: Option<Text<1, 10_000>>,
 }
 
-/// `PATCH /v1/operations/runtime/incidents/{id}`: Corrects what an incident says about itself.
+/// `PATCH /v1/operations/runtime/incidents/{id}` (`updateIncident`): Update an incident.
+///
+/// The change is recorded in its timeline.
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`.
@@ -199,7 +206,9 @@ pub(crate) struct StepRequest {
     rca: Option<Text<1, 10_000>>,
 }
 
-/// `POST /v1/operations/runtime/incidents/{id}/acknowledge`: Says that somebody looks at it.
+/// `POST /v1/operations/runtime/incidents/{id}/acknowledge` (`acknowledgeIncident`): Acknowledge an incident.
+///
+/// It says that somebody works on the incident.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`, `precondition_failed`.
@@ -213,7 +222,9 @@ pub(crate) async fn acknowledge(
     take(&app, &id, if_match, Step::Acknowledge, ask).await
 }
 
-/// `POST /v1/operations/runtime/incidents/{id}/mitigate`: Says that it does no harm any more.
+/// `POST /v1/operations/runtime/incidents/{id}/mitigate` (`mitigateIncident`): Mark an incident as mitigated.
+///
+/// It says that the incident does no more harm, while its cause may last.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`, `precondition_failed`.
@@ -227,7 +238,7 @@ pub(crate) async fn mitigate(
     take(&app, &id, if_match, Step::Mitigate, ask).await
 }
 
-/// `POST /v1/operations/runtime/incidents/{id}/resolve`: Says that it is over.
+/// `POST /v1/operations/runtime/incidents/{id}/resolve` (`resolveIncident`): Resolve an incident.
 ///
 /// Where a rule opened it and is still broken, the next look opens another.
 ///
@@ -243,7 +254,9 @@ pub(crate) async fn resolve(
     take(&app, &id, if_match, Step::Resolve, ask).await
 }
 
-/// `POST /v1/operations/runtime/incidents/{id}/close`: Says that what was to be learned of it has been.
+/// `POST /v1/operations/runtime/incidents/{id}/close` (`closeIncident`): Close an incident.
+///
+/// It says that the review of the incident is over.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`, `precondition_failed`.
@@ -294,7 +307,10 @@ pub(crate) struct NoteRequest {
     message: Text<1, 2_000>,
 }
 
-/// `POST /v1/operations/runtime/incidents/{id}/timeline`: Adds an entry to the timeline.
+/// `POST /v1/operations/runtime/incidents/{id}/timeline` (`createIncidentEntry`):
+/// Add an entry to an incident's timeline.
+///
+/// Entries are never changed or removed.
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`.

@@ -36,8 +36,9 @@ pub(crate) fn routes() -> Routes {
         .post("/v1/operations/runtime/load-tests/{id}/abort", Cost::WRITE, abort)
 }
 
-/// `GET /v1/operations/runtime/load-tests`: Lists the load tests of the last fourteen months, the newest
-/// first.
+/// `GET /v1/operations/runtime/load-tests` (`listLoadTests`): List load tests.
+///
+/// Lists the load tests of the last fourteen months, the newest first.
 pub(crate) async fn list(
     _: Operator,
     State(app): State<App>,
@@ -62,8 +63,10 @@ pub(crate) struct LoadTestRequest {
     checkout_percent: Option<Int<0, 100>>,
 }
 
-/// `POST /v1/operations/runtime/load-tests`: Asks the canary's storefront so many requests a second, as
-/// many shoppers do, and measures how they are answered.
+/// `POST /v1/operations/runtime/load-tests` (`createLoadTest`): Start a load test of the canary store.
+///
+/// Asks the canary's storefront so many requests a second, as many shoppers do, and measures how they are
+/// answered.
 ///
 /// One drill or load test runs at a time.
 ///
@@ -97,8 +100,9 @@ async fn find(app: &App, id: &LoadTestId) -> Result<LoadTest, Problem> {
     app.table.get(&key::load_test(id)).await?.ok_or_else(|| Code::NotFound.into())
 }
 
-/// `GET /v1/operations/runtime/load-tests/{id}`: Shows a load test, with what was measured so far; as a page for who
-/// accepts `text/html` rather than JSON.
+/// `GET /v1/operations/runtime/load-tests/{id}` (`getLoadTest`): Get a load test.
+///
+/// Shows a load test, with what was measured so far; as a page for who accepts `text/html` rather than JSON.
 ///
 /// # Errors
 /// `not_found`.
@@ -113,7 +117,9 @@ pub(crate) async fn show(
     Ok(page::shown(&accept, || page::load_test::sheet(&test), json))
 }
 
-/// `POST /v1/operations/runtime/load-tests/{id}/abort`: Ends a load test; what is under way is answered.
+/// `POST /v1/operations/runtime/load-tests/{id}/abort` (`abortLoadTest`): Abort a load test.
+///
+/// Ends a load test; what is under way is answered.
 ///
 /// # Errors
 /// `not_found`; `invalid_state_transition` when it is over.

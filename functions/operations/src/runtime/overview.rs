@@ -83,7 +83,9 @@ pub(crate) struct PlatformNumbers {
     pub(crate) last_load_test: Option<RunBrief>,
 }
 
-/// `GET /v1/operations/runtime/overview`: Shows how the platform is doing, or a store's webhooks.
+/// `GET /v1/operations/runtime/overview` (`getOverview`): Get the state of the platform or a store.
+///
+/// Shows how the platform is doing, or a store's webhooks.
 ///
 /// To an operator who names no store: queues, outbox, webhooks, what each family answered and how fast, what
 /// is not resolved, and what was tried last. To a store's owner, or about a store that an operator names: its

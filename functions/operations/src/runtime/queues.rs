@@ -40,14 +40,18 @@ pub(crate) struct QueueView {
     measured_at: Timestamp,
 }
 
-/// `GET /v1/operations/runtime/queues`: Shows every queue as it is now: how deep it is, how many of its
-/// messages are dead letters, and for how long the oldest work that it carries has been overdue.
+/// `GET /v1/operations/runtime/queues` (`listQueues`): List queues and their backlog.
+///
+/// Shows every queue as it is now: how deep it is, how many of its messages are dead letters, and for how
+/// long the oldest work that it carries has been overdue.
 pub(crate) async fn list(_: Operator, State(app): State<App>) -> Result<Json<QueuesView>, Problem> {
     let queues = queues::all(&app).await?;
     Ok(Json::new(&QueuesView { queues, measured_at: app.clock.now() }))
 }
 
-/// `GET /v1/operations/runtime/queues/{name}`: Shows a queue as it is now.
+/// `GET /v1/operations/runtime/queues/{name}` (`getQueue`): Get a queue and its backlog.
+///
+/// The response has its depth, its dead letters and the age of its oldest work.
 ///
 /// # Errors
 /// `not_found`.
@@ -100,7 +104,7 @@ fn body_of(body: &str) -> Value {
     serde_json::from_str(body).unwrap_or_else(|_| text())
 }
 
-/// `GET /v1/operations/runtime/queues/{name}/dlq`: Lists dead letters of a queue.
+/// `GET /v1/operations/runtime/queues/{name}/dlq` (`listDeadLetters`): List dead letters of a queue.
 ///
 /// Each is received and given back, which counts as a receipt of it.
 ///
@@ -147,7 +151,8 @@ pub(crate) struct Redriven {
     remaining: u64,
 }
 
-/// `POST /v1/operations/runtime/queues/{name}/dlq/redrive`: Sends dead letters of a queue again.
+/// `POST /v1/operations/runtime/queues/{name}/dlq/redrive` (`redriveDeadLetters`):
+/// Redrive dead letters of a queue.
 ///
 /// They are on their queue when this answers, each with the delay that keeps the rate. One that is still not
 /// understood comes back. What a message stands for is done once, however often it comes.

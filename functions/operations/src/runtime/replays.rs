@@ -122,8 +122,9 @@ pub(crate) struct ReplayPlan {
 /// What would be sent, or what is being sent.
 type ReplayReply = Either<Json<ReplayPlan>, Accepted<ReplayView>>;
 
-/// `POST /v1/operations/runtime/replays`: Sends events again: the same events, under their own ids, by new
-/// deliveries with `X-Service-Replay-Id`.
+/// `POST /v1/operations/runtime/replays` (`createReplay`): Create a replay of events.
+///
+/// Sends events again: the same events, under their own ids, by new deliveries with `X-Service-Replay-Id`.
 ///
 /// With `dry_run`, 200 with what would be sent and what that takes, and nothing is written. An app sends to
 /// its own subscriptions alone.
@@ -242,7 +243,9 @@ pub(crate) struct ReplaysQuery {
     kind: Option<ReplayKind>,
 }
 
-/// `GET /v1/operations/runtime/replays`: Lists the store's replays, the newest first.
+/// `GET /v1/operations/runtime/replays` (`listReplays`): List replays of a store.
+///
+/// Lists the store's replays, the newest first.
 ///
 /// An app sees those that it asked for.
 pub(crate) async fn list(
@@ -277,7 +280,9 @@ async fn find<S: Required>(
     found.filter(|replay| is_visible(replay, caller)).ok_or_else(|| Code::NotFound.into())
 }
 
-/// `GET /v1/operations/runtime/replays/{id}`: Shows a replay, and how far it has come.
+/// `GET /v1/operations/runtime/replays/{id}` (`getReplay`): Get a replay and its progress.
+///
+/// The response counts what was found, sent and skipped.
 ///
 /// # Errors
 /// `not_found`, also for another app's.
@@ -290,7 +295,7 @@ pub(crate) async fn show(
     Ok(Json::new(&ReplayView::from(&replay)).version(replay.version))
 }
 
-/// `POST /v1/operations/runtime/replays/{id}/cancel`: Gives a replay up.
+/// `POST /v1/operations/runtime/replays/{id}/cancel` (`cancelReplay`): Cancel a replay.
 ///
 /// No more deliveries are made; what was made, at most what ten seconds send, goes on. That it was given up
 /// is stated.

@@ -47,9 +47,10 @@ pub(super) async fn known(
     faults.done()
 }
 
-/// `GET /v1/products/collections/{id}/products`: a collection's products: of a manual one in its
-/// order, of an automated one the newest first. A page of the latter judges a bounded number of
-/// products, and may be shorter than asked for, with more to come.
+/// `GET /v1/products/collections/{id}/products` (`listCollectionProducts`): List products of a collection.
+///
+/// Those of a manual collection come in its order, those of an automated one newest first. A page of the
+/// latter judges a bounded number of products, and may be shorter than asked for, with more to come.
 ///
 /// # Errors
 /// `not_found`, `invalid_cursor`.
@@ -75,7 +76,10 @@ pub struct ChangeRequest {
     reorder: Option<AtMost<ProductId, MAX_MEMBERS>>,
 }
 
-/// `POST /v1/products/collections/{id}/products`: first takes out, then puts in, then reorders.
+/// `POST /v1/products/collections/{id}/products` (`updateCollectionProducts`):
+/// Add, remove and reorder products of a collection.
+///
+/// Products are removed first, then added, then reordered.
 ///
 /// # Errors
 /// `not_found`, `collection_automated`, `precondition_failed`; `unknown_product`, `not_in_collection` and
@@ -103,7 +107,10 @@ pub struct RemoveRequest {
     remove: AtMost<ProductId, MAX_MEMBERS>,
 }
 
-/// `DELETE /v1/products/collections/{id}/products`: takes products out of a manual collection.
+/// `DELETE /v1/products/collections/{id}/products` (`removeCollectionProducts`):
+/// Remove products from a manual collection.
+///
+/// The products themselves stay.
 ///
 /// # Errors
 /// `not_found`, `collection_automated`, `precondition_failed`.

@@ -42,7 +42,9 @@ pub struct MovedBalance {
     transaction: GiftCardEntryView,
 }
 
-/// `POST /v1/products/gift-cards/{id}/credit`: more money on the card.
+/// `POST /v1/products/gift-cards/{id}/credit` (`creditGiftCard`): Credit a gift card.
+///
+/// The transaction is recorded with its reason.
 ///
 /// # Errors
 /// `idempotency_key_required`, `not_found`, `gift_card_disabled`, `gift_card_expired`,
@@ -58,7 +60,9 @@ pub async fn credit(
     change(&app, &caller.store, (&id, &if_match), GiftCardEntryKind::Credited, &ask).await
 }
 
-/// `POST /v1/products/gift-cards/{id}/debit`: less money on the card, never less than nothing.
+/// `POST /v1/products/gift-cards/{id}/debit` (`debitGiftCard`): Debit a gift card.
+///
+/// The balance never falls below zero.
 ///
 /// # Errors
 /// `idempotency_key_required`, `not_found`, `insufficient_balance`, `gift_card_disabled`,

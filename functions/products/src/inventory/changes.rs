@@ -107,8 +107,9 @@ struct AdjustChange {
     change_from: Option<Counted>,
 }
 
-/// `POST /v1/inventory/levels/adjust`: so many more or fewer. Changes of the same quantity are
-/// added up first.
+/// `POST /v1/inventory/levels/adjust` (`adjustInventory`): Adjust stock by a delta.
+///
+/// Changes of the same quantity are added up first.
 ///
 /// # Errors
 /// `insufficient_quantity`, `stale_quantity`, `item_not_tracked`, `location_inactive`;
@@ -173,8 +174,9 @@ struct SetChange {
     compare_quantity: Patch<Counted>,
 }
 
-/// `POST /v1/inventory/levels/set`: so many, compared and set in one: whoever counts stock says
-/// what the count started from, so that a sale in between is not undone.
+/// `POST /v1/inventory/levels/set` (`setInventory`): Set stock with compare-and-set.
+///
+/// The request says what the count started from, so that a sale in between is not undone.
 ///
 /// # Errors
 /// `insufficient_quantity`, `stale_quantity`, `item_not_tracked`, `location_inactive`;
@@ -293,7 +295,9 @@ impl MoveChange {
     }
 }
 
-/// `POST /v1/inventory/levels/move`: from one state to another, or from one location to another.
+/// `POST /v1/inventory/levels/move` (`moveInventory`): Move stock between states or locations.
+///
+/// Both levels change in one transaction.
 ///
 /// # Errors
 /// `insufficient_quantity`, `stale_quantity`, `item_not_tracked`, `location_inactive`;

@@ -106,10 +106,12 @@ pub struct LedgerCheck {
     level_version: u64,
 }
 
-/// `GET /v1/inventory/levels/{item}/{location}/verify`: adds the ledger up, 200,000 movements at
-/// once; a longer one goes on with the page's cursor, and its last page holds the verdict.
-/// Movements are written with the changes they record, so anything but `consistent` is a defect of
-/// ours. A level that changes while the end of its ledger is read is read again.
+/// `GET /v1/inventory/levels/{item}/{location}/verify` (`verifyInventoryLevel`):
+/// Verify a level against its movements.
+///
+/// Adds the ledger up, 200,000 movements at once; a longer one goes on with the page's cursor, and its last
+/// page holds the verdict. Movements are written with the changes they record, so anything but `consistent`
+/// is a defect of ours. A level that changes while the end of its ledger is read is read again.
 ///
 /// # Errors
 /// `not_found`, `invalid_cursor`; `version_conflict` when the level does not stand still.

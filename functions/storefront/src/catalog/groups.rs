@@ -41,8 +41,9 @@ impl CategoryBranch {
     }
 }
 
-/// `GET /v1/storefront/{subdomain}/categories`: the categories of the first level, each with the
-/// tree below it.
+/// `GET /v1/storefront/{subdomain}/categories` (`listStorefrontCategories`): List categories of a storefront.
+///
+/// Categories of the first level come with the tree below each.
 ///
 /// # Errors
 /// `store_not_found`.
@@ -58,7 +59,9 @@ pub(crate) async fn categories(
     Ok(paging.whole(&app, branches, id).await?.cached(caller.keeping()))
 }
 
-/// `GET /v1/storefront/{subdomain}/categories/{handle}`: one category with the tree below it.
+/// `GET /v1/storefront/{subdomain}/categories/{handle}` (`getStorefrontCategory`): Get a category of a storefront.
+///
+/// The tree below it is part of the response.
 ///
 /// # Errors
 /// `store_not_found`, `not_found`.
@@ -107,7 +110,9 @@ impl From<&Collection> for CollectionPage {
     }
 }
 
-/// `GET /v1/storefront/{subdomain}/collections`: the published collections, the newest first.
+/// `GET /v1/storefront/{subdomain}/collections` (`listStorefrontCollections`): List collections of a storefront.
+///
+/// Published collections come newest first.
 ///
 /// # Errors
 /// `store_not_found`, `invalid_cursor`.
@@ -128,8 +133,10 @@ pub(crate) async fn collections(
     Ok(answer.cached(caller.keeping()))
 }
 
-/// `GET /v1/storefront/{subdomain}/collections/{handle}`: one published collection. Its products
-/// are `…/products?collection={handle}`.
+/// `GET /v1/storefront/{subdomain}/collections/{handle}` (`getStorefrontCollection`):
+/// Get a collection of a storefront.
+///
+/// Its products are `…/products?collection={handle}`.
 ///
 /// # Errors
 /// `store_not_found`; `not_found`, also for one that is not published.

@@ -126,8 +126,10 @@ fn verified(known: &PaymentWithOrder) -> Json<VerifiedPayment> {
     })
 }
 
-/// `POST /v1/storefront/{subdomain}/payments/{provider}/verify`: the customer came back. What they
-/// bring is proof of nothing but that they were there; the provider is asked about the money.
+/// `POST /v1/storefront/{subdomain}/payments/{provider}/verify` (`verifyPayment`):
+/// Verify a payment after the redirect.
+///
+/// What they bring is proof of nothing but that they were there; the provider is asked about the money.
 ///
 /// # Errors
 /// `unauthenticated` with a credential that holds no more; `signature_mismatch`, also for another

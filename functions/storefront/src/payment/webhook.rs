@@ -74,10 +74,11 @@ pub struct Received {
     received: bool,
 }
 
-/// `POST /v1/storefront/{subdomain}/payments/{provider}/webhook`: an event of a provider's. It is
-/// answered once it, and what it changes, is stored; before that, the provider sends it again. One
-/// that says nothing about a payment of the store, nor about a theme that it sells, is stored and has no
-/// effect.
+/// `POST /v1/storefront/{subdomain}/payments/{provider}/webhook` (`receiveProviderEvent`):
+/// Receive an event of a payment provider.
+///
+/// It is answered once it, and what it changes, is stored; before that, the provider sends it again. One that
+/// says nothing about a payment of the store, nor about a theme that it sells, is stored and has no effect.
 ///
 /// # Errors
 /// `signature_mismatch`, `unknown_provider`, `store_not_found`, `version_conflict`,
