@@ -1,5 +1,8 @@
 # The daily commands. `just` lists them.
 
+# Where cargo builds.
+target := env("CARGO_TARGET_DIR", "target")
+
 # List the commands.
 default:
     @just --list
@@ -23,10 +26,10 @@ lint:
 
 # Make the catalogue of events and the OpenAPI document anew.
 openapi:
-    cargo run --quiet -p local -- --event-types > target/event-types.json
-    mv target/event-types.json docs/event-types.json
-    cargo run --quiet -p local -- --openapi > target/openapi.json
-    mv target/openapi.json docs/openapi.json
+    cargo run --quiet -p local -- --event-types > {{ target }}/event-types.json
+    mv {{ target }}/event-types.json docs/event-types.json
+    cargo run --quiet -p local -- --openapi > {{ target }}/openapi.json
+    mv {{ target }}/openapi.json docs/openapi.json
 
 # Pick the document's examples of what the last run of all tests has seen.
 examples: && openapi
@@ -35,7 +38,7 @@ examples: && openapi
 # Put load on a release build, and print what docs/benchmarks.md shows; four minutes after the build.
 bench *options:
     cargo build --release -p local -p benches
-    target/release/benches --plots docs {{ options }}
+    {{ target }}/release/benches --plots docs {{ options }}
 
 # The functions' packages.
 functions := "-p health -p auth -p storefront -p stores -p products -p orders -p payments -p themes-family -p app-store -p operations -p dispatcher -p webhooks -p mail -p runner"
@@ -47,14 +50,14 @@ build_functions := "cargo build --release --config .cargo/function.toml --target
 # Build every function as it is deployed, and feed each binary every sample event and odd ones.
 binaries *options:
     {{ build_functions }} {{ functions }} {{ options }}
-    FUNCTION_BINARIES=target/{{ host }}/release cargo test --test it -- --ignored cross::binaries
+    FUNCTION_BINARIES={{ target }}/{{ host }}/release cargo test --test it -- --ignored cross::binaries
 
 # Measure how the functions start and what an invocation takes, and print the table of docs/benchmarks.md.
 cold *options:
     {{ build_functions }} -p bases {{ options }}
     {{ build_functions }} {{ functions }} {{ options }}
     cargo build --release -p local -p benches
-    target/release/benches --cold target/{{ host }}/release --binary target/release/local
+    {{ target }}/release/benches --cold {{ target }}/{{ host }}/release --binary {{ target }}/release/local
 
 # Hold that lists cost the same over a hundred thousand records as over a hundred, and that ten thousand
 # missed events are recovered by one replay; some minutes.
@@ -79,7 +82,7 @@ faults *options:
 crash *options:
     cargo build --release -p local
     cargo build --bin crash
-    target/debug/crash --binary target/release/local --stores 32 --minutes 60 {{ options }}
+    {{ target }}/debug/crash --binary {{ target }}/release/local --stores 32 --minutes 60 {{ options }}
 
 # Check the documents' links, citations and examples.
 docs:
@@ -94,10 +97,22 @@ fuzz *binary:
 deployed *steps:
     tests/deployed/run {{ steps }}
 
-# Everything that must hold before a change is accepted.
+# Format, lint and test what changed, in a minute.
+check:
+    .ci/check
+
+# What every change must hold.
 ci:
     .ci/run
 
 # Draw docs/crates.svg, the picture of the crates, from their manifests.
 crates:
     .ci/draw_crates.py
+
+# And what takes hours: before a release.
+full:
+    .ci/full
+
+# Measure how long one waits for a build and for a test, and print the table.
+loop:
+    .ci/loop.py

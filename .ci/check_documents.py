@@ -11,13 +11,14 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 README_LINES = 120
+TEST = re.compile(r"#\[(?:\w+::)?test\b|\bproptest!")
 CITATION = re.compile(r"docs/([\w-]+\.md)(?:((?:,? §\d+)+))?")
 # Places in the tree that a document names; a placeholder is none.
 PLACE = re.compile(r"`((?:shared|functions|tests|events|docs|\.ci|\.github)/[\w./-]+)`")
 
 
 def main():
-    faults = [*links(), *places(), *citations(), *readme(), *signature()]
+    faults = [*links(), *places(), *citations(), *readme(), *signature(), *tests()]
     for fault in faults:
         print(fault, file=sys.stderr)
     if faults:
@@ -109,6 +110,25 @@ def signature():
     for header, value in expected.items():
         if row.get(header) != value:
             yield f"docs/conventions.md: {header} of the example is {value}"
+
+
+def tests():
+    """A crate says `test = false` to link no empty binary; what has a test must not."""
+    for manifest in map(ROOT.joinpath, tracked("*Cargo.toml")):
+        sources = manifest.parent / "src"
+        main = sources / "main.rs"
+        for part, files in {"lib": set(sources.rglob("*.rs")) - {main}, "bin": {main}}.items():
+            section = re.search(rf"^\[+{part}\]+\n((?:.+\n)*)", manifest.read_text(), re.MULTILINE)
+            if not section or "test = false" not in section[1].splitlines():
+                continue
+            for file in filter(Path.exists, files):
+                if TEST.search(file.read_text()):
+                    yield f"{name(manifest)}: `test = false` loses the tests of {name(file)}"
+
+
+def tracked(pattern):
+    command = ["git", "ls-files", pattern]
+    return subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout.split()
 
 
 def mac(key, text):

@@ -2,10 +2,11 @@
 tests has seen (target/debug/answers). An example that is there and is still valid stays."""
 
 import json
+import os
 import pathlib
 import re
 
-FOLDER = pathlib.Path("target/debug/answers")
+FOLDER = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", "target")) / "debug/answers"
 CHOSEN = pathlib.Path("docs/examples.json")
 SECRET = re.compile(r"(_token|secret|^token|^url)$")
 # What an answer is long enough to show, in characters of JSON.

@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import sys
 
-NOTES = pathlib.Path("target/debug/faults")
+NOTES = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", "target")) / "debug/faults"
 KINDS = ["throttle", "conflict", "lost", "slow", "stale", "short", "leftover"]
 # What is left out, by a part of its name, and why.
 LEFT_OUT = {

@@ -5,7 +5,7 @@ forbids must be refused; and who shows nothing, or nonsense, must be refused too
 
 Each operation is covered in full by one of the roles that may call it, and gets a few random requests
 from every other. The seed is fixed. Roles that have not ended in time are told to stop and report what
-they have seen, so that all of it stays under five minutes.
+they have seen, so that all of it stays under five minutes, or what `--seconds` says.
 
 With an argument, that binary of `local` is run; without one it is built. What was found stays in
 target/fuzz.
@@ -26,20 +26,22 @@ import system
 
 HERE = Path(__file__).resolve().parent
 DOCUMENT = system.ROOT / "docs/openapi.json"
-FOUND = system.ROOT / "target/fuzz"
+FOUND = system.TARGET / "fuzz"
 SEED = 20260101
 # Seconds from the start, after which a role is told to stop. Two run at a time.
 LANES = [[("operator", 60), ("merchant", 200), ("stranger", 290)], [("app", 110), ("customer", 190), ("developer", 290)]]
+LONGEST = max(limit for lane in LANES for _, limit in lane)
 ROLES = [role for lane in LANES for role, _ in lane]
 # Random requests of an operation, from the role that covers it, and from each other role.
 MANY, FEW = 4, 1
 
 
 def main():
+    share = seconds() / LONGEST
     FOUND.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as data:
         with system.running("--trust-proxy", data=data) as (url, _):
-            fuzz(url, Path(data))
+            fuzz(url, Path(data), share)
     failed = [role for role in ROLES if not is_clean(report(role))]
     for role in failed:
         print(f"\n== {role}\n{(FOUND / f'{role}.txt').read_text()}")
@@ -50,8 +52,17 @@ def main():
         sys.exit(f"failed: {', '.join(failed)}")
 
 
-def fuzz(url, data):
-    """Lets each role do what it does, two at a time."""
+def seconds():
+    """How long all of it may take; what is left on the command line is the binary."""
+    if "--seconds" not in sys.argv:
+        return LONGEST
+    place = sys.argv.index("--seconds")
+    _, given = sys.argv.pop(place), sys.argv.pop(place)
+    return float(given)
+
+
+def fuzz(url, data, share):
+    """Lets each role do what it does, two at a time, in this share of its time."""
     covered = shares(json.loads(DOCUMENT.read_text()))
     start, lanes = time.monotonic(), [list(lane) for lane in LANES]
     running = [None] * len(lanes)
@@ -59,7 +70,7 @@ def fuzz(url, data):
         for place, lane in enumerate(lanes):
             if running[place] is None and lane:
                 role, limit = lane.pop(0)
-                running[place] = (role, begin(role, url, data, covered[role]), limit)
+                running[place] = (role, begin(role, url, data, covered[role]), limit * share)
             if running[place] is not None:
                 role, process, limit = running[place]
                 if has_ended(process, start + limit):

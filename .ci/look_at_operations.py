@@ -12,7 +12,7 @@ import system
 from browser import look
 
 RUNTIME = "/v1/operations/runtime"
-PICTURES = system.ROOT / "target"
+PICTURES = system.TARGET
 # How long a drill and a load test may take together.
 PATIENCE = 120
 # What each page shows: the numbers of what has happened.

@@ -8,7 +8,7 @@ import sys
 import system
 from browser import look
 
-PICTURE = system.ROOT / "target/reference.png"
+PICTURE = system.TARGET / "reference.png"
 
 
 def main():

@@ -14,7 +14,7 @@ SHOP = "/_local/shop/demo-store"
 THEME = "/v1/themes/harbor"
 # A text and a color that the theme does not come with.
 TEXT, COLOR = "Harbour feast on Sunday", (196, 30, 58)
-PICTURE = system.ROOT / "target/shop.png"
+PICTURE = system.TARGET / "shop.png"
 # How long the storefront may show a store as it was, and a little.
 PATIENCE = 20
 # Pixels that a banner has at least.
@@ -53,7 +53,7 @@ def main():
         check("a rollback says the digest", back["content_sha256"] == first["content_sha256"])
         check("it is rolled back", until(lambda: TEXT not in seen(page)))
         check("to the same page", seen(page) == before and not is_painted(page))
-    print(f"the demo store's page follows its theme; {PICTURE.relative_to(system.ROOT)}")
+    print(f"the demo store's page follows its theme; {PICTURE}")
 
 
 def check(what, holds):

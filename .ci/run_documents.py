@@ -5,7 +5,7 @@ ends it.
 What differs from the text: the ports, and where the Python packages come from (.venv). What is only
 shown and not run is a `console` block. With an argument, that binary of `local` is run; without one it
 is built. With `--against <api> <payment providers>` nothing is started: these are there already, and what
-asks SQS is left out, for only a local system has it beside its API.
+asks SQS is left out, for only a local system has it beside its API. Documents that are named are run alone.
 """
 
 import contextlib
@@ -68,7 +68,9 @@ DOCUMENTS = [
 
 
 def main():
-    scripts = [(document, document.script()) for document in DOCUMENTS]
+    named = [document for document in DOCUMENTS if document.name in sys.argv]
+    sys.argv = [argument for argument in sys.argv if argument not in {document.name for document in named}]
+    scripts = [(document, document.script()) for document in named or DOCUMENTS]
     sqs_port = str(system.free_port())
     with tempfile.TemporaryDirectory() as work, addresses(sqs_port) as (api, providers):
         places = {API: api, PROVIDERS: providers, SQS: f"http://127.0.0.1:{sqs_port}"}

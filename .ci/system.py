@@ -13,6 +13,8 @@ import urllib.request
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+# Where cargo builds, and what the scripts leave.
+TARGET = ROOT / os.environ.get("CARGO_TARGET_DIR", "target")
 # What it says when it is ready.
 API, PROVIDERS = "The API is at", "Payment providers are played at"
 
@@ -23,7 +25,7 @@ def binary():
         return Path(sys.argv[1]).resolve()
     # With the features that `cargo test` builds with, so that nothing is built twice.
     subprocess.run(["cargo", "build", "--quiet", "--bin", "local"], cwd=ROOT, check=True)
-    return ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "debug/local"
+    return TARGET / "debug/local"
 
 
 @contextlib.contextmanager

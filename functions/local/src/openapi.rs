@@ -128,11 +128,11 @@ fn misplaced(
 
 /// Verbs with which the names of operations begin: one for each act.
 const VERBS: &[&str] = &[
-    "abort", "accept", "acknowledge", "activate", "adjust", "approve", "authorize", "bulk",
-    "calculate", "cancel", "capture", "challenge", "check", "close", "confirm", "create",
+    "abort", "accept", "acknowledge", "activate", "adjust", "approve", "authorize", 
+    "calculate", "cancel", "capture", "challenge", "close", "confirm", "create",
     "credit", "deactivate", "debit", "delete", "deliver", "deny", "disable", "discard",
-    "download", "enable", "exchange", "fetch", "fulfill", "get", "hold", "install",
-    "introspect", "invite", "list", "lookup", "mark", "merge", "mitigate", "move", "pause",
+    "download", "enable", "exchange", "fetch", "find", "fulfill", "get", "hold", "install",
+    "introspect", "invite", "list", "mark", "merge", "mitigate", "move", "place", "pause",
     "preview", "promote", "publish", "purchase", "receive", "recover", "redact", "redeliver",
     "redrive", "refresh", "refund", "register", "reject", "release", "remove", "reopen",
     "reply", "request", "requeue", "resend", "resolve", "resume", "return", "revoke",

@@ -96,7 +96,7 @@ async fn ensure_guest(app: &App, store: &Store, email: &Email) -> Result<(), Pro
     }
 }
 
-/// `GET /v1/customers/guests` (`getGuest`): Find a guest by e-mail address.
+/// `GET /v1/customers/guests` (`findGuest`): Find a guest by e-mail address.
 ///
 /// Shows what is known of a guest, by their address.
 ///

@@ -89,7 +89,7 @@ pub struct PlacedOrder {
     expires_at: Option<Timestamp>,
 }
 
-/// `POST /v1/storefront/{subdomain}/orders` (`checkOut`): Place an order for a cart.
+/// `POST /v1/storefront/{subdomain}/orders` (`placeOrder`): Place an order for a cart.
 ///
 /// Orders a cart at the server's prices. Nothing is charged yet: the order holds its stock while it waits for
 /// its payment.

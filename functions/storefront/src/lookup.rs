@@ -24,7 +24,7 @@ pub struct LookupQuery {
     preview_token: Option<Exact<512>>,
 }
 
-/// `GET /v1/storefront/lookup` (`lookupStore`): Look up a store by subdomain or host.
+/// `GET /v1/storefront/lookup` (`findStore`): Find a store by subdomain or host.
 ///
 /// Without either, the host of the request is looked up: a verified domain, or a subdomain of the platform. A
 /// name that a store had before leads to it, and says where it has moved to.

@@ -134,12 +134,13 @@ mod tests {
 
     #[test]
     fn a_comment_is_read_into_route_summary_description_and_problems() {
-        let text = "`POST /v1/orders/{id}/refund`: money goes back, to gift cards first. It is\n\
+        let text = "`POST /v1/orders/{id}/refund` (`refundOrder`): Refund an order. It is\n\
                     asked for once.\n\nAnd more.\n\n# Errors\n`not_found`, `nothing_to_refund`;\n\
                     `too_few` as a fault of its field.";
         let read = Documentation::parse(text);
         assert_eq!(read.route.as_deref(), Some("POST /v1/orders/{id}/refund"));
-        assert_eq!(read.summary, "Money goes back, to gift cards first");
+        assert_eq!(read.operation_id.as_deref(), Some("refundOrder"));
+        assert_eq!(read.summary, "Refund an order");
         assert_eq!(read.description, "It is asked for once.\n\nAnd more.");
         assert_eq!(read.codes, BTreeSet::from(["not_found", "nothing_to_refund"]));
     }

@@ -112,7 +112,7 @@ impl BulkResult {
     }
 }
 
-/// `POST /v1/products/bulk` (`bulkUpdateProducts`): Create, update and archive products in bulk.
+/// `POST /v1/products/bulk` (`updateProductsInBulk`): Create, update and archive products in bulk.
 ///
 /// A request has up to 100 products. Each operation is done, or refused, by itself, and has an answer of its
 /// own; what is refused keeps no other from being done.
