@@ -121,7 +121,8 @@ def build_faults():
     others = [word for name in metadata["exclude"] for word in ["--exclude", name]]
     command = ["cargo", "tree", "--workspace", *others, "--edges", "normal", "--invert", EMULATOR]
     found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    return [f"functions are built with {EMULATOR}:\n{found.stdout}"] if found.returncode == 0 else []
+    # A package that only tests depend on is known to cargo, and has no tree.
+    return [f"functions are built with {EMULATOR}:\n{found.stdout}"] if found.stdout.strip() else []
 
 
 def statement_size(name, properties):
