@@ -76,6 +76,7 @@ impl CatalogueQuery {
 
 /// Who makes an app, as merchants see it.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(rename = "DeveloperSummary")]
 pub struct MakerView {
     /// The company, or the person's name.
     name: String,
@@ -111,6 +112,7 @@ ground::view! {
 
 /// That a store has installed an app.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(rename = "InstalledApp")]
 pub struct InstalledView {
     id: InstallationId,
     status: InstallationStatus,

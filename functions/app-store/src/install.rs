@@ -181,6 +181,7 @@ pub async fn show(
 
 /// One line of an installation's history.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "InstallationHistoryEntry")]
 pub struct AccessView {
     id: EventId,
     #[serde(rename = "type")]

@@ -32,6 +32,7 @@ const TOP_SCOPES: usize = 10;
 
 gateway::words! {
     /// How the series is cut.
+    #[schemars(rename = "ReportInterval")]
     Interval {
         /// By UTC day.
         Day = "day",
@@ -136,6 +137,7 @@ pub struct ScopeCount {
 
 /// What needs the developer's attention.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "AttentionItem")]
 pub struct Trouble {
     app_id: AppId,
     /// `webhook_failing`, `webhook_circuit_open` or `webhook_disabled`.

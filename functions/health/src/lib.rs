@@ -92,6 +92,7 @@ struct Health {
 
 /// What the function needs.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "HealthChecks")]
 struct Checks {
     table: Readiness,
     queue: Readiness,
@@ -100,6 +101,7 @@ struct Checks {
 
 /// Whether something that the function needs does its work.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "HealthCheck")]
 struct Readiness {
     /// `ok` or `failed`.
     status: &'static str,

@@ -65,6 +65,7 @@ pub fn document(root: &Path) -> Result<Value, AnyError> {
             operation.insert("tags".to_owned(), json!([family]));
             let id = documentation.operation_id.as_deref().unwrap_or_default();
             faults.extend(misnamed(handler, id, &mut ids));
+            faults.extend(unsaid(handler, documentation));
             operation.insert("operationId".to_owned(), id.into());
             let path = paths.entry(row.path).or_insert_with(|| json!({}));
             if let Value::Object(path) = path {
@@ -78,10 +79,13 @@ pub fn document(root: &Path) -> Result<Value, AnyError> {
     }
     let mut paths = Value::Object(paths);
     let refusals = merge::refusals(&mut paths);
-    let webhooks = operation::webhooks(&mut schemas);
+    let mut webhooks = json!(operation::webhooks(&mut schemas));
     let (mut all, renamed) = merge::schemas(schemas);
     merge::rename(&mut paths, &renamed);
-    merge::name_bodies(&mut paths, &mut all);
+    let alike = merge::name_schemas(&mut paths, &mut webhooks, &mut all);
+    if !alike.is_empty() {
+        return Err(alike.join("\n").into());
+    }
     all.insert("Problem".to_owned(), problems::schema());
     all.insert("OAuthError".to_owned(), problems::oauth_schema());
     tags.push(json!({"name": "webhooks"}));
@@ -125,6 +129,9 @@ fn misplaced(
         None => Some(format!("{handler} does not begin with `{expected}`")),
     }
 }
+
+/// The characters of a summary.
+const SUMMARY: usize = 60;
 
 /// Verbs with which the names of operations begin: one for each act.
 const VERBS: &[&str] = &[
@@ -211,6 +218,15 @@ const VERBS: &[&str] = &[
     "void",
     "withdraw",
 ];
+
+/// What is missing in what an operation says: a summary of at most [`SUMMARY`] characters, and a description.
+fn unsaid(handler: &str, documentation: &Documentation) -> Option<String> {
+    let length = documentation.summary.chars().count();
+    if length > SUMMARY {
+        return Some(format!("{handler}: a summary of {length} characters; {SUMMARY} fit"));
+    }
+    documentation.description.is_empty().then(|| format!("{handler} has no description"))
+}
 
 /// What is wrong with the name of an operation: it is `listOrders` in form, begins with a verb of the list, and
 /// names no other operation.

@@ -18,6 +18,7 @@ use crate::range::{self, KEPT, TimeRange};
 
 ground::view! {
     /// One entry.
+    #[schemars(rename = "AuditEntry")]
     EntryView of event: Event {
         id: EventId,
         action: String = event.name.clone(),

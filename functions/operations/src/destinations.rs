@@ -27,6 +27,7 @@ pub(crate) type Url = Text<1, 2048>;
 /// Where events go.
 #[request]
 #[derive(Debug, Clone)]
+#[schemars(rename = "DestinationInput")]
 pub(crate) struct DestinationRequest {
     /// `https` for a URL that is posted to, `sqs` for a queue.
     #[deserr(rename = "type")]

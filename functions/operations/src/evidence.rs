@@ -139,6 +139,7 @@ pub(crate) struct EvidenceVerifyQuery {
 
 /// The chain, held against its head.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "EvidenceChainCheck")]
 pub(crate) struct ChainCheck {
     /// Whether every record that was walked is as it was written.
     chain_ok: bool,

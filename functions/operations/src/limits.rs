@@ -22,6 +22,7 @@ pub(crate) struct RateLimits {
 
 /// What requests of a class cost.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "RequestClassCost")]
 struct CostView {
     class: &'static str,
     /// Of a list, those of one with 20 items.

@@ -44,6 +44,7 @@ ground::view! {
 
 ground::view! {
     /// What an event is about.
+    #[schemars(rename = "EventSubject")]
     EntityView of event: Event {
         r#type: String = event.entity_type.clone(),
         id: String = event.entity_id.clone(),

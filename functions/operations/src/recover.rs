@@ -65,6 +65,7 @@ pub(crate) struct SubscriptionStats {
 
 /// How fast a receiver answers, in milliseconds; none without an attempt.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ResponseDurations")]
 struct Durations {
     p50: Option<u64>,
     p95: Option<u64>,

@@ -92,6 +92,7 @@ pub(crate) struct OutboxCheck {
 
 /// A delivery that there should be, or an event that should have been published.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(rename = "DeliveryGap")]
 pub(crate) struct Gap {
     event_id: EventId,
     /// Who should have had it; none of an event that is still pending.

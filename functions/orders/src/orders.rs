@@ -254,6 +254,7 @@ pub async fn update(
 
 /// An event as a timeline shows it.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "OrderTimelineEntry")]
 pub struct TimelineEntry {
     /// `evt_` and 32 hexadecimal digits.
     id: EventId,

@@ -27,6 +27,7 @@ use transfers::piece;
 
 gateway::words! {
     /// What can be asked for. What is kept of one customer is asked for at the customer.
+    #[schemars(rename = "ExportableKind")]
     Exported {
         /// Products with their variants.
         Products = "products",

@@ -60,6 +60,7 @@ pub struct GuestOrder {
 
 /// What is known of a guest.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "GuestCustomer")]
 pub struct Guest {
     /// The address.
     email: Email,

@@ -145,6 +145,7 @@ impl<S: Sync> FromRequestParts<S> for One {
 #[request]
 #[derive(Debug)]
 #[allow(dead_code, reason = "only its schema is used")]
+#[schemars(rename = "AddressChoice")]
 struct Only {
     /// The address, unless the query names it.
     id: Option<Text<1, 100>>,

@@ -25,6 +25,7 @@ use crate::checkout;
 #[request]
 #[derive(Debug, Clone)]
 #[expect(dead_code, reason = "an address is taken as it is; three of its members decide")]
+#[schemars(rename = "ShippingDestination")]
 pub struct DestinationRequest {
     /// The recipient's given name.
     first_name: Option<Text<1, 100>>,

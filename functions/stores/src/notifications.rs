@@ -165,6 +165,7 @@ pub(crate) struct PreviewRequest {
 
 /// A mail as it would be read.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(rename = "MailPreview")]
 pub(crate) struct Preview {
     /// Which mail.
     kind: NotificationKind,

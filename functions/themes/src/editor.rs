@@ -131,6 +131,7 @@ impl From<&DraftRequest> for Draft {
 
 /// A draft, saved.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "SavedThemeDraft")]
 pub struct SavedDraft {
     /// The draft as it is kept: safe, and every setting with a value.
     draft: Option<DraftView>,

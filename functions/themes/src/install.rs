@@ -42,6 +42,7 @@ pub struct InstallRequest {
 
 /// A theme, installed.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ThemeInstallation")]
 pub struct Installed {
     /// The theme on the store.
     installation: InstalledThemeView,

@@ -40,6 +40,7 @@ pub struct PublishRequest {
 
 /// A release, made.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "PublishedRelease")]
 pub struct Released {
     /// The release.
     release: ReleaseView,

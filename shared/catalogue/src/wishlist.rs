@@ -126,6 +126,7 @@ pub fn hand_over(write: Write, to: &Customer, wishes: &[Wish], known: &[Wish]) -
 
 /// A wish as its owner sees it.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(rename = "WishlistItem")]
 pub struct WishView {
     /// The id.
     pub id: WishId,

@@ -29,6 +29,7 @@ impl Rating {
 
 /// An answer to a review.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ReviewReply")]
 pub struct Reply {
     /// What it says.
     pub body: String,

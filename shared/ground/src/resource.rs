@@ -192,8 +192,8 @@ macro_rules! view {
             $($(#[$doc:meta])* $field:ident: $type:ty $(= $value:expr)?,)*
         }
     ) => {
-        $(#[$meta])*
         #[derive(Debug, Clone, serde::Serialize, schemars::JsonSchema)]
+        $(#[$meta])*
         pub struct $name {
             $($(#[$doc])* pub $field: $type,)*
         }

@@ -81,6 +81,7 @@ impl Checkout {
 #[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
+#[schemars(rename = "NotificationSettings")]
 pub struct Notifications {
     /// Whether an order is confirmed.
     pub order_confirmation: bool,
@@ -150,6 +151,7 @@ pub struct Taxes {
 /// How people are forgotten who ask for it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
+#[schemars(rename = "PrivacySettings")]
 pub struct Privacy {
     /// Days from when a redaction of a customer is asked for to when it begins: so long it can be called
     /// off, and apps can prepare; 0: at once.

@@ -58,6 +58,7 @@ gateway::words! {
 
 gateway::words! {
     /// Where the catalogue shows an app.
+    #[schemars(rename = "AppCategory")]
     Category {
         /// Accounting, tax and reports.
         Finance = "finance",
@@ -76,6 +77,7 @@ gateway::words! {
 
 /// What the catalogue says about an app: its listing, as approved.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "AppListing")]
 pub struct Listing {
     /// One sentence.
     pub tagline: String,

@@ -181,6 +181,7 @@ pub fn count_gone(write: Write, review: &AppReview) -> Write {
 
 /// How often an app was given so many stars.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(rename = "RatingHistogram")]
 pub struct Histogram {
     /// One star.
     #[serde(rename = "1")]

@@ -24,6 +24,7 @@ pub const MAX_TOKEN_HASHES: usize = 20;
 
 gateway::words! {
     /// Where an installation is in its life.
+    #[schemars(rename = "AppInstallationStatus")]
     InstallationStatus {
         /// Chosen by the merchant, not yet authorized.
         Pending = "pending",

@@ -50,6 +50,7 @@ const VERSION: &str = "^(0|[1-9][0-9]{0,17})([.](0|[1-9][0-9]{0,17})){2}\
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(extend("pattern" = VERSION, "maxLength" = 64))]
+#[schemars(rename = "AppVersionNumber")]
 pub struct Release(String);
 
 impl Release {

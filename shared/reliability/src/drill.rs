@@ -122,6 +122,7 @@ impl DrillStatus {
 
 gateway::words! {
     /// Whether the service did what it was expected to.
+    #[schemars(rename = "DrillVerdict")]
     Verdict {
         /// It recovered in time and lost no more than it may.
         Passed = "passed",
@@ -200,6 +201,7 @@ impl Beat {
 
 /// Something that happened in a drill.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "DrillTimelineEntry")]
 pub struct TimelineEntry {
     /// When.
     pub at: Timestamp,

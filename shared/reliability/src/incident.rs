@@ -33,6 +33,7 @@ pub const MOST_ENTRIES: usize = 200;
 
 gateway::words! {
     /// How bad an incident is.
+    #[schemars(rename = "IncidentSeverity")]
     Severity {
         /// Something essential does not work.
         Critical = "critical",
@@ -63,6 +64,7 @@ gateway::words! {
 
 gateway::words! {
     /// What of the platform an incident is about.
+    #[schemars(rename = "PlatformComponent")]
     Component {
         /// The API as a whole.
         Api = "api",
@@ -109,6 +111,7 @@ gateway::words! {
 
 /// An entry of a timeline.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "IncidentTimelineEntry")]
 pub struct TimelineEntry {
     /// When.
     pub at: Timestamp,

@@ -150,6 +150,7 @@ impl Outcomes {
 
 /// How the requests of some seconds were answered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "LoadTestInterval")]
 pub struct Stretch {
     /// When they were counted.
     pub at: Timestamp,

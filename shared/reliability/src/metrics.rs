@@ -29,6 +29,7 @@ pub fn deliveries_of(store: &StoreId) -> Subject {
 
 gateway::words! {
     /// How far numbers go back.
+    #[schemars(rename = "MetricsWindow")]
     Window {
         /// Five minutes.
         FiveMinutes = "5m",
@@ -147,6 +148,7 @@ impl Item for Sighting {
 
 /// How a part of the window was.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "MetricsPoint")]
 pub struct Point {
     /// When it began.
     pub at: Timestamp,

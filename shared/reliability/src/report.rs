@@ -41,6 +41,7 @@ gateway::words! {
 
 gateway::words! {
     /// What the evidence says of a target.
+    #[schemars(rename = "TargetVerdict")]
     Verdict {
         /// It was met.
         Met = "met",
@@ -61,6 +62,7 @@ gateway::words! {
 
 /// What a report is about; both ends are included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ReportPeriod")]
 pub struct Period {
     /// From this time.
     pub from: Timestamp,
@@ -70,6 +72,7 @@ pub struct Period {
 
 /// The evidence as it was when a report was issued, before the report's own record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "EvidenceChain")]
 pub struct Chain {
     /// How many records there were.
     pub count: u64,

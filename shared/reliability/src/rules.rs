@@ -16,6 +16,7 @@ pub const CALM: Duration = MINUTE.saturating_mul(5);
 
 gateway::words! {
     /// What opened an incident by itself.
+    #[schemars(rename = "IncidentRule")]
     Rule {
         /// A queue has dead letters.
         DeadLetters = "dead_letters",

@@ -74,6 +74,7 @@ gateway::words! {
 
 /// Which lines of a cart; all of them when nothing is named.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "DiscountTargets")]
 pub struct Targets {
     /// These products.
     #[serde(default)]

@@ -61,6 +61,7 @@ const KEPT: usize = 50;
 
 gateway::words! {
     /// Whether money moves.
+    #[schemars(rename = "PaymentMode")]
     Mode {
         /// The provider's sandbox.
         Test = "test",
@@ -101,6 +102,7 @@ gateway::words! {
 
 gateway::words! {
     /// Why somebody should look at a payment.
+    #[schemars(rename = "PaymentAttention")]
     Attention {
         /// The money came when the order was expired or cancelled; it goes back by itself.
         LatePayment = "late_payment",
@@ -113,6 +115,7 @@ gateway::words! {
 
 gateway::words! {
     /// How the service learnt something about a payment.
+    #[schemars(rename = "PaymentSource")]
     Source {
         /// The customer came back from the provider.
         Verify = "verify",
@@ -172,6 +175,7 @@ pub struct PaymentAttempt {
 
 /// Proof that money moved.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "PaymentReceipt")]
 pub struct Receipt {
     /// What was done.
     pub action: Action,

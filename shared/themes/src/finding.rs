@@ -15,6 +15,7 @@ const MAX_DETAIL: usize = 500;
 
 gateway::words! {
     /// How bad a finding is.
+    #[schemars(rename = "ThemeFindingSeverity")]
     Severity {
         /// The package cannot be taken.
         Error = "error",
@@ -25,6 +26,7 @@ gateway::words! {
 
 gateway::words! {
     /// What was found in a package, by a stable name.
+    #[schemars(rename = "ThemeFindingCode")]
     Code {
         /// More bytes than an upload may have.
         ArchiveTooLarge = "archive_too_large",

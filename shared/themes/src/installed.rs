@@ -29,6 +29,7 @@ ground::topics! {
 
 gateway::words! {
     /// Whether a theme is on a store.
+    #[schemars(rename = "ThemeInstallationStatus")]
     InstallationStatus {
         /// It is.
         Installed = "installed",

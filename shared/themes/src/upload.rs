@@ -34,6 +34,7 @@ ground::topics! {
 
 /// What a developer says of a package when it is proposed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ThemeListing")]
 pub struct Listing {
     /// What the theme looks like.
     pub preview_images: Vec<WebUrl>,

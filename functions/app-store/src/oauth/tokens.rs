@@ -42,6 +42,7 @@ impl Parameters for AboutToken {
 
 /// That the token is revoked, or was none: no members.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "TokenRevocation")]
 pub struct Revocation {}
 
 /// What a token is (RFC 7662 §2.2); of one that is not active, nothing else is said.

@@ -91,32 +91,42 @@ pub(super) fn rename(value: &mut Value, renamed: &BTreeSet<String>) {
     }
 }
 
-/// Names the bodies that several families call alike (`CreateRequest`, `CreateRequest2` …) after the
-/// operation that takes them: `ProductsCollectionsCreateRequest`.
-pub(super) fn name_bodies(paths: &mut Value, all: &mut Map<String, Value>) {
-    let kind = |name: &str| name.trim_end_matches(|last: char| last.is_ascii_digit()).to_owned();
-    let mut of_kind: BTreeMap<String, usize> = BTreeMap::new();
-    for name in all.keys() {
-        let count = of_kind.entry(kind(name)).or_default();
-        *count = count.saturating_add(1);
-    }
-    let mut renamed: BTreeMap<String, String> = BTreeMap::new();
+/// Names a body that one operation takes after it (`CreateOrderRequest`), and what answers show after what
+/// it is: `OrderView` in the code is `Order` here. Returns what would be called like something else.
+pub(super) fn name_schemas(
+    paths: &mut Value,
+    webhooks: &mut Value,
+    all: &mut Map<String, Value>,
+) -> Vec<String> {
+    let mut bodies: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for operation in operations(paths) {
         let id = operation.get("operationId").and_then(Value::as_str).unwrap_or_default();
         let body = operation.pointer("/requestBody/content/application~1json/schema/$ref");
         let body = body.and_then(Value::as_str).and_then(|body| body.rsplit('/').next());
-        let alike = |name: &&str| of_kind.get(&kind(name)).is_some_and(|count| *count > 1);
-        if let Some(name) = body.filter(alike) {
-            renamed.entry(name.to_owned()).or_insert(format!("{}Request", capitalized(id)));
+        if let Some(body) = body {
+            let name = format!("{}Request", capitalized(id));
+            bodies.entry(body.to_owned()).or_default().push(name);
         }
     }
-    for (name, new) in &renamed {
-        if let Some(schema) = all.remove(name) {
-            all.insert(new.clone(), schema);
+    let mut renamed: BTreeMap<String, String> = BTreeMap::new();
+    for name in all.keys() {
+        let of_one = bodies.get(name).and_then(|of| if let [only] = of.as_slice() { Some(only) } else { None });
+        if let Some(new) = of_one.map(String::as_str).or_else(|| name.strip_suffix("View")) {
+            renamed.insert(name.clone(), new.to_owned());
         }
+    }
+    let mut taken = Vec::new();
+    for (name, schema) in std::mem::take(all) {
+        let name = renamed.get(&name).cloned().unwrap_or(name);
+        if name.ends_with(|last: char| last.is_ascii_digit()) || all.contains_key(&name) {
+            taken.push(format!("another schema is called `{name}`: #[schemars(rename = …)] tells them apart"));
+        }
+        all.insert(name, schema);
     }
     refer(paths, &renamed);
+    refer(webhooks, &renamed);
     all.values_mut().for_each(|schema| refer(schema, &renamed));
+    taken
 }
 
 /// Points references to components at their new names.
@@ -138,5 +148,5 @@ fn refer(value: &mut Value, renamed: &BTreeMap<String, String>) {
 }
 
 fn name_in_requests(name: &str, renamed: &BTreeSet<String>) -> String {
-    if renamed.contains(name) { format!("{name}Sent") } else { name.to_owned() }
+    if renamed.contains(name) { format!("{name}Input") } else { name.to_owned() }
 }

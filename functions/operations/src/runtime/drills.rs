@@ -135,6 +135,7 @@ pub(crate) struct DrillPreview {
 
 /// What a drill works on.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "DrillTarget")]
 struct TargetView {
     store_id: StoreId,
     subscription_id: SubscriptionId,

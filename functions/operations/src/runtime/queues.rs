@@ -138,6 +138,7 @@ pub(crate) struct RedriveRequest {
 
 /// Dead letters on their way again.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "RedrivenMessages")]
 pub(crate) struct Redriven {
     /// The queue that they were sent to, and are again.
     queue: &'static str,

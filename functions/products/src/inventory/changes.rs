@@ -22,6 +22,7 @@ use catalogue::workflows::adjust_stock::{Asked, execute, fault};
 
 gateway::words! {
     /// What can be adjusted and set: the two change together, by what comes and goes.
+    #[schemars(rename = "AdjustableState")]
     CountedState {
         /// What can be sold.
         Available = "available",

@@ -48,6 +48,7 @@ enum BulkProduct {
 /// An operation.
 #[request]
 #[derive(Debug, Clone)]
+#[schemars(rename = "BulkOperation")]
 struct Operation {
     /// What it does.
     action: BulkAction,

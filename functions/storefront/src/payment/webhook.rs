@@ -69,6 +69,7 @@ gateway::inline_schema!([] ProviderWebhook, "ProviderWebhook", |_generator| {
 
 /// That an event has been taken in.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ReceivedEvent")]
 pub struct Received {
     /// Always true: what is refused is a problem.
     received: bool,

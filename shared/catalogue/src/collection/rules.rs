@@ -64,6 +64,7 @@ gateway::words! {
 
 /// A rule.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "CollectionRule")]
 pub struct Rule {
     /// What it looks at.
     pub field: RuleField,

@@ -10,6 +10,7 @@ use super::{Delta, Level, Movement, MovementKind, StockState};
 
 /// Quantities by state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "StockQuantities")]
 pub struct Quantities {
     /// Can be sold.
     pub available: i64,
@@ -71,6 +72,7 @@ impl AdjustmentView {
 
 /// One quantity that a manual request changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "StockChange")]
 pub struct ChangeView {
     /// The item.
     pub item_id: VariantId,
@@ -107,6 +109,7 @@ pub struct AdjustmentView {
 
 ground::view! {
     /// A movement of stock.
+    #[schemars(rename = "StockMovement")]
     MovementView of movement: Movement {
         /// The id.
         id: MovementId,

@@ -18,6 +18,7 @@ const CROWDED_MOST: Duration = Duration::from_secs(30);
 
 gateway::words! {
     /// What a delivery waits for besides its time.
+    #[schemars(rename = "DeliveryHold")]
     Hold {
         /// Its receiver failed so often that its circuit is open.
         Circuit = "circuit",

@@ -7,6 +7,7 @@ use super::ReplayKind;
 
 /// What a replay takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ReplayEstimate")]
 pub struct Estimate {
     /// What it costs the platform, when every first attempt succeeds (docs/costs.md §1).
     pub cost: EstimatedCost,

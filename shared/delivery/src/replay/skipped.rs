@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// What is not sent again, and why.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "SkippedDeliveries")]
 pub struct Skipped {
     /// Its payload was removed.
     pub payload_expunged: u64,

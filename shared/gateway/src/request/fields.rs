@@ -175,9 +175,9 @@ macro_rules! text_field {
 #[macro_export]
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $word:literal),* $(,)? }) => {
-        $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash,
             serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+        $(#[$doc])*
         pub enum $name { $($(#[$vdoc])* #[serde(rename = $word)] $variant),* }
 
         impl $name {

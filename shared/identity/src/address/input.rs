@@ -16,6 +16,7 @@ pub struct AddressInput(Fields);
 /// An address by itself, whatever its country needs.
 #[request]
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[schemars(rename = "AddressFields")]
 struct Fields {
     /// The recipient's given name.
     first_name: Option<Text<1, 100>>,

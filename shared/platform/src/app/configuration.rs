@@ -14,6 +14,7 @@ use super::CommerceApp;
 
 /// What an operator reviews of an app itself, and a merchant relies on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "AppConfiguration")]
 pub struct Configuration {
     /// Where it runs: its own origin.
     pub app_url: WebUrl,

@@ -12,6 +12,7 @@ use super::{AppStatus, CommerceApp, is_loopback};
 
 /// That operators have stopped an app.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "AppSuspension")]
 pub struct Suspension {
     /// Why, in their words.
     pub reason: String,

@@ -9,6 +9,7 @@ use crate::app::{AppClient, CommerceApp, is_loopback};
 
 gateway::words! {
     /// What a check says.
+    #[schemars(rename = "CheckVerdict")]
     Verdict {
         /// All is well.
         Pass = "pass",

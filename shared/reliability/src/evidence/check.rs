@@ -24,6 +24,7 @@ const HEADLESS: std::time::Duration = DAY.saturating_mul(365);
 /// What is wrong with the chain at one place of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "EvidenceChainFault")]
 pub enum Fault {
     /// The record is not the one that was hashed.
     Changed,
@@ -35,6 +36,7 @@ pub enum Fault {
 
 /// Where the chain is broken first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "EvidenceChainBreak")]
 pub struct Broken {
     /// The number of the record; of one that is not of the chain, the number that belongs there.
     pub number: u64,

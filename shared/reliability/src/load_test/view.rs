@@ -10,6 +10,7 @@ use super::{LoadProfile, LoadTest, LoadTestStatus, Outcomes, Stretch};
 
 /// What requests cost.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "LoadTestCost")]
 pub struct CostView {
     /// Points, as their answers say.
     pub points: u64,

@@ -47,6 +47,7 @@ gateway::words! {
 
 gateway::words! {
     /// What a measurement counts.
+    #[schemars(rename = "MeasurementUnit")]
     Unit {
         /// Hundredths of a percent.
         BasisPoints = "basis_points",
@@ -65,6 +66,7 @@ gateway::words! {
 
 /// What a measurement should be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "MeasurementTarget")]
 pub struct Target {
     /// On which side of the value.
     pub comparison: Comparison,
@@ -89,6 +91,7 @@ impl Target {
 
 /// One promise, held against the evidence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ReportControl")]
 pub struct Control {
     /// Which.
     pub id: ControlId,

@@ -29,6 +29,7 @@ pub struct Wording {
 
 /// A mail as it is read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "RenderedMail")]
 pub struct Rendered {
     /// The subject.
     pub subject: String,

@@ -16,6 +16,7 @@ use crate::tax::{LineTax, TaxLine};
 ///
 /// `total` is `subtotal` less `discount` plus `shipping`, and plus `tax` unless prices hold it already.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "OrderTotals")]
 pub struct Totals {
     /// The lines, each price times quantity.
     pub subtotal: Money,

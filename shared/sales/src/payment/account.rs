@@ -245,6 +245,7 @@ impl ProviderAccountView {
 
 ground::view! {
     /// A way to pay, as a customer sees it.
+    #[schemars(rename = "PaymentMethod")]
     MethodView of account: ProviderAccount {
         /// The provider's name: a store has one account with each.
         id: ProviderName = account.provider,

@@ -122,6 +122,7 @@ pub struct Opened {
 
 /// What the customer's browser is given to pay with.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(rename = "PaymentClient")]
 pub struct Client {
     /// The public key of the store's account.
     pub key_id: Option<String>,

@@ -11,6 +11,7 @@ use crate::piece::KEPT;
 
 /// What is wrong with a row.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ImportFinding")]
 pub struct Finding {
     /// The row, from 1, which holds the names of the columns in CSV. Of a product of several rows, the one
     /// that is at fault.

@@ -22,6 +22,7 @@ pub struct ChangedLine {
 
 /// An order of which units were cancelled, or came back.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(rename = "OrderLinesChange")]
 pub struct LinesView {
     /// The units.
     pub lines: Vec<ChangedLine>,

@@ -58,6 +58,7 @@ impl Quote {
 
 /// What a cart would come to.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(rename = "OrderQuote")]
 pub struct QuoteView {
     /// What it comes to.
     pub totals: Totals,
