@@ -112,10 +112,8 @@ async fn deliveries_cost_the_same_over(many: usize) {
     let key = key::delivery(&id);
     let one: Delivery = market.gateway.app().table.get(&key).await.unwrap().unwrap();
     // None is older than its store: the list begins there.
-    let make = |number: usize| Delivery {
-        id: DeliveryId::derive(&[&number.to_string()]),
-        ..one.clone()
-    };
+    let make =
+        |number: usize| Delivery { id: DeliveryId::derive(&[&number.to_string()]), ..one.clone() };
     fill(&market, 1..FEW, make).await;
     let few = costs(&market, DELIVERIES).await;
     // Session, account and store 3; 21 keys 1; 20 deliveries 10.

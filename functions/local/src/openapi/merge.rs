@@ -110,7 +110,9 @@ pub(super) fn name_schemas(
     }
     let mut renamed: BTreeMap<String, String> = BTreeMap::new();
     for name in all.keys() {
-        let of_one = bodies.get(name).and_then(|of| if let [only] = of.as_slice() { Some(only) } else { None });
+        let of_one = bodies
+            .get(name)
+            .and_then(|of| if let [only] = of.as_slice() { Some(only) } else { None });
         if let Some(new) = of_one.map(String::as_str).or_else(|| name.strip_suffix("View")) {
             renamed.insert(name.clone(), new.to_owned());
         }
@@ -119,7 +121,9 @@ pub(super) fn name_schemas(
     for (name, schema) in std::mem::take(all) {
         let name = renamed.get(&name).cloned().unwrap_or(name);
         if name.ends_with(|last: char| last.is_ascii_digit()) || all.contains_key(&name) {
-            taken.push(format!("another schema is called `{name}`: #[schemars(rename = …)] tells them apart"));
+            taken.push(format!(
+                "another schema is called `{name}`: #[schemars(rename = …)] tells them apart"
+            ));
         }
         all.insert(name, schema);
     }
