@@ -125,8 +125,8 @@ type ReplayReply = Either<Json<ReplayPlan>, Accepted<ReplayView>>;
 /// `POST /v1/operations/runtime/replays` (`createReplay`): Create a replay of events.
 ///
 /// A replay sends events again, with the same body and event id, by new deliveries with
-/// `X-Service-Replay-Id`. `kind` selects the events. An app replays to its own subscriptions only. A store
-/// has one replay at a time.
+/// `X-Service-Replay-Id`. `kind` selects the events. A delivery that is still retried ends as `cancelled` when
+/// it is replayed. An app replays to its own subscriptions only. A store has one replay at a time.
 ///
 /// It runs after this request has answered 202; poll `GET …/{id}` or wait for `replay.finished`. With
 /// `dry_run`, 200 with the count and the estimate, and nothing is written.
