@@ -70,7 +70,7 @@ pub(crate) async fn enable(
 /// Disable a webhook subscription.
 ///
 /// New events are not delivered. A delivery that is still unfinished is cancelled at its next attempt;
-/// test events are still sent. Replays can send what happened meanwhile.
+/// test events are still sent. Once it is enabled again, a replay can send what happened meanwhile.
 ///
 /// # Errors
 /// `not_found`; `insufficient_scope` for events that the caller cannot read;

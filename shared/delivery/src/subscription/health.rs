@@ -31,7 +31,7 @@ const HOPELESS_EXHAUSTED: u32 = 20;
 gateway::words! {
     /// The health of a receiver.
     HealthWord {
-        /// The last attempt succeeded, or none was made.
+        /// No attempt failed since the last success, or since it was last enabled.
         Healthy = "healthy",
         /// The last attempt failed.
         Failing = "failing",
