@@ -1,4 +1,4 @@
-//! The catalogue: the apps that merchants can choose, and those a store has chosen.
+//! The catalogue: the apps that merchants can install, and those that a store has installed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,26 +29,25 @@ use serde::Serialize;
 const VERSIONS_SHOWN: usize = 10;
 
 gateway::words! {
-    /// The order of the catalogue. One order only: an index serves it, and a list that is sorted
-    /// page by page would be a lie (our choice).
+    /// The order of the catalogue. There is one, because one index serves it.
     CatalogueSort {
         /// By category, then by slug.
         Category = "category",
     }
 }
 
-/// Which apps.
+/// Filters of the catalogue.
 #[request]
 #[derive(Debug)]
 pub struct CatalogueQuery {
-    /// Only this category.
+    /// Only apps of this category.
     category: Option<Category>,
-    /// Only apps whose name, tagline or slug holds this, whatever its case.
+    /// Only apps whose name, tagline or slug contains this text, ignoring case.
     q: Option<Text<1, 100>>,
-    /// The order; there is one.
+    /// The order of the catalogue: `category` is the only one. The apps of a store have no particular order.
     #[expect(dead_code, reason = "there is one order, which needs no choosing")]
     sort: Option<CatalogueSort>,
-    /// Only apps that the store has installed.
+    /// `true` for the apps that the store has installed. It requires a member of the store.
     #[deserr(default)]
     installed: Written<Flag>,
     /// With `installed`: the store.
@@ -74,53 +73,70 @@ impl CatalogueQuery {
     }
 }
 
-/// Who makes an app, as merchants see it.
+/// The developer of an app, as merchants see it.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[schemars(rename = "DeveloperSummary")]
 pub struct MakerView {
     /// The company, or the person's name.
     name: String,
-    /// Whether the platform has verified who they are.
+    /// Whether the platform has verified the developer.
     verified: bool,
-    /// The developer's site.
+    /// The developer's website.
     website: Option<WebUrl>,
 }
 
 ground::view! {
-    /// An app as the catalogue lists it.
+    /// An app of the catalogue.
     CatalogueView of (app: CommerceApp, developer: Option<MakerView>) {
+        /// The id.
         id: AppId,
+        /// The readable name in URLs.
         slug: String = app.slug.as_str().to_owned(),
+        /// The name.
         name: String,
+        /// What the app does, in one sentence.
         tagline: Option<String> = app.listing.as_ref().map(|listing| listing.tagline.clone()),
+        /// The category of the catalogue.
         category: Option<Category> = app.listing.as_ref().map(|listing| listing.category),
+        /// The developer of the app.
         developer: Option<MakerView> = developer,
+        /// The URL of the icon.
         icon: Option<WebUrl> = app.listing.as_ref().and_then(|listing| listing.icon_url.clone()),
+        /// The scopes that the app may request.
         scopes: Vec<String> = app.scopes.to_vec(),
+        /// The price, in the developer's words.
         pricing: Option<String> = app.listing.as_ref().map(|listing| listing.pricing.clone()),
+        /// The average rating and the number of reviews.
         rating: Rating = app.rating(),
+        /// Roughly how many stores use it: `<10`, `10+`, `50+`, `100+`, `500+` or `1000+`.
         installs_bucket: &'static str = bucket(app.active_installs),
+        /// Whether the app runs inside the admin.
         embedded: bool,
-        /// The store's installation, when the store's own apps are listed.
+        /// The store's installation; only in a list with `installed=true`.
         #[serde(skip_serializing_if = "Option::is_none")]
         installation: Option<InstalledView> = None,
+        /// When the app was created.
         created_at: Timestamp,
+        /// When the app last changed, without reviews and installations.
         updated_at: Timestamp,
+        /// Incremented by each change.
         version: u64,
     }
 }
 
-/// That a store has installed an app.
+/// A store's installation of an app.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[schemars(rename = "InstalledApp")]
 pub struct InstalledView {
+    /// The id of the installation.
     id: InstallationId,
+    /// The status of the installation.
     status: InstallationStatus,
-    /// Where the app itself is in its life: a suspended one does nothing on any store.
+    /// The status of the app itself. A suspended app cannot act on any store.
     app_status: AppStatus,
 }
 
-/// About how many stores use an app: the exact number is its developer's own (our choice).
+/// Roughly how many stores use an app: only its developer sees the exact number (our choice).
 fn bucket(installs: u64) -> &'static str {
     match installs {
         0..10 => "<10",
@@ -134,7 +150,9 @@ fn bucket(installs: u64) -> &'static str {
 
 /// `GET /v1/app-store/apps` (`listApps`): List published apps.
 ///
-/// Lists the published apps by category and slug; with `installed=true`, for a merchant, those of the store.
+/// The published apps come sorted by category and slug. With `installed=true`, a member of a store gets the
+/// apps that the store has installed instead, in no particular order. Those include pending and suspended
+/// installations, and apps that have left the catalogue.
 ///
 /// # Errors
 /// `unauthenticated`, `invalid_token`, `account_disabled`, `origin_not_allowed`, `store_required`,
@@ -212,14 +230,16 @@ fn maker(profile: Developer) -> MakerView {
     MakerView { name: profile.company, verified: profile.verified, website: profile.website }
 }
 
-/// A scope, and what a merchant is told about it.
+/// A scope with its explanation for merchants.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ScopeView {
+    /// The scope, like `read_orders`.
     scope: String,
+    /// What the scope allows, in a sentence.
     explanation: String,
 }
 
-/// Scopes with what merchants are told about them.
+/// Scopes with their explanations for merchants.
 pub fn explained<'a>(scopes: impl Iterator<Item = &'a str>) -> Vec<ScopeView> {
     let explained =
         |scope: &str| ScopeView { scope: scope.to_owned(), explanation: scope::explain(scope) };
@@ -229,29 +249,41 @@ pub fn explained<'a>(scopes: impl Iterator<Item = &'a str>) -> Vec<ScopeView> {
 /// An approved version of an app.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct AppVersionView {
+    /// The version number (Semantic Versioning).
     version: String,
+    /// What is new, for merchants.
     changelog: String,
+    /// When an operator approved it.
     approved_at: Option<Timestamp>,
 }
 
-/// An app on its own page.
+/// A published app in full.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct AppDetailView {
     #[serde(flatten)]
     summary: CatalogueView,
+    /// What the app does.
     description: Option<String>,
+    /// The URL at which the app runs.
     app_url: WebUrl,
+    /// The URL of the privacy policy.
     privacy_policy_url: Option<WebUrl>,
+    /// The URL at which merchants get support.
     support_url: Option<WebUrl>,
+    /// The scopes that the app may request, with their explanations.
     scope_explanations: Vec<ScopeView>,
+    /// The version that was approved last.
     approved_version: Option<String>,
+    /// The latest approved versions, at most ten, the newest first.
     versions: Vec<AppVersionView>,
+    /// When the app last entered the catalogue.
     published_at: Option<Timestamp>,
 }
 
 /// `GET /v1/app-store/apps/{id}` (`getApp`): Get a published app.
 ///
-/// Shows a published app with what its scopes mean.
+/// It adds to the entry of the list: the description, the URLs, an explanation of each scope, and the latest
+/// ten approved versions with their changelogs.
 ///
 /// # Errors
 /// `not_found`, the same for an unknown app and one that is not in the catalogue.

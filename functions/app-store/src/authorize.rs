@@ -21,32 +21,32 @@ use platform::installation::{APP_AUTHORIZED, APP_INSTALLED, Installation, Instal
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What a merchant's admin sends when the merchant has agreed.
+/// An authorization that the merchant has agreed to.
 #[request]
 #[derive(Debug, Clone)]
 pub struct AuthorizeRequest {
     /// `code`, the only response type.
     response_type: Option<Exact<64>>,
-    /// `authorization_code` (RFC 6749 §4.1).
+    /// `authorization_code`, the only grant type (RFC 6749 §4.1).
     grant_type: Option<Exact<64>>,
-    /// The app's client id; must be the app's own when given.
+    /// The app's client id; if it is sent, it must be the one of the app in the path.
     client_id: Option<Exact<128>>,
-    /// What the app asks for; all it is registered for when left out.
+    /// The scopes to grant, separated by spaces. By default, all that the app is registered for.
     scope: Option<Requested>,
-    /// The same, as a list.
+    /// The scopes to grant as a list. Send this or `scope`.
     scopes: Option<Requested>,
-    /// Where the merchant is sent next: registered, byte for byte.
+    /// A registered redirect URI of the app, character by character.
     redirect_uri: Exact<2048>,
-    /// The app's own state, handed back untouched.
+    /// The app's state, which is returned unchanged.
     state: Exact<1024>,
-    /// PKCE (RFC 7636).
+    /// The PKCE code challenge (RFC 7636). Apps with `require_pkce` and public clients must send it.
     code_challenge: Option<SentChallenge>,
     /// `S256`, the only method.
     code_challenge_method: Option<Exact<16>>,
 }
 
-/// A code challenge as it was sent, whatever it is: a malformed one is the request's fault, and
-/// not a field's (RFC 7636 §4.4.1).
+/// A code challenge as it was sent. A malformed one is `invalid_request`, and not a field error
+/// (RFC 7636 §4.4.1).
 #[derive(Debug, Clone)]
 pub struct SentChallenge(Result<CodeChallenge, Fault>);
 
@@ -64,35 +64,40 @@ impl Deserr<FieldErrors> for SentChallenge {
     }
 }
 
-/// The answer (docs/conventions.md §9).
+/// The result of an authorization (docs/conventions.md §9).
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct AuthorizeResponse {
-    /// Where to send the merchant: the redirect URI with the parameters.
+    /// Where to redirect the merchant: the redirect URI with `code`, `state` and `iss`.
     redirect_to: String,
-    /// To be redeemed at the token endpoint, once.
+    /// The authorization code, which the token endpoint redeems once.
     code: String,
-    /// The app's own, untouched.
+    /// The app's state, unchanged.
     state: String,
-    /// Who issued the code (RFC 9207).
+    /// The issuer of the code (RFC 9207).
     iss: String,
-    /// Seconds.
+    /// How long the code is valid, in seconds: 900.
     expires_in: u64,
-    /// What was granted, separated by spaces.
+    /// The granted scopes, separated by spaces.
     scope: String,
-    /// The same as a list.
+    /// The granted scopes as a list.
     scopes: Vec<String>,
-    /// The same again.
+    /// The same as `scopes`.
     granted_scopes: Vec<String>,
+    /// The app.
     app_id: AppId,
+    /// The installation of the app on the store.
     installation_id: ground::id::InstallationId,
+    /// The store.
     store_id: ground::id::StoreId,
 }
 
 /// `POST /v1/app-store/apps/{id}/oauth/authorize` (`authorizeApp`): Authorize an app for a store.
 ///
-/// Grants an app its scopes on a store, and issues a code.
+/// An owner or admin of the store grants a published app the requested scopes. The installation is created or
+/// becomes active, also if it was suspended, and the scopes replace those granted before.
 ///
-/// Upserts an active installation, in one transaction with the checks that must hold when it commits.
+/// The response has an authorization code, which is valid for 15 minutes and redeemed once. Redirect the
+/// merchant to `redirect_to`. It emits `app.authorized`, and `app.installed` if the app was not installed.
 ///
 /// # Errors
 /// `app_not_published`, `app_suspended`, `invalid_redirect_uri` (never echoed), `invalid_scope`,
@@ -301,26 +306,27 @@ fn check_app(write: Write, app: &CommerceApp, redirect_uri: &str, count: bool) -
     write.check(&key::app(&app.id), condition, Code::AppNotPublished)
 }
 
-/// Where to send a merchant who refused.
+/// The result of a denied authorization.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct DenyResponse {
-    /// The redirect URI with the parameters.
+    /// Where to redirect the merchant: the redirect URI with `error`, `state` and `iss`.
     redirect_to: String,
 }
 
-/// What a merchant's admin sends when the merchant has refused.
+/// An authorization that the merchant has denied.
 #[request]
 #[derive(Debug)]
 pub struct DenyRequest {
-    /// Where the merchant is sent next: registered, byte for byte.
+    /// A registered redirect URI of the app, character by character.
     redirect_uri: Exact<2048>,
-    /// The app's own state, handed back untouched.
+    /// The app's state, which is returned unchanged.
     state: Exact<1024>,
 }
 
 /// `POST /v1/app-store/apps/{id}/oauth/deny` (`denyApp`): Deny an app its authorization.
 ///
-/// Says where to send the merchant who refused (RFC 6749 §4.1.2.1). Changes nothing.
+/// The response has the URI to redirect the merchant to, with `error=access_denied` (RFC 6749 §4.1.2.1).
+/// Nothing is stored, and an existing installation stays as it is.
 ///
 /// # Errors
 /// `app_not_published`, `app_suspended`, `invalid_redirect_uri`.

@@ -49,7 +49,7 @@ const CLOSED: &[&str] = &[
 ];
 
 gateway::words! {
-    /// Whom a bridged call is for.
+    /// The target of a bridged call.
     Target {
         /// This API.
         Admin = "admin",
@@ -79,25 +79,25 @@ impl FromText for BridgedMethod {
 gateway::text_field!(BridgedMethod);
 gateway::string_schema!(BridgedMethod: {"enum": ["GET", "POST", "PUT", "PATCH", "DELETE"]});
 
-/// A call to make.
+/// A call to make for an embedded page.
 #[request]
 #[derive(Debug)]
 pub struct BridgeRequest {
-    /// Whom it is for; this API when left out.
+    /// `admin`, the default, for this API; `app` for the app's own server.
     target: Option<Target>,
-    /// `GET` when left out.
+    /// The HTTP method; `GET` by default.
     method: Option<BridgedMethod>,
-    /// `/v1/…`, or a path of the app's own server.
+    /// The path without query: `/v1/…`, or a path of the app's own server.
     path: Exact<2048>,
-    /// Query parameters.
+    /// The query parameters by name: strings, numbers or booleans.
     #[schemars(schema_with = "plain_values")]
     query: Option<Value>,
-    /// `If-Match`, `Idempotency-Key`, `Accept`.
+    /// Request headers: only `If-Match`, `Idempotency-Key` and `Accept` are accepted.
     #[schemars(with = "Option<BTreeMap<String, String>>")]
     headers: Option<Value>,
     /// The JSON body.
     body: Option<Value>,
-    /// Which installation to act as: merchants only.
+    /// The installation to act as. A merchant must send it; a page may send its own.
     installation_id: Option<InstallationId>,
 }
 
@@ -117,23 +117,29 @@ impl Rules for BridgeRequest {
     }
 }
 
-/// What a bridged call answered.
+/// The response of a bridged call.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct BridgedAnswer {
+    /// The HTTP status of the call.
     status: u16,
-    /// Those that concern the page, by name in lower case.
+    /// The response headers that concern a page, by lower-case name.
     headers: BTreeMap<String, String>,
-    /// JSON where it is JSON, else text; none of an empty one.
+    /// The body: JSON, otherwise a string; `null` if it is empty.
     body: Value,
+    /// The request id of the call.
     request_id: Option<String>,
+    /// The cost of the call.
     cost: BridgedCost,
 }
 
-/// What the bridged call cost, in points; unknown of an app's own server.
+/// The cost of a bridged call, in points. All members are `null` for an app's own server.
 #[derive(Debug, Serialize, JsonSchema)]
 struct BridgedCost {
+    /// The points that were charged ahead.
     requested: Option<u32>,
+    /// The points that the call cost.
     actual: Option<u32>,
+    /// The points that are left.
     available: Option<u32>,
 }
 
@@ -146,7 +152,12 @@ struct Acting {
 
 /// `POST /v1/app-store/bridge/fetch` (`fetchThroughBridge`): Call the API for an embedded page.
 ///
-/// Makes a call for an app's page, and answers what it answered inside a 200.
+/// An embedded page calls this API or its app's own server with its embedded token. A merchant calls it as
+/// the app of `installation_id`. The response is 200 with the status, headers and body of the call, whatever
+/// its status was. The call has ten seconds and a response of at most 1 MiB.
+///
+/// Of this API it reaches the routes that accept app tokens, and public `GET` routes. Other paths, in
+/// particular those that take or return credentials, are `path_not_allowed`.
 ///
 /// # Errors
 /// `absolute_url_refused`, `path_not_allowed` (also for an app whose server would be this service),

@@ -1,4 +1,4 @@
-//! A developer's apps: listing, making and changing them.
+//! A developer's apps: list, create and change them.
 
 mod life;
 mod update;
@@ -68,7 +68,7 @@ pub async fn own(app: &App, developer: &Developer, id: &AppId) -> Result<Commerc
     demand_own(developer, &found).map(|()| found)
 }
 
-/// That the app is the developer's and not deleted.
+/// Ensures that the app is the developer's and not deleted.
 ///
 /// # Errors
 /// `not_found`.
@@ -77,17 +77,17 @@ fn demand_own(developer: &Developer, app: &CommerceApp) -> Result<(), Problem> {
     if is_own { Ok(()) } else { Err(Code::NotFound.into()) }
 }
 
-/// Which apps.
+/// Filters of the list of apps.
 #[request]
 #[derive(Debug)]
 pub struct AppsQuery {
-    /// Only this status.
+    /// Only apps in this status.
     status: Option<AppStatus>,
 }
 
 /// `GET /v1/app-store/developers/apps` (`listDeveloperApps`): List your own apps.
 ///
-/// Lists the caller's own apps, the newest first.
+/// The newest app comes first. Deleted apps are left out.
 pub async fn list(
     developer: Developer,
     State(app): State<App>,
@@ -105,22 +105,22 @@ pub async fn list(
 pub struct CreateAppRequest {
     /// The name.
     name: Text<1, 100>,
-    /// The readable name in URLs; no other app may have it.
+    /// The readable name in URLs, unique among all apps.
     slug: Handle,
-    /// Where it runs: its own origin.
+    /// The URL at which the app runs. It must not be on this service's host.
     app_url: WebUrl,
-    /// Where merchants may be sent back to: one to ten, compared byte for byte.
+    /// The redirect URIs of authorizations: one to ten, compared character by character.
     redirect_uris: RedirectUris,
-    /// What it may ask for.
+    /// The scopes that the app may request; none by default.
     scopes: Option<Scopes>,
-    /// Whether it runs inside the admin.
+    /// Whether the app runs inside the admin; `false` by default.
     embedded: Flag,
-    /// Where events about it go.
+    /// The URL that `app.*` events about the app are posted to.
     webhook_url: Option<Exact<2048>>,
-    /// Whether it can keep a secret; it can unless said otherwise.
+    /// Whether the app can keep a client secret; `true` by default. It cannot be changed later.
     confidential: Option<Flag>,
-    /// Whether authorization needs PKCE; it does unless said otherwise, and always for an app
-    /// that cannot keep a secret.
+    /// Whether authorizations must use PKCE; `true` by default, and always for an app that cannot keep a
+    /// secret.
     require_pkce: Option<Flag>,
 }
 
@@ -138,24 +138,24 @@ impl Rules for CreateAppRequest {
     }
 }
 
-/// What is shown once, when it is made.
+/// An app with the secrets that are shown once.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct AppSecretsView {
     #[serde(flatten)]
     app: AppView,
-    /// The client secret; a public client has none.
+    /// The client secret, only when the app is created. A public client has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     client_secret: Option<String>,
-    /// What the app's webhooks are signed with, when it has a webhook URL.
+    /// The signing secret of the app's webhooks, only when the first webhook URL is set.
     #[serde(skip_serializing_if = "Option::is_none")]
     webhook_secret: Option<String>,
 }
 
 /// `POST /v1/app-store/developers/apps` (`createDeveloperApp`): Create an app.
 ///
-/// Makes an app; its secrets are shown this once.
-///
-/// With its OAuth client and its slug, in one transaction.
+/// The app begins as a `draft`, which is in no catalogue. The response shows the client secret, and with a
+/// `webhook_url` the signing secret; no later response does. A developer has at most 100 apps. It emits
+/// `app.created`.
 ///
 /// # Errors
 /// `slug_taken`, `app_limit`, `account_disabled`; `redirect_uri_invalid`, `own_host` and the egress
@@ -240,7 +240,7 @@ async fn save_new(
         .await
 }
 
-/// That the developer's account is not given up in the meantime.
+/// Requires that the developer's account is still active.
 fn active_account(write: Write, id: &MerchantId) -> Write {
     let active = Condition::is("status", MerchantStatus::Active);
     write.check(&key::merchant(id), active, Code::Unauthenticated)
@@ -254,7 +254,7 @@ fn texts(uris: RedirectUris) -> Vec<String> {
     uris.0.into_iter().map(|uri| uri.0).collect()
 }
 
-/// What is wrong with redirect URIs that are each well formed.
+/// The field errors of redirect URIs that are each well formed.
 fn judge_uris(app: &App, uris: &RedirectUris, is_published: bool) -> Vec<FieldError> {
     let fault =
         |pointer: String, code, detail| FieldError { pointer, fault: Fault::new(code, detail) };
@@ -294,10 +294,11 @@ fn judge_pkce(confidential: bool, require_pkce: bool) -> Option<FieldError> {
 
 /// `GET /v1/app-store/developers/apps/{id}` (`getDeveloperApp`): Get one of your own apps.
 ///
-/// Secrets are never part of the response.
+/// It has the configuration in force and, as `proposed`, changes that were not approved yet. Secrets are
+/// never shown.
 ///
 /// # Errors
-/// `not_found`.
+/// `not_found`, also for another developer's app and a deleted one.
 pub async fn show(
     developer: Developer,
     State(app): State<App>,

@@ -1,4 +1,4 @@
-//! Developer profiles: what makes a merchant account a developer's.
+//! Developer profiles: a merchant account with one is a developer's.
 
 use axum::extract::State;
 use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
@@ -19,10 +19,11 @@ use platform::developer::{
 
 /// `GET /v1/app-store/developers/register` (`getDeveloperProfile`): Get your developer profile.
 ///
-/// Merchants without one are answered `not_registered`.
+/// It shows the contact data, whether the platform has verified the developer, and whether the developer may
+/// publish.
 ///
 /// # Errors
-/// `not_registered`.
+/// `not_registered` for a merchant without a profile.
 pub async fn show(
     merchant: Merchant,
     State(app): State<App>,
@@ -56,21 +57,21 @@ impl Deserr<FieldErrors> for Agreed {
     }
 }
 
-/// A new profile.
+/// A new developer profile.
 #[request]
 #[derive(Debug)]
 pub struct RegisterDeveloperRequest {
-    /// The company; or else `name`.
+    /// The name of the company. Send this or `name`.
     company: Option<Text<1, 200>>,
-    /// The person's name, for who has no company.
+    /// The name of a person without a company.
     name: Option<Text<1, 200>>,
-    /// Where the platform and merchants write to.
+    /// The e-mail address for the platform and for merchants.
     contact_email: Email,
-    /// The developer's site.
+    /// The developer's website.
     website: Option<WebUrl>,
-    /// Where the developer is.
+    /// The developer's country.
     country: Country,
-    /// That the developer agrees to the platform's terms: `true`.
+    /// The agreement to the platform's terms: must be `true`.
     #[expect(dead_code, reason = "to hold it is to have agreed")]
     agree_terms: Agreed,
 }
@@ -88,7 +89,8 @@ impl Rules for RegisterDeveloperRequest {
 
 /// `POST /v1/app-store/developers/register` (`createDeveloperProfile`): Register as a developer.
 ///
-/// Makes the account a developer's.
+/// The signed-in merchant gets a developer profile, and can then create apps and submit themes. An account
+/// has one profile. Send either `company` or `name`. It emits `developer.registered`.
 ///
 /// # Errors
 /// `already_registered`.
@@ -123,23 +125,23 @@ pub async fn register(
         .await
 }
 
-/// What is to change about a profile.
+/// Changes to a developer profile. A field that is left out stays.
 #[request]
 #[derive(Debug)]
 pub struct UpdateDeveloperRequest {
-    /// The company, or the person's name.
+    /// The name of the company or the person.
     company: Option<Text<1, 200>>,
-    /// Where the platform and merchants write to.
+    /// The e-mail address for the platform and for merchants.
     contact_email: Option<Email>,
-    /// The developer's site; `null` removes it.
+    /// The developer's website; `null` removes it.
     website: Patch<WebUrl>,
-    /// Where the developer is.
+    /// The developer's country.
     country: Option<Country>,
 }
 
 /// `PATCH /v1/app-store/developers/me` (`updateDeveloperProfile`): Update your developer profile.
 ///
-/// Another name or country must be verified anew (our choice).
+/// Another name or country ends the verification of the profile. It emits `developer.updated`.
 ///
 /// # Errors
 /// `developer_required`, `precondition_failed`.

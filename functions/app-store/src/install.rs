@@ -1,4 +1,4 @@
-//! Choosing an app for a store, and what a store has chosen.
+//! Installing an app on a store, and the installations of a store.
 
 use axum::extract::State;
 use gateway::app::App;
@@ -23,30 +23,34 @@ use serde_json::Value;
 use crate::apps::{ScopeView, explained};
 use crate::installations::own;
 
-/// Nothing beside `store_id`, which selects the store as on every merchant route.
+/// An empty request: only `store_id` is accepted, which selects the store as on every merchant route.
 #[request]
 #[derive(Debug)]
 pub struct InstallRequest {}
 
-/// What has to follow an install before the app can act.
+/// The authorization that must follow before the app can act.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct AuthorizeView {
-    /// Whether the merchant has to grant scopes.
+    /// Whether the merchant must authorize the app.
     required: bool,
+    /// The app's OAuth client id.
     client_id: String,
+    /// The scopes that the app is registered for.
     scopes: Vec<String>,
     /// The app's first redirect URI.
     redirect_uri: Option<String>,
 }
 
-/// An app on a store.
+/// An installation, and the authorization that must follow.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct InstallResponse {
+    /// The installation.
     installation: InstallationView,
+    /// The authorization that must follow.
     authorize: AuthorizeView,
 }
 
-/// A pending installation as it is, or one that has begun.
+/// A pending installation as it is, or a new one.
 type InstallReply = Either<Json<InstallResponse>, Created<InstallResponse>>;
 
 impl InstallResponse {
@@ -65,11 +69,15 @@ impl InstallResponse {
 
 /// `POST /v1/app-store/apps/{id}/install` (`installApp`): Install an app on a store.
 ///
-/// It is pending until it is authorized, or active at once when it asks for no scopes. Choosing a
-/// pending app again changes nothing and answers 200 (our choice).
+/// The installation is `pending` until the app is authorized, or `active` at once if the app requests no
+/// scopes. `authorize` has what an authorization needs. It emits `app.installed`.
+///
+/// Installing a pending app again changes nothing and answers 200. An app that was uninstalled can be
+/// installed again.
 ///
 /// # Errors
-/// `not_found` for an app that is not in the catalogue; `app_suspended`; `already_installed`.
+/// `not_found` for an app that is not in the catalogue; `app_suspended`; `already_installed` when it is
+/// active or suspended.
 pub async fn install(
     admin: Admin,
     State(app): State<App>,
@@ -140,17 +148,18 @@ async fn save(
         .await
 }
 
-/// Which installations.
+/// Filters of the list of installations.
 #[request]
 #[derive(Debug)]
 pub struct InstallationsQuery {
-    /// Only this status; all but `uninstalled` when left out (our choice).
+    /// Only installations in this status; by default, all but `uninstalled`.
     status: Option<InstallationStatus>,
 }
 
 /// `GET /v1/app-store/installations` (`listInstallations`): List installations of a store.
 ///
-/// Apps see their own installation alone.
+/// Uninstalled apps are left out, unless `status=uninstalled` asks for them. The list is for owners and
+/// admins of the store, and has no particular order.
 pub async fn list(
     admin: Admin,
     State(app): State<App>,
@@ -167,7 +176,8 @@ pub async fn list(
 
 /// `GET /v1/app-store/installations/{id}` (`getInstallation`): Get an installation.
 ///
-/// The response has its status and the granted scopes.
+/// It has its status, the granted scopes and the actions that its status allows. An uninstalled app keeps its
+/// installation.
 ///
 /// # Errors
 /// `not_found`, also for another store's.
@@ -179,16 +189,20 @@ pub async fn show(
     Ok(own(&app, &admin, &id).await?.shown())
 }
 
-/// One line of an installation's history.
+/// An entry of the access log of an installation.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "InstallationHistoryEntry")]
 pub struct AccessView {
+    /// The id of the event.
     id: EventId,
+    /// The event type, like `app.token_issued`.
     #[serde(rename = "type")]
     name: String,
+    /// When it happened.
     created_at: Timestamp,
+    /// The id of the request that caused it.
     request_id: String,
-    /// The event's data, as it was when it happened.
+    /// The data of the event, from the time when it happened.
     data: Value,
 }
 
@@ -208,9 +222,9 @@ impl From<Event> for AccessView {
 /// `GET /v1/app-store/installations/{id}/access-log` (`listInstallationAccessLog`):
 /// List the access log of an installation.
 ///
-/// Lists what happened to the installation, the newest first.
-///
-/// Authorizations, tokens issued and revoked, suspensions. Kept as long as events.
+/// The newest entry comes first. The log has the installation's events: installed, authorized, token issued,
+/// all tokens revoked, suspended, resumed and uninstalled. Entries are kept for 30 days. It does not record
+/// that an app revoked a single token.
 ///
 /// # Errors
 /// `not_found`, also for another store's.
@@ -226,18 +240,20 @@ pub async fn access_log(
     paging.answer(&app, &wanted, |_: &Event| true, AccessView::from).await
 }
 
-/// What an app may do on a store, and what it could ask for.
+/// The scopes of an installation.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct InstallationScopesView {
-    /// What the merchant granted.
+    /// The scopes that the merchant granted.
     granted: Vec<ScopeView>,
-    /// What the app is registered for: what it may ask for next.
+    /// The scopes that the app is registered for, and may request.
     registered: Vec<ScopeView>,
 }
 
-/// `GET /v1/app-store/installations/{id}/scopes` (`getInstallationScopes`): Get the scopes of an installation.
+/// `GET /v1/app-store/installations/{id}/scopes` (`getInstallationScopes`):
+/// Get the scopes of an installation.
 ///
-/// Explains granted and registered scopes.
+/// It explains the scopes that the merchant granted, and those that the app is registered for. An
+/// authorization can grant any of the latter.
 ///
 /// # Errors
 /// `not_found`, also for another store's.

@@ -1,4 +1,4 @@
-//! What a merchant does to an installation: suspend, resume, revoke its tokens, uninstall.
+//! A merchant's actions on an installation: suspend, resume, revoke its tokens, uninstall.
 
 use axum::extract::State;
 use delivery::subscription::{Subscription, remove_of_app};
@@ -19,11 +19,11 @@ use platform::installation::{
     InstallationStatus, InstallationView,
 };
 
-/// Why, in the merchant's words.
+/// The reason of a change of an installation.
 #[request]
 #[derive(Debug, Clone)]
 pub struct ReasonRequest {
-    /// Shown on the installation and told to the app.
+    /// The reason, which the installation shows and the event tells the app.
     reason: Option<Text<0, 500>>,
 }
 
@@ -35,8 +35,9 @@ impl ReasonRequest {
 
 /// `POST /v1/app-store/installations/{id}/uninstall` (`uninstallApp`): Uninstall an app from a store.
 ///
-/// Every token is dead with the next request, and the app's webhook subscriptions on the store are
-/// gone, in one transaction.
+/// All tokens of the app stop working with the next request, and the webhook subscriptions that it created on
+/// the store are deleted. The granted scopes are removed; the installation stays, as `uninstalled`. It emits
+/// `app.uninstalled`.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`.
@@ -67,7 +68,8 @@ pub async fn uninstall(
 
 /// `POST /v1/app-store/installations/{id}/suspend` (`suspendInstallation`): Suspend an installation.
 ///
-/// Suspends an installation: its tokens are refused until it is resumed.
+/// Only an active installation can be suspended. Its tokens are rejected until it is resumed or authorized
+/// again, and the webhook subscriptions of the app on the store receive nothing. It emits `app.suspended`.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`.
@@ -83,7 +85,8 @@ pub async fn suspend(
 
 /// `POST /v1/app-store/installations/{id}/resume` (`resumeInstallation`): Resume a suspended installation.
 ///
-/// Tokens that have not expired work again.
+/// Tokens that have not expired work again, and the app's webhook subscriptions receive new events. It emits
+/// `app.resumed`.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`; `app_not_published` when its developer has deleted the app.
@@ -98,7 +101,9 @@ pub async fn resume(
 /// `POST /v1/app-store/installations/{id}/tokens/revoke` (`revokeInstallationTokens`):
 /// Revoke all tokens of an installation.
 ///
-/// The app stays installed and must be authorized again before it can act.
+/// Access tokens, refresh tokens and codes that were not redeemed stop working with the next request. The app
+/// stays installed; a new authorization gives it new tokens. A member's session can still get an embedded
+/// token. It emits `app.tokens_revoked`.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`.
@@ -111,7 +116,7 @@ pub async fn revoke_tokens(
     act(&admin, &app, &id, &APP_TOKENS_REVOKED, revoke, |write, _| write).await
 }
 
-/// The installation, if it is on the owner's store.
+/// The installation, if it is on the caller's store.
 ///
 /// # Errors
 /// `not_found`.
@@ -120,7 +125,7 @@ pub async fn own(app: &App, admin: &Admin, id: &InstallationId) -> Result<Instal
     demand_own(admin, &found).map(|()| found)
 }
 
-/// That the installation is on the owner's store.
+/// Ensures that the installation is on the caller's store.
 ///
 /// # Errors
 /// `not_found`.
@@ -129,7 +134,7 @@ fn demand_own(admin: &Admin, installation: &Installation) -> Result<(), Problem>
     if is_own { Ok(()) } else { Err(Code::NotFound.into()) }
 }
 
-/// Changes an installation that is on the owner's store; `count` adds what that is for the app.
+/// Changes an installation that is on the caller's store; `count` adds the change of the app's counter.
 async fn act(
     admin: &Admin,
     app: &App,

@@ -31,19 +31,19 @@ pub use tokens::{introspect, revoke};
 pub struct TokenRequest {
     /// `authorization_code` or `refresh_token`.
     grant_type: Exact<128>,
-    /// The code.
+    /// The authorization code; `authorization_code` needs it.
     code: Option<Exact<512>>,
-    /// The redirect URI of the authorization request.
+    /// The redirect URI of the authorization; `authorization_code` needs it.
     redirect_uri: Option<Exact<2048>>,
-    /// The PKCE verifier.
+    /// The PKCE code verifier, if the authorization had a code challenge.
     code_verifier: Option<Exact<256>>,
-    /// The refresh token.
+    /// The refresh token; `refresh_token` needs it.
     refresh_token: Option<Exact<512>>,
-    /// Less than what was granted, when refreshing.
+    /// With `refresh_token`: a part of the granted scopes. All by default.
     scope: Option<Requested>,
-    /// The client, when it does not authenticate by header.
+    /// The client id, unless the `Authorization` header has it.
     client_id: Option<Exact<128>>,
-    /// Its secret, when it does not authenticate by header.
+    /// The client secret, unless the `Authorization` header has it. Public clients have none.
     client_secret: Option<Exact<256>>,
 }
 
@@ -60,25 +60,28 @@ impl Parameters for TokenRequest {
     ]);
 }
 
-/// The answer of the token endpoint (RFC 6749 §5.1, and ours).
+/// The response of the token endpoint (RFC 6749 §5.1, with additions).
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct TokenResponse {
-    /// A JWT (RFC 9068), to be sent as `Authorization: Bearer`.
+    /// The access token: a JWT (RFC 9068) to send as `Authorization: Bearer`.
     access_token: String,
     /// `Bearer`.
     token_type: &'static str,
-    /// Seconds.
+    /// The lifetime of the access token, in seconds: up to 3,600.
     expires_in: i64,
+    /// When the access token expires.
     expires_at: Timestamp,
-    /// What it may do, separated by spaces.
+    /// The scopes of the access token, separated by spaces.
     scope: String,
-    /// The same as a list.
+    /// The scopes of the access token as a list.
     scopes: Vec<String>,
+    /// The installation that the token acts for.
     installation_id: InstallationId,
+    /// The store that the token acts on.
     store_id: StoreId,
-    /// For the next pair of tokens; it works once.
+    /// The refresh token, which gets the next pair of tokens and is replaced with each use.
     refresh_token: String,
-    /// Seconds.
+    /// The time until the refresh token expires, in seconds. Its successors expire at the same time.
     refresh_token_expires_in: i64,
 }
 
@@ -123,8 +126,12 @@ impl ClientCredentials {
 
 /// `POST /v1/app-store/oauth/token` (`createToken`): Exchange a code or a refresh token for an access token.
 ///
-/// Checks in the order of docs/conventions.md §9: parse, client, code hash, client match, redirect
-/// match, PKCE, expiry, conditional redemption.
+/// A code is redeemed once, within 15 minutes, with the client, redirect URI and PKCE verifier of its
+/// authorization. A second valid redemption revokes all tokens of the first. An access token lives for an
+/// hour. An installation has at most 20 valid access tokens; a further one ends the oldest.
+///
+/// A refresh token is replaced with each use, until 90 days after the code was redeemed. The previous one
+/// still works for ten minutes, until its successor is used; a later use revokes all tokens of the grant.
 ///
 /// # Errors
 /// `invalid_request`, `invalid_client`, `invalid_grant`, `invalid_scope`,

@@ -1,4 +1,4 @@
-//! The partner dashboard: how a developer's apps do.
+//! The partner dashboard: the figures of a developer's apps.
 
 use std::collections::BTreeMap;
 
@@ -31,7 +31,7 @@ const MAX_RANGE: std::time::Duration = DAY.saturating_mul(90);
 const TOP_SCOPES: usize = 10;
 
 gateway::words! {
-    /// How the series is cut.
+    /// The interval of the series.
     #[schemars(rename = "ReportInterval")]
     Interval {
         /// By UTC day.
@@ -39,17 +39,17 @@ gateway::words! {
     }
 }
 
-/// Which numbers.
+/// Filters of the dashboard.
 #[request]
 #[derive(Debug)]
 pub struct DashboardQuery {
-    /// From the UTC day of this time on; 30 days before `until` when left out.
+    /// The first UTC day, as any time of it: at most 90 days before `until`, by default 30.
     since: Option<Timestamp>,
-    /// To the UTC day of this time; now when left out.
+    /// The last UTC day, as any time of it; today by default.
     until: Option<Timestamp>,
-    /// Only this app.
+    /// Only this app; all apps of the developer by default.
     app_id: Option<AppId>,
-    /// How the series is cut; there is one way.
+    /// The interval of the series: `day` is the only one.
     #[expect(dead_code, reason = "there is one interval, which needs no choosing")]
     interval: Option<Interval>,
 }
@@ -88,83 +88,98 @@ impl Rules for DashboardQuery {
     }
 }
 
-/// Nothing.
+/// The revenue of apps.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 pub struct Revenue {
+    /// Always 0: the platform does not bill for apps.
     amount: u64,
+    /// Always `USD`.
     currency: &'static str,
 }
 
-/// The range as a whole.
+/// The totals of the dashboard.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 pub struct DashboardTotals {
-    /// Apps that are not deleted.
+    /// The number of apps.
     apps: usize,
-    /// Stores that chose an app, in the range.
+    /// The number of installations in the range.
     installs: u64,
-    /// Stores that an app is active on, now.
+    /// The number of active installations now.
     active_installs: u64,
-    /// Stores that removed an app, in the range.
+    /// The number of uninstallations in the range.
     uninstalls: u64,
-    /// Reviews, of all time.
+    /// The number of reviews, of all time.
     reviews: u64,
-    /// The average of their stars.
+    /// The average rating of all reviews, in stars; `null` without reviews.
     avg_rating: Option<Number>,
-    /// Access tokens issued, in the range.
+    /// The number of access tokens issued in the range, of every grant type.
     token_exchanges: u64,
-    /// Not known here: deliveries are counted by no app (`null`).
+    /// Always `null`: deliveries are not counted by app.
     webhook_success_rate: Option<Number>,
-    /// The platform bills nothing for apps: always zero.
+    /// Always zero: the platform does not bill for apps.
     revenue: Revenue,
 }
 
-/// A day.
+/// The figures of a UTC day.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 pub struct DashboardPoint {
+    /// The day, like `2026-01-31`.
     date: String,
+    /// The number of installations.
     installs: u64,
+    /// The number of uninstallations.
     uninstalls: u64,
+    /// The number of access tokens issued.
     token_exchanges: u64,
 }
 
-/// How far a scope reaches.
+/// The reach of a scope.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ScopeCount {
+    /// The scope.
     scope: String,
-    /// Active installations of the apps that are registered for it.
+    /// The number of active installations of the apps that are registered for it.
     count: u64,
 }
 
-/// What needs the developer's attention.
+/// A problem with the webhook of an app.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "AttentionItem")]
 pub struct Trouble {
+    /// The app.
     app_id: AppId,
     /// `webhook_failing`, `webhook_circuit_open` or `webhook_disabled`.
     code: &'static str,
+    /// When the first attempt failed since the last success.
     since: Option<Timestamp>,
-    /// Attempts that failed since one succeeded.
+    /// The number of attempts that failed since the last success.
     consecutive_failures: u32,
 }
 
-/// A developer's apps in numbers.
+/// The figures of a developer's apps.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct PartnerDashboard {
+    /// The start of the range.
     since: Timestamp,
+    /// The end of the range.
     until: Timestamp,
+    /// The interval of the series.
     interval: Interval,
+    /// The totals.
     totals: DashboardTotals,
+    /// The figures of every UTC day of the range, the oldest first.
     series: Vec<DashboardPoint>,
+    /// The ten scopes with the most active installations.
     top_scopes: Vec<ScopeCount>,
+    /// The apps whose webhooks fail or are disabled.
     errors: Vec<Trouble>,
 }
 
 /// `GET /v1/app-store/partners/dashboard` (`getPartnerDashboard`): Get the figures of your apps.
 ///
-/// Shows the caller's apps in numbers.
-///
-/// Counters follow events
-/// within seconds; days are UTC days, and whole.
+/// It counts installations, uninstallations and issued tokens of your apps by UTC day, over the last 30 days
+/// by default and 90 at most. It also has the active installations, the rating, the most used scopes, and the
+/// apps whose webhooks fail. Counts follow events within seconds.
 ///
 /// # Errors
 /// `not_registered`; `not_found` for another developer's app.

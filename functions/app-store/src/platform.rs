@@ -1,4 +1,4 @@
-//! What operators do to an app: suspend and resume it.
+//! An operator's actions on an app: suspend and resume it.
 
 use axum::extract::State;
 use gateway::app::App;
@@ -16,19 +16,21 @@ use platform::app::{
 };
 use platform::caller::Operator;
 
-/// Why an app is stopped.
+/// The reason of a suspension.
 #[request]
 #[derive(Debug, Clone)]
 pub struct SuspendAppRequest {
-    /// What its developer is told.
+    /// The reason, which the developer sees.
     reason: Text<1, 2000>,
 }
 
 /// `POST /v1/app-store/apps/{id}/suspend` (`suspendApp`): Suspend an app on all stores.
 ///
-/// With the next request the app is in no catalogue, nobody can install or authorize it, no code or
-/// refresh token of it is redeemed, every token of it is refused, and it hears of nothing that
-/// happens on a store. Nothing of it is lost meanwhile.
+/// From the next request on the app leaves the catalogue, and cannot be installed or authorized. Its access
+/// tokens are rejected, and its codes and refresh tokens are not redeemed. The subscriptions that it created
+/// on stores receive no events; its own `webhook_url` still receives the events about the app.
+///
+/// Installations and tokens are kept until it is resumed. It emits `app.suspended_by_platform`.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`, `precondition_failed`.
@@ -45,14 +47,15 @@ pub async fn suspend(
     move_to(&app, &id, if_match, &APP_SUSPENDED_BY_PLATFORM, decide, mark).await
 }
 
-/// Nothing: what was said when it was stopped is over.
+/// An empty request.
 #[request]
 #[derive(Debug, Clone)]
 pub struct ResumeAppRequest {}
 
 /// `POST /v1/app-store/apps/{id}/resume` (`resumeApp`): Resume a suspended app.
 ///
-/// It is where it was before, and its tokens that have not expired act again.
+/// It returns to the status that it had before, and its tokens that have not expired work again. It emits
+/// `app.resumed_by_platform`.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`, `precondition_failed`.

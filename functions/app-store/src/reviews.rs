@@ -23,12 +23,12 @@ use crate::apps::published;
 /// One star to five.
 type Stars = Int<1, 5>;
 
-/// The stars as they are kept.
+/// The stars as they are stored.
 fn kept(stars: Stars) -> u8 {
     u8::try_from(stars.0).unwrap_or(1)
 }
 
-/// Which reviews.
+/// Filters of the list of reviews.
 #[request]
 #[derive(Debug)]
 pub struct ReviewsQuery {
@@ -36,19 +36,20 @@ pub struct ReviewsQuery {
     rating: Option<Written<Stars>>,
 }
 
-/// What the reviews of an app say about it as a whole.
+/// The summary of an app's reviews.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct AppReviewSummary {
-    /// Of all its reviews.
+    /// The rating over all reviews, whatever the filter.
     rating: AppRating,
 }
 
 /// `GET /v1/app-store/apps/{id}/reviews` (`listAppReviews`): List reviews of an app.
 ///
-/// Lists a published app's reviews, the newest first, with what they add up to.
+/// The newest review comes first. `rating` has the average, the number of reviews and a histogram, over all
+/// reviews of the app.
 ///
 /// # Errors
-/// `not_found`.
+/// `not_found`, also for an app that is not in the catalogue.
 pub async fn list(
     _: Public,
     State(app): State<App>,
@@ -70,19 +71,20 @@ pub async fn list(
         .await
 }
 
-/// What a merchant says about an app.
+/// A review to create.
 #[request]
 #[derive(Debug)]
 pub struct ReviewAppRequest {
-    /// One star to five.
+    /// The rating: one to five stars.
     rating: Stars,
-    /// In words.
+    /// The text.
     body: Text<1, 5000>,
 }
 
 /// `POST /v1/app-store/apps/{id}/reviews` (`createAppReview`): Create a review of an app.
 ///
-/// Reviews an app that the store uses, once.
+/// A store that uses an app reviews it once; `PATCH` changes the review. The review is public, with the name
+/// of the store. It emits `app.reviewed`.
 ///
 /// # Errors
 /// `not_installed`, unless the store's installation is active; `already_reviewed`; `not_found`.
@@ -110,19 +112,20 @@ pub async fn write(
         .await
 }
 
-/// What is to change about a review.
+/// Changes to a review. A field that is left out stays.
 #[request]
 #[derive(Debug)]
 pub struct EditAppReviewRequest {
-    /// One star to five.
+    /// The rating: one to five stars.
     rating: Option<Stars>,
-    /// In words.
+    /// The text.
     body: Option<Text<1, 5000>>,
 }
 
 /// `PATCH /v1/app-store/apps/{id}/reviews/{rid}` (`updateAppReview`): Update the store's review of an app.
 ///
-/// The app's rating follows.
+/// The rating of the app changes with it, and the developer's reply stays. It also works after the app was
+/// uninstalled. It emits `app.reviewed`.
 ///
 /// # Errors
 /// `not_found`, also for another store's review; `precondition_failed`.
@@ -146,7 +149,7 @@ pub async fn edit(
 
 /// `DELETE /v1/app-store/apps/{id}/reviews/{rid}` (`deleteAppReview`): Delete the store's review of an app.
 ///
-/// It no longer counts in the app's rating.
+/// The review no longer counts in the rating of the app. The store can then write another one.
 ///
 /// # Errors
 /// `not_found`, also for another store's review; `precondition_failed`.
@@ -181,17 +184,17 @@ async fn own(
     review.filter(|review| review.id == *review_id).ok_or_else(|| Code::NotFound.into())
 }
 
-/// What a developer answers.
+/// A developer's reply to a review.
 #[request]
 #[derive(Debug)]
 pub struct ReplyToReviewRequest {
-    /// In words.
+    /// The text.
     body: Text<1, 5000>,
 }
 
 /// `POST /v1/app-store/apps/{id}/reviews/{rid}/reply` (`replyToAppReview`): Reply to a review of your app.
 ///
-/// Answers a review of the caller's app, in place of an earlier answer.
+/// The reply is public, and replaces an earlier one. It emits no event.
 ///
 /// # Errors
 /// `not_found`, also for the review of another developer's app.

@@ -25,17 +25,17 @@ use platform::submission::{
 
 use crate::developer_apps::own;
 
-/// Which submissions.
+/// Filters of a list of submissions.
 #[request]
 #[derive(Debug)]
 pub struct SubmissionsQuery {
-    /// Only this status.
+    /// Only submissions in this status. The review queue shows `submitted` by default.
     status: Option<SubmissionStatus>,
 }
 
 /// `GET /v1/app-store/developers/apps/{id}/submissions` (`listAppSubmissions`): List submissions of an app.
 ///
-/// Lists the app's submissions, the newest first.
+/// The newest submission comes first. Every status is listed, unless `status` selects one.
 ///
 /// # Errors
 /// `not_found`.
@@ -53,39 +53,39 @@ pub async fn list(
     paging.answer(&app, &wanted, admits, |each| each.view()).await
 }
 
-/// What the catalogue is to say.
+/// The proposed listing of the catalogue.
 #[request]
 #[derive(Debug, Clone)]
 pub struct ListingRequest {
-    /// One sentence.
+    /// What the app does, in one sentence.
     tagline: Text<1, 120>,
-    /// What the app does.
+    /// What the app does: at least 50 characters.
     description: Text<1, 10_000>,
-    /// Where the catalogue shows it.
+    /// The category of the catalogue.
     category: Category,
-    /// The icon.
+    /// The URL of the icon.
     icon_url: Option<WebUrl>,
-    /// The privacy policy.
+    /// The URL of the privacy policy: https, and not on a loopback address.
     privacy_policy_url: WebUrl,
-    /// Where merchants ask for help.
+    /// The URL at which merchants get support.
     support_url: Option<WebUrl>,
-    /// What it costs, in the developer's words.
+    /// The price, in the developer's words.
     pricing: Text<1, 500>,
 }
 
-/// A version of an app.
+/// A version of an app to submit.
 #[request]
 #[derive(Debug, Clone)]
 pub struct SubmitRequest {
-    /// Its number (Semantic Versioning); after the approved one.
+    /// The version number (Semantic Versioning), higher than the approved one.
     version: Release,
-    /// What the catalogue is to say.
+    /// The proposed listing.
     listing: ListingRequest,
     /// What is new, for merchants.
     changelog: Text<1, 5000>,
-    /// How an operator tries it.
+    /// How an operator can test the app.
     test_instructions: Text<1, 5000>,
-    /// Where it is shown at work.
+    /// The URL of a video that shows the app at work.
     screencast_url: Option<WebUrl>,
 }
 
@@ -112,11 +112,13 @@ impl From<SubmitRequest> for Proposal {
 /// `POST /v1/app-store/developers/apps/{id}/submissions` (`createAppSubmission`):
 /// Submit a version of an app for review.
 ///
-/// Every automatic check must let it pass. One submission at a time.
+/// The submission has the listing of the request, and the app's configuration with its proposed changes.
+/// Automatic checks run first; warnings pass, a failure rejects it. An operator then decides. An app has one
+/// open submission at a time. It emits `app.submitted`.
 ///
 /// # Errors
-/// `not_found`, `submission_open`, `invalid_state_transition`, `account_disabled`; `checks_failed` with every
-/// check, and nothing written.
+/// `not_found`, `submission_open`, `invalid_state_transition`; `account_disabled` for a suspended developer;
+/// `checks_failed` with every check, and nothing written.
 pub async fn submit(
     developer: Developer,
     State(app): State<App>,
@@ -149,9 +151,10 @@ pub async fn submit(
     .await
 }
 
-/// `GET /v1/app-store/developers/apps/{id}/submissions/{sid}` (`getAppSubmission`): Get a submission of an app.
+/// `GET /v1/app-store/developers/apps/{id}/submissions/{sid}` (`getAppSubmission`):
+/// Get a submission of an app.
 ///
-/// The response has its status and the reviewer's notes.
+/// It has what was submitted, the results of the automatic checks, the status and the operator's notes.
 ///
 /// # Errors
 /// `not_found`.
@@ -168,7 +171,8 @@ pub async fn show(
 /// `POST /v1/app-store/developers/apps/{id}/submissions/{sid}/withdraw` (`withdrawAppSubmission`):
 /// Withdraw a submission.
 ///
-/// The app can then be changed and submitted again.
+/// Only a submission that waits for a decision can be withdrawn. The app can then be submitted again. It
+/// emits `app.submission_withdrawn`.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`.
@@ -206,9 +210,8 @@ async fn save(
 
 /// `GET /v1/app-store/submissions` (`listSubmissions`): List app submissions in the review queue.
 ///
-/// Lists the operators' queue, the oldest first.
-///
-/// Those that wait, unless another status is asked for.
+/// Operators see the submissions that wait for a decision, the oldest first, or those in the requested
+/// `status`.
 pub async fn queue(
     _: Operator,
     State(app): State<App>,
@@ -222,9 +225,9 @@ pub async fn queue(
 
 /// `POST /v1/app-store/submissions/{sid}/approve` (`approveSubmission`): Approve an app submission.
 ///
-/// What was submitted becomes the app's listing, configuration and approved version, and a published
-/// app changes with it. A first approval does
-/// not publish; its developer does.
+/// The submitted listing, configuration and version take effect at once, also for a published app. An app
+/// that is not published stays so until its developer publishes it. Changes that the developer made after
+/// submitting stay proposed. It emits `app.approved`.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`, `precondition_failed`.
@@ -241,7 +244,8 @@ pub async fn approve(
 
 /// `POST /v1/app-store/submissions/{sid}/reject` (`rejectSubmission`): Reject an app submission with reasons.
 ///
-/// The developer reads the reasons with the submission.
+/// At least one note is required, which the developer sees with the submission. The app stays as it is, and
+/// can be submitted again. It emits `app.rejected`.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`, `precondition_failed`.
@@ -259,7 +263,8 @@ pub async fn reject(
 /// `POST /v1/app-store/submissions/{sid}/request-changes` (`requestSubmissionChanges`):
 /// Request changes to an app submission.
 ///
-/// Asks for changes, to be submitted anew.
+/// At least one note is required, which tells the developer what to change. It ends this submission; the
+/// developer creates a new one. It emits `app.changes_requested`.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`, `precondition_failed`.

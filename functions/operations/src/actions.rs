@@ -51,11 +51,12 @@ async fn act<S: Required>(
 /// `POST /v1/operations/webhook-subscriptions/{id}/enable` (`enableWebhookSubscription`):
 /// Enable a webhook subscription.
 ///
-/// Also after the service switched it off; it starts with a clean bill of health.
+/// It also enables a subscription that the service disabled. The failure counts and the circuit are reset.
+/// A subscription whose queue is not confirmed cannot be enabled; confirm the queue instead.
 ///
 /// # Errors
 /// `not_found`; `insufficient_scope` for events that the caller cannot read;
-/// `invalid_state_transition` when it is on.
+/// `invalid_state_transition` when it is enabled, or its queue is not confirmed.
 pub(crate) async fn enable(
     caller: StoreAccess<WriteWebhooks>,
     State(app): State<App>,
@@ -68,11 +69,12 @@ pub(crate) async fn enable(
 /// `POST /v1/operations/webhook-subscriptions/{id}/disable` (`disableWebhookSubscription`):
 /// Disable a webhook subscription.
 ///
-/// What is on its way is cancelled when it comes up.
+/// New events are not delivered. A delivery that is still unfinished is cancelled at its next attempt;
+/// test events are still sent. Once it is enabled again, a replay can send what happened meanwhile.
 ///
 /// # Errors
 /// `not_found`; `insufficient_scope` for events that the caller cannot read;
-/// `invalid_state_transition` when it is off.
+/// `invalid_state_transition` when it is not enabled.
 pub(crate) async fn disable(
     caller: StoreAccess<WriteWebhooks>,
     State(app): State<App>,
@@ -82,50 +84,54 @@ pub(crate) async fn disable(
     act(&app, &caller, &id, if_match, Subscription::disable).await
 }
 
-/// A delivery that has been queued.
+/// A delivery that was queued.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct DeliveryAnswer {
+    /// The delivery, as it was created.
     pub(crate) delivery: DeliveryView,
 }
 
-/// What would be sent.
+/// The request that a test would send.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct TestPreview {
     /// `true`.
     dry_run: bool,
-    /// `POST`; to a queue `SendMessage`.
+    /// `POST`; `SendMessage` for a queue.
     method: &'static str,
-    /// Where to: the URL, or the queue's.
+    /// The URL that is posted to, or the URL of the queue.
     url: String,
-    /// By name, the values of custom headers masked. To a queue the message's attributes.
+    /// The headers by name, with the values of custom headers masked. For a queue, the message attributes.
     headers: BTreeMap<String, String>,
-    /// As it is signed, to the byte.
+    /// The body, byte for byte as it is signed.
     body: String,
 }
 
-/// A sample that was queued, or what would have been.
+/// The preview of a dry run, or the delivery that was queued.
 type TestReply = Either<NoStore<Json<TestPreview>>, Accepted<DeliveryAnswer>>;
 
-/// A sample to be sent.
+/// A test event to send.
 #[request]
 #[derive(Debug)]
 pub(crate) struct TestRequest {
-    /// The event to send a sample of; the first that the subscription takes, if left out.
+    /// The event type to send an example of. By default, the first of the catalogue that the subscription
+    /// receives.
     event_type: Option<Text<1, 100>>,
-    /// Show what would be sent, and send nothing.
+    /// Return the request that would be sent, and send nothing.
     dry_run: Flag,
 }
 
 /// `POST /v1/operations/webhook-subscriptions/{id}/test` (`testWebhookSubscription`):
 /// Send a test event to a subscription.
 ///
-/// Sends a sample, once, also while the subscription is off.
+/// The event carries example data and the header `X-Service-Test: true`. It is attempted once, also while
+/// the subscription is disabled. Its outcome does not count in the health of the subscription.
 ///
-/// Nothing is held against the receiver: 202. With `dry_run`, 200 with the exact headers and body
-/// that would be sent, the values of custom headers masked; of a queue's message the attributes.
+/// With `dry_run`, nothing is sent: 200 with the exact headers and body, and the values of custom headers
+/// masked. For a queue, these are the message attributes.
 ///
 /// # Errors
-/// `not_found`; `insufficient_scope`; `invalid_state_transition` before the queue is confirmed; `unknown_event_type` as a fault of its field.
+/// `not_found`; `insufficient_scope`; `invalid_state_transition` before the queue is confirmed;
+/// `unknown_event_type` as a fault of its field.
 pub(crate) async fn test(
     caller: StoreAccess<WriteWebhooks>,
     State(app): State<App>,
@@ -174,7 +180,7 @@ fn unknown_topic() -> FieldError {
     FieldError::new("/event_type", "unknown_event_type", detail)
 }
 
-/// The event that a sample is sent of.
+/// The event type that a test is sent of.
 fn topic(subscription: &Subscription, asked: Option<&str>) -> Result<Entry, Problem> {
     let unknown = || Problem::invalid(vec![unknown_topic()]);
     if let Some(name) = asked {
@@ -191,8 +197,7 @@ fn topic(subscription: &Subscription, asked: Option<&str>) -> Result<Entry, Prob
     topics::catalogue().into_iter().find(takes).ok_or_else(unknown)
 }
 
-/// What would be sent, to the byte; but for the values of custom headers, which nobody is shown
-/// again.
+/// The request that would be sent, byte for byte, but with the values of custom headers masked.
 async fn preview(
     app: &App,
     subscription: &Subscription,
@@ -229,25 +234,28 @@ pub(crate) async fn queue(app: &App, delivery: &Delivery) {
     }
 }
 
-/// Another signing secret.
+/// A new signing secret.
 #[request]
 #[derive(Debug, Clone)]
 pub(crate) struct RotateWebhookSecretRequest {
-    /// How long the old secret signs too, in seconds; a day if left out, 0 if it has leaked.
+    /// How long the old secret signs as well, in seconds: 86,400 by default, 7 days at most. Send 0 if the
+    /// old secret has leaked.
     grace_seconds: Option<Int<0, 604_800>>,
-    /// A secret of the caller's own; without one, one is drawn.
+    /// Your own secret: `whsec_` and the base64 of 24 to 64 bytes. By default, one is generated.
     secret: Option<OwnSecret>,
 }
 
 /// `POST /v1/operations/webhook-subscriptions/{id}/secret/rotate` (`rotateWebhookSecret`):
 /// Rotate the signing secret.
 ///
-/// The new one is shown this once. Until the grace ends `webhook-signature` carries both, and
-/// `X-Service-Hmac-SHA256` stays on the old one (docs/conventions.md §10).
+/// The response shows the new secret, and no later one does. During the grace period `webhook-signature`
+/// carries a signature of each secret, and `X-Service-Hmac-SHA256` stays with the old one. The period ends
+/// after 24 hours by default, or when the new secret is promoted. With `grace_seconds` 0 the new secret
+/// alone signs at once.
 ///
 /// # Errors
 /// `not_found`; `insufficient_scope` for events that the caller cannot read;
-/// `invalid_state_transition` during a rotation, unless without a grace.
+/// `invalid_state_transition` during a rotation, unless `grace_seconds` is 0.
 pub(crate) async fn rotate(
     caller: StoreAccess<WriteWebhooks>,
     State(app): State<App>,
@@ -276,11 +284,11 @@ pub(crate) async fn rotate(
 /// `POST /v1/operations/webhook-subscriptions/{id}/secret/promote` (`promoteWebhookSecret`):
 /// Promote the new signing secret.
 ///
-/// Ends a rotation: the new secret alone signs from now on (docs/conventions.md §10).
+/// It ends the grace period of a rotation: from now on the new secret alone signs, in both signature headers.
 ///
 /// # Errors
 /// `not_found`; `insufficient_scope` for events that the caller cannot read;
-/// `no_secret_rotation`.
+/// `no_secret_rotation` when no grace period is under way.
 pub(crate) async fn promote(
     caller: StoreAccess<WriteWebhooks>,
     State(app): State<App>,

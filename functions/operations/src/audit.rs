@@ -17,31 +17,38 @@ use crate::outbox::EntityView;
 use crate::range::{self, KEPT, TimeRange};
 
 ground::view! {
-    /// One entry.
+    /// An entry of the audit log.
     #[schemars(rename = "AuditEntry")]
     EntryView of event: Event {
+        /// The id of the event that recorded the action.
         id: EventId,
+        /// The action: the event's type, like `order.created`.
         action: String = event.name.clone(),
-        /// `merchant:mer_…` or `installation:ins_…`; none for the service itself.
+        /// The principal that acted, like `merchant:mer_…`, `installation:ins_…` or `customer:cus_…`; `null`
+        /// for the service itself.
         actor: Option<String>,
+        /// The entity that the action changed.
         entity: EntityView = EntityView::from(event),
+        /// The id of the request that caused it.
         request_id: String,
+        /// The trace of that request.
         trace_id: String,
+        /// When it happened.
         created_at: Timestamp,
     }
 }
 
-/// Which entries.
+/// Filters of the audit log.
 #[request]
 #[derive(Debug)]
 pub(crate) struct AuditQuery {
-    /// Only this action: an event's name.
+    /// Only entries of this action: an event type.
     action: Option<Text<1, 100>>,
-    /// Only what was done to this entity.
+    /// Only entries about the entity of this id.
     entity_id: Option<Text<1, 100>>,
-    /// Only what happened at or after this time; at most 30 days back.
+    /// Only entries at or after this time: at most 30 days before `until`, which is also the default.
     since: Option<Timestamp>,
-    /// Only what happened at or before this time.
+    /// Only entries at or before this time; now by default.
     until: Option<Timestamp>,
 }
 
@@ -53,7 +60,8 @@ impl Rules for AuditQuery {
 
 /// `GET /v1/operations/audit-log` (`listAuditLog`): List the audit log of a store.
 ///
-/// Lists what was done on the store, the newest first.
+/// The newest entry comes first. An entry is an event of the store with the principal whose request caused
+/// it. Entries are kept for 30 days.
 pub(crate) async fn list(
     caller: Admin,
     State(app): State<App>,

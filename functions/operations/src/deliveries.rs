@@ -28,23 +28,24 @@ const MOST_AT_ONCE: usize = 100;
 /// Keys that one query looks at for those of one subscription.
 const AHEAD: usize = 100;
 
-/// Which deliveries.
+/// Filters of the list of deliveries.
 #[request]
 #[derive(Debug)]
 pub(crate) struct DeliveriesQuery {
-    /// Only those in this state.
+    /// Only deliveries in this status.
     status: Option<DeliveryStatus>,
-    /// Only those to this subscription.
+    /// Only deliveries to this subscription.
     subscription_id: Option<SubscriptionId>,
-    /// Only those of this event.
+    /// Only deliveries of this event.
     event_id: Option<EventId>,
-    /// Only those of events of this name.
+    /// Only deliveries of events of this type, like `order.created`.
     event_type: Option<Text<1, 100>>,
-    /// Only those that this replay made.
+    /// Only deliveries that this replay created.
     replay_id: Option<ReplayId>,
-    /// Only those made at or after this time; at most 30 days before `until`.
+    /// Only deliveries created at or after this time: at most 30 days before `until`, which is also the
+    /// default.
     since: Option<Timestamp>,
-    /// Only those made at or before this time.
+    /// Only deliveries created at or before this time; now by default.
     until: Option<Timestamp>,
 }
 
@@ -56,9 +57,8 @@ impl Rules for DeliveriesQuery {
 
 /// `GET /v1/operations/webhook-deliveries` (`listWebhookDeliveries`): List webhook deliveries.
 ///
-/// Lists the store's webhook deliveries, the newest first.
-///
-/// An app sees those to its own subscriptions.
+/// The newest delivery comes first. An app sees the deliveries to its own subscriptions only. Deliveries are
+/// kept for 30 days.
 pub(crate) async fn list(
     caller: StoreAccess<ReadWebhooks>,
     State(app): State<App>,
@@ -139,7 +139,8 @@ async fn find_readable<S: Required>(
 
 /// `GET /v1/operations/webhook-deliveries/{id}` (`getWebhookDelivery`): Get a webhook delivery.
 ///
-/// The response has its status and its last attempt.
+/// It has the status, the outcome of the last attempt and the time of the next one. `held_by` names what it
+/// waits for besides its time.
 ///
 /// # Errors
 /// `not_found`, also for another app's.
@@ -155,10 +156,8 @@ pub(crate) async fn show(
 /// `GET /v1/operations/webhook-deliveries/{id}/attempts` (`listWebhookAttempts`):
 /// List attempts of a webhook delivery.
 ///
-/// Lists the attempts of a delivery, the first first.
-///
-/// Each has the status, the duration, the class of the error, and the first 16 KB of the answer
-/// (docs/conventions.md §10).
+/// The oldest attempt comes first; the latest 50 are kept. Each has the status, the duration, the class of
+/// the failure and the first 16 KiB of the response body.
 ///
 /// # Errors
 /// `not_found`, also for another app's; `insufficient_scope` for an event that the caller cannot read.
@@ -187,7 +186,9 @@ pub(crate) async fn attempts(
 
 /// `POST /v1/operations/webhook-deliveries/{id}/redeliver` (`redeliverWebhook`): Redeliver an event.
 ///
-/// A new delivery of the same event, which receivers know by its event id.
+/// It creates and queues a new delivery of the same event, with the same body and event id, so that receivers
+/// can recognize the repetition. The new delivery does not wait for the subscription's `ordering`. The old
+/// one stays as it is: if it is still retried, its retries go on.
 ///
 /// # Errors
 /// `not_found`; `insufficient_scope` for an event that the caller cannot read; `delivery_in_flight`;
@@ -238,11 +239,11 @@ pub(crate) async fn redeliver(
 /// `DELETE /v1/operations/webhook-deliveries/{id}/content` (`deleteWebhookDeliveryContent`):
 /// Delete the recorded responses of a delivery.
 ///
-/// Removes what was recorded of the answers.
+/// The recorded response bodies are removed, and the delivery can never be sent again. If it was not
+/// finished, it is cancelled.
 ///
-/// The delivery can never be sent again. When the store's owner asks, the event's
-/// payload goes too, for every delivery of it; an app cannot take that from the others (our
-/// choice).
+/// When a member of the store asks, the payload of the event is removed as well, for every delivery of it.
+/// An app does not remove the payload, because other subscriptions need it.
 ///
 /// # Errors
 /// `not_found`; `insufficient_scope` for an event that the caller cannot read; `delivery_in_flight` while it

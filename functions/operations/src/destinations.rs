@@ -1,4 +1,4 @@
-//! Where a subscription's events are to go, as it is asked for; and the proof that a queue is its owner's.
+//! The destination of a subscription, as a request names it; and the proof that a queue is its owner's.
 
 use axum::extract::State;
 use delivery::delivery::{QUEUE, Speed};
@@ -24,21 +24,21 @@ use crate::subscriptions::{find_to_change, replace};
 /// The longest URL, in characters.
 pub(crate) type Url = Text<1, 2048>;
 
-/// Where events go.
+/// The destination of a subscription's events.
 #[request]
 #[derive(Debug, Clone)]
 #[schemars(rename = "DestinationInput")]
 pub(crate) struct DestinationRequest {
-    /// `https` for a URL that is posted to, `sqs` for a queue.
+    /// `https` for a URL that is posted to, `sqs` for an Amazon SQS queue.
     #[deserr(rename = "type")]
     kind: DestinationKind,
-    /// With `https`: a public host, port 443 or 8443.
+    /// With `https`: a URL on a public host, port 443 or 8443.
     url: Option<Url>,
-    /// With `sqs`: the URL of a queue of another account than the service's, whose policy lets it send.
+    /// With `sqs`: the URL of a queue in your own AWS account, whose policy lets this service send.
     queue_url: Option<Url>,
 }
 
-/// The place that a request names, by its `url` or its `destination`.
+/// The destination that a request names, by its `url` or its `destination`.
 pub(crate) fn place(
     url: Option<Url>,
     destination: Option<DestinationRequest>,
@@ -53,7 +53,7 @@ pub(crate) fn place(
     place.map(|place| (kind, place.into()))
 }
 
-/// What is wrong with the place that a request names.
+/// The field errors of the destination that a request names.
 pub(crate) async fn broken(given: Given<'_>, case: &Judgement<'_>) -> Vec<FieldError> {
     let mut faults = Vec::new();
     if given.has("url") && given.has("destination") {
@@ -101,8 +101,8 @@ async fn refused_url(at: &'static str, url: &Url, case: &Judgement<'_>) -> Optio
     refusal.map(|refusal: Refusal| FieldError::new(at, refusal.code(), refusal.to_string()))
 }
 
-/// Sends a challenge to the queue of a subscription, before it is written that it was sent: a crash in between
-/// leaves a token that nobody takes.
+/// Sends a challenge to the queue of a subscription, before it is written that it was sent: a crash in
+/// between leaves a token that nobody takes.
 ///
 /// # Errors
 /// `queue_unreachable`, with what the queue said.
@@ -131,24 +131,25 @@ fn unreachable(error: QueueError) -> Problem {
     }
 }
 
-/// What came to a queue.
+/// The token of a challenge.
 #[request]
 #[derive(Debug)]
 pub(crate) struct ConfirmRequest {
-    /// `data.token` of the challenge.
+    /// `data.token` of the challenge message that the queue received.
     token: Text<1, 200>,
 }
 
 /// `POST /v1/operations/webhook-subscriptions/{id}/confirm` (`confirmWebhookSubscription`):
 /// Confirm the ownership of a queue.
 ///
-/// Brings back the token of the challenge, which shows that the queue is its owner's: events go there from
-/// then on.
+/// Send the token of the challenge message that the queue received, within 24 hours. From then on the queue
+/// gets events, unless the subscription is disabled.
 ///
-/// The same token again changes nothing. A wrong one is counted; after five the challenge is void.
+/// The same token again changes nothing. After five wrong tokens the challenge is void: send a new one.
 ///
 /// # Errors
-/// `not_found`; `insufficient_scope` for events that the caller cannot read; `invalid_or_expired_token`; `too_many_attempts` after five wrong ones;
+/// `not_found`; `insufficient_scope` for events that the caller cannot read; `invalid_or_expired_token`;
+/// `too_many_attempts` after five wrong tokens;
 /// `invalid_state_transition` when there is no queue to confirm.
 pub(crate) async fn confirm(
     caller: StoreAccess<WriteWebhooks>,
@@ -177,11 +178,12 @@ pub(crate) async fn confirm(
 /// `POST /v1/operations/webhook-subscriptions/{id}/challenge` (`challengeWebhookSubscription`):
 /// Send a new challenge to a queue.
 ///
-/// Sends another challenge to a queue that is not confirmed; the token of the one before is void.
+/// The queue must not be confirmed yet. The token of the previous challenge is void; the new one is valid for
+/// 24 hours. Wait a minute between two challenges.
 ///
 /// # Errors
 /// `not_found`; `insufficient_scope` for events that the caller cannot read; `queue_unreachable`;
-/// `too_many_attempts` within a minute of the one before;
+/// `too_many_attempts` within a minute of the previous challenge;
 /// `invalid_state_transition` when there is no queue to confirm.
 pub(crate) async fn challenge(
     caller: StoreAccess<WriteWebhooks>,

@@ -15,8 +15,8 @@ const CACHED: &str = "public, max-age=300";
 
 /// `GET /v1/operations/event-types` (`listEventTypes`): List event types.
 ///
-/// Lists every event, with the scope an app needs for it, the JSON Schema of its body, and an example
-/// (docs/conventions.md §10).
+/// Each event type has the scope that an app needs to receive it, the JSON Schema of its body and an example.
+/// Events without a scope are for the owners and admins of the store, and for the app that they are about.
 pub(crate) async fn list(
     _: Public,
     State(app): State<App>,
@@ -29,7 +29,7 @@ pub(crate) async fn list(
 
 /// `GET /v1/operations/event-types/{type}` (`getEventType`): Get an event type.
 ///
-/// The response has the scope that it needs, the JSON Schema of its body and an example.
+/// It has the scope that an app needs to receive it, the JSON Schema of its body and an example.
 ///
 /// # Errors
 /// `not_found`.

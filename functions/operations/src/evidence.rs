@@ -1,5 +1,5 @@
-//! Reliability evidence: the chain of what was measured, for whoever wants to hold it against what was
-//! promised. What is one store's business is that store's and the operators' alone.
+//! Reliability evidence: the hash chain of measured results. A record about one store is visible to that
+//! store and to operators alone.
 
 use axum::extract::State;
 use gateway::app::App;
@@ -25,29 +25,34 @@ use serde_json::Value;
 /// What cursors of a walk are sealed for.
 const WALK: &[u8] = b"a walk along the evidence";
 
-/// A record of the chain. Its hash is over `previous_hash` and `record`.
+/// A record of the evidence chain. Its hash covers `previous_hash` and `record`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct EvidenceView {
+    /// The id of the record.
     id: EvidenceId,
-    /// Its place in the chain, from 1.
+    /// Its position in the chain, from 1.
     number: u64,
+    /// The kind of result that it records.
     kind: EvidenceKind,
-    /// What it is about: the id of a drill, a replay …
+    /// The id of the drill, load test, replay, incident or report.
     subject: String,
-    /// What that came to.
+    /// The outcome in one word: the verdict of a drill, the final status of a replay.
     outcome: String,
-    /// The store whose business it is; none where it is the platform's.
+    /// The store that it concerns; `null` for the platform.
     store_id: Option<StoreId>,
-    /// What was measured.
+    /// The measured values; their members depend on `kind`.
     summary: Value,
-    /// The canonical text of all this (RFC 8785), as it was hashed.
+    /// The record as canonical JSON (RFC 8785), which is what was hashed.
     record: String,
-    /// The hash of the record before it; of the first, 64 zeroes.
+    /// The hash of the previous record; 64 zeroes for the first.
     previous_hash: String,
-    /// SHA-256 over the text of `previous_hash` and `record`, in hex.
+    /// SHA-256 of the concatenation of `previous_hash` and `record`, in lower-case hex.
     hash: String,
+    /// When it was recorded.
     created_at: Timestamp,
+    /// The same as `created_at`: a record never changes.
     updated_at: Timestamp,
+    /// Always 1.
     version: u64,
 }
 
@@ -71,21 +76,19 @@ impl From<Stated> for EvidenceView {
     }
 }
 
-/// Which records.
+/// Filters of the list of evidence.
 #[request]
 #[derive(Debug)]
 pub(crate) struct EvidenceQuery {
-    /// Only those of this kind.
+    /// Only records of this kind.
     kind: Option<EvidenceKind>,
-    /// Only those recorded at or after this time.
+    /// Only records made at or after this time.
     since: Option<Timestamp>,
 }
 
 /// `GET /v1/operations/reliability-evidence` (`listEvidence`): List reliability evidence.
 ///
-/// Lists the evidence, the newest first.
-///
-/// A store sees the platform's and its own.
+/// The newest record comes first. A store sees the records of the platform and its own; an operator sees all.
 pub(crate) async fn list(
     caller: Observer<ReadOperations>,
     State(app): State<App>,
@@ -107,10 +110,11 @@ pub(crate) async fn list(
 
 /// `GET /v1/operations/reliability-evidence/{id}` (`getEvidence`): Get a record of evidence.
 ///
-/// Shows a record with its canonical text and hash.
+/// The response has the canonical text that was hashed, its hash and the previous hash, so that you can
+/// verify the record yourself.
 ///
 /// # Errors
-/// `not_found`.
+/// `not_found`, also for another store's.
 pub(crate) async fn show(
     caller: Observer<ReadOperations>,
     State(app): State<App>,
@@ -127,40 +131,38 @@ pub(crate) async fn show(
     Ok(Json::new(&view).version(view.version))
 }
 
-/// How far to walk.
+/// The part of the chain to verify.
 #[request]
 #[derive(Debug)]
 pub(crate) struct EvidenceVerifyQuery {
-    /// Records to walk at once; 1,000 if left out.
+    /// How many records to verify in this request: 1 to 1,000, by default 1,000.
     limit: Option<Written<Int<1, 1_000>>>,
-    /// Where to go on: `next_cursor` of the answer before.
+    /// Where to continue: `next_cursor` of the previous response.
     cursor: Option<String>,
 }
 
-/// The chain, held against its head.
+/// The result of verifying a part of the chain.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "EvidenceChainCheck")]
 pub(crate) struct ChainCheck {
-    /// Whether every record that was walked is as it was written.
+    /// Whether every record that was verified in this request is intact.
     chain_ok: bool,
-    /// The hash at the chain's end.
+    /// The hash of the last record of the chain; `null` when there is none.
     head_hash: Option<String>,
-    /// How many records there are.
+    /// How many records the chain has.
     count: u64,
-    /// How many of them were walked now.
+    /// How many of them were verified in this request.
     checked: usize,
-    /// Where the chain is broken first.
+    /// The first record that is not intact; `null` when none was found.
     first_broken: Option<Broken>,
-    /// What to send as `cursor` to go on; the chain is whole when all of its parts are.
+    /// What to send as `cursor` to continue; `null` at the end. The chain is intact when every part is.
     next_cursor: Option<String>,
 }
 
 /// `GET /v1/operations/reliability-evidence/verify` (`verifyEvidence`): Verify the chain of evidence.
 ///
-/// Walks the chain, and names the first record that is not as it was written.
-///
-/// A record that was changed, taken out or put in is found by its number. A long chain is walked in
-/// parts.
+/// It recomputes the hashes from the first record on, and names the first record that was changed, removed or
+/// inserted. One request verifies at most 1,000 records; continue with `next_cursor`.
 ///
 /// # Errors
 /// `invalid_cursor`.

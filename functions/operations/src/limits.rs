@@ -10,50 +10,61 @@ use platform::caller::AnyMember;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What requests cost, and how much the caller has left.
+/// The costs of requests, and the budget of the caller.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct RateLimits {
-    /// `cost`: points.
+    /// Always `cost`: budgets are counted in points.
     unit: &'static str,
+    /// The points of each class of request.
     costs: Vec<CostView>,
+    /// The budget of each kind of caller.
     tiers: Vec<TierView>,
+    /// The budget of this caller on this store.
     bucket: BucketView,
 }
 
-/// What requests of a class cost.
+/// The cost of a class of requests.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "RequestClassCost")]
 struct CostView {
+    /// The class, like `read`, `list` or `write`.
     class: &'static str,
-    /// Of a list, those of one with 20 items.
+    /// The points of one request; for a list, those of a page of 20 items.
     points: u32,
-    /// How the points of a list are reckoned.
+    /// How the points of a list are calculated.
     #[serde(skip_serializing_if = "Option::is_none")]
     formula: Option<&'static str>,
 }
 
-/// The bucket of every caller of a kind.
+/// The budget of a kind of caller.
 #[derive(Debug, Serialize, JsonSchema)]
 struct TierView {
+    /// `app`, `merchant` or `public`.
     name: &'static str,
-    /// The most points that a bucket holds.
+    /// The points of a full bucket.
     capacity: u32,
-    /// Points that come back each second.
+    /// The points restored each second.
     restore_rate: u32,
 }
 
-/// The caller's own bucket.
+/// The budget of the caller.
 #[derive(Debug, Serialize, JsonSchema)]
 struct BucketView {
+    /// The name of its tier.
     tier: &'static str,
+    /// The points that it can spend now.
     available: u32,
+    /// The points of a full bucket.
     capacity: u32,
+    /// The points restored each second.
     restore_rate: u32,
 }
 
 /// `GET /v1/operations/rate-limits` (`getRateLimits`): Get rate limits and their current state.
 ///
-/// Shows the table of costs, the buckets, and the caller's own as it is now (docs/conventions.md §5).
+/// It has the cost of each class of request, the budget of each kind of caller, and what is left of the
+/// caller's own. A member's budget is counted for each store separately. Every response says in its headers
+/// what it cost.
 pub(crate) async fn show(
     caller: AnyMember,
     State(app): State<App>,
@@ -75,7 +86,7 @@ pub(crate) async fn show(
     Ok(Json::new(&shown).no_store())
 }
 
-/// What a list costs.
+/// How the points of a list are calculated.
 const FORMULA: &str = "1 + ceil(limit / 10), refunded to what was returned, or read to find it; \
                        5 more with `q`, or a `sort` other than by `created_at`";
 

@@ -1,5 +1,5 @@
-//! The outbox: events and how far they have come on their way out (docs/conventions.md §10). It is its
-//! store's, and the platform's operators', who keep it moving.
+//! The outbox: events and whether they were published (docs/conventions.md §10). A store's members and apps
+//! read it, and operators, who keep it moving.
 
 use axum::extract::State;
 use commerce::readers::ensure_reads_event;
@@ -24,52 +24,68 @@ use serde_json::Value;
 use crate::range::{self, KEPT, TimeRange};
 
 ground::view! {
-    /// An event as the outbox shows it.
+    /// An event in the outbox.
     OutboxView of event: Event {
+        /// The id, which its webhooks carry as `webhook-id`.
         id: EventId,
+        /// The event type, like `order.created`.
         r#type: String = event.name.clone(),
+        /// Whether it was turned into deliveries.
         status: OutboxState = event.state,
+        /// The code of the error that kept it from being published.
         failure: Option<String>,
+        /// The entity that it is about.
         entity: EntityView = EntityView::from(event),
+        /// The id of the request that caused it.
         request_id: String,
+        /// The trace of that request.
         trace_id: String,
+        /// When it was turned into deliveries.
         published_at: Option<Timestamp>,
+        /// Whether its payload was removed.
         payload_expunged: bool = event.is_expunged(),
+        /// The actions that its status allows: `requeue`, `discard`.
         allowed_actions: Vec<&'static str> = event.allowed_actions(),
+        /// When it happened.
         created_at: Timestamp,
+        /// When it was published; before that, when it happened.
         updated_at: Timestamp = event.published_at.unwrap_or(event.created_at),
+        /// Incremented by each change of its status.
         version: u64,
     }
 }
 
 ground::view! {
-    /// What an event is about.
+    /// The entity that an event is about.
     #[schemars(rename = "EventSubject")]
     EntityView of event: Event {
+        /// The type of the entity, like `order`.
         r#type: String = event.entity_type.clone(),
+        /// The id of the entity.
         id: String = event.entity_id.clone(),
+        /// The version of the entity after the change.
         version: u64 = event.entity_version,
     }
 }
 
-/// One event with its payload.
+/// An event of the outbox with its payload.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct EventWithPayload {
     #[serde(flatten)]
     view: OutboxView,
-    /// The frozen body; `null` when it was removed, or is not the caller's to read.
+    /// The body that webhooks carry. `null` when it was removed, or when the caller may not read it.
     payload: Option<Value>,
 }
 
-/// Which events.
+/// Filters of the list of events.
 #[request]
 #[derive(Debug)]
 pub(crate) struct OutboxQuery {
-    /// Only those in this state.
+    /// Only events in this status.
     status: Option<OutboxState>,
-    /// Only those at or after this time; at most 30 days back.
+    /// Only events at or after this time: at most 30 days before `until`, which is also the default.
     since: Option<Timestamp>,
-    /// Only those at or before this time.
+    /// Only events at or before this time; now by default.
     until: Option<Timestamp>,
 }
 
@@ -81,7 +97,8 @@ impl Rules for OutboxQuery {
 
 /// `GET /v1/operations/outbox` (`listEvents`): List events of a store.
 ///
-/// Lists the store's events, the newest first.
+/// The newest event comes first, without its payload. Events are kept for 30 days. An operator can list the
+/// events of a store that they name.
 pub(crate) async fn list(
     caller: OverseenStore<ReadOperations>,
     State(app): State<App>,
@@ -108,9 +125,8 @@ async fn find<S: Required>(
 
 /// `GET /v1/operations/outbox/{id}` (`getEvent`): Get an event.
 ///
-/// Shows an event with its payload, if the caller's scopes can read it.
-///
-/// An operator sees none: it is the store's business, and its customers'.
+/// It has the payload, if the caller may read events of this type. An operator never sees the payload of
+/// another store's event.
 ///
 /// # Errors
 /// `not_found`.
@@ -133,11 +149,11 @@ pub(crate) async fn show(
 
 /// `POST /v1/operations/outbox/{id}/requeue` (`requeueEvent`): Requeue a failed or discarded event.
 ///
-/// Has a failed or discarded event published by the next sweep.
+/// The event is `pending` again, and is published within about a minute.
 ///
 /// # Errors
-/// `not_found`; `insufficient_scope` for an event that the caller cannot read; `invalid_state_transition`,
-/// `payload_expunged`.
+/// `not_found`; `insufficient_scope` for an event that the caller cannot read; `invalid_state_transition`
+/// unless it is failed or discarded; `payload_expunged`.
 pub(crate) async fn requeue(
     caller: OverseenStore<WriteOperations>,
     State(app): State<App>,
@@ -148,11 +164,12 @@ pub(crate) async fn requeue(
 
 /// `POST /v1/operations/outbox/{id}/discard` (`discardEvent`): Discard an unpublished event.
 ///
-/// Keeps an event from being published.
+/// A pending or failed event is not published: no webhook is sent. It stays in the outbox and can be
+/// requeued.
 ///
 /// # Errors
-/// `not_found`; `insufficient_scope` for an event that the caller cannot read; `invalid_state_transition` when
-/// it has been.
+/// `not_found`; `insufficient_scope` for an event that the caller cannot read; `invalid_state_transition`
+/// when it was published or discarded.
 pub(crate) async fn discard(
     caller: OverseenStore<WriteOperations>,
     State(app): State<App>,

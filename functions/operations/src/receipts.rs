@@ -1,4 +1,4 @@
-//! Receipts: what became of a delivery, signed, for whoever has to prove it to somebody else.
+//! Receipts: a signed statement about the last attempt of a delivery, as proof for a third party.
 
 use axum::extract::State;
 use delivery::delivery::Delivery;
@@ -22,61 +22,64 @@ use crate::deliveries::find;
 /// What the signed statement is (RFC 8725 §3.11): no access token, and no other statement.
 const TYPE: &str = "webhook-receipt+jwt";
 
-/// What is stated about a delivery's last attempt.
+/// The claims about a delivery's last attempt.
 #[derive(Debug, Serialize, JsonSchema)]
 struct ReceiptClaims {
-    /// Issuer: this service.
+    /// The issuer: the base URL of this service.
     iss: String,
-    /// Subject: the delivery.
+    /// The subject: the id of the delivery.
     sub: DeliveryId,
-    /// When it was signed, in epoch seconds.
+    /// When it was signed, in seconds since 1970.
     iat: i64,
-    /// The event: what the receiver got as `webhook-id`.
+    /// The id of the event, which the receiver got as `webhook-id`.
     event_id: EventId,
-    /// The event's name.
+    /// The event type, like `order.created`.
     event_type: String,
+    /// The store of the subscription.
     store_id: Option<StoreId>,
+    /// The subscription that was delivered to.
     subscription_id: SubscriptionId,
-    /// The attempt's number, from 1.
+    /// The number of the attempt, from 1.
     attempt: u32,
-    /// Where it went: host, and port if the URL names one. A path may hold a credential.
+    /// The host that was called, with the port if the URL names one. The path is left out.
     host: String,
     /// When the attempt began.
     attempted_at: Timestamp,
-    /// How long it took, in milliseconds.
+    /// How long the attempt took, in milliseconds.
     duration_ms: u64,
-    /// Whether the receiver took it: it answered 2xx.
+    /// Whether the receiver accepted the event: it answered 2xx.
     delivered: bool,
-    /// The answer's status, if there was an answer.
+    /// The HTTP status of the response; `null` without a response.
     status_code: Option<u16>,
-    /// The class of the failure.
+    /// The class of the failure, like `timeout`; `null` on success.
     error: Option<String>,
     /// SHA-256 of the body that was sent, in hex.
     body_sha256: String,
 }
 
-/// What became of a delivery, signed.
+/// A signed statement about the last attempt of a delivery.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct SignedReceipt {
+    /// The delivery.
     delivery_id: DeliveryId,
-    /// The attempt's number, from 1.
+    /// The number of the attempt, from 1.
     attempt: u32,
     /// The claims as a compact JWS (RFC 7515 §7.1, ES256).
     jws: String,
-    /// The same as JSON.
+    /// The same claims as JSON.
     claims: ReceiptClaims,
 }
 
-/// `GET /v1/operations/webhook-deliveries/{id}/receipt` (`getWebhookReceipt`): Get a signed receipt of a delivery.
+/// `GET /v1/operations/webhook-deliveries/{id}/receipt` (`getWebhookReceipt`):
+/// Get a signed receipt of a delivery.
 ///
-/// States the last attempt, signed.
-///
-/// As a compact JWS (RFC 7515 §7.1, ES256) that verifies with the keys of
-/// `GET /v1/app-store/oauth/jwks`, and the same as JSON.
+/// It states when the last attempt was made, how the receiver answered, and the SHA-256 of the body that was
+/// sent. It is a compact JWS (RFC 7515 §7.1, ES256), with the same claims as JSON. Verify it with the keys of
+/// `GET /v1/app-store/oauth/jwks`.
 ///
 /// # Errors
 /// `not_found`; `invalid_state_transition` while no attempt has ended; `payload_expunged` when neither the
-/// body nor its digest is left.
+/// body nor its digest is stored any more.
 pub(crate) async fn show(
     caller: StoreAccess<ReadWebhooks>,
     State(app): State<App>,

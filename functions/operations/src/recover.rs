@@ -1,4 +1,4 @@
-//! Recovering what a subscription missed, and how much it missed.
+//! Recovering the failed deliveries of a subscription, and its delivery statistics.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -25,18 +25,18 @@ use crate::range::{self, TimeRange};
 use crate::runtime;
 use crate::subscriptions::find;
 
-/// What statistics look back on.
+/// The time that statistics cover.
 const WINDOW: Duration = HOUR.saturating_mul(24);
 /// Deliveries of a day that statistics count.
 const MOST_COUNTED: usize = 1_000;
 
-/// What to recover.
+/// The deliveries to recover.
 #[request]
 #[derive(Debug)]
 pub(crate) struct RecoverRequest {
-    /// Deliveries made at or after this time; at most 14 days before `until`.
+    /// Deliveries created at or after this time; at most 14 days before `until`.
     since: Timestamp,
-    /// Deliveries made at or before this time; now, if left out.
+    /// Deliveries created at or before this time; now by default.
     until: Option<Timestamp>,
 }
 
@@ -46,41 +46,51 @@ impl Rules for RecoverRequest {
     }
 }
 
-/// The last 24 hours of a subscription.
+/// The delivery statistics of a subscription over the last 24 hours.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct SubscriptionStats {
+    /// The subscription.
     subscription_id: SubscriptionId,
+    /// The time that the statistics cover, in seconds: 86,400.
     window_seconds: u64,
+    /// The health of the receiver now.
     health: HealthWord,
-    /// Deliveries, samples not among them.
+    /// The deliveries that were counted, without test events.
     total: u64,
+    /// The number of deliveries in each status.
     by_status: BTreeMap<&'static str, u64>,
-    /// None of no deliveries.
+    /// The percentage of deliveries that succeeded, rounded down; `null` without deliveries.
     success_percent: Option<u64>,
+    /// How long the last attempts of the deliveries took.
     duration_ms: Durations,
-    /// Whether there are more than were counted.
+    /// Whether there are more deliveries than were counted: at most 1,000 of each UTC day are.
     truncated: bool,
+    /// The failure counts of the receiver.
     receiver: Stats,
 }
 
-/// How fast a receiver answers, in milliseconds; none without an attempt.
+/// How long a receiver takes to answer, in milliseconds.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "ResponseDurations")]
 struct Durations {
+    /// The median; `null` without an attempt.
     p50: Option<u64>,
+    /// The 95th percentile; `null` without an attempt.
     p95: Option<u64>,
 }
 
 /// `POST /v1/operations/webhook-subscriptions/{id}/recover` (`recoverWebhookSubscription`):
 /// Replay failed deliveries of a subscription.
 ///
-/// Begins a replay of what has failed to reach the subscription in the range.
+/// It starts a replay of the deliveries that were created in the range and are retried, exhausted, cancelled
+/// or blocked. It sends up to 10,000 deliveries, at most 100 a second. Follow it with `GET
+/// /v1/operations/runtime/replays/{id}`.
 ///
-/// Asking twice recovers once, because what was sent again no longer matches.
+/// A repeated request sends nothing twice, because a delivery that was replayed no longer matches.
 ///
 /// # Errors
 /// `not_found`; `insufficient_scope` for events that the caller cannot read; `invalid_state_transition` while
-/// the subscription is off; `replay_running`;
+/// the subscription is not enabled; `replay_running`: a store has one replay at a time;
 /// `range_too_wide` as a fault of its field.
 pub(crate) async fn recover(
     caller: StoreAccess<WriteWebhooks>,
@@ -106,7 +116,9 @@ pub(crate) async fn recover(
 /// `GET /v1/operations/webhook-subscriptions/{id}/stats` (`getWebhookSubscriptionStats`):
 /// Get delivery statistics of a subscription.
 ///
-/// Counts the deliveries of the last 24 hours by state, and says how fast the receiver answers.
+/// It counts the deliveries of the last 24 hours by status, without test events, and shows how fast the
+/// receiver answers. At most 1,000 deliveries of each UTC day are counted; `truncated` says whether there are
+/// more.
 ///
 /// # Errors
 /// `not_found`.

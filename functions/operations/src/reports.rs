@@ -1,5 +1,4 @@
-//! Certification reports: what was promised, held against the evidence of a period, and signed for
-//! whoever has to rely on it.
+//! Certification reports: the service's targets compared with the evidence of a period, and signed.
 
 use axum::extract::State;
 use gateway::app::App;
@@ -44,16 +43,25 @@ struct ReportClaims<'a> {
 ground::view! {
     /// A report in a list.
     ReportSummaryView of report: Report {
+        /// The id.
         id: ReportId,
+        /// Always `issued`.
         status: ReportStatus,
+        /// The framework whose criteria the controls name.
         framework: Framework = report.findings.framework,
+        /// The period that it covers.
         period: Period = report.findings.period,
+        /// `met` when all controls are met, `missed` when one is missed, otherwise `no_evidence`.
         verdict: Verdict = report.findings.verdict,
-        /// The record that says that it was issued.
+        /// The evidence record of its issue.
         evidence_id: EvidenceId,
+        /// When it was issued.
         issued_at: Timestamp,
+        /// The same as `issued_at`.
         created_at: Timestamp = report.issued_at,
+        /// The same as `issued_at`: a report never changes.
         updated_at: Timestamp = report.issued_at,
+        /// Always 1.
         version: u64 = 1,
     }
 }
@@ -61,32 +69,41 @@ ground::view! {
 ground::view! {
     /// A report with its controls.
     ReportView of report: Report {
+        /// The id.
         id: ReportId,
+        /// Always `issued`.
         status: ReportStatus,
+        /// The framework whose criteria the controls name.
         framework: Framework = report.findings.framework,
+        /// The period that it covers.
         period: Period = report.findings.period,
-        /// `met` when all controls are; `missed` when one is.
+        /// `met` when all controls are met, `missed` when one is missed, otherwise `no_evidence`.
         verdict: Verdict = report.findings.verdict,
-        /// What was promised, and what the evidence says of it.
+        /// Each target with what was measured.
         controls: Vec<Control> = report.findings.controls.clone(),
-        /// The evidence as it was when the report was issued.
+        /// The state of the evidence chain when the report was issued.
         chain: Chain = report.findings.chain.clone(),
-        /// The record that says that it was issued.
+        /// The evidence record of its issue.
         evidence_id: EvidenceId,
-        /// The operator who had it issued.
+        /// The operator who created it.
         issued_by: MerchantId,
+        /// When it was issued.
         issued_at: Timestamp,
-        /// The findings, signed: a compact JWS (RFC 7515 §7.1, ES256).
+        /// The signed findings: a compact JWS (RFC 7515 §7.1, ES256).
         jws: String,
+        /// The same as `issued_at`.
         created_at: Timestamp = report.issued_at,
+        /// The same as `issued_at`: a report never changes.
         updated_at: Timestamp = report.issued_at,
+        /// Always 1.
         version: u64 = 1,
     }
 }
 
 /// `GET /v1/operations/certification-reports` (`listReports`): List certification reports.
 ///
-/// Lists the reports, the newest first.
+/// The newest report comes first, without its controls. Reports cover the whole platform, so every store with
+/// the scope sees all of them.
 pub(crate) async fn list(
     _: Observer<ReadOperations>,
     State(app): State<App>,
@@ -98,23 +115,23 @@ pub(crate) async fn list(
     paging.answer(&app, &query, |_: &Report| true, view).await
 }
 
-/// From when until when, both included.
+/// A period of time, with both ends included.
 #[request]
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ReportPeriod {
-    /// From this time.
+    /// The start.
     from: Timestamp,
-    /// Until this one, which has passed; at most 366 days later.
+    /// The end: in the past, after `from` and at most 366 days later.
     to: Timestamp,
 }
 
-/// What to report on.
+/// A report to create.
 #[request]
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ReportRequest {
-    /// About which time.
+    /// The period that it covers.
     period: ReportPeriod,
-    /// By whose words; the platform's own if left out.
+    /// The framework whose criteria the controls name; `internal` by default.
     framework: Option<Framework>,
 }
 
@@ -139,12 +156,13 @@ impl Rules for ReportRequest {
 
 /// `POST /v1/operations/certification-reports` (`createReport`): Create a certification report.
 ///
-/// Issues a report over the evidence of a period.
-///
-/// It is signed, and recorded as evidence itself. Before it is, the whole chain of the evidence is walked.
+/// It compares the service's targets with the evidence of a period of at most 366 days. The evidence chain is
+/// verified first. The report is signed, recorded as evidence and never changed. It is complete when this
+/// request answers.
 ///
 /// # Errors
-/// `version_conflict` when very much is recorded meanwhile.
+/// `version_conflict` when other evidence is recorded all the while; `in_future`, `invalid_range`,
+/// `range_too_wide` as faults of their fields.
 pub(crate) async fn issue(
     caller: Operator,
     State(app): State<App>,
@@ -185,29 +203,28 @@ pub(crate) async fn issue(
 }
 
 gateway::words! {
-    /// How a report is shown.
+    /// The format of a report.
     ReportFormat {
-        /// As JSON, whatever `Accept` prefers.
+        /// JSON, whatever `Accept` prefers.
         Json = "json",
-        /// The signed findings alone: a compact JWS.
+        /// Only the signed findings: a compact JWS.
         Jws = "jws",
     }
 }
 
-/// How.
+/// The format of the response.
 #[request]
 #[derive(Debug)]
 pub(crate) struct ReportQuery {
-    /// `jws`: the signed findings alone.
+    /// `json`, or `jws` for the signed findings alone. By default, `Accept` decides between JSON and HTML.
     format: Option<ReportFormat>,
 }
 
 /// `GET /v1/operations/certification-reports/{id}` (`getReport`): Get a certification report.
 ///
-/// Shows a report: as JSON, as a page, or as what was signed.
-///
-/// The page is for who accepts `text/html` rather than JSON. With `format=jws` it is the signed
-/// findings alone, which verify with the keys of `GET /v1/app-store/oauth/jwks`.
+/// It has every control with its target, what was measured and the evidence records behind it. It is an HTML
+/// page if `Accept` prefers `text/html` to JSON. With `format=jws` it is only the signed findings; verify
+/// them with the keys of `GET /v1/app-store/oauth/jwks`.
 ///
 /// # Errors
 /// `not_found`.

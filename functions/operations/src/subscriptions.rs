@@ -30,15 +30,15 @@ use serde::Serialize;
 
 use crate::destinations::{self, DestinationRequest, Url, place, send_challenge};
 
-/// Attempts a second (our choice).
+/// Attempts a second, 1 to 100 (our choice).
 type Rate = Int<1, 100>;
 
-/// A subscription with its secret, which is shown this once.
+/// A subscription with its signing secret, which is shown once.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct WithSecret {
     #[serde(flatten)]
     view: SubscriptionView,
-    /// `whsec_` and base64.
+    /// The signing secret: `whsec_` and base64. It is never shown again.
     secret: String,
 }
 
@@ -97,17 +97,18 @@ pub(crate) async fn replace(
     after.save(app.table.write(), before).answer(answer, now).await
 }
 
-/// Which subscriptions.
+/// Filters of the list of subscriptions.
 #[request]
 #[derive(Debug)]
 pub(crate) struct SubscriptionsQuery {
-    /// Only those in this state.
+    /// Only subscriptions in this status.
     status: Option<SubscriptionStatus>,
 }
 
 /// `GET /v1/operations/webhook-subscriptions` (`listWebhookSubscriptions`): List webhook subscriptions.
 ///
-/// Lists the webhook subscriptions, the oldest first; never a secret.
+/// The oldest subscription comes first. An app sees the subscriptions that it created only. Signing secrets
+/// and the values of custom headers are never shown.
 pub(crate) async fn list(
     caller: StoreAccess<ReadWebhooks>,
     State(app): State<App>,
@@ -129,39 +130,42 @@ pub(crate) async fn list(
 #[request]
 #[derive(Debug)]
 pub(crate) struct CreateSubscriptionRequest {
-    /// Where events go: https, a public host, port 443 or 8443. Short for a `destination` of that type.
+    /// The URL that events are posted to: https, a public host, port 443 or 8443. It is short for a
+    /// `destination` of type `https`.
     url: Option<Url>,
-    /// Where events go: a URL, or a queue. This or `url`.
+    /// Where events are sent: a URL or an Amazon SQS queue. Send this or `url`.
     destination: Option<DestinationRequest>,
-    /// Names of the catalogue, `noun.*` or `*`.
+    /// The event types to receive, 1 to 50: names of the catalogue, `noun.*` or `*`.
     event_types: EventTypes,
-    /// What it is for.
+    /// A note for yourself: what the subscription is for.
     description: Option<Text<0, 200>>,
-    /// What the payload has to say for a delivery to be made.
+    /// Conditions that the payload must meet for an event to be delivered.
     filter: Option<PayloadFilter>,
-    /// `entity` for one after the other about each entity; if left out, `none`, and `entity` to a FIFO queue.
+    /// `entity` to deliver the events about each entity one after the other. The default is `none`; for a
+    /// FIFO queue it is `entity`.
     ordering: Option<Ordering>,
-    /// How many attempts are begun in any second, at most; as many as come if left out.
+    /// The most attempts begun in a second; unlimited by default.
     max_rate_per_second: Option<Rate>,
-    /// Sent along with every event.
+    /// Headers to send with every event, at most 10.
     headers: Option<CustomHeaders>,
-    /// Whether it takes events from the start; it does unless this says otherwise.
+    /// Whether it receives events from the start; `true` by default.
     enabled: Option<Flag>,
-    /// A secret of the caller's own; without one, one is drawn.
+    /// Your own signing secret: `whsec_` and the base64 of 24 to 64 bytes. By default, one is generated.
     secret: Option<OwnSecret>,
 }
 
 /// `POST /v1/operations/webhook-subscriptions` (`createWebhookSubscription`): Create a webhook subscription.
 ///
-/// Subscribes a URL, or a queue, to events.
+/// A subscription sends the events of the store to a URL or an Amazon SQS queue. A store has at most 50. The
+/// response shows the signing secret, and no later one does.
 ///
-/// The answer has the signing secret, which is shown this once. A queue gets a challenge, and nothing else before
-/// its token has come back by `POST …/{id}/confirm`.
+/// A queue first gets a challenge, and no event until its token is sent to `POST …/{id}/confirm`. An app
+/// receives only events that its scopes cover, also with `*`.
 ///
 /// # Errors
-/// `insufficient_scope` for a topic the app cannot read; `subscription_limit`; `queue_unreachable`, with what the
-/// queue said; `invalid_url`, `blocked_address`, `own_host`, `invalid_queue_url`, `own_queue`,
-/// `unknown_event_type` as faults of their fields.
+/// `insufficient_scope` for an event type that the caller cannot read; `subscription_limit`;
+/// `queue_unreachable`, with what the queue said; `invalid_url`, `blocked_address`, `own_host`,
+/// `invalid_queue_url`, `own_queue`, `unknown_event_type` as faults of their fields.
 pub(crate) async fn create(
     caller: StoreAccess<WriteWebhooks>,
     State(app): State<App>,
@@ -211,7 +215,8 @@ pub(crate) async fn create(
 
 /// `GET /v1/operations/webhook-subscriptions/{id}` (`getWebhookSubscription`): Get a webhook subscription.
 ///
-/// Its secret is never part of the response.
+/// It shows the health of the receiver and its failure counts. Signing secrets and the values of custom
+/// headers are never shown.
 ///
 /// # Errors
 /// `not_found`, also for another app's.
@@ -225,38 +230,41 @@ pub(crate) async fn show(
     Ok(Json::new(&view).version(found.version))
 }
 
-/// A change of a webhook subscription.
+/// Changes to a webhook subscription. A field that is left out stays.
 #[request]
 #[derive(Debug, Clone)]
 pub(crate) struct UpdateSubscriptionRequest {
-    /// Where events go; another host starts with a clean bill of health. Short for a `destination` of
-    /// type `https`.
+    /// The URL that events are posted to; another host resets the failure counts. It is short for a
+    /// `destination` of type `https`.
     url: Option<Url>,
-    /// Where events go: a URL, or a queue. Another queue is to be confirmed first.
+    /// Where events are sent: a URL or an Amazon SQS queue. Another queue must be confirmed first.
     destination: Option<DestinationRequest>,
-    /// Names of the catalogue, `noun.*` or `*`; replaces all.
+    /// The event types to receive, 1 to 50, in place of all before: names of the catalogue, `noun.*` or `*`.
     event_types: Option<EventTypes>,
-    /// What it is for; `null` clears it.
+    /// A note for yourself: what the subscription is for. `null` removes it.
     description: Patch<Text<0, 200>>,
-    /// What the payload has to say; replaces all, `null` clears it.
+    /// Conditions that the payload must meet, in place of all before; `null` removes them.
     filter: Patch<PayloadFilter>,
-    /// `none`, or `entity` for one after the other about each entity.
+    /// `entity` to deliver the events about each entity one after the other, or `none`.
     ordering: Option<Ordering>,
-    /// How many attempts are begun in any second, at most; `null` for as many as come.
+    /// The most attempts begun in a second; `null` removes the limit.
     max_rate_per_second: Patch<Rate>,
-    /// Sent along with every event; replaces all.
+    /// Headers to send with every event, at most 10, in place of all before.
     headers: Option<CustomHeaders>,
-    /// Whether it takes events.
+    /// Whether it receives events; before its queue is confirmed, whether it does from then on.
     enabled: Option<Flag>,
 }
 
-/// `PATCH /v1/operations/webhook-subscriptions/{id}` (`updateWebhookSubscription`): Update a webhook subscription.
+/// `PATCH /v1/operations/webhook-subscriptions/{id}` (`updateWebhookSubscription`):
+/// Update a webhook subscription.
 ///
-/// It takes the scopes of the events before and after.
+/// The caller must be able to read the events that it sent before, and those that it sends from now on.
+/// Another queue gets a challenge, and no event until its token is sent to `POST …/{id}/confirm`. When an app
+/// changes `event_types`, the subscription takes over the scopes of the token that was used.
 ///
 /// # Errors
 /// `not_found`; `precondition_failed` when `If-Match` names another version; `insufficient_scope` for
-/// a topic the caller cannot read; `invalid_state_transition`; `queue_unreachable`; `invalid_url`,
+/// an event type that the caller cannot read; `queue_unreachable`; `invalid_url`,
 /// `blocked_address`, `own_host`, `invalid_queue_url`, `own_queue`, `unknown_event_type` as faults of their
 /// fields.
 pub(crate) async fn update(
@@ -344,7 +352,8 @@ fn apply(
 /// `DELETE /v1/operations/webhook-subscriptions/{id}` (`deleteWebhookSubscription`):
 /// Delete a webhook subscription.
 ///
-/// What was on its way to it is cancelled when it comes up.
+/// A delivery that is still unfinished is cancelled at its next attempt. Past deliveries stay in their list
+/// until they are 30 days old, but cannot be redelivered.
 ///
 /// # Errors
 /// `not_found`; `precondition_failed` when `If-Match` names another version; `insufficient_scope` for events

@@ -45,13 +45,13 @@ const DEFAULT_RANGE: Duration = DAY;
 /// How long an event may be pending: stream, then sweep, and room for both to be late.
 const MAY_BE_PENDING: Duration = MINUTE.saturating_mul(5);
 
-/// Which window.
+/// The range of time to verify.
 #[request]
 #[derive(Debug)]
 pub(crate) struct OutboxVerifyQuery {
-    /// From this time on; a day before `until` if left out, at most 14.
+    /// The start: at most 14 days before `until`, by default one day.
     since: Option<Timestamp>,
-    /// Up to this time; now, if left out. To go on with a window that was too large for one call, its
+    /// The end; now by default. To continue a range that was too large for one request, send its
     /// `verified_from`.
     until: Option<Timestamp>,
 }
@@ -66,43 +66,51 @@ impl Rules for OutboxVerifyQuery {
     }
 }
 
-/// The outbox held against the deliveries, both ways.
+/// The result of comparing the outbox with the deliveries.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct OutboxCheck {
-    /// Events that were looked at.
+    /// The number of events that were verified.
     checked: usize,
-    /// Deliveries that were looked at.
+    /// The number of deliveries that were verified.
     deliveries: usize,
-    /// Events that have been pending for more than five minutes, and deliveries of published ones
-    /// that a subscription should have had.
+    /// The number of gaps: events pending for more than five minutes, and deliveries of published events that
+    /// were never created.
     missing: usize,
-    /// Deliveries without their event.
+    /// The number of deliveries whose event does not exist.
     orphan: usize,
-    /// The first hundred of what is missing.
+    /// The first 100 gaps.
     gaps: Vec<Gap>,
-    /// The first hundred deliveries without their event.
+    /// The first 100 deliveries whose event does not exist.
     orphans: Vec<DeliveryId>,
+    /// The start of the range.
     since: Timestamp,
+    /// The end of the range.
     until: Timestamp,
-    /// From when on all of it was looked at: later than `since` where there is too much for one call.
+    /// The range was verified from this time on. It is later than `since` if there was too much for one
+    /// request.
     verified_from: Timestamp,
-    /// Whether there are more than were looked at: ask again, with `until` as `verified_from` is.
+    /// Whether a part of the range is left: request it with `verified_from` as `until`.
     truncated: bool,
 }
 
-/// A delivery that there should be, or an event that should have been published.
+/// A delivery that was never created, or an event that is still pending.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[schemars(rename = "DeliveryGap")]
 pub(crate) struct Gap {
+    /// The event.
     event_id: EventId,
-    /// Who should have had it; none of an event that is still pending.
+    /// The subscription without a delivery; `null` for an event that is still pending.
     subscription_id: Option<SubscriptionId>,
 }
 
 /// `GET /v1/operations/outbox/verify` (`verifyEvents`): Verify events against their deliveries.
 ///
-/// Holds the outbox against the deliveries: that every event of the window has its deliveries, and every
-/// delivery its event.
+/// It checks that every event of the range has its deliveries, and that every delivery has its event. Only
+/// subscriptions that did not change after the event are expected to have a delivery. An event that has been
+/// pending for more than five minutes is a gap as well.
+///
+/// One request verifies up to 1,000 events and deliveries, the newest first. If `truncated` is true, continue
+/// with `verified_from` as `until`. A replay of kind `missing` closes gaps of published events.
 pub(crate) async fn verify(
     caller: OverseenStore<ReadOperations>,
     State(app): State<App>,

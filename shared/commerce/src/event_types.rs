@@ -14,22 +14,23 @@ use crate::topics;
 
 const WRITTEN: &str = include_str!("../../../docs/event-types.json");
 
-/// An event that can be subscribed to.
+/// An event type of the catalogue.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct EventType {
-    /// `noun.past_verb`.
+    /// The name, like `order.created`.
     pub r#type: &'static str,
-    /// What it is about.
+    /// The type of the entity that it is about, like `order`.
     pub entity: &'static str,
-    /// What an app needs to be sent it; none of what goes to the store's owner alone.
+    /// The scope that an app needs to receive it. `null` for events of the store's owners and admins, and of
+    /// the app that they are about.
     pub scope: Option<&'static str>,
-    /// When it happens.
+    /// When the event happens.
     #[serde(borrow)]
     pub description: Cow<'static, str>,
-    /// A JSON Schema (2020-12) of the body.
+    /// The JSON Schema (2020-12) of the webhook body.
     #[schemars(with = "Value")]
     pub schema: &'static RawValue,
-    /// A body.
+    /// An example of the webhook body.
     #[schemars(with = "Value")]
     pub example: &'static RawValue,
 }

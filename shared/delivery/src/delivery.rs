@@ -73,21 +73,22 @@ const SWEPT_GRACE: Duration = MINUTE.saturating_mul(2);
 /// at most, when every slot is doubled; the rest is waiting for a broken receiver's circuit.
 const LIFETIME: Duration = DAY.saturating_mul(5);
 gateway::words! {
-    /// Where a delivery is in its life.
+    /// The status of a delivery.
     DeliveryStatus {
-        /// On the queue, not attempted yet.
+        /// It is queued and was not attempted yet.
         Pending = "pending",
-        /// Being attempted.
+        /// It is being attempted.
         Delivering = "delivering",
         /// The receiver answered 2xx.
         Succeeded = "succeeded",
-        /// Failed, to be attempted again.
+        /// An attempt failed, and another will be made.
         Retrying = "retrying",
-        /// Failed, and not attempted again by itself.
+        /// It failed, and is not attempted again automatically.
         Exhausted = "exhausted",
-        /// Never to be attempted: its subscription is off or gone, or its payload was removed.
+        /// It was ended without success: its subscription may not receive it any more, its payload was
+        /// removed, or a replay replaced it.
         Cancelled = "cancelled",
-        /// The URL leads to an address that is refused.
+        /// The URL leads to an address that the service does not call.
         Blocked = "blocked",
     }
 }

@@ -64,31 +64,32 @@ const KEPT: Duration = DAY.saturating_mul(90);
 gateway::words! {
     /// What a replay sends again.
     ReplayKind {
-        /// The events of deliveries that are named.
+        /// The events of the deliveries that are named.
         Delivery = "delivery",
-        /// What has failed to reach a subscription: what is retried, and what ended without success.
+        /// The failed deliveries of a subscription: those that are retried, exhausted, cancelled or blocked.
         Recover = "recover",
-        /// Events that subscriptions take now and have no delivery of.
+        /// Events of a range that match a subscription now and have no delivery to it.
         Missing = "missing",
-        /// All events of a range that subscriptions take now.
+        /// All events of a range that match a subscription now.
         Range = "range",
     }
 }
 
 gateway::words! {
-    /// Where a replay is in its life.
+    /// The status of a replay.
     ReplayStatus {
-        /// Not begun.
+        /// It has not begun.
         Queued = "queued",
-        /// Making deliveries, or waiting for what they come to.
+        /// It creates deliveries, or waits for their outcomes.
         Running = "running",
-        /// All that it was to send has arrived.
+        /// All deliveries succeeded, and none was skipped except those in flight.
         Succeeded = "succeeded",
-        /// Some has.
+        /// Some deliveries succeeded.
         Partial = "partial",
-        /// Nothing has; or it met an error that it would meet again, which `status_reason` says.
+        /// No delivery succeeded, or the replay met a permanent error, which `status_reason` names.
         Failed = "failed",
-        /// Given up by its owner; or whoever asked for it may no longer, which `status_reason` says.
+        /// It was cancelled by request, or because its creator may no longer send, which `status_reason`
+        /// says.
         Cancelled = "cancelled",
     }
 }

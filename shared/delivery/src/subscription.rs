@@ -50,37 +50,37 @@ pub const MAX_PER_STORE: u64 = 50;
 pub const DEFAULT_GRACE: Duration = gateway::clock::DAY;
 
 gateway::words! {
-    /// Whether a subscription takes events.
+    /// Whether a subscription receives events.
     SubscriptionStatus {
-        /// It does.
+        /// It receives events.
         Enabled = "enabled",
-        /// Not before its queue is confirmed: that gets the challenge alone.
+        /// Its queue is not confirmed: it gets challenges, and no events.
         Unconfirmed = "unconfirmed",
-        /// Switched off by its owner.
+        /// It was disabled by request.
         Disabled = "disabled",
-        /// Switched off by the service; never deleted, and its owner can switch it on again.
+        /// It was disabled by the service. It can be enabled again.
         DisabledBySystem = "disabled_by_system",
     }
 }
 
 gateway::words! {
-    /// Why the service switched a subscription off.
+    /// Why the service disabled a subscription.
     DisabledReason {
         /// The receiver answered 410.
         Gone = "gone",
-        /// 120 hours without a success, and at least 20 exhausted deliveries.
+        /// No attempt succeeded for 120 hours, and at least 20 deliveries were exhausted.
         Failing = "failing",
     }
 }
 
 gateway::words! {
-    /// In which order deliveries are attempted.
+    /// The order of deliveries.
     #[derive(Default)]
     Ordering {
-        /// As they come up, side by side.
+        /// No order: deliveries are attempted concurrently.
         #[default]
         None = "none",
-        /// Those about one entity one after the other, in the order in which it changed.
+        /// Deliveries about one entity are made one after the other, in the order of its changes.
         Entity = "entity",
     }
 }

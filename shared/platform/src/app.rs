@@ -41,23 +41,23 @@ pub const MAX_REDIRECT_URIS: usize = 10;
 pub const SECRET_OVERLAP: Duration = DAY;
 
 gateway::words! {
-    /// Where an app is in its life.
+    /// The status of an app.
     AppStatus {
-        /// Not in the catalogue.
+        /// It was never published.
         Draft = "draft",
-        /// In the catalogue.
+        /// It is in the catalogue.
         Published = "published",
-        /// Taken out of the catalogue by its developer; installations keep working.
+        /// Its developer took it out of the catalogue; installations keep working.
         Unpublished = "unpublished",
-        /// Stopped by an operator: nobody finds or authorizes it, and its tokens are refused.
+        /// An operator suspended it: it cannot be installed or authorized, and its tokens are rejected.
         Suspended = "suspended",
-        /// Deleted by its developer.
+        /// Its developer deleted it.
         Deleted = "deleted",
     }
 }
 
 gateway::words! {
-    /// Where the catalogue shows an app.
+    /// A category of the app catalogue.
     #[schemars(rename = "AppCategory")]
     Category {
         /// Accounting, tax and reports.
@@ -66,32 +66,32 @@ gateway::words! {
         Marketing = "marketing",
         /// Stock and fulfilment.
         Operations = "operations",
-        /// Finding and showing products.
+        /// Presentation and search of products.
         Merchandising = "merchandising",
-        /// Talking to customers.
+        /// Customer support.
         Support = "support",
         /// Everything else.
         Other = "other",
     }
 }
 
-/// What the catalogue says about an app: its listing, as approved.
+/// The listing of an app in the catalogue.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "AppListing")]
 pub struct Listing {
-    /// One sentence.
+    /// What the app does, in one sentence.
     pub tagline: String,
-    /// What it does.
+    /// What the app does.
     pub description: String,
-    /// Where the catalogue shows it.
+    /// The category.
     pub category: Category,
-    /// The icon.
+    /// The URL of the icon.
     pub icon_url: Option<WebUrl>,
-    /// The privacy policy.
+    /// The URL of the privacy policy.
     pub privacy_policy_url: WebUrl,
-    /// Where merchants ask for help.
+    /// The URL at which merchants get support.
     pub support_url: Option<WebUrl>,
-    /// What it costs, in the developer's words.
+    /// The price, in the developer's words.
     pub pricing: String,
 }
 

@@ -179,7 +179,7 @@ pub fn count_gone(write: Write, review: &AppReview) -> Write {
     write.update(&key::app(&review.app_id), change, Code::VersionConflict)
 }
 
-/// How often an app was given so many stars.
+/// The number of reviews by stars.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[schemars(rename = "RatingHistogram")]
 pub struct Histogram {
@@ -200,13 +200,13 @@ pub struct Histogram {
     five: u64,
 }
 
-/// What an app's reviews come to together, with how often each number of stars was given.
+/// The rating of an app, with a histogram.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct AppRating {
-    /// The average, and how many.
+    /// The average and the number of reviews.
     #[serde(flatten)]
     rating: Rating,
-    /// How often each number of stars was given.
+    /// The number of reviews by stars.
     histogram: Histogram,
 }
 
@@ -218,7 +218,7 @@ impl From<&CommerceApp> for AppRating {
 }
 
 ground::view! {
-    /// A review as everybody sees it.
+    /// A review of an app.
     AppReviewView of review: AppReview {
         /// The id.
         id: ReviewId,
@@ -226,17 +226,17 @@ ground::view! {
         app_id: AppId,
         /// The store's name when the review was written.
         store_name: String,
-        /// One star to five.
+        /// The rating: one to five stars.
         rating: u8,
-        /// What the merchant says.
+        /// The text.
         body: String,
-        /// What the developer answers.
+        /// The developer's reply.
         reply: Option<Reply>,
-        /// When it was written.
+        /// When it was created.
         created_at: Timestamp,
-        /// When it was changed last.
+        /// When it last changed, by the store or by a reply.
         updated_at: Timestamp,
-        /// What `If-Match` takes.
+        /// The version, for `If-Match`.
         version: u64,
     }
 }

@@ -21,11 +21,11 @@ ground::topics! {
 }
 
 gateway::words! {
-    /// Whether a developer may publish.
+    /// The status of a developer.
     DeveloperStatus {
-        /// They may.
+        /// The developer may create, submit and publish apps.
         Active = "active",
-        /// An operator has stopped them.
+        /// The developer is suspended and may not.
         Suspended = "suspended",
     }
 }
@@ -165,29 +165,29 @@ pub async fn owns_no_apps(app: &gateway::app::App, id: &MerchantId) -> Result<()
 }
 
 ground::view! {
-    /// A profile as its owner sees it.
+    /// A developer profile.
     DeveloperView of developer: Developer {
         /// The id.
         id: DeveloperId,
-        /// Whether they may publish.
+        /// Whether the developer may publish.
         status: DeveloperStatus,
-        /// The company, or the person's name.
+        /// The name of the company or the person.
         company: String,
-        /// Where the platform and merchants write to.
+        /// The e-mail address for the platform and for merchants.
         contact_email: Email,
-        /// The developer's site.
+        /// The developer's website.
         website: Option<WebUrl>,
-        /// Where the developer is.
+        /// The developer's country.
         country: Country,
-        /// Whether an operator has verified who they are.
+        /// Whether the platform has verified the developer.
         verified: bool,
-        /// When they agreed to the terms.
+        /// When the developer agreed to the terms.
         terms_agreed_at: Timestamp,
-        /// When the profile was made.
+        /// When the profile was created.
         created_at: Timestamp,
-        /// When it was changed last.
+        /// When it last changed.
         updated_at: Timestamp,
-        /// What `If-Match` takes.
+        /// The version, for `If-Match`.
         version: u64,
     }
 }

@@ -23,16 +23,16 @@ pub use topics::*;
 pub const MAX_TOKEN_HASHES: usize = 20;
 
 gateway::words! {
-    /// Where an installation is in its life.
+    /// The status of an installation.
     #[schemars(rename = "AppInstallationStatus")]
     InstallationStatus {
-        /// Chosen by the merchant, not yet authorized.
+        /// It was installed and not authorized yet.
         Pending = "pending",
-        /// In force.
+        /// The app can act on the store.
         Active = "active",
-        /// Held by the merchant; tokens are refused until it is resumed.
+        /// The merchant suspended it: tokens are rejected until it is resumed.
         Suspended = "suspended",
-        /// Gone; every token is dead.
+        /// It was uninstalled, and no token works any more.
         Uninstalled = "uninstalled",
     }
 }
@@ -301,7 +301,7 @@ impl Item for AppToken {
 }
 
 ground::view! {
-    /// An installation as its store's owner sees it.
+    /// The installation of an app on a store.
     InstallationView of installation: Installation {
         /// The id.
         id: InstallationId,
@@ -309,23 +309,23 @@ ground::view! {
         store_id: StoreId,
         /// The app.
         app_id: AppId,
-        /// Where it is in its life.
+        /// The status.
         status: InstallationStatus,
-        /// What the merchant granted.
+        /// The scopes that the merchant granted.
         scopes: Vec<String> = installation.scopes.to_vec(),
-        /// Why it is in its state, in the merchant's words.
+        /// The merchant's reason for a suspension or uninstallation.
         status_reason: Option<String>,
-        /// When it was first authorized in its present life.
+        /// When it became active; `null` while it is pending.
         installed_at: Option<Timestamp>,
         /// When it was uninstalled.
         uninstalled_at: Option<Timestamp>,
-        /// What the merchant can do now.
+        /// The merchant's actions that its status allows.
         allowed_actions: Vec<&'static str> = installation.allowed_actions(),
-        /// When it was made.
+        /// When it was created.
         created_at: Timestamp,
-        /// When it was changed last.
+        /// When it last changed.
         updated_at: Timestamp,
-        /// What `If-Match` takes.
+        /// Incremented by each change.
         version: u64,
     }
 }

@@ -1,4 +1,4 @@
-//! What an operator says of what a developer proposes: an app, or a theme.
+//! An operator's decision on a submission of a developer: of an app, or a theme.
 
 use gateway::problem::FieldError;
 use gateway::request::{AtMost, Given, Judgement, Rules, Text, request};
@@ -10,31 +10,31 @@ fn texts(notes: Notes) -> Vec<String> {
     notes.0.into_iter().map(String::from).collect()
 }
 
-/// An operator's decision.
+/// An operator's approval.
 #[request]
 #[derive(Debug, Clone)]
 pub struct DecisionRequest {
-    /// What the developer is told.
+    /// Notes for the developer: at most 20, of up to 2,000 characters each.
     notes: Option<Notes>,
 }
 
 impl DecisionRequest {
-    /// What the developer is told.
+    /// The notes for the developer.
     pub fn notes(self) -> Vec<String> {
         self.notes.map(texts).unwrap_or_default()
     }
 }
 
-/// Why an operator does not accept.
+/// An operator's reasons not to approve.
 #[request]
 #[derive(Debug)]
 pub struct RefusalRequest {
-    /// What the developer is told; at least one.
+    /// Notes for the developer: 1 to 20, of up to 2,000 characters each.
     notes: Notes,
 }
 
 impl RefusalRequest {
-    /// What the developer is told.
+    /// The notes for the developer.
     pub fn notes(self) -> Vec<String> {
         texts(self.notes)
     }

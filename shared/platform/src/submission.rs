@@ -27,17 +27,17 @@ mod checks;
 mod topics;
 
 gateway::words! {
-    /// Where a submission is in its life.
+    /// The status of a submission.
     SubmissionStatus {
-        /// It waits for an operator.
+        /// It waits for an operator's decision.
         Submitted = "submitted",
-        /// An operator accepted it.
+        /// An operator approved it.
         Approved = "approved",
-        /// An operator refused it.
+        /// An operator rejected it.
         Rejected = "rejected",
-        /// An operator wants it changed: submit anew.
+        /// An operator requested changes, to be submitted as a new submission.
         ChangesRequested = "changes_requested",
-        /// Its developer took it back.
+        /// Its developer withdrew it.
         Withdrawn = "withdrawn",
     }
 }
@@ -46,7 +46,7 @@ gateway::words! {
 const VERSION: &str = "^(0|[1-9][0-9]{0,17})([.](0|[1-9][0-9]{0,17})){2}\
     (-(0|[1-9][0-9]{0,17}|[0-9]*[A-Za-z-][0-9A-Za-z-]*)([.](0|[1-9][0-9]{0,17}|[0-9]*[A-Za-z-][0-9A-Za-z-]*))*)?$";
 
-/// A version of an app (Semantic Versioning 2.0.0), without build metadata, which orders nothing.
+/// A version of an app (Semantic Versioning 2.0.0) without build metadata, at most 64 characters.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(extend("pattern" = VERSION, "maxLength" = 64))]
@@ -83,18 +83,18 @@ impl FromText for Release {
 
 gateway::text_field!(Release);
 
-/// What a developer proposes.
+/// The version of an app that a developer proposes.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Proposal {
-    /// The version of the app; `version` counts the writes of the submission.
+    /// The proposed version of the app. `version` is the version of the submission.
     pub app_version: Release,
-    /// What the catalogue would say.
+    /// The proposed listing.
     pub listing: Listing,
     /// What is new, for merchants.
     pub changelog: String,
-    /// How an operator tries it.
+    /// How an operator can test the app.
     pub test_instructions: String,
-    /// Where it is shown at work.
+    /// The URL of a video that shows the app at work.
     pub screencast_url: Option<WebUrl>,
 }
 
@@ -269,26 +269,26 @@ ground::view! {
         app_id: AppId,
         /// The app's name when it was submitted.
         app_name: String,
-        /// What is proposed.
+        /// The proposed version.
         #[serde(flatten)]
         proposal: Proposal,
-        /// What the app itself would be.
+        /// The configuration of the app that is proposed with it.
         configuration: Configuration,
-        /// What the automatic checks said.
+        /// The results of the automatic checks.
         checks: Vec<SubmissionCheck>,
-        /// Where it is in its life.
+        /// The status.
         status: SubmissionStatus,
-        /// What the operator says.
+        /// The operator's notes for the developer.
         notes: Vec<String>,
         /// When it was decided or withdrawn.
         decided_at: Option<Timestamp>,
-        /// What can be done now.
+        /// The actions that its status allows: `withdraw` for the developer, the others for operators.
         allowed_actions: Vec<&'static str> = submission.allowed_actions(),
-        /// When it was made.
+        /// When it was created.
         created_at: Timestamp,
-        /// When it was changed last.
+        /// When it last changed.
         updated_at: Timestamp,
-        /// What `If-Match` takes.
+        /// The version, for `If-Match`.
         version: u64,
     }
 }

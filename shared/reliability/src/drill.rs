@@ -52,17 +52,17 @@ const RECOVERY: Duration = Duration::from_mins(15);
 const LEASE: Duration = Duration::from_secs(30);
 
 gateway::words! {
-    /// What is made to fail.
+    /// The fault that a drill injects.
     DrillKind {
-        /// Events are not handed out.
+        /// Events are not published.
         OutboxRelayStall = "outbox_relay_stall",
-        /// Messages are not taken by their queue.
+        /// The queue does not accept messages.
         QueueUnavailable = "queue_unavailable",
         /// The receiver of deliveries accepts no connection.
         ReceiverDown = "receiver_down",
-        /// Writes to the table are refused.
+        /// The table throttles writes.
         TableThrottled = "table_throttled",
-        /// Nothing: the signing secret is rotated while events are delivered.
+        /// No fault: the signing secret is rotated while events are delivered.
         SigningKeyRotation = "signing_key_rotation",
     }
 }
@@ -92,23 +92,23 @@ impl DrillKind {
 }
 
 gateway::words! {
-    /// Where a drill is.
+    /// The status of a drill.
     DrillStatus {
-        /// Asked for, and not begun.
+        /// It has not begun.
         Scheduled = "scheduled",
-        /// It is seen that the canary is healthy.
+        /// It checks that the canary store is healthy.
         Baseline = "baseline",
-        /// The fault is there.
+        /// The fault is injected.
         Injected = "injected",
-        /// The fault is over; what it held up is on its way.
+        /// The fault is over, and the remaining events are being delivered.
         Recovering = "recovering",
-        /// Over, with a verdict.
+        /// It ended with a verdict.
         Completed = "completed",
-        /// Over: a stop condition was met.
+        /// It ended early, because a stop condition was met.
         Stopped = "stopped",
-        /// Over: an operator wanted it so, or whoever asked for it is none any more.
+        /// It was aborted by an operator, or because its creator is no operator any more.
         Aborted = "aborted",
-        /// Over before a fault was injected, or because it could not go on.
+        /// It ended before a fault was injected, or could not continue.
         Failed = "failed",
     }
 }
@@ -121,10 +121,10 @@ impl DrillStatus {
 }
 
 gateway::words! {
-    /// Whether the service did what it was expected to.
+    /// The verdict of a drill.
     #[schemars(rename = "DrillVerdict")]
     Verdict {
-        /// It recovered in time and lost no more than it may.
+        /// The service recovered within `rto_s`, lost at most `rpo_events`, and met no stop condition.
         Passed = "passed",
         /// It did not.
         Failed = "failed",
@@ -132,27 +132,27 @@ gateway::words! {
 }
 
 gateway::words! {
-    /// What a stop condition looks at.
+    /// The metric of a stop condition.
     StopMetric {
-        /// Events of the drill that have not been delivered.
+        /// The number of events of the drill that were not delivered.
         UndeliveredEvents = "undelivered_events",
-        /// The age of the oldest of them, in seconds.
+        /// The age of the oldest event that was not delivered, in seconds.
         OldestUndeliveredSeconds = "oldest_undelivered_seconds",
-        /// Attempts at deliveries of the drill that failed.
+        /// The number of failed delivery attempts of the drill.
         FailedAttempts = "failed_attempts",
-        /// Writes of the drill that were refused.
+        /// The number of rejected writes of the drill.
         RefusedWrites = "refused_writes",
-        /// Messages that wait in the queue of deliveries, of all stores.
+        /// The number of messages that wait in the delivery queue, of all stores.
         QueueDepth = "queue_depth",
     }
 }
 
-/// What ends a drill before its time.
+/// A condition that ends a drill early.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StopCondition {
-    /// What is looked at.
+    /// The metric that is compared.
     pub metric: StopMetric,
-    /// It is met above this.
+    /// The drill stops when the metric is above this number.
     pub above: u64,
 }
 
@@ -199,15 +199,15 @@ impl Beat {
     }
 }
 
-/// Something that happened in a drill.
+/// An entry of the timeline of a drill.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "DrillTimelineEntry")]
 pub struct TimelineEntry {
-    /// When.
+    /// When it happened.
     pub at: Timestamp,
-    /// In which state the drill was then.
+    /// The status of the drill at that time.
     pub status: DrillStatus,
-    /// What.
+    /// What happened.
     pub message: String,
 }
 

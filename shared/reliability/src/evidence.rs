@@ -34,13 +34,13 @@ pub use check::{
 pub const GENESIS: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
 gateway::words! {
-    /// What a record is evidence of.
+    /// The kind of result that a record states.
     EvidenceKind {
-        /// A failover drill that is over.
+        /// A failover drill that ended.
         Drill = "drill",
-        /// A load test that is over.
+        /// A load test that ended.
         LoadTest = "load_test",
-        /// A replay that is over.
+        /// A replay that ended.
         Replay = "replay",
         /// An incident that is resolved.
         Incident = "incident",

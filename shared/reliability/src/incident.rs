@@ -32,7 +32,7 @@ use crate::rules::Rule;
 pub const MOST_ENTRIES: usize = 200;
 
 gateway::words! {
-    /// How bad an incident is.
+    /// The severity of an incident.
     #[schemars(rename = "IncidentSeverity")]
     Severity {
         /// Something essential does not work.
@@ -41,29 +41,29 @@ gateway::words! {
         High = "high",
         /// Something works badly.
         Medium = "medium",
-        /// Somebody should look.
+        /// Something needs attention.
         Low = "low",
     }
 }
 
 gateway::words! {
-    /// How far an incident has come.
+    /// The status of an incident.
     IncidentStatus {
-        /// Nobody has said that they look at it.
+        /// No operator has acknowledged it.
         Open = "open",
-        /// Somebody looks at it.
+        /// An operator works on it.
         Acknowledged = "acknowledged",
-        /// It does no harm any more.
+        /// It does no harm any more, while its cause may last.
         Mitigated = "mitigated",
         /// It is over.
         Resolved = "resolved",
-        /// What was to be learned of it has been.
+        /// Its review is complete.
         Closed = "closed",
     }
 }
 
 gateway::words! {
-    /// What of the platform an incident is about.
+    /// A component of the platform.
     #[schemars(rename = "PlatformComponent")]
     Component {
         /// The API as a whole.
@@ -76,7 +76,7 @@ gateway::words! {
         Payments = "payments",
         /// Apps and their tokens.
         AppPlatform = "app_platform",
-        /// Events on their way out.
+        /// Publishing of events.
         Outbox = "outbox",
         /// Webhooks.
         Webhooks = "webhooks",
@@ -90,36 +90,36 @@ gateway::words! {
 }
 
 gateway::words! {
-    /// What an entry of a timeline tells.
+    /// The kind of an entry of a timeline.
     EntryKind {
-        /// It was opened.
+        /// The incident was opened.
         Opened = "opened",
-        /// Somebody looks at it.
+        /// It was acknowledged.
         Acknowledged = "acknowledged",
-        /// It does no harm any more.
+        /// It was mitigated.
         Mitigated = "mitigated",
-        /// It is over.
+        /// It was resolved.
         Resolved = "resolved",
-        /// What was to be learned of it has been.
+        /// It was closed.
         Closed = "closed",
-        /// What it says about itself has changed.
+        /// Its title, description, severity, components or root cause analysis was changed.
         Changed = "changed",
-        /// Somebody has something to say.
+        /// A note was added.
         Note = "note",
     }
 }
 
-/// An entry of a timeline.
+/// An entry of the timeline of an incident.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "IncidentTimelineEntry")]
 pub struct TimelineEntry {
-    /// When.
+    /// When it was added.
     pub at: Timestamp,
-    /// What it tells.
+    /// The kind of the entry.
     pub kind: EntryKind,
-    /// In somebody's words, or in a rule's.
+    /// The message of an operator or of a rule.
     pub message: Option<String>,
-    /// Who: `merchant:mer_…`; none for the service itself.
+    /// The operator who added it: `merchant:mer_…`; `null` for the service itself.
     pub actor: Option<String>,
 }
 

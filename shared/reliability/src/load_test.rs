@@ -40,17 +40,17 @@ const LEASE: Duration = Duration::from_secs(30);
 const GRACE: Duration = MINUTE.saturating_mul(3);
 
 gateway::words! {
-    /// Where a load test is.
+    /// The status of a load test.
     LoadTestStatus {
-        /// Asked for, and not begun.
+        /// It has not begun.
         Scheduled = "scheduled",
-        /// Requests are made.
+        /// It sends requests.
         Running = "running",
-        /// Over.
+        /// It has sent all requests.
         Completed = "completed",
-        /// Over: an operator wanted it so, or whoever asked for it is none any more.
+        /// It was aborted by an operator, or because its creator is no operator any more.
         Aborted = "aborted",
-        /// Over: it stood still for too long, or could not go on.
+        /// It stopped for too long, or could not continue.
         Failed = "failed",
     }
 }
@@ -62,14 +62,14 @@ impl LoadTestStatus {
     }
 }
 
-/// What an operator asks for.
+/// The load of a load test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LoadProfile {
-    /// For how many seconds.
+    /// How long it runs, in seconds.
     pub duration_s: u64,
-    /// Requests a second.
+    /// The number of requests a second.
     pub requests_per_second: u64,
-    /// Of a hundred requests, how many are checkouts; the others read the storefront.
+    /// The percentage of requests that are checkouts. The others read the storefront.
     pub checkout_percent: u64,
 }
 
@@ -148,17 +148,17 @@ impl Outcomes {
     }
 }
 
-/// How the requests of some seconds were answered.
+/// The requests of some seconds of a load test.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "LoadTestInterval")]
 pub struct Stretch {
     /// When they were counted.
     pub at: Timestamp,
-    /// Requests that were made.
+    /// The number of requests sent.
     pub sent: u64,
-    /// Those that did not succeed.
+    /// The number of requests that were not answered 2xx or 3xx.
     pub errors: u64,
-    /// How long they took, in microseconds.
+    /// How long the answered requests took, in microseconds.
     pub latency_us: Percentiles,
 }
 

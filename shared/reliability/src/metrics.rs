@@ -28,7 +28,7 @@ pub fn deliveries_of(store: &StoreId) -> Subject {
 }
 
 gateway::words! {
-    /// How far numbers go back.
+    /// The time that numbers cover, up to now.
     #[schemars(rename = "MetricsWindow")]
     Window {
         /// Five minutes.
@@ -59,22 +59,22 @@ impl Window {
     }
 }
 
-/// What a family answered.
+/// The requests of a family of routes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct FamilyNumbers {
-    /// Its name.
+    /// The name of the family.
     pub family: &'static str,
-    /// Requests.
+    /// The number of requests.
     pub requests: u64,
-    /// Those that were answered with 5xx.
+    /// The number of requests answered with 5xx.
     pub errors: u64,
-    /// Those that were answered with 4xx, but for 429.
+    /// The number of requests answered with 4xx other than 429.
     pub refusals: u64,
-    /// Those that were answered with 429.
+    /// The number of requests answered with 429.
     pub throttled: u64,
-    /// How often the table refused a call for its rate, whether or not it took it when it was asked again.
+    /// How often the table throttled a call, whether or not a retry succeeded.
     pub table_throttles: u64,
-    /// How long they took, in milliseconds; each percentile is at most an eighth too large.
+    /// How long the requests took, in milliseconds. Each percentile is at most an eighth too large.
     pub latency_ms: Percentiles,
 }
 
@@ -92,16 +92,16 @@ impl FamilyNumbers {
     }
 }
 
-/// How webhooks arrive: attempts, samples not among them.
+/// Webhook delivery attempts, without test events.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct DeliveryNumbers {
-    /// Attempts that were made.
+    /// The number of attempts.
     pub attempts: u64,
-    /// Those that a receiver took.
+    /// The number of attempts that succeeded.
     pub succeeded: u64,
-    /// Those that it did not.
+    /// The number of attempts that failed.
     pub failed: u64,
-    /// Of a hundred attempts those that succeeded, rounded down; none of none.
+    /// The percentage of attempts that succeeded, rounded down; `null` without attempts.
     pub success_percent: Option<u64>,
     /// How long receivers took to answer, in milliseconds.
     pub latency_ms: Percentiles,
@@ -146,23 +146,23 @@ impl Item for Sighting {
     }
 }
 
-/// How a part of the window was.
+/// The numbers of a part of the window.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "MetricsPoint")]
 pub struct Point {
     /// When it began.
     pub at: Timestamp,
-    /// Requests of all families.
+    /// The number of requests of all families.
     pub requests: u64,
-    /// Those that were answered with 5xx.
+    /// The number of requests answered with 5xx.
     pub errors: u64,
-    /// How long they took, in milliseconds.
+    /// How long the requests took, in milliseconds.
     pub latency_ms: Percentiles,
-    /// The longest that an event had waited, in seconds; none where nobody looked.
+    /// The longest time that an event had waited, in seconds; `null` if it was not measured.
     pub outbox_lag_seconds: Option<u64>,
-    /// The most messages in all queues; none where nobody looked.
+    /// The highest number of messages in all queues; `null` if it was not measured.
     pub queued: Option<u64>,
-    /// The most dead letters in all queues; none where nobody looked.
+    /// The highest number of dead letters in all queues; `null` if it was not measured.
     pub dead_letters: Option<u64>,
 }
 

@@ -38,18 +38,18 @@ pub const QUEUES: &[RuntimeQueue] = &[
     RuntimeQueue { name: "runner", queue: delivery::run::QUEUE, carries: &[Due::Run] },
 ];
 
-/// A queue as it is.
+/// A queue with its backlog.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct QueueState {
-    /// Its name in paths.
+    /// The name, as paths use it.
     pub name: &'static str,
-    /// Messages, approximately.
+    /// The numbers of messages, approximately.
     #[serde(flatten)]
     pub depth: Depth,
-    /// Messages that were received too often and never deleted, approximately.
+    /// The number of dead letters, approximately: messages that were received five times without success.
     pub dead_letters: u64,
-    /// For how long the oldest work that this queue carries has been overdue, in seconds; none when nothing
-    /// is. SQS itself tells no age: CloudWatch does.
+    /// For how long the oldest work that this queue carries has been overdue, in seconds; `null` when nothing
+    /// is overdue. It is not the age of a message in the queue.
     pub oldest_age_seconds: Option<u64>,
 }
 

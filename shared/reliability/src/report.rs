@@ -30,55 +30,55 @@ pub const MOST_EVIDENCE: usize = 2_000;
 const MOST_PARTS: u32 = 20;
 
 gateway::words! {
-    /// By whose words a report is read.
+    /// The framework of a report.
     Framework {
-        /// The platform's own.
+        /// The platform's own targets, without criteria.
         Internal = "internal",
-        /// Those of the trust services criteria. It is no audit, and nobody's opinion.
+        /// The same targets, each with the closest of the AICPA trust services criteria. It is not an audit.
         Soc2Like = "soc2-like",
     }
 }
 
 gateway::words! {
-    /// What the evidence says of a target.
+    /// The verdict on a target.
     #[schemars(rename = "TargetVerdict")]
     Verdict {
-        /// It was met.
+        /// The target was met.
         Met = "met",
-        /// It was missed.
+        /// The target was missed.
         Missed = "missed",
-        /// There is nothing to tell by.
+        /// The period has no evidence about the target.
         NoEvidence = "no_evidence",
     }
 }
 
 gateway::words! {
-    /// How far a report is.
+    /// The status of a report.
     ReportStatus {
-        /// Signed, and never changed.
+        /// It is signed, and never changes.
         Issued = "issued",
     }
 }
 
-/// What a report is about; both ends are included.
+/// The period of a report, with both ends included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "ReportPeriod")]
 pub struct Period {
-    /// From this time.
+    /// The start.
     pub from: Timestamp,
-    /// Until this one.
+    /// The end.
     pub to: Timestamp,
 }
 
-/// The evidence as it was when a report was issued, before the report's own record.
+/// The state of the evidence chain when a report was issued, before the report's own record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "EvidenceChain")]
 pub struct Chain {
-    /// How many records there were.
+    /// How many records it had.
     pub count: u64,
-    /// The hash at the end.
+    /// The hash of its last record; `null` without records.
     pub head_hash: Option<String>,
-    /// Whether every record was as it was written.
+    /// Whether every record was verified and intact.
     pub is_whole: bool,
 }
 

@@ -15,16 +15,16 @@ pub const FEWEST_FAILURES: u64 = 3;
 pub const CALM: Duration = MINUTE.saturating_mul(5);
 
 gateway::words! {
-    /// What opened an incident by itself.
+    /// A rule that opens incidents.
     #[schemars(rename = "IncidentRule")]
     Rule {
         /// A queue has dead letters.
         DeadLetters = "dead_letters",
-        /// The oldest event that nobody has handed on has waited too long.
+        /// The oldest pending event has waited for more than two minutes.
         OutboxLag = "outbox_lag",
-        /// An authorization code came a second time.
+        /// An authorization code was presented a second time.
         CodeReplays = "code_replays",
-        /// Too few attempts at deliveries succeed.
+        /// Fewer than 95 percent of the delivery attempts of 15 minutes succeeded.
         DeliverySuccess = "delivery_success",
     }
 }

@@ -12,17 +12,17 @@ use ground::key;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A drill, a load test or a replay in short: what the items of all say.
+/// A summary of a drill, a load test or a replay.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RunBrief {
     /// The id.
     pub id: String,
-    /// How far it has come.
+    /// The status.
     pub status: String,
-    /// What came of it, when it is over; none of what has no verdict.
+    /// The verdict of a finished drill; `null` for everything else.
     #[serde(default)]
     pub verdict: Option<String>,
-    /// When it was asked for.
+    /// When it was created.
     pub created_at: Timestamp,
 }
 

@@ -24,12 +24,13 @@ use super::{demand_own, new_secret, own};
 
 /// `DELETE /v1/app-store/developers/apps/{id}` (`deleteDeveloperApp`): Delete an app.
 ///
-/// Deletes an app that is not published and not installed.
-///
-/// Its client is gone, so that no token can be had any more, and its slug is free.
+/// Only an app that is not published and not active on any store can be deleted: unpublish it first. Its
+/// OAuth client, its webhook and its open submission end with it, and its slug is free again. It emits
+/// `app.deleted`.
 ///
 /// # Errors
-/// `not_found`, `app_installed`, `invalid_state_transition`, `precondition_failed`.
+/// `not_found`; `app_installed` while it is active on a store; `invalid_state_transition` while it is
+/// published; `precondition_failed`.
 pub async fn delete(
     developer: Developer,
     State(app): State<App>,
@@ -75,18 +76,19 @@ async fn withdraw_open(
 /// A new client secret.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ClientSecretView {
+    /// The OAuth client id.
     client_id: String,
+    /// The new client secret. It is never shown again.
     client_secret: String,
-    /// Until when the secret before works.
+    /// The previous secret works until this time.
     previous_secret_expires_at: Timestamp,
 }
 
 /// `POST /v1/app-store/developers/apps/{id}/secret/rotate` (`rotateAppSecret`):
 /// Rotate the client secret of an app.
 ///
-/// Replaces the client secret; the new one is shown once.
-///
-/// The one before works for 24 hours more, one before that no longer.
+/// The response shows the new secret, and no later one does. The previous secret works for 24 more hours; an
+/// older one stops working at once. Tokens stay valid. It emits `app.secret_rotated`.
 ///
 /// # Errors
 /// `not_found`; `invalid_state_transition` for a client that has no secret.
@@ -118,10 +120,12 @@ pub async fn rotate_secret(
 
 /// `POST /v1/app-store/developers/apps/{id}/publish` (`publishDeveloperApp`): Publish an approved app.
 ///
-/// Brings an approved app into the catalogue.
+/// The app enters the catalogue with its approved listing, and can be installed. A draft or unpublished app
+/// can be published. It emits `app.published`.
 ///
 /// # Errors
-/// `not_found`, `not_approved`, `invalid_state_transition`, `account_disabled`, `checks_failed`.
+/// `not_found`; `not_approved` without an approved version; `invalid_state_transition`; `account_disabled`
+/// for a suspended developer; `checks_failed` when a redirect URI leads to a loopback address.
 pub async fn publish(
     developer: Developer,
     State(app): State<App>,
@@ -133,7 +137,8 @@ pub async fn publish(
 
 /// `POST /v1/app-store/developers/apps/{id}/unpublish` (`unpublishDeveloperApp`): Unpublish an app.
 ///
-/// Takes an app out of the catalogue; installations keep working.
+/// The app leaves the catalogue, and cannot be installed or authorized any more. Active installations keep
+/// working. It emits `app.unpublished`.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`.

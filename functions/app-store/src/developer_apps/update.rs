@@ -19,22 +19,22 @@ use super::{
     AppSecretsView, RedirectUris, judge_app_url, judge_pkce, judge_uris, own, texts, webhook,
 };
 
-/// What is to change about the listing of an approved app. Another category is a matter for a
-/// submission.
+/// Changes to the listing of an approved app. A field that is left out stays. The category changes by a
+/// submission only.
 #[request]
 #[derive(Debug, Clone)]
 pub struct ListingChange {
-    /// One sentence.
+    /// What the app does, in one sentence.
     tagline: Option<Text<1, 120>>,
-    /// What the app does.
+    /// What the app does: 50 to 10,000 characters.
     description: Option<Text<1, 10_000>>,
-    /// The icon; `null` removes it.
+    /// The URL of the icon; `null` removes it.
     icon_url: Patch<WebUrl>,
-    /// The privacy policy.
+    /// The URL of the privacy policy: https, and not on a loopback address.
     privacy_policy_url: Option<WebUrl>,
-    /// Where merchants ask for help; `null` removes it.
+    /// The URL at which merchants get support; `null` removes it.
     support_url: Patch<WebUrl>,
-    /// What it costs, in the developer's words.
+    /// The price, in the developer's words.
     pricing: Option<Text<1, 500>>,
 }
 
@@ -72,37 +72,40 @@ impl ListingChange {
     }
 }
 
-/// What is to change about an app. Whether it can keep a secret never changes: that would be
-/// another client.
+/// Changes to an app. A field that is left out stays. `confidential` never changes.
 #[request]
 #[derive(Debug, Clone)]
 pub struct UpdateAppRequest {
     /// The name.
     name: Option<Text<1, 100>>,
-    /// The readable name in URLs; the one before is free again.
+    /// The readable name in URLs, unique among all apps. The previous one is free again.
     slug: Option<Handle>,
-    /// Where it runs: its own origin. Like the next four, of an approved app it is proposed.
+    /// The URL at which the app runs. For an approved app, the change is proposed.
     app_url: Option<WebUrl>,
-    /// Where merchants may be sent back to, in place of all before.
+    /// The redirect URIs, one to ten, in place of all before. For an approved app, the change is proposed.
     redirect_uris: Option<RedirectUris>,
-    /// What it may ask for; what merchants granted stays (our choice).
+    /// The scopes that the app may request. For an approved app, the change is proposed. What merchants have
+    /// granted stays.
     scopes: Option<Scopes>,
-    /// Whether it runs inside the admin.
+    /// Whether the app runs inside the admin. For an approved app, the change is proposed.
     embedded: Option<Flag>,
-    /// Whether authorization needs PKCE: demanded at once, given up by a review.
+    /// Whether authorizations must use PKCE. `true` takes effect at once; for an approved app, `false` is
+    /// proposed.
     require_pkce: Option<Flag>,
-    /// Where events about it go; `null` ends them.
+    /// The URL that `app.*` events about the app are posted to; `null` ends them.
     webhook_url: Patch<Exact<2048>>,
-    /// What the catalogue says, of an app that has a listing.
+    /// Changes to the listing, of an app that has one.
     listing: Option<ListingChange>,
 }
 
 /// `PATCH /v1/app-store/developers/apps/{id}` (`updateDeveloperApp`): Update an app.
 ///
-/// Name, slug, listing and webhook URL
-/// change at once. What an approved version pins (`app_url`, `redirect_uris`, `scopes`, `embedded`,
-/// `require_pkce`) becomes `proposed`, and changes once a submission of it is approved. A first
-/// `webhook_url` answers with the new `webhook_secret`, once.
+/// Name, slug, listing and webhook URL change at once. Once a version is approved, changes to `app_url`,
+/// `redirect_uris`, `scopes`, `embedded` and `require_pkce` become `proposed`, and take effect when a
+/// submission is approved. Only `require_pkce: true` takes effect at once.
+///
+/// The first `webhook_url` answers with its `webhook_secret`, which is shown once; another URL keeps the
+/// secret. It emits `app.updated`.
 ///
 /// # Errors
 /// `not_found`, `slug_taken`, `precondition_failed`; `not_approved` for the listing of an app that
@@ -163,7 +166,7 @@ fn described(
     Ok(next)
 }
 
-/// What the developer wants the app itself to be.
+/// The configuration that the developer wants.
 fn wanted(
     app: &App,
     before: &CommerceApp,

@@ -24,10 +24,11 @@ impl Document for JwkSet {
     const MEDIA_TYPE: &'static str = "application/jwk-set+json";
 }
 
-/// What a [`JwkSet`] looks like.
+/// The schema of a [`JwkSet`].
 #[derive(JsonSchema)]
 #[allow(dead_code, reason = "only its schema is used")]
 struct KeySet {
+    /// The keys.
     keys: Vec<PublicKey>,
 }
 
@@ -39,7 +40,9 @@ struct PublicKey {
     kty: String,
     /// `P-256`.
     crv: String,
+    /// The x coordinate, as base64url.
     x: String,
+    /// The y coordinate, as base64url.
     y: String,
     /// `sig`.
     r#use: String,
@@ -51,22 +54,29 @@ struct PublicKey {
 
 /// `GET /v1/app-store/oauth/jwks` (`getJwks`): Get the public keys of tokens and receipts.
 ///
-/// Publishes the keys that app tokens and receipts verify with (RFC 7517 §5).
+/// A JSON Web Key Set (RFC 7517 §5) to verify app tokens, webhook receipts and certification reports. It may
+/// be cached for five minutes. Select the key by `kid`.
 pub async fn jwks(_: Public, State(app): State<App>) -> Result<DocumentOf<JwkSet>, Problem> {
     let keys = app.secrets.keys().await?;
     Ok(DocumentOf::new(&JwkSet(keys.jwks.clone()), CACHEABLE))
 }
 
-/// How to talk to the OAuth endpoints (RFC 8414 §2).
+/// The metadata of the OAuth server (RFC 8414 §2).
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Metadata {
+    /// The base URL of this service, which is the `iss` of tokens.
     issuer: String,
-    /// With `{app_id}` to be filled in.
+    /// The route that authorizes an app. Replace `{app_id}` by the id of the app.
     authorization_endpoint: String,
+    /// The token endpoint.
     token_endpoint: String,
+    /// The revocation endpoint (RFC 7009).
     revocation_endpoint: String,
+    /// The introspection endpoint (RFC 7662).
     introspection_endpoint: String,
+    /// The URL of the public keys.
     jwks_uri: String,
+    /// All scopes.
     scopes_supported: Vec<String>,
     response_types_supported: [&'static str; 1],
     grant_types_supported: [&'static str; 3],
@@ -79,7 +89,8 @@ pub struct Metadata {
 
 /// `GET /v1/app-store/oauth/metadata` (`getOauthMetadata`): Get the OAuth server metadata.
 ///
-/// Says how to talk to the OAuth endpoints (RFC 8414 §2).
+/// It has the endpoints, scopes, grant types and client authentication methods of the OAuth server (RFC 8414
+/// §2). It may be cached for five minutes.
 pub async fn metadata(_: Public, State(app): State<App>) -> Result<Json<Metadata>, Problem> {
     let base = &app.config.base_url;
     let at = |path: &str| format!("{base}/v1/app-store/oauth/{path}");

@@ -29,52 +29,57 @@ const ACCESS_TOKEN_TYPE: &str = "urn:ietf:params:oauth:token-type:access_token";
 #[request]
 #[derive(Debug)]
 pub struct ExchangeRequest {
-    /// The app, by its id.
+    /// The id of the app. Send this or `client_id`.
     app_id: Option<AppId>,
-    /// The app, by its client id.
+    /// The client id of the app.
     client_id: Option<Exact<128>>,
-    /// Must be the app's installation on the store, when given.
+    /// If it is sent, it must be the app's installation on the store.
     installation_id: Option<InstallationId>,
-    /// Less than what was granted to the app, and to who uses it.
+    /// A part of the scopes that both the app and the member have. All of them by default.
     scope: Option<Requested>,
-    /// The RFC's grant type, when given.
+    /// If it is sent, `urn:ietf:params:oauth:grant-type:token-exchange`.
     grant_type: Option<Exact<128>>,
-    /// Must be the session's own token, when given.
+    /// If it is sent, it must be the token of the session that authenticates the request.
     subject_token: Option<Exact<512>>,
-    /// What kind of token that is; ours are access tokens.
+    /// If it is sent, `urn:ietf:params:oauth:token-type:access_token`.
     subject_token_type: Option<Exact<128>>,
-    /// What is asked for; only access tokens are.
+    /// If it is sent, `urn:ietf:params:oauth:token-type:access_token`.
     requested_token_type: Option<Exact<128>>,
 }
 
 impl Parameters for ExchangeRequest {}
 
-/// An embedded token (RFC 8693 §2.2.1, and ours).
+/// An embedded token (RFC 8693 §2.2.1, with additions).
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ExchangeResponse {
-    /// A JWT (RFC 9068), to be sent as `Authorization: Bearer`.
+    /// The embedded token: a JWT (RFC 9068) to send as `Authorization: Bearer`.
     access_token: String,
     /// `urn:ietf:params:oauth:token-type:access_token`.
     issued_token_type: &'static str,
     /// `Bearer`.
     token_type: &'static str,
-    /// Seconds.
+    /// The lifetime of the token, in seconds: up to 300.
     expires_in: i64,
+    /// When the token expires.
     expires_at: Timestamp,
-    /// What it may do, separated by spaces.
+    /// The scopes of the token, separated by spaces.
     scope: String,
-    /// The same as a list.
+    /// The scopes of the token as a list.
     scopes: Vec<String>,
+    /// The installation that the token acts for.
     installation_id: InstallationId,
+    /// The store that the token acts on.
     store_id: StoreId,
+    /// The app that the token acts as.
     app_id: AppId,
 }
 
 /// `POST /v1/app-store/oauth/token-exchange` (`exchangeSessionToken`):
 /// Exchange a session token for an embedded app token.
 ///
-/// Exchanges a merchant's session for an embedded app token, which ends with the session, and does no more
-/// than the merchant may do on the store.
+/// A member of a store exchanges the session for a token of an app that is active on the store (RFC 8693).
+/// The token lives for five minutes and ends with the session. It allows what both the app was granted and
+/// the member may do.
 ///
 /// # Errors
 /// `invalid_request`, `invalid_target`, `invalid_scope`, `unsupported_grant_type`,

@@ -1,4 +1,4 @@
-//! What becomes of tokens: revocation (RFC 7009), introspection (RFC 7662), and the end of a
+//! Tokens after they were issued: revocation (RFC 7009), introspection (RFC 7662), and the end of a
 //! whole grant.
 
 use axum::extract::State;
@@ -27,11 +27,11 @@ use super::ClientCredentials;
 pub struct AboutToken {
     /// The token.
     token: Exact<4096>,
-    /// `access_token` or `refresh_token`: a hint, never needed here.
+    /// `access_token` or `refresh_token`. The hint is optional, and both work for every token.
     token_type_hint: Option<Exact<64>>,
-    /// The client, when it does not authenticate by header.
+    /// The client id, unless the `Authorization` header has it.
     client_id: Option<Exact<128>>,
-    /// Its secret, when it does not authenticate by header.
+    /// The client secret, unless the `Authorization` header has it. Public clients have none.
     client_secret: Option<Exact<256>>,
 }
 
@@ -40,43 +40,47 @@ impl Parameters for AboutToken {
         Some(&["token", "token_type_hint", "client_id", "client_secret"]);
 }
 
-/// That the token is revoked, or was none: no members.
+/// The response to a revocation: an empty object.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "TokenRevocation")]
 pub struct Revocation {}
 
-/// What a token is (RFC 7662 §2.2); of one that is not active, nothing else is said.
+/// The state of a token (RFC 7662 §2.2). A token that is not active has no other members.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 pub struct Introspection {
+    /// Whether the token can be used now.
     active: bool,
-    /// `Bearer` or `refresh_token`.
+    /// `Bearer` for an access token, otherwise `refresh_token`.
     #[serde(skip_serializing_if = "Option::is_none")]
     token_type: Option<&'static str>,
-    /// What it may do, separated by spaces.
+    /// The scopes of the token that are still granted, separated by spaces.
     #[serde(skip_serializing_if = "Option::is_none")]
     scope: Option<String>,
-    /// The client that a refresh token is for.
+    /// The client of a refresh token.
     #[serde(skip_serializing_if = "Option::is_none")]
     client_id: Option<String>,
     /// The installation that an access token acts for.
     #[serde(skip_serializing_if = "Option::is_none")]
     sub: Option<InstallationId>,
-    /// Who accepts an access token.
+    /// The audience of an access token.
     #[serde(skip_serializing_if = "Option::is_none")]
     aud: Option<&'static str>,
+    /// The issuer of the token.
     #[serde(skip_serializing_if = "Option::is_none")]
     iss: Option<String>,
-    /// Seconds since 1970.
+    /// When it was issued, in seconds since 1970.
     #[serde(skip_serializing_if = "Option::is_none")]
     iat: Option<i64>,
-    /// Seconds since 1970.
+    /// When it expires, in seconds since 1970.
     #[serde(skip_serializing_if = "Option::is_none")]
     exp: Option<i64>,
     /// The app of an access token.
     #[serde(skip_serializing_if = "Option::is_none")]
     app_id: Option<AppId>,
+    /// The installation that the token acts for.
     #[serde(skip_serializing_if = "Option::is_none")]
     installation_id: Option<InstallationId>,
+    /// The store that the token acts on.
     #[serde(skip_serializing_if = "Option::is_none")]
     store_id: Option<StoreId>,
 }
@@ -89,8 +93,9 @@ enum PresentedToken {
 
 /// `POST /v1/app-store/oauth/revoke` (`revokeToken`): Revoke a token of an app.
 ///
-/// 200 also for a token that is unknown or another client's, which stays as it is (RFC 7009 §2.2).
-/// Revoking a refresh token ends its grant (§2.1).
+/// Revoking an access token ends this token alone. Revoking a refresh token ends its grant: all access and
+/// refresh tokens that came from the same code (RFC 7009 §2.1). For an unknown token or another client's,
+/// nothing changes, and the response is 200 as well (§2.2).
 ///
 /// # Errors
 /// `invalid_request`, `invalid_client`, `unsupported_token_type`; `version_conflict` when the grant
@@ -110,9 +115,8 @@ pub async fn revoke(
 
 /// `POST /v1/app-store/oauth/introspect` (`introspectToken`): Introspect a token.
 ///
-/// Says what a token is, to the client it belongs to.
-///
-/// Of any other token it is only said that it is not active (RFC 7662 §2.2).
+/// A client checks whether one of its own tokens is active, and gets its scopes, installation, store and
+/// expiry. For any other token the response is only `active: false` (RFC 7662 §2.2).
 ///
 /// # Errors
 /// `invalid_request`, `invalid_client`, `unsupported_token_type`.

@@ -27,7 +27,7 @@ pub(crate) fn routes() -> Routes {
     Routes::default().post(canary::RECEIVER, Cost::READ, receive)
 }
 
-/// The dispatcher of webhooks, or whoever says so: the signature is judged with the body. It has a budget
+/// A sender of a webhook, whose signature is validated with the body. It has a budget
 /// of its own, so that a network's other calls do not keep the canary's deliveries out.
 #[derive(Debug, Clone)]
 pub(crate) struct CanaryCall {
@@ -67,9 +67,8 @@ gateway::inline_schema!([] CanaryEvent, "CanaryEvent", |_generator| {
 /// `POST /v1/operations/runtime/canary/deliveries` (`receiveCanaryDelivery`):
 /// Receive a webhook of the canary store.
 ///
-/// Takes an event of the canary store in, signed as every delivery is.
-///
-/// Failover drills send their events here; nobody else has the secret.
+/// The service delivers the events of failover drills to itself here. It checks the time and both signatures,
+/// and accepts each event once. Nobody else has the signing secret, so other requests are rejected.
 ///
 /// # Errors
 /// `signature_mismatch`.

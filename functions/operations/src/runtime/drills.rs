@@ -45,7 +45,7 @@ pub(crate) fn routes() -> Routes {
 
 /// `GET /v1/operations/runtime/failover-drills` (`listDrills`): List failover drills.
 ///
-/// Lists the drills of the last fourteen months, the newest first.
+/// The newest drill comes first. Drills are kept for 400 days.
 pub(crate) async fn list(
     _: Operator,
     State(app): State<App>,
@@ -55,13 +55,13 @@ pub(crate) async fn list(
     paging.answer_over(&app, &queries, |_| true, |drill: Drill| DrillView::from(&drill)).await
 }
 
-/// What ends a drill before its time.
+/// A condition that ends a drill early.
 #[request]
 #[derive(Debug, Clone)]
 pub(crate) struct StopConditionRequest {
-    /// What is looked at.
+    /// The metric that is compared.
     metric: StopMetric,
-    /// It is met above this.
+    /// The drill stops when the metric is above this number.
     above: Int<0, 1_000_000>,
 }
 
@@ -69,25 +69,27 @@ pub(crate) struct StopConditionRequest {
 #[request]
 #[derive(Debug, Clone)]
 pub(crate) struct DrillRequest {
-    /// What is made to fail.
+    /// The fault to inject.
     kind: DrillKind,
-    /// What is expected to happen.
+    /// What you expect to happen.
     hypothesis: Text<1, 1000>,
-    /// On which store: `canary`, and no other.
+    /// The store to run on: `canary`, the default, or its id. No other is accepted.
     target: Option<Text<1, 100>>,
-    /// How long the fault lasts, in seconds.
+    /// How long the fault lasts, in seconds: 1 to 300.
     duration_s: Int<1, MAX_DURATION_SECONDS>,
-    /// How much of what all stores share it may take; 10 at most, and unless said.
+    /// The share of the deployment's concurrent delivery attempts that the drill may use, in percent: 10 by
+    /// default and at most.
     blast_radius_percent: Option<Int<1, 100>>,
-    /// What ends it before its time.
+    /// Conditions that end the drill early, at most 10.
     stop_conditions: Option<AtMost<StopConditionRequest, MAX_STOP_CONDITIONS>>,
-    /// In how many seconds after the fault all is to be delivered.
+    /// Recovery time objective: all events must be delivered within this many seconds after the fault, 0 to
+    /// 3,600.
     rto_s: Int<0, MAX_RTO_SECONDS>,
-    /// How many events may be lost.
+    /// Recovery point objective: how many events may be lost, 0 to 1,000.
     rpo_events: Int<0, 1000>,
-    /// Only says what it would touch.
+    /// Return what the drill would affect, and start nothing.
     dry_run: Flag,
-    /// That it is meant; a drill is not run without it.
+    /// Must be `true` to start the drill; a dry run does not need it.
     confirm: Flag,
 }
 
@@ -122,32 +124,37 @@ pub(super) fn is_canary(target: Option<&Text<1, 100>>) -> bool {
     })
 }
 
-/// What a drill would touch.
+/// The preview of a drill.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct DrillPreview {
-    /// The canary, whether it was made yet or not.
+    /// The canary store, whether it exists yet or not.
     targets: Vec<TargetView>,
-    /// What the drill could take of what others use.
+    /// What the drill could affect beyond the canary store.
     blast_radius: BlastRadius,
-    /// Whether this deployment lets drills run.
+    /// Whether this deployment allows drills.
     drills_allowed: bool,
 }
 
-/// What a drill works on.
+/// The target of a drill.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "DrillTarget")]
 struct TargetView {
+    /// The canary store.
     store_id: StoreId,
+    /// Its webhook subscription.
     subscription_id: SubscriptionId,
-    /// Where its events are sent.
+    /// The URL that its events are posted to.
     receiver: String,
 }
 
 /// `POST /v1/operations/runtime/failover-drills` (`createDrill`): Start a failover drill.
 ///
-/// Injects a fault for the canary store, and measures how the service recovers from it.
+/// A drill injects a fault for the canary store and measures how the service recovers from it. It starts when
+/// this request has answered 202; poll `GET …/{id}` for its verdict. It needs `confirm: true` and an
+/// `Idempotency-Key`.
 ///
-/// With `dry_run` it only says what it would touch. One drill or load test runs at a time.
+/// With `dry_run`, 200 with what the drill would affect, and nothing is started. One drill or load test runs
+/// at a time, and no drill starts while an incident is unresolved.
 ///
 /// # Errors
 /// `blast_radius_exceeded`, when it would take more than was asked for, more than a tenth, or another
@@ -208,7 +215,8 @@ async fn find(app: &App, id: &DrillId) -> Result<Drill, Problem> {
 
 /// `GET /v1/operations/runtime/failover-drills/{id}` (`getDrill`): Get a failover drill.
 ///
-/// Shows a drill, with what was measured; as a page for who accepts `text/html` rather than JSON.
+/// It has the verdict, the measured recovery time, the lost events and the timeline. It is an HTML page if
+/// `Accept` prefers `text/html` to JSON.
 ///
 /// # Errors
 /// `not_found`.
@@ -225,9 +233,8 @@ pub(crate) async fn show(
 
 /// `POST /v1/operations/runtime/failover-drills/{id}/abort` (`abortDrill`): Abort a failover drill.
 ///
-/// Ends a drill and its fault at once.
-///
-/// What the fault held up is delivered as ever; it is measured no longer. That it was given up is stated.
+/// The drill and its fault end at once, without a verdict. Events that the fault held up are still delivered,
+/// but no longer measured. The abort is recorded as evidence.
 ///
 /// # Errors
 /// `not_found`; `invalid_state_transition` when it is over.

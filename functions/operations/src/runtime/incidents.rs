@@ -1,5 +1,5 @@
-//! Incidents: operators open them and lead them to their end, and so do the rules that are looked at each
-//! minute; a store's owner reads those that concern the store.
+//! Incidents: operators open and resolve them, and so do the rules that are evaluated each minute. A store
+//! reads those that concern it.
 
 use axum::extract::State;
 use gateway::app::App;
@@ -27,22 +27,22 @@ use reliability::{evidence, runs};
 /// Incidents of a month that an overview looks at, and those that it shows.
 const MOST_SHOWN: usize = 100;
 
-/// Which incidents.
+/// Filters of the list of incidents.
 #[request]
 #[derive(Debug)]
 pub(crate) struct IncidentsQuery {
-    /// Only those that have come so far.
+    /// Only incidents in this status.
     status: Option<IncidentStatus>,
-    /// Only those that are so bad.
+    /// Only incidents of this severity.
     severity: Option<Severity>,
-    /// Only those that were opened at or after this time.
+    /// Only incidents opened at or after this time.
     since: Option<Timestamp>,
 }
 
 /// `GET /v1/operations/runtime/incidents` (`listIncidents`): List incidents.
 ///
-/// Lists incidents, the newest first: to a store's owner those that concern the store, to an operator all of
-/// the last fourteen months, or those of a store that they name.
+/// The newest incident comes first. A store sees the incidents that concern it. An operator who names no
+/// store sees all incidents of the last 14 months.
 pub(crate) async fn list(
     caller: Overseer<ReadOperations>,
     State(app): State<App>,
@@ -80,10 +80,11 @@ pub(crate) async fn unresolved(app: &App) -> Result<Vec<Incident>, Problem> {
 
 /// `GET /v1/operations/runtime/incidents/{id}` (`getIncident`): Get an incident.
 ///
-/// The response has its timeline.
+/// It has its timeline and the actions that its status allows. A store sees the incidents that concern it
+/// only.
 ///
 /// # Errors
-/// `not_found`, also where it concerns somebody else.
+/// `not_found`, also for an incident of another store or of the platform.
 pub(crate) async fn show(
     caller: Overseer<ReadOperations>,
     State(app): State<App>,
@@ -100,15 +101,16 @@ pub(crate) async fn show(
 #[request]
 #[derive(Debug, Clone)]
 pub(crate) struct OpenIncidentRequest {
-    /// What it is called.
+    /// The title.
     title: Text<1, 200>,
-    /// How bad it is.
+    /// The severity.
     severity: Severity,
-    /// What of the platform it is about.
+    /// The affected components, at most 10.
     components: AtMost<Component, 10>,
-    /// What is known about it.
+    /// What is known so far. It becomes the first message of the timeline.
     description: Option<Text<1, 5_000>>,
-    /// The store that it concerns, whose owner is told; none where it is the platform's.
+    /// The store that it concerns: the store sees the incident and receives its events. Leave it out for an
+    /// incident of the platform.
     store_id: Option<StoreId>,
 }
 
@@ -125,7 +127,9 @@ impl Rules for OpenIncidentRequest {
 
 /// `POST /v1/operations/runtime/incidents` (`createIncident`): Open an incident.
 ///
-/// Its timeline begins with who opened it.
+/// The incident is `open`, and its timeline begins with the operator who opened it. It emits
+/// `incident.opened`. With `store_id`, that store sees the incident and receives its events. While an
+/// incident is unresolved, no failover drill starts.
 pub(crate) async fn open(
     _: Operator,
     State(app): State<App>,
@@ -156,25 +160,26 @@ fn actor() -> Option<String> {
     Context::current().map(|context| context.principal())
 }
 
-/// What is corrected of an incident; what is left out stays.
+/// Changes to an incident. A field that is left out stays.
 #[request]
 #[derive(Debug, Clone)]
 pub(crate) struct CorrectIncidentRequest {
-    /// What it is called.
+    /// The title.
     title: Option<Text<1, 200>>,
-    /// How bad it is.
+    /// The severity.
     severity: Option<Severity>,
-    /// What of the platform it is about.
+    /// The affected components, at most 10, in place of all before.
     components: Option<AtMost<Component, 10>>,
     /// What is known about it.
     description: Option<Text<1, 5_000>>,
-    /// Why it happened, and what keeps it from happening again.
+    /// The root cause analysis: why it happened, and what prevents a repetition.
     rca: Option<Text<1, 10_000>>,
 }
 
 /// `PATCH /v1/operations/runtime/incidents/{id}` (`updateIncident`): Update an incident.
 ///
-/// The change is recorded in its timeline.
+/// It corrects title, description, severity, components or `rca`, in any status. A change adds an entry to
+/// the timeline and emits `incident.updated`. A request that changes nothing adds no entry.
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`.
@@ -196,19 +201,20 @@ pub(crate) async fn correct(
     change::<Incident>(&app, &key::incident(&id), if_match, &INCIDENT_UPDATED, next).await
 }
 
-/// What is said about a step.
+/// A message about a change of status.
 #[request]
 #[derive(Debug, Clone)]
 pub(crate) struct StepRequest {
-    /// What the timeline says.
+    /// The message of the timeline's new entry.
     message: Option<Text<1, 2_000>>,
-    /// Why it happened, and what keeps it from happening again.
+    /// The root cause analysis: why it happened, and what prevents a repetition. By default, it stays.
     rca: Option<Text<1, 10_000>>,
 }
 
 /// `POST /v1/operations/runtime/incidents/{id}/acknowledge` (`acknowledgeIncident`): Acknowledge an incident.
 ///
-/// It says that somebody works on the incident.
+/// An operator works on the incident. Only an `open` incident can be acknowledged. It emits
+/// `incident.acknowledged`.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`, `precondition_failed`.
@@ -224,7 +230,8 @@ pub(crate) async fn acknowledge(
 
 /// `POST /v1/operations/runtime/incidents/{id}/mitigate` (`mitigateIncident`): Mark an incident as mitigated.
 ///
-/// It says that the incident does no more harm, while its cause may last.
+/// The incident does no harm any more, while its cause may last. It must be `open` or `acknowledged`. It
+/// emits `incident.mitigated`.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`, `precondition_failed`.
@@ -240,7 +247,8 @@ pub(crate) async fn mitigate(
 
 /// `POST /v1/operations/runtime/incidents/{id}/resolve` (`resolveIncident`): Resolve an incident.
 ///
-/// Where a rule opened it and is still broken, the next look opens another.
+/// The incident is over; it can be resolved from every status before. It is recorded as evidence, and emits
+/// `incident.resolved`. If a rule opened it and is still broken, a new incident is opened within a minute.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`, `precondition_failed`.
@@ -256,7 +264,8 @@ pub(crate) async fn resolve(
 
 /// `POST /v1/operations/runtime/incidents/{id}/close` (`closeIncident`): Close an incident.
 ///
-/// It says that the review of the incident is over.
+/// The review of the incident is complete. Only a `resolved` incident can be closed. It emits
+/// `incident.closed`.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`, `precondition_failed`.
@@ -299,18 +308,19 @@ async fn state(app: &App, incident: &Incident) {
     }
 }
 
-/// Something to say about an incident.
+/// An entry to add to a timeline.
 #[request]
 #[derive(Debug, Clone)]
 pub(crate) struct NoteRequest {
-    /// What the timeline says.
+    /// The message of the entry.
     message: Text<1, 2_000>,
 }
 
 /// `POST /v1/operations/runtime/incidents/{id}/timeline` (`createIncidentEntry`):
 /// Add an entry to an incident's timeline.
 ///
-/// Entries are never changed or removed.
+/// The entry has the time and the operator. The status of the incident stays. An entry is never changed. The
+/// timeline keeps its first entry and the latest 199. It emits `incident.updated`.
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`.

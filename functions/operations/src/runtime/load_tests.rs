@@ -25,7 +25,7 @@ use crate::page::{self, Shown};
 use super::ATTEMPTS;
 use super::drills::{hold, is_canary, release};
 
-/// Of a hundred requests, how many are checkouts, unless said.
+/// The default share of checkouts, in percent.
 const CHECKOUT_PERCENT: u64 = 10;
 
 pub(crate) fn routes() -> Routes {
@@ -38,7 +38,7 @@ pub(crate) fn routes() -> Routes {
 
 /// `GET /v1/operations/runtime/load-tests` (`listLoadTests`): List load tests.
 ///
-/// Lists the load tests of the last fourteen months, the newest first.
+/// The newest load test comes first. Load tests are kept for 400 days.
 pub(crate) async fn list(
     _: Operator,
     State(app): State<App>,
@@ -53,20 +53,21 @@ pub(crate) async fn list(
 #[request]
 #[derive(Debug)]
 pub(crate) struct LoadTestRequest {
-    /// On which store: `canary`, and no other.
+    /// The store to run on: `canary`, the default, or its id. No other is accepted.
     target: Option<Text<1, 100>>,
-    /// For how many seconds.
+    /// How long it runs, in seconds: 1 to 60.
     duration_s: Int<1, MAX_DURATION_SECONDS>,
-    /// Requests a second.
+    /// The number of requests a second, 1 to 200.
     requests_per_second: Int<1, MAX_RATE>,
-    /// Of a hundred requests, how many are checkouts; ten unless said. The others read the storefront.
+    /// The percentage of requests that are checkouts, 10 by default. The others read the storefront.
     checkout_percent: Option<Int<0, 100>>,
 }
 
 /// `POST /v1/operations/runtime/load-tests` (`createLoadTest`): Start a load test of the canary store.
 ///
-/// Asks the canary's storefront so many requests a second, as many shoppers do, and measures how they are
-/// answered.
+/// The service sends requests to the canary's storefront at the given rate, whatever the responses are. It
+/// measures status, latency and cost, for reads and checkouts separately. The test starts when this request
+/// has answered 202; poll `GET …/{id}` for its progress.
 ///
 /// One drill or load test runs at a time.
 ///
@@ -102,7 +103,8 @@ async fn find(app: &App, id: &LoadTestId) -> Result<LoadTest, Problem> {
 
 /// `GET /v1/operations/runtime/load-tests/{id}` (`getLoadTest`): Get a load test.
 ///
-/// Shows a load test, with what was measured so far; as a page for who accepts `text/html` rather than JSON.
+/// It has what was measured so far, for reads and checkouts separately. It is an HTML page if `Accept`
+/// prefers `text/html` to JSON.
 ///
 /// # Errors
 /// `not_found`.
@@ -119,7 +121,7 @@ pub(crate) async fn show(
 
 /// `POST /v1/operations/runtime/load-tests/{id}/abort` (`abortLoadTest`): Abort a load test.
 ///
-/// Ends a load test; what is under way is answered.
+/// No further requests are sent; requests under way are still answered. The abort is recorded as evidence.
 ///
 /// # Errors
 /// `not_found`; `invalid_state_transition` when it is over.

@@ -1,4 +1,4 @@
-//! How the platform is doing, or a store's webhooks.
+//! The state of the platform, or of a store's webhooks.
 
 use axum::extract::State;
 use futures_util::future::try_join4;
@@ -32,50 +32,53 @@ use crate::page::{self, Shown};
 /// Of a store's events the newest that are looked at for one that waits.
 const LOOKED_AT: usize = 100;
 
-/// How far back.
+/// The time that the numbers cover.
 #[request]
 #[derive(Debug)]
 pub(crate) struct OverviewQuery {
-    /// Five minutes, if left out.
+    /// `5m`, `1h` or `24h`; `5m` by default.
     window: Option<Window>,
 }
 
-/// How the platform is doing, or a store's webhooks.
+/// The state of the platform, or of a store's webhooks.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct RuntimeOverview {
-    /// How far the numbers go back.
+    /// The time that the numbers cover.
     pub(crate) window: Window,
-    /// When they begin: with a minute.
+    /// The start of that time, at a full minute.
     pub(crate) since: Timestamp,
-    /// When they were read.
+    /// When the numbers were read.
     pub(crate) measured_at: Timestamp,
-    /// The store whose numbers these are; none of the platform's.
+    /// The store that the numbers are about; `null` for the platform.
     pub(crate) store_id: Option<StoreId>,
+    /// Events that wait to be published.
     pub(crate) outbox: OutboxNumbers,
+    /// Webhook delivery attempts.
     pub(crate) deliveries: DeliveryNumbers,
-    /// What is not resolved, the newest first.
+    /// The incidents that are not resolved, the newest first.
     pub(crate) open_incidents: Vec<IncidentBrief>,
-    /// The store's last replay; none where it is the platform's numbers that are shown.
+    /// The store's last replay; `null` for the platform.
     pub(crate) last_replay: Option<RunBrief>,
-    /// What is the platform's: none where it is a store's numbers that are shown.
+    /// The numbers of the platform; `null` for a store.
     pub(crate) platform: Option<PlatformNumbers>,
 }
 
-/// Events on their way out.
+/// Events that wait to be published.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct OutboxNumbers {
-    /// For how long the oldest event that nobody has handed on has waited, in seconds; 0 when none waits.
+    /// How long the oldest pending event has waited, in seconds; 0 when none waits.
     pub(crate) lag_seconds: u64,
 }
 
-/// What is no store's.
+/// The numbers of the platform.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct PlatformNumbers {
+    /// The queues with their backlog.
     pub(crate) queues: Vec<QueueState>,
-    /// What each family answered, of what is written down: a process writes a minute down beside the first
-    /// request after it.
+    /// The requests of each family of routes. Numbers of the last minute may be missing: a process writes a
+    /// minute's numbers with its first request after that minute.
     pub(crate) families: Vec<FamilyNumbers>,
-    /// The window minute by minute, a day by quarters of an hour.
+    /// The numbers over time: a point a minute, for `24h` a point for every 15 minutes.
     pub(crate) series: Vec<Point>,
     /// The last failover drill.
     pub(crate) last_drill: Option<RunBrief>,
@@ -85,11 +88,12 @@ pub(crate) struct PlatformNumbers {
 
 /// `GET /v1/operations/runtime/overview` (`getOverview`): Get the state of the platform or a store.
 ///
-/// Shows how the platform is doing, or a store's webhooks.
+/// For a store, it shows how long its events wait, its delivery attempts, its unresolved incidents and its
+/// last replay. An operator who names no store sees the platform instead: also the queues, the requests of
+/// each family, and the last drill and load test.
 ///
-/// To an operator who names no store: queues, outbox, webhooks, what each family answered and how fast, what
-/// is not resolved, and what was tried last. To a store's owner, or about a store that an operator names: its
-/// own events, webhooks and incidents. As a page for who accepts `text/html` rather than JSON.
+/// The numbers cover the last five minutes by default. It is an HTML page if `Accept` prefers `text/html` to
+/// JSON.
 pub(crate) async fn show(
     caller: Overseer<ReadOperations>,
     State(app): State<App>,

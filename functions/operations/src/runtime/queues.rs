@@ -1,5 +1,4 @@
-//! The queues, as SQS tells of them, and what ended in their dead-letter queues. Operators' alone: messages
-//! are of all stores.
+//! The queues and their dead letters, as SQS reports them. For operators alone: messages are of all stores.
 
 use axum::extract::State;
 use gateway::app::App;
@@ -14,36 +13,36 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-/// Dead letters that are listed, unless others are asked for.
+/// The default number of dead letters that are listed.
 const LISTED: i64 = 20;
-/// Dead letters that are moved, and how many a second come up, unless others are asked for.
+/// The default number of dead letters that are moved, and of those that become visible in a second.
 const MOVED: i64 = 100;
 const RATE: i64 = 10;
-/// What is shown of a message that is no JSON.
+/// The characters that are shown of a message that is not JSON.
 const SHOWN: usize = 1_024;
 
-/// Every queue as it is now.
+/// The queues with their backlog.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct QueuesView {
-    /// In the order in which the documentation names them.
+    /// Every queue.
     queues: Vec<QueueState>,
-    /// When they were asked.
+    /// When the numbers were read.
     measured_at: Timestamp,
 }
 
-/// A queue as it is now.
+/// A queue with its backlog.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct QueueView {
     #[serde(flatten)]
     queue: QueueState,
-    /// When it was asked.
+    /// When the numbers were read.
     measured_at: Timestamp,
 }
 
 /// `GET /v1/operations/runtime/queues` (`listQueues`): List queues and their backlog.
 ///
-/// Shows every queue as it is now: how deep it is, how many of its messages are dead letters, and for how
-/// long the oldest work that it carries has been overdue.
+/// Each queue has its number of messages, its number of dead letters, and for how long the oldest work that
+/// it carries is overdue. SQS reports the numbers approximately.
 pub(crate) async fn list(_: Operator, State(app): State<App>) -> Result<Json<QueuesView>, Problem> {
     let queues = queues::all(&app).await?;
     Ok(Json::new(&QueuesView { queues, measured_at: app.clock.now() }))
@@ -51,7 +50,8 @@ pub(crate) async fn list(_: Operator, State(app): State<App>) -> Result<Json<Que
 
 /// `GET /v1/operations/runtime/queues/{name}` (`getQueue`): Get a queue and its backlog.
 ///
-/// The response has its depth, its dead letters and the age of its oldest work.
+/// It has its number of messages, its number of dead letters, and for how long the oldest work that it
+/// carries is overdue. The names are those of `GET /v1/operations/runtime/queues`.
 ///
 /// # Errors
 /// `not_found`.
@@ -64,37 +64,37 @@ pub(crate) async fn show(
     Ok(Json::new(&QueueView { queue, measured_at: app.clock.now() }))
 }
 
-/// How many.
+/// The length of the list.
 #[request]
 #[derive(Debug)]
 pub(crate) struct DeadLettersQuery {
-    /// At most so many; 20 if left out.
+    /// The most dead letters to return: 1 to 100, by default 20.
     limit: Option<Written<Int<1, 100>>>,
 }
 
-/// What ended in a dead-letter queue.
+/// Dead letters of a queue.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct DeadLetterList {
-    /// The queue that they were sent to.
+    /// The name of the queue that they were sent to.
     queue: &'static str,
     /// How many there are, approximately.
     total: u64,
-    /// Some of them, in no order: SQS has none.
+    /// Some of them, in no particular order.
     dead_letters: Vec<DeadLetterView>,
 }
 
 ground::view! {
     /// A message that was received five times and never deleted.
     DeadLetterView of letter: Letter {
-        /// Its id in SQS.
+        /// The id of the message in SQS.
         message_id: String = letter.id.clone(),
-        /// What it says: ids alone. Text where it is no JSON, cut to a kilobyte.
+        /// The message, which names the work by its ids. If it is not JSON, its first 1,024 characters.
         body: Value = body_of(&letter.body),
-        /// When it was sent first.
+        /// When it was sent.
         sent_at: Option<Timestamp>,
-        /// When it was received first.
+        /// When it was first received.
         first_received_at: Option<Timestamp>,
-        /// How often it was received, this look included.
+        /// How often it was received, including this request.
         receive_count: u64,
     }
 }
@@ -106,7 +106,8 @@ fn body_of(body: &str) -> Value {
 
 /// `GET /v1/operations/runtime/queues/{name}/dlq` (`listDeadLetters`): List dead letters of a queue.
 ///
-/// Each is received and given back, which counts as a receipt of it.
+/// The response has up to `limit` dead letters in no particular order, and their approximate total. Listing
+/// receives each message and returns it to the queue, which raises its `receive_count`.
 ///
 /// # Errors
 /// `not_found`.
@@ -126,37 +127,38 @@ pub(crate) async fn dead_letters(
     Ok(Json::new(&DeadLetterList { queue: queue.name, total, dead_letters }))
 }
 
-/// How many dead letters are sent again, and how fast.
+/// The number and the rate of dead letters to redrive.
 #[request]
 #[derive(Debug)]
 pub(crate) struct RedriveRequest {
-    /// At most so many; 100 if left out.
+    /// The most dead letters to move: 1 to 900, by default 100.
     max: Option<Int<1, 900>>,
-    /// How many come up a second; 10 if left out.
+    /// How many become visible in a second: 1 to 100, by default 10.
     rate: Option<Int<1, 100>>,
 }
 
-/// Dead letters on their way again.
+/// The result of a redrive.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "RedrivenMessages")]
 pub(crate) struct Redriven {
-    /// The queue that they were sent to, and are again.
+    /// The name of the queue that they were moved to.
     queue: &'static str,
     /// How many were moved.
     moved: usize,
-    /// How many come up a second.
+    /// How many become visible in a second.
     rate_per_second: i64,
-    /// When the last of them comes up.
+    /// When the last of them becomes visible.
     done_at: Timestamp,
-    /// How many are left, approximately.
+    /// How many dead letters are left, approximately.
     remaining: u64,
 }
 
 /// `POST /v1/operations/runtime/queues/{name}/dlq/redrive` (`redriveDeadLetters`):
 /// Redrive dead letters of a queue.
 ///
-/// They are on their queue when this answers, each with the delay that keeps the rate. One that is still not
-/// understood comes back. What a message stands for is done once, however often it comes.
+/// It moves up to `max` dead letters back to their queue, with delays that keep the rate. They have been
+/// moved when this request answers. The work of a message is done once, however often the message is
+/// received. A message that fails again becomes a dead letter again.
 ///
 /// # Errors
 /// `not_found`.

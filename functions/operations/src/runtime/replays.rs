@@ -1,5 +1,5 @@
-//! Replays: events that are sent again (docs/conventions.md §10). What is judged and counted here is sent by
-//! `functions/runner`.
+//! Replays: events that are sent again (docs/conventions.md §10). They are validated and counted here, and
+//! sent by `functions/runner`.
 
 use axum::extract::State;
 use commerce::audience::Audience;
@@ -36,34 +36,34 @@ use crate::range::{self, TimeRange};
 /// Deliveries that one request names.
 const MOST_NAMED: usize = 100;
 
-/// What to send again.
+/// A replay to create.
 #[request]
 #[derive(Debug)]
 pub(crate) struct ReplayRequest {
-    /// `delivery`: those of `delivery_ids`; `recover`: what has failed to reach `subscription_id`;
-    /// `missing`: events that a subscription takes and has no delivery of; `range`: all events that
-    /// subscriptions take.
+    /// `delivery`: the events of `delivery_ids`. `recover`: the failed deliveries of `subscription_id`.
+    /// `missing`: events that match a subscription now and have no delivery to it. `range`: all events that
+    /// match a subscription now.
     kind: ReplayKind,
-    /// The only subscription to send to.
+    /// The only subscription to send to. `recover` needs it; `delivery` does not accept it.
     subscription_id: Option<SubscriptionId>,
-    /// The only events to send.
+    /// The only event types to send; all by default. `delivery` does not accept it.
     event_types: Option<EventTypes>,
-    /// From this time on: when events happened; of `recover`, when deliveries were made. At most 14 days
-    /// before `until`.
+    /// The start of the range, at most 14 days before `until`. It is about when events happened; for
+    /// `recover`, about when deliveries were created. All kinds but `delivery` need it.
     since: Option<Timestamp>,
-    /// Up to this time; now, if left out.
+    /// The end of the range; now by default.
     until: Option<Timestamp>,
-    /// 1 to 100 deliveries, of `delivery` alone.
+    /// For `delivery` only: 1 to 100 deliveries whose events are sent again.
     delivery_ids: Option<AtMost<DeliveryId, MOST_NAMED>>,
-    /// Count and estimate, and send nothing.
+    /// Return the count and the estimate, and send nothing.
     dry_run: Flag,
-    /// The most deliveries to make; 10,000 if left out.
+    /// The most deliveries to create: 1 to 10,000, by default 10,000.
     max_count: Option<Int<1, 10_000>>,
-    /// First attempts to begin in a second, at most; 100 if left out.
+    /// The most first attempts begun in a second: 1 to 1,000, by default 100.
     rate_per_second: Option<Int<1, 1_000>>,
 }
 
-/// What each kind needs, and what it does not take.
+/// The fields that each kind needs, and those that it does not accept.
 fn fields_of(kind: ReplayKind) -> (&'static [&'static str], &'static [&'static str]) {
     match kind {
         ReplayKind::Delivery => {
@@ -102,36 +102,39 @@ impl Rules for ReplayRequest {
     }
 }
 
-/// What a replay would send.
+/// The result of a dry run of a replay.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct ReplayPlan {
-    /// `true`.
+    /// Always `true`.
     dry_run: bool,
-    /// What would be sent again.
+    /// The kind of replay.
     kind: ReplayKind,
-    /// Deliveries that would be made.
+    /// The deliveries that would be created.
     matched: u64,
-    /// Whether there is more than `max_count`, or than was counted.
+    /// Whether there are more than `max_count`, or more than were counted.
     has_more: bool,
-    /// What would not be sent, and why.
+    /// The deliveries that would be skipped, by reason.
     skipped: Skipped,
-    /// What it would take.
+    /// The cost and duration that it would have.
     estimate: Estimate,
 }
 
-/// What would be sent, or what is being sent.
+/// The plan of a dry run, or the replay that was begun.
 type ReplayReply = Either<Json<ReplayPlan>, Accepted<ReplayView>>;
 
 /// `POST /v1/operations/runtime/replays` (`createReplay`): Create a replay of events.
 ///
-/// Sends events again: the same events, under their own ids, by new deliveries with `X-Service-Replay-Id`.
+/// A replay sends events again, with the same body and event id, by new deliveries with
+/// `X-Service-Replay-Id`. `kind` selects the events. A delivery that is still retried ends as `cancelled` when
+/// it is replayed. An app replays to its own subscriptions only. A store has one replay at a time.
 ///
-/// With `dry_run`, 200 with what would be sent and what that takes, and nothing is written. An app sends to
-/// its own subscriptions alone.
+/// It runs after this request has answered 202; poll `GET …/{id}` or wait for `replay.finished`. With
+/// `dry_run`, 200 with the count and the estimate, and nothing is written.
 ///
 /// # Errors
 /// `not_found` of the subscription; `insufficient_scope` for events that the caller cannot read;
-/// `invalid_state_transition` while it is off; `replay_running`: a store has one at a time; `unknown_delivery`, `range_too_wide` as faults of their fields.
+/// `invalid_state_transition` while the subscription is not enabled; `replay_running`: a store has one at a
+/// time; `unknown_delivery`, `range_too_wide` as faults of their fields.
 pub(crate) async fn create(
     caller: OverseenStore<WriteOperations>,
     State(app): State<App>,
@@ -233,21 +236,19 @@ async fn write(app: &App, replay: Replay, now: Timestamp) -> Result<Accepted<Rep
     Ok(answer)
 }
 
-/// Which replays.
+/// Filters of the list of replays.
 #[request]
 #[derive(Debug)]
 pub(crate) struct ReplaysQuery {
-    /// Only those in this state.
+    /// Only replays in this status.
     status: Option<ReplayStatus>,
-    /// Only those of this kind.
+    /// Only replays of this kind.
     kind: Option<ReplayKind>,
 }
 
 /// `GET /v1/operations/runtime/replays` (`listReplays`): List replays of a store.
 ///
-/// Lists the store's replays, the newest first.
-///
-/// An app sees those that it asked for.
+/// The newest replay comes first. An app sees the replays that it created only. Replays are kept for 90 days.
 pub(crate) async fn list(
     caller: OverseenStore<ReadOperations>,
     State(app): State<App>,
@@ -282,7 +283,8 @@ async fn find<S: Required>(
 
 /// `GET /v1/operations/runtime/replays/{id}` (`getReplay`): Get a replay and its progress.
 ///
-/// The response counts what was found, sent and skipped.
+/// `progress` counts the deliveries that were created, succeeded and failed. `skipped` counts what was not
+/// sent, by reason.
 ///
 /// # Errors
 /// `not_found`, also for another app's.
@@ -297,8 +299,8 @@ pub(crate) async fn show(
 
 /// `POST /v1/operations/runtime/replays/{id}/cancel` (`cancelReplay`): Cancel a replay.
 ///
-/// No more deliveries are made; what was made, at most what ten seconds send, goes on. That it was given up
-/// is stated.
+/// No more deliveries are created. Those that exist already are still attempted: those of about ten seconds
+/// at most. The cancellation is recorded as evidence and emits `replay.finished`.
 ///
 /// # Errors
 /// `not_found`; `invalid_state_transition` when it is over.

@@ -262,23 +262,23 @@ impl Delivery {
 }
 
 ground::view! {
-    /// An attempt as its owner sees it.
+    /// An attempt of a delivery.
     AttemptView of attempt: DeliveryAttempt {
-        /// Its number, from 1.
+        /// The number of the attempt, from 1.
         number: u32,
-        /// Where it went.
+        /// The URL that was posted to, or the URL of the queue.
         url: String,
         /// When it began.
         started_at: Timestamp,
         /// How long it took, in milliseconds.
         duration_ms: u64,
-        /// The answer's status.
+        /// The HTTP status of the response; `null` without a response.
         status_code: Option<u16>,
-        /// The class of the failure.
+        /// The class of the failure, like `timeout`; `null` on success.
         error: Option<String>,
-        /// The first 16 KB of the answer's body.
+        /// The first 16 KiB of the response body.
         response_body: Option<String>,
-        /// Whether there was more.
+        /// Whether the response body was longer.
         response_truncated: bool,
     }
 }

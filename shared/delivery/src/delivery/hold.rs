@@ -20,13 +20,13 @@ gateway::words! {
     /// What a delivery waits for besides its time.
     #[schemars(rename = "DeliveryHold")]
     Hold {
-        /// Its receiver failed so often that its circuit is open.
+        /// The circuit of its receiver is open, because many attempts failed.
         Circuit = "circuit",
-        /// As many attempts for its store, or at its receiver's host, as there may be at once.
+        /// The limit of concurrent attempts, of its store or at its receiver's host, is reached.
         Concurrency = "concurrency",
-        /// An earlier delivery about the same entity, which has not ended.
+        /// An earlier delivery about the same entity has not ended.
         Entity = "entity",
-        /// Its turn at the subscription's rate.
+        /// The rate limit of its subscription.
         Rate = "rate",
     }
 }

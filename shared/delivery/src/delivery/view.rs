@@ -6,49 +6,49 @@ use ground::id::{DeliveryId, EventId, ReplayId, SubscriptionId};
 use super::{Delivery, DeliveryStatus, Hold};
 
 ground::view! {
-    /// A delivery as its owner sees it.
+    /// A delivery of an event to a subscription.
     DeliveryView of delivery: Delivery {
         /// The id.
         id: DeliveryId,
-        /// The event.
+        /// The event that is delivered.
         event_id: EventId,
-        /// The event's name.
+        /// The event type, like `order.created`.
         event_type: String,
-        /// The subscription.
+        /// The subscription that receives it.
         subscription_id: SubscriptionId,
-        /// Where it is in its life.
+        /// The status of the delivery.
         status: DeliveryStatus,
-        /// Attempts begun.
+        /// The number of attempts begun.
         attempts: u32 = delivery.attempt,
-        /// When the next attempt is to be made.
+        /// When the next attempt is due; `null` when none is.
         next_attempt_at: Option<Timestamp>,
         /// What it waits for besides its time: `circuit`, `concurrency`, `entity` or `rate`.
         held_by: Option<Hold>,
-        /// When it was attempted last.
+        /// When the last attempt began.
         last_attempt_at: Option<Timestamp>,
-        /// The last answer's status.
+        /// The HTTP status of the last response; `null` without a response.
         last_status_code: Option<u16>,
-        /// The last failure's class, or why it ended.
+        /// The class of the last failure, or the reason why the delivery ended.
         last_error: Option<String>,
         /// How long the last attempt took, in milliseconds.
         last_duration_ms: Option<u64>,
-        /// The replay that made it.
+        /// The replay that created it.
         replay_id: Option<ReplayId>,
-        /// The delivery that it repeats.
+        /// The earlier delivery whose event it sends again.
         redelivery_of: Option<DeliveryId>,
-        /// The delivery that a replay made in its place, after it ended without success.
+        /// The delivery that a replay created in place of this one, which had not succeeded.
         replayed_by: Option<DeliveryId>,
-        /// Whether it is a test.
+        /// Whether it is a test event.
         test: bool,
-        /// Whether the payload was removed.
+        /// Whether its payload was removed.
         payload_expunged: bool = delivery.expunged_at.is_some(),
-        /// What its owner can do now.
+        /// The actions that its status allows: `redeliver`, `expunge`.
         allowed_actions: Vec<&'static str> = delivery.allowed_actions(),
-        /// When it was made.
+        /// When it was created.
         created_at: Timestamp,
-        /// When it changed last.
+        /// When it last changed.
         updated_at: Timestamp,
-        /// What `If-Match` takes.
+        /// Incremented by each change.
         version: u64,
     }
 }

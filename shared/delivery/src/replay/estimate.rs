@@ -1,21 +1,21 @@
-//! What a replay takes, before it is begun.
+//! The estimated cost and duration of a replay.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::ReplayKind;
 
-/// What a replay takes.
+/// The estimated cost and duration of a replay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "ReplayEstimate")]
 pub struct Estimate {
-    /// What it costs the platform, when every first attempt succeeds (docs/costs.md §1).
+    /// The cost for the platform if every first attempt succeeds (docs/costs.md §1).
     pub cost: EstimatedCost,
-    /// How long it takes to begin all first attempts.
+    /// How long it takes to begin all first attempts, in seconds.
     pub seconds: u64,
 }
 
-/// What a replay costs.
+/// The estimated cost of a replay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct EstimatedCost {
     /// Read units of the table.
@@ -24,7 +24,7 @@ pub struct EstimatedCost {
     pub write_units: u64,
     /// Requests to the queue.
     pub queue_requests: u64,
-    /// All of it with the functions' time, at list prices, in millionths of a US dollar.
+    /// The total with the functions' time, at list prices, in millionths of a US dollar.
     pub usd_micros: u64,
 }
 

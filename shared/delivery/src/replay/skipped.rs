@@ -3,17 +3,17 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What is not sent again, and why.
+/// The numbers of deliveries that a replay skips, by reason.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "SkippedDeliveries")]
 pub struct Skipped {
-    /// Its payload was removed.
+    /// The payload was removed.
     pub payload_expunged: u64,
-    /// Its event is no longer kept.
+    /// The event is no longer stored.
     pub expired: u64,
-    /// It is being attempted, or about to be.
+    /// The delivery is pending or being attempted.
     pub in_flight: u64,
-    /// Its subscription is off or gone, or may not be told of it any more.
+    /// The subscription is disabled, deleted or may not receive the event any more; or it was a test event.
     pub not_deliverable: u64,
 }
 

@@ -17,18 +17,18 @@ ground::topics! {
         "A replay is over: it has sent what it was to send, or was cancelled.";
 }
 
-/// How far a replay has come, in deliveries.
+/// The progress of a replay, in deliveries.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ReplayProgress {
-    /// Made, and on their way or there.
+    /// Deliveries that were created.
     pub sent: u64,
-    /// Taken by their receivers, as far as it was looked.
+    /// Deliveries that succeeded, as counted last.
     pub succeeded: u64,
-    /// Ended without success.
+    /// Deliveries that ended without success, as counted last.
     pub failed: u64,
-    /// Not ended yet, or not looked at; of a replay that is over, still retried by themselves.
+    /// Deliveries that have not ended, or were not counted yet. After the replay they are still retried.
     pub unfinished: u64,
-    /// The last of what was looked through: its time and its id.
+    /// The time and the id of the last event or delivery that it processed.
     pub cursor: Option<String>,
 }
 
@@ -39,45 +39,45 @@ ground::view! {
         id: ReplayId,
         /// What is sent again.
         kind: ReplayKind,
-        /// Where it is in its life.
+        /// The status of the replay.
         status: ReplayStatus,
-        /// Why it ended before its end, unless its owner gave it up.
+        /// Why it ended early, unless it was cancelled by request.
         status_reason: Option<EndReason>,
-        /// The only subscription that is sent to.
+        /// The only subscription that it sends to; `null` for all.
         subscription_id: Option<SubscriptionId>,
-        /// The only events that are sent: names, `noun.*` or `*`; all, if none is named.
+        /// The only event types that it sends: names, `noun.*` or `*`. Empty for all.
         event_types: Vec<String>,
-        /// From this time on.
+        /// The start of the range.
         since: Option<Timestamp> = replay.range.map(|range| range.since),
-        /// Up to this time.
+        /// The end of the range.
         until: Option<Timestamp> = replay.range.map(|range| range.until),
-        /// The most deliveries that it makes.
+        /// The most deliveries that it creates.
         max_count: u64,
-        /// First attempts that are begun in a second, at most.
+        /// The most first attempts begun in a second.
         rate_per_second: u32,
-        /// Deliveries to be made, as they were counted; once all are made, how many there are.
+        /// The deliveries to create, as counted before it began. Once all are created, their exact number.
         matched: u64,
-        /// Whether there is more than `max_count`, or was more than could be counted ahead.
+        /// Whether there are more than `max_count`, or more than could be counted before it began.
         has_more: bool,
-        /// What is not sent again, and why.
+        /// The deliveries that were skipped, by reason.
         skipped: Skipped,
-        /// How far it has come.
+        /// The deliveries that were created, and their outcomes.
         progress: ReplayProgress = replay.progress(),
-        /// What it takes.
+        /// The estimated cost and duration.
         estimate: Estimate = replay.estimate(),
-        /// Who began it.
+        /// The merchant or app that created it: `mer_…` or `app_…`.
         created_by: String,
-        /// When its first step was taken.
+        /// When it began to create deliveries.
         started_at: Option<Timestamp>,
         /// When it ended.
         finished_at: Option<Timestamp>,
-        /// What can be done with it now.
+        /// The actions that its status allows: `cancel`.
         allowed_actions: Vec<&'static str> = replay.allowed_actions(),
-        /// When it was asked for.
+        /// When it was created.
         created_at: Timestamp,
-        /// When it changed last.
+        /// When it last changed.
         updated_at: Timestamp,
-        /// Counts its changes.
+        /// Incremented by each change.
         version: u64,
     }
 }

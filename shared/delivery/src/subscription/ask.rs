@@ -12,7 +12,8 @@ const MAX_HEADERS: usize = 10;
 /// The longest value of a custom header.
 const MAX_HEADER_VALUE: usize = 1_024;
 
-/// Up to 10 headers that are sent along, by lower-case name.
+/// Up to 10 headers that are sent with every event, by lower-case name. A value is 1 to 1,024 visible ASCII
+/// characters. Names that the service sets itself are rejected.
 #[derive(Debug, Clone, Default, PartialEq, Eq, JsonSchema)]
 pub struct CustomHeaders(pub BTreeMap<String, String>);
 

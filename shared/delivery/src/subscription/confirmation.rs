@@ -47,14 +47,14 @@ pub struct Confirmation {
     pub then: SubscriptionStatus,
 }
 
-/// How far the proof of a queue's ownership is.
+/// The state of the confirmation of a queue.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ConfirmationView {
-    /// When the challenge was sent.
+    /// When the last challenge was sent.
     pub sent_at: Timestamp,
-    /// Until when its token is taken.
+    /// When its token expires.
     pub expires_at: Timestamp,
-    /// When it came back.
+    /// When the queue was confirmed; `null` before.
     pub confirmed_at: Option<Timestamp>,
 }
 

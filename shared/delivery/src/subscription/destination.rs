@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::{Confirmation, Subscription, SubscriptionStatus};
 
 gateway::words! {
-    /// Of what kind the place is that events go to.
+    /// The type of a destination.
     #[derive(Default)]
     DestinationKind {
         /// A URL that is posted to.
@@ -18,7 +18,7 @@ gateway::words! {
     }
 }
 
-/// Where events go, as its owner sees it.
+/// The destination of a subscription's events.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub enum DestinationView {

@@ -29,13 +29,13 @@ const HOPELESS_AFTER: Duration = HOUR.saturating_mul(120);
 const HOPELESS_EXHAUSTED: u32 = 20;
 
 gateway::words! {
-    /// How well events arrive, in a word.
+    /// The health of a receiver.
     HealthWord {
-        /// They do.
+        /// No attempt failed since the last success, or since it was last enabled.
         Healthy = "healthy",
         /// The last attempt failed.
         Failing = "failing",
-        /// So many failed that deliveries wait.
+        /// Ten or more attempts in a row failed, and deliveries wait.
         CircuitOpen = "circuit_open",
     }
 }

@@ -24,77 +24,77 @@ ground::topics! {
 const MASK: &str = "***";
 
 ground::view! {
-    /// A subscription as its owner sees it.
+    /// A webhook subscription.
     SubscriptionView of (subscription: Subscription, now: Timestamp) {
         /// The id.
         id: SubscriptionId,
-        /// Where events go: the URL that is posted to, or the queue's.
+        /// The URL that events are posted to, or the URL of the queue.
         url: String,
-        /// The same with its kind.
+        /// The same destination with its type.
         destination: DestinationView = DestinationView::from(subscription),
-        /// Of a queue: how far the proof is that it is its owner's.
+        /// For a queue: whether it was confirmed.
         confirmation: Option<ConfirmationView> = subscription
                 .confirmation
                 .as_ref()
                 .map(ConfirmationView::from),
-        /// What it is for.
+        /// A note by its creator: what it is for.
         description: Option<String>,
-        /// Which events.
+        /// The event types that it receives: names, `noun.*` or `*`.
         event_types: Vec<String>,
-        /// What their payload has to say: `JSONPath` (RFC 9535) and condition.
+        /// Conditions that the payload must meet, by `JSONPath` (RFC 9535).
         filter: Option<Value> = subscription.filter.as_ref().map(PayloadFilter::shown),
-        /// In which order they are attempted.
+        /// The order in which events are delivered.
         ordering: Ordering,
-        /// Attempts that are begun in any second, at most.
+        /// The most attempts begun in a second; `null` for no limit.
         max_rate_per_second: Option<u32>,
-        /// Custom headers; their values are not shown.
+        /// The custom headers by name; their values are shown as `***`.
         headers: BTreeMap<String, &'static str> = subscription.masked_headers(),
-        /// Whether it takes events.
+        /// Whether it receives events.
         status: SubscriptionStatus,
-        /// Why the service switched it off.
+        /// Why the service disabled it.
         disabled_reason: Option<DisabledReason>,
-        /// How well events arrive.
+        /// The health of the receiver.
         health: HealthWord = subscription.health.word(),
-        /// Who made it: `mer_…` or `app_…`.
+        /// The merchant or app that created it: `mer_…` or `app_…`.
         created_by: String,
-        /// What deliveries report.
+        /// The failure counts of the receiver.
         stats: Stats = Stats::from(subscription),
-        /// The end of the secret, to tell it by.
+        /// The last characters of the signing secret, to recognize it.
         secret_hint: Option<String>,
-        /// Present while two secrets sign.
+        /// The rotation of the signing secret, while both secrets sign.
         rotation: Option<RotationView> = subscription
                 .live_rotation(now)
                 .map(|rotation| RotationView { expires_at: rotation.expires_at }),
-        /// What its owner can do now.
+        /// The actions that its status allows.
         allowed_actions: Vec<&'static str> = subscription.allowed_actions(),
-        /// When it was made.
+        /// When it was created.
         created_at: Timestamp,
-        /// When it was changed last.
+        /// When it last changed.
         updated_at: Timestamp,
-        /// What `If-Match` takes.
+        /// The version, for `If-Match`.
         version: u64,
     }
 }
 
-/// What deliveries report.
+/// The failure counts of a receiver.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Stats {
-    /// When an attempt succeeded last, within five minutes.
+    /// When an attempt last succeeded. It may be up to five minutes older than the last success.
     pub last_success_at: Option<Timestamp>,
-    /// When an attempt failed last.
+    /// When an attempt last failed.
     pub last_failure_at: Option<Timestamp>,
-    /// Attempts that failed since one succeeded.
+    /// The number of attempts that failed since the last success.
     pub consecutive_failures: u32,
-    /// Deliveries given up since one succeeded.
+    /// The number of deliveries that were exhausted since the last success.
     pub exhausted_since_success: u32,
-    /// Until when deliveries wait, when so many failed.
+    /// Deliveries wait until this time, because the circuit is open; `null` when it is closed.
     pub circuit_open_until: Option<Timestamp>,
 }
 
-/// A rotation in progress.
+/// A rotation of the signing secret.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct RotationView {
-    /// Until when the old secret signs too.
+    /// The old secret signs as well until this time.
     pub expires_at: Timestamp,
 }
 

@@ -33,16 +33,16 @@ impl From<Histogram> for Vec<(u32, u64)> {
     }
 }
 
-/// What is said of durations, in their unit: each percentile is the end of the bucket that it falls into.
+/// Percentiles of durations, in their unit. Each is the end of the bucket that it falls into.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
 )]
 pub struct Percentiles {
-    /// Half of them took at most this long; none of nothing.
+    /// The median; `null` without durations.
     pub p50: Option<u64>,
-    /// 95 of 100 did.
+    /// The 95th percentile.
     pub p95: Option<u64>,
-    /// 99 of 100 did.
+    /// The 99th percentile.
     pub p99: Option<u64>,
 }
 

@@ -6,15 +6,15 @@ use gateway::problem::{Code, Problem};
 use super::Event;
 
 gateway::words! {
-    /// How far an event has come on its way out.
+    /// The status of an event in the outbox.
     OutboxState {
-        /// Not yet turned into deliveries.
+        /// It was not turned into deliveries yet.
         Pending = "pending",
-        /// Turned into deliveries.
+        /// It was turned into deliveries.
         Published = "published",
-        /// Could not be turned into deliveries; requeue or discard it.
+        /// It could not be turned into deliveries: requeue or discard it.
         Failed = "failed",
-        /// Given up by its owner.
+        /// It was discarded by request.
         Discarded = "discarded",
     }
 }

@@ -12,20 +12,20 @@ use serde::{Deserialize, Serialize};
 
 use super::CommerceApp;
 
-/// What an operator reviews of an app itself, and a merchant relies on.
+/// The reviewed configuration of an app.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "AppConfiguration")]
 pub struct Configuration {
-    /// Where it runs: its own origin.
+    /// The URL at which the app runs.
     pub app_url: WebUrl,
-    /// Where merchants may be sent back to.
+    /// The redirect URIs of authorizations.
     pub redirect_uris: Vec<String>,
-    /// What it may ask for.
+    /// The scopes that the app may request.
     #[schemars(with = "Vec<String>")]
     pub scopes: Scopes,
-    /// Whether it runs inside the admin.
+    /// Whether the app runs inside the admin.
     pub embedded: bool,
-    /// Whether authorization needs PKCE.
+    /// Whether authorizations must use PKCE.
     pub require_pkce: bool,
 }
 

@@ -10,15 +10,15 @@ use serde::{Deserialize, Serialize};
 
 use super::{AppStatus, CommerceApp, is_loopback};
 
-/// That operators have stopped an app.
+/// The suspension of an app by an operator.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "AppSuspension")]
 pub struct Suspension {
-    /// Why, in their words.
+    /// The reason, in the operator's words.
     pub reason: String,
-    /// Since when.
+    /// When it was suspended.
     pub suspended_at: Timestamp,
-    /// Where it was in its life, and is again when it is resumed.
+    /// The status before, to which the app returns when it is resumed.
     pub status_before: AppStatus,
 }
 

@@ -37,47 +37,47 @@ ground::view! {
         name: String,
         /// The readable name in URLs.
         slug: Handle,
-        /// Where it runs: its own origin.
+        /// The URL at which the app runs.
         app_url: WebUrl,
-        /// Where merchants may be sent back to.
+        /// The redirect URIs of authorizations.
         redirect_uris: Vec<String>,
-        /// What it may ask for.
+        /// The scopes that the app may request.
         scopes: Vec<String> = app.scopes.to_vec(),
-        /// Whether it runs inside the admin.
+        /// Whether the app runs inside the admin.
         embedded: bool,
-        /// Where events about it go.
+        /// The URL that `app.*` events about the app are posted to.
         webhook_url: Option<String>,
         /// The OAuth client id.
         client_id: String,
-        /// Whether it can keep a secret.
+        /// Whether the app can keep a client secret.
         confidential: bool,
-        /// Whether authorization needs PKCE.
+        /// Whether authorizations must use PKCE.
         require_pkce: bool,
-        /// Where it is in its life.
+        /// The status.
         status: AppStatus,
-        /// What its developer wants it to be once that is reviewed; none when that is what it is.
+        /// The configuration that the next submission proposes; `null` if it is the one in force.
         proposed: Option<Configuration>,
-        /// Why operators have stopped it, while they have.
+        /// The suspension by an operator; `null` if the app is not suspended.
         suspension: Option<Suspension>,
-        /// What the catalogue says.
+        /// The listing of the catalogue; `null` before the first approval.
         listing: Option<Listing>,
-        /// The version that is approved.
+        /// The version that was approved last.
         approved_version: Option<String>,
-        /// The submission that operators are looking at.
+        /// The submission that waits for a decision.
         open_submission_id: Option<SubmissionId>,
         /// When it last entered the catalogue.
         published_at: Option<Timestamp>,
-        /// What reviews say.
+        /// The average rating and the number of reviews.
         rating: Rating = app.rating(),
-        /// Stores it is active on.
+        /// The number of stores that it is active on.
         active_installs: u64,
-        /// What its developer can do now.
+        /// The developer's actions that its status allows.
         allowed_actions: Vec<&'static str> = app.allowed_actions(),
-        /// When it was made.
+        /// When it was created.
         created_at: Timestamp,
-        /// When it was changed last; installs and reviews are not changes of the app.
+        /// When it last changed. Installations and reviews do not change the app.
         updated_at: Timestamp,
-        /// What `If-Match` takes.
+        /// The version, for `If-Match`.
         version: u64,
     }
 }

@@ -26,7 +26,7 @@ ground::topics! {
         "A merchant removed an app from a store; its tokens are dead.";
 }
 
-/// A token was issued; never the token itself.
+/// The data of an issued token, without the token.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct TokenIssued {
     /// The installation.
@@ -35,11 +35,11 @@ pub struct TokenIssued {
     pub app_id: AppId,
     /// The store.
     pub store_id: StoreId,
-    /// How it was granted: `authorization_code`, `refresh_token`, `token_exchange`.
+    /// The grant type: `authorization_code`, `refresh_token` or `token_exchange`.
     pub grant_type: String,
-    /// What it may do.
+    /// The scopes of the token.
     pub scopes: Vec<String>,
-    /// When it ends.
+    /// When the token expires.
     pub expires_at: Timestamp,
 }
 

@@ -8,26 +8,26 @@ use super::Proposal;
 use crate::app::{AppClient, CommerceApp, is_loopback};
 
 gateway::words! {
-    /// What a check says.
+    /// The verdict of a check.
     #[schemars(rename = "CheckVerdict")]
     Verdict {
-        /// All is well.
+        /// The check passed.
         Pass = "pass",
-        /// It may pass; the operator will ask.
+        /// The check found something that the operator will look into.
         Warn = "warn",
-        /// It cannot be submitted so.
+        /// The check failed, and the version cannot be submitted.
         Fail = "fail",
     }
 }
 
-/// One automatic check.
+/// The result of an automatic check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SubmissionCheck {
-    /// What was checked.
+    /// The name of the check, like `version_is_greater`.
     pub check: String,
-    /// What it says.
+    /// The verdict.
     pub verdict: Verdict,
-    /// Why, in one sentence.
+    /// The reason, in one sentence.
     pub detail: String,
 }
 

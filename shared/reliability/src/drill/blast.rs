@@ -16,18 +16,18 @@ pub const MAX_BLAST_RADIUS_PERCENT: u64 = 10;
 /// Attempts that the workers of a deployment make at once: five of a batch, a hundred batches.
 const ATTEMPTS_AT_ONCE: u64 = 500;
 
-/// What a drill can touch.
+/// What a drill can affect.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct BlastRadius {
-    /// Whose writes, messages and deliveries: the canary's alone.
+    /// The stores whose writes, messages and deliveries can fail: the canary store alone.
     pub stores: Vec<StoreId>,
-    /// Where the fault is.
+    /// The component in which the fault is injected.
     pub component: &'static str,
-    /// Events that the drill makes at most.
+    /// The most events that the drill creates.
     pub events: u64,
-    /// Attempts that they hold at once at most.
+    /// The most concurrent delivery attempts that it makes.
     pub attempts_at_once: u64,
-    /// The share of the attempts that are made at once for all stores, rounded up.
+    /// Their share of the deployment's concurrent delivery attempts, in percent, rounded up.
     pub percent: u64,
 }
 

@@ -1,4 +1,4 @@
-//! A drill as operators see it.
+//! Drills in responses.
 
 use gateway::clock::Timestamp;
 use ground::id::{DrillId, MerchantId, StoreId};
@@ -10,19 +10,19 @@ use super::{Beat, Drill, DrillKind, DrillStatus, StopCondition, TimelineEntry, V
 /// The numbers of a drill's events.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct EventCounts {
-    /// Acknowledged.
+    /// Events that were written and acknowledged.
     pub made: u64,
-    /// Delivered.
+    /// Events that were delivered.
     pub delivered: u64,
-    /// Taken in by the canary's receiver, which checks their signatures.
+    /// Events that the canary's receiver accepted after it checked their signatures.
     pub received: u64,
-    /// Acknowledged, and never to be delivered.
+    /// Events that were acknowledged and will never be delivered.
     pub lost: u64,
-    /// Not yet delivered.
+    /// Events that are neither delivered nor lost yet.
     pub on_their_way: u64,
-    /// Attempts that failed.
+    /// Delivery attempts that failed.
     pub failed_attempts: u64,
-    /// Writes that were refused, whose events were never acknowledged.
+    /// Writes that were rejected, whose events were never acknowledged.
     pub refused_writes: u64,
 }
 
@@ -45,37 +45,37 @@ impl From<&Drill> for EventCounts {
 }
 
 ground::view! {
-    /// A drill as operators see it.
+    /// A failover drill.
     DrillView of drill: Drill {
         /// The id.
         id: DrillId,
-        /// What is made to fail.
+        /// The fault that is injected.
         kind: DrillKind,
-        /// What is expected to happen.
+        /// What the operator expects to happen.
         hypothesis: String,
-        /// On which store: the canary.
+        /// The canary store.
         target: StoreId,
         /// How long the fault lasts, in seconds.
         duration_s: u64,
-        /// How much of what all stores share it may take.
+        /// The share of the deployment's concurrent delivery attempts that it may use, in percent.
         blast_radius_percent: u64,
-        /// What ends it before its time.
+        /// The conditions that end it early.
         stop_conditions: Vec<StopCondition>,
-        /// In how many seconds after the fault all is to be delivered.
+        /// Recovery time objective: the seconds after the fault within which all events must be delivered.
         rto_s: u64,
-        /// How many events may be lost.
+        /// Recovery point objective: how many events may be lost.
         rpo_events: u64,
-        /// Who asked for it.
+        /// The operator who created it.
         requested_by: MerchantId,
-        /// Where it is.
+        /// The status.
         status: DrillStatus,
-        /// How it ended.
+        /// The verdict; `null` until it is completed or stopped.
         verdict: Option<Verdict>,
-        /// Why it ended before its time.
+        /// Why it ended early.
         stop_reason: Option<String>,
-        /// Seconds from the end of the fault until all was delivered.
+        /// The seconds from the end of the fault until all events were delivered; `null` if they were not.
         observed_rto_s: Option<u64> = drill.observed_rto_s(),
-        /// Events that were acknowledged and are lost.
+        /// The number of events that were acknowledged and will never be delivered.
         lost_events: u64 = drill.lost_events(),
         /// The numbers of its events.
         events: EventCounts = EventCounts::from(drill),
@@ -83,27 +83,27 @@ ground::view! {
         started_at: Option<Timestamp>,
         /// When the fault was injected.
         injected_at: Option<Timestamp>,
-        /// When the fault ends by itself.
+        /// When the fault ends automatically.
         fault_expires_at: Option<Timestamp>,
-        /// When the fault showed.
+        /// When the fault first had a visible effect.
         detected_at: Option<Timestamp>,
         /// When the fault ended.
         fault_ended_at: Option<Timestamp>,
-        /// When all was delivered.
+        /// When all events were delivered.
         recovered_at: Option<Timestamp>,
-        /// When the drill was over.
+        /// When the drill ended.
         finished_at: Option<Timestamp>,
-        /// The evidence that states it.
+        /// The evidence record of the drill, once it ended.
         evidence_ids: Vec<String> = drill.evidence_id.iter().cloned().collect(),
-        /// What happened, in order.
+        /// The timeline, the oldest entry first.
         timeline: Vec<TimelineEntry>,
-        /// What can be done to it.
+        /// The actions that its status allows: `abort`.
         allowed_actions: Vec<&'static str> = drill.allowed_actions(),
-        /// When it was asked for.
+        /// When it was created.
         created_at: Timestamp,
-        /// When it changed last.
+        /// When it last changed.
         updated_at: Timestamp,
-        /// What `If-Match` takes.
+        /// Incremented by each change.
         version: u64,
     }
 }

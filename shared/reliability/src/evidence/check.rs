@@ -21,28 +21,28 @@ const MOST_MONTHS: usize = 36;
 /// Where a chain without a head is looked for.
 const HEADLESS: std::time::Duration = DAY.saturating_mul(365);
 
-/// What is wrong with the chain at one place of it.
+/// How a record of the chain is broken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "EvidenceChainFault")]
 pub enum Fault {
-    /// The record is not the one that was hashed.
+    /// The record was changed after it was hashed.
     Changed,
-    /// There is no record of this number.
+    /// The record was removed.
     Missing,
-    /// What is found there is none of the chain.
+    /// The record does not belong to the chain.
     Unexpected,
 }
 
-/// Where the chain is broken first.
+/// The first record of the chain that is not intact.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "EvidenceChainBreak")]
 pub struct Broken {
-    /// The number of the record; of one that is not of the chain, the number that belongs there.
+    /// The number of the record. For an inserted record, the number that is expected at its place.
     pub number: u64,
-    /// The id that the record states, if it can be read.
+    /// The id of the record, if it can be read.
     pub id: Option<EvidenceId>,
-    /// What is wrong with it.
+    /// How the record is broken.
     pub fault: Fault,
 }
 

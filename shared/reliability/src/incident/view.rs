@@ -1,4 +1,4 @@
-//! Incidents as they are shown.
+//! Incidents in responses.
 
 use gateway::clock::Timestamp;
 use ground::id::{IncidentId, StoreId};
@@ -11,59 +11,59 @@ ground::view! {
     IncidentView of incident: Incident {
         /// The id.
         id: IncidentId,
-        /// The store that it concerns; none where it is the platform's.
+        /// The store that it concerns; `null` for an incident of the platform.
         store_id: Option<StoreId>,
-        /// What it is called.
+        /// The title.
         title: String,
         /// What is known about it.
         description: Option<String>,
-        /// How bad it is.
+        /// The severity.
         severity: Severity,
-        /// What of the platform it is about.
+        /// The affected components.
         components: Vec<Component>,
-        /// How far it has come.
+        /// The status.
         status: IncidentStatus,
-        /// The rule that opened it; none where a person did.
+        /// The rule that opened it; `null` if an operator did.
         rule: Option<Rule>,
-        /// What the rule is broken about.
+        /// The subject that the rule is broken for: the name of a queue, the id of a store, or `platform`.
         subject: Option<String>,
-        /// Why it happened, and what keeps it from happening again.
+        /// The root cause analysis: why it happened, and what prevents a repetition.
         rca: Option<String>,
-        /// What happened, the oldest first: the first entry, and the latest 199.
+        /// The timeline, the oldest entry first: the first entry and the latest 199.
         timeline: Vec<TimelineEntry>,
-        /// What may be done with it.
+        /// The actions that its status allows.
         allowed_actions: Vec<&'static str> = incident.allowed_actions(),
-        /// When somebody looked at it first.
+        /// When it was acknowledged.
         acknowledged_at: Option<Timestamp>,
-        /// When it did no harm any more.
+        /// When it was mitigated.
         mitigated_at: Option<Timestamp>,
-        /// When it was over.
+        /// When it was resolved.
         resolved_at: Option<Timestamp>,
         /// When it was closed.
         closed_at: Option<Timestamp>,
         /// When it was opened.
         created_at: Timestamp,
-        /// When it changed last.
+        /// When it last changed.
         updated_at: Timestamp,
-        /// From 1, one more with each write.
+        /// The version, for `If-Match`.
         version: u64,
     }
 }
 
 ground::view! {
-    /// An incident in short.
+    /// A summary of an incident.
     IncidentBrief of incident: Incident {
         /// The id.
         id: IncidentId,
-        /// The store that it concerns; none where it is the platform's.
+        /// The store that it concerns; `null` for an incident of the platform.
         store_id: Option<StoreId>,
-        /// What it is called.
+        /// The title.
         title: String,
-        /// How bad it is.
+        /// The severity.
         severity: Severity,
-        /// How far it has come.
+        /// The status.
         status: IncidentStatus,
-        /// The rule that opened it; none where a person did.
+        /// The rule that opened it; `null` if an operator did.
         rule: Option<Rule>,
         /// When it was opened.
         created_at: Timestamp,

@@ -1,4 +1,4 @@
-//! A load test as operators see it.
+//! Load tests in responses.
 
 use gateway::clock::Timestamp;
 use gateway::metrics::Percentiles;
@@ -8,36 +8,36 @@ use serde::Serialize;
 
 use super::{LoadProfile, LoadTest, LoadTestStatus, Outcomes, Stretch};
 
-/// What requests cost.
+/// The cost of requests.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "LoadTestCost")]
 pub struct CostView {
-    /// Points, as their answers say.
+    /// The points that the responses report.
     pub points: u64,
-    /// Tenths of the table's capacity units; 0 where answers do not say them, as in production.
+    /// Tenths of capacity units of the table; 0 where responses do not report them, as in production.
     pub unit_tenths: u64,
 }
 
-/// How requests of a kind were answered.
+/// The outcomes of requests of one kind.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct OutcomesView {
-    /// Requests that were made.
+    /// The number of requests sent.
     pub sent: u64,
-    /// Answered 2xx or 3xx.
+    /// The number of requests answered 2xx or 3xx.
     pub succeeded: u64,
-    /// Answered 429.
+    /// The number of requests answered 429.
     pub limited: u64,
-    /// Answered another 4xx.
+    /// The number of requests answered with another 4xx.
     pub refused: u64,
-    /// Answered 5xx.
+    /// The number of requests answered 5xx.
     pub failed: u64,
-    /// Not answered in time, or not at all.
+    /// The number of requests that were not answered, or not in time.
     pub unanswered: u64,
-    /// Those that did not succeed, in hundredths of a percent.
+    /// The share of requests that did not succeed, in hundredths of a percent.
     pub error_basis_points: u64,
-    /// How long they took, in microseconds.
+    /// How long the answered requests took, in microseconds.
     pub latency_us: Percentiles,
-    /// What they cost.
+    /// The cost of the requests.
     pub cost: CostView,
 }
 
@@ -58,43 +58,43 @@ impl From<&Outcomes> for OutcomesView {
 }
 
 ground::view! {
-    /// A load test as operators see it.
+    /// A load test.
     LoadTestView of test: LoadTest {
         /// The id.
         id: LoadTestId,
-        /// On which store: the canary.
+        /// The canary store.
         target: StoreId,
-        /// What was asked for.
+        /// The load that was requested.
         profile: LoadProfile,
-        /// Who asked for it.
+        /// The operator who created it.
         requested_by: MerchantId,
-        /// Where it is.
+        /// The status.
         status: LoadTestStatus,
-        /// Why it ended before its time.
+        /// Why it ended early.
         stop_reason: Option<String>,
-        /// Requests in all, as planned.
+        /// The total number of requests that it plans to send.
         planned: u64 = test.profile.planned(),
-        /// Seconds whose requests were made.
+        /// The number of seconds whose requests were sent.
         seconds_done: u64,
-        /// How reads of the storefront were answered.
+        /// The outcomes of reads of the storefront.
         reads: OutcomesView = OutcomesView::from(&test.reads),
-        /// How checkouts were answered.
+        /// The outcomes of checkouts.
         checkouts: OutcomesView = OutcomesView::from(&test.checkouts),
-        /// How it went over time, some seconds at once.
+        /// The outcomes over time, by stretches of some seconds.
         stretches: Vec<Stretch>,
         /// When it began.
         started_at: Option<Timestamp>,
-        /// When it was over.
+        /// When it ended.
         finished_at: Option<Timestamp>,
-        /// The evidence that states it.
+        /// The evidence record of the load test, once it ended.
         evidence_ids: Vec<String> = test.evidence_id.iter().cloned().collect(),
-        /// What can be done to it.
+        /// The actions that its status allows: `abort`.
         allowed_actions: Vec<&'static str> = test.allowed_actions(),
-        /// When it was asked for.
+        /// When it was created.
         created_at: Timestamp,
-        /// When it changed last.
+        /// When it last changed.
         updated_at: Timestamp,
-        /// What `If-Match` takes.
+        /// Incremented by each change.
         version: u64,
     }
 }

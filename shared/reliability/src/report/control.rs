@@ -1,4 +1,4 @@
-//! Controls: what was promised, and what the evidence says of it.
+//! Controls: targets, and what the evidence says about each.
 
 use gateway::clock::Timestamp;
 use ground::id::EvidenceId;
@@ -16,37 +16,37 @@ const WHOLE: u64 = 10_000;
 const GIVEN_UP: [&str; 2] = ["aborted", "cancelled"];
 
 gateway::words! {
-    /// What is promised.
+    /// A control of a report.
     ControlId {
-        /// Events arrive at their receivers.
+        /// The events of drills and replays are delivered.
         DeliverySuccess = "delivery_success",
-        /// After a fault the service recovers in time.
+        /// The service recovers in time after the fault of a drill.
         RecoveryTime = "recovery_time",
-        /// A fault loses no event.
+        /// The fault of a drill loses no event.
         LostEvents = "lost_events",
-        /// The evidence is as it was written.
+        /// The evidence chain is intact.
         EvidenceChain = "evidence_chain",
-        /// A replay leaves nothing out.
+        /// Replays leave out no delivery.
         ReplayCompleteness = "replay_completeness",
         /// Incidents are resolved in time.
         IncidentResolution = "incident_resolution",
-        /// Answers come in time under load.
+        /// Requests are answered in time during load tests.
         LatencyUnderLoad = "latency_under_load",
     }
 }
 
 gateway::words! {
-    /// On which side of its target a measurement should be.
+    /// How a measurement is compared with its target.
     Comparison {
-        /// That much or more.
+        /// The measurement should be the target or more.
         AtLeast = "at_least",
-        /// That much or less.
+        /// The measurement should be the target or less.
         AtMost = "at_most",
     }
 }
 
 gateway::words! {
-    /// What a measurement counts.
+    /// The unit of a measurement.
     #[schemars(rename = "MeasurementUnit")]
     Unit {
         /// Hundredths of a percent.
@@ -64,15 +64,15 @@ gateway::words! {
     }
 }
 
-/// What a measurement should be.
+/// The target of a control.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "MeasurementTarget")]
 pub struct Target {
-    /// On which side of the value.
+    /// How the measurement is compared with the value.
     pub comparison: Comparison,
     /// The value.
     pub value: u64,
-    /// What it counts.
+    /// The unit of the value.
     pub unit: Unit,
 }
 
@@ -89,23 +89,24 @@ impl Target {
     }
 }
 
-/// One promise, held against the evidence.
+/// A target, compared with the evidence of the period.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "ReportControl")]
 pub struct Control {
-    /// Which.
+    /// The id of the control.
     pub id: ControlId,
-    /// What is promised, in a sentence.
+    /// The target in a sentence.
     pub title: String,
-    /// The criterion of the framework that it is about, where that has one.
+    /// The closest trust services criterion; `null` for the framework `internal`.
     pub criterion: Option<String>,
-    /// What should be measured.
+    /// The target.
     pub target: Target,
-    /// What was: the worst of it, or all of it taken together.
+    /// The measured value, in the unit of the target: the worst of the period, the total, or the total share.
+    /// `null` without a measurement.
     pub measured: Option<u64>,
-    /// What that comes to.
+    /// Whether the target was met.
     pub verdict: Verdict,
-    /// The records that it rests on.
+    /// The evidence records that it is based on.
     pub evidence: Vec<EvidenceId>,
 }
 
