@@ -6,11 +6,11 @@
 #![allow(clippy::unwrap_used, reason = "a benchmark fails by panicking")]
 #![expect(clippy::print_stdout, reason = "its output is its result")]
 
-use catalogue::product::{Card, Product, ProductStatus, Seo};
+use catalogue::product::{Product, ProductStatus, ProductSummary, Seo};
+use core_types::fields::{Currency, Handle};
+use core_types::id::{ProductId, StoreId, VariantId};
 use gateway::clock::Timestamp;
 use gateway::request::FromText;
-use ground::fields::{Currency, Handle};
-use ground::id::{ProductId, StoreId, VariantId};
 use support::{Gateway, Merchant, Reply, json};
 
 /// Products that one transaction writes.
@@ -51,7 +51,7 @@ async fn measure(size: usize) {
     ] {
         // What a process keeps is kept, but not the answer itself.
         client.get(&path).await.expect(200);
-        gateway.advance(gateway::kept::LIFE);
+        gateway.advance(gateway::response_cache::LIFE);
         let started = gateway.now();
         let reply = client.get(&path).await.expect(200);
         let took = started.until(gateway.now()).as_millis();
@@ -78,7 +78,7 @@ async fn fill(gateway: &Gateway, store: &StoreId, size: usize) {
             let created =
                 first.plus(std::time::Duration::from_secs(u64::try_from(*number).unwrap()));
             let product = product(store, *number, created);
-            let card = Card::of(&product, &[]);
+            let card = ProductSummary::of(&product, &[]);
             write = write.put(&product.claim(created)).put(&product).put(&card);
         }
         write.commit().await.unwrap();

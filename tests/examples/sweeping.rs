@@ -107,7 +107,7 @@ async fn fill(gateway: &Arc<Gateway>, orders: u64) {
     let shop = format!("/v1/storefront/{}", store.subdomain);
     futures_util::stream::iter(0..orders)
         .for_each_concurrent(SHOPPERS, |_| async {
-            let ask = json!({
+            let input = json!({
                 "email": "shopper@example.com",
                 "items": [{"variant_id": variant, "quantity": 1}],
                 "payment": {"provider": "stripe"},
@@ -117,10 +117,10 @@ async fn fill(gateway: &Arc<Gateway>, orders: u64) {
                 },
             });
             let client = gateway.client();
-            let placed = client.post(&format!("{shop}/orders")).key(&unique("order")).json(ask);
+            let placed = client.post(&format!("{shop}/orders")).key(&unique("order")).json(input);
             let placed = placed.await.expect(201);
-            let ask = json!({"order_id": placed.str("/order/id")});
-            let begin = client.post(&format!("{shop}/payments/stripe/order")).json(ask);
+            let input = json!({"order_id": placed.str("/order/id")});
+            let begin = client.post(&format!("{shop}/payments/stripe/order")).json(input);
             let token = placed.str("/order_token");
             begin.header("x-service-order-token", &token).await.expect(201);
         })

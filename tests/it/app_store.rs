@@ -2,7 +2,7 @@
 
 mod approved;
 mod bridge;
-mod leaving;
+mod closing;
 mod limits;
 mod oauth;
 mod reviewed;
@@ -48,21 +48,21 @@ async fn a_submission_is_checked_by_the_service_and_approved_by_an_operator() {
     let path = |rest: &str| format!("/v1/app-store/developers/apps/{}{rest}", app.id);
     developer.post(&path("/publish")).json(json!({})).await.expect(409).problem("not_approved");
     let before = gateway.items_of("submission", "APP#").await.len();
-    let ask = Developer::submission_fields("1.0.0");
-    let refused = developer.post(&path("/submissions")).json(ask.clone()).await.expect(422);
-    let refused = refused.problem("checks_failed");
-    assert!(refused.text.contains("\"fail\""), "{}", refused.text);
+    let input = Developer::submission_fields("1.0.0");
+    let rejected = developer.post(&path("/submissions")).json(input.clone()).await.expect(422);
+    let rejected = rejected.problem("checks_failed");
+    assert!(rejected.text.contains("\"fail\""), "{}", rejected.text);
     assert_eq!(gateway.items_of("submission", "APP#").await.len(), before);
     let mend = json!({"redirect_uris": [support::REDIRECT_URI]});
     developer.patch(&path("")).json(mend).await.expect(200);
     let answers = race(10, || {
-        let send = developer.post(&path("/submissions")).json(ask.clone());
+        let send = developer.post(&path("/submissions")).json(input.clone());
         async move { send.await }
     })
     .await;
     let open = answers.iter().filter(|answer| answer.status == 201).count();
-    let refused = answers.iter().filter(|answer| answer.status == 409).count();
-    assert_eq!((open, refused), (1, 9));
+    let rejected = answers.iter().filter(|answer| answer.status == 409).count();
+    assert_eq!((open, rejected), (1, 9));
     let submission = answers.iter().find(|answer| answer.status == 201).unwrap().str("/id");
     let stranger = Merchant::sign_up(&gateway).await;
     let approve = format!("/v1/app-store/submissions/{submission}/approve");
@@ -72,7 +72,7 @@ async fn a_submission_is_checked_by_the_service_and_approved_by_an_operator() {
     operator.post(&approve).json(json!({})).await.expect(200);
     operator.post(&approve).json(json!({})).await.expect(409).problem("invalid_state_transition");
     developer.post(&path("/publish")).json(json!({})).await.expect(200);
-    let same = developer.post(&path("/submissions")).json(ask).await;
+    let same = developer.post(&path("/submissions")).json(input).await;
     assert!(matches!(same.status, 409 | 422), "the version is not greater: {}", same.text);
 }
 
@@ -89,8 +89,9 @@ async fn a_store_reviews_an_app_once_and_only_when_installed() {
     })
     .await;
     let made = answers.iter().filter(|answer| answer.status == 201).count();
-    let refused = answers.iter().filter(|answer| answer.json["code"] == "already_reviewed").count();
-    assert_eq!((made, refused), (1, 19));
+    let rejected =
+        answers.iter().filter(|answer| answer.json["code"] == "already_reviewed").count();
+    assert_eq!((made, rejected), (1, 19));
     let list = shop.gateway.client().get(&path).await.expect(200);
     assert_eq!((list.data().len(), list.int("/rating/count")), (1, 1));
     let id = list.str("/data/0/id");
@@ -111,16 +112,16 @@ async fn a_store_reviews_an_app_once_and_only_when_installed() {
 async fn installing_waits_for_consent_only_when_scopes_are_asked_for() {
     let shop = Shop::with_published_app(&["read_store"]).await;
     let path = format!("/v1/app-store/apps/{}/install", shop.app.id);
-    let ask = json!({"store_id": shop.store.id});
-    let pending = shop.merchant.post(&path).json(ask.clone()).await.expect(201);
+    let input = json!({"store_id": shop.store.id});
+    let pending = shop.merchant.post(&path).json(input.clone()).await.expect(201);
     assert_eq!(pending.str("/installation/status"), "pending");
     assert_eq!(pending.at("/authorize/required"), true);
     let grant = shop.authorize().await;
     assert_eq!(grant.installation_id, pending.str("/installation/id"));
-    shop.merchant.post(&path).json(ask.clone()).await.expect(409).problem("already_installed");
+    shop.merchant.post(&path).json(input.clone()).await.expect(409).problem("already_installed");
     let bare = shop.developer.publish_app(&shop.operator, &[]).await;
     let bare_path = format!("/v1/app-store/apps/{}/install", bare.id);
-    let active = shop.merchant.post(&bare_path).json(ask).await.expect(201);
+    let active = shop.merchant.post(&bare_path).json(input).await.expect(201);
     assert_eq!(active.str("/installation/status"), "active");
     let list = shop.owner().get("/v1/app-store/installations").await.expect(200);
     assert_eq!(list.data().len(), 2);

@@ -23,9 +23,9 @@ async fn a_merchant_makes_orders_drafts_and_orders_that_are_paid() {
     let market = Market::open().await;
     let book = market.stock(100, 10).await;
     let make = |fields: Value| {
-        let mut ask = json!({"items": [{"variant_id": book, "quantity": 1}]});
-        ask.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
-        market.owner.post("/v1/orders").key(&unique("made")).json(ask)
+        let mut input = json!({"items": [{"variant_id": book, "quantity": 1}]});
+        input.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        market.owner.post("/v1/orders").key(&unique("made")).json(input)
     };
     let open = make(json!({"source": "phone", "tags": ["vip"]})).await.expect(201);
     assert_eq!((open.str("/status"), open.str("/source")), ("open".into(), "phone".into()));
@@ -48,8 +48,8 @@ async fn a_merchant_makes_orders_drafts_and_orders_that_are_paid() {
     make(json!({"customer_id": format!("cus_{}", "0".repeat(32))})).await.expect(422);
     let said = make(json!({"dry_run": true})).await.expect(200);
     assert_eq!(said.int("/totals/total/amount"), 100);
-    let ask = json!({"items": [{"variant_id": book, "quantity": 1}]});
-    let keyless = market.owner.post("/v1/orders").json(ask).await.expect(400);
+    let input = json!({"items": [{"variant_id": book, "quantity": 1}]});
+    let keyless = market.owner.post("/v1/orders").json(input).await.expect(400);
     keyless.problem("idempotency_key_required");
     assert_eq!(market.gateway.events("order.created").await.len(), 3);
     assert_eq!(market.gateway.events("order.paid").await.len(), 2);
@@ -67,8 +67,8 @@ async fn a_list_shows_what_is_asked_for_newest_first() {
     market.act(&third.id, "fulfill", json!({})).await.expect(201);
     let list = |query: &str| {
         let path = format!("/v1/orders?{query}");
-        let ask = market.owner.get(&path);
-        async move { names(&ask.await.expect(200), "id") }
+        let input = market.owner.get(&path);
+        async move { names(&input.await.expect(200), "id") }
     };
     let ids = [&first.id, &second.id, &third.id].map(String::clone);
     assert_eq!(list("").await, [ids[2].clone(), ids[1].clone(), ids[0].clone()]);
@@ -94,14 +94,14 @@ async fn an_orders_data_changes_until_it_has_left() {
     let placed = market.paid(&book, 1).await;
     let path = format!("/v1/orders/{}", placed.id);
     let before = market.show(&placed.id).await;
-    let ask = json!({"note": "ring twice", "tags": ["vip"], "email": "other@example.com"});
-    let changed = market.owner.patch(&path).json(ask.clone()).if_match(&before.etag()).await;
+    let input = json!({"note": "ring twice", "tags": ["vip"], "email": "other@example.com"});
+    let changed = market.owner.patch(&path).json(input.clone()).if_match(&before.etag()).await;
     let changed = changed.expect(200);
     assert_eq!(changed.str("/note"), "ring twice");
     let stale =
         market.owner.patch(&path).json(json!({"note": null})).if_match(&before.etag()).await;
     stale.expect(412).problem("precondition_failed");
-    let same = market.owner.patch(&path).json(ask).await.expect(200);
+    let same = market.owner.patch(&path).json(input).await.expect(200);
     assert_eq!(same.etag(), changed.etag(), "what changes nothing is no new version");
     let mut elsewhere = support::address();
     elsewhere["city"] = "Pune".into();
@@ -109,8 +109,8 @@ async fn an_orders_data_changes_until_it_has_left() {
     market.owner.patch(&path).json(moved).await.expect(200);
     market.act(&placed.id, "fulfill", json!({})).await.expect(201);
     let late = json!({"shipping_address": support::address()});
-    let refused = market.owner.patch(&path).json(late).await.expect(409);
-    assert!(refused.problem("invalid_state_transition").at("/allowed_actions").is_array());
+    let rejected = market.owner.patch(&path).json(late).await.expect(409);
+    assert!(rejected.problem("invalid_state_transition").at("/allowed_actions").is_array());
     assert_eq!(market.gateway.events("order.updated").await.len(), 2);
 }
 
@@ -119,19 +119,19 @@ async fn lines_leave_by_quantity_are_followed_and_called_back() {
     let market = Market::proven().await;
     let (book, pen) = (market.stock(100, 10).await, market.stock(50, 10).await);
     let placed = market.order(cart(&[(&book, 3), (&pen, 1)])).await;
-    let refused = market.act(&placed.id, "fulfill", json!({})).await.expect(409);
-    refused.problem("order_not_fulfillable");
+    let rejected = market.act(&placed.id, "fulfill", json!({})).await.expect(409);
+    rejected.problem("order_not_fulfillable");
     market.act(&placed.id, "mark-paid", json!({})).await.expect(200);
     let some =
         |quantity: i64| json!({"items": [{"order_item_id": placed.line(0), "quantity": quantity}]});
-    let refused = market.act(&placed.id, "fulfill", some(4)).await.expect(409);
-    let refused = refused.problem("quantity_exceeds_remaining");
-    assert_eq!(*refused.at("/items/0/remaining"), json!(3));
-    let mut ask = some(2);
-    ask["notify_customer"] = json!(true);
-    ask["tracking"] =
+    let rejected = market.act(&placed.id, "fulfill", some(4)).await.expect(409);
+    let rejected = rejected.problem("quantity_exceeds_remaining");
+    assert_eq!(*rejected.at("/items/0/remaining"), json!(3));
+    let mut input = some(2);
+    input["notify_customer"] = json!(true);
+    input["tracking"] =
         json!({"number": "AB1", "company": "Post", "url": "https://post.example/AB1"});
-    let first = market.act(&placed.id, "fulfill", ask).await.expect(201);
+    let first = market.act(&placed.id, "fulfill", input).await.expect(201);
     assert_eq!(first.str("/order/fulfillment_status"), "partially_fulfilled");
     assert_eq!(first.str("/fulfillment/tracking/number"), "AB1");
     let mail = market.gateway.mailbox("shopper@example.com").nth(2).await;
@@ -140,8 +140,8 @@ async fn lines_leave_by_quantity_are_followed_and_called_back() {
     let rest = market.act(&placed.id, "fulfill", json!({})).await.expect(201);
     assert_eq!(rest.str("/order/fulfillment_status"), "fulfilled");
     assert_eq!(counts(&rest, "/fulfillment/items"), 2);
-    let refused = market.act(&placed.id, "fulfill", json!({})).await.expect(409);
-    refused.problem("nothing_to_fulfill");
+    let rejected = market.act(&placed.id, "fulfill", json!({})).await.expect(409);
+    rejected.problem("nothing_to_fulfill");
     let path = format!("/v1/orders/{}/fulfillments", placed.id);
     let of = |reply: &Reply| format!("{path}/{}", reply.str("/fulfillment/id"));
     assert_eq!(market.owner.get(&path).await.expect(200).data().len(), 2);
@@ -188,8 +188,8 @@ async fn orders_are_held_confirmed_closed_and_taken_up_again() {
     assert_eq!(market.levels(&book).await, [9, 0, 1, 10]);
     market.act(&placed.id, "confirm", json!({})).await.expect(409);
     market.act(&placed.id, "hold", json!({})).await.expect(200);
-    let refused = market.act(&placed.id, "fulfill", json!({})).await.expect(409);
-    assert_eq!(*refused.problem("order_not_fulfillable").at("/on_hold"), json!(true));
+    let rejected = market.act(&placed.id, "fulfill", json!({})).await.expect(409);
+    assert_eq!(*rejected.problem("order_not_fulfillable").at("/on_hold"), json!(true));
     market.act(&placed.id, "hold", json!({})).await.expect(409);
     market.act(&placed.id, "release", json!({})).await.expect(200);
     market.act(&placed.id, "fulfill", json!({})).await.expect(201);
@@ -198,9 +198,9 @@ async fn orders_are_held_confirmed_closed_and_taken_up_again() {
     assert_eq!(paid.str("/financial_status"), "paid");
     market.act(&placed.id, "mark-paid", json!({})).await.expect(409).problem("order_already_paid");
     market.act(&placed.id, "close", json!({})).await.expect(200);
-    let refused = market.act(&placed.id, "close", json!({})).await.expect(409);
+    let rejected = market.act(&placed.id, "close", json!({})).await.expect(409);
     assert_eq!(
-        *refused.problem("invalid_state_transition").at("/allowed_actions"),
+        *rejected.problem("invalid_state_transition").at("/allowed_actions"),
         json!(["update", "refund", "return_lines", "reopen"])
     );
     market.act(&placed.id, "reopen", json!({})).await.expect(200);
@@ -263,15 +263,15 @@ async fn a_strangers_orders_are_as_unknown_as_those_that_do_not_exist() {
         ]
     };
     for ((method, foreign), (_, none)) in of(&placed.id).into_iter().zip(of(&unknown)) {
-        let ask = |path: &str| {
-            let ask = match method {
+        let request = |path: &str| {
+            let input = match method {
                 "GET" => return stranger.get(path),
                 "PATCH" => stranger.patch(path),
                 _ => stranger.post(path),
             };
-            ask.key(&unique("stranger")).json(json!({}))
+            input.key(&unique("stranger")).json(json!({}))
         };
-        assert_eq!(body(ask(&foreign).await), body(ask(&none).await), "{method} {foreign}");
+        assert_eq!(body(request(&foreign).await), body(request(&none).await), "{method} {foreign}");
     }
     assert_eq!(market.gateway.count().await, before);
 }
@@ -287,8 +287,8 @@ async fn two_hundred_parallel_fulfilments_are_one() {
     let answers = race(200, || {
         let who = if turn.replace(turn.get() + 1) % 2 == 0 { &market.owner } else { &app };
         let path = format!("/v1/orders/{}/fulfill", placed.id);
-        let ask = who.post(&path).key(&unique("fulfill")).json(json!({}));
-        async move { ask.await }
+        let input = who.post(&path).key(&unique("fulfill")).json(json!({}));
+        async move { input.await }
     })
     .await;
     let done = answers.iter().filter(|answer| answer.status == 201).count();
@@ -376,8 +376,8 @@ async fn a_store_with_open_orders_is_not_deleted() {
         let confirm = json!({"confirm": market.store.subdomain});
         market.owner.delete(&path).json(confirm)
     };
-    let refused = delete().await.expect(409).problem("open_orders");
-    assert_eq!(refused.int("/open_orders"), 1);
+    let rejected = delete().await.expect(409).problem("open_orders");
+    assert_eq!(rejected.int("/open_orders"), 1);
     market.act(&placed.id, "cancel", json!({"reason": "customer_request"})).await.expect(200);
     delete().await.expect(202);
 }

@@ -2,12 +2,12 @@
 
 mod accounts;
 mod choosing;
+mod closing;
 mod connected;
 mod costs;
 mod disputes;
 mod evidence;
 mod external_refunds;
-mod leaving;
 mod links;
 mod mismatch;
 mod notices;

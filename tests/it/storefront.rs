@@ -5,10 +5,10 @@ mod charges;
 mod checkout;
 mod costs;
 mod customers;
-mod kept;
 mod lists;
 mod narrow;
 mod page;
+mod response_cache;
 mod revalidated;
 mod search;
 mod store;
@@ -18,7 +18,7 @@ use std::time::Duration;
 use support::{Client, Gateway, Merchant, Reply, Store, Value, eventually, json};
 
 /// As long as a process shows a store as it was.
-const KEPT: Duration = Duration::from_secs(6);
+const CACHE_TIME: Duration = Duration::from_secs(6);
 
 /// As long as a process chooses what is beside a product among the same others.
 const CHOSEN: Duration = Duration::from_secs(31);
@@ -53,7 +53,7 @@ impl Front {
     async fn act(&self, action: &str) {
         let path = format!("/v1/stores/{}/{action}", self.store.id);
         self.merchant.post(&path).json(json!({})).await.expect(200);
-        self.gateway.advance(KEPT);
+        self.gateway.advance(CACHE_TIME);
     }
 
     fn path(&self, rest: &str) -> String {
@@ -71,7 +71,7 @@ impl Front {
 
     /// A product for sale with one variant and this stock; `more` changes it.
     async fn sell(&self, title: &str, price: i64, stock: i64, more: Value) -> Reply {
-        let mut ask = json!({
+        let mut input = json!({
             "title": title, "status": "active",
             "variants": [{
                 "price": {"amount": price, "currency": "INR"},
@@ -80,13 +80,13 @@ impl Front {
             }],
         });
         for (name, value) in more.as_object().expect("fields") {
-            ask[name] = value.clone();
+            input[name] = value.clone();
         }
-        self.owner.post("/v1/products").json(ask).await.expect(201)
+        self.owner.post("/v1/products").json(input).await.expect(201)
     }
 
     /// What is beside a product as soon as it is so many: each look is somebody's first.
-    async fn beside(&self, handle: &str, count: usize) -> Reply {
+    async fn alongside(&self, handle: &str, count: usize) -> Reply {
         let path = self.path(&format!("/products/{handle}"));
         eventually(SOON, || async {
             self.gateway.advance(CHOSEN);

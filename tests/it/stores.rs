@@ -6,11 +6,11 @@ mod notifications;
 mod page;
 mod shipping;
 
+use core_types::id::{MerchantId, OrderId, StoreId};
+use core_types::key;
 use gateway::clock::{DAY, MINUTE};
 use gateway::problem::Code;
 use gateway::table::Change;
-use ground::id::{MerchantId, OrderId, StoreId};
-use ground::key;
 use sales::order::{Order, OrderStatus};
 use support::{Client, Gateway, Market, Merchant, Value, cart, json, race, unique};
 
@@ -29,8 +29,8 @@ async fn a_subdomain_is_opened_once_by_50_parallel_merchants() {
     let next = std::sync::atomic::AtomicUsize::new(0);
     let answers = race(50, || {
         let place = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed) % merchants.len();
-        let ask = merchants[place].post("/v1/stores").json(fields(&subdomain));
-        async move { ask.await }
+        let input = merchants[place].post("/v1/stores").json(fields(&subdomain));
+        async move { input.await }
     })
     .await;
     let opened = answers.iter().filter(|answer| answer.status == 201).count();
@@ -61,8 +61,8 @@ async fn a_store_goes_through_its_states_and_no_others() {
             assert_eq!(reply.expect(200).str("/status"), status);
             continue;
         }
-        let refused = reply.expect(409).problem("invalid_state_transition");
-        assert!(refused.at("/allowed_actions").as_array().is_some(), "{action}");
+        let rejected = reply.expect(409).problem("invalid_state_transition");
+        assert!(rejected.at("/allowed_actions").as_array().is_some(), "{action}");
     }
     let delete = merchant.delete(&format!("/v1/stores/{}", store.id));
     delete.json(json!({"confirm": "another"})).await.expect(422);
@@ -101,8 +101,8 @@ async fn parallel_changes_of_a_store_lose_none() {
     let store = merchant.open_store().await;
     let path = format!("/v1/stores/{}", store.id);
     let answers = race(20, || {
-        let ask = merchant.patch(&path).json(json!({"name": unique("name")}));
-        async move { ask.await }
+        let input = merchant.patch(&path).json(json!({"name": unique("name")}));
+        async move { input.await }
     })
     .await;
     let won = answers.iter().filter(|answer| answer.status == 200).count();
@@ -229,8 +229,8 @@ async fn the_currency_of_a_draft_is_locked_by_its_first_price() {
         let set = |currency: &str| merchant.patch(&path).json(json!({"currency": currency}));
         assert_eq!(set("EUR").await.expect(200).str("/currency"), "EUR");
         assert_eq!(set("INR").await.expect(200).int("/version"), 3);
-        let (at, ask) = priced(what);
-        let make = || merchant.at(&store).post(at).json(ask.clone()).key(&unique("make"));
+        let (at, input) = priced(what);
+        let make = || merchant.at(&store).post(at).json(input.clone()).key(&unique("make"));
         make().await.expect(201);
         let locked = set("EUR").await.expect(409).problem("currency_locked");
         assert_eq!(locked.str("/currency"), "INR", "{what}");
@@ -250,15 +250,15 @@ async fn no_price_is_made_in_a_currency_that_the_store_leaves_at_that_moment() {
     for round in 0..6 {
         let store = merchant.open_store().await;
         let path = format!("/v1/stores/{}", store.id);
-        let (at, ask) = priced(if round % 2 == 0 { "product" } else { "gift card" });
+        let (at, input) = priced(if round % 2 == 0 { "product" } else { "gift card" });
         let next = std::sync::atomic::AtomicUsize::new(0);
         let answers = race(6, || {
             let turn = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-            let ask = match turn % 2 {
+            let input = match turn % 2 {
                 0 => merchant.patch(&path).json(json!({"currency": "EUR"})),
-                _ => merchant.at(&store).post(at).json(ask.clone()).key(&unique("make")),
+                _ => merchant.at(&store).post(at).json(input.clone()).key(&unique("make")),
             };
-            async move { (turn % 2 == 1, ask.await) }
+            async move { (turn % 2 == 1, input.await) }
         })
         .await;
         let made = answers.iter().filter(|(makes, answer)| *makes && answer.status == 201).count();
@@ -279,7 +279,7 @@ async fn put(client: &Client, path: &str, body: Value) -> support::Reply {
 }
 
 #[tokio::test]
-async fn menus_policies_and_settings_are_judged_and_cleaned() {
+async fn menus_policies_and_settings_are_validated_and_cleaned() {
     let gateway = Gateway::start().await;
     let merchant = Merchant::sign_up(&gateway).await;
     let store = merchant.open_store().await;
@@ -295,8 +295,8 @@ async fn menus_policies_and_settings_are_judged_and_cleaned() {
         {"title": "Evil", "type": "link", "url": "javascript:alert(1)"},
         {"title": "", "type": "nothing"},
     ]});
-    let refused = put(&merchant, &menu, bad).await.expect(422);
-    let pointers: Vec<String> = refused.field_errors().into_iter().map(|(at, _)| at).collect();
+    let rejected = put(&merchant, &menu, bad).await.expect(422);
+    let pointers: Vec<String> = rejected.field_errors().into_iter().map(|(at, _)| at).collect();
     for at in ["/items/0/url", "/items/1/title", "/items/1/type"] {
         assert!(pointers.iter().any(|found| found == at), "{at} in {pointers:?}");
     }
@@ -314,9 +314,9 @@ async fn menus_policies_and_settings_are_judged_and_cleaned() {
     let after = merchant.patch(&settings).json(change).await.expect(200);
     assert_eq!(after.int("/checkout/payment_window_minutes"), 60);
     let out = json!({"checkout": {"payment_window_minutes": 4}});
-    let refused = merchant.patch(&settings).json(out).await.expect(422);
+    let rejected = merchant.patch(&settings).json(out).await.expect(422);
     let at = "/checkout/payment_window_minutes".to_owned();
-    assert_eq!(refused.field_errors(), [(at, "out_of_range".to_owned())]);
+    assert_eq!(rejected.field_errors(), [(at, "out_of_range".to_owned())]);
     assert_eq!(gateway.events("store.settings_updated").await.len(), 1);
 }
 
@@ -346,8 +346,8 @@ async fn an_open_order_keeps_its_store_however_many_came_after_it() {
     };
     // Not paid yet: the shopper may be paying at this moment.
     let unpaid = market.order(cart(&[(&book, 1)])).await;
-    let refused = delete().await.expect(409).problem("open_orders");
-    assert_eq!(refused.int("/open_orders"), 1);
+    let rejected = delete().await.expect(409).problem("open_orders");
+    assert_eq!(rejected.int("/open_orders"), 1);
     let cancel = json!({"reason": "customer_request"});
     market.act(&unpaid.id, "cancel", cancel.clone()).await.expect(200);
     // Paid, never sent, and long ago.
@@ -356,8 +356,8 @@ async fn an_open_order_keeps_its_store_however_many_came_after_it() {
     let order = key::order(&store, &OrderId::parse(&owed.id).unwrap());
     let order: Order = market.gateway.app().table.get(&order).await.unwrap().unwrap();
     add_closed(&market.gateway, &order, 2_100).await;
-    let refused = delete().await.expect(409).problem("open_orders");
-    assert_eq!(refused.int("/open_orders"), 1);
+    let rejected = delete().await.expect(409).problem("open_orders");
+    assert_eq!(rejected.int("/open_orders"), 1);
     market.act(&owed.id, "cancel", cancel).await.expect(200);
     delete().await.expect(202);
 }

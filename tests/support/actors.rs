@@ -44,8 +44,8 @@ impl Merchant {
 
     pub async fn sign_up_as(gateway: &Gateway, email: &str) -> Self {
         let client = gateway.client();
-        let ask = json!({"email": email, "password": PASSWORD, "name": "Ann Example"});
-        let reply = client.post("/v1/auth/signup").json(ask).await.expect(201);
+        let input = json!({"email": email, "password": PASSWORD, "name": "Ann Example"});
+        let reply = client.post("/v1/auth/signup").json(input).await.expect(201);
         Self::of(&client, email, &reply)
     }
 
@@ -66,8 +66,8 @@ impl Merchant {
     /// The same account in another session, from another network.
     pub async fn sign_in_again(&self) -> Self {
         let client = self.stranger();
-        let ask = json!({"email": self.email, "password": PASSWORD});
-        let reply = client.post("/v1/auth/signin").json(ask).await.expect(200);
+        let input = json!({"email": self.email, "password": PASSWORD});
+        let reply = client.post("/v1/auth/signin").json(input).await.expect(200);
         Self::of(&client, &self.email, &reply)
     }
 
@@ -82,10 +82,10 @@ impl Merchant {
     /// Opens a store, which is a draft.
     pub async fn open_store(&self) -> Store {
         let subdomain = unique("shop");
-        let ask = json!({
+        let input = json!({
             "name": "A Shop", "subdomain": subdomain, "currency": "INR", "country": "IN",
         });
-        let reply = self.post("/v1/stores").json(ask).await.expect(201);
+        let reply = self.post("/v1/stores").json(input).await.expect(201);
         Store { id: reply.str("/id"), subdomain, view: reply.json, owner: self.clone() }
     }
 
@@ -111,10 +111,10 @@ impl Operator {
     /// The gateway's operator, who signs up when asked for first.
     pub async fn sign_up(gateway: &Gateway) -> Self {
         let client = gateway.client();
-        let ask = json!({"email": OPERATOR_EMAIL, "password": PASSWORD});
-        let mut reply = client.post("/v1/auth/signup").json(ask.clone()).await;
+        let input = json!({"email": OPERATOR_EMAIL, "password": PASSWORD});
+        let mut reply = client.post("/v1/auth/signup").json(input.clone()).await;
         if reply.status == 409 {
-            reply = client.post("/v1/auth/signin").json(ask).await.expect(200);
+            reply = client.post("/v1/auth/signin").json(input).await.expect(200);
         } else {
             // Only a proven address makes an operator.
             Merchant::of(&client, OPERATOR_EMAIL, &reply).prove(gateway).await;
@@ -138,11 +138,11 @@ impl Deref for Developer {
 impl Developer {
     pub async fn register(gateway: &Gateway) -> Self {
         let merchant = Merchant::sign_up(gateway).await;
-        let ask = json!({
+        let input = json!({
             "company": "Apps Inc.", "contact_email": merchant.email, "country": "IN",
             "agree_terms": true,
         });
-        merchant.post("/v1/app-store/developers/register").json(ask).await.expect(201);
+        merchant.post("/v1/app-store/developers/register").json(input).await.expect(201);
         Self(merchant)
     }
 
@@ -169,8 +169,8 @@ impl Developer {
     /// Submits an app, has it approved, and publishes it.
     pub async fn publish(&self, operator: &Operator, app: &PublishedApp, version: &str) {
         let path = |rest: &str| format!("/v1/app-store/developers/apps/{}{rest}", app.id);
-        let ask = Self::submission_fields(version);
-        let submission = self.post(&path("/submissions")).json(ask).await.expect(201);
+        let input = Self::submission_fields(version);
+        let submission = self.post(&path("/submissions")).json(input).await.expect(201);
         let approve = format!("/v1/app-store/submissions/{}/approve", submission.str("/id"));
         operator.post(&approve).json(json!({})).await.expect(200);
         self.post(&path("/publish")).json(json!({})).await.expect(200);

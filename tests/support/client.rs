@@ -87,27 +87,27 @@ impl Client {
         format!("{}{path}", self.url)
     }
 
-    pub fn get(&self, path: &str) -> Ask {
-        self.ask(Method::GET, path)
+    pub fn get(&self, path: &str) -> Input {
+        self.request(Method::GET, path)
     }
 
-    pub fn post(&self, path: &str) -> Ask {
-        self.ask(Method::POST, path)
+    pub fn post(&self, path: &str) -> Input {
+        self.request(Method::POST, path)
     }
 
-    pub fn put(&self, path: &str) -> Ask {
-        self.ask(Method::PUT, path)
+    pub fn put(&self, path: &str) -> Input {
+        self.request(Method::PUT, path)
     }
 
-    pub fn patch(&self, path: &str) -> Ask {
-        self.ask(Method::PATCH, path)
+    pub fn patch(&self, path: &str) -> Input {
+        self.request(Method::PATCH, path)
     }
 
-    pub fn delete(&self, path: &str) -> Ask {
-        self.ask(Method::DELETE, path)
+    pub fn delete(&self, path: &str) -> Input {
+        self.request(Method::DELETE, path)
     }
 
-    pub fn ask(&self, method: Method, path: &str) -> Ask {
+    pub fn request(&self, method: Method, path: &str) -> Input {
         let asked = format!("{method} {path}");
         let request = self.http.request(method.clone(), self.url(path));
         let mut request = request.header("x-forwarded-for", self.ip.to_string());
@@ -118,13 +118,13 @@ impl Client {
             request = request.header("x-service-store-id", store);
         }
         let (url, is_guest) = (self.url.clone(), self.token.is_none());
-        Ask { asked, request, url, method, sent: None, is_guest, has_key: false }
+        Input { asked, request, url, method, sent: None, is_guest, has_key: false }
     }
 }
 
 /// A request; `.await` sends it.
 #[derive(Debug)]
-pub struct Ask {
+pub struct Input {
     asked: String,
     request: RequestBuilder,
     url: String,
@@ -135,7 +135,7 @@ pub struct Ask {
     has_key: bool,
 }
 
-impl Ask {
+impl Input {
     #[must_use]
     pub fn json(self, body: Value) -> Self {
         let text = body.to_string();
@@ -189,7 +189,7 @@ impl Ask {
     }
 }
 
-impl IntoFuture for Ask {
+impl IntoFuture for Input {
     type Output = Reply;
     type IntoFuture = Pin<Box<dyn Future<Output = Reply> + Send>>;
 

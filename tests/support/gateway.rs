@@ -5,12 +5,12 @@ use std::sync::Once;
 use std::time::Duration;
 
 use aws_sdk_dynamodb::types::AttributeValue;
+use core_types::event::{Event, EventGroup};
 use gateway::app::App;
 use gateway::clock::{DAY, Timestamp};
 use gateway::config::MailConfig;
 use gateway::embedded::{self, TABLE};
 use gateway::item::Attributes;
-use ground::event::{Event, EventGroup};
 use local::{Options, System};
 use serde_json::Value;
 use tokio::net::TcpListener;
@@ -97,8 +97,8 @@ impl Gateway {
     }
 
     /// The same system as another instance serves it: over the same table, with a memory of its own.
-    pub async fn beside(&self) -> Instance {
-        let app = self.system.embedded().app_beside();
+    pub async fn alongside(&self) -> Instance {
+        let app = self.system.embedded().app_alongside();
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a free port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
         trouble::meet(&url, self.system.embedded().faults());
@@ -239,14 +239,14 @@ impl Gateway {
     }
 
     /// How many items the table holds that a request writes, and not the limits around it or the
-    /// pumps behind it, which write the link of a sign-up: a refused request must not change it.
+    /// pollers behind it, which write the link of a sign-up: a rejected request must not change it.
     pub async fn count(&self) -> usize {
-        let beside = ["RLB#", "IDM#", "THR#", "MAI#", "DLV#", "PLC#", "MET#", "SHF#"];
+        let alongside = ["RLB#", "IDM#", "THR#", "MAI#", "DLV#", "PLC#", "MET#", "SHF#"];
         let mut items = self.items("").await;
         items.retain(|item| {
             let key = item["PK"].as_str().unwrap_or_default();
-            let is_pumps = item["entity"] == "link" && item["purpose"] == "verify";
-            !is_pumps && !beside.iter().any(|prefix| key.starts_with(prefix))
+            let is_pollers = item["entity"] == "link" && item["purpose"] == "verify";
+            !is_pollers && !alongside.iter().any(|prefix| key.starts_with(prefix))
         });
         items.len()
     }

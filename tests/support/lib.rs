@@ -2,7 +2,7 @@
 //! few ways to look behind it.
 //!
 //! - [`Gateway`]: a whole system for one test, in memory, on free ports, with its own clock.
-//! - [`Client`], [`Ask`], [`Reply`]: a request from its own network address, and its answer.
+//! - [`Client`], [`Input`], [`Reply`]: a request from its own network address, and its answer.
 //! - [`Merchant`], [`Operator`], [`Developer`], [`Shop`]: people, and what they have set up.
 //! - [`Shopper`]: a customer of a store. [`Market`]: a store with things to sell.
 //! - [`Receiver`], [`Names`]: the other side of webhooks, well-behaved or not.
@@ -43,7 +43,7 @@ mod wait;
 
 pub use self::providers::{Providers, deliver};
 pub use actors::{Developer, Merchant, Operator, PASSWORD, Store};
-pub use client::{Ask, Client, unique};
+pub use client::{Client, Input, unique};
 pub use deployed::Deployed;
 pub use gateway::{Gateway, Instance, OPERATOR_EMAIL, Stored};
 pub use local::providers::{

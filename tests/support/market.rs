@@ -64,16 +64,16 @@ impl Market {
         if let Some(inventory) = inventory {
             variant["inventory"] = inventory;
         }
-        let ask = json!({"title": unique("Thing"), "status": "active", "variants": [variant]});
-        let asked = self.owner.post("/v1/products").json(ask).key(&unique("thing"));
+        let input = json!({"title": unique("Thing"), "status": "active", "variants": [variant]});
+        let asked = self.owner.post("/v1/products").json(input).key(&unique("thing"));
         asked.await.expect(201).str("/variants/0/id")
     }
 
     /// A gift card with so much on it: its id and its code.
     pub async fn gift_card(&self, amount: i64) -> (String, String) {
-        let ask = json!({"initial_value": inr(amount)});
+        let input = json!({"initial_value": inr(amount)});
         let key = unique("card");
-        let reply = self.owner.post("/v1/products/gift-cards").json(ask).key(&key).await;
+        let reply = self.owner.post("/v1/products/gift-cards").json(input).key(&key).await;
         let reply = reply.expect(201);
         (reply.str("/id"), reply.str("/code"))
     }
@@ -122,9 +122,9 @@ impl Market {
 
     /// The store's account with a provider is lost: no request takes one whose payments are open.
     pub async fn lose_account(&self, provider: &str) {
-        let store = ground::id::StoreId::parse(&self.store.id).expect("an id");
+        let store = core_types::id::StoreId::parse(&self.store.id).expect("an id");
         let write = self.gateway.app().table.write();
-        let lost = write.delete(&ground::key::payment_provider(&store, provider));
+        let lost = write.delete(&core_types::key::payment_provider(&store, provider));
         lost.commit().await.expect("it is lost");
     }
 
@@ -161,9 +161,9 @@ impl Market {
 /// A store has this host, as after a TXT record has shown that it is its own.
 pub async fn verify(gateway: &Gateway, store: &Store, host: &str) {
     let host = identity::domain::Host::of(host).expect("a host");
-    let store = ground::id::StoreId::parse(&store.id).expect("an id");
+    let store = core_types::id::StoreId::parse(&store.id).expect("an id");
     let none = identity::domain::Domains::of(&store, None);
-    let (mut domains, _) = none.ask(&host, false, gateway.now()).expect("room for a host");
+    let (mut domains, _) = none.request(&host, false, gateway.now()).expect("room for a host");
     domains.domains[0].verified_at = Some(gateway.now());
     let write = domains.write(gateway.app().table.write());
     let write = identity::domain::UniqueHost::claim(write, &host, &store);

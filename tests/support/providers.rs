@@ -8,9 +8,9 @@ use gateway::signature::hmac_sha256_hex;
 use local::providers::{NewDispute, Options, RAZORPAY_SECRET, Verdict, WEBHOOK_SECRET, Webhook};
 use serde_json::{Value, json};
 
-use crate::{Ask, Client};
+use crate::{Client, Input};
 
-/// The server; what it refuses ends the test. Dropping it ends it.
+/// The server; what it rejects ends the test. Dropping it ends it.
 pub struct Providers(local::providers::Providers);
 
 impl Deref for Providers {
@@ -65,14 +65,14 @@ impl Providers {
     }
 
     /// A bank disputes what carries a payment's money; the provider's id of the dispute.
-    pub fn dispute(&self, carrier: &str, ask: &NewDispute) -> String {
-        let dispute = self.open_dispute(carrier, ask).expect("it is disputed");
+    pub fn dispute(&self, carrier: &str, input: &NewDispute) -> String {
+        let dispute = self.open_dispute(carrier, input).expect("it is disputed");
         dispute["id"].as_str().expect("an id").to_owned()
     }
 
     /// A bank goes on with a dispute.
-    pub fn judge(&self, dispute: &str, verdict: Verdict) {
-        self.judge_dispute(dispute, verdict).expect("it goes on");
+    pub fn validate(&self, dispute: &str, verdict: Verdict) {
+        self.decide_dispute(dispute, verdict).expect("it goes on");
     }
 
     /// A provider's event about a dispute, as it is now, signed at this time.
@@ -101,9 +101,9 @@ fn paid(handed_back: &Value) -> String {
 }
 
 /// A webhook, sent to a shop.
-pub fn deliver(webhook: &Webhook, client: &Client, subdomain: &str) -> Ask {
+pub fn deliver(webhook: &Webhook, client: &Client, subdomain: &str) -> Input {
     let path = format!("/v1/storefront/{subdomain}/payments/{}/webhook", webhook.provider);
-    let ask = client.post(&path).header("content-type", "application/json");
-    let ask = ask.body(webhook.body.clone());
-    webhook.headers.iter().fold(ask, |ask, (name, value)| ask.header(name, value))
+    let input = client.post(&path).header("content-type", "application/json");
+    let input = input.body(webhook.body.clone());
+    webhook.headers.iter().fold(input, |input, (name, value)| input.header(name, value))
 }

@@ -119,10 +119,10 @@ impl PolledQueue {
 
     /// What waits now, which is gone then.
     pub async fn poll(&self) -> Vec<Polled> {
-        let ask = self.sqs.receive_message().queue_url(&self.url);
-        let ask = ask.max_number_of_messages(10).message_attribute_names("All");
-        let ask = ask.message_system_attribute_names(MessageSystemAttributeName::All);
-        let messages = ask.send().await.expect("the queue is read").messages.unwrap_or_default();
+        let input = self.sqs.receive_message().queue_url(&self.url);
+        let input = input.max_number_of_messages(10).message_attribute_names("All");
+        let input = input.message_system_attribute_names(MessageSystemAttributeName::All);
+        let messages = input.send().await.expect("the queue is read").messages.unwrap_or_default();
         for message in &messages {
             let delete = self.sqs.delete_message().queue_url(&self.url);
             let delete = delete.set_receipt_handle(message.receipt_handle.clone());
@@ -157,10 +157,10 @@ impl PolledQueue {
 }
 
 async fn create(sqs: &Sqs, name: &str) -> String {
-    let mut ask = sqs.create_queue().queue_name(name);
+    let mut input = sqs.create_queue().queue_name(name);
     if gateway::queue::foreign::is_fifo(name) {
-        ask = ask.attributes(QueueAttributeName::FifoQueue, "true");
+        input = input.attributes(QueueAttributeName::FifoQueue, "true");
     }
-    let made = ask.send().await.expect("the queue is made");
+    let made = input.send().await.expect("the queue is made");
     made.queue_url.expect("it has a URL")
 }

@@ -5,7 +5,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::{Ask, Client, Developer, Gateway, Merchant, Operator, Reply, Store};
+use crate::{Client, Developer, Gateway, Input, Merchant, Operator, Reply, Store};
 
 /// Where test apps have merchants sent back to.
 pub const REDIRECT_URI: &str = "https://app.example.com/callback?from=service";
@@ -86,7 +86,7 @@ impl Shop {
         })
     }
 
-    pub fn authorize_with(&self, fields: Value) -> Ask {
+    pub fn authorize_with(&self, fields: Value) -> Input {
         let path = format!("/v1/app-store/apps/{}/oauth/authorize", self.app.id);
         self.merchant.post(&path).json(fields)
     }
@@ -105,14 +105,14 @@ impl Shop {
     }
 
     /// A request to the token endpoint, with the app's credentials by header.
-    pub fn token(&self, form: &[(&str, &str)]) -> Ask {
-        let ask = self.app_server.post("/v1/app-store/oauth/token").form(form);
-        self.authenticated(ask)
+    pub fn token(&self, form: &[(&str, &str)]) -> Input {
+        let input = self.app_server.post("/v1/app-store/oauth/token").form(form);
+        self.authenticated(input)
     }
 
-    fn authenticated(&self, ask: Ask) -> Ask {
+    fn authenticated(&self, input: Input) -> Input {
         let secret = self.app.client_secret.as_deref().expect("the app has a secret");
-        ask.basic(&self.app.client_id, secret)
+        input.basic(&self.app.client_id, secret)
     }
 
     /// The app exchanges a code for tokens.
@@ -133,14 +133,15 @@ impl Shop {
 
     /// The app asks about a token.
     pub async fn introspect(&self, token: &str) -> Reply {
-        let ask = self.app_server.post("/v1/app-store/oauth/introspect").form(&[("token", token)]);
-        self.authenticated(ask).await
+        let input =
+            self.app_server.post("/v1/app-store/oauth/introspect").form(&[("token", token)]);
+        self.authenticated(input).await
     }
 
     /// The app gives a token back.
     pub async fn revoke(&self, token: &str) -> Reply {
-        let ask = self.app_server.post("/v1/app-store/oauth/revoke").form(&[("token", token)]);
-        self.authenticated(ask).await
+        let input = self.app_server.post("/v1/app-store/oauth/revoke").form(&[("token", token)]);
+        self.authenticated(input).await
     }
 
     /// The app with a fresh access token.
@@ -151,8 +152,8 @@ impl Shop {
 
     /// The merchant's session exchanged for an embedded app token; authorize first.
     pub async fn exchange(&self) -> Reply {
-        let ask = json!({"app_id": self.app.id, "store_id": self.store.id});
-        self.merchant.post("/v1/app-store/oauth/token-exchange").json(ask).await
+        let input = json!({"app_id": self.app.id, "store_id": self.store.id});
+        self.merchant.post("/v1/app-store/oauth/token-exchange").json(input).await
     }
 
     /// The app's page in the merchant's admin, with a fresh embedded token.

@@ -34,23 +34,24 @@ impl Shopper {
     pub async fn register_as(gateway: &Gateway, store: &Store, email: &str) -> Self {
         store.owner.ensure_proven(gateway).await;
         let client = gateway.client();
-        let ask = json!({
+        let input = json!({
             "subdomain": store.subdomain, "email": email, "password": PASSWORD,
             "name": "Cleo de la Cruz",
         });
-        let reply = client.post("/v1/storefront/customer/register").json(ask).await.expect(202);
+        let reply = client.post("/v1/storefront/customer/register").json(input).await.expect(202);
         let code = gateway.mailbox(email).code().await;
-        let ask = json!({"challenge_id": reply.str("/challenge_id"), "code": code});
+        let input = json!({"challenge_id": reply.str("/challenge_id"), "code": code});
         let path = "/v1/storefront/customer/login/otp/verify";
-        let reply = client.post(path).json(ask).await.expect(201);
+        let reply = client.post(path).json(input).await.expect(201);
         Self::of(&client, store, &reply)
     }
 
     /// The same account in another session, from another network.
     pub async fn log_in_again(&self, store: &Store) -> Self {
         let client = self.stranger();
-        let ask = json!({"subdomain": store.subdomain, "email": self.email, "password": PASSWORD});
-        let reply = client.post("/v1/storefront/customer/login").json(ask).await.expect(200);
+        let input =
+            json!({"subdomain": store.subdomain, "email": self.email, "password": PASSWORD});
+        let reply = client.post("/v1/storefront/customer/login").json(input).await.expect(200);
         Self::of(&client, store, &reply)
     }
 

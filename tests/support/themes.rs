@@ -125,8 +125,8 @@ impl ThemeShop {
         format!("/v1/themes/{}/{rest}", self.slug)
     }
 
-    pub async fn post(&self, rest: &str, ask: Value) -> Reply {
-        self.owner.post(&self.path(rest)).json(ask).await
+    pub async fn post(&self, rest: &str, input: Value) -> Reply {
+        self.owner.post(&self.path(rest)).json(input).await
     }
 
     pub async fn get(&self, rest: &str) -> Reply {
@@ -135,8 +135,8 @@ impl ThemeShop {
 
     /// Saves a draft with this heading; its version.
     pub async fn draft(&self, heading: &str) -> i64 {
-        let ask = json!({"settings": {"heading": heading}});
-        let saved = self.owner.put(&self.path("editor/draft")).json(ask).await.expect(200);
+        let input = json!({"settings": {"heading": heading}});
+        let saved = self.owner.put(&self.path("editor/draft")).json(input).await.expect(200);
         saved.int("/draft/version")
     }
 
@@ -147,8 +147,8 @@ impl ThemeShop {
     }
 
     /// What the storefront shows to anybody, a moment later.
-    pub async fn shown(&self) -> Reply {
-        self.gateway.advance(identity::storefront::KEPT);
+    pub async fn to_response(&self) -> Reply {
+        self.gateway.advance(identity::storefront::CACHE_TIME);
         self.gateway.client().get(&self.front("theme")).await
     }
 
@@ -159,10 +159,10 @@ impl ThemeShop {
 
 /// Uploads an archive.
 pub async fn upload(client: &Client, zip: Vec<u8>) -> Reply {
-    let ask = client.post("/v1/themes/packages/upload").header("content-type", "application/zip");
+    let input = client.post("/v1/themes/packages/upload").header("content-type", "application/zip");
     // What can be repeated costs more, which some tests count.
-    let ask = if is_troubled() { ask.key(&unique("upload")) } else { ask };
-    ask.body(zip).await
+    let input = if is_troubled() { input.key(&unique("upload")) } else { input };
+    input.body(zip).await
 }
 
 /// Submits a package that was uploaded, and has it accepted.

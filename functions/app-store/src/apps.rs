@@ -3,6 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use axum::extract::State;
+use core_types::fields::WebUrl;
+use core_types::id::{AppId, InstallationId, MerchantId};
+use core_types::key;
+use core_types::rating::Rating;
+use core_types::scope;
 use gateway::app::App;
 use gateway::caller::Public;
 use gateway::clock::Timestamp;
@@ -12,11 +17,6 @@ use gateway::problem::{Code, Problem};
 use gateway::reply::{Json, Page};
 use gateway::request::{Flag, Path, Query, Text, Written, request};
 use gateway::table;
-use ground::fields::WebUrl;
-use ground::id::{AppId, InstallationId, MerchantId};
-use ground::key;
-use ground::rating::Rating;
-use ground::scope;
 use platform::app::{AppStatus, Category, CommerceApp};
 use platform::caller::{AnyMember, Visitor, WhenInstalled};
 use platform::developer::Developer;
@@ -28,7 +28,7 @@ use serde::Serialize;
 /// Approved versions that an app's page shows, the newest first (our choice).
 const VERSIONS_SHOWN: usize = 10;
 
-gateway::words! {
+gateway::string_enum! {
     /// The order of the catalogue. There is one, because one index serves it.
     CatalogueSort {
         /// By category, then by slug.
@@ -76,7 +76,7 @@ impl CatalogueQuery {
 /// The developer of an app, as merchants see it.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[schemars(rename = "DeveloperSummary")]
-pub struct MakerView {
+pub struct DeveloperSummary {
     /// The company, or the person's name.
     name: String,
     /// Whether the platform has verified the developer.
@@ -85,9 +85,9 @@ pub struct MakerView {
     website: Option<WebUrl>,
 }
 
-ground::view! {
+core_types::view! {
     /// An app of the catalogue.
-    CatalogueView of (app: CommerceApp, developer: Option<MakerView>) {
+    CatalogueView of (app: CommerceApp, developer: Option<DeveloperSummary>) {
         /// The id.
         id: AppId,
         /// The readable name in URLs.
@@ -99,7 +99,7 @@ ground::view! {
         /// The category of the catalogue.
         category: Option<Category> = app.listing.as_ref().map(|listing| listing.category),
         /// The developer of the app.
-        developer: Option<MakerView> = developer,
+        developer: Option<DeveloperSummary> = developer,
         /// The URL of the icon.
         icon: Option<WebUrl> = app.listing.as_ref().and_then(|listing| listing.icon_url.clone()),
         /// The scopes that the app may request.
@@ -172,8 +172,9 @@ pub async fn list(
         wanted = wanted.begins_with(format!("{category}#"));
     }
     let found = paging.read::<CommerceApp>(&app, &wanted, |each| query.admits(each)).await?;
-    let makers = makers(&app, found.items.iter()).await?;
-    let view = |each: CommerceApp| CatalogueView::of(&each, makers.get(&each.owner_id).cloned());
+    let developers = developers(&app, found.items.iter()).await?;
+    let view =
+        |each: CommerceApp| CatalogueView::of(&each, developers.get(&each.owner_id).cloned());
     paging.finish(&app, found, view).await
 }
 
@@ -197,37 +198,37 @@ async fn installed(
         let index = apps.iter().position(|each| each.id == installation.app_id)?;
         Some((installation, apps.swap_remove(index)))
     });
-    let makers = makers(app, found.items.iter().map(|(_, each)| each)).await?;
+    let developers = developers(app, found.items.iter().map(|(_, each)| each)).await?;
     let view = |(installation, each): (Installation, CommerceApp)| CatalogueView {
         installation: Some(InstalledView {
             id: installation.id,
             status: installation.status,
             app_status: each.status,
         }),
-        ..CatalogueView::of(&each, makers.get(&each.owner_id).cloned())
+        ..CatalogueView::of(&each, developers.get(&each.owner_id).cloned())
     };
     paging.finish(app, found, view).await
 }
 
 /// The developers of these apps, in one round trip.
-async fn makers(
+async fn developers(
     app: &App,
     apps: impl Iterator<Item = &CommerceApp>,
-) -> Result<BTreeMap<MerchantId, MakerView>, Problem> {
+) -> Result<BTreeMap<MerchantId, DeveloperSummary>, Problem> {
     let owners: BTreeSet<&MerchantId> = apps.map(|each| &each.owner_id).collect();
     let keys: Vec<Key> = owners.iter().map(|owner| key::developer(owner)).collect();
     let mut batch = app.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
-    let mut makers = BTreeMap::new();
+    let mut developers = BTreeMap::new();
     for key in &keys {
         if let Some(profile) = batch.take::<Developer>(key)? {
-            makers.insert(profile.merchant_id.clone(), maker(profile));
+            developers.insert(profile.merchant_id.clone(), developer_summary(profile));
         }
     }
-    Ok(makers)
+    Ok(developers)
 }
 
-fn maker(profile: Developer) -> MakerView {
-    MakerView { name: profile.company, verified: profile.verified, website: profile.website }
+fn developer_summary(profile: Developer) -> DeveloperSummary {
+    DeveloperSummary { name: profile.company, verified: profile.verified, website: profile.website }
 }
 
 /// A scope with its explanation for merchants.
@@ -316,7 +317,7 @@ pub async fn show(
         approved_version: found.approved_version.clone(),
         versions: versions.collect(),
         published_at: found.published_at,
-        summary: CatalogueView::of(&found, profile.map(maker)),
+        summary: CatalogueView::of(&found, profile.map(developer_summary)),
     };
     // No ETag: installs and reviews change the page without a new version of the app.
     Ok(Json::new(&view))

@@ -2,6 +2,10 @@
 //! RFC 7636, RFC 9207).
 
 use axum::extract::State;
+use core_types::id::AppId;
+use core_types::key;
+use core_types::resource::Resource;
+use core_types::scope::{Requested, Scopes};
 use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
 use gateway::app::App;
 use gateway::clock::Timestamp;
@@ -9,11 +13,7 @@ use gateway::problem::{Code, Problem};
 use gateway::reply::{Json, NoStore};
 use gateway::request::{Body, Exact, Fault, FieldErrors, FromText, Path, request};
 use gateway::seal;
-use gateway::table::{Change, Condition, Sight, Write, retry_from_glance};
-use ground::id::AppId;
-use ground::key;
-use ground::resource::Resource;
-use ground::scope::{Requested, Scopes};
+use gateway::table::{Change, Condition, ReadConsistency, Write, retry_eventual_first};
 use platform::app::{AppStatus, CommerceApp};
 use platform::caller::Admin;
 use platform::grant::{AuthorizationCode, CODE_LIFETIME, CodeChallenge, CodeState};
@@ -86,9 +86,9 @@ pub struct AuthorizeResponse {
     /// The app.
     app_id: AppId,
     /// The installation of the app on the store.
-    installation_id: ground::id::InstallationId,
+    installation_id: core_types::id::InstallationId,
     /// The store.
-    store_id: ground::id::StoreId,
+    store_id: core_types::id::StoreId,
 }
 
 /// `POST /v1/app-store/apps/{id}/oauth/authorize` (`authorizeApp`): Authorize an app for a store.
@@ -106,34 +106,34 @@ pub async fn authorize(
     admin: Admin,
     State(app): State<App>,
     Path(id): Path<AppId>,
-    Body(ask): Body<AuthorizeRequest>,
+    Body(input): Body<AuthorizeRequest>,
 ) -> Result<NoStore<Json<AuthorizeResponse>>, Problem> {
-    retry_from_glance(|sight| authorize_once(&admin, &app, &id, &ask, sight)).await
+    retry_eventual_first(|consistency| authorize_once(&admin, &app, &id, &input, consistency)).await
 }
 
 async fn authorize_once(
     admin: &Admin,
     app: &App,
     id: &AppId,
-    ask: &AuthorizeRequest,
-    sight: Sight,
+    input: &AuthorizeRequest,
+    consistency: ReadConsistency,
 ) -> Result<NoStore<Json<AuthorizeResponse>>, Problem> {
     let now = app.clock.now();
     let app_key = key::app(id);
     let installation_key = key::installation(&Installation::id_of(&admin.store.id, id));
-    let mut batch = app.table.look(&[&app_key, &installation_key], sight).await?;
+    let mut batch = app.table.look(&[&app_key, &installation_key], consistency).await?;
     let asked: CommerceApp = batch.take(&app_key)?.ok_or(Code::AppNotPublished)?;
     let known: Option<Installation> = batch.take(&installation_key)?;
-    let (scopes, challenge) = ask.judge(&asked)?;
+    let (scopes, challenge) = input.validate(&asked)?;
     let installation = authorized(known.as_ref(), &asked, admin, scopes, now);
-    let (code, raw_code) = issue(&asked, &installation, ask, challenge, now);
-    let answer = AuthorizeResponse::of(ask, raw_code, &installation, &app.config.base_url);
+    let (code, raw_code) = issue(&asked, &installation, input, challenge, now);
+    let answer = AuthorizeResponse::of(input, raw_code, &installation, &app.config.base_url);
     let status = known.map(|known| known.status);
     let became_active = status != Some(InstallationStatus::Active);
     // Authorizing straight away, without the install route, installs too.
     let is_new = matches!(status, None | Some(InstallationStatus::Uninstalled));
     let write = app.table.write();
-    let write = check_app(write, &asked, ask.redirect_uri.as_str(), became_active);
+    let write = check_app(write, &asked, input.redirect_uri.as_str(), became_active);
     let write = write.create_or_replace(&installation, Code::VersionConflict);
     write
         .create(&code, Code::VersionConflict)
@@ -147,7 +147,7 @@ async fn authorize_once(
 fn issue(
     app: &CommerceApp,
     installation: &Installation,
-    ask: &AuthorizeRequest,
+    input: &AuthorizeRequest,
     challenge: Option<CodeChallenge>,
     now: Timestamp,
 ) -> (AuthorizationCode, String) {
@@ -160,7 +160,7 @@ fn issue(
         installation_id: installation.id.clone(),
         generation: installation.generation,
         merchant_id: installation.installed_by.clone(),
-        redirect_digest: seal::digest(ask.redirect_uri.as_str()),
+        redirect_digest: seal::digest(input.redirect_uri.as_str()),
         challenge,
         scopes: installation.scopes.clone(),
         state: CodeState::Issued,
@@ -173,12 +173,12 @@ fn issue(
 }
 
 impl AuthorizeResponse {
-    fn of(ask: &AuthorizeRequest, code: String, installation: &Installation, iss: &str) -> Self {
-        let pairs = [("code", code.as_str()), ("state", ask.state.as_str()), ("iss", iss)];
+    fn of(input: &AuthorizeRequest, code: String, installation: &Installation, iss: &str) -> Self {
+        let pairs = [("code", code.as_str()), ("state", input.state.as_str()), ("iss", iss)];
         Self {
-            redirect_to: with_query(ask.redirect_uri.as_str(), &pairs),
+            redirect_to: with_query(input.redirect_uri.as_str(), &pairs),
             code,
-            state: ask.state.as_str().to_owned(),
+            state: input.state.as_str().to_owned(),
             iss: iss.to_owned(),
             expires_in: CODE_LIFETIME.as_secs(),
             scope: installation.scopes.to_string(),
@@ -194,8 +194,8 @@ impl AuthorizeResponse {
 impl AuthorizeRequest {
     /// The checks of docs/conventions.md §9, redirect URI first: after it, errors could be
     /// redirected; we answer them to the merchant's admin instead.
-    fn judge(&self, app: &CommerceApp) -> Result<(Scopes, Option<CodeChallenge>), Problem> {
-        judge_app(app)?;
+    fn validate(&self, app: &CommerceApp) -> Result<(Scopes, Option<CodeChallenge>), Problem> {
+        validate_app(app)?;
         if !app.allows_redirect(self.redirect_uri.as_str()) {
             return Err(Code::InvalidRedirectUri.into());
         }
@@ -215,18 +215,18 @@ impl AuthorizeRequest {
         if challenge.is_none() && (app.require_pkce || !app.confidential) {
             return Err(Code::InvalidRequest.detail("This app must send a `code_challenge`."));
         }
-        Ok((self.judge_scopes(app)?, challenge))
+        Ok((self.validate_scopes(app)?, challenge))
     }
 
     fn challenge(&self) -> Result<Option<CodeChallenge>, Problem> {
         let Some(SentChallenge(sent)) = &self.code_challenge else { return Ok(None) };
-        let refused = |fault: Fault| {
+        let rejected = |fault: Fault| {
             Code::InvalidRequest.detail(format!("The code challenge: {}", fault.detail))
         };
-        sent.clone().map(Some).map_err(refused)
+        sent.clone().map(Some).map_err(rejected)
     }
 
-    fn judge_scopes(&self, app: &CommerceApp) -> Result<Scopes, Problem> {
+    fn validate_scopes(&self, app: &CommerceApp) -> Result<Scopes, Problem> {
         let asked = match (&self.scope, &self.scopes) {
             (Some(_), Some(_)) => {
                 return Err(Code::InvalidRequest.detail("Send `scope` or `scopes`, not both."));
@@ -238,7 +238,7 @@ impl AuthorizeRequest {
     }
 }
 
-fn judge_app(app: &CommerceApp) -> Result<(), Problem> {
+fn validate_app(app: &CommerceApp) -> Result<(), Problem> {
     match app.status {
         AppStatus::Published => Ok(()),
         AppStatus::Suspended => Err(Code::AppSuspended.into()),
@@ -334,17 +334,20 @@ pub async fn deny(
     _: Admin,
     State(app): State<App>,
     Path(id): Path<AppId>,
-    Body(ask): Body<DenyRequest>,
+    Body(input): Body<DenyRequest>,
 ) -> Result<NoStore<Json<DenyResponse>>, Problem> {
     let asked: Option<CommerceApp> = app.table.get(&key::app(&id)).await?;
     let asked = asked.ok_or(Code::AppNotPublished)?;
-    judge_app(&asked)?;
-    if !asked.allows_redirect(ask.redirect_uri.as_str()) {
+    validate_app(&asked)?;
+    if !asked.allows_redirect(input.redirect_uri.as_str()) {
         return Err(Code::InvalidRedirectUri.into());
     }
-    let pairs =
-        [("error", "access_denied"), ("state", ask.state.as_str()), ("iss", &app.config.base_url)];
-    let redirect_to = with_query(ask.redirect_uri.as_str(), &pairs);
+    let pairs = [
+        ("error", "access_denied"),
+        ("state", input.state.as_str()),
+        ("iss", &app.config.base_url),
+    ];
+    let redirect_to = with_query(input.redirect_uri.as_str(), &pairs);
     Ok(Json::new(&DenyResponse { redirect_to }).no_store())
 }
 

@@ -9,6 +9,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use axum::extract::State;
+use core_types::id::{AppId, InstallationId, StoreId};
+use core_types::key;
 use gateway::app::App;
 use gateway::bridged;
 use gateway::context::Context;
@@ -16,10 +18,8 @@ use gateway::egress::{Destination, Incoming, Outgoing, SendError};
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::{Json, NoStore};
 use gateway::request::{
-    Body, Exact, Fault, FromText, Given, Judgement, Raw, Ruled, Rules, request,
+    Body, Exact, Fault, FromText, Given, Raw, Ruled, Rules, Validation, request,
 };
-use ground::id::{AppId, InstallationId, StoreId};
-use ground::key;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use identity::store::{Store, StoreStatus};
 use platform::app::CommerceApp;
@@ -48,7 +48,7 @@ const CLOSED: &[&str] = &[
     "/v1/operations/drills",
 ];
 
-gateway::words! {
+gateway::string_enum! {
     /// The target of a bridged call.
     Target {
         /// This API.
@@ -110,10 +110,11 @@ fn plain_values(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
 }
 
 impl Rules for BridgeRequest {
-    async fn broken(given: Given<'_>, _: &Judgement<'_>) -> Vec<FieldError> {
+    async fn broken(given: Given<'_>, _: &Validation<'_>) -> Vec<FieldError> {
         let (headers, query) = (given.get::<Value>("headers"), given.get::<Value>("query"));
-        let refused = [allowed_headers(headers.as_ref()).err(), query_string(query.as_ref()).err()];
-        refused.into_iter().flatten().flat_map(|problem| problem.errors().to_vec()).collect()
+        let rejected =
+            [allowed_headers(headers.as_ref()).err(), query_string(query.as_ref()).err()];
+        rejected.into_iter().flatten().flat_map(|problem| problem.errors().to_vec()).collect()
     }
 }
 
@@ -160,21 +161,21 @@ struct Acting {
 /// particular those that take or return credentials, are `path_not_allowed`.
 ///
 /// # Errors
-/// `absolute_url_refused`, `path_not_allowed` (also for an app whose server would be this service),
+/// `absolute_url_rejected`, `path_not_allowed` (also for an app whose server would be this service),
 /// `not_found`, `app_suspended`, `installation_inactive`, `app_unreachable`, `bridge_timeout`;
 /// `answer_too_large` for one of this API above 1 MiB. Its lists end their pages before.
 pub async fn fetch(
     caller: Bridge,
     State(app): State<App>,
     Raw(inbound): Raw,
-    Ruled(Body(ask)): Ruled<Body<BridgeRequest>>,
+    Ruled(Body(input)): Ruled<Body<BridgeRequest>>,
 ) -> Result<NoStore<Json<BridgedAnswer>>, Problem> {
-    let target = ask.target.unwrap_or(Target::Admin);
-    judge_path(ask.path.as_str(), target)?;
-    let headers = allowed_headers(ask.headers.as_ref())?;
-    let query = query_string(ask.query.as_ref())?;
-    let acting = acting_as(&app, caller, ask.installation_id.as_ref()).await?;
-    let mut headers = outgoing_headers(headers, &acting, ask.body.is_some())?;
+    let target = input.target.unwrap_or(Target::Admin);
+    validate_path(input.path.as_str(), target)?;
+    let headers = allowed_headers(input.headers.as_ref())?;
+    let query = query_string(input.query.as_ref())?;
+    let acting = acting_as(&app, caller, input.installation_id.as_ref()).await?;
+    let mut headers = outgoing_headers(headers, &acting, input.body.is_some())?;
     let origin = match target {
         Target::Admin => {
             bridged::vouch(&app, inbound.client, &mut headers).await?;
@@ -182,19 +183,21 @@ pub async fn fetch(
         }
         Target::App => app_origin(&app, &acting.app_id).await?,
     };
-    let url = format!("{origin}{}{query}", ask.path.as_str());
+    let url = format!("{origin}{}{query}", input.path.as_str());
     let destination = Destination::parse(&url, app.egress.policy())
-        .map_err(|refusal| Code::PathNotAllowed.detail(refusal.to_string()))?;
+        .map_err(|rejection| Code::PathNotAllowed.detail(rejection.to_string()))?;
     let request = Outgoing {
-        method: ask.method.map_or(Method::GET, |method| method.0),
+        method: input.method.map_or(Method::GET, |method| method.0),
         destination,
         headers,
-        body: ask.body.map(|body| body.to_string()).unwrap_or_default().into(),
+        body: input.body.map(|body| body.to_string()).unwrap_or_default().into(),
         deadline: DEADLINE,
         max_body: MAX_BODY,
     };
     match app.egress.send(request).await {
-        Ok(incoming) if bridged::is_refusal(&incoming.headers) => Err(Code::PathNotAllowed.into()),
+        Ok(incoming) if bridged::is_rejection(&incoming.headers) => {
+            Err(Code::PathNotAllowed.into())
+        }
         Ok(incoming) if !incoming.truncated => Ok(Json::new(&answered(&incoming)).no_store()),
         Ok(_) if target == Target::Admin => Err(Code::AnswerTooLarge.into()),
         Ok(_) => Err(Code::AppUnreachable.detail("The answer is larger than 1 MiB.")),
@@ -204,10 +207,10 @@ pub async fn fetch(
 }
 
 /// Only a plain absolute path of an open family, in the one spelling that routes by it.
-fn judge_path(path: &str, target: Target) -> Result<(), Problem> {
+fn validate_path(path: &str, target: Target) -> Result<(), Problem> {
     let lower = path.to_ascii_lowercase();
     if !path.starts_with('/') || path.starts_with("//") || lower.contains("://") {
-        return Err(Code::AbsoluteUrlRefused.into());
+        return Err(Code::AbsoluteUrlRejected.into());
     }
     let odd =
         path.bytes().any(|b| !b.is_ascii_graphic() || matches!(b, b'\\' | b'?' | b'#' | b';'));
@@ -273,15 +276,16 @@ async fn app_origin(app: &App, id: &AppId) -> Result<String, Problem> {
 
 fn query_string(query: Option<&Value>) -> Result<String, Problem> {
     let Some(query) = query else { return Ok(String::new()) };
-    let refused = || Problem::field("/query", "invalid_type", "Must be an object of plain values.");
-    let pairs = query.as_object().ok_or_else(refused)?;
+    let rejected =
+        || Problem::field("/query", "invalid_type", "Must be an object of plain values.");
+    let pairs = query.as_object().ok_or_else(rejected)?;
     let mut encoded = url::form_urlencoded::Serializer::new(String::new());
     for (name, value) in pairs {
         match value {
             Value::String(text) => encoded.append_pair(name, text),
             Value::Number(number) => encoded.append_pair(name, &number.to_string()),
             Value::Bool(flag) => encoded.append_pair(name, &flag.to_string()),
-            Value::Null | Value::Array(_) | Value::Object(_) => return Err(refused()),
+            Value::Null | Value::Array(_) | Value::Object(_) => return Err(rejected()),
         };
     }
     let encoded = encoded.finish();
@@ -291,7 +295,7 @@ fn query_string(query: Option<&Value>) -> Result<String, Problem> {
 fn allowed_headers(headers: Option<&Value>) -> Result<HeaderMap, Problem> {
     let mut allowed = HeaderMap::new();
     let Some(headers) = headers else { return Ok(allowed) };
-    let refused = |name: &str| {
+    let rejected = |name: &str| {
         let detail = "Only If-Match, Idempotency-Key and Accept may be set.";
         Problem::field(&format!("/headers/{name}"), "header_not_allowed", detail)
     };
@@ -301,7 +305,7 @@ fn allowed_headers(headers: Option<&Value>) -> Result<HeaderMap, Problem> {
     for (name, value) in pairs {
         let known = ALLOWED.into_iter().find(|known| known.eq_ignore_ascii_case(name));
         let value = value.as_str().and_then(|text| HeaderValue::from_str(text).ok());
-        let (Some(known), Some(value)) = (known, value) else { return Err(refused(name)) };
+        let (Some(known), Some(value)) = (known, value) else { return Err(rejected(name)) };
         allowed.insert(HeaderName::from_static(known), value);
     }
     Ok(allowed)
@@ -365,7 +369,7 @@ mod tests {
     #[test]
     fn only_plain_paths_of_open_families_pass() {
         for good in ["/v1/stores/sto_1", "/v1/operations/webhook-subscriptions"] {
-            assert!(judge_path(good, Target::Admin).is_ok(), "{good}");
+            assert!(validate_path(good, Target::Admin).is_ok(), "{good}");
         }
         for bad in [
             "https://evil.example/v1/stores",
@@ -393,7 +397,7 @@ mod tests {
             "/v1/stores/a b",
             "/v1/stores;x",
         ] {
-            assert!(judge_path(bad, Target::Admin).is_err(), "{bad}");
+            assert!(validate_path(bad, Target::Admin).is_err(), "{bad}");
         }
     }
 }

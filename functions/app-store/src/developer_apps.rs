@@ -5,6 +5,11 @@ mod update;
 mod webhook;
 
 use axum::extract::State;
+use core_types::fields::{Handle, WebUrl};
+use core_types::id::{AppId, MerchantId};
+use core_types::key;
+use core_types::resource::{Resource, load};
+use core_types::scope::Scopes;
 use gateway::app::App;
 use gateway::bridged;
 use gateway::clock::Timestamp;
@@ -12,16 +17,11 @@ use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::{Created, Json, NoStore, Page};
 use gateway::request::{
-    AtMost, Body, Exact, Fault, Flag, FromText, Given, Judgement, Path, Query, Ruled, Rules, Text,
+    AtMost, Body, Exact, Fault, Flag, FromText, Given, Path, Query, Ruled, Rules, Text, Validation,
     request,
 };
 use gateway::seal;
 use gateway::table::{Condition, Write};
-use ground::fields::{Handle, WebUrl};
-use ground::id::{AppId, MerchantId};
-use ground::key;
-use ground::resource::{Resource, load};
-use ground::scope::Scopes;
 use identity::merchant::MerchantStatus;
 use platform::app::{
     APP_CREATED, AppClient, AppStatus, AppView, ClientSecret, CommerceApp, MAX_REDIRECT_URIS,
@@ -65,14 +65,14 @@ type RedirectUris = AtMost<RedirectUri, MAX_REDIRECT_URIS>;
 /// `not_found`.
 pub async fn own(app: &App, developer: &Developer, id: &AppId) -> Result<CommerceApp, Problem> {
     let found = load(app, &key::app(id)).await?;
-    demand_own(developer, &found).map(|()| found)
+    ensure_own(developer, &found).map(|()| found)
 }
 
 /// Ensures that the app is the developer's and not deleted.
 ///
 /// # Errors
 /// `not_found`.
-fn demand_own(developer: &Developer, app: &CommerceApp) -> Result<(), Problem> {
+fn ensure_own(developer: &Developer, app: &CommerceApp) -> Result<(), Problem> {
     let is_own = app.owner_id == developer.account.id && app.status != AppStatus::Deleted;
     if is_own { Ok(()) } else { Err(Code::NotFound.into()) }
 }
@@ -125,15 +125,15 @@ pub struct CreateAppRequest {
 }
 
 impl Rules for CreateAppRequest {
-    async fn broken(given: Given<'_>, case: &Judgement<'_>) -> Vec<FieldError> {
+    async fn broken(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
         let app = case.app;
         let uris = given.get::<RedirectUris>("redirect_uris");
-        let mut errors = uris.map(|uris| judge_uris(app, &uris, false)).unwrap_or_default();
-        errors.extend(given.get("app_url").and_then(|url| judge_app_url(app, &url)));
+        let mut errors = uris.map(|uris| validate_uris(app, &uris, false)).unwrap_or_default();
+        errors.extend(given.get("app_url").and_then(|url| validate_app_url(app, &url)));
         let is_on = |name: &str| given.get::<Flag>(name).is_none_or(|flag| flag.0);
-        errors.extend(judge_pkce(is_on("confidential"), is_on("require_pkce")));
+        errors.extend(validate_pkce(is_on("confidential"), is_on("require_pkce")));
         let hook = given.get::<Exact<2048>>("webhook_url");
-        errors.extend(webhook::judge(app, hook.as_ref()).await);
+        errors.extend(webhook::validate(app, hook.as_ref()).await);
         errors
     }
 }
@@ -159,30 +159,30 @@ pub struct AppSecretsView {
 ///
 /// # Errors
 /// `slug_taken`, `app_limit`, `account_disabled`; `redirect_uri_invalid`, `own_host` and the egress
-/// policy's refusals as field errors.
+/// policy's rejections as field errors.
 pub async fn create(
     developer: Developer,
     State(app): State<App>,
-    Ruled(Body(ask)): Ruled<Body<CreateAppRequest>>,
+    Ruled(Body(input)): Ruled<Body<CreateAppRequest>>,
 ) -> Result<NoStore<Created<AppSecretsView>>, Problem> {
     developer.profile.may_publish()?;
-    let confidential = ask.confidential.is_none_or(|flag| flag.0);
-    let require_pkce = ask.require_pkce.is_none_or(|flag| flag.0);
+    let confidential = input.confidential.is_none_or(|flag| flag.0);
+    let require_pkce = input.require_pkce.is_none_or(|flag| flag.0);
     let now = app.clock.now();
     let id = AppId::mint(now);
-    let hook = match &ask.webhook_url {
+    let hook = match &input.webhook_url {
         Some(url) => Some(Hook::new(&app, &id, url.as_str(), now).await?),
         None => None,
     };
     let made = CommerceApp {
         id,
         owner_id: developer.account.id,
-        name: ask.name.into(),
-        slug: ask.slug,
-        app_url: ask.app_url,
-        redirect_uris: texts(ask.redirect_uris),
-        scopes: ask.scopes.unwrap_or_default(),
-        embedded: ask.embedded.0,
+        name: input.name.into(),
+        slug: input.slug,
+        app_url: input.app_url,
+        redirect_uris: texts(input.redirect_uris),
+        scopes: input.scopes.unwrap_or_default(),
+        embedded: input.embedded.0,
         webhook_url: hook.as_ref().map(|hook| hook.subscription.url.clone()),
         webhook_subscription_id: hook.as_ref().map(|hook| hook.subscription.id.clone()),
         client_id: gateway::id::mint("cli_", now),
@@ -255,7 +255,7 @@ fn texts(uris: RedirectUris) -> Vec<String> {
 }
 
 /// The field errors of redirect URIs that are each well formed.
-fn judge_uris(app: &App, uris: &RedirectUris, is_published: bool) -> Vec<FieldError> {
+fn validate_uris(app: &App, uris: &RedirectUris, is_published: bool) -> Vec<FieldError> {
     let fault =
         |pointer: String, code, detail| FieldError { pointer, fault: Fault::new(code, detail) };
     let mut errors = Vec::new();
@@ -279,14 +279,14 @@ fn judge_uris(app: &App, uris: &RedirectUris, is_published: bool) -> Vec<FieldEr
 }
 
 /// An app that ran where this service does would be called with what is meant for the service.
-fn judge_app_url(app: &App, url: &WebUrl) -> Option<FieldError> {
+fn validate_app_url(app: &App, url: &WebUrl) -> Option<FieldError> {
     let fault = Fault::new("own_host", "An app runs on a host of its own, not on this service's.");
     bridged::is_ours(&app.config, url.as_str())
         .then(|| FieldError { pointer: "/app_url".into(), fault })
 }
 
 /// A client that cannot keep a secret proves itself by PKCE alone (RFC 9700 §2.1.1).
-fn judge_pkce(confidential: bool, require_pkce: bool) -> Option<FieldError> {
+fn validate_pkce(confidential: bool, require_pkce: bool) -> Option<FieldError> {
     let detail = "An app that cannot keep a secret needs PKCE.";
     let fault = Fault::new("pkce_required", detail);
     (!confidential && !require_pkce).then(|| FieldError { pointer: "/require_pkce".into(), fault })
@@ -304,5 +304,5 @@ pub async fn show(
     State(app): State<App>,
     Path(id): Path<AppId>,
 ) -> Result<Json<AppView>, Problem> {
-    Ok(own(&app, &developer, &id).await?.shown())
+    Ok(own(&app, &developer, &id).await?.to_response())
 }

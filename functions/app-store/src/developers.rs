@@ -1,17 +1,17 @@
 //! Developer profiles: a merchant account with one is a developer's.
 
 use axum::extract::State;
+use core_types::fields::{Country, Email, WebUrl};
+use core_types::id::DeveloperId;
+use core_types::key;
+use core_types::resource::Resource;
 use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
 use gateway::app::App;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::{Created, Json};
 use gateway::request::{
-    Body, Fault, FieldErrors, Given, IfMatch, Judgement, Patch, Ruled, Rules, Text, request,
+    Body, Fault, FieldErrors, Given, IfMatch, Patch, Ruled, Rules, Text, Validation, request,
 };
-use ground::fields::{Country, Email, WebUrl};
-use ground::id::DeveloperId;
-use ground::key;
-use ground::resource::Resource;
 use platform::caller::{Developer as DeveloperCaller, Merchant};
 use platform::developer::{
     DEVELOPER_REGISTERED, DEVELOPER_UPDATED, Developer, DeveloperStatus, DeveloperView,
@@ -30,7 +30,7 @@ pub async fn show(
 ) -> Result<Json<DeveloperView>, Problem> {
     let profile: Option<Developer> = app.table.get(&key::developer(&merchant.account.id)).await?;
     let profile = profile.ok_or(Code::NotRegistered)?;
-    Ok(profile.shown())
+    Ok(profile.to_response())
 }
 
 /// `true`, and nothing else.
@@ -77,7 +77,7 @@ pub struct RegisterDeveloperRequest {
 }
 
 impl Rules for RegisterDeveloperRequest {
-    async fn broken(given: Given<'_>, _: &Judgement<'_>) -> Vec<FieldError> {
+    async fn broken(given: Given<'_>, _: &Validation<'_>) -> Vec<FieldError> {
         let fault = match (given.has("company"), given.has("name")) {
             (false, false) => ("/company", "required", "Send `company` or `name`."),
             (true, true) => ("/name", "conflicting_fields", "Send `company` or `name`, not both."),
@@ -97,18 +97,18 @@ impl Rules for RegisterDeveloperRequest {
 pub async fn register(
     merchant: Merchant,
     State(app): State<App>,
-    Ruled(Body(ask)): Ruled<Body<RegisterDeveloperRequest>>,
+    Ruled(Body(input)): Ruled<Body<RegisterDeveloperRequest>>,
 ) -> Result<Created<DeveloperView>, Problem> {
     // The rules let one of them through.
-    let company = ask.company.or(ask.name).map(String::from).unwrap_or_default();
+    let company = input.company.or(input.name).map(String::from).unwrap_or_default();
     let now = app.clock.now();
     let profile = Developer {
         id: DeveloperId::mint(now),
         merchant_id: merchant.account.id,
         company,
-        contact_email: ask.contact_email,
-        website: ask.website,
-        country: ask.country,
+        contact_email: input.contact_email,
+        website: input.website,
+        country: input.country,
         status: DeveloperStatus::Active,
         verified: false,
         terms_agreed_at: now,
@@ -149,27 +149,27 @@ pub async fn update(
     developer: DeveloperCaller,
     State(app): State<App>,
     if_match: IfMatch,
-    Body(ask): Body<UpdateDeveloperRequest>,
+    Body(input): Body<UpdateDeveloperRequest>,
 ) -> Result<Json<DeveloperView>, Problem> {
     let before = developer.profile;
     if_match.check(before.version)?;
     let now = app.clock.now();
     let mut profile = before.changed(now);
-    if let Some(company) = ask.company {
+    if let Some(company) = input.company {
         profile.company = company.into();
     }
-    if let Some(email) = ask.contact_email {
+    if let Some(email) = input.contact_email {
         profile.contact_email = email;
     }
-    if let Some(country) = ask.country {
+    if let Some(country) = input.country {
         profile.country = country;
     }
-    ask.website.apply(&mut profile.website);
+    input.website.apply(&mut profile.website);
     let same = profile.company == before.company && profile.country == before.country;
     profile.verified = before.verified && same;
     profile
         .replace(app.table.write(), Code::VersionConflict)
         .emit(profile.event(&DEVELOPER_UPDATED, now))
-        .answer(profile.shown(), now)
+        .answer(profile.to_response(), now)
         .await
 }

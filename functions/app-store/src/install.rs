@@ -1,6 +1,10 @@
 //! Installing an app on a store, and the installations of a store.
 
 use axum::extract::State;
+use core_types::event::Event;
+use core_types::id::{AppId, EventId, InstallationId};
+use core_types::key;
+use core_types::resource::Resource;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::Index;
@@ -9,10 +13,6 @@ use gateway::problem::{Code, Problem};
 use gateway::reply::{Created, Either, Json, Page};
 use gateway::request::{Body, Path, Query, request};
 use gateway::table::{self, retry};
-use ground::event::Event;
-use ground::id::{AppId, EventId, InstallationId};
-use ground::key;
-use ground::resource::Resource;
 use platform::app::{AppStatus, CommerceApp};
 use platform::caller::Admin;
 use platform::installation::{APP_INSTALLED, Installation, InstallationStatus, InstallationView};
@@ -186,7 +186,7 @@ pub async fn show(
     State(app): State<App>,
     Path(id): Path<InstallationId>,
 ) -> Result<Json<InstallationView>, Problem> {
-    Ok(own(&app, &admin, &id).await?.shown())
+    Ok(own(&app, &admin, &id).await?.to_response())
 }
 
 /// An entry of the access log of an installation.

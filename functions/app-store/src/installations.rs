@@ -1,6 +1,10 @@
 //! A merchant's actions on an installation: suspend, resume, revoke its tokens, uninstall.
 
 use axum::extract::State;
+use core_types::event::Topic;
+use core_types::id::InstallationId;
+use core_types::key;
+use core_types::resource::{Resource, change_with, load};
 use delivery::subscription::{Subscription, remove_of_app};
 use gateway::app::App;
 use gateway::clock::Timestamp;
@@ -8,10 +12,6 @@ use gateway::problem::{Code, Problem};
 use gateway::reply::Json;
 use gateway::request::{Body, IfMatch, Path, Text, request};
 use gateway::table::{Change, Query, Write, retry};
-use ground::event::Topic;
-use ground::id::InstallationId;
-use ground::key;
-use ground::resource::{Resource, change_with, load};
 use platform::app::AppStatus;
 use platform::caller::Admin;
 use platform::installation::{
@@ -45,12 +45,12 @@ pub async fn uninstall(
     admin: Admin,
     State(app): State<App>,
     Path(id): Path<InstallationId>,
-    Body(ask): Body<ReasonRequest>,
+    Body(input): Body<ReasonRequest>,
 ) -> Result<Json<InstallationView>, Problem> {
     retry(|| async {
         let now = app.clock.now();
         let known = own(&app, &admin, &id).await?;
-        let next = known.uninstall(ask.text(), now)?;
+        let next = known.uninstall(input.text(), now)?;
         let mut write = app.table.write();
         if known.status == InstallationStatus::Active {
             write = uncount(write, &known);
@@ -60,7 +60,7 @@ pub async fn uninstall(
         write
             .replace(&next, Code::VersionConflict)
             .emit(next.event(&APP_UNINSTALLED, now))
-            .answer(next.shown(), now)
+            .answer(next.to_response(), now)
             .await
     })
     .await
@@ -77,9 +77,9 @@ pub async fn suspend(
     admin: Admin,
     State(app): State<App>,
     Path(id): Path<InstallationId>,
-    Body(ask): Body<ReasonRequest>,
+    Body(input): Body<ReasonRequest>,
 ) -> Result<Json<InstallationView>, Problem> {
-    let suspend = |known: &Installation, now| known.suspend(ask.text(), now);
+    let suspend = |known: &Installation, now| known.suspend(input.text(), now);
     act(&admin, &app, &id, &APP_SUSPENDED, suspend, uncount).await
 }
 
@@ -122,14 +122,14 @@ pub async fn revoke_tokens(
 /// `not_found`.
 pub async fn own(app: &App, admin: &Admin, id: &InstallationId) -> Result<Installation, Problem> {
     let found = load(app, &key::installation(id)).await?;
-    demand_own(admin, &found).map(|()| found)
+    ensure_own(admin, &found).map(|()| found)
 }
 
 /// Ensures that the installation is on the caller's store.
 ///
 /// # Errors
 /// `not_found`.
-fn demand_own(admin: &Admin, installation: &Installation) -> Result<(), Problem> {
+fn ensure_own(admin: &Admin, installation: &Installation) -> Result<(), Problem> {
     let is_own = installation.store_id == admin.store.id;
     if is_own { Ok(()) } else { Err(Code::NotFound.into()) }
 }
@@ -144,7 +144,7 @@ async fn act(
     count: impl Fn(Write, &Installation) -> Write,
 ) -> Result<Json<InstallationView>, Problem> {
     let next = |known: &Installation, now| {
-        demand_own(admin, known)?;
+        ensure_own(admin, known)?;
         next(known, now).map(Some)
     };
     let key = key::installation(id);

@@ -9,13 +9,13 @@ mod refresh;
 mod tokens;
 
 use axum::extract::State;
+use core_types::id::{InstallationId, StoreId};
+use core_types::scope::{Requested, Scopes};
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, OAuthError, Problem};
 use gateway::reply::{Json, NoStore};
 use gateway::request::{Exact, Form, Parameters, request};
-use ground::id::{InstallationId, StoreId};
-use ground::scope::{Requested, Scopes};
 use platform::app::AppClient;
 use platform::caller::OAuthClient;
 use schemars::JsonSchema;
@@ -139,13 +139,13 @@ impl ClientCredentials {
 pub async fn token(
     caller: OAuthClient,
     State(app): State<App>,
-    Form(ask): Form<TokenRequest>,
+    Form(input): Form<TokenRequest>,
 ) -> Result<NoStore<Json<TokenResponse>>, OAuthError> {
     let credentials =
-        ClientCredentials::of(caller, ask.client_id.as_ref(), ask.client_secret.as_ref())?;
-    let response = match ask.grant_type.as_str() {
-        "authorization_code" => code::redeem(&app, &credentials, &ask).await?,
-        "refresh_token" => refresh::refresh(&app, &credentials, &ask).await?,
+        ClientCredentials::of(caller, input.client_id.as_ref(), input.client_secret.as_ref())?;
+    let response = match input.grant_type.as_str() {
+        "authorization_code" => code::redeem(&app, &credentials, &input).await?,
+        "refresh_token" => refresh::refresh(&app, &credentials, &input).await?,
         _ => return Err(Code::UnsupportedGrantType.into()),
     };
     Ok(response)

@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 
 use axum::extract::State;
-use delivery::subscription::{HealthWord, Subscription};
+use core_types::id::AppId;
+use core_types::key;
+use core_types::rating::Rating;
+use delivery::subscription::{HealthStatus, Subscription};
 use gateway::app::App;
 use gateway::clock::{DAY, Timestamp};
 use gateway::item::Key;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::Json;
-use gateway::request::{Given, Judgement, Query, Ruled, Rules, request};
-use ground::id::AppId;
-use ground::key;
-use ground::rating::Rating;
+use gateway::request::{Given, Query, Ruled, Rules, Validation, request};
 use platform::app::{CommerceApp, MAX_APPS};
 use platform::caller::{Developer, Merchant};
 use platform::developer::{self, Developer as Profile};
@@ -30,7 +30,7 @@ const MAX_RANGE: std::time::Duration = DAY.saturating_mul(90);
 /// Scopes that are shown.
 const TOP_SCOPES: usize = 10;
 
-gateway::words! {
+gateway::string_enum! {
     /// The interval of the series.
     #[schemars(rename = "ReportInterval")]
     Interval {
@@ -78,13 +78,13 @@ impl DashboardQuery {
 }
 
 impl Rules for DashboardQuery {
-    async fn broken(given: Given<'_>, case: &Judgement<'_>) -> Vec<FieldError> {
+    async fn broken(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
         let (since, until) = (given.get("since"), given.get("until"));
         if given.has("since") != since.is_some() || given.has("until") != until.is_some() {
             return Vec::new();
         }
-        let judged = Self::between(since, until, case.app.clock.now());
-        judged.err().map(|problem| problem.errors().to_vec()).unwrap_or_default()
+        let validated = Self::between(since, until, case.app.clock.now());
+        validated.err().map(|problem| problem.errors().to_vec()).unwrap_or_default()
     }
 }
 
@@ -282,9 +282,9 @@ async fn troubles(app: &App, apps: &[CommerceApp]) -> Result<Vec<Trouble>, Probl
         let Some(hook) = batch.take::<Subscription>(key)? else { continue };
         let code = match hook.health.word() {
             _ if !hook.is_enabled() => "webhook_disabled",
-            HealthWord::CircuitOpen => "webhook_circuit_open",
-            HealthWord::Failing => "webhook_failing",
-            HealthWord::Healthy => continue,
+            HealthStatus::CircuitOpen => "webhook_circuit_open",
+            HealthStatus::Failing => "webhook_failing",
+            HealthStatus::Healthy => continue,
         };
         troubles.push(Trouble {
             app_id: (*id).clone(),

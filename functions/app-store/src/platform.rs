@@ -1,16 +1,16 @@
 //! An operator's actions on an app: suspend and resume it.
 
 use axum::extract::State;
+use core_types::event::Topic;
+use core_types::id::AppId;
+use core_types::key;
+use core_types::resource::{Resource, load};
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
 use gateway::reply::Json;
 use gateway::request::{Body, IfMatch, Path, Text, request};
 use gateway::table::{Write, retry};
-use ground::event::Topic;
-use ground::id::AppId;
-use ground::key;
-use ground::resource::{Resource, load};
 use platform::app::{
     APP_RESUMED_BY_PLATFORM, APP_SUSPENDED_BY_PLATFORM, AppView, CommerceApp, Stop,
 };
@@ -39,9 +39,9 @@ pub async fn suspend(
     State(app): State<App>,
     Path(id): Path<AppId>,
     if_match: IfMatch,
-    Body(ask): Body<SuspendAppRequest>,
+    Body(input): Body<SuspendAppRequest>,
 ) -> Result<Json<AppView>, Problem> {
-    let reason = String::from(ask.reason);
+    let reason = String::from(input.reason);
     let decide = |before: &CommerceApp, now| before.suspend(reason.clone(), now);
     let mark = |write| Stop::put(write, &id);
     move_to(&app, &id, if_match, &APP_SUSPENDED_BY_PLATFORM, decide, mark).await
@@ -87,7 +87,7 @@ async fn move_to(
         if_match.check(before.version)?;
         mark(next.save(app.table.write(), Code::VersionConflict))
             .emit(next.event(topic, now))
-            .answer(next.shown(), now)
+            .answer(next.to_response(), now)
             .await
     })
     .await

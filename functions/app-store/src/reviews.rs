@@ -1,6 +1,9 @@
 //! Reviews of apps by the stores that use them, and the developers' replies.
 
 use axum::extract::State;
+use core_types::id::{AppId, ReviewId};
+use core_types::key;
+use core_types::resource::Resource;
 use gateway::app::App;
 use gateway::caller::Public;
 use gateway::item::{Index, Item};
@@ -9,9 +12,6 @@ use gateway::problem::{Code, Problem};
 use gateway::reply::{Created, Json, NoContent, Page};
 use gateway::request::{Body, IfMatch, Int, Path, Query, Text, Written, request};
 use gateway::table::{self, Condition};
-use ground::id::{AppId, ReviewId};
-use ground::key;
-use ground::resource::Resource;
 use platform::app_review::{self, APP_REVIEWED, AppRating, AppReview, AppReviewView};
 use platform::caller::{Admin, Developer};
 use platform::installation::{Installation, InstallationStatus};
@@ -92,12 +92,12 @@ pub async fn write(
     admin: Admin,
     State(app): State<App>,
     Path(id): Path<AppId>,
-    Body(ask): Body<ReviewAppRequest>,
+    Body(input): Body<ReviewAppRequest>,
 ) -> Result<Created<AppReviewView>, Problem> {
     published(&app, &id).await?;
     let now = app.clock.now();
-    let body = String::from(ask.body);
-    let review = AppReview::write(&id, &admin.store, kept(ask.rating), body, now);
+    let body = String::from(input.body);
+    let review = AppReview::write(&id, &admin.store, kept(input.rating), body, now);
     let installation = key::installation(&Installation::id_of(&admin.store.id, &id));
     let active = Condition::is("status", InstallationStatus::Active);
     let write = app
@@ -134,16 +134,16 @@ pub async fn edit(
     State(app): State<App>,
     Path((id, review_id)): Path<(AppId, ReviewId)>,
     if_match: IfMatch,
-    Body(ask): Body<EditAppReviewRequest>,
+    Body(input): Body<EditAppReviewRequest>,
 ) -> Result<Json<AppReviewView>, Problem> {
     let now = app.clock.now();
     let before = own(&app, &admin, &id, &review_id).await?;
     if_match.check(before.version)?;
-    let after = before.edit(ask.rating.map(kept), ask.body.map(String::from), now);
+    let after = before.edit(input.rating.map(kept), input.body.map(String::from), now);
     let write = app.table.write().replace(&after, Code::VersionConflict);
     app_review::count_changed(write, &before, &after)
         .emit(after.event(&APP_REVIEWED, now))
-        .answer(after.shown(), now)
+        .answer(after.to_response(), now)
         .await
 }
 
@@ -202,11 +202,11 @@ pub async fn reply(
     developer: Developer,
     State(app): State<App>,
     Path((id, review_id)): Path<(AppId, ReviewId)>,
-    Body(ask): Body<ReplyToReviewRequest>,
+    Body(input): Body<ReplyToReviewRequest>,
 ) -> Result<Json<AppReviewView>, Problem> {
     let now = app.clock.now();
     crate::developer_apps::own(&app, &developer, &id).await?;
-    let review = AppReview::find(&app, &id, &review_id).await?.answer(ask.body.into(), now);
+    let review = AppReview::find(&app, &id, &review_id).await?.answer(input.body.into(), now);
     let write = app.table.write().replace(&review, Code::VersionConflict);
-    write.answer(review.shown(), now).await
+    write.answer(review.to_response(), now).await
 }

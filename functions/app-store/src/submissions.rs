@@ -1,6 +1,11 @@
 //! Submissions: a developer proposes a version of an app, an operator decides.
 
 use axum::extract::State;
+use core_types::event::Topic;
+use core_types::fields::WebUrl;
+use core_types::id::{AppId, SubmissionId};
+use core_types::key;
+use core_types::resource::{Resource, load};
 use gateway::app::App;
 use gateway::bridged;
 use gateway::clock::Timestamp;
@@ -10,14 +15,9 @@ use gateway::problem::{Code, Problem};
 use gateway::reply::{Created, Json, Page};
 use gateway::request::{Body, IfMatch, Path, Query, Ruled, Text, request};
 use gateway::table::{self, retry};
-use ground::event::Topic;
-use ground::fields::WebUrl;
-use ground::id::{AppId, SubmissionId};
-use ground::key;
-use ground::resource::{Resource, load};
 use platform::app::{AppClient, Category, CommerceApp, Listing};
 use platform::caller::{Developer, Operator};
-use platform::review::{DecisionRequest, RefusalRequest};
+use platform::review::{DecisionRequest, RejectionRequest};
 use platform::submission::{
     self, APP_APPROVED, APP_CHANGES_REQUESTED, APP_REJECTED, APP_SUBMISSION_WITHDRAWN,
     APP_SUBMITTED, Proposal, Release, Submission, SubmissionStatus, SubmissionView, Surroundings,
@@ -90,21 +90,21 @@ pub struct SubmitRequest {
 }
 
 impl From<SubmitRequest> for Proposal {
-    fn from(ask: SubmitRequest) -> Self {
+    fn from(input: SubmitRequest) -> Self {
         Self {
-            app_version: ask.version,
+            app_version: input.version,
             listing: Listing {
-                tagline: ask.listing.tagline.into(),
-                description: ask.listing.description.into(),
-                category: ask.listing.category,
-                icon_url: ask.listing.icon_url,
-                privacy_policy_url: ask.listing.privacy_policy_url,
-                support_url: ask.listing.support_url,
-                pricing: ask.listing.pricing.into(),
+                tagline: input.listing.tagline.into(),
+                description: input.listing.description.into(),
+                category: input.listing.category,
+                icon_url: input.listing.icon_url,
+                privacy_policy_url: input.listing.privacy_policy_url,
+                support_url: input.listing.support_url,
+                pricing: input.listing.pricing.into(),
             },
-            changelog: ask.changelog.into(),
-            test_instructions: ask.test_instructions.into(),
-            screencast_url: ask.screencast_url,
+            changelog: input.changelog.into(),
+            test_instructions: input.test_instructions.into(),
+            screencast_url: input.screencast_url,
         }
     }
 }
@@ -123,10 +123,10 @@ pub async fn submit(
     developer: Developer,
     State(app): State<App>,
     Path(id): Path<AppId>,
-    Body(ask): Body<SubmitRequest>,
+    Body(input): Body<SubmitRequest>,
 ) -> Result<Created<SubmissionView>, Problem> {
     developer.profile.may_publish()?;
-    let proposal = Proposal::from(ask);
+    let proposal = Proposal::from(input);
     retry(|| async {
         let before = own(&app, &developer, &id).await?;
         before.may_submit()?;
@@ -165,7 +165,7 @@ pub async fn show(
 ) -> Result<Json<SubmissionView>, Problem> {
     own(&app, &developer, &id).await?;
     let found: Submission = load(&app, &key::submission(&id, &submission_id)).await?;
-    Ok(found.shown())
+    Ok(found.to_response())
 }
 
 /// `POST /v1/app-store/developers/apps/{id}/submissions/{sid}/withdraw` (`withdrawAppSubmission`):
@@ -204,7 +204,7 @@ async fn save(
         .save(app.table.write(), Code::VersionConflict)
         .replace(after, Code::VersionConflict)
         .emit(after.event(topic, now))
-        .answer(after.shown(), now)
+        .answer(after.to_response(), now)
         .await
 }
 
@@ -236,10 +236,10 @@ pub async fn approve(
     State(app): State<App>,
     Path(id): Path<SubmissionId>,
     if_match: IfMatch,
-    Body(ask): Body<DecisionRequest>,
+    Body(input): Body<DecisionRequest>,
 ) -> Result<Json<SubmissionView>, Problem> {
     let decision = SubmissionDecision { status: SubmissionStatus::Approved, topic: &APP_APPROVED };
-    decide(&operator, &app, &id, if_match, decision, &ask.notes()).await
+    decide(&operator, &app, &id, if_match, decision, &input.notes()).await
 }
 
 /// `POST /v1/app-store/submissions/{sid}/reject` (`rejectSubmission`): Reject an app submission with reasons.
@@ -254,10 +254,10 @@ pub async fn reject(
     State(app): State<App>,
     Path(id): Path<SubmissionId>,
     if_match: IfMatch,
-    Ruled(Body(ask)): Ruled<Body<RefusalRequest>>,
+    Ruled(Body(input)): Ruled<Body<RejectionRequest>>,
 ) -> Result<Json<SubmissionView>, Problem> {
     let decision = SubmissionDecision { status: SubmissionStatus::Rejected, topic: &APP_REJECTED };
-    decide(&operator, &app, &id, if_match, decision, &ask.notes()).await
+    decide(&operator, &app, &id, if_match, decision, &input.notes()).await
 }
 
 /// `POST /v1/app-store/submissions/{sid}/request-changes` (`requestSubmissionChanges`):
@@ -273,11 +273,11 @@ pub async fn request_changes(
     State(app): State<App>,
     Path(id): Path<SubmissionId>,
     if_match: IfMatch,
-    Ruled(Body(ask)): Ruled<Body<RefusalRequest>>,
+    Ruled(Body(input)): Ruled<Body<RejectionRequest>>,
 ) -> Result<Json<SubmissionView>, Problem> {
     let status = SubmissionStatus::ChangesRequested;
     let decision = SubmissionDecision { status, topic: &APP_CHANGES_REQUESTED };
-    decide(&operator, &app, &id, if_match, decision, &ask.notes()).await
+    decide(&operator, &app, &id, if_match, decision, &input.notes()).await
 }
 
 /// How a submission ends, and what is announced.

@@ -1,6 +1,9 @@
 //! The account: read, changed, given up.
 
 use axum::extract::State;
+use core_types::fields::{Email, Locale, PersonName};
+use core_types::key;
+use core_types::mail::Mail;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::Item;
@@ -9,11 +12,8 @@ use gateway::reply::{Accepted, Json};
 use gateway::request::{Body, IfMatch, Patch, Raw, Text, request};
 use gateway::seal;
 use gateway::table::Write;
-use ground::fields::{Email, Locale, PersonName};
-use ground::key;
-use ground::mail::Mail;
 use identity::account::Account;
-use identity::authentication::{ShownCode, confirm};
+use identity::authentication::{PresentedCode, confirm};
 use identity::challenge::{Link, Purpose};
 use identity::merchant::{MERCHANT_DELETED, MERCHANT_UPDATED, Merchant, MerchantView, UniqueEmail};
 use identity::notifications;
@@ -33,10 +33,10 @@ pub(crate) async fn get(
     caller: caller::Merchant,
     State(app): State<App>,
 ) -> Result<Json<MerchantView>, Problem> {
-    Ok(shown(&app, &caller.account))
+    Ok(to_response(&app, &caller.account))
 }
 
-fn shown(app: &App, account: &Merchant) -> Json<MerchantView> {
+fn to_response(app: &App, account: &Merchant) -> Json<MerchantView> {
     Json::new(&MerchantView::of(account, &app.config)).version(account.version)
 }
 
@@ -54,7 +54,7 @@ pub(crate) struct UpdateAccountRequest {
     current_password: Option<Guess>,
     /// A one-time code to the account's present address, where it has no password; needed for
     /// another address.
-    one_time_code: Option<ShownCode>,
+    one_time_code: Option<PresentedCode>,
     /// A code of the second factor, if the account has one; needed for another address: one-time
     /// codes go there.
     totp: Option<Text<1, 100>>,
@@ -74,31 +74,31 @@ pub(crate) async fn update(
     State(app): State<App>,
     Raw(inbound): Raw,
     if_match: IfMatch,
-    Body(ask): Body<UpdateAccountRequest>,
+    Body(input): Body<UpdateAccountRequest>,
 ) -> Result<Json<MerchantView>, Problem> {
     let account = caller.account;
     if_match.check(account.version)?;
     let now = app.clock.now();
     let mut next = account.changed(now);
-    ask.name.apply(&mut next.name);
-    ask.locale.apply(&mut next.locale);
-    if let Some(email) = ask.email {
+    input.name.apply(&mut next.name);
+    input.locale.apply(&mut next.locale);
+    if let Some(email) = input.email {
         next.email = email;
     }
     let same =
         (&next.name, &next.locale, &next.email) == (&account.name, &account.locale, &account.email);
     if same {
-        return Ok(shown(&app, &account));
+        return Ok(to_response(&app, &account));
     }
     let write = app.table.write();
     // Another case is the same mailbox.
     let write = if next.email.normalized() == account.email.normalized() {
         write
     } else {
-        let proof = (ask.current_password.as_ref(), ask.one_time_code.as_ref());
+        let proof = (input.current_password.as_ref(), input.one_time_code.as_ref());
         let needed_to = "Needed to change the e-mail address.";
         let confirmed = confirm(&app, &account, proof, needed_to, &inbound).await?;
-        let shown = mfa::demand(&app, &account, ask.totp.as_ref(), &inbound).await?;
+        let shown = mfa::ensure(&app, &account, input.totp.as_ref(), &inbound).await?;
         // Each change mails somebody. By id: the address is another each time.
         let moves = Ceiling::of_mails("move_mails");
         moves.take(&app, &seal::digest(account.id.as_str()), |write| write).await?;
@@ -108,7 +108,7 @@ pub(crate) async fn update(
     };
     next.save(write, Code::VersionConflict)
         .emit(next.event(&MERCHANT_UPDATED, &app.config, now))
-        .answer(shown(&app, &next), now)
+        .answer(to_response(&app, &next), now)
         .await
 }
 
@@ -147,7 +147,7 @@ pub(crate) struct DeleteAccountRequest {
     /// enough).
     current_password: Option<Guess>,
     /// A one-time code to the account's address, where it has no password.
-    one_time_code: Option<ShownCode>,
+    one_time_code: Option<PresentedCode>,
     /// A code of the second factor, if the account has one.
     totp: Option<Text<1, 100>>,
 }
@@ -173,16 +173,16 @@ pub(crate) async fn delete(
     State(app): State<App>,
     Raw(inbound): Raw,
     if_match: IfMatch,
-    Body(ask): Body<DeleteAccountRequest>,
+    Body(input): Body<DeleteAccountRequest>,
 ) -> Result<Accepted<AccountDeletion>, Problem> {
     let account = caller.account;
     if_match.check(account.version)?;
     no_stores(&app, &account).await?;
     developer::owns_no_apps(&app, &account.id).await?;
-    let proof = (ask.current_password.as_ref(), ask.one_time_code.as_ref());
+    let proof = (input.current_password.as_ref(), input.one_time_code.as_ref());
     let needed_to = "Needed to delete the account.";
     let confirmed = confirm(&app, &account, proof, needed_to, &inbound).await?;
-    let shown = mfa::demand(&app, &account, ask.totp.as_ref(), &inbound).await?;
+    let shown = mfa::ensure(&app, &account, input.totp.as_ref(), &inbound).await?;
     let key = app.secrets.mail_key().await?;
     let now = app.clock.now();
     let gone = account.given_up(now);

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use axum::extract::State;
+use core_types::fields::Email;
+use core_types::mail::Mail;
 use gateway::app::App;
 use gateway::caller::{Access, Caller, Identity, Public};
 use gateway::clock::Timestamp;
@@ -11,8 +13,6 @@ use gateway::problem::{Code, Problem};
 use gateway::reply::{Accepted, Json};
 use gateway::request::{Body, Inbound, Raw, Text, request};
 use gateway::table::{Write, retry};
-use ground::fields::Email;
-use ground::mail::Mail;
 use identity::account::Account;
 use identity::authentication::{self, Found, LinkSent, MailRequest};
 use identity::challenge::{self, Purpose};
@@ -41,7 +41,7 @@ impl Caller for Prover {
         Access::Public
     }
 
-    /// A credential that is not good is refused and not passed over: its sender believes to be
+    /// A credential that is not good is rejected and not passed over: its sender believes to be
     /// signed in, and the link alone ends more.
     async fn authenticate(app: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
         if caller::presents_credential(inbound) {
@@ -107,11 +107,11 @@ pub(crate) async fn verify(
     prover: Prover,
     State(app): State<App>,
     Raw(inbound): Raw,
-    Body(ask): Body<VerifyEmailRequest>,
+    Body(input): Body<VerifyEmailRequest>,
 ) -> Result<Json<EmailVerified>, Problem> {
-    let token = ask.token.as_str();
+    let token = input.token.as_str();
     let mut confirmed = None;
-    if let Some(guess) = &ask.password {
+    if let Some(guess) = &input.password {
         let (_, account) = authentication::follow::<Merchant>(&app, Purpose::Verify, token).await?;
         // An account without a password has none that the right one could be.
         account.password_hash().ok_or(Code::InvalidCredentials)?;
@@ -171,9 +171,9 @@ pub(crate) async fn resend(
     _: Public,
     State(app): State<App>,
     Raw(inbound): Raw,
-    Body(ask): Body<MailRequest>,
+    Body(input): Body<MailRequest>,
 ) -> Result<Accepted<LinkSent>, Problem> {
-    let at = (&Platform, &ask.email);
+    let at = (&Platform, &input.email);
     let found: Found<Merchant> =
         authentication::find(&app, Kind::Verify, at, &inbound, None).await?;
     let waits = |account: &Merchant| account.is_active() && !account.email_verified;

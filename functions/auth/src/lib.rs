@@ -3,8 +3,8 @@
 //!
 //! What a stranger can ask about an e-mail address costs the same work and gets the same answer
 //! whether it has an account or not; only sign-up says that an address is taken. Every guess is
-//! counted before it is judged ([`identity::throttle`]). Codes and links are mailed in the
-//! transaction that makes them valid ([`ground::mail`]).
+//! counted before it is validated ([`identity::throttle`]). Codes and links are mailed in the
+//! transaction that makes them valid ([`core_types::mail`]).
 
 mod account;
 mod email;

@@ -1,6 +1,8 @@
 //! The second factor: enrolled, confirmed, removed, and asked for at sign-in.
 
 use axum::extract::State;
+use core_types::key;
+use core_types::mail::Mail;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::Item;
@@ -8,11 +10,9 @@ use gateway::problem::{Code, Problem};
 use gateway::reply::{Created, Json, NoContent, NoStore};
 use gateway::request::{Body, Inbound, Raw, Text, request};
 use gateway::table::{Condition, Write};
-use ground::key;
-use ground::mail::Mail;
 use http::header;
 use identity::account::Account;
-use identity::authentication::{ShownCode, confirm};
+use identity::authentication::{PresentedCode, confirm};
 use identity::challenge::{Link, Purpose};
 use identity::merchant::{MERCHANT_UPDATED, Merchant};
 use identity::mfa::{Enrolment, Mfa, MfaState};
@@ -23,7 +23,7 @@ use platform::caller;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// A second factor that was judged right: how it is written down, and who showed it.
+/// A second factor that was validated right: how it is written down, and who showed it.
 #[derive(Debug)]
 pub(crate) struct Shown {
     mfa: Mfa,
@@ -44,11 +44,11 @@ impl Shown {
     }
 }
 
-/// Judges a code. It is counted first, as a password is, and under a ceiling for the account.
+/// Validates a code. It is counted first, as a password is, and under a ceiling for the account.
 ///
 /// # Errors
 /// `invalid_or_expired_code`; `too_many_attempts`.
-async fn judge(
+async fn validate(
     app: &App,
     account: &Merchant,
     code: &str,
@@ -77,7 +77,7 @@ pub(crate) enum Second {
     Right(Box<Shown>),
 }
 
-/// Judges the second factor of who has shown the first, if the account has one.
+/// Validates the second factor of who has shown the first, if the account has one.
 ///
 /// # Errors
 /// `invalid_or_expired_code`; `too_many_attempts`.
@@ -92,7 +92,7 @@ pub(crate) async fn second(
         None => Ok(Second::Missing),
         Some(code) => {
             let active = |mfa: &Mfa, _| mfa.state == MfaState::Active;
-            let shown = judge(app, account, code.as_str(), inbound, active).await?;
+            let shown = validate(app, account, code.as_str(), inbound, active).await?;
             Ok(Second::Right(Box::new(shown)))
         }
     }
@@ -116,7 +116,7 @@ pub(crate) async fn required(write: Write, account: &Merchant, now: Timestamp) -
 /// # Errors
 /// `mfa_required`, without a token: send the request again with `totp`; `invalid_or_expired_code`;
 /// `too_many_attempts`.
-pub(crate) async fn demand(
+pub(crate) async fn ensure(
     app: &App,
     account: &Merchant,
     totp: Option<&Text<1, 100>>,
@@ -136,7 +136,7 @@ pub(crate) struct EnrolRequest {
     /// The current password, if the account has one.
     current_password: Option<Guess>,
     /// A one-time code to the account's address, where it has no password.
-    one_time_code: Option<ShownCode>,
+    one_time_code: Option<PresentedCode>,
 }
 
 /// `POST /v1/auth/mfa/totp` (`createTotp`): Create a second factor and recovery codes.
@@ -153,7 +153,7 @@ pub(crate) async fn enrol(
     caller: caller::Merchant,
     State(app): State<App>,
     Raw(inbound): Raw,
-    Body(ask): Body<EnrolRequest>,
+    Body(input): Body<EnrolRequest>,
 ) -> Result<NoStore<Created<Enrolment>>, Problem> {
     let account = caller.account;
     if !account.email_verified {
@@ -162,7 +162,7 @@ pub(crate) async fn enrol(
     if account.mfa_enabled {
         return Err(Code::MfaEnabled.into());
     }
-    let proof = (ask.current_password.as_ref(), ask.one_time_code.as_ref());
+    let proof = (input.current_password.as_ref(), input.one_time_code.as_ref());
     let needed_to = "Needed to set up a second factor.";
     let confirmed = confirm(&app, &account, proof, needed_to, &inbound).await?;
     let (key, now) = (app.secrets.mfa_key().await?, app.clock.now());
@@ -180,7 +180,7 @@ pub(crate) async fn enrol(
 #[request]
 #[derive(Debug)]
 pub(crate) struct ConfirmMfaRequest {
-    /// A code of the authenticator program. Any text is judged.
+    /// A code of the authenticator program. Any text is validated.
     code: Text<1, 100>,
 }
 
@@ -203,13 +203,13 @@ pub(crate) async fn confirm_totp(
     caller: caller::Merchant,
     State(app): State<App>,
     Raw(inbound): Raw,
-    Body(ask): Body<ConfirmMfaRequest>,
+    Body(input): Body<ConfirmMfaRequest>,
 ) -> Result<Json<MfaConfirmed>, Problem> {
     let account = caller.account;
     if account.mfa_enabled {
         return Err(Code::MfaEnabled.into());
     }
-    let shown = judge(&app, &account, ask.code.as_str(), &inbound, Mfa::is_pending).await?;
+    let shown = validate(&app, &account, input.code.as_str(), &inbound, Mfa::is_pending).await?;
     let shown = Shown { mfa: shown.mfa.activated(), ..shown };
     let recovery_codes_left = shown.mfa.recovery_codes_left();
     let answer = Json::new(&MfaConfirmed { mfa_enabled: true, recovery_codes_left });
@@ -228,7 +228,7 @@ pub(crate) struct RemoveMfaRequest {
     /// The current password, if the account has one.
     current_password: Option<Guess>,
     /// A one-time code to the account's address, where it has no password.
-    one_time_code: Option<ShownCode>,
+    one_time_code: Option<PresentedCode>,
 }
 
 /// `DELETE /v1/auth/mfa/totp` (`disableTotp`): Disable the second factor.
@@ -241,17 +241,17 @@ pub(crate) async fn remove(
     caller: caller::Merchant,
     State(app): State<App>,
     Raw(inbound): Raw,
-    Body(ask): Body<RemoveMfaRequest>,
+    Body(input): Body<RemoveMfaRequest>,
 ) -> Result<NoContent, Problem> {
     let account = caller.account;
     if !account.mfa_enabled {
         return Err(Code::NotFound.into());
     }
-    let proof = (ask.current_password.as_ref(), ask.one_time_code.as_ref());
+    let proof = (input.current_password.as_ref(), input.one_time_code.as_ref());
     let needed_to = "Needed to give the second factor up.";
     let confirmed = confirm(&app, &account, proof, needed_to, &inbound).await?;
     let active = |mfa: &Mfa, _| mfa.state == MfaState::Active;
-    let shown = judge(&app, &account, ask.code.as_str(), &inbound, active).await?;
+    let shown = validate(&app, &account, input.code.as_str(), &inbound, active).await?;
     let now = app.clock.now();
     let write = switched(&app, &account, false, |write| shown.end(write)).await?;
     confirmed.spend(write, now).answer(NoContent::default(), now).await

@@ -1,18 +1,18 @@
 //! Sign-in by one-time code.
 
 use axum::extract::State;
+use core_types::fields::Email;
 use gateway::app::App;
 use gateway::caller::Public;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::{Accepted, Json, NoStore};
-use gateway::request::{Body, Flag, Given, Inbound, Judgement, Raw, Ruled, Rules, Text, request};
+use gateway::request::{Body, Flag, Given, Inbound, Raw, Ruled, Rules, Text, Validation, request};
 use gateway::table::retry;
-use ground::fields::Email;
 use identity::account::Account;
 use identity::authentication::code::{CodeSent, Named};
 use identity::authentication::{MailRequest, code};
 use identity::challenge::Challenge;
-use identity::holder::Holder;
+use identity::holder::ChallengeSubject;
 use identity::merchant::{MERCHANT_UPDATED, Merchant, MerchantView, Platform};
 use identity::session::CreatedVia;
 use identity::throttle::Kind;
@@ -33,9 +33,9 @@ pub(crate) async fn request(
     _: Public,
     State(app): State<App>,
     Raw(inbound): Raw,
-    Body(ask): Body<MailRequest>,
+    Body(input): Body<MailRequest>,
 ) -> Result<Accepted<CodeSent>, Problem> {
-    code::request::<Merchant>(&app, (&Platform, &ask.email), &inbound).await
+    code::request::<Merchant>(&app, (&Platform, &input.email), &inbound).await
 }
 
 /// A one-time code that came back.
@@ -47,7 +47,7 @@ pub(crate) struct VerifyCodeRequest {
     /// Instead of the challenge: the address the code was mailed to. Means the newest challenge
     /// that the same network asked for.
     email: Option<Email>,
-    /// The code. Any text is judged, so that a malformed one costs a try like a wrong one.
+    /// The code. Any text is validated, so that a malformed one costs a try like a wrong one.
     code: Text<1, 100>,
     /// A code of the authenticator program, or a recovery code, where the account has a second
     /// factor.
@@ -57,7 +57,7 @@ pub(crate) struct VerifyCodeRequest {
 }
 
 impl Rules for VerifyCodeRequest {
-    async fn broken(given: Given<'_>, _: &Judgement<'_>) -> Vec<FieldError> {
+    async fn broken(given: Given<'_>, _: &Validation<'_>) -> Vec<FieldError> {
         Named::broken(given)
     }
 }
@@ -71,15 +71,15 @@ impl Rules for VerifyCodeRequest {
 ///
 /// # Errors
 /// `invalid_or_expired_code`, for every way to fail; `account_disabled`, only with the right code;
-/// `mfa_required`, likewise; `too_many_attempts`, when the account has had as many codes judged as it
+/// `mfa_required`, likewise; `too_many_attempts`, when the account has had as many codes validated as it
 /// may.
 pub(crate) async fn verify(
     _: Public,
     State(app): State<App>,
     Raw(inbound): Raw,
-    Ruled(Body(ask)): Ruled<Body<VerifyCodeRequest>>,
+    Ruled(Body(input)): Ruled<Body<VerifyCodeRequest>>,
 ) -> Result<NoStore<Json<SignedIn>>, Problem> {
-    let id = match Named::new(ask.challenge_id, ask.email)? {
+    let id = match Named::new(input.challenge_id, input.email)? {
         Named::Challenge(id) => id,
         Named::SentTo(email) => {
             let network = inbound.client_prefix();
@@ -87,22 +87,22 @@ pub(crate) async fn verify(
             code::newest(&app, &subject).await?
         }
     };
-    let (challenge, holder) = code::judge(&app, id, &ask.code).await?;
+    let (challenge, holder) = code::validate(&app, id, &input.code).await?;
     let account: Merchant = code::owner(&app, &challenge, &holder).await?;
     if !account.email_verified {
-        return claim(&app, (&challenge, &holder), &inbound, ask.cookie.0).await;
+        return claim(&app, (&challenge, &holder), &inbound, input.cookie.0).await;
     }
-    let second = mfa::second(&app, &account, ask.totp.as_ref(), &inbound).await?;
+    let second = mfa::second(&app, &account, input.totp.as_ref(), &inbound).await?;
     let write = code::used(&app, &challenge, app.clock.now())
         .delete(&account.attempted(Kind::Code, &inbound).key());
-    finish(&app, &account, write, (CreatedVia::Otp, second), &inbound, ask.cookie.0).await
+    finish(&app, &account, write, (CreatedVia::Otp, second), &inbound, input.cookie.0).await
 }
 
 /// A session for who is the first to prove the account's address, and the account as theirs. It has
 /// no second factor that could be asked for: what was set up before ends.
 async fn claim(
     app: &App,
-    (challenge, holder): (&Challenge, &Holder),
+    (challenge, holder): (&Challenge, &ChallengeSubject),
     inbound: &Inbound,
     cookie: bool,
 ) -> Result<NoStore<Json<SignedIn>>, Problem> {

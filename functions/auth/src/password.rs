@@ -25,11 +25,11 @@ pub(crate) async fn reset(
     _: Public,
     State(app): State<App>,
     Raw(inbound): Raw,
-    Body(ask): Body<MailRequest>,
+    Body(input): Body<MailRequest>,
 ) -> Result<Accepted<LinkSent>, Problem> {
     let content =
         |to: &_, token: &str| notifications::password_reset(to, token, &app.config.base_url);
-    password::reset::<Merchant>(&app, (&Platform, &ask.email), &inbound, content).await
+    password::reset::<Merchant>(&app, (&Platform, &input.email), &inbound, content).await
 }
 
 /// `POST /v1/auth/password/update` (`updatePassword`): Update a password by reset token or session.
@@ -43,12 +43,12 @@ pub(crate) async fn update(
     caller: Changer<caller::Merchant>,
     State(app): State<App>,
     Raw(inbound): Raw,
-    Ruled(Body(ask)): Ruled<Body<UpdateRequest>>,
+    Ruled(Body(input)): Ruled<Body<UpdateRequest>>,
 ) -> Result<Json<PasswordUpdated>, Problem> {
     match caller {
-        Changer::Link(_) => password::by_link::<Merchant>(&app, &inbound, &ask).await,
+        Changer::Link(_) => password::by_link::<Merchant>(&app, &inbound, &input).await,
         Changer::Session(owner) => {
-            password::by_session(&app, &inbound, &ask, (&owner.account, &owner.session)).await
+            password::by_session(&app, &inbound, &input, (&owner.account, &owner.session)).await
         }
     }
 }

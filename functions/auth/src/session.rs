@@ -3,6 +3,9 @@
 use std::sync::Arc;
 
 use axum::extract::State;
+use core_types::fields::Subdomain;
+use core_types::id::{SessionId, StoreId};
+use core_types::key;
 use gateway::app::App;
 use gateway::caller::{Access, Caller, Identity};
 use gateway::clock::Timestamp;
@@ -12,9 +15,6 @@ use gateway::problem::{Code, Problem};
 use gateway::reply::{Json, NoContent, NoStore, Page, Reply, Typed};
 use gateway::request::{Inbound, Path, Raw};
 use gateway::table::{Condition, Query};
-use ground::fields::Subdomain;
-use ground::id::{SessionId, StoreId};
-use ground::key;
 use http::header;
 use identity::authentication;
 use identity::member::Role;
@@ -31,7 +31,7 @@ pub(crate) struct SignedIn {
     /// The account.
     merchant: MerchantView,
     /// The session and its token, which is shown this once.
-    session: Granted,
+    session: SessionWithToken,
     /// The store that a sign-up opened.
     #[serde(skip_serializing_if = "Option::is_none")]
     store: Option<StoreView>,
@@ -39,7 +39,7 @@ pub(crate) struct SignedIn {
 
 /// A session with its token.
 #[derive(Debug, Serialize, JsonSchema)]
-struct Granted {
+struct SessionWithToken {
     id: SessionId,
     access_token: String,
     /// `Bearer`.
@@ -61,7 +61,7 @@ impl SignedIn {
         store: Option<StoreView>,
         now: Timestamp,
     ) -> Self {
-        let session = Granted {
+        let session = SessionWithToken {
             id: session.id.clone(),
             access_token: token.to_owned(),
             token_type: "Bearer",
@@ -196,7 +196,7 @@ async fn stores_of(app: &App, account: &Merchant) -> Result<Vec<OwnStore>, Probl
     Ok(own.into_iter().map(|store| of((store, Role::Owner))).collect())
 }
 
-ground::view! {
+core_types::view! {
     /// A session as its owner sees it among the others.
     SessionView of (session: Session, current: bool) {
         id: SessionId,

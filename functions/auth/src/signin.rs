@@ -2,6 +2,8 @@
 
 use axum::extract::State;
 use catalogue::location;
+use core_types::fields::{Country, Currency, Email, Locale, PersonName, StoreName, Subdomain};
+use core_types::mail::Notice;
 use gateway::app::App;
 use gateway::caller::Public;
 use gateway::clock::Timestamp;
@@ -9,11 +11,9 @@ use gateway::item::Item;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::{Created, Json, NoContent, NoStore};
 use gateway::request::{
-    Body, Fault, Flag, FromText, Given, Inbound, Judgement, Raw, Ruled, Rules, Text, request,
+    Body, Fault, Flag, FromText, Given, Inbound, Raw, Ruled, Rules, Text, Validation, request,
 };
 use gateway::table::Write;
-use ground::fields::{Country, Currency, Email, Locale, PersonName, StoreName, Subdomain};
-use ground::mail::Notice;
 use identity::authentication::{self, SignOutRequest};
 use identity::challenge::{self, Purpose};
 use identity::merchant::{
@@ -55,7 +55,7 @@ impl SignupRequest {
     /// The first store, if any of its fields is given; then both its name and its subdomain are
     /// needed.
     fn opening(&self) -> Result<Option<NewStore>, Problem> {
-        // One without the other is refused by the rules.
+        // One without the other is rejected by the rules.
         let (Some(name), Some(subdomain)) = (&self.store_name, &self.subdomain) else {
             return Ok(None);
         };
@@ -71,7 +71,7 @@ impl SignupRequest {
 }
 
 impl Rules for SignupRequest {
-    async fn broken(given: Given<'_>, _: &Judgement<'_>) -> Vec<FieldError> {
+    async fn broken(given: Given<'_>, _: &Validation<'_>) -> Vec<FieldError> {
         let of_store = ["store_name", "subdomain", "currency", "country"];
         if !of_store.into_iter().any(|name| given.has(name)) {
             return Vec::new();
@@ -101,16 +101,16 @@ pub(crate) async fn signup(
     _: Public,
     State(app): State<App>,
     Raw(inbound): Raw,
-    Ruled(Body(ask)): Ruled<Body<SignupRequest>>,
+    Ruled(Body(input)): Ruled<Body<SignupRequest>>,
 ) -> Result<NoStore<Created<SignedIn>>, Problem> {
-    let opening = ask.opening()?;
-    let password_hash = ask.password.hash().await?;
+    let opening = input.opening()?;
+    let password_hash = input.password.hash().await?;
     let now = app.clock.now();
     let registration = Registration {
-        email: ask.email,
+        email: input.email,
         password_hash,
-        name: ask.name.map(String::from),
-        locale: ask.locale,
+        name: input.name.map(String::from),
+        locale: input.locale,
     };
     let mut account = Merchant::register(registration, now);
     let store = opening.map(|opening| Store::open(&account.id, opening, now));
@@ -123,7 +123,7 @@ pub(crate) async fn signup(
     let created = created.with_mail(Notice::ConfirmAddress);
     let opened = store.as_ref().map(|store| StoreView::of(store, &app.config.base_url));
     let body = SignedIn::new(view, &session, &token, opened, now);
-    let answer = session::signed_in(&body, ask.cookie.0);
+    let answer = session::signed_in(&body, input.cookie.0);
     app.table
         .write()
         .put_if(&UniqueEmail::of(&account), UniqueEmail::is_free(now), Code::EmailTaken)
@@ -163,7 +163,7 @@ pub(crate) struct SigninRequest {
     /// Instead of both: what `mfa_required` came with.
     mfa_token: Option<Text<1, 200>>,
     /// A code of the authenticator program, or a recovery code, where the account has a second
-    /// factor. Any text is judged.
+    /// factor. Any text is validated.
     totp: Option<Text<1, 100>>,
     /// Whether to set the session cookie too.
     cookie: Flag,
@@ -219,15 +219,15 @@ pub(crate) async fn signin(
     _: Public,
     State(app): State<App>,
     Raw(inbound): Raw,
-    Body(ask): Body<SigninRequest>,
+    Body(input): Body<SigninRequest>,
 ) -> Result<NoStore<Json<SignedIn>>, Problem> {
     let begun = app.table.write();
-    let (account, write, totp) = match ask.first()? {
+    let (account, write, totp) = match input.first()? {
         First::Password(email, password) => {
             let at = (&Platform, email);
             let (account, subject): (Merchant, _) =
                 authentication::by_password(&app, at, password, &inbound).await?;
-            (account, begun.delete(&subject.key()), ask.totp.as_ref())
+            (account, begun.delete(&subject.key()), input.totp.as_ref())
         }
         First::Token(token, totp) => {
             let (link, account) =
@@ -239,7 +239,7 @@ pub(crate) async fn signin(
     };
     let second = mfa::second(&app, &account, totp, &inbound).await?;
     let by = (CreatedVia::Password, second);
-    finish(&app, &account, write, by, &inbound, ask.cookie.0).await
+    finish(&app, &account, write, by, &inbound, input.cookie.0).await
 }
 
 /// Ends a sign-in whose first factor was right: with a session, or with the demand for a second
@@ -276,8 +276,8 @@ pub(crate) async fn signout(
     caller: caller::Merchant,
     State(app): State<App>,
     Raw(inbound): Raw,
-    Body(ask): Body<SignOutRequest>,
+    Body(input): Body<SignOutRequest>,
 ) -> Result<NoContent, Problem> {
     let answer = session::without_cookie(NoContent::default(), &inbound);
-    authentication::sign_out(&app, (&caller.account, &caller.session), &ask, answer).await
+    authentication::sign_out(&app, (&caller.account, &caller.session), &input, answer).await
 }

@@ -2,11 +2,11 @@
 
 use catalogue::category::CategoryDrain;
 use catalogue::product::Product;
+use core_types::key;
 use futures_util::TryStreamExt;
 use gateway::app::App;
 use gateway::item::Item;
 use gateway::problem::{Code, Problem};
-use ground::key;
 
 use crate::PARALLEL;
 
@@ -27,12 +27,12 @@ pub(crate) async fn continue_drain(app: &App, drain: &CategoryDrain) -> Result<(
         futures_util::stream::iter(batch.items.iter().filter(named).map(Ok))
             .try_for_each_concurrent(PARALLEL, |product| async move {
                 let change = drain.change(app.clock.now());
-                let card = key::card(&product.store_id, &product.id);
+                let summary = key::summary(&product.store_id, &product.id);
                 let write = app
                     .table
                     .write()
                     .update(&product.key(), change.clone(), Code::VersionConflict)
-                    .update(&card, change, Code::VersionConflict);
+                    .update(&summary, change, Code::VersionConflict);
                 match write.commit().await {
                     // It has been given another, or has gone.
                     Err(problem) if problem.code == Code::VersionConflict => Ok(()),

@@ -4,7 +4,7 @@
 //! many workers as are needed process them.
 //!
 //! - *A batch twice* (a message is delivered again, or the next run finds the same due marks): each
-//!   job is judged as the table has it, and written under its version. The second finds nothing due.
+//!   job is validated as the table has it, and written under its version. The second finds nothing due.
 //! - *A crash of the run, or a lost message*: what was not sent, or not done, is still due, and the
 //!   next run finds it.
 //! - *A job that fails* moves its own due mark on, and holds up no other of its batch. The message is

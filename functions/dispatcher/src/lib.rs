@@ -11,7 +11,7 @@
 //!   no longer; before that it is composed again, after it there is one.
 //! - *A message that is not sent*: its delivery is in the table with a due mark; the sweep queues it.
 //! - *The same record twice, or stream and sweep at once*: the deliveries are there, and the event is no
-//!   longer pending, so its mark is refused, and that is success.
+//!   longer pending, so its mark is rejected, and that is success.
 //! - *A message twice*: the worker claims each attempt once.
 //! - *An error that would be the same again* (`Problem::is_permanent`): what it happened to is given up at the
 //!   first try, events as `failed`, and other due work by losing its mark. No record and no message is brought
@@ -24,7 +24,7 @@
 
 mod category_drains;
 mod jobs;
-mod letters;
+mod order_mails;
 mod outcome;
 mod pending_events;
 mod publish;
@@ -36,14 +36,14 @@ use std::collections::HashMap;
 use aws_lambda_events::event::dynamodb::{Event as StreamEvent, EventRecord};
 use catalogue::inventory::Level;
 use catalogue::product;
+use core_types::event::EventGroup;
+use core_types::id::MailId;
+use core_types::mail;
 use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
 use gateway::app::App;
 use gateway::item::{self, Item, Key};
 use gateway::problem::Problem;
-use ground::event::EventGroup;
-use ground::id::MailId;
-use ground::mail;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

@@ -1,16 +1,16 @@
 //! How events move on when they were handed on: those of a group by one write.
 
+use core_types::event::{Event, EventGroup, OutboxState};
+use core_types::id::EventId;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::Item;
 use gateway::outbox::{Marked, give_up};
 use gateway::problem::{Code, Problem};
 use gateway::table::{Changed, Write};
-use ground::event::{Event, EventGroup, OutboxState};
-use ground::id::EventId;
 use platform::usage;
 
-use crate::letters::{self, Consequences};
+use crate::order_mails::{self, Consequences};
 
 /// Writes of a group that meet others' before it is left to the sweep.
 const TRIES: usize = 9;
@@ -37,7 +37,7 @@ pub(crate) async fn mark(
     let (mut done, mut moves, mut failure) = (Vec::new(), Vec::new(), None);
     for (event, made) in made {
         let composed = match made {
-            Ok(()) => letters::following(app, &event).await,
+            Ok(()) => order_mails::following(app, &event).await,
             Err(problem) => Err(problem),
         };
         let ending = match composed {
@@ -152,7 +152,7 @@ async fn replace(
     if counted.is_empty() && follows.is_empty() {
         return match app.table.change::<EventGroup>(&group.key(), next.advance()).await? {
             Changed::Done(_) => Ok(None),
-            Changed::Refused(found) => Ok(found),
+            Changed::Rejected(found) => Ok(found),
         };
     }
     let write = app.table.write().update(&group.key(), next.advance(), Code::VersionConflict);
@@ -165,15 +165,15 @@ async fn replace(
 
 #[cfg(test)]
 mod tests {
-    use ground::event::{About, EXAMPLE_TIME};
+    use core_types::event::{EXAMPLE_TIME, EventSubject};
     use identity::store::TOPICS;
 
     use super::*;
 
     fn group() -> EventGroup {
-        let store = ground::id::StoreId::derive(&["here"]);
+        let store = core_types::id::StoreId::derive(&["here"]);
         let of = |entity| {
-            let about = About { store: Some(&store), app: None, entity, version: 1 };
+            let about = EventSubject { store: Some(&store), app: None, entity, version: 1 };
             Event::untyped(&TOPICS[0], about, serde_json::json!({}), EXAMPLE_TIME)
         };
         let events = ["a", "b", "c"].map(|entity| of(entity).in_timeline_of("here"));

@@ -1,11 +1,11 @@
 //! The events about an entity that come before one of them and are still pending.
 
+use core_types::event::{Event, EventGroup};
+use core_types::key;
 use gateway::app::App;
 use gateway::item::Item;
 use gateway::problem::Problem;
 use gateway::table::Query;
-use ground::event::{Event, EventGroup};
-use ground::key;
 
 /// Groups of events that one look takes in: what is pending is among the newest, and one batch reads them.
 const LOOK: usize = 25;

@@ -9,13 +9,13 @@
 use std::time::Duration;
 
 use commerce::audience::Audience;
+use core_types::event::{Event, EventGroup};
 use delivery::delivery::{Delivery, QUEUE};
 use futures_util::stream::{self, StreamExt};
 use gateway::app::App;
 use gateway::canary::FaultKind;
 use gateway::item::{Item, Key};
 use gateway::problem::Problem;
-use ground::event::{Event, EventGroup};
 
 use crate::PARALLEL;
 use crate::outcome::{Outcome, mark};
@@ -123,7 +123,7 @@ async fn make_group(app: &App, audience: &Audience, group: &EventGroup) -> Vec<M
     pending.sort_by_key(|event| event.order());
     let planned: Vec<(Event, Result<Vec<Delivery>, Problem>)> =
         pending.into_iter().map(|event| (event.clone(), audience.deliveries(event, now))).collect();
-    let has_lanes = planned.iter().any(|(_, plan)| plan.as_deref().is_ok_and(in_lanes));
+    let has_lanes = planned.iter().any(|(_, plan)| plan.as_deref().is_ok_and(by_ordering_key));
     if has_lanes {
         return make_in_order(app, audience, planned).await;
     }
@@ -142,8 +142,8 @@ async fn make_group(app: &App, audience: &Audience, group: &EventGroup) -> Vec<M
         .await
 }
 
-fn in_lanes(deliveries: &[Delivery]) -> bool {
-    deliveries.iter().any(|delivery| delivery.lane.is_some())
+fn by_ordering_key(deliveries: &[Delivery]) -> bool {
+    deliveries.iter().any(|delivery| delivery.ordering_key.is_some())
 }
 
 /// Makes them one after the other. One that could not be made holds up those that follow it about the
@@ -170,14 +170,14 @@ async fn make_in_order(
     all
 }
 
-/// Makes an event's deliveries. Where one has a lane, those of the events before it come first.
+/// Makes an event's deliveries. Where one has a ordering key, those of the events before it come first.
 async fn make(
     app: &App,
     audience: &Audience,
     event: &Event,
     deliveries: &[Delivery],
 ) -> Result<(), Problem> {
-    if in_lanes(deliveries) {
+    if by_ordering_key(deliveries) {
         Box::pin(publish_before(app, audience, event)).await?;
     }
     make_all(app, deliveries).await
@@ -191,7 +191,7 @@ async fn make_all(app: &App, deliveries: &[Delivery]) -> Result<(), Problem> {
 }
 
 /// Publishes the events about the same entity that come before `event` and are still pending, so
-/// that positions in a lane are taken in the order of the changes, whatever order the stream, its
+/// that positions in a ordering key are taken in the order of the changes, whatever order the stream, its
 /// retries and the sweep bring events in.
 async fn publish_before(app: &App, audience: &Audience, event: &Event) -> Result<(), Problem> {
     for (group, earlier) in pending_events::before(app, event).await? {

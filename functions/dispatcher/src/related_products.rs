@@ -13,16 +13,16 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use catalogue::product::{Card, CardOrder};
+use catalogue::product::{ProductSummary, SummaryOrder};
 use catalogue::related_products::{MAX_CANDIDATES, RelatedProducts};
+use core_types::event::Event;
+use core_types::id::{ProductId, StoreId};
+use core_types::key;
 use futures_util::StreamExt;
 use gateway::app::App;
 use gateway::item::Key;
 use gateway::problem::{Code, Problem};
 use gateway::table::retry;
-use ground::event::Event;
-use ground::id::{ProductId, StoreId};
-use ground::key;
 
 use crate::PARALLEL;
 
@@ -65,20 +65,20 @@ async fn rebuild(app: &App, store: &StoreId, changed: &BTreeSet<ProductId>) -> R
     let key = key::related_products(store);
     let present = app.table.get_many(&[&key]).await?.take(&key)?;
     let before = present.unwrap_or_else(|| RelatedProducts::empty(store));
-    let newest = CardOrder::Newest.query(store);
-    let mut cards: Vec<Card> = app.table.all(&newest, MAX_CANDIDATES).await?;
-    let listed: HashSet<ProductId> = cards.iter().map(|card| card.id().clone()).collect();
+    let newest = SummaryOrder::Newest.query(store);
+    let mut summaries: Vec<ProductSummary> = app.table.all(&newest, MAX_CANDIDATES).await?;
+    let listed: HashSet<ProductId> = summaries.iter().map(|summary| summary.id().clone()).collect();
     let candidates = before.products.iter().map(|candidate| &candidate.id);
     let unlisted = candidates.filter(|id| !listed.contains(id));
     let doubtful: BTreeSet<&ProductId> = changed.iter().chain(unlisted).collect();
-    cards.retain(|card| !doubtful.contains(card.id()));
-    let keys: Vec<Key> = doubtful.iter().map(|id| key::card(store, id)).collect();
+    summaries.retain(|summary| !doubtful.contains(summary.id()));
+    let keys: Vec<Key> = doubtful.iter().map(|id| key::summary(store, id)).collect();
     for part in keys.chunks(BATCH) {
         let mut found = app.table.get_many(&part.iter().collect::<Vec<_>>()).await?;
         for key in part {
-            cards.extend(found.take::<Card>(key)?);
+            summaries.extend(found.take::<ProductSummary>(key)?);
         }
     }
-    let Some(after) = before.with_products(&cards) else { return Ok(()) };
+    let Some(after) = before.with_products(&summaries) else { return Ok(()) };
     app.table.write().create_or_replace(&after, Code::VersionConflict).commit().await
 }

@@ -9,6 +9,9 @@ use std::time::Duration;
 
 use catalogue::category::CategoryDrain;
 use catalogue::product::DeferredWork;
+use core_types::event::EventGroup;
+use core_types::id::MailId;
+use core_types::mail;
 use delivery::delivery::{Delivery, DeliveryMessage};
 use delivery::run::{self, RunMessage};
 use futures_util::StreamExt;
@@ -16,9 +19,6 @@ use gateway::app::App;
 use gateway::item::{Item, Key};
 use gateway::outbox::{Due, Marked, SHARDS, settled};
 use gateway::problem::{Code, Problem};
-use ground::event::EventGroup;
-use ground::id::MailId;
-use ground::mail;
 use identity::store::{self, STORE_REDACTED, Store, StoreStatus};
 use serde::Serialize;
 
@@ -133,7 +133,7 @@ pub async fn sweep(app: &App) -> SweepReport {
     report
 }
 
-/// Counts what was done and what failed: one piece of work that fails, fails alone, and one that always would
+/// Counts what was done and what failed: one chunk of work that fails, fails alone, and one that always would
 /// is not met again.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Tally {

@@ -15,14 +15,14 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::Request;
 use axum::response::Response;
+use core_types::fields::{Currency, Email};
+use core_types::id::{MerchantId, StoreId};
+use core_types::key;
 use gateway::app::App;
 use gateway::embedded::AnyError;
 use gateway::password::{self, Password};
 use gateway::problem::Code;
 use gateway::request::FromText;
-use ground::fields::{Currency, Email};
-use ground::id::{MerchantId, StoreId};
-use ground::key;
 use http::StatusCode;
 use identity::customer::{Customer, UniqueCustomerEmail};
 use identity::holder::Application;
@@ -200,11 +200,11 @@ async fn open_store(api: &Api) -> Result<StoreId, AnyError> {
     let store = if let Some(id) = known {
         id
     } else {
-        let ask = json!({
+        let input = json!({
             "name": "Demo Store", "subdomain": SUBDOMAIN, "currency": "INR", "country": "IN",
             "locale": "en-IN", "timezone": "Asia/Kolkata",
         });
-        let made = api.call("POST", "/v1/stores", Some(ask)).await?;
+        let made = api.call("POST", "/v1/stores", Some(input)).await?;
         text(&made, "/id")?
     };
     let path = |rest: &str| format!("/v1/stores/{store}{rest}");

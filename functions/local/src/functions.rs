@@ -21,8 +21,8 @@ use tower::ServiceExt;
 use crate::template::{self, Function};
 use crate::{reference, shop, start};
 
-/// What a line begins with that says what a function was refused.
-pub const REFUSED: &str = "refused: ";
+/// What a line begins with that says what a function was rejected.
+pub const REJECTED: &str = "refused: ";
 
 /// One function: its code, with the environment and the permissions of the template.
 pub struct Host {
@@ -56,9 +56,9 @@ impl Host {
         self.guard.used()
     }
 
-    /// What it was refused so far.
-    pub fn refused(&self) -> BTreeSet<String> {
-        self.guard.refused()
+    /// What it was rejected so far.
+    pub fn rejected(&self) -> BTreeSet<String> {
+        self.guard.rejected()
     }
 
     fn router(&self) -> Router {
@@ -145,8 +145,8 @@ impl Drop for Functions {
             for used in host.used_permissions() {
                 let _ = writeln!(lines, "{name} {used}");
             }
-            for refused in host.refused() {
-                let _ = writeln!(lines, "{REFUSED}{name} {refused}");
+            for rejected in host.rejected() {
+                let _ = writeln!(lines, "{REJECTED}{name} {rejected}");
             }
         }
         let written = std::fs::create_dir_all(directory).and_then(|()| {

@@ -1,4 +1,4 @@
-//! The whole system in one process: the routes of every family behind one port, and the pumps
+//! The whole system in one process: the routes of every family behind one port, and the pollers
 //! that Lambda's event sources are in a deployment, over embedded AWS.
 //!
 //! [`System`] is what `cargo run -p local` keeps in a directory, and what a test starts for itself
@@ -11,9 +11,9 @@ pub mod keys;
 pub mod log;
 pub mod names;
 pub mod openapi;
+mod pollers;
 pub mod progress;
 pub mod providers;
-mod pumps;
 
 mod reference;
 mod shop;
@@ -131,7 +131,7 @@ impl System {
         Ok(system)
     }
 
-    /// As [`System::start`], but the API refuses connections until [`System::listen`].
+    /// As [`System::start`], but the API rejects connections until [`System::listen`].
     pub async fn prepare(options: Options) -> Result<Self, AnyError> {
         let socket = options.port.map(reserve).transpose()?;
         let mut settings = options.embedded;
@@ -145,7 +145,7 @@ impl System {
         let mut tasks = JoinSet::new();
         let (stream, sweep) = (options.has_stream, options.sweep_every);
         let has_runner = options.has_runner;
-        pumps::start(&embedded, &functions, (stream, has_runner), sweep, &mut tasks)?;
+        pollers::start(&embedded, &functions, (stream, has_runner), sweep, &mut tasks)?;
         Ok(Self { tasks, socket, server: None, router, functions, embedded, url })
     }
 
@@ -201,7 +201,7 @@ impl System {
         let Ok(host) = self.functions.of("dispatcher") else { return SweepReport::default() };
         let dispatcher = host.app();
         let report = dispatcher::sweep(dispatcher).await;
-        report.and(pumps::work_off(&self.embedded, dispatcher).await)
+        report.and(pollers::work_off(&self.embedded, dispatcher).await)
     }
 
     /// What the schedule does besides: looks how the platform is doing, and opens and resolves incidents.
@@ -212,7 +212,7 @@ impl System {
         Ok(dispatcher::look(self.functions.of("dispatcher")?.app()).await)
     }
 
-    /// Stops: no new requests, the running ones finish, then the pumps and the AWS end. What a
+    /// Stops: no new requests, the running ones finish, then the pollers and the AWS end. What a
     /// pump was about is still due in the table.
     pub async fn stop(mut self) {
         if let Some(server) = self.server {

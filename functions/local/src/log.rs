@@ -186,8 +186,8 @@ mod tests {
         let spent = [("millis", "12"), ("trips", "2"), ("cost", "3")];
         let line = fields(&[&asked[..], &spent[..]].concat()).request(false);
         assert_eq!(line, "GET    /v1/stores  200  12 ms  2 trips  cost 3");
-        let refused = [("method", "DELETE"), ("path", "/x"), ("status", "404"), ("millis", "0")];
-        let line = fields(&refused).request(true);
+        let rejected = [("method", "DELETE"), ("path", "/x"), ("status", "404"), ("millis", "0")];
+        let line = fields(&rejected).request(true);
         assert_eq!(line, "\x1b[2mDELETE\x1b[0m /x  \x1b[33m404\x1b[0m  \x1b[2m0 ms\x1b[0m");
     }
 

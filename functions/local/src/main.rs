@@ -317,11 +317,11 @@ fn suggestions(url: &str, has_demo: bool) -> [String; 3] {
     let health = format!("{url}/health");
     if has_demo {
         let who = demo::MERCHANT;
-        let ask = serde_json::json!({"email": who.email, "password": who.password});
+        let input = serde_json::json!({"email": who.email, "password": who.password});
         return [
             health,
             format!("{url}/v1/storefront/{}/products", demo::SUBDOMAIN),
-            format!("{url}/v1/auth/signin -H 'Content-Type: application/json' -d '{ask}'"),
+            format!("{url}/v1/auth/signin -H 'Content-Type: application/json' -d '{input}'"),
         ];
     }
     let (second, third) = ("operations/event-types", "app-store/oauth/metadata");

@@ -78,7 +78,7 @@ pub fn document(root: &Path) -> Result<Value, AnyError> {
         return Err(faults.join("\n").into());
     }
     let mut paths = Value::Object(paths);
-    let refusals = merge::refusals(&mut paths);
+    let rejections = merge::rejections(&mut paths);
     let mut webhooks = json!(operation::webhooks(&mut schemas));
     let (mut all, renamed) = merge::schemas(schemas);
     merge::rename(&mut paths, &renamed);
@@ -98,7 +98,7 @@ pub fn document(root: &Path) -> Result<Value, AnyError> {
         "webhooks": webhooks,
         "components": {
             "schemas": all,
-            "responses": refusals,
+            "responses": rejections,
             "headers": operation::headers(),
             "securitySchemes": operation::security_schemes(),
         },

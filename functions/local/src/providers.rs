@@ -32,7 +32,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 pub use disputes::{NewDispute, Verdict};
-pub use ledger::{ProviderCall, Refusal, Trouble};
+pub use ledger::{ProviderCall, ProviderRejection, Trouble};
 use server::ServerState;
 pub use webhook::{Event, Provider, Webhook};
 
@@ -127,7 +127,12 @@ impl Providers {
     ///
     /// # Errors
     /// A URL of another machine.
-    pub fn register(&self, provider: Provider, url: &str, secret: &str) -> Result<(), Refusal> {
+    pub fn register(
+        &self,
+        provider: Provider,
+        url: &str,
+        secret: &str,
+    ) -> Result<(), ProviderRejection> {
         self.state.act(|ledger, _| ledger.register(provider, url, secret)).map(drop)
     }
 
@@ -158,7 +163,7 @@ impl Providers {
     ///
     /// # Errors
     /// Unknown, or paid.
-    pub fn pay_order(&self, id: &str, amount: Option<i64>) -> Result<Value, Refusal> {
+    pub fn pay_order(&self, id: &str, amount: Option<i64>) -> Result<Value, ProviderRejection> {
         self.state.act(|ledger, now| ledger.razorpay.pay(id, amount, now))
     }
 
@@ -166,7 +171,7 @@ impl Providers {
     ///
     /// # Errors
     /// Unknown, or paid.
-    pub fn fail_order(&self, id: &str) -> Result<Value, Refusal> {
+    pub fn fail_order(&self, id: &str) -> Result<Value, ProviderRejection> {
         self.state.act(|ledger, now| ledger.razorpay.fail(id, now))
     }
 
@@ -175,7 +180,7 @@ impl Providers {
     ///
     /// # Errors
     /// Unknown.
-    pub fn pay_order_again(&self, id: &str) -> Result<Value, Refusal> {
+    pub fn pay_order_again(&self, id: &str) -> Result<Value, ProviderRejection> {
         self.state.act(|ledger, now| ledger.razorpay.pay_again(id, now))
     }
 
@@ -184,7 +189,7 @@ impl Providers {
     ///
     /// # Errors
     /// Unknown, or not authorized.
-    pub fn lapse_payment(&self, id: &str) -> Result<Value, Refusal> {
+    pub fn lapse_payment(&self, id: &str) -> Result<Value, ProviderRejection> {
         self.state.act(|ledger, now| ledger.razorpay.lapse(id, now))
     }
 
@@ -192,7 +197,7 @@ impl Providers {
     ///
     /// # Errors
     /// Unknown, or in no state to be paid.
-    pub fn pay_intent(&self, id: &str) -> Result<Value, Refusal> {
+    pub fn pay_intent(&self, id: &str) -> Result<Value, ProviderRejection> {
         self.state.act(|ledger, now| ledger.stripe.pay(id, now))
     }
 
@@ -200,7 +205,7 @@ impl Providers {
     ///
     /// # Errors
     /// Unknown, or in no state to be paid.
-    pub fn decline_intent(&self, id: &str) -> Result<Value, Refusal> {
+    pub fn decline_intent(&self, id: &str) -> Result<Value, ProviderRejection> {
         self.state.act(|ledger, now| ledger.stripe.decline(id, now))
     }
 
@@ -209,7 +214,7 @@ impl Providers {
     ///
     /// # Errors
     /// Unknown, or failed.
-    pub fn finish_refund(&self, id: &str, has_succeeded: bool) -> Result<Value, Refusal> {
+    pub fn finish_refund(&self, id: &str, has_succeeded: bool) -> Result<Value, ProviderRejection> {
         self.state.act(|ledger, now| match id.split('_').next() {
             Some("rfnd") => ledger.razorpay.finish_refund(id, has_succeeded, now),
             _ => ledger.stripe.finish_refund(id, has_succeeded, now),
@@ -221,7 +226,7 @@ impl Providers {
     ///
     /// # Errors
     /// Unknown, or more than there is.
-    pub fn refund_on_dashboard(&self, id: &str, amount: i64) -> Result<Value, Refusal> {
+    pub fn refund_on_dashboard(&self, id: &str, amount: i64) -> Result<Value, ProviderRejection> {
         self.state.act(|ledger, now| match id.split('_').next() {
             Some("pay") => ledger.razorpay.refund_on_dashboard(id, amount, now),
             _ => ledger.stripe.refund_on_dashboard(id, amount, now),
@@ -232,10 +237,10 @@ impl Providers {
     ///
     /// # Errors
     /// Unknown, or nothing was taken.
-    pub fn open_dispute(&self, id: &str, ask: &NewDispute) -> Result<Value, Refusal> {
+    pub fn open_dispute(&self, id: &str, input: &NewDispute) -> Result<Value, ProviderRejection> {
         self.state.act(|ledger, now| match id.split('_').next() {
-            Some("pay") => ledger.razorpay.dispute(id, ask, now),
-            _ => ledger.stripe.dispute(id, ask, now),
+            Some("pay") => ledger.razorpay.dispute(id, input, now),
+            _ => ledger.stripe.dispute(id, input, now),
         })
     }
 
@@ -243,10 +248,10 @@ impl Providers {
     ///
     /// # Errors
     /// Unknown, or none that this is said to.
-    pub fn judge_dispute(&self, id: &str, verdict: Verdict) -> Result<Value, Refusal> {
+    pub fn decide_dispute(&self, id: &str, verdict: Verdict) -> Result<Value, ProviderRejection> {
         self.state.act(|ledger, now| match id.split('_').next() {
-            Some("disp") => ledger.razorpay.judge_dispute(id, verdict, now),
-            _ => ledger.stripe.judge_dispute(id, verdict, now),
+            Some("disp") => ledger.razorpay.decide_dispute(id, verdict, now),
+            _ => ledger.stripe.decide_dispute(id, verdict, now),
         })
     }
 

@@ -3,7 +3,7 @@
 //! could send away what it is shown, by the address of a picture or a style for a link. It is a storefront as anybody could build one: all that it
 //! knows it asks the public API, and a theme's page runs nothing (`POLICY`).
 
-mod ask;
+mod input;
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use render::{Data, Finding, Limits, Page};
 use serde::Deserialize;
 use serde_json::Value;
 
-use ask::{Api, Refused, Storefront, segment};
+use input::{Api, Rejected, Storefront, segment};
 
 /// Where shops are, without a slash at the end: their subdomains are below it.
 pub const PATH: &str = "/_local/shop";
@@ -78,10 +78,10 @@ async fn shown(
     let number = asked.page.and_then(|number| number.parse().ok()).unwrap_or(1);
     match page(&of(token), &address, number).await {
         Ok((status, html)) => answer(status, html),
-        Err(Fault::Refused(refused)) => {
-            let said = answer(refused.status, told(&refused.title, &refused.detail));
+        Err(Fault::Rejected(rejected)) => {
+            let said = answer(rejected.status, told(&rejected.title, &rejected.detail));
             // A preview that is over is not asked for again.
-            let is_over = is_preview && refused.status.is_client_error();
+            let is_over = is_preview && rejected.status.is_client_error();
             if is_over { with_cookie(said, &address.subdomain, "") } else { said }
         }
         Err(Fault::Finding(finding)) => {
@@ -98,9 +98,9 @@ async fn shown(
 /// preview is left.
 async fn previewed(storefront: Storefront<'_>, address: &Address, token: &str) -> Response {
     if !token.is_empty()
-        && let Err(refused) = storefront.find_store().await
+        && let Err(rejected) = storefront.find_store().await
     {
-        return answer(refused.status, told(&refused.title, &refused.detail));
+        return answer(rejected.status, told(&rejected.title, &rejected.detail));
     }
     let below = [&address.family, &address.handle].map(|part| segment(part));
     let below = below.iter().filter(|part| !part.is_empty());
@@ -146,13 +146,13 @@ async fn asset(
 
 /// Why there is no page.
 enum Fault {
-    Refused(Refused),
+    Rejected(Rejected),
     Finding(Finding),
 }
 
-impl From<Refused> for Fault {
-    fn from(refused: Refused) -> Self {
-        Self::Refused(refused)
+impl From<Rejected> for Fault {
+    fn from(rejected: Rejected) -> Self {
+        Self::Rejected(rejected)
     }
 }
 
@@ -171,7 +171,7 @@ async fn page(
     // It takes the thread that it is on, for up to two seconds.
     let rendering = move || render::render(&theme, page, &data, Limits::default());
     let rendered = tokio::task::spawn_blocking(rendering).await;
-    let rendered = rendered.map_err(|_| Refused::internal())?;
+    let rendered = rendered.map_err(|_| Rejected::internal())?;
     rendered.map(|html| (status, html)).map_err(Fault::Finding)
 }
 
@@ -181,7 +181,7 @@ async fn wanted(
     data: &Data,
     family: &str,
     handle: &str,
-) -> Result<Page, Refused> {
+) -> Result<Page, Rejected> {
     let of_page = |page: &Value| page.get("handle").and_then(Value::as_str) == Some(handle);
     let is_known = data.collections.iter().any(|(page, _)| of_page(page));
     Ok(match (family, handle) {

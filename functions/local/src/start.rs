@@ -58,10 +58,10 @@ impl Desk {
 
     /// Signs the operator in, if there is a demo.
     async fn sign_in(&self) -> Option<HeaderValue> {
-        let ask = json!({"email": OPERATOR.email, "password": OPERATOR.password}).to_string();
+        let input = json!({"email": OPERATOR.email, "password": OPERATOR.password}).to_string();
         let request =
             Request::post("/v1/auth/signin").header(header::CONTENT_TYPE, "application/json");
-        let answer = read(self.send(request.body(Body::from(ask)).ok()?).await).await?;
+        let answer = read(self.send(request.body(Body::from(input)).ok()?).await).await?;
         let token = answer.pointer("/session/access_token")?.as_str()?;
         format!("Bearer {token}").try_into().ok()
     }

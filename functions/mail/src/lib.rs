@@ -28,15 +28,15 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use aws_lambda_events::event::sqs::{SqsBatchResponse, SqsEvent};
+use core_types::id::StoreId;
+use core_types::key;
+use core_types::mail::{Mail, MailContent, MailMessage, MailState, Take};
 use delivery::mail::{Sender, allowance};
 use gateway::app::App;
 use gateway::item::Item;
 use gateway::outbox::{self, Marked};
 use gateway::problem::{Code, Problem};
 use gateway::table::{Change, Condition};
-use ground::id::StoreId;
-use ground::key;
-use ground::mail::{Mail, MailContent, MailMessage, MailState, Take};
 use lettre::message::header::{HeaderName, HeaderValue};
 use lettre::message::{Mailbox, SinglePart};
 use lettre::{AsyncSmtpTransport, AsyncTransport, Tokio1Executor};
@@ -156,7 +156,7 @@ async fn record_outcome(
     app.table.write().replace(&next, Code::VersionConflict).commit().await?;
     if let Some(wait) = wait {
         let message = MailMessage { mail_id: mail.id.clone() };
-        if let Err(problem) = app.queue(ground::mail::QUEUE).send(&[(message, wait)]).await {
+        if let Err(problem) = app.queue(core_types::mail::QUEUE).send(&[(message, wait)]).await {
             // The sweep finds it due.
             tracing::warn!(mail_id = %mail.id, cause = %problem, "mail not queued again");
         }
@@ -277,7 +277,8 @@ fn compose(
     let from = Some(app.config.mail_from.as_str()).filter(|from| !from.is_empty());
     let platform: Mailbox = from.unwrap_or(NO_SENDER).parse().map_err(SendFailure::passing)?;
     let on = platform.name.as_deref().unwrap_or_else(|| platform.email.domain());
-    let from = Mailbox::new(sender.shown(on).or_else(|| platform.name.clone()), platform.email);
+    let from =
+        Mailbox::new(sender.display_name(on).or_else(|| platform.name.clone()), platform.email);
     let to = content.to.as_str().parse().map_err(SendFailure::permanent)?;
     // Without an address that works there, a mail is better than none.
     let answers_to = sender.reply_to.as_ref().and_then(|to| to.as_str().parse().ok());

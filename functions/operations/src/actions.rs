@@ -11,24 +11,24 @@ use axum::extract::State;
 use commerce::event_types::{self, EventType};
 use commerce::readers::ensure_reads;
 use commerce::topics;
+use core_types::event::{self, Entry, Event, EventSubject};
+use core_types::id::SubscriptionId;
+use core_types::scope::{Required, WriteWebhooks};
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::{Accepted, Either, Json, NoStore};
 use gateway::request::{
-    Body, Flag, Given, IfMatch, Int, Judgement, Path, Ruled, Rules, Text, request,
+    Body, Flag, Given, IfMatch, Int, Path, Ruled, Rules, Text, Validation, request,
 };
 use gateway::signature::SigningSecret;
 use gateway::table;
-use ground::event::{self, About, Entry, Event};
-use ground::id::SubscriptionId;
-use ground::scope::{Required, WriteWebhooks};
 use platform::caller::StoreAccess;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::subscriptions::{WithSecret, find_to_change, replace};
+use crate::subscriptions::{SubscriptionWithSecret, find_to_change, replace};
 
 /// Loads, decides and writes; once more when a delivery's report came in between.
 async fn act<S: Required>(
@@ -136,23 +136,24 @@ pub(crate) async fn test(
     caller: StoreAccess<WriteWebhooks>,
     State(app): State<App>,
     Path(id): Path<SubscriptionId>,
-    Ruled(Body(ask)): Ruled<Body<TestRequest>>,
+    Ruled(Body(input)): Ruled<Body<TestRequest>>,
 ) -> Result<TestReply, Problem> {
     let subscription = find_to_change(&app, &caller, &id).await?;
-    let topic = topic(&subscription, ask.event_type.as_ref().map(Text::as_str))?;
+    let topic = topic(&subscription, input.event_type.as_ref().map(Text::as_str))?;
     ensure_reads(&caller.actor, topic.scope)?;
     let now = app.clock.now();
     let data = event_types::find(topic.name).map(EventType::example_data).unwrap_or_default();
     let entity = data.get("id").and_then(Value::as_str).unwrap_or(topic.entity).to_owned();
-    let about = About {
+    let about = EventSubject {
         store: subscription.store_id.as_ref(),
         app: subscription.app_id.as_ref(),
         entity: &entity,
         version: 1,
     };
     let event = Event::sample(&topic, about, data, now);
-    let delivery = Delivery { test: true, lane: None, ..Delivery::new(&event, &subscription, now) };
-    if ask.dry_run.0 {
+    let delivery =
+        Delivery { test: true, ordering_key: None, ..Delivery::new(&event, &subscription, now) };
+    if input.dry_run.0 {
         let shown = preview(&app, &subscription, &event, &delivery.claimed(now), now).await?;
         return Ok(Either::Left(shown));
     }
@@ -168,7 +169,7 @@ pub(crate) async fn test(
 }
 
 impl Rules for TestRequest {
-    async fn broken(given: Given<'_>, _: &Judgement<'_>) -> Vec<FieldError> {
+    async fn broken(given: Given<'_>, _: &Validation<'_>) -> Vec<FieldError> {
         let named = given.get::<Text<1, 100>>("event_type");
         let unknown = named.filter(|name| topics::find(name.as_str()).is_none());
         unknown.map(|_| unknown_topic()).into_iter().collect()
@@ -261,20 +262,20 @@ pub(crate) async fn rotate(
     State(app): State<App>,
     Path(id): Path<SubscriptionId>,
     if_match: IfMatch,
-    Body(ask): Body<RotateWebhookSecretRequest>,
-) -> Result<NoStore<Json<WithSecret>>, Problem> {
+    Body(input): Body<RotateWebhookSecretRequest>,
+) -> Result<NoStore<Json<SubscriptionWithSecret>>, Problem> {
     let key = app.secrets.webhook_key().await?;
-    let grace = ask.grace_seconds.map_or(DEFAULT_GRACE, |Int(seconds)| {
+    let grace = input.grace_seconds.map_or(DEFAULT_GRACE, |Int(seconds)| {
         Duration::from_secs(u64::try_from(seconds).unwrap_or(0))
     });
-    let secret = ask.secret.map_or_else(SigningSecret::generate, |own| own.0);
+    let secret = input.secret.map_or_else(SigningSecret::generate, |own| own.0);
     table::retry(|| async {
         let before = find_to_change(&app, &caller, &id).await?;
         if_match.check(before.version)?;
         let now = app.clock.now();
         let sealed = seal_secret(&key, &id, &secret);
         let after = before.rotate(sealed, Some(hint(&secret)), grace, now)?;
-        let view = WithSecret::new(&after, &secret, now);
+        let view = SubscriptionWithSecret::new(&after, &secret, now);
         let answer = Json::new(&view).version(after.version).no_store();
         after.save(app.table.write(), &before).answer(answer, now).await
     })

@@ -1,22 +1,22 @@
 //! The audit log: what happened on a store, and who did it.
 
 use axum::extract::State;
+use core_types::event::Event;
+use core_types::id::EventId;
+use core_types::key;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::Index;
 use gateway::page::Paging;
 use gateway::problem::{FieldError, Problem};
 use gateway::reply::Page;
-use gateway::request::{Given, Judgement, Query, Ruled, Rules, Text, request};
-use ground::event::Event;
-use ground::id::EventId;
-use ground::key;
+use gateway::request::{Given, Query, Ruled, Rules, Text, Validation, request};
 use platform::caller::Admin;
 
 use crate::outbox::EntityView;
-use crate::range::{self, KEPT, TimeRange};
+use crate::range::{self, RETENTION, TimeRange};
 
-ground::view! {
+core_types::view! {
     /// An entry of the audit log.
     #[schemars(rename = "AuditEntry")]
     EntryView of event: Event {
@@ -53,8 +53,8 @@ pub(crate) struct AuditQuery {
 }
 
 impl Rules for AuditQuery {
-    async fn broken(given: Given<'_>, case: &Judgement<'_>) -> Vec<FieldError> {
-        range::broken(given, case, KEPT)
+    async fn broken(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
+        range::broken(given, case, RETENTION)
     }
 }
 
@@ -69,7 +69,8 @@ pub(crate) async fn list(
     paging: Paging,
 ) -> Result<Page<EntryView>, Problem> {
     let store = &caller.store;
-    let range = TimeRange::of(query.since, query.until, KEPT, store.created_at, app.clock.now())?;
+    let range =
+        TimeRange::of(query.since, query.until, RETENTION, store.created_at, app.clock.now())?;
     let days = range.queries(Index::Gsi5, |day| key::events_on(&store.id, day));
     let is_asked_for = |event: &Event| {
         query.action.as_ref().is_none_or(|action| event.name == action.as_str())

@@ -2,6 +2,10 @@
 
 use axum::extract::State;
 use commerce::readers::ensure_reads_event;
+use core_types::event::EventGroup;
+use core_types::id::{DeliveryId, EventId, ReplayId, StoreId, SubscriptionId};
+use core_types::key;
+use core_types::scope::{ReadWebhooks, Required, WriteWebhooks};
 use delivery::delivery::{
     AttemptView, Delivery, DeliveryStatus, DeliveryView, RecordedAnswer, wake_next,
 };
@@ -12,16 +16,12 @@ use gateway::item::{Index, Item, Key};
 use gateway::page::{self, Paging};
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::{Accepted, Json, NoContent, Page};
-use gateway::request::{Given, Judgement, Path, Query, Ruled, Rules, Text, request};
+use gateway::request::{Given, Path, Query, Ruled, Rules, Text, Validation, request};
 use gateway::table;
-use ground::event::EventGroup;
-use ground::id::{DeliveryId, EventId, ReplayId, StoreId, SubscriptionId};
-use ground::key;
-use ground::scope::{ReadWebhooks, Required, WriteWebhooks};
 use platform::caller::StoreAccess;
 
 use crate::actions::{DeliveryAnswer, queue};
-use crate::range::{self, KEPT, TimeRange};
+use crate::range::{self, RETENTION, TimeRange};
 
 /// Answers deleted in one transaction: all that it takes.
 const MOST_AT_ONCE: usize = 100;
@@ -50,8 +50,8 @@ pub(crate) struct DeliveriesQuery {
 }
 
 impl Rules for DeliveriesQuery {
-    async fn broken(given: Given<'_>, case: &Judgement<'_>) -> Vec<FieldError> {
-        range::broken(given, case, KEPT)
+    async fn broken(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
+        range::broken(given, case, RETENTION)
     }
 }
 
@@ -66,7 +66,8 @@ pub(crate) async fn list(
     paging: Paging,
 ) -> Result<Page<DeliveryView>, Problem> {
     let store = &caller.store;
-    let range = TimeRange::of(query.since, query.until, KEPT, store.created_at, app.clock.now())?;
+    let range =
+        TimeRange::of(query.since, query.until, RETENTION, store.created_at, app.clock.now())?;
     let days = days(&store.id, range, query.status, query.subscription_id.as_ref());
     let is_asked_for = |delivery: &Delivery| {
         is_visible(delivery, &caller)
@@ -175,7 +176,7 @@ pub(crate) async fn attempts(
         .filter(|attempt| attempt.is_answer_apart)
         .map(|attempt| key::recorded_answer(&id, attempt.number))
         .collect();
-    let mut answers = app.table.glance(&keys.iter().collect::<Vec<_>>()).await?;
+    let mut answers = app.table.get_many_eventually(&keys.iter().collect::<Vec<_>>()).await?;
     let shown = attempts.filter_map(|attempt| {
         let answer = answers.take::<RecordedAnswer>(&key::recorded_answer(&id, attempt.number));
         Some(attempt.with_recorded(answer.ok().flatten()))
@@ -262,7 +263,7 @@ pub(crate) async fn expunge(
         let now = app.clock.now();
         let after = before.expunged(now);
         let write = app.table.write().replace(&after, Code::VersionConflict);
-        let mut write = after.leave_lane(write);
+        let mut write = after.leave_ordering_key(write);
         if caller.actor.app().is_none()
             && let Some(group) = app.table.get::<EventGroup>(&key::event(&before.event_id)).await?
             && let Some(event) = group.event(&before.event_id)
@@ -279,7 +280,7 @@ pub(crate) async fn expunge(
 
 /// Removes the answers that are items of their own: a hundred a transaction, because a delivery that was
 /// recovered again and again has more than one takes. They go before the delivery says so: a crash in
-/// between leaves it to be asked for once more, and an attempt that is begun in between refuses the
+/// between leaves it to be asked for once more, and an attempt that is begun in between rejects the
 /// delivery's write, whereupon all is done anew.
 async fn remove_answers(app: &App, delivery: &Delivery) -> Result<(), Problem> {
     let all = table::Query::partition(delivery.key().pk).begins_with(key::RECORDED_ANSWERS);

@@ -1,6 +1,8 @@
 //! The destination of a subscription, as a request names it; and the proof that a queue is its owner's.
 
 use axum::extract::State;
+use core_types::id::SubscriptionId;
+use core_types::scope::WriteWebhooks;
 use delivery::delivery::{QUEUE, Speed};
 use delivery::subscription::{
     Challenge, Confirming, DestinationKind, Subscription, SubscriptionView,
@@ -8,15 +10,13 @@ use delivery::subscription::{
 use gateway::app::App;
 use gateway::bridged;
 use gateway::clock::Timestamp;
-use gateway::egress::Refusal;
+use gateway::egress::DestinationRejection;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::queue::foreign::QueueError;
 use gateway::reply::Json;
-use gateway::request::{Body, Given, Judgement, Path, Text, request};
+use gateway::request::{Body, Given, Path, Text, Validation, request};
 use gateway::seal::SealKey;
 use gateway::table;
-use ground::id::SubscriptionId;
-use ground::scope::WriteWebhooks;
 use platform::caller::StoreAccess;
 
 use crate::subscriptions::{find_to_change, replace};
@@ -54,14 +54,14 @@ pub(crate) fn place(
 }
 
 /// The field errors of the destination that a request names.
-pub(crate) async fn broken(given: Given<'_>, case: &Judgement<'_>) -> Vec<FieldError> {
+pub(crate) async fn broken(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
     let mut faults = Vec::new();
     if given.has("url") && given.has("destination") {
         let detail = "Name one of both: `url` is short for a destination of type `https`.";
         faults.push(FieldError::new("/destination", "not_applicable", detail));
     }
     if let Some(url) = given.get::<Url>("url") {
-        faults.extend(refused_url("/url", &url, case).await);
+        faults.extend(rejected_url("/url", &url, case).await);
     }
     let Some(asked) = given.get::<DestinationRequest>("destination") else { return faults };
     let (own, other) = match asked.kind {
@@ -81,24 +81,26 @@ pub(crate) async fn broken(given: Given<'_>, case: &Judgement<'_>) -> Vec<FieldE
             faults.push(FieldError::new(at, "required", "This field is required."));
         }
         ((at, Some(url)), DestinationKind::Https) => {
-            faults.extend(refused_url(at, &url, case).await);
+            faults.extend(rejected_url(at, &url, case).await);
         }
         ((at, Some(url)), DestinationKind::Sqs) => {
-            let refusal = case.app.foreign_queue(url.as_str(), QUEUE).err();
-            faults.extend(refusal.map(|it| FieldError::new(at, it.code(), it.to_string())));
+            let rejection = case.app.foreign_queue(url.as_str(), QUEUE).err();
+            faults.extend(rejection.map(|it| FieldError::new(at, it.code(), it.to_string())));
         }
     }
     faults
 }
 
 /// What the egress policy says against a receiver, and that it is this service itself.
-async fn refused_url(at: &'static str, url: &Url, case: &Judgement<'_>) -> Option<FieldError> {
+async fn rejected_url(at: &'static str, url: &Url, case: &Validation<'_>) -> Option<FieldError> {
     if bridged::is_ours(&case.app.config, url.as_str()) {
         let detail = "Events go to a host of the receiver's own, not to this service's.";
         return Some(FieldError::new(at, "own_host", detail));
     }
-    let refusal = case.app.egress.check(url.as_str()).await.err();
-    refusal.map(|refusal: Refusal| FieldError::new(at, refusal.code(), refusal.to_string()))
+    let rejection = case.app.egress.check(url.as_str()).await.err();
+    rejection.map(|rejection: DestinationRejection| {
+        FieldError::new(at, rejection.code(), rejection.to_string())
+    })
 }
 
 /// Sends a challenge to the queue of a subscription, before it is written that it was sent: a crash in
@@ -115,8 +117,8 @@ pub(crate) async fn send_challenge(
 ) -> Result<(), Problem> {
     let keys = subscription.signing_keys(key, now);
     let keys = keys.ok_or_else(|| Problem::internal("a secret does not open"))?;
-    let queue = app.foreign_queue(&subscription.url, QUEUE).map_err(|refusal| {
-        Problem::field("/destination/queue_url", refusal.code(), refusal.to_string())
+    let queue = app.foreign_queue(&subscription.url, QUEUE).map_err(|rejection| {
+        Problem::field("/destination/queue_url", rejection.code(), rejection.to_string())
     })?;
     let message = challenge.message(subscription, &keys);
     queue.send(message, Speed::Fast.deadline()).await.map(drop).map_err(unreachable)
@@ -155,12 +157,12 @@ pub(crate) async fn confirm(
     caller: StoreAccess<WriteWebhooks>,
     State(app): State<App>,
     Path(id): Path<SubscriptionId>,
-    Body(ask): Body<ConfirmRequest>,
+    Body(input): Body<ConfirmRequest>,
 ) -> Result<Json<SubscriptionView>, Problem> {
     table::retry(|| async {
         let before = find_to_change(&app, &caller, &id).await?;
         let now = app.clock.now();
-        match before.confirm(ask.token.as_str(), now)? {
+        match before.confirm(input.token.as_str(), now)? {
             Confirming::Already => {
                 let view = SubscriptionView::of(&before, now);
                 Ok(Json::new(&view).version(before.version))

@@ -2,6 +2,9 @@
 //! store and to operators alone.
 
 use axum::extract::State;
+use core_types::id::{EvidenceId, StoreId};
+use core_types::key;
+use core_types::scope::ReadOperations;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::Element;
@@ -10,10 +13,7 @@ use gateway::problem::{Code, Problem};
 use gateway::reply::{Json, Page};
 use gateway::request::{Int, Path, Query, Written, request};
 use gateway::table;
-use ground::id::{EvidenceId, StoreId};
-use ground::key;
-use ground::scope::ReadOperations;
-use platform::caller::Observer;
+use platform::caller::OperatorOrStore;
 use reliability::evidence::{
     self, Broken, Checked, Evidence, EvidenceKind, EvidenceName, Head, MOST_CHECKED, Position,
     Stated,
@@ -90,7 +90,7 @@ pub(crate) struct EvidenceQuery {
 ///
 /// The newest record comes first. A store sees the records of the platform and its own; an operator sees all.
 pub(crate) async fn list(
-    caller: Observer<ReadOperations>,
+    caller: OperatorOrStore<ReadOperations>,
     State(app): State<App>,
     Query(query): Query<EvidenceQuery>,
     paging: Paging,
@@ -116,7 +116,7 @@ pub(crate) async fn list(
 /// # Errors
 /// `not_found`, also for another store's.
 pub(crate) async fn show(
-    caller: Observer<ReadOperations>,
+    caller: OperatorOrStore<ReadOperations>,
     State(app): State<App>,
     Path(id): Path<EvidenceId>,
 ) -> Result<Json<EvidenceView>, Problem> {
@@ -167,7 +167,7 @@ pub(crate) struct ChainCheck {
 /// # Errors
 /// `invalid_cursor`.
 pub(crate) async fn verify(
-    _: Observer<ReadOperations>,
+    _: OperatorOrStore<ReadOperations>,
     State(app): State<App>,
     Query(query): Query<EvidenceVerifyQuery>,
 ) -> Result<Json<ChainCheck>, Problem> {

@@ -17,9 +17,9 @@ mod runtime;
 mod subscriptions;
 mod verify;
 
+use core_types::range;
 use gateway::budget::Cost;
 use gateway::routes::Routes;
-use ground::range;
 
 /// The routes of this family.
 pub fn routes() -> Routes {

@@ -4,26 +4,26 @@
 use axum::extract::State;
 use commerce::readers::ensure_reads_event;
 use commerce::topics;
+use core_types::event::{Event, EventGroup, OutboxState};
+use core_types::id::EventId;
+use core_types::key;
+use core_types::scope::{ReadOperations, Required, WriteOperations};
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::Index;
 use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::{Json, Page};
-use gateway::request::{Given, Judgement, Path, Query, Ruled, Rules, request};
+use gateway::request::{Given, Path, Query, Ruled, Rules, Validation, request};
 use gateway::table;
-use ground::event::{Event, EventGroup, OutboxState};
-use ground::id::EventId;
-use ground::key;
-use ground::scope::{ReadOperations, Required, WriteOperations};
 use platform::caller::OverseenStore;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::range::{self, KEPT, TimeRange};
+use crate::range::{self, RETENTION, TimeRange};
 
-ground::view! {
+core_types::view! {
     /// An event in the outbox.
     OutboxView of event: Event {
         /// The id, which its webhooks carry as `webhook-id`.
@@ -55,7 +55,7 @@ ground::view! {
     }
 }
 
-ground::view! {
+core_types::view! {
     /// The entity that an event is about.
     #[schemars(rename = "EventSubject")]
     EntityView of event: Event {
@@ -90,8 +90,8 @@ pub(crate) struct OutboxQuery {
 }
 
 impl Rules for OutboxQuery {
-    async fn broken(given: Given<'_>, case: &Judgement<'_>) -> Vec<FieldError> {
-        range::broken(given, case, KEPT)
+    async fn broken(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
+        range::broken(given, case, RETENTION)
     }
 }
 
@@ -106,7 +106,8 @@ pub(crate) async fn list(
     paging: Paging,
 ) -> Result<Page<OutboxView>, Problem> {
     let store = &caller.store;
-    let range = TimeRange::of(query.since, query.until, KEPT, store.created_at, app.clock.now())?;
+    let range =
+        TimeRange::of(query.since, query.until, RETENTION, store.created_at, app.clock.now())?;
     let days = range.queries(Index::Gsi5, |day| key::events_on(&store.id, day));
     let is_asked_for = |event: &Event| query.status.is_none_or(|status| event.state == status);
     paging.answer_over(&app, &days, is_asked_for, |event: Event| OutboxView::from(&event)).await

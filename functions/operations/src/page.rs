@@ -213,7 +213,7 @@ fn or_dash(known: Option<String>) -> String {
 pub(crate) type Shown<T> = Either<Json<T>, TextOf<Html>>;
 
 /// The page for who prefers one, else JSON; caches are told that it depends on `Accept`.
-pub(crate) fn shown<T: Described>(
+pub(crate) fn described<T: Described>(
     accept: &Accept,
     sheet: impl FnOnce() -> Sheet,
     json: impl FnOnce() -> Json<T>,

@@ -1,6 +1,10 @@
 //! Receipts: a signed statement about the last attempt of a delivery, as proof for a third party.
 
 use axum::extract::State;
+use core_types::event::EventGroup;
+use core_types::id::{DeliveryId, EventId, StoreId, SubscriptionId};
+use core_types::key;
+use core_types::scope::ReadWebhooks;
 use delivery::delivery::Delivery;
 use gateway::app::App;
 use gateway::clock::Timestamp;
@@ -8,10 +12,6 @@ use gateway::problem::{Code, Problem};
 use gateway::reply::{Json, NoStore};
 use gateway::request::Path;
 use gateway::{seal, token};
-use ground::event::EventGroup;
-use ground::id::{DeliveryId, EventId, StoreId, SubscriptionId};
-use ground::key;
-use ground::scope::ReadWebhooks;
 use http::Uri;
 use platform::caller::StoreAccess;
 use schemars::JsonSchema;

@@ -4,19 +4,19 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use axum::extract::State;
+use core_types::id::SubscriptionId;
+use core_types::key;
+use core_types::scope::{ReadWebhooks, WriteWebhooks};
 use delivery::delivery::{Delivery, DeliveryStatus};
-use delivery::replay::{DEFAULT_RATE, MOST, MOST_RANGE, ReplayAsk, ReplayKind, ReplayView};
-use delivery::subscription::{HealthWord, Stats};
+use delivery::replay::{DEFAULT_RATE, MOST, MOST_RANGE, ReplayInput, ReplayKind, ReplayView};
+use delivery::subscription::{HealthStatus, Stats};
 use gateway::app::App;
 use gateway::clock::{HOUR, Timestamp};
 use gateway::item::Index;
 use gateway::problem::{FieldError, Problem};
 use gateway::reply::{Accepted, Json};
-use gateway::request::{Body, Given, Judgement, Path, Ruled, Rules, request};
+use gateway::request::{Body, Given, Path, Ruled, Rules, Validation, request};
 use gateway::table::Query;
-use ground::id::SubscriptionId;
-use ground::key;
-use ground::scope::{ReadWebhooks, WriteWebhooks};
 use platform::caller::StoreAccess;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -41,7 +41,7 @@ pub(crate) struct RecoverRequest {
 }
 
 impl Rules for RecoverRequest {
-    async fn broken(given: Given<'_>, case: &Judgement<'_>) -> Vec<FieldError> {
+    async fn broken(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
         if given.has("since") { range::broken(given, case, MOST_RANGE) } else { Vec::new() }
     }
 }
@@ -54,7 +54,7 @@ pub(crate) struct SubscriptionStats {
     /// The time that the statistics cover, in seconds: 86,400.
     window_seconds: u64,
     /// The health of the receiver now.
-    health: HealthWord,
+    health: HealthStatus,
     /// The deliveries that were counted, without test events.
     total: u64,
     /// The number of deliveries in each status.
@@ -96,12 +96,12 @@ pub(crate) async fn recover(
     caller: StoreAccess<WriteWebhooks>,
     State(app): State<App>,
     Path(id): Path<SubscriptionId>,
-    Ruled(Body(ask)): Ruled<Body<RecoverRequest>>,
+    Ruled(Body(input)): Ruled<Body<RecoverRequest>>,
 ) -> Result<Accepted<ReplayView>, Problem> {
     let now = app.clock.now();
     let floor = caller.store.created_at;
-    let range = TimeRange::of(Some(ask.since), ask.until, MOST_RANGE, floor, now)?;
-    let ask = ReplayAsk {
+    let range = TimeRange::of(Some(input.since), input.until, MOST_RANGE, floor, now)?;
+    let input = ReplayInput {
         kind: ReplayKind::Recover,
         subscription_id: Some(id),
         event_types: Vec::new(),
@@ -110,7 +110,7 @@ pub(crate) async fn recover(
         max_count: MOST,
         rate_per_second: DEFAULT_RATE,
     };
-    runtime::begin(&app, &caller, ask, now).await
+    runtime::begin(&app, &caller, input, now).await
 }
 
 /// `GET /v1/operations/webhook-subscriptions/{id}/stats` (`getWebhookSubscriptionStats`):

@@ -1,18 +1,18 @@
 //! Certification reports: the service's targets compared with the evidence of a period, and signed.
 
 use axum::extract::State;
+use core_types::id::{EvidenceId, MerchantId, ReportId};
+use core_types::key;
+use core_types::resource::load;
+use core_types::scope::ReadOperations;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::{Accepted, Either, Jose, Json, Page, TextOf};
-use gateway::request::{Accept, Body, Given, Judgement, Path, Query, Ruled, Rules, request};
+use gateway::request::{Accept, Body, Given, Path, Query, Ruled, Rules, Validation, request};
 use gateway::{table, token};
-use ground::id::{EvidenceId, MerchantId, ReportId};
-use ground::key;
-use ground::resource::load;
-use ground::scope::ReadOperations;
-use platform::caller::{Observer, Operator};
+use platform::caller::{Operator, OperatorOrStore};
 use reliability::evidence;
 use reliability::report::{
     self, Chain, Control, Findings, Framework, LONGEST_PERIOD, Period, Report, ReportStatus,
@@ -40,7 +40,7 @@ struct ReportClaims<'a> {
     findings: &'a Findings,
 }
 
-ground::view! {
+core_types::view! {
     /// A report in a list.
     ReportSummaryView of report: Report {
         /// The id.
@@ -66,7 +66,7 @@ ground::view! {
     }
 }
 
-ground::view! {
+core_types::view! {
     /// A report with its controls.
     ReportView of report: Report {
         /// The id.
@@ -105,7 +105,7 @@ ground::view! {
 /// The newest report comes first, without its controls. Reports cover the whole platform, so every store with
 /// the scope sees all of them.
 pub(crate) async fn list(
-    _: Observer<ReadOperations>,
+    _: OperatorOrStore<ReadOperations>,
     State(app): State<App>,
     paging: Paging,
 ) -> Result<Page<ReportSummaryView>, Problem> {
@@ -136,7 +136,7 @@ pub(crate) struct ReportRequest {
 }
 
 impl Rules for ReportRequest {
-    async fn broken(given: Given<'_>, case: &Judgement<'_>) -> Vec<FieldError> {
+    async fn broken(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
         let Some(period) = given.get::<ReportPeriod>("period") else { return Vec::new() };
         let mut faults = Vec::new();
         if period.to > case.app.clock.now() {
@@ -166,10 +166,10 @@ impl Rules for ReportRequest {
 pub(crate) async fn issue(
     caller: Operator,
     State(app): State<App>,
-    Ruled(Body(ask)): Ruled<Body<ReportRequest>>,
+    Ruled(Body(input)): Ruled<Body<ReportRequest>>,
 ) -> Result<Accepted<ReportView>, Problem> {
-    let period = Period { from: ask.period.from, to: ask.period.to };
-    let framework = ask.framework.unwrap_or(Framework::Internal);
+    let period = Period { from: input.period.from, to: input.period.to };
+    let framework = input.framework.unwrap_or(Framework::Internal);
     let (stated, chain) = report::gather(&app, period).await?;
     let findings = Findings::of(framework, period, &stated, &chain);
     let (issued_at, keys) = (app.clock.now(), app.secrets.receipt_keys().await?);
@@ -202,7 +202,7 @@ pub(crate) async fn issue(
     .await
 }
 
-gateway::words! {
+gateway::string_enum! {
     /// The format of a report.
     ReportFormat {
         /// JSON, whatever `Accept` prefers.
@@ -229,7 +229,7 @@ pub(crate) struct ReportQuery {
 /// # Errors
 /// `not_found`.
 pub(crate) async fn show(
-    _: Observer<ReadOperations>,
+    _: OperatorOrStore<ReadOperations>,
     State(app): State<App>,
     Path(id): Path<ReportId>,
     Query(query): Query<ReportQuery>,
@@ -240,6 +240,6 @@ pub(crate) async fn show(
     Ok(match query.format {
         Some(ReportFormat::Jws) => Either::Right(TextOf::new(report.jws)),
         Some(ReportFormat::Json) => Either::Left(Either::Left(json())),
-        None => Either::Left(page::shown(&accept, || page::report::sheet(&report), json)),
+        None => Either::Left(page::described(&accept, || page::report::sheet(&report), json)),
     })
 }

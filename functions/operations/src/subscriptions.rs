@@ -6,6 +6,9 @@
 use axum::extract::State;
 use commerce::event_filter::{EventFilter, EventTypes};
 use commerce::readers::{ensure_reads, ensure_reads_all};
+use core_types::id::SubscriptionId;
+use core_types::key;
+use core_types::scope::{ReadWebhooks, Required, WriteWebhooks};
 use delivery::subscription::{
     Challenge, CustomHeaders, DestinationKind, Ordering, OwnSecret, PayloadFilter, Subscription,
     SubscriptionStatus, SubscriptionView, claim_quota, hint, release_quota, seal_secret,
@@ -17,13 +20,10 @@ use gateway::problem::{Code, FieldError, Problem};
 use gateway::queue::foreign;
 use gateway::reply::{Created, Json, NoContent, NoStore, Page};
 use gateway::request::{
-    Body, Flag, Given, IfMatch, Int, Judgement, Patch, Path, Query, Ruled, Rules, Text, request,
+    Body, Flag, Given, IfMatch, Int, Patch, Path, Query, Ruled, Rules, Text, Validation, request,
 };
 use gateway::signature::SigningSecret;
 use gateway::table;
-use ground::id::SubscriptionId;
-use ground::key;
-use ground::scope::{ReadWebhooks, Required, WriteWebhooks};
 use platform::caller::{StoreAccess, StoreActor};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -35,14 +35,14 @@ type Rate = Int<1, 100>;
 
 /// A subscription with its signing secret, which is shown once.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct WithSecret {
+pub(crate) struct SubscriptionWithSecret {
     #[serde(flatten)]
     view: SubscriptionView,
     /// The signing secret: `whsec_` and base64. It is never shown again.
     secret: String,
 }
 
-impl WithSecret {
+impl SubscriptionWithSecret {
     pub(crate) fn new(subscription: &Subscription, secret: &SigningSecret, now: Timestamp) -> Self {
         Self { view: SubscriptionView::of(subscription, now), secret: secret.reveal() }
     }
@@ -169,15 +169,15 @@ pub(crate) struct CreateSubscriptionRequest {
 pub(crate) async fn create(
     caller: StoreAccess<WriteWebhooks>,
     State(app): State<App>,
-    Ruled(Body(ask)): Ruled<Body<CreateSubscriptionRequest>>,
-) -> Result<NoStore<Created<WithSecret>>, Problem> {
-    authorize(&caller.actor, ask.event_types.filters())?;
+    Ruled(Body(input)): Ruled<Body<CreateSubscriptionRequest>>,
+) -> Result<NoStore<Created<SubscriptionWithSecret>>, Problem> {
+    authorize(&caller.actor, input.event_types.filters())?;
     let key = app.secrets.webhook_key().await?;
     let now = app.clock.now();
     let id = SubscriptionId::mint(now);
-    let secret = ask.secret.map_or_else(SigningSecret::generate, |own| own.0);
+    let secret = input.secret.map_or_else(SigningSecret::generate, |own| own.0);
     let sealed = seal_secret(&key, &id, &secret);
-    let asked = place(ask.url, ask.destination);
+    let asked = place(input.url, input.destination);
     let (kind, url) = asked.ok_or_else(|| Problem::internal("no place was judged"))?;
     let is_fifo = kind == DestinationKind::Sqs && foreign::is_fifo(&url);
     let mut made = Subscription::for_store(
@@ -185,29 +185,29 @@ pub(crate) async fn create(
         caller.actor.id(),
         id,
         url,
-        ask.event_types.to_vec(),
+        input.event_types.to_vec(),
         sealed,
         now,
     );
     made.destination = kind;
     made.secret_hint = Some(hint(&secret));
-    made.description = ask.description.map(String::from).filter(|text| !text.is_empty());
-    made.filter = ask.filter;
+    made.description = input.description.map(String::from).filter(|text| !text.is_empty());
+    made.filter = input.filter;
     let in_order = if is_fifo { Ordering::Entity } else { Ordering::None };
-    made.ordering = ask.ordering.unwrap_or(in_order);
-    made.max_rate_per_second = ask.max_rate_per_second.and_then(per_second);
+    made.ordering = input.ordering.unwrap_or(in_order);
+    made.max_rate_per_second = input.max_rate_per_second.and_then(per_second);
     made.app_id = caller.actor.app().map(|app| app.app_id.clone());
     made.scopes = caller.actor.app().map(|app| app.scopes.clone());
-    if ask.enabled == Some(Flag(false)) {
+    if input.enabled == Some(Flag(false)) {
         made.status = SubscriptionStatus::Disabled;
     }
-    let mut made = made.with_headers(&key, &ask.headers.unwrap_or_default().0);
+    let mut made = made.with_headers(&key, &input.headers.unwrap_or_default().0);
     if kind == DestinationKind::Sqs {
         let challenge = Challenge::draw(now);
         send_challenge(&app, &made, &key, &challenge, now).await?;
         made = made.to_be_confirmed(&challenge);
     }
-    let view = WithSecret::new(&made, &secret, now);
+    let view = SubscriptionWithSecret::new(&made, &secret, now);
     let answer = Created::new(&view).version(made.version).no_store();
     let write = app.table.write().create(&made, Code::VersionConflict);
     claim_quota(write, &caller.store.id).answer(answer, now).await
@@ -272,14 +272,14 @@ pub(crate) async fn update(
     State(app): State<App>,
     Path(id): Path<SubscriptionId>,
     if_match: IfMatch,
-    Ruled(Body(ask)): Ruled<Body<UpdateSubscriptionRequest>>,
+    Ruled(Body(input)): Ruled<Body<UpdateSubscriptionRequest>>,
 ) -> Result<Json<SubscriptionView>, Problem> {
     let found = find_to_change(&app, &caller, &id).await?;
-    if let Some(types) = &ask.event_types {
+    if let Some(types) = &input.event_types {
         authorize(&caller.actor, types.filters())?;
     }
     let key = app.secrets.webhook_key().await?;
-    let asked = place(ask.url.clone(), ask.destination.clone());
+    let asked = place(input.url.clone(), input.destination.clone());
     let challenge = match asked.as_ref().filter(|asked| is_another_queue(&found, asked)) {
         None => None,
         Some((kind, url)) => {
@@ -294,7 +294,7 @@ pub(crate) async fn update(
         let before = find_to_change(&app, &caller, &id).await?;
         if_match.check(before.version)?;
         let now = app.clock.now();
-        let mut after = apply(&before, ask.clone(), &caller.actor, now)?;
+        let mut after = apply(&before, input.clone(), &caller.actor, now)?;
         if let Some((kind, url)) = &asked {
             after = after.sent_to(*kind, url.clone());
         }
@@ -303,7 +303,7 @@ pub(crate) async fn update(
             let challenge = challenge.as_ref().ok_or(Code::VersionConflict)?;
             after = after.to_be_confirmed(challenge);
         }
-        if let Some(headers) = &ask.headers {
+        if let Some(headers) = &input.headers {
             after = after.with_headers(&key, &headers.0);
         }
         replace(&app, &before, &after, now).await
@@ -319,11 +319,11 @@ fn is_another_queue(before: &Subscription, (kind, url): &(DestinationKind, Strin
 
 fn apply(
     before: &Subscription,
-    ask: UpdateSubscriptionRequest,
+    input: UpdateSubscriptionRequest,
     actor: &StoreActor,
     now: Timestamp,
 ) -> Result<Subscription, Problem> {
-    let mut after = match ask.enabled {
+    let mut after = match input.enabled {
         Some(Flag(on)) if !before.is_confirmed() => {
             let then = if on { SubscriptionStatus::Enabled } else { SubscriptionStatus::Disabled };
             before.changed(now).once_confirmed(then)
@@ -332,16 +332,16 @@ fn apply(
         Some(Flag(false)) if before.is_enabled() => before.disable(now)?,
         _ => before.changed(now),
     };
-    if let Some(types) = ask.event_types {
+    if let Some(types) = input.event_types {
         after.event_types = types.to_vec();
         if let Some(app) = actor.app() {
             after.scopes = Some(app.scopes.clone());
         }
     }
-    ask.description.apply(&mut after.description);
-    ask.filter.apply(&mut after.filter);
-    after.ordering = ask.ordering.unwrap_or(after.ordering);
-    match ask.max_rate_per_second {
+    input.description.apply(&mut after.description);
+    input.filter.apply(&mut after.filter);
+    after.ordering = input.ordering.unwrap_or(after.ordering);
+    match input.max_rate_per_second {
         Patch::Keep => {}
         Patch::Clear => after.max_rate_per_second = None,
         Patch::Set(rate) => after.max_rate_per_second = per_second(rate),
@@ -389,7 +389,7 @@ fn authorize(actor: &StoreActor, filters: &[EventFilter]) -> Result<(), Problem>
 }
 
 impl Rules for CreateSubscriptionRequest {
-    async fn broken(given: Given<'_>, case: &Judgement<'_>) -> Vec<FieldError> {
+    async fn broken(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
         let mut faults = destinations::broken(given, case).await;
         if !given.has("url") && !given.has("destination") {
             faults.push(FieldError::new("/url", "required", "This field is required."));
@@ -399,7 +399,7 @@ impl Rules for CreateSubscriptionRequest {
 }
 
 impl Rules for UpdateSubscriptionRequest {
-    async fn broken(given: Given<'_>, case: &Judgement<'_>) -> Vec<FieldError> {
+    async fn broken(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
         destinations::broken(given, case).await
     }
 }

@@ -5,6 +5,10 @@ use std::time::Duration;
 
 use axum::extract::State;
 use commerce::topics;
+use core_types::event::{Event, EventGroup, OutboxState};
+use core_types::id::{AppId, DeliveryId, EventId, StoreId, SubscriptionId};
+use core_types::key;
+use core_types::scope::ReadOperations;
 use delivery::delivery::Delivery;
 use delivery::subscription::{Payload, Subscription};
 use gateway::app::App;
@@ -13,12 +17,8 @@ use gateway::clock::{DAY, MINUTE, Timestamp};
 use gateway::item::{Element, Index, Item, Key};
 use gateway::problem::{FieldError, Problem};
 use gateway::reply::Json;
-use gateway::request::{Given, Judgement, Query, Ruled, Rules, request};
+use gateway::request::{Given, Query, Ruled, Rules, Validation, request};
 use gateway::table;
-use ground::event::{Event, EventGroup, OutboxState};
-use ground::id::{AppId, DeliveryId, EventId, StoreId, SubscriptionId};
-use ground::key;
-use ground::scope::ReadOperations;
 use platform::app::{AppStatus, CommerceApp};
 use platform::caller::{OverseenStore, StoreAccess};
 use platform::installation::Installation;
@@ -57,7 +57,7 @@ pub(crate) struct OutboxVerifyQuery {
 }
 
 impl Rules for OutboxVerifyQuery {
-    async fn broken(given: Given<'_>, case: &Judgement<'_>) -> Vec<FieldError> {
+    async fn broken(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
         if given.has("since") || given.has("until") {
             range::broken(given, case, MOST_RANGE)
         } else {
@@ -315,9 +315,9 @@ async fn installed(
     Ok(found)
 }
 
-/// Those of the keys that hold nothing. What is not seen at a glance is looked for as it is.
+/// Those of the keys that hold nothing. What is not seen at an eventually consistent read is looked for as it is.
 async fn absent<T: Item>(app: &App, keys: &[Key]) -> Result<HashSet<Key>, Problem> {
-    let mut glanced = app.table.glance(&keys.iter().collect::<Vec<_>>()).await?;
+    let mut glanced = app.table.get_many_eventually(&keys.iter().collect::<Vec<_>>()).await?;
     let mut unseen: HashSet<Key> = HashSet::new();
     for key in keys {
         if glanced.take::<T>(key)?.is_none() {

@@ -1,18 +1,18 @@
 //! What else is done with an order: close, reopen, hold, release, mark as paid, capture.
 
 use axum::extract::State;
+use core_types::event::Topic;
+use core_types::id::OrderId;
+use core_types::key;
+use core_types::resource::{Resource, change};
+use core_types::scope::WriteOrders;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::idempotency;
 use gateway::problem::{Code, Problem};
 use gateway::reply::Json;
 use gateway::request::{Body, IfMatch, NoFields, Path, Text, request};
-use gateway::table::retry_from_glance;
-use ground::event::Topic;
-use ground::id::OrderId;
-use ground::key;
-use ground::resource::{Resource, change};
-use ground::scope::WriteOrders;
+use gateway::table::retry_eventual_first;
 use platform::caller::StoreAccess;
 use sales::order::{
     ORDER_CLOSED, ORDER_HELD, ORDER_RELEASED, ORDER_REOPENED, Order, OrderAction, OrderView, load,
@@ -118,18 +118,18 @@ pub async fn mark_paid(
     State(app): State<App>,
     Path(id): Path<OrderId>,
     if_match: IfMatch,
-    Body(ask): Body<MarkPaidRequest>,
+    Body(input): Body<MarkPaidRequest>,
 ) -> Result<Json<OrderView>, Problem> {
     let (app, store, spending) = (&app, &caller.store.id, &Spending::default());
-    let (id, if_match, ask) = (&id, &if_match, &ask);
-    retry_from_glance(|sight| async move {
+    let (id, if_match, input) = (&id, &if_match, &input);
+    retry_eventual_first(|consistency| async move {
         let now = app.clock.now();
-        let aggregate = load::aggregate_as(app, store, id, sight).await?;
+        let aggregate = load::aggregate_as(app, store, id, consistency).await?;
         if_match.check(aggregate.order.version)?;
-        let method = ask.method.clone().map(String::from);
+        let method = input.method.clone().map(String::from);
         let change = aggregate.order.pay_manually(&aggregate.payments, method, now)?;
         let write = change.save(app, app.table.write(), spending, now).await?;
-        write.answer(change.order.shown(), now).await
+        write.answer(change.order.to_response(), now).await
     })
     .await
 }
@@ -150,13 +150,13 @@ pub async fn confirm(
 ) -> Result<Json<OrderView>, Problem> {
     let (app, store, spending) = (&app, &caller.store.id, &Spending::default());
     let (id, if_match) = (&id, &if_match);
-    retry_from_glance(|sight| async move {
+    retry_eventual_first(|consistency| async move {
         let now = app.clock.now();
-        let before = load::order_as(app, store, id, sight).await?;
+        let before = load::order_as(app, store, id, consistency).await?;
         if_match.check(before.version)?;
         let change = before.confirm(now)?;
         let write = change.save(app, app.table.write(), spending, now).await?;
-        write.answer(change.order.shown(), now).await
+        write.answer(change.order.to_response(), now).await
     })
     .await
 }
@@ -191,5 +191,6 @@ pub async fn capture(
     let payment = aggregate.payment(&payment.payment_id)?;
     let amount = order.capturable(payment, None)?;
     let connected = connect(&app, &order.store_id, payment.provider).await?;
-    record_payment::capture(&app, &connected, payment, &amount, |known| known.order.shown()).await
+    record_payment::capture(&app, &connected, payment, &amount, |known| known.order.to_response())
+        .await
 }

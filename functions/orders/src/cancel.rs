@@ -1,13 +1,13 @@
 //! Cancelling an order: its stock and its money go back.
 
 use axum::extract::State;
+use core_types::id::OrderId;
+use core_types::scope::WriteOrders;
 use gateway::app::App;
 use gateway::idempotency;
 use gateway::problem::Problem;
 use gateway::reply::Json;
 use gateway::request::{Body, Flag, IfMatch, Path, Raw, Text, request};
-use ground::id::OrderId;
-use ground::scope::WriteOrders;
 use platform::caller::StoreAccess;
 use sales::order::refund::{Refund, RefundView};
 use sales::order::{Order, OrderView};
@@ -17,9 +17,9 @@ use serde::Serialize;
 
 use crate::refund::seed;
 
-gateway::words! {
+gateway::string_enum! {
     /// How much of a cancelled order's money goes back.
-    RefundWish {
+    RefundChoice {
         /// All of it.
         Full = "full",
         /// Nothing; it can be refunded later.
@@ -36,7 +36,7 @@ pub struct CancelRequest {
     /// Whether its stock can be sold again; it can, unless said otherwise.
     restock: Option<Flag>,
     /// How much of its money goes back; all of it, unless said otherwise.
-    refund: Option<RefundWish>,
+    refund: Option<RefundChoice>,
 }
 
 /// An order that was cancelled.
@@ -67,12 +67,12 @@ pub async fn cancel(
     if_match: IfMatch,
     Raw(inbound): Raw,
     _: idempotency::Required,
-    Body(ask): Body<CancelRequest>,
+    Body(input): Body<CancelRequest>,
 ) -> Result<Json<CancelledOrder>, Problem> {
-    let ask = CancelOrder {
-        reason: ask.reason.map(String::from),
-        restock: ask.restock.is_none_or(|restock| restock.0),
-        refund: ask.refund != Some(RefundWish::None),
+    let input = CancelOrder {
+        reason: input.reason.map(String::from),
+        restock: input.restock.is_none_or(|restock| restock.0),
+        refund: input.refund != Some(RefundChoice::None),
         seed: seed(&inbound),
         if_match,
     };
@@ -81,5 +81,5 @@ pub async fn cancel(
             CancelledOrder { order: OrderView::from(order), refund: refund.map(RefundView::from) };
         Json::new(&view).version(order.version)
     };
-    Box::pin(cancel_order::cancel(&app, &caller.store.id, &id, &ask, shown)).await
+    Box::pin(cancel_order::cancel(&app, &caller.store.id, &id, &input, shown)).await
 }

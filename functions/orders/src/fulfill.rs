@@ -3,6 +3,12 @@
 use axum::extract::State;
 use catalogue::inventory;
 use catalogue::location::Location;
+use core_types::fields::WebUrl;
+use core_types::id::{FulfillmentId, LocationId, OrderId, OrderItemId, StoreId};
+use core_types::key;
+use core_types::mail::Notice;
+use core_types::resource::{Resource, change};
+use core_types::scope::{ReadFulfillments, WriteFulfillments};
 use gateway::app::App;
 use gateway::idempotency;
 use gateway::item::Item;
@@ -10,13 +16,7 @@ use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, FieldErrors, Problem};
 use gateway::reply::{Created, Json, Page};
 use gateway::request::{AtMost, Body, Flag, IfMatch, Int, NoFields, Patch, Path, Text, request};
-use gateway::table::{Sight, retry_from_glance};
-use ground::fields::WebUrl;
-use ground::id::{FulfillmentId, LocationId, OrderId, OrderItemId, StoreId};
-use ground::key;
-use ground::mail::Notice;
-use ground::resource::{Resource, change};
-use ground::scope::{ReadFulfillments, WriteFulfillments};
+use gateway::table::{ReadConsistency, retry_eventual_first};
 use identity::settings::Settings;
 use identity::store::Store;
 use platform::caller::StoreAccess;
@@ -80,16 +80,16 @@ pub struct FulfillRequest {
 }
 
 impl From<FulfillRequest> for WantedFulfillment {
-    fn from(ask: FulfillRequest) -> Self {
+    fn from(input: FulfillRequest) -> Self {
         let line = |line: FulfilledLine| FulfillmentLine {
             order_item_id: line.order_item_id,
             quantity: u32::try_from(line.quantity.0).unwrap_or(0),
         };
         Self {
-            items: ask.items.map(|items| items.0.into_iter().map(line).collect()),
-            location_id: ask.location_id,
-            tracking: ask.tracking.unwrap_or_default().apply(&Tracking::default()),
-            notify_customer: ask.notify_customer.0,
+            items: input.items.map(|items| items.0.into_iter().map(line).collect()),
+            location_id: input.location_id,
+            tracking: input.tracking.unwrap_or_default().apply(&Tracking::default()),
+            notify_customer: input.notify_customer.0,
         }
     }
 }
@@ -151,14 +151,15 @@ pub async fn fulfill(
     Path(id): Path<OrderId>,
     if_match: IfMatch,
     _: idempotency::Required,
-    Body(ask): Body<FulfillRequest>,
+    Body(input): Body<FulfillRequest>,
 ) -> Result<Created<FulfillmentAnswer>, Problem> {
-    let (app, store, id, if_match, ask) = (&app, &caller.store, &id, &if_match, &ask);
-    inventory::persist_from_glance(|sight| async move {
+    let (app, store, id, if_match, input) = (&app, &caller.store, &id, &if_match, &input);
+    inventory::persist_eventual_first(|consistency| async move {
         let now = app.clock.now();
-        let (before, fault) = look(app, &store.id, id, ask.location_id.as_ref(), sight).await?;
+        let (before, fault) =
+            look(app, &store.id, id, input.location_id.as_ref(), consistency).await?;
         if_match.check(before.version)?;
-        let fulfilled = before.fulfill(ask.clone().into(), now);
+        let fulfilled = before.fulfill(input.clone().into(), now);
         let (order, fulfillment) = sound(fulfilled, fault)?;
         let topic = match order.fulfillment_status {
             FulfillmentStatus::Fulfilled => &ORDER_FULFILLED,
@@ -185,12 +186,12 @@ async fn look(
     store: &StoreId,
     id: &OrderId,
     location: Option<&LocationId>,
-    sight: Sight,
+    consistency: ReadConsistency,
 ) -> Result<(Order, Option<FieldError>), Problem> {
     let order_key = key::order(store, id);
     let location_key = location.map(|location| key::location(store, location));
     let keys: Vec<_> = std::iter::once(&order_key).chain(&location_key).collect();
-    let mut batch = app.table.look(&keys, sight).await?;
+    let mut batch = app.table.look(&keys, consistency).await?;
     let order = batch.take(&order_key)?.ok_or(Code::NotFound)?;
     let known: Option<Location> = match &location_key {
         Some(key) => batch.take(key)?,
@@ -263,11 +264,11 @@ pub async fn update(
     State(app): State<App>,
     Path((id, fulfillment_id)): Path<(OrderId, FulfillmentId)>,
     if_match: IfMatch,
-    Body(ask): Body<UpdateRequest>,
+    Body(input): Body<UpdateRequest>,
 ) -> Result<Json<FulfillmentView>, Problem> {
     let key = key::fulfillment(&caller.store.id, &id, &fulfillment_id);
     change(&app, &key, if_match, &FULFILLMENT_UPDATED, |before: &Fulfillment, now| {
-        before.tracked(ask.tracking.clone().apply(&before.tracking), now).map(Some)
+        before.tracked(input.tracking.clone().apply(&before.tracking), now).map(Some)
     })
     .await
 }
@@ -289,9 +290,9 @@ pub async fn cancel(
 ) -> Result<Json<FulfillmentView>, Problem> {
     let (app, store, id, if_match) = (&app, &caller.store.id, &id, &if_match);
     let fulfillment_id = &fulfillment_id;
-    inventory::persist_from_glance(|sight| async move {
+    inventory::persist_eventual_first(|consistency| async move {
         let now = app.clock.now();
-        let aggregate = load::aggregate_as(app, store, id, sight).await?;
+        let aggregate = load::aggregate_as(app, store, id, consistency).await?;
         let before = aggregate.fulfillment(fulfillment_id)?;
         if_match.check(before.version)?;
         let (order, fulfillment) = aggregate.order.cancel_fulfillment(before, now)?;
@@ -303,10 +304,10 @@ pub async fn cancel(
         let locations = before.restock_locations(&order);
         let unchanged = load::restock_locations(app, store, &locations).await?;
         unchanged
-            .demand(bring_back(write, &order, before, now))
+            .ensure(bring_back(write, &order, before, now))
             .emit(fulfillment.event(&FULFILLMENT_CANCELLED, now))
             .emit(order.event(&ORDER_UPDATED, now))
-            .answer(fulfillment.shown(), now)
+            .answer(fulfillment.to_response(), now)
             .await
     })
     .await
@@ -329,9 +330,9 @@ pub async fn deliver(
     let (app, store, if_match) = (&app, &caller.store.id, &if_match);
     let keys = (key::fulfillment(store, &id, &fulfillment_id), key::order(store, &id));
     let (of_fulfillment, of_order) = (&keys.0, &keys.1);
-    retry_from_glance(|sight| async move {
+    retry_eventual_first(|consistency| async move {
         let now = app.clock.now();
-        let mut batch = app.table.look(&[of_fulfillment, of_order], sight).await?;
+        let mut batch = app.table.look(&[of_fulfillment, of_order], consistency).await?;
         let before: Fulfillment = batch.take(of_fulfillment)?.ok_or(Code::NotFound)?;
         let order: Option<Order> = batch.take(of_order)?;
         if_match.check(before.version)?;
@@ -340,7 +341,7 @@ pub async fn deliver(
         let is_told = order.is_some_and(|order| order.has_listener());
         let event = if is_told { event.with_mail(Notice::OrderDelivered) } else { event };
         let write = app.table.write().replace(&after, Code::VersionConflict).emit(event);
-        write.answer(after.shown(), now).await
+        write.answer(after.to_response(), now).await
     })
     .await
 }

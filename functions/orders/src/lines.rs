@@ -2,14 +2,14 @@
 
 use axum::extract::State;
 use catalogue::inventory;
+use core_types::id::{LocationId, OrderId, OrderItemId};
+use core_types::scope::WriteOrders;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::idempotency;
 use gateway::problem::{FieldError, Problem};
 use gateway::reply::Json;
 use gateway::request::{AtMost, Body, Fault, Flag, IfMatch, Int, Path, Text, request};
-use ground::id::{LocationId, OrderId, OrderItemId};
-use ground::scope::WriteOrders;
 use platform::caller::StoreAccess;
 use sales::order::lines::{CancelledLine, LinesView, ReturnedLine};
 use sales::order::refund::RestockType;
@@ -69,7 +69,7 @@ fn units(quantity: Int<1, MAX_QUANTITY>) -> u32 {
 
 /// # Errors
 /// `too_few`, at `/items`.
-fn demand_some<T>(items: &[T]) -> Result<(), Problem> {
+fn ensure_some<T>(items: &[T]) -> Result<(), Problem> {
     if items.is_empty() {
         return Err(Problem::field("/items", "too_few", "Name at least one line."));
     }
@@ -81,21 +81,21 @@ impl ReturnRequest {
     /// `too_few`; `invalid_choice` for units that have left and are to be cancelled;
     /// `not_applicable` for a location of what goes into no stock.
     fn lines(&self) -> Result<Vec<ReturnedLine>, Problem> {
-        demand_some(&self.items.0)?;
+        ensure_some(&self.items.0)?;
         let mut errors = Vec::new();
         for (position, line) in self.items.0.iter().enumerate() {
-            let mut refuse = |field: &str, code: &'static str, detail: &'static str| {
+            let mut reject = |field: &str, code: &'static str, detail: &'static str| {
                 let pointer = format!("/items/{position}/{field}");
                 errors.push(FieldError { pointer, fault: Fault::new(code, detail) });
             };
             match line.restock_type {
                 Some(RestockType::Cancel) => {
                     let detail = "Must be `return` or `no_restock`: these units have left.";
-                    refuse("restock_type", "invalid_choice", detail);
+                    reject("restock_type", "invalid_choice", detail);
                 }
                 Some(RestockType::NoRestock) if line.location_id.is_some() => {
                     let detail = "What goes into no stock goes to no location.";
-                    refuse("location_id", "not_applicable", detail);
+                    reject("location_id", "not_applicable", detail);
                 }
                 _ => {}
             }
@@ -127,21 +127,21 @@ pub async fn cancel(
     Path(id): Path<OrderId>,
     if_match: IfMatch,
     _: idempotency::Required,
-    Body(ask): Body<CancelRequest>,
+    Body(input): Body<CancelRequest>,
 ) -> Result<Json<LinesView>, Problem> {
     let line = |line: &CancelledRequest| CancelledLine {
         order_item_id: line.order_item_id.clone(),
         quantity: units(line.quantity),
     };
-    let named: Option<Vec<_>> = match &ask.items {
+    let named: Option<Vec<_>> = match &input.items {
         Some(items) => {
-            demand_some(&items.0)?;
+            ensure_some(&items.0)?;
             Some(items.0.iter().map(line).collect())
         }
         None => None,
     };
-    let restock = ask.restock.is_none_or(|restock| restock.0);
-    let reason = ask.reason.map(String::from);
+    let restock = input.restock.is_none_or(|restock| restock.0);
+    let reason = input.reason.map(String::from);
     change(&caller, &app, &id, if_match, |order, now| {
         order.cancel_lines(named.as_deref(), restock, reason.clone(), now)
     })
@@ -164,10 +164,10 @@ pub async fn return_lines(
     Path(id): Path<OrderId>,
     if_match: IfMatch,
     _: idempotency::Required,
-    Body(ask): Body<ReturnRequest>,
+    Body(input): Body<ReturnRequest>,
 ) -> Result<Json<LinesView>, Problem> {
-    let lines = ask.lines()?;
-    let reason = ask.reason.map(String::from);
+    let lines = input.lines()?;
+    let reason = input.reason.map(String::from);
     change(&caller, &app, &id, if_match, |order, now| {
         order.return_lines(&lines, reason.clone(), now)
     })
@@ -184,13 +184,13 @@ async fn change(
 ) -> Result<Json<LinesView>, Problem> {
     let (store, spending) = (&caller.store.id, &Spending::default());
     let (if_match, decide) = (&if_match, &decide);
-    inventory::persist_from_glance(|sight| async move {
+    inventory::persist_eventual_first(|consistency| async move {
         let now = app.clock.now();
-        let before = load::order_as(app, store, id, sight).await?;
+        let before = load::order_as(app, store, id, consistency).await?;
         if_match.check(before.version)?;
         let (change, view) = decide(&before, now)?;
         let unchanged = load::restock_locations(app, store, &view.restock_locations()).await?;
-        let write = unchanged.demand(change.save(app, app.table.write(), spending, now).await?);
+        let write = unchanged.ensure(change.save(app, app.table.write(), spending, now).await?);
         write.answer(Json::new(&view).version(change.order.version), now).await
     })
     .await

@@ -4,6 +4,12 @@ use std::collections::BTreeMap;
 
 use axum::extract::State;
 use commerce::topics;
+use core_types::event::Event;
+use core_types::fields::{Email, Metadata, MetadataFilter};
+use core_types::id::{CustomerId, EventId, OrderId, OrderItemId};
+use core_types::key;
+use core_types::resource::change;
+use core_types::scope::{ReadOrders, WriteOrders};
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::page::Paging;
@@ -11,12 +17,6 @@ use gateway::problem::Problem;
 use gateway::reply::{Json, Page};
 use gateway::request::{AtMost, Body, Fault, FromText, IfMatch, Patch, Path, Query, Text, request};
 use gateway::table::Query as Search;
-use ground::event::Event;
-use ground::fields::{Email, Metadata, MetadataFilter};
-use ground::id::{CustomerId, EventId, OrderId, OrderItemId};
-use ground::key;
-use ground::resource::change;
-use ground::scope::{ReadOrders, WriteOrders};
 use identity::address::{AddressInput, PostalAddress};
 use identity::store::Store;
 use platform::caller::StoreAccess;
@@ -207,27 +207,27 @@ fn metadata_of(asked: Patch<Metadata>) -> Option<BTreeMap<String, String>> {
 impl UpdateRequest {
     /// What it means for an order of this store.
     fn at(self, store: &Store) -> OrderUpdate {
-        let ask = self;
+        let input = self;
         OrderUpdate {
-            note: match ask.note {
+            note: match input.note {
                 Patch::Keep => None,
                 Patch::Clear => Some(None),
                 Patch::Set(note) => Some(Some(String::from(note)).filter(|note| !note.is_empty())),
             },
-            metadata: metadata_of(ask.metadata),
-            lines: ask
+            metadata: metadata_of(input.metadata),
+            lines: input
                 .items
                 .map(|lines| lines.0)
                 .unwrap_or_default()
                 .into_iter()
                 .filter_map(LineUpdate::all)
                 .collect(),
-            tags: ask.tags.map(|tags| tags.0.into_iter().map(String::from).collect()),
-            email: ask.email.map(|email| {
+            tags: input.tags.map(|tags| tags.0.into_iter().map(String::from).collect()),
+            email: input.email.map(|email| {
                 let guest = store.guest_key(&email);
                 (email, guest)
             }),
-            shipping_address: ask.shipping_address.map(PostalAddress::from),
+            shipping_address: input.shipping_address.map(PostalAddress::from),
         }
     }
 }
@@ -243,11 +243,11 @@ pub async fn update(
     State(app): State<App>,
     Path(id): Path<OrderId>,
     if_match: IfMatch,
-    Body(ask): Body<UpdateRequest>,
+    Body(input): Body<UpdateRequest>,
 ) -> Result<Json<OrderView>, Problem> {
     let key = key::order(&caller.store.id, &id);
     change(&app, &key, if_match, &ORDER_UPDATED, |order: &Order, now| {
-        order.updated(ask.clone().at(&caller.store), now)
+        order.updated(input.clone().at(&caller.store), now)
     })
     .await
 }

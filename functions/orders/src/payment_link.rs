@@ -1,6 +1,12 @@
 //! A link to pay an order, mailed to whom it is for.
 
 use axum::extract::State;
+use core_types::fields::LinkTemplate;
+use core_types::id::OrderId;
+use core_types::key;
+use core_types::mail::Notice;
+use core_types::resource::{Resource, load_as};
+use core_types::scope::WriteOrders;
 use delivery::mail::allowance;
 use gateway::app::App;
 use gateway::clock::Timestamp;
@@ -8,13 +14,7 @@ use gateway::idempotency;
 use gateway::problem::{Code, Problem};
 use gateway::reply::Json;
 use gateway::request::{Body, IfMatch, NoFields, Path};
-use gateway::table::retry_from_glance;
-use ground::fields::LinkTemplate;
-use ground::id::OrderId;
-use ground::key;
-use ground::mail::Notice;
-use ground::resource::{Resource, load_as};
-use ground::scope::WriteOrders;
+use gateway::table::retry_eventual_first;
 use identity::domain::Domains;
 use identity::settings::Settings;
 use platform::caller::StoreAccess;
@@ -48,11 +48,11 @@ pub async fn send_payment_link(
         settings.is_some_and(|settings| settings.notifications.pays_at(is_led_to).is_some());
     let is_proven = store.is_owner_proven(&app).await?;
     let (app, key, if_match) = (&app, &key::order(&store.id, &id), &if_match);
-    retry_from_glance(|sight| async move {
+    retry_eventual_first(|consistency| async move {
         let now = app.clock.now();
-        let before: Order = load_as(app, key, sight).await?;
+        let before: Order = load_as(app, key, consistency).await?;
         if_match.check(before.version)?;
-        demand_payable(&before, now)?;
+        ensure_payable(&before, now)?;
         if !has_page {
             return Err(Code::PaymentPageMissing.into());
         }
@@ -65,7 +65,7 @@ pub async fn send_payment_link(
         let write = app.table.write().replace(&order, Code::VersionConflict);
         allowance::count_asked_again(write, &order.id, now)
             .emit(event.with_mail(Notice::PaymentRequested))
-            .answer(order.shown(), now)
+            .answer(order.to_response(), now)
             .await
     })
     .await
@@ -73,10 +73,10 @@ pub async fn send_payment_link(
 
 /// # Errors
 /// `order_already_paid`, `invalid_state_transition`.
-fn demand_payable(order: &Order, now: Timestamp) -> Result<(), Problem> {
+fn ensure_payable(order: &Order, now: Timestamp) -> Result<(), Problem> {
     if !order.is_over() && order.financial_status == FinancialStatus::Paid {
         return Err(Code::OrderAlreadyPaid.with("financial_status", "paid"));
     }
     let is_asked = order.email.is_some() && order.is_payable(now);
-    if is_asked { Ok(()) } else { Err(order.refuses()) }
+    if is_asked { Ok(()) } else { Err(order.rejects()) }
 }

@@ -1,16 +1,16 @@
 //! Orders that a merchant or an app makes: by telephone, at a counter, from a marketplace.
 
 use axum::extract::State;
+use core_types::fields::{Email, Locale, Metadata};
+use core_types::id::{CustomerId, ShippingRateId};
+use core_types::key;
+use core_types::money::MoneyInput;
+use core_types::scope::WriteOrders;
 use gateway::app::App;
 use gateway::idempotency;
 use gateway::problem::{FieldError, Problem};
 use gateway::reply::{Created, Either, Json};
-use gateway::request::{AtMost, Body, Flag, Given, Judgement, Ruled, Rules, Text, request};
-use ground::fields::{Email, Locale, Metadata};
-use ground::id::{CustomerId, ShippingRateId};
-use ground::key;
-use ground::money::AskedMoney;
-use ground::scope::WriteOrders;
+use gateway::request::{AtMost, Body, Flag, Given, Ruled, Rules, Text, Validation, request};
 use identity::address::{AddressInput, PostalAddress};
 use identity::customer::Customer;
 use identity::store::Store;
@@ -20,7 +20,7 @@ use sales::gift_card::GiftCardCode;
 use sales::order::cart::{CustomerInput, LineInput, PaymentInput, expected, fault, merge, who};
 use sales::order::pricing::{Buyer, QuoteView};
 use sales::order::{MAX_GIFT_CARDS, Order, OrderView, cart};
-use sales::tax::Place;
+use sales::tax::TaxLocation;
 use sales::workflows::place_order::{self, Cart, Placing};
 
 use crate::orders::MAX_TAGS;
@@ -59,7 +59,7 @@ pub struct PlaceRequest {
     /// Gift cards to pay with.
     gift_card_codes: Option<AtMost<GiftCardCode, MAX_GIFT_CARDS>>,
     /// What the caller believes it comes to.
-    expected_total: Option<AskedMoney>,
+    expected_total: Option<MoneyInput>,
     /// In the merchant's words.
     note: Option<Text<0, 2000>>,
     /// What is kept with the order.
@@ -79,7 +79,7 @@ pub struct PlaceRequest {
 }
 
 impl Rules for PlaceRequest {
-    async fn broken(given: Given<'_>, _: &Judgement<'_>) -> Vec<FieldError> {
+    async fn broken(given: Given<'_>, _: &Validation<'_>) -> Vec<FieldError> {
         if given.is::<Self>() { Vec::new() } else { cart::broken(given) }
     }
 }
@@ -98,70 +98,70 @@ pub async fn place(
     caller: StoreAccess<WriteOrders>,
     State(app): State<App>,
     _: idempotency::Required,
-    Ruled(Body(ask)): Ruled<Body<PlaceRequest>>,
+    Ruled(Body(input)): Ruled<Body<PlaceRequest>>,
 ) -> Result<Either<Json<QuoteView>, Created<OrderView>>, Problem> {
     let store = &caller.store;
     let mut faults = Vec::new();
-    let customer = ask.customer_id.as_ref();
+    let customer = input.customer_id.as_ref();
     let account = find_customer(&app, store, customer, &mut faults).await?;
-    let (email, contact) = who(ask.email, ask.customer, &mut faults);
+    let (email, contact) = who(input.email, input.customer, &mut faults);
     let email = email.or_else(|| account.as_ref().map(|account| account.email.clone()));
     let shopper = Shopper {
         account: account.as_ref().map(|account| (account.id.clone(), account.orders_count)),
         email: email.clone(),
     };
     let who = shopper.who(&store.id);
-    let shipping_address = ask.shipping_address.map(PostalAddress::from);
-    let billing_address = ask.billing_address.map(PostalAddress::from);
-    if let Some(payment) = &ask.payment {
-        payment.judge(&mut faults);
+    let shipping_address = input.shipping_address.map(PostalAddress::from);
+    let billing_address = input.billing_address.map(PostalAddress::from);
+    if let Some(payment) = &input.payment {
+        payment.validate(&mut faults);
     }
-    if ask.draft.0 && ask.mark_paid.is_some() {
+    if input.draft.0 && input.mark_paid.is_some() {
         let detail = "An order that was paid is not a draft.";
         faults.push(fault("/draft", "mutually_exclusive", detail));
     }
     let cart = Cart {
-        lines: merge(ask.items.0, &mut faults),
-        discount_codes: ask.discount_codes.map(|codes| codes.0).unwrap_or_default(),
-        shipping_rate_id: ask.shipping_rate_id,
-        destination: shipping_address.as_ref().map(Place::from),
-        billed_at: billing_address.as_ref().map(Place::from),
+        lines: merge(input.items.0, &mut faults),
+        discount_codes: input.discount_codes.map(|codes| codes.0).unwrap_or_default(),
+        shipping_rate_id: input.shipping_rate_id,
+        destination: shipping_address.as_ref().map(TaxLocation::from),
+        billed_at: billing_address.as_ref().map(TaxLocation::from),
         is_exempt: account.as_ref().is_some_and(|account| account.tax_exempt),
         shopper,
-        gift_card_codes: ask.gift_card_codes.map(|codes| codes.0).unwrap_or_default(),
+        gift_card_codes: input.gift_card_codes.map(|codes| codes.0).unwrap_or_default(),
         shopper_network: None,
-        expected_total: expected(ask.expected_total.as_ref(), store, &mut faults),
-        payment: ask.payment.clone(),
-        dry_run: ask.dry_run.0,
+        expected_total: expected(input.expected_total.as_ref(), store, &mut faults),
+        payment: input.payment.clone(),
+        dry_run: input.dry_run.0,
         faults,
     };
-    if ask.dry_run.0 {
+    if input.dry_run.0 {
         let priced = place_order::price(&app, store, &cart).await?;
-        priced.demand_sound()?;
+        priced.ensure_sound()?;
         return Ok(Either::Left(Json::new(&priced.quote.view())));
     }
     let has_proven = |account: &Customer| email.as_ref().is_some_and(|to| account.has_proven(to));
     let is_email_proven = account.as_ref().is_some_and(has_proven);
     let placing = Placing {
         buyer: Buyer {
-            customer_id: ask.customer_id,
+            customer_id: input.customer_id,
             is_email_proven,
             email,
-            locale: ask.locale,
+            locale: input.locale,
             contact,
             shipping_address,
             billing_address,
-            note: ask.note.map(String::from).filter(|note| !note.is_empty()),
-            metadata: ask.metadata.map(|metadata| metadata.0).unwrap_or_default(),
-            tags: ask.tags.into_iter().flat_map(|tags| tags.0).map(String::from).collect(),
-            source: ask.source.map_or_else(|| "admin".to_owned(), String::from),
-            payment: ask.payment,
+            note: input.note.map(String::from).filter(|note| !note.is_empty()),
+            metadata: input.metadata.map(|metadata| metadata.0).unwrap_or_default(),
+            tags: input.tags.into_iter().flat_map(|tags| tags.0).map(String::from).collect(),
+            source: input.source.map_or_else(|| "admin".to_owned(), String::from),
+            payment: input.payment,
             who,
         },
-        draft: ask.draft.0,
+        draft: input.draft.0,
         expires: false,
         order_token_digest: None,
-        paid: ask.mark_paid.map(|paid| paid.method.map(String::from)),
+        paid: input.mark_paid.map(|paid| paid.method.map(String::from)),
     };
     let shown = |order: &Order| Created::new(&OrderView::from(order)).version(order.version);
     let placed = place_order::place(&app, store, &cart, &placing, |_| Ok(Vec::new()), shown);

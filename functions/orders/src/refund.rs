@@ -1,19 +1,19 @@
 //! Refunds: what would go back, what goes back, what has gone back.
 
 use axum::extract::State;
+use core_types::fields::Currency;
+use core_types::id::{LocationId, OrderId, OrderItemId, PaymentId, RefundId, StoreId};
+use core_types::money::{Money, MoneyInput};
+use core_types::resource::Resource;
+use core_types::scope::{ReadOrders, WriteRefunds};
 use gateway::app::App;
 use gateway::idempotency;
 use gateway::page::Paging;
 use gateway::problem::{FieldError, Problem};
 use gateway::reply::{Created, Either, Json, Page};
 use gateway::request::{
-    AtMost, Body, Flag, Given, IfMatch, Inbound, Int, Judgement, Path, Raw, Ruled, Rules, request,
+    AtMost, Body, Flag, Given, IfMatch, Inbound, Int, Path, Raw, Ruled, Rules, Validation, request,
 };
-use ground::fields::Currency;
-use ground::id::{LocationId, OrderId, OrderItemId, PaymentId, RefundId, StoreId};
-use ground::money::{AskedMoney, Money};
-use ground::resource::Resource;
-use ground::scope::{ReadOrders, WriteRefunds};
 use platform::caller::StoreAccess;
 use sales::order::refund::{
     PlanView, Refund, RefundNote, RefundReason, RefundView, RestockType, WantedLine, WantedRefund,
@@ -45,7 +45,7 @@ pub struct RefundedLine {
 #[derive(Debug, Clone)]
 pub struct ShippingRequest {
     /// So much.
-    amount: Option<AskedMoney>,
+    amount: Option<MoneyInput>,
     /// What has not gone back yet.
     full: Flag,
 }
@@ -56,7 +56,7 @@ pub struct ShippingRequest {
 #[derive(Debug, Clone)]
 pub struct RefundRequest {
     /// An amount.
-    amount: Option<AskedMoney>,
+    amount: Option<MoneyInput>,
     /// Lines.
     items: Option<AtMost<RefundedLine, MAX_LINES>>,
     /// Shipping.
@@ -72,7 +72,7 @@ pub struct RefundRequest {
 }
 
 impl Rules for RefundRequest {
-    async fn broken(given: Given<'_>, _: &Judgement<'_>) -> Vec<FieldError> {
+    async fn broken(given: Given<'_>, _: &Validation<'_>) -> Vec<FieldError> {
         if given.is::<Self>() {
             return Vec::new();
         }
@@ -121,10 +121,10 @@ impl RefundRequest {
     /// What is wanted, in the order's currency.
     fn wanted(&self, currency: &Currency) -> Result<WantedRefund, Problem> {
         let mut errors = Vec::new();
-        let mut money = |asked: Option<&AskedMoney>, pointer: &str| -> Option<Money> {
-            let judged = asked?.in_currency(currency);
+        let mut money = |asked: Option<&MoneyInput>, pointer: &str| -> Option<Money> {
+            let validated = asked?.in_currency(currency);
             let pointer = format!("{pointer}/currency");
-            judged.map_err(|fault| errors.push(FieldError { pointer, fault })).ok()
+            validated.map_err(|fault| errors.push(FieldError { pointer, fault })).ok()
         };
         let amount = money(self.amount.as_ref(), "/amount");
         let shipping_amount =
@@ -233,21 +233,21 @@ pub async fn refund(
     if_match: IfMatch,
     Raw(inbound): Raw,
     _: idempotency::Required,
-    Ruled(Body(ask)): Ruled<Body<RefundRequest>>,
+    Ruled(Body(input)): Ruled<Body<RefundRequest>>,
 ) -> Result<Either<Json<PlanView>, Created<RefundAnswer>>, Problem> {
-    let wanted = ask.wanted(&caller.store.currency)?;
-    if ask.dry_run.0 {
+    let wanted = input.wanted(&caller.store.currency)?;
+    if input.dry_run.0 {
         return plan(&app, &caller.store.id, &id, &wanted).await.map(Either::Left);
     }
-    let ask = RefundOrder {
+    let input = RefundOrder {
         wanted,
-        reason: ask.reason.unwrap_or(RefundReason::Other),
-        note: ask.note.map(String::from).filter(|note| !note.is_empty()),
+        reason: input.reason.unwrap_or(RefundReason::Other),
+        note: input.note.map(String::from).filter(|note| !note.is_empty()),
         seed: seed(&inbound),
         if_match,
     };
     let shown = |order: &Order, refund: &Refund| Created::new(&RefundAnswer::of(order, refund));
-    let refunded = refund_order::refund(&app, &caller.store.id, &id, &ask, shown);
+    let refunded = refund_order::refund(&app, &caller.store.id, &id, &input, shown);
     Box::pin(refunded).await.map(Either::Right)
 }
 
@@ -265,9 +265,9 @@ pub async fn calculate(
     caller: StoreAccess<ReadOrders>,
     State(app): State<App>,
     Path(id): Path<OrderId>,
-    Ruled(Body(ask)): Ruled<Body<RefundRequest>>,
+    Ruled(Body(input)): Ruled<Body<RefundRequest>>,
 ) -> Result<Json<PlanView>, Problem> {
-    let wanted = ask.wanted(&caller.store.currency)?;
+    let wanted = input.wanted(&caller.store.currency)?;
     plan(&app, &caller.store.id, &id, &wanted).await
 }
 
@@ -313,5 +313,5 @@ pub async fn show(
 ) -> Result<Json<RefundView>, Problem> {
     let aggregate = load::aggregate(&app, &caller.store.id, &id).await?;
     let refund = aggregate.refund(&refund_id)?;
-    Ok(refund.shown())
+    Ok(refund.to_response())
 }

@@ -1,21 +1,21 @@
 //! What is done with a payment: capture, void, sync.
 
 use axum::extract::State;
+use core_types::id::PaymentId;
+use core_types::money::MoneyInput;
+use core_types::resource::Resource;
+use core_types::scope::WritePayments;
 use gateway::app::App;
 use gateway::idempotency;
 use gateway::problem::{FieldError, Problem};
 use gateway::reply::Json;
 use gateway::request::{Body, IfMatch, NoFields, Path, request};
-use ground::id::PaymentId;
-use ground::money::AskedMoney;
-use ground::resource::Resource;
-use ground::scope::WritePayments;
 use platform::caller::StoreAccess;
 use sales::order;
 use sales::order::aggregate::PaymentWithOrder;
 use sales::payment::connected::Connected;
 use sales::payment::load::connect;
-use sales::payment::locator::PaymentLocator;
+use sales::payment::lookup::PaymentLookup;
 use sales::payment::provider::Provider;
 use sales::payment::{Observed, ObservedState, PaymentView, Source};
 use sales::workflows::record_disputes;
@@ -26,7 +26,7 @@ use sales::workflows::record_payment::{self, PaymentUpdate};
 #[derive(Debug, Clone)]
 pub struct CaptureRequest {
     /// All that is authorized, unless it is less.
-    amount: Option<AskedMoney>,
+    amount: Option<MoneyInput>,
 }
 
 /// `POST /v1/payments/{id}/capture` (`capturePayment`): Capture an authorized payment.
@@ -45,11 +45,11 @@ pub async fn capture(
     Path(id): Path<PaymentId>,
     if_match: IfMatch,
     _: idempotency::Required,
-    Body(ask): Body<CaptureRequest>,
+    Body(input): Body<CaptureRequest>,
 ) -> Result<Json<PaymentView>, Problem> {
     let (_, known, connected) = load(&app, &caller, &id).await?;
     if_match.check(known.payment.version)?;
-    let wanted = match &ask.amount {
+    let wanted = match &input.amount {
         None => None,
         Some(amount) => {
             Some(amount.in_currency(&known.payment.amount.currency).map_err(|fault| {
@@ -58,7 +58,7 @@ pub async fn capture(
         }
     };
     let amount = known.order.capturable(&known.payment, wanted.as_ref())?;
-    record_payment::capture(&app, &connected, &known.payment, &amount, shown).await
+    record_payment::capture(&app, &connected, &known.payment, &amount, to_response).await
 }
 
 /// `POST /v1/payments/{id}/accept` (`acceptPayment`): Accept a payment of another amount.
@@ -78,8 +78,8 @@ pub async fn accept(
     _: idempotency::Required,
     Body(_): Body<NoFields>,
 ) -> Result<Json<PaymentView>, Problem> {
-    let locator = PaymentLocator::of(&caller.store, &id);
-    record_payment::accept(&app, &locator, &if_match, shown).await
+    let lookup = PaymentLookup::of(&caller.store, &id);
+    record_payment::accept(&app, &lookup, &if_match, to_response).await
 }
 
 /// `POST /v1/payments/{id}/void` (`voidPayment`): Void a payment that was not captured.
@@ -98,16 +98,16 @@ pub async fn void(
     _: idempotency::Required,
     Body(_): Body<NoFields>,
 ) -> Result<Json<PaymentView>, Problem> {
-    let (locator, known, connected) = load(&app, &caller, &id).await?;
+    let (lookup, known, connected) = load(&app, &caller, &id).await?;
     if_match.check(known.payment.version)?;
     known.payment.check_voidable()?;
     let observed = connected.void(&app, &known.payment).await?;
     if observed.state != ObservedState::Captured {
-        return record(&app, &connected, &locator, &observed, true).await;
+        return record(&app, &connected, &lookup, &observed, true).await;
     }
     // The customer was faster. That is recorded, but not what was asked for.
-    record(&app, &connected, &locator, &observed, false).await?;
-    let payment = order::load::payment(&app, &locator).await?.payment;
+    record(&app, &connected, &lookup, &observed, false).await?;
+    let payment = order::load::payment(&app, &lookup).await?.payment;
     Err(Problem::state(payment.status.as_str(), &payment.allowed_actions()))
 }
 
@@ -125,20 +125,20 @@ pub async fn sync(
     _: idempotency::Required,
     Body(_): Body<NoFields>,
 ) -> Result<Json<PaymentView>, Problem> {
-    let (locator, known, connected) = load(&app, &caller, &id).await?;
+    let (lookup, known, connected) = load(&app, &caller, &id).await?;
     let observed = record_payment::look(&app, &connected, &known.payment).await?;
     // Only what was taken can be disputed.
     let may_be_disputed = observed.state == ObservedState::Captured;
-    let update = update(&locator, &observed, Source::Sync, !may_be_disputed);
-    let answered = record_payment::record(&app, &connected, update, shown).await?;
+    let update = update(&lookup, &observed, Source::Sync, !may_be_disputed);
+    let answered = record_payment::record(&app, &connected, update, to_response).await?;
     if !may_be_disputed {
         return Ok(answered);
     }
-    let known = order::load::payment(&app, &locator).await?;
+    let known = order::load::payment(&app, &lookup).await?;
     if !record_disputes::look(&app, &connected, &known.payment).await? {
         return Ok(answered);
     }
-    order::load::payment(&app, &locator).await.map(|known| shown(&known))
+    order::load::payment(&app, &lookup).await.map(|known| to_response(&known))
 }
 
 /// The payment, its order, and its provider.
@@ -146,39 +146,39 @@ async fn load(
     app: &App,
     caller: &StoreAccess<WritePayments>,
     id: &PaymentId,
-) -> Result<(PaymentLocator, PaymentWithOrder, Connected), Problem> {
-    let locator = PaymentLocator::of(&caller.store, id);
-    let known = order::load::payment(app, &locator).await?;
-    let connected = connect(app, &locator.store_id, known.payment.provider).await?;
-    Ok((locator, known, connected))
+) -> Result<(PaymentLookup, PaymentWithOrder, Connected), Problem> {
+    let lookup = PaymentLookup::of(&caller.store, id);
+    let known = order::load::payment(app, &lookup).await?;
+    let connected = connect(app, &lookup.store_id, known.payment.provider).await?;
+    Ok((lookup, known, connected))
 }
 
 fn update<'a>(
-    locator: &'a PaymentLocator,
+    lookup: &'a PaymentLookup,
     observed: &'a Observed,
     source: Source,
     is_answer: bool,
 ) -> PaymentUpdate<'a> {
-    PaymentUpdate { locator, observed, source, event: None, is_answer }
+    PaymentUpdate { lookup, observed, source, event: None, is_answer }
 }
 
 /// What the provider did, recorded.
 async fn record(
     app: &App,
     connected: &Connected,
-    locator: &PaymentLocator,
+    lookup: &PaymentLookup,
     observed: &Observed,
     is_answer: bool,
 ) -> Result<Json<PaymentView>, Problem> {
     record_payment::record(
         app,
         connected,
-        update(locator, observed, Source::Admin, is_answer),
-        shown,
+        update(lookup, observed, Source::Admin, is_answer),
+        to_response,
     )
     .await
 }
 
-fn shown(known: &PaymentWithOrder) -> Json<PaymentView> {
-    known.payment.shown()
+fn to_response(known: &PaymentWithOrder) -> Json<PaymentView> {
+    known.payment.to_response()
 }

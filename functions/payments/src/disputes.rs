@@ -1,6 +1,10 @@
 //! Disputes of payments.
 
 use axum::extract::State;
+use core_types::id::{DisputeId, PaymentId};
+use core_types::provider::ProviderName;
+use core_types::resource::Resource;
+use core_types::scope::{ReadPayments, WritePayments};
 use gateway::app::App;
 use gateway::context::Context;
 use gateway::idempotency;
@@ -8,10 +12,6 @@ use gateway::page::Paging;
 use gateway::problem::Problem;
 use gateway::reply::{Json, Page};
 use gateway::request::{Body, IfMatch, Path, Query, Raw, request};
-use ground::id::{DisputeId, PaymentId};
-use ground::provider::ProviderName;
-use ground::resource::Resource;
-use ground::scope::{ReadPayments, WritePayments};
 use platform::caller::StoreAccess;
 use sales::dispute::{Dispute, DisputeStatus, DisputeView, load};
 use sales::payment;
@@ -82,7 +82,7 @@ pub async fn show(
     State(app): State<App>,
     Path(id): Path<DisputeId>,
 ) -> Result<Json<DisputeView>, Problem> {
-    Ok(load::dispute(&app, &caller.store.id, &id).await?.shown())
+    Ok(load::dispute(&app, &caller.store.id, &id).await?.to_response())
 }
 
 /// What is said against a dispute.
@@ -120,12 +120,13 @@ pub async fn submit(
     Path(id): Path<DisputeId>,
     if_match: IfMatch,
     _: idempotency::Required,
-    Body(ask): Body<EvidenceRequest>,
+    Body(input): Body<EvidenceRequest>,
 ) -> Result<Json<DisputeView>, Problem> {
     let principal = Context::current().map(|context| context.principal()).unwrap_or_default();
     let seed = format!("{principal}#{}", inbound.header("idempotency-key").unwrap_or_default());
-    let submit = ask.submit.unwrap_or(false);
-    let ask = SubmitEvidence { fields: ask.evidence, submit, seed, if_match };
-    let submitted = submit_evidence::submit(&app, &caller.store.id, &id, &ask, Dispute::shown);
+    let submit = input.submit.unwrap_or(false);
+    let input = SubmitEvidence { fields: input.evidence, submit, seed, if_match };
+    let submitted =
+        submit_evidence::submit(&app, &caller.store.id, &id, &input, Dispute::to_response);
     Box::pin(submitted).await
 }

@@ -1,6 +1,12 @@
 //! Payments as the merchant and their apps see them.
 
 use axum::extract::State;
+use core_types::event::Event;
+use core_types::id::{EventId, OrderId, PaymentId, StoreId};
+use core_types::key;
+use core_types::provider::ProviderName;
+use core_types::resource::Resource;
+use core_types::scope::ReadPayments;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::page::Paging;
@@ -8,12 +14,6 @@ use gateway::problem::Problem;
 use gateway::reply::{Json, Page};
 use gateway::request::{Path, Query, request};
 use gateway::table;
-use ground::event::Event;
-use ground::id::{EventId, OrderId, PaymentId, StoreId};
-use ground::key;
-use ground::provider::ProviderName;
-use ground::resource::Resource;
-use ground::scope::ReadPayments;
 use platform::caller::StoreAccess;
 use sales::payment::{Payment, PaymentStatus, PaymentView, load};
 use schemars::JsonSchema;
@@ -79,7 +79,7 @@ pub async fn show(
     State(app): State<App>,
     Path(id): Path<PaymentId>,
 ) -> Result<Json<PaymentView>, Problem> {
-    Ok(load::payment(&app, &caller.store, &id).await?.shown())
+    Ok(load::payment(&app, &caller.store, &id).await?.to_response())
 }
 
 /// Something that happened to a payment.

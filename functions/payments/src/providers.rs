@@ -6,6 +6,8 @@
 mod credentials;
 
 use axum::extract::State;
+use core_types::id::PaymentId;
+use core_types::provider::ProviderName;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::Item;
@@ -13,11 +15,9 @@ use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::{Json, NoContent, Page};
 use gateway::request::{
-    Body, Fault, Flag, FromText, Given, IfMatch, Judgement, Patch, Path, Ruled, Rules, Text,
+    Body, Fault, Flag, FromText, Given, IfMatch, Patch, Path, Ruled, Rules, Text, Validation,
     request,
 };
-use ground::id::PaymentId;
-use ground::provider::ProviderName;
 use identity::store;
 use platform::caller::Admin;
 use sales::payment::account::{ProviderAccount, ProviderAccountView};
@@ -63,7 +63,7 @@ pub async fn show(
     Path(provider): Path<Text<1, 64>>,
 ) -> Result<Json<ProviderAccountView>, Problem> {
     let account = find(&app, &caller, named(&provider)?).await?;
-    Ok(shown(&app, &caller, &account))
+    Ok(to_response(&app, &caller, &account))
 }
 
 fn named(provider: &Text<1, 64>) -> Result<ProviderName, Problem> {
@@ -79,7 +79,7 @@ async fn find(
     found.ok_or_else(|| Code::UnknownProvider.into())
 }
 
-fn shown(app: &App, caller: &Admin, account: &ProviderAccount) -> Json<ProviderAccountView> {
+fn to_response(app: &App, caller: &Admin, account: &ProviderAccount) -> Json<ProviderAccountView> {
     let view = ProviderAccountView::of(account, &caller.store, &app.config.base_url);
     Json::new(&view).version(account.version)
 }
@@ -102,14 +102,14 @@ pub struct SaveRequest {
 
 impl Rules for SaveRequest {
     /// The keys, when it is said which mode they are of.
-    async fn broken(given: Given<'_>, case: &Judgement<'_>) -> Vec<FieldError> {
+    async fn broken(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
         let provider = case.inbound.param("provider").unwrap_or_default();
         let provider = ProviderName::from_text(provider).ok();
         let keys = given.get::<CredentialsRequest>("credentials");
         match (provider, keys, given.get("mode")) {
             (None | Some(ProviderName::Manual), ..) | (_, None, _) | (.., None) => Vec::new(),
             (Some(provider), Some(keys), Some(mode)) => {
-                keys.judge(provider, mode).err().unwrap_or_default()
+                keys.validate(provider, mode).err().unwrap_or_default()
             }
         }
     }
@@ -130,7 +130,9 @@ impl SaveRequest {
             return manual(next, self.credentials.is_some(), known);
         }
         let credentials = match &self.credentials {
-            Some(asked) => Some(asked.judge(next.provider, next.mode).map_err(Problem::invalid)?),
+            Some(asked) => {
+                Some(asked.validate(next.provider, next.mode).map_err(Problem::invalid)?)
+            }
             None if known.sealed_credentials.is_none() => {
                 return Err(required("/credentials", "The first time, give the keys."));
             }
@@ -182,13 +184,13 @@ pub async fn save(
     State(app): State<App>,
     Path(provider): Path<Text<1, 64>>,
     if_match: IfMatch,
-    Ruled(Body(ask)): Ruled<Body<SaveRequest>>,
+    Ruled(Body(input)): Ruled<Body<SaveRequest>>,
 ) -> Result<Json<ProviderAccountView>, Problem> {
     let provider = named(&provider)?;
     let store = &caller.store;
     let known = load::account_to_change(&app, store, provider).await?;
     if_match.check(known.version)?;
-    let (mut next, credentials) = ask.apply(&known)?;
+    let (mut next, credentials) = input.apply(&known)?;
     let now = app.clock.now();
     if let Some(credentials) = &credentials {
         let key = app.secrets.payment_key().await?;
@@ -196,7 +198,7 @@ pub async fn save(
         next.verified_at = check(&app, &next, now).await?;
     }
     if next == known {
-        return Ok(shown(&app, &caller, &known));
+        return Ok(to_response(&app, &caller, &known));
     }
     let next = ProviderAccount {
         created_at: if known.is_new() { now } else { known.created_at },
@@ -207,7 +209,7 @@ pub async fn save(
     let write = store::configured(app.table.write(), &store.id);
     write
         .create_or_replace(&next, Code::VersionConflict)
-        .answer(shown(&app, &caller, &next), now)
+        .answer(to_response(&app, &caller, &next), now)
         .await
 }
 
@@ -223,7 +225,7 @@ async fn check(
     let connected = account.connect(&*app.secrets.payment_key().await?)?;
     match connected.check(app).await {
         Ok(()) => Ok(Some(now)),
-        Err(ProviderFailure::Unauthorized | ProviderFailure::Refused(_)) => {
+        Err(ProviderFailure::Unauthorized | ProviderFailure::Rejected(_)) => {
             Err(Code::CredentialsRejected.into())
         }
         Err(
@@ -263,7 +265,7 @@ pub async fn delete(
     if known.version == 0 {
         return Ok(answer);
     }
-    refuse_if_needed(&app, &known).await?;
+    reject_if_needed(&app, &known).await?;
     let now = app.clock.now();
     let configured = || store::configured(app.table.write(), &known.store_id);
     if known.provider == ProviderName::Manual {
@@ -272,7 +274,7 @@ pub async fn delete(
     }
     let off = known.clone().switched(false, now);
     configured().replace(&off, Code::VersionConflict).commit().await?;
-    if let Err(needed) = refuse_if_needed(&app, &off).await {
+    if let Err(needed) = reject_if_needed(&app, &off).await {
         let back = off.switched(known.enabled, now);
         configured().replace(&back, Code::VersionConflict).commit().await?;
         return Err(needed);
@@ -283,7 +285,7 @@ pub async fn delete(
 
 /// # Errors
 /// `provider_in_use`, with how many payments are open, and which.
-async fn refuse_if_needed(app: &App, known: &ProviderAccount) -> Result<(), Problem> {
+async fn reject_if_needed(app: &App, known: &ProviderAccount) -> Result<(), Problem> {
     let limit = SHOWN_OPEN.saturating_add(1);
     let mut open = load::open_payments(app, &known.store_id, known.provider, limit).await?;
     if open.is_empty() {
@@ -303,7 +305,7 @@ pub struct ProviderTest {
     provider: ProviderName,
     /// Whether money moves.
     mode: Mode,
-    /// Always true: what is refused is a problem.
+    /// Always true: what is rejected is a problem.
     ok: bool,
     /// When the provider accepted them.
     verified_at: Timestamp,
@@ -325,7 +327,7 @@ pub async fn test(
     let known = find(&app, &caller, named(&provider)?).await?;
     let connected = known.connect(&*app.secrets.payment_key().await?)?;
     connected.check(&app).await.map_err(|failure| match failure {
-        ProviderFailure::Unauthorized | ProviderFailure::Refused(_) => {
+        ProviderFailure::Unauthorized | ProviderFailure::Rejected(_) => {
             Problem::from(Code::CredentialsRejected)
         }
         other => Problem::from(other),

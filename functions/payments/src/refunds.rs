@@ -1,6 +1,9 @@
 //! Refunds of a payment.
 
 use axum::extract::State;
+use core_types::id::{OrderId, PaymentId, RefundId};
+use core_types::money::{Money, MoneyInput};
+use core_types::scope::{ReadRefunds, WriteRefunds};
 use gateway::app::App;
 use gateway::context::Context;
 use gateway::idempotency;
@@ -8,9 +11,6 @@ use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::{Created, Page};
 use gateway::request::{Body, IfMatch, Path, Raw, request};
-use ground::id::{OrderId, PaymentId, RefundId};
-use ground::money::{AskedMoney, Money};
-use ground::scope::{ReadRefunds, WriteRefunds};
 use platform::caller::StoreAccess;
 use sales::order::refund::{
     Refund, RefundNote, RefundReason, RefundStatus, RefundTransaction, RefundView, WantedRefund,
@@ -42,7 +42,7 @@ pub async fn list(
 #[derive(Debug, Clone)]
 pub struct CreateRequest {
     /// How much; all that is left, unless it is less.
-    amount: Option<AskedMoney>,
+    amount: Option<MoneyInput>,
     /// Why.
     reason: Option<RefundReason>,
     /// In the merchant's words.
@@ -109,12 +109,12 @@ pub async fn create(
     Raw(inbound): Raw,
     Path(id): Path<PaymentId>,
     _: idempotency::Required,
-    Body(ask): Body<CreateRequest>,
+    Body(input): Body<CreateRequest>,
 ) -> Result<Created<PaymentRefundAnswer>, Problem> {
     let store = &caller.store.id;
     let payment = load::payment(&app, &caller.store, &id).await?;
-    let amount = ask.amount(&payment)?;
-    let (reason, note) = ask.reason();
+    let amount = input.amount(&payment)?;
+    let (reason, note) = input.reason();
     let principal = Context::current().map(|context| context.principal()).unwrap_or_default();
     let seed =
         format!("{principal}#{id}#{}", inbound.header("idempotency-key").unwrap_or_default());
@@ -124,8 +124,8 @@ pub async fn create(
         }
         let wanted = WantedRefund { amount, payment_id: Some(id), ..WantedRefund::default() };
         let if_match = IfMatch::default();
-        let ask = RefundOrder { wanted, reason, note, seed, if_match };
-        let refunded = refund_order::refund(&app, store, &payment.order_id, &ask, created);
+        let input = RefundOrder { wanted, reason, note, seed, if_match };
+        let refunded = refund_order::refund(&app, store, &payment.order_id, &input, created);
         return Box::pin(refunded).await;
     }
     let amount = amount.unwrap_or_else(|| payment.refundable());
@@ -136,15 +136,15 @@ pub async fn create(
     Ok(created(&order, &as_refund(&payment, entry, (reason, note))))
 }
 
-/// Refuses what the payment itself rules out, in its own words.
+/// Rejects what the payment itself rules out, in its own words.
 fn check(payment: &Payment, amount: Option<&Money>) -> Result<(), Problem> {
     if payment.captured.is_zero() {
         return Err(Code::PaymentNotCaptured.with("current", payment.status.as_str()));
     }
-    // Nothing at all is the order's to refuse.
+    // Nothing at all is the order's to reject.
     amount
         .filter(|amount| !amount.is_zero())
-        .map_or(Ok(()), |amount| payment.demand_refundable(amount))
+        .map_or(Ok(()), |amount| payment.ensure_refundable(amount))
 }
 
 /// A refund of money that no order counts, in the form that refunds of orders have.

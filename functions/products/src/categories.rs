@@ -6,6 +6,10 @@ use catalogue::category::{
     Tree, TreeGuard,
 };
 use catalogue::product::slug;
+use core_types::event::{Event, EventSubject, Topic};
+use core_types::fields::Handle;
+use core_types::id::CategoryId;
+use core_types::scope::{ReadProducts, WriteProducts};
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::page::Paging;
@@ -13,10 +17,6 @@ use gateway::problem::{Code, Problem};
 use gateway::reply::{Created, Json, NoContent, Page, Reply};
 use gateway::request::{Body, IfMatch, Int, Patch, Path, Text, request};
 use gateway::table::{Write, retry};
-use ground::event::{About, Event, Topic};
-use ground::fields::Handle;
-use ground::id::CategoryId;
-use ground::scope::{ReadProducts, WriteProducts};
 use identity::store::Store;
 use platform::caller::StoreAccess;
 
@@ -26,9 +26,9 @@ use catalogue::workflows::save_product::derived;
 const MAX_POSITION: i64 = 1_000_000;
 
 /// What an event says it is about.
-fn about(category: &Category) -> About<'_> {
+fn about(category: &Category) -> EventSubject<'_> {
     let (store, entity) = (Some(&category.store_id), category.id.as_str());
-    About { store, app: None, entity, version: category.version }
+    EventSubject { store, app: None, entity, version: category.version }
 }
 
 /// The tree and its guard, read so that what is decided over the tree is written under the guard:
@@ -109,23 +109,26 @@ pub struct CreateRequest {
 pub async fn create(
     caller: StoreAccess<WriteProducts>,
     State(app): State<App>,
-    Body(ask): Body<CreateRequest>,
+    Body(input): Body<CreateRequest>,
 ) -> Result<Created<CategoryView>, Problem> {
     let (store, now) = (&caller.store, app.clock.now());
     retry(|| async {
         let (guard, tree) = load(&app, store).await?;
         let id = CategoryId::mint(now);
-        let handle = match &ask.handle {
+        let handle = match &input.handle {
             Some(handle) => taken_or(&tree, handle.clone(), &id)?,
-            None => free_handle(&tree, ask.name.as_str(), &id)?,
+            None => free_handle(&tree, input.name.as_str(), &id)?,
         };
         let category = Category {
             id,
             store_id: store.id.clone(),
-            parent_id: ask.parent_id.clone(),
-            name: ask.name.as_str().to_owned(),
+            parent_id: input.parent_id.clone(),
+            name: input.name.as_str().to_owned(),
             handle,
-            position: ask.position.and_then(|position| u32::try_from(position.0).ok()).unwrap_or(0),
+            position: input
+                .position
+                .and_then(|position| u32::try_from(position.0).ok())
+                .unwrap_or(0),
             created_at: now,
             updated_at: now,
             version: 1,
@@ -202,14 +205,14 @@ pub async fn update(
     State(app): State<App>,
     Path(id): Path<CategoryId>,
     if_match: IfMatch,
-    Body(ask): Body<UpdateRequest>,
+    Body(input): Body<UpdateRequest>,
 ) -> Result<Json<CategoryView>, Problem> {
     let (store, now) = (&caller.store, app.clock.now());
     retry(|| async {
         let (guard, tree) = load(&app, store).await?;
         let before = tree.get(&id).ok_or(Code::NotFound)?;
         if_match.check(before.version)?;
-        let wanted = ask.clone().apply(before);
+        let wanted = input.clone().apply(before);
         if wanted == *before {
             return Ok(Json::new(&CategoryView::of(before, &tree)).version(before.version));
         }

@@ -5,10 +5,15 @@ mod members;
 use axum::extract::State;
 use catalogue::collection::{
     COLLECTION_CREATED, COLLECTION_DELETED, COLLECTION_UPDATED, Collection, CollectionKind,
-    CollectionView, MAX_MEMBERS, MAX_RULES, MatchMode, Members, Rule, RuleAsk, SortOrder,
+    CollectionView, MAX_MEMBERS, MAX_RULES, MatchMode, Members, Rule, RuleInput, SortOrder,
 };
 use catalogue::policy::SafeHtml;
-use catalogue::product::{Seo, SeoAsk, slug};
+use catalogue::product::{Seo, SeoInput, slug};
+use core_types::fields::{Handle, WebUrl};
+use core_types::id::{CollectionId, ProductId, StoreId};
+use core_types::key;
+use core_types::resource::{Resource, change_with, load};
+use core_types::scope::{ReadProducts, WriteProducts};
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::Item;
@@ -16,15 +21,10 @@ use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::{Created, Json, NoContent, Page};
 use gateway::request::{
-    AtMost, Body, Flag, Given, IfMatch, Judgement, Patch, Path, Ruled, Rules, Text, Written,
+    AtMost, Body, Flag, Given, IfMatch, Patch, Path, Ruled, Rules, Text, Validation, Written,
     request,
 };
 use gateway::table::{Condition, Query, Write, retry};
-use ground::fields::{Handle, WebUrl};
-use ground::id::{CollectionId, ProductId, StoreId};
-use ground::key;
-use ground::resource::{Resource, change_with, load};
-use ground::scope::{ReadProducts, WriteProducts};
 use platform::caller::StoreAccess;
 
 use catalogue::workflows::save_product::derived;
@@ -78,7 +78,7 @@ pub struct CreateRequest {
     /// The products of a manual one, in their order.
     product_ids: Option<AtMost<ProductId, MAX_MEMBERS>>,
     /// The rules of an automated one.
-    rules: Option<AtMost<RuleAsk, MAX_RULES>>,
+    rules: Option<AtMost<RuleInput, MAX_RULES>>,
     /// Whether a product must meet all of the rules or any; all unless said.
     #[deserr(default, rename = "match")]
     mode: Option<MatchMode>,
@@ -89,17 +89,17 @@ pub struct CreateRequest {
     /// Where its picture is.
     image_url: Option<WebUrl>,
     /// What search engines read.
-    seo: Option<SeoAsk>,
+    seo: Option<SeoInput>,
 }
 
 /// What a collection's kind and what else is said of it must agree on.
-fn judge(
+fn validate(
     kind: CollectionKind,
     rules: Option<usize>,
     has_products: bool,
     is_new: bool,
 ) -> Result<(), Problem> {
-    let refused = match (kind, rules) {
+    let rejected = match (kind, rules) {
         (CollectionKind::Manual, Some(1..)) => {
             Some(("/rules", "not_applicable", "A manual collection has no rules."))
         }
@@ -114,14 +114,14 @@ fn judge(
         }
         _ => None,
     };
-    match refused {
+    match rejected {
         Some((pointer, code, detail)) => Err(Problem::field(pointer, code, detail)),
         None => Ok(()),
     }
 }
 
 impl Rules for CreateRequest {
-    async fn broken(given: Given<'_>, _: &Judgement<'_>) -> Vec<FieldError> {
+    async fn broken(given: Given<'_>, _: &Validation<'_>) -> Vec<FieldError> {
         let rules = given.count("rules");
         let chosen = match rules {
             Some(1..) => CollectionKind::Automated,
@@ -129,8 +129,8 @@ impl Rules for CreateRequest {
         };
         let kind = given.get("kind").unwrap_or(chosen);
         let has_products = given.count("product_ids").is_some_and(|count| count > 0);
-        let judged = judge(kind, rules, has_products, true);
-        judged.err().map(|problem| problem.errors().to_vec()).unwrap_or_default()
+        let validated = validate(kind, rules, has_products, true);
+        validated.err().map(|problem| problem.errors().to_vec()).unwrap_or_default()
     }
 }
 
@@ -180,13 +180,13 @@ impl CreateRequest {
 pub async fn create(
     caller: StoreAccess<WriteProducts>,
     State(app): State<App>,
-    Ruled(Body(ask)): Ruled<Body<CreateRequest>>,
+    Ruled(Body(input)): Ruled<Body<CreateRequest>>,
 ) -> Result<Created<CollectionView>, Problem> {
     let (store, now) = (&caller.store.id, app.clock.now());
-    let is_named = ask.handle.is_some();
-    let named = ask.product_ids.as_ref().map(|ids| ids.0.clone()).unwrap_or_default();
+    let is_named = input.handle.is_some();
+    let named = input.product_ids.as_ref().map(|ids| ids.0.clone()).unwrap_or_default();
     members::known(&app, store, &named, "/product_ids").await?;
-    let (mut collection, members) = ask.plan(store, now)?;
+    let (mut collection, members) = input.plan(store, now)?;
     let slug = collection.handle.as_str().to_owned();
     let mut number: u32 = 1;
     loop {
@@ -234,7 +234,7 @@ pub async fn show(
     Path(id): Path<CollectionId>,
 ) -> Result<Json<CollectionView>, Problem> {
     let key = key::collection(&caller.store.id, &id);
-    load::<Collection>(&app, &key).await.map(|collection| collection.shown())
+    load::<Collection>(&app, &key).await.map(|collection| collection.to_response())
 }
 
 /// What to change about a collection; its kind stays.
@@ -248,7 +248,7 @@ pub struct UpdateRequest {
     /// HTML, at most 64 KiB; what could run on a shopper's page is taken out of it.
     description: Patch<SafeHtml>,
     /// The rules of an automated one: all of them.
-    rules: Option<AtMost<RuleAsk, MAX_RULES>>,
+    rules: Option<AtMost<RuleInput, MAX_RULES>>,
     /// Whether a product must meet all of the rules or any.
     #[deserr(default, rename = "match")]
     mode: Option<MatchMode>,
@@ -259,7 +259,7 @@ pub struct UpdateRequest {
     /// Where its picture is.
     image_url: Patch<WebUrl>,
     /// What search engines read.
-    seo: Patch<SeoAsk>,
+    seo: Patch<SeoInput>,
 }
 
 impl UpdateRequest {
@@ -304,12 +304,12 @@ pub async fn update(
     State(app): State<App>,
     Path(id): Path<CollectionId>,
     if_match: IfMatch,
-    Body(ask): Body<UpdateRequest>,
+    Body(input): Body<UpdateRequest>,
 ) -> Result<Json<CollectionView>, Problem> {
     let key = key::collection(&caller.store.id, &id);
     let next = |before: &Collection, now| {
-        judge(before.kind, ask.rules.as_ref().map(|rules| rules.0.len()), false, false)?;
-        let wanted = ask.clone().apply(before);
+        validate(before.kind, input.rules.as_ref().map(|rules| rules.0.len()), false, false)?;
+        let wanted = input.clone().apply(before);
         Ok((wanted != *before).then(|| wanted.changed(now)))
     };
     let move_handle = |write, (before, after): (&Collection, &Collection), now| {

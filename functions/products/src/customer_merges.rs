@@ -3,6 +3,10 @@
 use std::time::Duration;
 
 use axum::extract::State;
+use core_types::id::CustomerId;
+use core_types::key;
+use core_types::resource::load;
+use core_types::scope::{ReadCustomers, WriteCustomers};
 use delivery::run::RunMessage;
 use gateway::app::App;
 use gateway::page::Paging;
@@ -10,10 +14,6 @@ use gateway::problem::Problem;
 use gateway::reply::{Accepted, Page};
 use gateway::request::{Body, Path, request};
 use gateway::table::retry;
-use ground::id::CustomerId;
-use ground::key;
-use ground::resource::load;
-use ground::scope::{ReadCustomers, WriteCustomers};
 use identity::customer::Customer;
 use platform::caller::StoreAccess;
 use privacy::merge::{self, Merge, MergeView};
@@ -39,10 +39,10 @@ pub(crate) async fn create(
     access: StoreAccess<WriteCustomers>,
     State(app): State<App>,
     Path(id): Path<CustomerId>,
-    Body(ask): Body<MergeRequest>,
+    Body(input): Body<MergeRequest>,
 ) -> Result<Accepted<MergeView>, Problem> {
     let (app, store, by) = (&app, &access.store.id, access.actor.id());
-    let both = (&id, &ask.source_id);
+    let both = (&id, &input.source_id);
     let (merge, answer) = retry(|| async move {
         let now = app.clock.now();
         let (merge, write) = merge::begin(app, store, both, by, now).await?;

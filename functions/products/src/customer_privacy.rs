@@ -3,6 +3,11 @@
 use std::time::Duration;
 
 use axum::extract::State;
+use core_types::event::Event;
+use core_types::id::{CustomerId, StoreId};
+use core_types::key;
+use core_types::resource::{Resource, load};
+use core_types::scope::{ReadCustomers, WriteCustomers};
 use delivery::run::RunMessage;
 use gateway::app::App;
 use gateway::clock::Timestamp;
@@ -11,11 +16,6 @@ use gateway::problem::{Code, Problem};
 use gateway::reply::{Accepted, Json};
 use gateway::request::Path;
 use gateway::table::{Condition, retry};
-use ground::event::Event;
-use ground::id::{CustomerId, StoreId};
-use ground::key;
-use ground::resource::{Resource, load};
-use ground::scope::{ReadCustomers, WriteCustomers};
 use identity::customer::Customer;
 use identity::settings::Settings;
 use platform::caller::StoreAccess;
@@ -49,7 +49,7 @@ pub(crate) async fn data_request(
     let export = export.on_behalf_of(access.authority(&[]));
     let (id, export_id) = (Some(id), export.id.clone());
     let told = CustomerDataRequested { id, order_ids: Vec::new(), export_id, requested_at: now };
-    let event = Event::new(&CUSTOMER_DATA_REQUESTED, account.about(), &told, now);
+    let event = Event::new(&CUSTOMER_DATA_REQUESTED, account.event_subject(), &told, now);
     begin_export(&app, export, event, now).await
 }
 

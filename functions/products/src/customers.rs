@@ -1,6 +1,11 @@
 //! Customers, as the store sees them.
 
 use axum::extract::State;
+use core_types::fields::{Email, MetadataFilter};
+use core_types::id::{CustomerId, OrderId};
+use core_types::key;
+use core_types::resource::{Resource, load};
+use core_types::scope::{ReadCustomers, ReadOrders, WriteCustomers};
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::page::Paging;
@@ -8,11 +13,6 @@ use gateway::problem::{Code, Problem};
 use gateway::reply::{Accepted, Created, Json, Page};
 use gateway::request::{Body, IfMatch, Path, Query, Text, request};
 use gateway::table::{self, retry};
-use ground::fields::{Email, MetadataFilter};
-use ground::id::{CustomerId, OrderId};
-use ground::key;
-use ground::resource::{Resource, load};
-use ground::scope::{ReadCustomers, ReadOrders, WriteCustomers};
 use identity::customer::{
     self, CreateRequest, Customer, CustomerDeleted, CustomerView, UniqueCustomerEmail,
     UpdateRequest,
@@ -114,10 +114,10 @@ pub(crate) async fn list(
 pub(crate) async fn create(
     access: StoreAccess<WriteCustomers>,
     State(app): State<App>,
-    Body(ask): Body<CreateRequest>,
+    Body(input): Body<CreateRequest>,
 ) -> Result<Created<CustomerView>, Problem> {
     let now = app.clock.now();
-    customer::create(&app, &access.store, (CustomerId::mint(now), ask), now).await
+    customer::create(&app, &access.store, (CustomerId::mint(now), input), now).await
 }
 
 /// `GET /v1/customers/{id}` (`getCustomer`): Get a customer.
@@ -132,7 +132,7 @@ pub(crate) async fn show(
     Path(id): Path<CustomerId>,
 ) -> Result<Json<CustomerView>, Problem> {
     let customer: Customer = load(&app, &key::customer(&access.store.id, &id)).await?;
-    Ok(customer.shown())
+    Ok(customer.to_response())
 }
 
 /// `PATCH /v1/customers/{id}` (`updateCustomer`): Update a customer.
@@ -146,9 +146,9 @@ pub(crate) async fn update(
     State(app): State<App>,
     Path(id): Path<CustomerId>,
     if_match: IfMatch,
-    Body(ask): Body<UpdateRequest>,
+    Body(input): Body<UpdateRequest>,
 ) -> Result<Json<CustomerView>, Problem> {
-    customer::update(&app, &key::customer(&access.store.id, &id), if_match, ask).await
+    customer::update(&app, &key::customer(&access.store.id, &id), if_match, input).await
 }
 
 /// `DELETE /v1/customers/{id}` (`deleteCustomer`): Delete a customer.

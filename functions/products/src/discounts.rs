@@ -1,8 +1,13 @@
 //! Discounts: codes and automatic ones.
 
-mod ask;
+mod input;
 
 use axum::extract::State;
+use core_types::event::{Event, Topic};
+use core_types::id::DiscountId;
+use core_types::key;
+use core_types::resource::load;
+use core_types::scope::{ReadDiscounts, WriteDiscounts};
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::Item;
@@ -11,20 +16,15 @@ use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::{Created, Json, NoContent, Page, Reply};
 use gateway::request::{Body, Flag, IfMatch, Int, Patch, Path, Query, Text, request};
 use gateway::table::{Query as TableQuery, retry};
-use ground::event::{Event, Topic};
-use ground::id::DiscountId;
-use ground::key;
-use ground::resource::load;
-use ground::scope::{ReadDiscounts, WriteDiscounts};
 use identity::store::Store;
 use platform::caller::StoreAccess;
-use sales::book::{Book, Entry};
 use sales::discount::{
     DISCOUNT_CREATED, DISCOUNT_DELETED, DISCOUNT_UPDATED, Discount, DiscountCode, DiscountKind,
     DiscountStatus, DiscountView, Minimum, Targets, UniqueDiscountCode, listed, uses,
 };
+use sales::document::{Document, Entry};
 
-use ask::{MinimumRequest, TargetsRequest, ValueRequest, demand_targets};
+use input::{MinimumRequest, TargetsRequest, ValueRequest, ensure_targets};
 
 /// Orders that may use one discount.
 const MAX_USES: i64 = 1_000_000_000;
@@ -50,14 +50,14 @@ pub struct ListQuery {
 pub async fn list(
     caller: StoreAccess<ReadDiscounts>,
     State(app): State<App>,
-    Query(ask): Query<ListQuery>,
+    Query(input): Query<ListQuery>,
     paging: Paging,
 ) -> Result<Page<DiscountView>, Problem> {
     let (store, now) = (&caller.store.id, app.clock.now());
     let wanted =
-        |discount: &Discount| ask.status.is_none_or(|status| discount.status_at(now) == status);
+        |discount: &Discount| input.status.is_none_or(|status| discount.status_at(now) == status);
     let view = |discount: &Discount| DiscountView::of(discount, None, now);
-    if let Some(code) = &ask.code {
+    if let Some(code) = &input.code {
         let unique = key::unique_discount_code(store, code.as_str());
         let holder: Option<UniqueDiscountCode> = app.table.get(&unique).await?;
         let found: Option<Discount> = match holder {
@@ -112,32 +112,32 @@ pub struct CreateRequest {
 pub async fn create(
     caller: StoreAccess<WriteDiscounts>,
     State(app): State<App>,
-    Body(ask): Body<CreateRequest>,
+    Body(input): Body<CreateRequest>,
 ) -> Result<Created<DiscountView>, Problem> {
     let (store, now) = (&caller.store, app.clock.now());
     let mut faults = Vec::new();
-    let value = ask.value.unwrap_or_default().read(ask.kind, store, &mut faults);
-    let minimum = ask.minimum.map(|minimum| minimum.read(store, &mut faults));
-    let (value, starts_at) = (value, ask.starts_at.unwrap_or(now));
+    let value = input.value.unwrap_or_default().read(input.kind, store, &mut faults);
+    let minimum = input.minimum.map(|minimum| minimum.read(store, &mut faults));
+    let (value, starts_at) = (value, input.starts_at.unwrap_or(now));
     let discount = Discount {
         id: DiscountId::mint(now),
         store_id: store.id.clone(),
-        title: ask.title.into(),
-        code: ask.code,
+        title: input.title.into(),
+        code: input.code,
         value,
-        applies_to: ask.applies_to.map(Targets::from).unwrap_or_default(),
+        applies_to: input.applies_to.map(Targets::from).unwrap_or_default(),
         minimum: minimum.unwrap_or_default(),
-        first_order_only: ask.first_order_only.0,
-        usage_limit: limit(ask.usage_limit),
-        per_customer_limit: limit(ask.per_customer_limit),
+        first_order_only: input.first_order_only.0,
+        usage_limit: limit(input.usage_limit),
+        per_customer_limit: limit(input.per_customer_limit),
         starts_at,
-        ends_at: ask.ends_at,
+        ends_at: input.ends_at,
         disabled: false,
         created_at: now,
         updated_at: now,
         version: 1,
     };
-    demand_sound(&app, &discount, true, faults).await?;
+    ensure_sound(&app, &discount, true, faults).await?;
     let view = DiscountView::of(&discount, Some(0), now);
     let created = Created::new(&view).version(discount.version);
     retry(|| write(&app, None, Some(&discount), &DISCOUNT_CREATED, created.clone())).await
@@ -150,7 +150,7 @@ fn limit(most: Option<Int<1, MAX_USES>>) -> Option<u32> {
 /// # Errors
 /// `validation_failed`: with these faults, what it names that there is not, and a time that ends before
 /// it begins.
-async fn demand_sound(
+async fn ensure_sound(
     app: &App,
     discount: &Discount,
     names_anew: bool,
@@ -160,7 +160,7 @@ async fn demand_sound(
         faults.push(FieldError::new("/ends_at", "invalid_range", "Must be after it begins."));
     }
     if names_anew {
-        demand_targets(app, discount, &mut faults).await?;
+        ensure_targets(app, discount, &mut faults).await?;
     }
     if faults.is_empty() { Ok(()) } else { Err(Problem::invalid(faults)) }
 }
@@ -187,13 +187,13 @@ async fn write<R: Reply>(
         _ => write.replace(now_is, Code::VersionConflict),
     };
     if now_is.code.is_none() {
-        let book = Book::load(app, now_is.book()).await?;
-        let book = listed(&book, now_is, after.is_none(), now)?;
-        write = write.also(book, |write, book| book.write(write));
+        let document = Document::load(app, now_is.document()).await?;
+        let document = listed(&document, now_is, after.is_none(), now)?;
+        write = write.also(document, |write, document| document.write(write));
     }
     let told = if after.is_some() { now_is.clone() } else { Entry::changed(now_is, now) };
     let view = DiscountView::of(&told, None, now);
-    write.emit(Event::new(topic, told.about(), &view, now)).answer(answer, now).await
+    write.emit(Event::new(topic, told.event_subject(), &view, now)).answer(answer, now).await
 }
 
 /// A discount of the store.
@@ -202,7 +202,7 @@ async fn find(app: &App, store: &Store, id: &DiscountId) -> Result<Discount, Pro
 }
 
 /// A discount as it is shown, with how often it is used.
-async fn shown(
+async fn to_response(
     app: &App,
     discount: &Discount,
     now: Timestamp,
@@ -223,7 +223,7 @@ pub async fn show(
     Path(id): Path<DiscountId>,
 ) -> Result<Json<DiscountView>, Problem> {
     let discount = find(&app, &caller.store, &id).await?;
-    shown(&app, &discount, app.clock.now()).await
+    to_response(&app, &discount, app.clock.now()).await
 }
 
 /// What to change about a discount; its code and its kind stay.
@@ -304,23 +304,23 @@ pub async fn update(
     State(app): State<App>,
     Path(id): Path<DiscountId>,
     if_match: IfMatch,
-    Body(ask): Body<UpdateRequest>,
+    Body(input): Body<UpdateRequest>,
 ) -> Result<Json<DiscountView>, Problem> {
     let store = &caller.store;
-    let (app, ask, id, if_match) = (&app, &ask, &id, &if_match);
+    let (app, input, id, if_match) = (&app, &input, &id, &if_match);
     retry(|| async move {
         let now = app.clock.now();
         let before = find(app, store, id).await?;
         if_match.check(before.version)?;
         let mut faults = Vec::new();
-        let wanted = ask.clone().apply(&before, store, &mut faults);
+        let wanted = input.clone().apply(&before, store, &mut faults);
         let same = |one: &Discount, other: &Discount| {
             (&one.applies_to, &one.value) == (&other.applies_to, &other.value)
         };
         // What it named before may be gone since.
-        demand_sound(app, &wanted, !same(&wanted, &before), faults).await?;
+        ensure_sound(app, &wanted, !same(&wanted, &before), faults).await?;
         if wanted == before {
-            return shown(app, &before, now).await;
+            return to_response(app, &before, now).await;
         }
         replace(app, &before, &Entry::changed(&wanted, now), now).await
     })
@@ -334,7 +334,7 @@ async fn replace(
     after: &Discount,
     now: Timestamp,
 ) -> Result<Json<DiscountView>, Problem> {
-    let answer = shown(app, after, now).await?;
+    let answer = to_response(app, after, now).await?;
     write(app, Some(before), Some(after), &DISCOUNT_UPDATED, answer).await
 }
 

@@ -3,6 +3,10 @@
 use std::time::Duration;
 
 use axum::extract::State;
+use core_types::id::ExportId;
+use core_types::key;
+use core_types::resource::load;
+use core_types::scope::{ReadExports, Required, WriteExports};
 use delivery::run::RunMessage;
 use gateway::app::App;
 use gateway::caller::Public;
@@ -12,20 +16,16 @@ use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::{Accepted, File, Json, Page, Reply};
 use gateway::request::{
-    Body, Given, Int, Judgement, Path, Query, Ruled, Rules, Text, Written, request,
+    Body, Given, Int, Path, Query, Ruled, Rules, Text, Validation, Written, request,
 };
 use gateway::table::{self, retry};
-use ground::id::ExportId;
-use ground::key;
-use ground::resource::load;
-use ground::scope::{ReadExports, Required, WriteExports};
 use http::header;
 use platform::caller::{StoreAccess, insufficient_scope};
 use transfers::FileFormat;
-use transfers::export::{Export, ExportKind, ExportStatus, ExportView, Link, PIECES_OF_PART};
-use transfers::piece;
+use transfers::chunk;
+use transfers::export::{CHUNKS_OF_PART, Export, ExportKind, ExportStatus, ExportView, Link};
 
-gateway::words! {
+gateway::string_enum! {
     /// What can be asked for. What is kept of one customer is asked for at the customer.
     #[schemars(rename = "ExportableKind")]
     Exported {
@@ -74,7 +74,7 @@ pub(crate) struct CreateRequest {
 }
 
 impl Rules for CreateRequest {
-    async fn broken(given: Given<'_>, _: &Judgement<'_>) -> Vec<FieldError> {
+    async fn broken(given: Given<'_>, _: &Validation<'_>) -> Vec<FieldError> {
         let time = |name| given.get::<Timestamp>(name);
         let is_reversed = time("since").zip(time("until")).is_some_and(|(from, to)| to <= from);
         let fault = || FieldError::new("/until", "invalid_range", "Must be after `since`.");
@@ -93,13 +93,13 @@ impl Rules for CreateRequest {
 pub(crate) async fn create(
     caller: StoreAccess<WriteExports>,
     State(app): State<App>,
-    Ruled(Body(ask)): Ruled<Body<CreateRequest>>,
+    Ruled(Body(input)): Ruled<Body<CreateRequest>>,
 ) -> Result<Accepted<ExportView>, Problem> {
     let now = app.clock.now();
-    let kind = ask.kind.into();
+    let kind = input.kind.into();
     may_read(&caller, kind)?;
-    let what = (kind, ask.format.unwrap_or(FileFormat::Csv));
-    let range = (ask.since, ask.until);
+    let what = (kind, input.format.unwrap_or(FileFormat::Csv));
+    let range = (input.since, input.until);
     let export = Export::new(&caller.store.id, what, range, caller.actor.id(), now);
     let export = export.on_behalf_of(caller.authority(kind.scopes()));
     let answer = Accepted::new(&ExportView::from(&export)).version(export.version);
@@ -190,7 +190,7 @@ pub(crate) async fn cancel(
         cancelled.save(app.table.write()).answer(answer, now).await
     })
     .await?;
-    piece::remove(app, id.as_str()).await;
+    chunk::remove(app, id.as_str()).await;
     Ok(answer)
 }
 
@@ -221,10 +221,10 @@ pub(crate) async fn part(
     link.check(query.signature.as_str(), &keys.downloads, now)?;
     let export: Export = load(&app, &key::export(&id)).await?;
     let number = usize::try_from(part.0).unwrap_or(0).checked_sub(1).ok_or(Code::NotFound)?;
-    let pieces = export.parts().nth(number).map(<[u32]>::len).ok_or(Code::NotFound)?;
-    let first = number.saturating_mul(PIECES_OF_PART);
-    let places: Vec<String> = (first..first.saturating_add(pieces)).map(Export::piece).collect();
-    let bytes = piece::read(&app, id.as_str(), &places).await?.ok_or(Code::NotFound)?;
+    let chunks = export.parts().nth(number).map(<[u32]>::len).ok_or(Code::NotFound)?;
+    let first = number.saturating_mul(CHUNKS_OF_PART);
+    let places: Vec<String> = (first..first.saturating_add(chunks)).map(Export::chunk).collect();
+    let bytes = chunk::read(&app, id.as_str(), &places).await?.ok_or(Code::NotFound)?;
     let (kind, extension) = (export.kind, export.format);
     let name = format!("attachment; filename=\"{kind}-{}.{extension}\"", export.created_at.day());
     Ok(File::new(export.format.content_type(), bytes).map(|answer| {

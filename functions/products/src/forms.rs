@@ -2,6 +2,11 @@
 
 use axum::extract::State;
 use catalogue::form::{FormStatus, FormSubmission, FormSubmissionView};
+use core_types::fields::Handle;
+use core_types::id::FormSubmissionId;
+use core_types::key;
+use core_types::resource::{Resource, load};
+use core_types::scope::{ReadForms, WriteForms};
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::Item;
@@ -10,11 +15,6 @@ use gateway::problem::{Code, Problem};
 use gateway::reply::{Json, NoContent, Page};
 use gateway::request::{Body, IfMatch, Path, Query, request};
 use gateway::table::{self, Condition};
-use ground::fields::Handle;
-use ground::id::FormSubmissionId;
-use ground::key;
-use ground::resource::{Resource, load};
-use ground::scope::{ReadForms, WriteForms};
 use identity::store::Store;
 use platform::caller::StoreAccess;
 
@@ -89,7 +89,7 @@ pub(crate) async fn get(
     Path(id): Path<FormSubmissionId>,
 ) -> Result<Json<FormSubmissionView>, Problem> {
     let key = key::form_submission(&access.store.id, &id);
-    load::<FormSubmission>(&app, &key).await.map(|submission| submission.shown())
+    load::<FormSubmission>(&app, &key).await.map(|submission| submission.to_response())
 }
 
 /// What to change about a submission.
@@ -111,15 +111,17 @@ pub(crate) async fn update(
     State(app): State<App>,
     Path(id): Path<FormSubmissionId>,
     if_match: IfMatch,
-    Body(ask): Body<UpdateRequest>,
+    Body(input): Body<UpdateRequest>,
 ) -> Result<Json<FormSubmissionView>, Problem> {
     let submission: FormSubmission =
         load(&app, &key::form_submission(&access.store.id, &id)).await?;
     if_match.check(submission.version)?;
     let now = app.clock.now();
-    let Some(next) = submission.moved_to(ask.status, now) else { return Ok(submission.shown()) };
+    let Some(next) = submission.moved_to(input.status, now) else {
+        return Ok(submission.to_response());
+    };
     let write = app.table.write().replace(&next, Code::VersionConflict);
-    write.answer(next.shown(), now).await
+    write.answer(next.to_response(), now).await
 }
 
 /// `DELETE /v1/form-submissions/{id}` (`deleteFormSubmission`): Delete a form submission.

@@ -3,6 +3,14 @@
 mod balance;
 
 use axum::extract::State;
+use core_types::event::Event;
+use core_types::fields::Email;
+use core_types::id::{CustomerId, GiftCardId};
+use core_types::key;
+use core_types::mail::Mail;
+use core_types::money::{self, Money, MoneyInput};
+use core_types::resource;
+use core_types::scope::{ReadGiftCards, WriteGiftCards};
 use delivery::mail::allowance::{self, Room};
 use gateway::app::App;
 use gateway::clock::{DAY, Timestamp};
@@ -12,17 +20,9 @@ use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::{Created, Json, NoStore, Page};
 use gateway::request::{
-    Body, Fault, Given, IfMatch, Judgement, Patch, Path, Query, Ruled, Rules, Text, request,
+    Body, Fault, Given, IfMatch, Patch, Path, Query, Ruled, Rules, Text, Validation, request,
 };
 use gateway::table::{Condition, Query as TableQuery, Write};
-use ground::event::Event;
-use ground::fields::Email;
-use ground::id::{CustomerId, GiftCardId};
-use ground::key;
-use ground::mail::Mail;
-use ground::money::{self, AskedMoney, Money};
-use ground::resource;
-use ground::scope::{ReadGiftCards, WriteGiftCards};
 use identity::store::{self, Store};
 use platform::caller::StoreAccess;
 use sales::gift_card::{
@@ -58,16 +58,16 @@ pub struct ListQuery {
 pub async fn list(
     caller: StoreAccess<ReadGiftCards>,
     State(app): State<App>,
-    Query(ask): Query<ListQuery>,
+    Query(input): Query<ListQuery>,
     paging: Paging,
 ) -> Result<Page<GiftCardView>, Problem> {
     let now = app.clock.now();
     let probe = GiftCardId::derive(&[]);
     let entry = key::gift_cards_of_store(&caller.store.id, now, &probe);
-    let ending = ask.last_characters.map(|ending| ending.as_str().to_ascii_uppercase());
+    let ending = input.last_characters.map(|ending| ending.as_str().to_ascii_uppercase());
     let wanted = |card: &GiftCard| {
-        ask.status.is_none_or(|status| card.status_at(now) == status)
-            && ask.customer_id.as_ref().is_none_or(|id| card.customer_id.as_ref() == Some(id))
+        input.status.is_none_or(|status| card.status_at(now) == status)
+            && input.customer_id.as_ref().is_none_or(|id| card.customer_id.as_ref() == Some(id))
             && ending.as_ref().is_none_or(|ending| card.last_characters == *ending)
     };
     let query = TableQuery::partition_of(entry).newest_first();
@@ -80,7 +80,7 @@ pub async fn list(
 pub struct IssueRequest {
     /// What it is worth.
     #[schemars(schema_with = "money::positive")]
-    initial_value: AskedMoney,
+    initial_value: MoneyInput,
     /// Its code, if the merchant chooses one.
     code: Option<GiftCardCode>,
     /// The customer it belongs to.
@@ -108,12 +108,12 @@ struct RecipientRequest {
 
 impl Rules for IssueRequest {
     /// What does not depend on the store.
-    async fn broken(given: Given<'_>, case: &Judgement<'_>) -> Vec<FieldError> {
+    async fn broken(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
         if given.is::<Self>() {
             return Vec::new();
         }
         let now = case.app.clock.now();
-        let value = given.get::<AskedMoney>("initial_value");
+        let value = given.get::<MoneyInput>("initial_value");
         let nothing = value.filter(|value| value.amount.0 == 0).map(|_| {
             FieldError::new("/initial_value", "out_of_range", "Must be more than nothing.")
         });
@@ -127,7 +127,7 @@ impl Rules for IssueRequest {
 }
 
 impl IssueRequest {
-    /// What to issue, with every field that cannot be judged alone.
+    /// What to issue, with every field that cannot be validated alone.
     fn issue(self, store: &Store, now: Timestamp) -> Result<(Issue, GiftCardCode), Problem> {
         let mut errors = Vec::new();
         let value = self.initial_value.in_currency(&store.currency).and_then(positive);
@@ -149,10 +149,10 @@ impl IssueRequest {
         if !errors.is_empty() {
             return Err(Problem::invalid(errors));
         }
-        let recipient = self.recipient.map(|ask| Recipient {
-            email: ask.email,
-            message: ask.message.map(String::from),
-            send_at: ask.send_at,
+        let recipient = self.recipient.map(|input| Recipient {
+            email: input.email,
+            message: input.message.map(String::from),
+            send_at: input.send_at,
         });
         let issue = Issue {
             initial_value,
@@ -192,10 +192,10 @@ pub async fn issue(
     caller: StoreAccess<WriteGiftCards>,
     State(app): State<App>,
     _: Required,
-    Ruled(Body(ask)): Ruled<Body<IssueRequest>>,
+    Ruled(Body(input)): Ruled<Body<IssueRequest>>,
 ) -> Result<NoStore<Created<IssuedGiftCardView>>, Problem> {
     let (store, now) = (&caller.store, app.clock.now());
-    let (issue, code) = ask.issue(store, now)?;
+    let (issue, code) = input.issue(store, now)?;
     // Whoever has an address of their own to answer for may write to somebody else's.
     let room = match issue.recipient {
         Some(_) => Some(Room::of(&app, store).await?),
@@ -217,7 +217,7 @@ pub async fn issue(
         }
     };
     let view = GiftCardView::of(&card, now);
-    let event = Event::new(&GIFT_CARD_CREATED, card.about(), &view, now);
+    let event = Event::new(&GIFT_CARD_CREATED, card.event_subject(), &view, now);
     let issued = IssuedGiftCardView { card: view, code: code.reveal().to_owned() };
     let write = app
         .table
@@ -252,7 +252,7 @@ async fn load(app: &App, store: &Store, id: &GiftCardId) -> Result<GiftCard, Pro
     resource::load(app, &key::gift_card(&store.id, id)).await
 }
 
-fn shown(card: &GiftCard, now: Timestamp) -> Json<GiftCardView> {
+fn to_response(card: &GiftCard, now: Timestamp) -> Json<GiftCardView> {
     Json::new(&GiftCardView::of(card, now)).version(card.version)
 }
 
@@ -267,7 +267,7 @@ pub async fn show(
     State(app): State<App>,
     Path(id): Path<GiftCardId>,
 ) -> Result<Json<GiftCardView>, Problem> {
-    Ok(shown(&load(&app, &caller.store, &id).await?, app.clock.now()))
+    Ok(to_response(&load(&app, &caller.store, &id).await?, app.clock.now()))
 }
 
 /// What to change about a card.
@@ -295,33 +295,33 @@ pub async fn update(
     State(app): State<App>,
     Path(id): Path<GiftCardId>,
     if_match: IfMatch,
-    Body(ask): Body<UpdateRequest>,
+    Body(input): Body<UpdateRequest>,
 ) -> Result<Json<GiftCardView>, Problem> {
     let now = app.clock.now();
     let before = load(&app, &caller.store, &id).await?;
     if_match.check(before.version)?;
     let mut wanted = before.clone();
-    if let Patch::Set(day) = &ask.expires_on {
+    if let Patch::Set(day) = &input.expires_on {
         let over = in_past(day, &caller.store, now);
         over.map_or(Ok(()), |error| Err(Problem::invalid(vec![error])))?;
     }
-    ask.expires_on.apply(&mut wanted.expires_on);
+    input.expires_on.apply(&mut wanted.expires_on);
     if wanted.expires_on != before.expires_on {
         let day = wanted.expires_on.as_ref();
         wanted.expires_at = day.and_then(|day| day.end(&caller.store.timezone));
     }
-    ask.customer_id.apply(&mut wanted.customer_id);
-    ask.note.apply(&mut wanted.note);
+    input.customer_id.apply(&mut wanted.customer_id);
+    input.note.apply(&mut wanted.note);
     if wanted == before {
-        return Ok(shown(&before, now));
+        return Ok(to_response(&before, now));
     }
     let card = wanted.changed(now);
     let given = card.customer_id.as_ref().filter(|id| before.customer_id.as_ref() != Some(id));
     let view = GiftCardView::of(&card, now);
     with_customer(app.table.write(), &caller.store, given)
         .replace(&card, Code::VersionConflict)
-        .emit(Event::new(&GIFT_CARD_UPDATED, card.about(), &view, now))
-        .answer(shown(&card, now), now)
+        .emit(Event::new(&GIFT_CARD_UPDATED, card.event_subject(), &view, now))
+        .answer(to_response(&card, now), now)
         .await
 }
 
@@ -346,8 +346,8 @@ pub async fn disable(
         app.table
             .write()
             .replace(&card, Code::VersionConflict)
-            .emit(Event::new(&GIFT_CARD_DISABLED, card.about(), &view, now))
-            .answer(shown(&card, now), now)
+            .emit(Event::new(&GIFT_CARD_DISABLED, card.event_subject(), &view, now))
+            .answer(to_response(&card, now), now)
             .await
     })
     .await

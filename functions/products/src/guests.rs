@@ -2,17 +2,17 @@
 //! a store is what customers may: what it knows of them, and to be forgotten.
 
 use axum::extract::State;
+use core_types::event::{Event, EventSubject};
+use core_types::fields::Email;
+use core_types::id::{CustomerId, OrderId, RedactionId};
+use core_types::key;
+use core_types::resource::load;
+use core_types::scope::{ReadCustomers, WriteCustomers};
 use gateway::app::App;
 use gateway::problem::{Code, Problem};
 use gateway::reply::{Accepted, Json};
 use gateway::request::{Body, Path, Query, request};
 use gateway::table::retry;
-use ground::event::{About, Event};
-use ground::fields::Email;
-use ground::id::{CustomerId, OrderId, RedactionId};
-use ground::key;
-use ground::resource::load;
-use ground::scope::{ReadCustomers, WriteCustomers};
 use identity::customer::{Customer, UniqueCustomerEmail};
 use identity::settings::Settings;
 use identity::store::Store;
@@ -106,9 +106,9 @@ async fn ensure_guest(app: &App, store: &Store, email: &Email) -> Result<(), Pro
 pub(crate) async fn find(
     access: StoreAccess<ReadCustomers>,
     State(app): State<App>,
-    Query(ask): Query<FindQuery>,
+    Query(input): Query<FindQuery>,
 ) -> Result<Json<Guest>, Problem> {
-    let (store, email) = (&access.store, ask.email);
+    let (store, email) = (&access.store, input.email);
     let customer_id = proven_by(&app, store, &email).await?;
     let (orders, next) = person(store, &email).guest_orders(&app, None).await?;
     let redaction = key::redaction(&Redaction::id_of_guest(store, &email));
@@ -141,12 +141,12 @@ pub(crate) async fn find(
 pub(crate) async fn data_request(
     access: StoreAccess<WriteCustomers>,
     State(app): State<App>,
-    Body(ask): Body<GuestRequest>,
+    Body(input): Body<GuestRequest>,
 ) -> Result<Accepted<ExportView>, Problem> {
     let store = &access.store;
-    ensure_guest(&app, store, &ask.email).await?;
+    ensure_guest(&app, store, &input.email).await?;
     let now = app.clock.now();
-    let person = person(store, &ask.email);
+    let person = person(store, &input.email);
     let (mut orders, _) = person.guest_orders(&app, None).await?;
     orders.sort_by_key(|order| std::cmp::Reverse(order.created_at));
     let order_ids = orders.into_iter().map(|order| order.id).collect();
@@ -159,7 +159,7 @@ pub(crate) async fn data_request(
         requested_at: now,
     };
     let (entity, version) = (export.id.as_str(), export.version);
-    let about = About { store: Some(&store.id), app: None, entity, version };
+    let about = EventSubject { store: Some(&store.id), app: None, entity, version };
     let event = Event::new(&CUSTOMER_DATA_REQUESTED, about, &told, now);
     begin_export(&app, export, event, now).await
 }
@@ -177,9 +177,9 @@ pub(crate) async fn data_request(
 pub(crate) async fn redact(
     access: StoreAccess<WriteCustomers>,
     State(app): State<App>,
-    Body(ask): Body<GuestRequest>,
+    Body(input): Body<GuestRequest>,
 ) -> Result<Accepted<RedactionView>, Problem> {
-    let (app, store, by, email) = (&app, &access.store, access.actor.id(), &ask.email);
+    let (app, store, by, email) = (&app, &access.store, access.actor.id(), &input.email);
     ensure_guest(app, store, email).await?;
     let id = &Redaction::id_of_guest(store, email);
     let keys = &[key::redaction(id), Settings::key_of(&store.id)];

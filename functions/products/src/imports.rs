@@ -4,6 +4,10 @@ use std::sync::PoisonError;
 use std::time::Duration;
 
 use axum::extract::{FromRequestParts, State};
+use core_types::id::ImportId;
+use core_types::key;
+use core_types::resource::load;
+use core_types::scope::{ReadImports, Required, WriteImports};
 use delivery::run::RunMessage;
 use gateway::app::App;
 use gateway::context::Context;
@@ -12,20 +16,16 @@ use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::{Accepted, Created, Json, Page};
 use gateway::request::{
-    Argument, Body, Fault, Flag, FromText, Judgement, Path, Query, Raw, Reads, request,
+    Argument, Body, Fault, Flag, FromText, Path, Query, Raw, Reads, Validation, request,
 };
 use gateway::table::{self, retry};
-use ground::id::ImportId;
-use ground::key;
-use ground::resource::load;
-use ground::scope::{ReadImports, Required, WriteImports};
 use http::request::Parts;
 use platform::caller::{StoreAccess, insufficient_scope};
 use transfers::FileFormat;
+use transfers::chunk;
 use transfers::import::{
-    Finding, Import, ImportAsk, ImportKind, ImportStatus, ImportView, MAX_PARTS, OnExisting, Part,
+    Finding, Import, ImportInput, ImportKind, ImportStatus, ImportView, MAX_PARTS, OnExisting, Part,
 };
-use transfers::piece;
 
 /// What to import.
 #[request]
@@ -53,17 +53,17 @@ pub(crate) struct CreateRequest {
 pub(crate) async fn create(
     caller: StoreAccess<WriteImports>,
     State(app): State<App>,
-    Body(ask): Body<CreateRequest>,
+    Body(input): Body<CreateRequest>,
 ) -> Result<Created<ImportView>, Problem> {
     let now = app.clock.now();
-    if !caller.actor.may(ask.kind.scope()) {
-        return Err(insufficient_scope(ask.kind.scope()));
+    if !caller.actor.may(input.kind.scope()) {
+        return Err(insufficient_scope(input.kind.scope()));
     }
-    let wanted = ImportAsk {
-        kind: ask.kind,
-        format: ask.format.unwrap_or(FileFormat::Csv),
-        dry_run: ask.dry_run.0,
-        on_existing: ask.on_existing.unwrap_or(OnExisting::Fail),
+    let wanted = ImportInput {
+        kind: input.kind,
+        format: input.format.unwrap_or(FileFormat::Csv),
+        dry_run: input.dry_run.0,
+        on_existing: input.on_existing.unwrap_or(OnExisting::Fail),
     };
     let import = Import::new(wanted, &caller.store.id, caller.actor.id(), now);
     let answer = Created::new(&ImportView::from(&import)).version(import.version);
@@ -111,7 +111,7 @@ async fn find<S: Required>(
     if is_ours { Ok(import) } else { Err(Code::NotFound.into()) }
 }
 
-fn shown(import: &Import) -> Json<ImportView> {
+fn to_response(import: &Import) -> Json<ImportView> {
     Json::new(&ImportView::from(import)).version(import.version)
 }
 
@@ -126,7 +126,7 @@ pub(crate) async fn show(
     State(app): State<App>,
     Path(id): Path<ImportId>,
 ) -> Result<Json<ImportView>, Problem> {
-    Ok(shown(&find(&app, &caller, &id).await?))
+    Ok(to_response(&find(&app, &caller, &id).await?))
 }
 
 /// `GET /v1/imports/{id}/findings` (`listImportFindings`): List findings of an import.
@@ -178,7 +178,7 @@ pub(crate) struct Bytes(bytes::Bytes);
 impl Argument for Bytes {
     const READS: Reads = Reads::BODY;
 
-    async fn judge(case: &mut Judgement<'_>) -> Result<(), Problem> {
+    async fn validate(case: &mut Validation<'_>) -> Result<(), Problem> {
         let kind = case.inbound.media_type();
         if !kind.is_empty() && !MEDIA_TYPES.contains(&kind.as_str()) {
             return Err(
@@ -196,7 +196,7 @@ impl Argument for Bytes {
         for kind in ["text/csv", "application/jsonl", "application/octet-stream"] {
             operation.takes_bytes(kind);
         }
-        operation.refuses(&[Code::UnsupportedMediaType]);
+        operation.rejects(&[Code::UnsupportedMediaType]);
     } }
 }
 
@@ -235,7 +235,7 @@ pub(crate) async fn upload(
         let replaced = before.parts.get(&number).cloned();
         *old.lock().unwrap_or_else(PoisonError::into_inner) = replaced;
         let write = shared.table.write().replace(&next, Code::VersionConflict);
-        write.answer(shown(&next), now).await
+        write.answer(to_response(&next), now).await
     })
     .await;
     // Nobody reads what is no part of the file, or no longer; what an answer that was lost says is not known.
@@ -261,7 +261,7 @@ pub(crate) struct StartRequest {
 
 /// `POST /v1/imports/{id}/start` (`startImport`): Start an import.
 ///
-/// Further parts are refused then.
+/// Further parts are rejected then.
 ///
 /// # Errors
 /// `not_found`; `import_running`: a store has one at a time; `parts_missing`;
@@ -270,11 +270,11 @@ pub(crate) async fn start(
     caller: StoreAccess<WriteImports>,
     State(app): State<App>,
     Path(id): Path<ImportId>,
-    Body(ask): Body<StartRequest>,
+    Body(input): Body<StartRequest>,
 ) -> Result<Accepted<ImportView>, Problem> {
     let principal = Context::current().map(|context| context.principal()).unwrap_or_default();
     let (app, caller, id, principal) = (&app, &caller, &id, &principal);
-    let asked = ask.dry_run.map(|flag| flag.0);
+    let asked = input.dry_run.map(|flag| flag.0);
     let answer = retry(|| async move {
         let now = app.clock.now();
         let before = find(app, caller, id).await?;
@@ -305,9 +305,9 @@ pub(crate) async fn cancel(
         let now = app.clock.now();
         let before = find(app, caller, id).await?;
         let next = before.cancelled(now)?;
-        next.save(&before, app.table.write()).answer(shown(&next), now).await
+        next.save(&before, app.table.write()).answer(to_response(&next), now).await
     })
     .await?;
-    piece::remove(app, id.as_str()).await;
+    chunk::remove(app, id.as_str()).await;
     Ok(answer)
 }

@@ -7,6 +7,10 @@ mod verify;
 use axum::extract::State;
 use catalogue::inventory::{Level, LevelView, Movement, MovementView};
 use catalogue::location;
+use core_types::id::{LocationId, VariantId};
+use core_types::key;
+use core_types::resource;
+use core_types::scope::ReadInventory;
 use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
 use gateway::app::App;
 use gateway::item::Key;
@@ -15,10 +19,6 @@ use gateway::problem::Problem;
 use gateway::reply::Page;
 use gateway::request::{Fault, FieldErrors, FromText, Path, Query, request};
 use gateway::table::Query as TableQuery;
-use ground::id::{LocationId, VariantId};
-use ground::key;
-use ground::resource;
-use ground::scope::ReadInventory;
 use platform::caller::StoreAccess;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -84,17 +84,17 @@ pub struct ListQuery {
 pub async fn list(
     caller: StoreAccess<ReadInventory>,
     State(app): State<App>,
-    Query(ask): Query<ListQuery>,
+    Query(input): Query<ListQuery>,
     paging: Paging,
 ) -> Result<Page<LevelView>, Problem> {
     let store = &caller.store.id;
-    let locations = if let Some(locations) = ask.location_ids {
+    let locations = if let Some(locations) = input.location_ids {
         locations.0
     } else {
         let all = location::all(&app, store).await?;
         all.into_iter().map(|location| location.id).collect()
     };
-    let Some(Ids(items)) = ask.item_ids else {
+    let Some(Ids(items)) = input.item_ids else {
         let probe = VariantId::derive(&[]);
         let query = |location: &LocationId| {
             TableQuery::partition_of(key::levels_of_location(store, location, &probe))

@@ -7,21 +7,21 @@ use catalogue::location::{
     self, LOCATION_ACTIVATED, LOCATION_CREATED, LOCATION_DEACTIVATED, LOCATION_UPDATED, Location,
     LocationAddress, LocationView, MAX_LOCATIONS, MAX_PRIORITY,
 };
+use core_types::event::Topic;
+use core_types::fields::{Country, Phone};
+use core_types::id::{LocationId, StoreId};
+use core_types::key;
+use core_types::resource::{Resource, load};
+use core_types::scope::{ReadLocations, WriteLocations};
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::{Created, Json, Page};
 use gateway::request::{
-    Body, Flag, Given, IfMatch, Int, Judgement, Path, Query, Ruled, Rules, Text, Written, request,
+    Body, Flag, Given, IfMatch, Int, Path, Query, Ruled, Rules, Text, Validation, Written, request,
 };
 use gateway::table::{Write, retry};
-use ground::event::Topic;
-use ground::fields::{Country, Phone};
-use ground::id::{LocationId, StoreId};
-use ground::key;
-use ground::resource::{Resource, load};
-use ground::scope::{ReadLocations, WriteLocations};
 use identity::address;
 use identity::store::Store;
 use platform::caller::StoreAccess;
@@ -44,11 +44,11 @@ pub struct ListQuery {
 pub async fn list(
     caller: StoreAccess<ReadLocations>,
     State(app): State<App>,
-    Query(ask): Query<ListQuery>,
+    Query(input): Query<ListQuery>,
     paging: Paging,
 ) -> Result<Page<LocationView>, Problem> {
     let mut locations = location::all(&app, &caller.store.id).await?;
-    locations.retain(|location| ask.active.is_none_or(|active| location.active == active.0.0));
+    locations.retain(|location| input.active.is_none_or(|active| location.active == active.0.0));
     locations.sort_by_key(|location| (location.priority, location.created_at));
     let views = locations.iter().map(LocationView::from).collect();
     paging.whole(&app, views, |view| view.id.to_string()).await
@@ -93,31 +93,32 @@ fn misplaced(given: Given<'_>) -> Vec<FieldError> {
 }
 
 impl Rules for CreateRequest {
-    async fn broken(given: Given<'_>, _: &Judgement<'_>) -> Vec<FieldError> {
+    async fn broken(given: Given<'_>, _: &Validation<'_>) -> Vec<FieldError> {
         misplaced(given)
     }
 }
 
 impl Rules for UpdateRequest {
-    async fn broken(given: Given<'_>, _: &Judgement<'_>) -> Vec<FieldError> {
+    async fn broken(given: Given<'_>, _: &Validation<'_>) -> Vec<FieldError> {
         misplaced(given)
     }
 }
 
 impl From<AddressRequest> for LocationAddress {
-    fn from(mut ask: AddressRequest) -> Self {
-        let (region, postal_code) = (ask.region.take(), ask.postal_code.take());
+    fn from(mut input: AddressRequest) -> Self {
+        let (region, postal_code) = (input.region.take(), input.postal_code.take());
         let (region, postal_code) = (region.map(String::from), postal_code.map(String::from));
-        let kept = address::judge(ask.country.as_str(), region.as_deref(), postal_code.as_deref());
+        let kept =
+            address::validate(input.country.as_str(), region.as_deref(), postal_code.as_deref());
         let (region, postal_code) = kept.unwrap_or((region, postal_code));
         Self {
-            line1: ask.line1.map(String::from),
-            line2: ask.line2.map(String::from),
-            city: ask.city.map(String::from),
+            line1: input.line1.map(String::from),
+            line2: input.line2.map(String::from),
+            city: input.city.map(String::from),
             region,
             postal_code,
-            country: ask.country,
-            phone: ask.phone,
+            country: input.country,
+            phone: input.phone,
         }
     }
 }
@@ -149,9 +150,9 @@ pub struct CreateRequest {
 pub async fn create(
     caller: StoreAccess<WriteLocations>,
     State(app): State<App>,
-    Ruled(Body(ask)): Ruled<Body<CreateRequest>>,
+    Ruled(Body(input)): Ruled<Body<CreateRequest>>,
 ) -> Result<Created<LocationView>, Problem> {
-    let address = LocationAddress::from(ask.address);
+    let address = LocationAddress::from(input.address);
     retry(|| async {
         let now = app.clock.now();
         let network = Network::read(&app, &caller.store.id).await?;
@@ -163,12 +164,12 @@ pub async fn create(
         let new = Location {
             id: LocationId::mint(now),
             store_id: network.store.id.clone(),
-            name: ask.name.as_str().to_owned(),
+            name: input.name.as_str().to_owned(),
             address: address.clone(),
             active: true,
             closing: false,
-            fulfills_online_orders: ask.fulfills_online_orders.is_none_or(|flag| flag.0),
-            priority: ask.priority.map_or(after_all, |priority| priority.0),
+            fulfills_online_orders: input.fulfills_online_orders.is_none_or(|flag| flag.0),
+            priority: input.priority.map_or(after_all, |priority| priority.0),
             created_at: now,
             updated_at: now,
             version: 1,
@@ -232,7 +233,7 @@ pub async fn show(
     Path(id): Path<LocationId>,
 ) -> Result<Json<LocationView>, Problem> {
     let key = key::location(&caller.store.id, &id);
-    load::<Location>(&app, &key).await.map(|location| location.shown())
+    load::<Location>(&app, &key).await.map(|location| location.to_response())
 }
 
 /// What to change about a location.
@@ -260,24 +261,24 @@ pub async fn update(
     State(app): State<App>,
     Path(id): Path<LocationId>,
     if_match: IfMatch,
-    Ruled(Body(ask)): Ruled<Body<UpdateRequest>>,
+    Ruled(Body(input)): Ruled<Body<UpdateRequest>>,
 ) -> Result<Json<LocationView>, Problem> {
-    let address = ask.address.map(LocationAddress::from);
+    let address = input.address.map(LocationAddress::from);
     retry(|| async {
         let now = app.clock.now();
         let network = Network::read(&app, &caller.store.id).await?;
         let before = network.find(&id)?;
         if_match.check(before.version)?;
         let mut wanted = before.clone();
-        if let Some(name) = &ask.name {
+        if let Some(name) = &input.name {
             name.as_str().clone_into(&mut wanted.name);
         }
         wanted.address = address.clone().unwrap_or(wanted.address);
         wanted.fulfills_online_orders =
-            ask.fulfills_online_orders.map_or(wanted.fulfills_online_orders, |flag| flag.0);
-        wanted.priority = ask.priority.map_or(wanted.priority, |priority| priority.0);
+            input.fulfills_online_orders.map_or(wanted.fulfills_online_orders, |flag| flag.0);
+        wanted.priority = input.priority.map_or(wanted.priority, |priority| priority.0);
         if wanted == *before {
-            return Ok(before.shown());
+            return Ok(before.to_response());
         }
         let orders = (wanted.fulfills_online_orders, wanted.priority)
             != (before.fulfills_online_orders, before.priority);
@@ -285,7 +286,7 @@ pub async fn update(
         let write = app.table.write().replace(&next, Code::VersionConflict);
         // A new name or address is nothing to the store.
         let write = if orders { network.write_with(write, &next, now) } else { write };
-        write.emit(next.event(&LOCATION_UPDATED, now)).answer(next.shown(), now).await
+        write.emit(next.event(&LOCATION_UPDATED, now)).answer(next.to_response(), now).await
     })
     .await
 }
@@ -315,15 +316,15 @@ pub async fn deactivate(
     State(app): State<App>,
     Path(id): Path<LocationId>,
     if_match: IfMatch,
-    Body(ask): Body<DeactivateRequest>,
+    Body(input): Body<DeactivateRequest>,
 ) -> Result<Json<LocationView>, Problem> {
-    let (store, to) = (&caller.store.id, ask.move_stock_to.as_ref());
+    let (store, to) = (&caller.store.id, input.move_stock_to.as_ref());
     let (from, to) = retry(|| async { close(&app, store, (&id, to), &if_match).await }).await?;
     match drain::drain(&app, &from, to.as_ref()).await {
         Ok(()) => retry(|| async { finish(&app, store, &id).await }).await,
-        Err(refused) if refused.code.status() < 500 => {
+        Err(rejected) if rejected.code.status() < 500 => {
             retry(|| async { reopen(&app, store, &id).await }).await?;
-            Err(refused)
+            Err(rejected)
         }
         Err(passing) => Err(passing),
     }
@@ -367,7 +368,7 @@ async fn finish(
     let network = Network::read(app, store).await?;
     let closed = network.find(id)?.closed(now)?;
     let write = network.change(app, &closed, &LOCATION_DEACTIVATED, now);
-    write.answer(closed.shown(), now).await
+    write.answer(closed.to_response(), now).await
 }
 
 /// The location stays in use, unless somebody else has ended its closing.
@@ -421,7 +422,7 @@ pub async fn activate(
         if_match.check(before.version)?;
         let next = before.opened(now)?;
         let write = network.change(&app, &next, &LOCATION_ACTIVATED, now);
-        write.answer(next.shown(), now).await
+        write.answer(next.to_response(), now).await
     })
     .await
 }

@@ -8,22 +8,22 @@ use catalogue::blob::{Blob, Deposit};
 use catalogue::media::{
     self, Caption, MAX_BYTES, MEDIA_CREATED, MEDIA_DELETED, Media, MediaType, MediaView,
 };
+use core_types::event::Event;
+use core_types::id::{MediaId, StoreId};
+use core_types::key;
+use core_types::resource;
+use core_types::scope::{ReadMedia, WriteMedia};
 use gateway::app::App;
-use gateway::egress::{Outgoing, Refusal, SendError};
+use gateway::egress::{DestinationRejection, Outgoing, SendError};
 use gateway::item::Item;
 use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::{Created, Json, NoContent, Page};
 use gateway::request::{
-    Argument, Body, Exact, Given, IfMatch, Judgement, Patch, Path, Query, Raw, Reads, Ruled, Rules,
-    Text, request,
+    Argument, Body, Exact, Given, IfMatch, Patch, Path, Query, Raw, Reads, Ruled, Rules, Text,
+    Validation, request,
 };
 use gateway::table::{self, retry};
-use ground::event::Event;
-use ground::id::{MediaId, StoreId};
-use ground::key;
-use ground::resource;
-use ground::scope::{ReadMedia, WriteMedia};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, header};
 use identity::store::Store;
@@ -81,12 +81,13 @@ pub(crate) struct FetchRequest {
 }
 
 impl Rules for FetchRequest {
-    async fn broken(given: Given<'_>, case: &Judgement<'_>) -> Vec<FieldError> {
+    async fn broken(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
         let Some(url) = given.get::<Exact<2048>>("source_url") else { return Vec::new() };
-        let refusal = case.app.egress.check(url.as_str()).await.err();
-        let fault =
-            |refusal: Refusal| FieldError::new("/source_url", refusal.code(), refusal.to_string());
-        refusal.map(fault).into_iter().collect()
+        let rejection = case.app.egress.check(url.as_str()).await.err();
+        let fault = |rejection: DestinationRejection| {
+            FieldError::new("/source_url", rejection.code(), rejection.to_string())
+        };
+        rejection.map(fault).into_iter().collect()
     }
 }
 
@@ -101,9 +102,9 @@ pub(crate) enum Upload {
 impl Argument for Upload {
     const READS: Reads = Reads::BODY;
 
-    async fn judge(case: &mut Judgement<'_>) -> Result<(), Problem> {
+    async fn validate(case: &mut Validation<'_>) -> Result<(), Problem> {
         match case.inbound.media_type().as_str() {
-            "application/json" => Ruled::<Body<FetchRequest>>::judge(case).await,
+            "application/json" => Ruled::<Body<FetchRequest>>::validate(case).await,
             kind if kind.is_empty()
                 || kind == "application/octet-stream"
                 || kind.starts_with("image/") =>
@@ -121,7 +122,7 @@ impl Argument for Upload {
         operation.takes_bytes("image/*");
         operation.takes_bytes("application/octet-stream");
         operation.takes_body::<FetchRequest>("application/json");
-        operation.refuses(&[Code::UnsupportedMediaType]);
+        operation.rejects(&[Code::UnsupportedMediaType]);
     } }
 }
 
@@ -133,8 +134,8 @@ impl<S: Sync> FromRequestParts<S> for Upload {
         if inbound.media_type() != "application/json" {
             return Ok(Self::Bytes);
         }
-        let Body(ask) = Body::from_request_parts(parts, state).await?;
-        Ok(Self::Source(ask))
+        let Body(input) = Body::from_request_parts(parts, state).await?;
+        Ok(Self::Source(input))
     }
 }
 
@@ -144,7 +145,7 @@ impl<S: Sync> FromRequestParts<S> for Upload {
 /// before, by anybody, are stored once.
 ///
 /// # Errors
-/// `media_type_refused`, by the bytes and not by what is said of them; `body_too_large`;
+/// `media_type_rejected`, by the bytes and not by what is said of them; `body_too_large`;
 /// `unsupported_media_type`; `source_unreachable`.
 pub(crate) async fn upload(
     access: StoreAccess<WriteMedia>,
@@ -154,7 +155,7 @@ pub(crate) async fn upload(
     Query(asked): Query<UploadQuery>,
 ) -> Result<Created<MediaView>, Problem> {
     let (bytes, caption) = match upload {
-        Upload::Source(ask) => fetched(&app, ask).await?,
+        Upload::Source(input) => fetched(&app, input).await?,
         Upload::Bytes => {
             let alt = asked.alt.map(String::from);
             (inbound.body.clone(), Caption { alt, source_url: None })
@@ -170,7 +171,7 @@ pub(crate) async fn upload(
         let view = view(&app, store, &media);
         write
             .create(&media, Code::VersionConflict)
-            .emit(Event::new(&MEDIA_CREATED, media.about(), &view, now))
+            .emit(Event::new(&MEDIA_CREATED, media.event_subject(), &view, now))
             .answer(Created::new(&view).version(media.version), now)
             .await
     })
@@ -179,17 +180,18 @@ pub(crate) async fn upload(
     answer
 }
 
-/// The image that a request names by its URL. Addresses inside a network are refused, redirects
+/// The image that a request names by its URL. Addresses inside a network are rejected, redirects
 /// are not followed.
-async fn fetched(app: &App, ask: FetchRequest) -> Result<(Bytes, Caption), Problem> {
-    let source_url = ask.source_url.as_str().to_owned();
-    let refused = |error: SendError| match error {
-        SendError::Blocked(refusal) => {
-            Problem::field("/source_url", refusal.code(), refusal.to_string())
+async fn fetched(app: &App, input: FetchRequest) -> Result<(Bytes, Caption), Problem> {
+    let source_url = input.source_url.as_str().to_owned();
+    let rejected = |error: SendError| match error {
+        SendError::Blocked(rejection) => {
+            Problem::field("/source_url", rejection.code(), rejection.to_string())
         }
         error => Code::SourceUnreachable.detail(error.to_string()),
     };
-    let destination = app.egress.check(&source_url).await.map_err(|error| refused(error.into()))?;
+    let destination =
+        app.egress.check(&source_url).await.map_err(|error| rejected(error.into()))?;
     let mut headers = HeaderMap::new();
     headers.insert(header::USER_AGENT, HeaderValue::from_static(USER_AGENT));
     headers.insert(header::ACCEPT, HeaderValue::from_static("image/*"));
@@ -201,7 +203,7 @@ async fn fetched(app: &App, ask: FetchRequest) -> Result<(Bytes, Caption), Probl
         deadline: FETCH_LIMIT,
         max_body: MAX_BYTES,
     };
-    let answer = app.egress.send(request).await.map_err(refused)?;
+    let answer = app.egress.send(request).await.map_err(rejected)?;
     if answer.status != 200 {
         let detail = format!("The source URL answered with status {}.", answer.status);
         return Err(Code::SourceUnreachable.detail(detail));
@@ -209,7 +211,7 @@ async fn fetched(app: &App, ask: FetchRequest) -> Result<(Bytes, Caption), Probl
     if answer.truncated {
         return Err(Code::BodyTooLarge.with("limit", MAX_BYTES));
     }
-    let caption = Caption { alt: ask.alt.map(String::from), source_url: Some(source_url) };
+    let caption = Caption { alt: input.alt.map(String::from), source_url: Some(source_url) };
     Ok((answer.body, caption))
 }
 
@@ -251,14 +253,14 @@ pub(crate) async fn update(
     State(app): State<App>,
     Path(id): Path<MediaId>,
     if_match: IfMatch,
-    Body(ask): Body<UpdateRequest>,
+    Body(input): Body<UpdateRequest>,
 ) -> Result<Json<MediaView>, Problem> {
     let store = &access.store;
     let media = find(&app, &store.id, &id).await?;
     if_match.check(media.version)?;
     let shown = |media: &Media| Json::new(&view(&app, store, media)).version(media.version);
     let mut alt = media.alt.clone();
-    ask.alt.apply(&mut alt);
+    input.alt.apply(&mut alt);
     if alt == media.alt {
         return Ok(shown(&media));
     }
@@ -289,7 +291,8 @@ pub(crate) async fn delete(
         let blob: Option<Blob> = app.table.get(&key::blob(&media.sha256)).await?;
         let blob = blob.ok_or_else(|| Problem::internal("an image without its bytes"))?;
         let now = app.clock.now();
-        let event = Event::new(&MEDIA_DELETED, media.about(), &view(&app, store, &media), now);
+        let event =
+            Event::new(&MEDIA_DELETED, media.event_subject(), &view(&app, store, &media), now);
         let write = media::delete(app.table.write(), &media);
         let answer = blob.release(write).emit(event).answer(NoContent::default(), now).await?;
         Ok((answer, blob))

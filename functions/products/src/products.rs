@@ -6,24 +6,24 @@ mod lookup;
 use std::collections::{BTreeMap, HashSet};
 
 use axum::extract::State;
-use catalogue::collection::{self, Collection, CollectionKind, Judged, Members};
-use catalogue::product::{self, Card, Product, ProductStatus, ProductView};
+use catalogue::collection::{self, Collection, CollectionKind, Members, Validated};
+use catalogue::product::{self, Product, ProductStatus, ProductSummary, ProductView};
 use catalogue::search::Search;
 use catalogue::workflows::save_product::{self, CreateRequest, UpdateRequest, write};
+use core_types::fields::MetadataFilter;
+use core_types::id::{CollectionId, ProductId, StoreId};
+use core_types::key;
+use core_types::scope::{ReadProducts, WriteProducts};
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::page::{self, Paging};
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::{Created, Json, NoContent, Page};
 use gateway::request::{
-    self, Body, Fault, Flag, FromText, Given, IfMatch, Judgement, Path, Ruled, Rules, Text,
+    self, Body, Fault, Flag, FromText, Given, IfMatch, Path, Ruled, Rules, Text, Validation,
     Written, request,
 };
 use gateway::table::{Query, Scanned};
-use ground::fields::MetadataFilter;
-use ground::id::{CollectionId, ProductId, StoreId};
-use ground::key;
-use ground::scope::{ReadProducts, WriteProducts};
 use platform::caller::StoreAccess;
 use serde::Serialize;
 
@@ -86,7 +86,7 @@ pub struct ListQuery {
 }
 
 impl Rules for ListQuery {
-    async fn broken(given: Given<'_>, _: &Judgement<'_>) -> Vec<FieldError> {
+    async fn broken(given: Given<'_>, _: &Validation<'_>) -> Vec<FieldError> {
         let others = ["collection_id", "ids", "q"];
         let clash = |name: &str, others: &[&str]| {
             let other = others.iter().find(|other| given.has(name) && given.has(other))?;
@@ -117,9 +117,9 @@ impl<'a> From<&'a Product> for Facts<'a> {
     }
 }
 
-impl<'a> From<&'a Card> for Facts<'a> {
-    fn from(card: &'a Card) -> Self {
-        let Card { status, vendor, tags, updated_at, .. } = card;
+impl<'a> From<&'a ProductSummary> for Facts<'a> {
+    fn from(summary: &'a ProductSummary) -> Self {
+        let ProductSummary { status, vendor, tags, updated_at, .. } = summary;
         let (vendor, metadata) = (vendor.as_deref(), None);
         Self { status: *status, vendor, tags, metadata, updated_at: *updated_at }
     }
@@ -157,7 +157,7 @@ fn everything(store: &StoreId, status: Option<ProductStatus>) -> Query {
 
 /// `GET /v1/products` (`listProducts`): List products of a store.
 ///
-/// Products come newest first. Filters but `status` are judged over a bounded number of products a page: it
+/// Products come newest first. Filters but `status` are validated over a bounded number of products a page: it
 /// may be shorter than asked for, with more to come.
 ///
 /// # Errors
@@ -191,7 +191,8 @@ pub async fn list(
         (Some(collection), None, None) => of_collection(&app, &collection, paging, takes).await,
         (collection, None, Some(search)) => {
             let holds = Membership::of(&app, collection).await?;
-            let admits = |card: &Card| holds.has(card.id(), card) && query.takes(card);
+            let admits =
+                |summary: &ProductSummary| holds.has(summary.id(), summary) && query.takes(summary);
             lookup::by_words(&app, store, paging, &search, admits).await
         }
         (collection, Some(ids), search) => {
@@ -215,7 +216,7 @@ pub async fn list(
 enum Membership {
     Everything,
     Listed(HashSet<ProductId>),
-    Judged(Box<Collection>),
+    Validated(Box<Collection>),
 }
 
 impl Membership {
@@ -223,15 +224,15 @@ impl Membership {
         let Some(collection) = collection else { return Ok(Self::Everything) };
         Ok(match members(app, &collection).await? {
             Some(listed) => Self::Listed(listed.into_iter().collect()),
-            None => Self::Judged(Box::new(collection)),
+            None => Self::Validated(Box::new(collection)),
         })
     }
 
-    fn has<'a>(&self, id: &ProductId, product: impl Into<Judged<'a>>) -> bool {
+    fn has<'a>(&self, id: &ProductId, product: impl Into<Validated<'a>>) -> bool {
         match self {
             Self::Everything => true,
             Self::Listed(listed) => listed.contains(id),
-            Self::Judged(collection) => {
+            Self::Validated(collection) => {
                 collection::holds(&collection.rules, collection.mode, product)
             }
         }
@@ -304,7 +305,7 @@ pub async fn show(
 ) -> Result<Json<ProductView>, Problem> {
     let found = product::load(&app, &caller.store.id, &id).await?;
     let (product, variants) = found.ok_or(Code::NotFound)?;
-    Ok(write::shown(&product, &variants))
+    Ok(write::to_response(&product, &variants))
 }
 
 /// `POST /v1/products` (`createProduct`): Create a product with its variants.
@@ -316,10 +317,10 @@ pub async fn show(
 pub async fn create(
     caller: StoreAccess<WriteProducts>,
     State(app): State<App>,
-    Ruled(Body(ask)): Ruled<Body<CreateRequest>>,
+    Ruled(Body(input)): Ruled<Body<CreateRequest>>,
 ) -> Result<Created<ProductView>, Problem> {
     let now = app.clock.now();
-    save_product::create(&app, &caller.store, (ProductId::mint(now), ask), now).await
+    save_product::create(&app, &caller.store, (ProductId::mint(now), input), now).await
 }
 
 /// `PATCH /v1/products/{id}` (`updateProduct`): Update a product.
@@ -334,9 +335,9 @@ pub async fn update(
     State(app): State<App>,
     Path(id): Path<ProductId>,
     if_match: IfMatch,
-    Body(ask): Body<UpdateRequest>,
+    Body(input): Body<UpdateRequest>,
 ) -> Result<Json<ProductView>, Problem> {
-    save_product::change(&app, &caller.store, (&id, if_match), ask).await
+    save_product::change(&app, &caller.store, (&id, if_match), input).await
 }
 
 /// How to remove a product.

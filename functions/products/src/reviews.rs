@@ -4,17 +4,17 @@ use axum::extract::State;
 use catalogue::review::{
     self, REVIEW_APPROVED, REVIEW_REJECTED, REVIEW_REPLIED, Review, ReviewStatus, ReviewView,
 };
+use core_types::event::Topic;
+use core_types::id::{CustomerId, ProductId, ReviewId};
+use core_types::key;
+use core_types::resource::{Resource, change, load};
+use core_types::scope::{ReadReviews, WriteReviews};
 use gateway::app::App;
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
 use gateway::reply::{Json, Page};
 use gateway::request::{Body, IfMatch, Int, Path, Query, Text, Written, request};
 use gateway::table::{self, retry};
-use ground::event::Topic;
-use ground::id::{CustomerId, ProductId, ReviewId};
-use ground::key;
-use ground::resource::{Resource, change, load};
-use ground::scope::{ReadReviews, WriteReviews};
 use identity::store::Store;
 use platform::caller::StoreAccess;
 
@@ -87,7 +87,7 @@ pub(crate) async fn show(
     Path(id): Path<ReviewId>,
 ) -> Result<Json<ReviewView>, Problem> {
     let key = Review::locate(&app, &access.store.id, &id).await?;
-    load::<Review>(&app, &key).await.map(|review| review.shown())
+    load::<Review>(&app, &key).await.map(|review| review.to_response())
 }
 
 /// `POST /v1/reviews/{id}/approve` (`approveReview`): Approve a product review.
@@ -139,7 +139,7 @@ async fn decide(
         review::count(app, write, Some(&before), &after)
             .await?
             .emit(after.event(topic, now))
-            .answer(after.shown(), now)
+            .answer(after.to_response(), now)
             .await
     })
     .await
@@ -164,10 +164,10 @@ pub(crate) async fn reply(
     State(app): State<App>,
     Path(id): Path<ReviewId>,
     if_match: IfMatch,
-    Body(ask): Body<ReplyRequest>,
+    Body(input): Body<ReplyRequest>,
 ) -> Result<Json<ReviewView>, Problem> {
     let key = Review::locate(&app, &access.store.id, &id).await?;
-    let body = ask.body.as_str();
+    let body = input.body.as_str();
     change::<Review>(&app, &key, if_match, &REVIEW_REPLIED, |review, now| {
         Ok(Some(review.answer(body.to_owned(), now)))
     })

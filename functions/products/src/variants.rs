@@ -4,6 +4,10 @@ use axum::extract::State;
 use catalogue::product::{
     self, Faults, MAX_VARIANTS, PRODUCT_UPDATED, Product, Sku, Variant, VariantView, variant_title,
 };
+use core_types::fields::{Metadata, MetadataFilter, WebUrl};
+use core_types::id::{ProductId, VariantId};
+use core_types::money::MoneyInput;
+use core_types::scope::{ReadProducts, WriteProducts};
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::page::Paging;
@@ -11,17 +15,14 @@ use gateway::problem::{Code, Problem};
 use gateway::reply::{Created, Json, NoContent, Page};
 use gateway::request::{Body, Flag, IfMatch, Int, Patch, Path, Query, Text, request};
 use gateway::table::retry;
-use ground::fields::{Metadata, MetadataFilter, WebUrl};
-use ground::id::{ProductId, VariantId};
-use ground::money::AskedMoney;
-use ground::scope::{ReadProducts, WriteProducts};
 use identity::store::{InventoryPolicy, Store};
 use platform::caller::StoreAccess;
 
-use catalogue::workflows::save_product::ask::{
-    ChoiceAsk, MAX_GRAMS, VariantAsk, amount, at_home, judge_pictures, judge_references, locations,
-};
 use catalogue::workflows::save_product::close;
+use catalogue::workflows::save_product::input::{
+    ChoiceInput, MAX_GRAMS, VariantInput, amount, at_home, locations, validate_pictures,
+    validate_references,
+};
 use catalogue::workflows::save_product::write::{Revision, WriteStep, release_orphans};
 
 /// The product of this id with its variants.
@@ -71,18 +72,18 @@ pub async fn create(
     caller: StoreAccess<WriteProducts>,
     State(app): State<App>,
     Path(id): Path<ProductId>,
-    Body(mut ask): Body<VariantAsk>,
+    Body(mut input): Body<VariantInput>,
 ) -> Result<Created<VariantView>, Problem> {
     let (store, now) = (&caller.store, app.clock.now());
-    at_home(&app, store, std::slice::from_mut(&mut ask)).await?;
-    let written = retry(|| add(&app, store, &id, ask.clone(), now)).await;
+    at_home(&app, store, std::slice::from_mut(&mut input)).await?;
+    let written = retry(|| add(&app, store, &id, input.clone(), now)).await;
     match written {
         Err(problem) if problem.code == Code::SkuTaken => {
-            let sku = ask.sku.clone().map(String::from).unwrap_or_default();
+            let sku = input.sku.clone().map(String::from).unwrap_or_default();
             if !release_orphans(&app, &store.id, &[&sku], now).await? {
                 return Err(problem);
             }
-            retry(|| add(&app, store, &id, ask.clone(), now)).await
+            retry(|| add(&app, store, &id, input.clone(), now)).await
         }
         outcome => outcome,
     }
@@ -92,7 +93,7 @@ async fn add(
     app: &App,
     store: &Store,
     id: &ProductId,
-    ask: VariantAsk,
+    input: VariantInput,
     now: Timestamp,
 ) -> Result<Created<VariantView>, Problem> {
     let (before, variants) = load(app, store, id).await?;
@@ -100,14 +101,14 @@ async fn add(
         return Err(Code::VariantLimit.with("limit", MAX_VARIANTS));
     }
     let mut faults = Faults::default();
-    let choice = ask.choice();
-    faults.judge_choice(&before.options, &choice, "");
-    judge_new(&mut faults, &variants, &choice, None);
+    let choice = input.choice();
+    faults.validate_choice(&before.options, &choice, "");
+    validate_new(&mut faults, &variants, &choice, None);
     let position = u32::try_from(variants.len().saturating_add(1)).unwrap_or(u32::MAX);
-    let draft = ask.draft(id, position, "", (store, &mut faults), now);
-    judge_pictures(&before.images, [(&draft.variant, String::new())], &mut faults);
+    let draft = input.draft(id, position, "", (store, &mut faults), now);
+    validate_pictures(&before.images, [(&draft.variant, String::new())], &mut faults);
     let references = locations(std::slice::from_ref(&draft), |_| String::new());
-    judge_references(app, references, &mut faults).await?;
+    validate_references(app, references, &mut faults).await?;
     faults.done()?;
     let mut after = variants.clone();
     after.push(draft.variant.clone());
@@ -119,8 +120,8 @@ async fn add(
     revision.write(app, (vec![add], Vec::new()), &PRODUCT_UPDATED, answer, now).await
 }
 
-/// Judges that a choice is not one of another variant's.
-fn judge_new(
+/// Validates that a choice is not one of another variant's.
+fn validate_new(
     faults: &mut Faults,
     variants: &[Variant],
     choice: &[String],
@@ -128,7 +129,7 @@ fn judge_new(
 ) {
     let others = variants.iter().filter(|variant| Some(&variant.id) != own);
     let others = others.map(|variant| (variant.options.as_slice(), None));
-    faults.judge_distinct(others.chain([(choice, Some(String::new()))]));
+    faults.validate_distinct(others.chain([(choice, Some(String::new()))]));
 }
 
 /// What to change about a variant.
@@ -138,11 +139,11 @@ pub struct UpdateRequest {
     /// The stock-keeping unit.
     sku: Patch<Sku>,
     /// What it costs, in the store's currency.
-    price: Option<AskedMoney>,
+    price: Option<MoneyInput>,
     /// What it cost before, or elsewhere.
-    compare_at: Patch<AskedMoney>,
+    compare_at: Patch<MoneyInput>,
     /// A value for each of the product's options, in their order.
-    options: Option<ChoiceAsk>,
+    options: Option<ChoiceInput>,
     /// What it weighs, in grams.
     weight: Patch<Int<0, MAX_GRAMS>>,
     /// What it weighs, in grams; the name with its unit wins.
@@ -258,7 +259,7 @@ pub async fn update(
     State(app): State<App>,
     Path((id, variant_id)): Path<(ProductId, VariantId)>,
     if_match: IfMatch,
-    Body(ask): Body<UpdateRequest>,
+    Body(input): Body<UpdateRequest>,
 ) -> Result<Json<VariantView>, Problem> {
     let (store, now) = (&caller.store, app.clock.now());
     retry(|| async {
@@ -267,13 +268,13 @@ pub async fn update(
         let variant = variant.ok_or(Code::NotFound)?;
         if_match.check(variant.version)?;
         let mut faults = Faults::default();
-        let position = ask.position.map(|position| position.0);
-        let wanted = ask.clone().apply(variant, (store, &mut faults));
+        let position = input.position.map(|position| position.0);
+        let wanted = input.clone().apply(variant, (store, &mut faults));
         if wanted.options != variant.options {
-            faults.judge_choice(&before.options, &wanted.options, "");
-            judge_new(&mut faults, &variants, &wanted.options, Some(&variant.id));
+            faults.validate_choice(&before.options, &wanted.options, "");
+            validate_new(&mut faults, &variants, &wanted.options, Some(&variant.id));
         }
-        judge_pictures(&before.images, [(&wanted, String::new())], &mut faults);
+        validate_pictures(&before.images, [(&wanted, String::new())], &mut faults);
         faults.done()?;
         let after = arranged(&variants, wanted, position, now);
         let shown = after.iter().find(|variant| variant.id == variant_id).unwrap_or(variant);

@@ -14,14 +14,14 @@
 
 use std::time::Duration;
 
+use core_types::id::{DrillId, EventId};
+use core_types::key;
 use delivery::delivery::QUEUE;
 use gateway::app::App;
 use gateway::canary::CanaryHold;
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
 use gateway::table::{Condition, Write};
-use ground::id::{DrillId, EventId};
-use ground::key;
 use platform::authority::{Authority, Standing};
 use reliability::canary;
 use reliability::drill::{Drill, DrillKind, DrillStatus, Step, StopCondition, StopMetric};

@@ -4,6 +4,9 @@
 //! written, or its item cannot be read, what is left is done by parts that look at nothing: what it holds is let
 //! go, and it is due no more.
 
+use core_types::end_reason::EndReason;
+use core_types::id::StoreId;
+use core_types::key;
 use delivery::run::RunMessage;
 use gateway::app::App;
 use gateway::canary::CanaryHold;
@@ -12,9 +15,6 @@ use gateway::item::{Item, Key};
 use gateway::outbox::{self, Marked};
 use gateway::problem::{Code, Problem};
 use gateway::table::{Change, Condition};
-use ground::end_reason::EndReason;
-use ground::id::StoreId;
-use ground::key;
 use sales::workflows::join_orders;
 use serde::{Deserialize, Serialize};
 

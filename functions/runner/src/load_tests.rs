@@ -11,6 +11,9 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
 use bytes::Bytes;
+use core_types::end_reason::EndReason;
+use core_types::id::LoadTestId;
+use core_types::key;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use gateway::app::App;
 use gateway::bridged;
@@ -19,9 +22,6 @@ use gateway::clock::Timestamp;
 use gateway::egress::{Destination, Outgoing};
 use gateway::problem::{Code, Problem};
 use gateway::table::Condition;
-use ground::end_reason::EndReason;
-use ground::id::LoadTestId;
-use ground::key;
 use http::{HeaderMap, HeaderValue, Method, header};
 use platform::authority::Authority;
 use reliability::evidence::{Record, append};
@@ -183,7 +183,7 @@ async fn ask_for(app: &App, test: &LoadTest, shop: &Shop, seconds: u64) -> Asked
         let at = began.checked_add(Duration::from_micros(micros)).unwrap_or(began);
         under_way.push(async move {
             tokio::time::sleep_until(at).await;
-            (is_checkout, ask(app, shop, &test.id, number, is_checkout).await)
+            (is_checkout, visit(app, shop, &test.id, number, is_checkout).await)
         });
     }
     let mut asked = Asked::default();
@@ -196,10 +196,16 @@ async fn ask_for(app: &App, test: &LoadTest, shop: &Shop, seconds: u64) -> Asked
 }
 
 /// One request, and how it was answered.
-async fn ask(app: &App, shop: &Shop, test: &LoadTestId, number: u64, is_checkout: bool) -> Sample {
+async fn visit(
+    app: &App,
+    shop: &Shop,
+    test: &LoadTestId,
+    number: u64,
+    is_checkout: bool,
+) -> Sample {
     let began = Instant::now();
     let answer = match request(app, shop, test, number, is_checkout).await {
-        Ok(request) => app.egress.send_kept(request).await.ok(),
+        Ok(request) => app.egress.send_pooled(request).await.ok(),
         Err(problem) => {
             tracing::warn!(cause = %problem, "a request cannot be made");
             None
@@ -235,7 +241,7 @@ async fn request(
     };
     let url = format!("{}{path}", *app.config.base_url);
     let destination = Destination::parse(&url, app.egress.policy())
-        .map_err(|refusal| Problem::internal(format!("{url}: {refusal}")))?;
+        .map_err(|rejection| Problem::internal(format!("{url}: {rejection}")))?;
     let (deadline, max_body) = (DEADLINE, MAX_ANSWER);
     Ok(Outgoing { method, destination, headers, body, deadline, max_body })
 }

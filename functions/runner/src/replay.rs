@@ -2,15 +2,15 @@
 
 use commerce::audience::Audience;
 use commerce::replays::Replaying;
+use core_types::id::ReplayId;
+use core_types::key;
+use core_types::range::TimeRange;
 use delivery::delivery::{Delivery, DeliveryStatus, QUEUE};
 use delivery::replay::Replay;
 use gateway::app::App;
 use gateway::clock::{MINUTE, Timestamp};
 use gateway::item::Index;
 use gateway::problem::Problem;
-use ground::id::ReplayId;
-use ground::key;
-use ground::range::TimeRange;
 use platform::authority::Standing;
 use reliability::evidence::{Record, append};
 

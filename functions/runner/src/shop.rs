@@ -7,14 +7,14 @@
 use std::time::Duration;
 
 use bytes::Bytes;
+use core_types::id::MerchantId;
+use core_types::key;
 use gateway::app::App;
 use gateway::bridged;
 use gateway::clock::Timestamp;
 use gateway::egress::{Destination, Incoming, Outgoing};
 use gateway::item::Item;
 use gateway::problem::{Code, Problem};
-use ground::id::MerchantId;
-use ground::key;
 use http::{HeaderMap, HeaderValue, Method, header};
 use identity::merchant::Merchant;
 use identity::session::{CreatedVia, Session};
@@ -149,7 +149,7 @@ async fn make_one(app: &App, store: &Store, token: &str, handle: &str) -> Result
     let bearer = HeaderValue::from_str(&format!("Bearer {token}")).map_err(Problem::internal)?;
     headers.insert(header::AUTHORIZATION, bearer);
     headers.insert("x-service-store-id", HeaderValue::from_static(gateway::canary::STORE));
-    // Of this moment: one that was refused is asked for again.
+    // Of this moment: one that was rejected is asked for again.
     let key = format!("{handle}-{}", app.clock.now().millis());
     headers.insert("idempotency-key", HeaderValue::from_str(&key).map_err(Problem::internal)?);
     let answer = call(app, Method::POST, "/v1/products", headers, Some(product)).await?;
@@ -168,9 +168,9 @@ async fn call(
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     let url = format!("{}{path}", *app.config.base_url);
     let destination = Destination::parse(&url, app.egress.policy())
-        .map_err(|refusal| Problem::internal(format!("{url}: {refusal}")))?;
+        .map_err(|rejection| Problem::internal(format!("{url}: {rejection}")))?;
     let body = body.map_or_else(Bytes::new, |json| Bytes::from(json.to_string()));
     let (deadline, max_body) = (DEADLINE, MAX_ANSWER);
     let request = Outgoing { method, destination, headers, body, deadline, max_body };
-    app.egress.send_kept(request).await.map_err(Problem::unavailable)
+    app.egress.send_pooled(request).await.map_err(Problem::unavailable)
 }

@@ -1,6 +1,8 @@
 //! A customer's address book.
 
 use axum::extract::{FromRequestParts, State};
+use core_types::id::AddressId;
+use core_types::key;
 use deserr::Deserr;
 use gateway::app::App;
 use gateway::item::Item;
@@ -8,12 +10,10 @@ use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
 use gateway::reply::{Created, Json, NoContent, Page};
 use gateway::request::{
-    Argument, Described, FieldErrors, Flag, IfMatch, Inbound, Judgement, NoFields, Raw, Reads,
-    Text, request,
+    Argument, Described, FieldErrors, Flag, IfMatch, Inbound, NoFields, Raw, Reads, Text,
+    Validation, request,
 };
 use gateway::table::{Query, retry};
-use ground::id::AddressId;
-use ground::key;
 use http::request::Parts;
 use identity::address::{
     self, Address, AddressInput, AddressPatch, AddressView, MAX_ADDRESSES, PostalAddress,
@@ -25,7 +25,7 @@ use serde_json::{Map, Value};
 /// What an address is sent along with.
 #[request]
 #[derive(Debug)]
-struct Beside {
+struct AddressOptions {
     /// Whether a checkout suggests it first.
     is_default: Option<Flag>,
 }
@@ -40,7 +40,7 @@ pub(crate) struct AddressBody<T> {
 #[request]
 #[derive(Debug)]
 #[allow(dead_code, reason = "only its schema is used")]
-struct BesideNamed {
+struct NamedAddressOptions {
     /// The address, unless the query names it.
     id: Option<Text<1, 100>>,
     /// Whether a checkout suggests it first.
@@ -52,23 +52,23 @@ impl<T: Deserr<FieldErrors> + Described + Send + 'static> Argument for AddressBo
 
     gateway::describes! { |operation| {
         if operation.takes_from_query("id") {
-            operation.takes_body_with::<T, BesideNamed>();
+            operation.takes_body_with::<T, NamedAddressOptions>();
         } else {
-            operation.takes_body_with::<T, Beside>();
+            operation.takes_body_with::<T, AddressOptions>();
         }
     } }
 
-    async fn judge(case: &mut Judgement<'_>) -> Result<(), Problem> {
+    async fn validate(case: &mut Validation<'_>) -> Result<(), Problem> {
         let mut address = without_id(case)?;
-        let mut beside = Map::new();
+        let mut alongside = Map::new();
         if let Value::Object(object) = &mut address {
-            beside.extend(object.remove_entry("is_default"));
+            alongside.extend(object.remove_entry("is_default"));
         }
-        let (address, beside) =
-            (case.read::<T>(address), case.read::<Beside>(Value::Object(beside)));
-        let sent = address.zip(beside).map(|(address, beside)| Self {
+        let (address, alongside) =
+            (case.read::<T>(address), case.read::<AddressOptions>(Value::Object(alongside)));
+        let sent = address.zip(alongside).map(|(address, alongside)| Self {
             address,
-            is_default: beside.is_default.map(|flag| flag.0),
+            is_default: alongside.is_default.map(|flag| flag.0),
         });
         case.keep(sent);
         Ok(())
@@ -85,7 +85,7 @@ impl<S: Sync, T: Send + 'static> FromRequestParts<S> for AddressBody<T> {
 }
 
 /// The body without the id, which [`One`] reads where the path does not have it.
-fn without_id(case: &Judgement<'_>) -> Result<Value, Problem> {
+fn without_id(case: &Validation<'_>) -> Result<Value, Problem> {
     let mut fields = case.body()?;
     let is_new = case.inbound.method == http::Method::POST;
     if let Value::Object(object) = &mut fields
@@ -120,7 +120,7 @@ impl Argument for One {
         }
     } }
 
-    async fn judge(case: &mut Judgement<'_>) -> Result<(), Problem> {
+    async fn validate(case: &mut Validation<'_>) -> Result<(), Problem> {
         case.keep(Some(Self(named(case.inbound)?)));
         let fields = case.query();
         if case.inbound.param("id").is_some() {
@@ -163,7 +163,7 @@ impl Argument for Bare {
         }
     } }
 
-    async fn judge(case: &mut Judgement<'_>) -> Result<(), Problem> {
+    async fn validate(case: &mut Validation<'_>) -> Result<(), Problem> {
         let fields = without_id(case)?;
         case.read::<NoFields>(fields);
         Ok(())
@@ -208,7 +208,7 @@ async fn fresh(app: &App, customer: &Customer) -> Result<Customer, Problem> {
     app.table.get(&customer.key()).await?.ok_or_else(|| Code::Unauthenticated.into())
 }
 
-fn shown(address: &Address, default: Option<&AddressId>) -> Json<AddressView> {
+fn to_response(address: &Address, default: Option<&AddressId>) -> Json<AddressView> {
     Json::new(&AddressView::of(address, default)).version(address.version)
 }
 
@@ -266,7 +266,7 @@ pub(crate) async fn get(
     One(id): One,
 ) -> Result<Json<AddressView>, Problem> {
     let address = find(&app, &caller.account, &id).await?;
-    Ok(shown(&address, caller.account.default_address_id.as_ref()))
+    Ok(to_response(&address, caller.account.default_address_id.as_ref()))
 }
 
 async fn find(app: &App, customer: &Customer, id: &AddressId) -> Result<Address, Problem> {
@@ -328,13 +328,13 @@ async fn change(
     let postal = address.postal.patched(patch)?;
     let default = if prefer { Some(id) } else { customer.default_address_id.as_ref() };
     if postal == address.postal && !prefer {
-        return Ok(shown(&address, default));
+        return Ok(to_response(&address, default));
     }
     let now = app.clock.now();
     let next = address.moved(postal, now);
     let write = app.table.write().replace(&next, Code::VersionConflict);
     let write = if prefer { address::prefer(write, customer, id) } else { write };
-    write.answer(shown(&next, default), now).await
+    write.answer(to_response(&next, default), now).await
 }
 
 /// `DELETE /v1/storefront/customer/addresses` (`deleteNamedAddress`): Delete an address named by body or query.

@@ -1,26 +1,26 @@
 //! The catalogue as shoppers see it: products, categories and collections.
 
-mod ask;
-mod beside;
+mod alongside;
 mod groups;
+mod input;
 mod page;
 mod source;
 mod view;
 
 use axum::extract::State;
-use catalogue::product::Card;
+use catalogue::product::ProductSummary;
+use core_types::fields::{Handle, Subdomain};
 use gateway::app::App;
 use gateway::page::Paging;
 use gateway::problem::Problem;
 use gateway::reply::{Json, Page};
 use gateway::request::{Path, Query, Ruled};
-use ground::fields::{Handle, Subdomain};
 
 use crate::viewer::Viewer;
-use ask::ListQuery;
+use input::ListQuery;
 use page::ProductPage;
 use source::Source;
-use view::{ProductCard, ProductDetail};
+use view::{ProductDetail, StorefrontProductSummary};
 
 pub(crate) use groups::{categories, category, collection, collections};
 
@@ -35,14 +35,16 @@ pub(crate) use groups::{categories, category, collection, collections};
 pub(crate) async fn list(
     caller: Viewer,
     State(app): State<App>,
-    Ruled(Query(ask)): Ruled<Query<ListQuery>>,
+    Ruled(Query(input)): Ruled<Query<ListQuery>>,
     paging: Paging,
-) -> Result<Page<ProductCard>, Problem> {
+) -> Result<Page<StorefrontProductSummary>, Problem> {
     let store = caller.store();
     let start = paging.start();
-    let source = Source::open(&app, store, &ask, start.as_ref()).await?;
+    let source = Source::open(&app, store, &input, start.as_ref()).await?;
     let found = source.page(&app, paging.limit(), start).await?;
-    let shown = |card: Card| ProductCard::of(card, store, &app.config.base_url);
+    let shown = |summary: ProductSummary| {
+        StorefrontProductSummary::of(summary, store, &app.config.base_url)
+    };
     let answer = paging.finish(&app, found, shown).await?;
     Ok(answer.cached(caller.keeping()))
 }

@@ -2,18 +2,18 @@
 //! the token that came with it, or by the customer it belongs to.
 
 use axum::extract::State;
+use core_types::fields::{Email, Locale, Metadata};
+use core_types::id::{OrderId, ShippingRateId};
+use core_types::money::MoneyInput;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::idempotency;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::{Created, Either, Json, NoStore};
 use gateway::request::{
-    AtMost, Body, Flag, Given, Judgement, Path, Raw, Ruled, Rules, Text, request,
+    AtMost, Body, Flag, Given, Path, Raw, Ruled, Rules, Text, Validation, request,
 };
 use gateway::seal;
-use ground::fields::{Email, Locale, Metadata};
-use ground::id::{OrderId, ShippingRateId};
-use ground::money::AskedMoney;
 use identity::address::{AddressInput, PostalAddress};
 use identity::customer::Customer;
 use identity::store::{Store, StoreStatus};
@@ -23,8 +23,8 @@ use sales::gift_card::GiftCardCode;
 use sales::order::cart::{CustomerInput, LineInput, PaymentInput, expected, fault, merge, who};
 use sales::order::pricing::{Buyer, QuoteView};
 use sales::order::shopper::{ShopperFulfillmentView, ShopperOrderView};
-use sales::order::{MAX_GIFT_CARDS, Order, ShownToken, cart, load};
-use sales::tax::Place;
+use sales::order::{MAX_GIFT_CARDS, Order, PresentedToken, cart, load};
+use sales::tax::TaxLocation;
 use sales::workflows::cancel_order;
 use sales::workflows::place_order::{self, Cart, Placing, Priced};
 use schemars::JsonSchema;
@@ -59,7 +59,7 @@ pub struct OrderRequest {
     /// Gift cards to pay with.
     gift_card_codes: Option<AtMost<GiftCardCode, MAX_GIFT_CARDS>>,
     /// What the shopper believes it comes to.
-    expected_total: Option<AskedMoney>,
+    expected_total: Option<MoneyInput>,
     /// A word to the merchant.
     note: Option<Text<0, 2000>>,
     /// What is kept with the order.
@@ -71,7 +71,7 @@ pub struct OrderRequest {
 }
 
 impl Rules for OrderRequest {
-    async fn broken(given: Given<'_>, _: &Judgement<'_>) -> Vec<FieldError> {
+    async fn broken(given: Given<'_>, _: &Validation<'_>) -> Vec<FieldError> {
         if given.is::<Self>() { Vec::new() } else { cart::broken(given) }
     }
 }
@@ -105,32 +105,32 @@ pub async fn order(
     State(app): State<App>,
     Raw(inbound): Raw,
     _: idempotency::Required,
-    Ruled(Body(ask)): Ruled<Body<OrderRequest>>,
+    Ruled(Body(input)): Ruled<Body<OrderRequest>>,
 ) -> Result<Either<Json<QuoteView>, NoStore<Created<PlacedOrder>>>, Problem> {
     let store = caller.store();
     let mut faults = Vec::new();
-    let buyer = buyer(&caller, &ask, &mut faults);
+    let buyer = buyer(&caller, &input, &mut faults);
     let shopper = shopper(&caller, buyer.email.as_ref());
     let buyer = Buyer { who: shopper.who(&store.id), ..buyer };
     let cart = Cart {
-        lines: merge(ask.items.0.clone(), &mut faults),
-        discount_codes: ask.discount_codes.clone().map(|codes| codes.0).unwrap_or_default(),
-        shipping_rate_id: ask.shipping_rate_id.clone(),
-        destination: buyer.shipping_address.as_ref().map(Place::from),
-        billed_at: buyer.billing_address.as_ref().map(Place::from),
+        lines: merge(input.items.0.clone(), &mut faults),
+        discount_codes: input.discount_codes.clone().map(|codes| codes.0).unwrap_or_default(),
+        shipping_rate_id: input.shipping_rate_id.clone(),
+        destination: buyer.shipping_address.as_ref().map(TaxLocation::from),
+        billed_at: buyer.billing_address.as_ref().map(TaxLocation::from),
         is_exempt: caller.customer.as_ref().is_some_and(|customer| customer.account.tax_exempt),
         shopper,
-        gift_card_codes: ask.gift_card_codes.clone().map(|codes| codes.0).unwrap_or_default(),
+        gift_card_codes: input.gift_card_codes.clone().map(|codes| codes.0).unwrap_or_default(),
         shopper_network: Some(inbound.client_prefix()),
-        expected_total: expected(ask.expected_total.as_ref(), store, &mut faults),
-        payment: ask.payment.clone(),
-        dry_run: ask.dry_run.0,
+        expected_total: expected(input.expected_total.as_ref(), store, &mut faults),
+        payment: input.payment.clone(),
+        dry_run: input.dry_run.0,
         faults,
     };
-    if ask.dry_run.0 {
+    if input.dry_run.0 {
         let priced = place_order::price(&app, store, &cart).await?;
         takes_orders(&priced.store)?;
-        priced.demand_sound()?;
+        priced.ensure_sound()?;
         return Ok(Either::Left(Json::new(&priced.quote.view())));
     }
     let token = seal::random_secret();
@@ -141,9 +141,9 @@ pub async fn order(
         order_token_digest: Some(seal::digest(&token)),
         paid: None,
     };
-    let judge = |priced: &Priced| check(&caller, &placing.buyer, priced);
+    let validate = |priced: &Priced| check(&caller, &placing.buyer, priced);
     let shown = |order: &Order| placed(order, &token);
-    place_order::place(&app, store, &cart, &placing, judge, shown).await.map(Either::Right)
+    place_order::place(&app, store, &cart, &placing, validate, shown).await.map(Either::Right)
 }
 
 /// The answer to a checkout: the only one that holds the token.
@@ -159,11 +159,11 @@ fn placed(order: &Order, token: &str) -> NoStore<Created<PlacedOrder>> {
 }
 
 /// Who orders: a guest who says where the confirmation goes, or a customer, who need not.
-fn buyer(caller: &Shopper, ask: &OrderRequest, faults: &mut Vec<FieldError>) -> Buyer {
+fn buyer(caller: &Shopper, input: &OrderRequest, faults: &mut Vec<FieldError>) -> Buyer {
     let account = caller.customer.as_ref().map(|customer| &customer.account);
-    let (email, contact) = who(ask.email.clone(), ask.customer.clone(), faults);
-    if let Some(payment) = &ask.payment {
-        payment.judge(faults);
+    let (email, contact) = who(input.email.clone(), input.customer.clone(), faults);
+    if let Some(payment) = &input.payment {
+        payment.validate(faults);
     }
     let email = email.or_else(|| account.map(|account| account.email.clone()));
     let has_proven = |account: &Customer| email.as_ref().is_some_and(|to| account.has_proven(to));
@@ -171,15 +171,15 @@ fn buyer(caller: &Shopper, ask: &OrderRequest, faults: &mut Vec<FieldError>) -> 
         customer_id: account.map(|account| account.id.clone()),
         is_email_proven: account.is_some_and(has_proven),
         email,
-        locale: ask.locale.clone(),
+        locale: input.locale.clone(),
         contact,
-        shipping_address: ask.shipping_address.clone().map(PostalAddress::from),
-        billing_address: ask.billing_address.clone().map(PostalAddress::from),
-        note: ask.note.clone().map(String::from).filter(|note| !note.is_empty()),
-        metadata: ask.metadata.clone().map(|metadata| metadata.0).unwrap_or_default(),
+        shipping_address: input.shipping_address.clone().map(PostalAddress::from),
+        billing_address: input.billing_address.clone().map(PostalAddress::from),
+        note: input.note.clone().map(String::from).filter(|note| !note.is_empty()),
+        metadata: input.metadata.clone().map(|metadata| metadata.0).unwrap_or_default(),
         tags: Vec::new(),
         source: "storefront".to_owned(),
-        payment: ask.payment.clone(),
+        payment: input.payment.clone(),
         who: None,
     }
 }
@@ -253,7 +253,7 @@ pub async fn show(
     token: OrderToken,
 ) -> Result<NoStore<Json<ShopperOrderDetails>>, Problem> {
     let aggregate = load::aggregate(&app, &caller.store().id, &id).await?;
-    admit(&caller, token.shown(&app, None).await?.as_ref(), &aggregate.order)?;
+    admit(&caller, token.presented(&app, None).await?.as_ref(), &aggregate.order)?;
     let details = ShopperOrderDetails {
         order: ShopperOrderView::of(&aggregate.order, app.clock.now()),
         fulfillments: aggregate.fulfillments.iter().map(ShopperFulfillmentView::from).collect(),
@@ -263,7 +263,7 @@ pub async fn show(
 
 /// # Errors
 /// `not_found`.
-fn admit(caller: &Shopper, token: Option<&ShownToken>, order: &Order) -> Result<(), Problem> {
+fn admit(caller: &Shopper, token: Option<&PresentedToken>, order: &Order) -> Result<(), Problem> {
     let customer = caller.customer.as_ref().map(|customer| &customer.account.id);
     let is_shown = order.is_shown_to(customer, token);
     if is_shown { Ok(()) } else { Err(Code::NotFound.into()) }
@@ -291,10 +291,10 @@ pub async fn cancel(
     State(app): State<App>,
     Path((_, id)): Path<(Text<0, 100>, OrderId)>,
     token: OrderToken,
-    Body(ask): Body<CancelRequest>,
+    Body(input): Body<CancelRequest>,
 ) -> Result<Json<ShopperOrderView>, Problem> {
-    let token = token.shown(&app, None).await?;
-    let judge = |order: &Order, now| {
+    let token = token.presented(&app, None).await?;
+    let validate = |order: &Order, now| {
         admit(&caller, token.as_ref(), order)?;
         if order.is_cancellable_by_shopper() {
             return Ok(());
@@ -303,12 +303,12 @@ pub async fn cancel(
         Err(Problem::state(order.status.as_str(), &view.allowed_actions)
             .with("financial_status", order.financial_status.as_str()))
     };
-    let reason = ask.reason.map_or_else(|| BY_SHOPPER.to_owned(), String::from);
+    let reason = input.reason.map_or_else(|| BY_SHOPPER.to_owned(), String::from);
     let cancelled =
-        cancel_order::cancel_unpaid(&app, &caller.store().id, &id, &reason, judge, shown);
+        cancel_order::cancel_unpaid(&app, &caller.store().id, &id, &reason, validate, to_response);
     Box::pin(cancelled).await
 }
 
-fn shown(order: &Order, now: Timestamp) -> Json<ShopperOrderView> {
+fn to_response(order: &Order, now: Timestamp) -> Json<ShopperOrderView> {
     Json::new(&ShopperOrderView::of(order, now)).version(order.version)
 }

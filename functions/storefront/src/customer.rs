@@ -5,6 +5,11 @@
 //! code that was mailed comes back ([`otp`](crate::customer_otp)).
 
 use axum::extract::State;
+use core_types::fields::{Email, PersonName, Phone};
+use core_types::id::OrderId;
+use core_types::key;
+use core_types::mail::Mail;
+use core_types::resource::Resource;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::Item;
@@ -13,13 +18,8 @@ use gateway::problem::{Code, Problem};
 use gateway::reply::{Accepted, Either, Json, NoContent, NoStore, Page, Typed};
 use gateway::request::{Body, Flag, IfMatch, Inbound, Patch, Path, Raw, request};
 use gateway::table::{Query, Write};
-use ground::fields::{Email, PersonName, Phone};
-use ground::id::OrderId;
-use ground::key;
-use ground::mail::Mail;
-use ground::resource::Resource;
 use identity::account::Account;
-use identity::authentication::{self, ShownCode, SignOutRequest, confirm};
+use identity::authentication::{self, PresentedCode, SignOutRequest, confirm};
 use identity::customer::{
     AccountView, BY_CUSTOMER, CUSTOMER_UPDATED, Customer, CustomerDeleted, CustomerSession,
     erase_belongings, remove,
@@ -89,11 +89,11 @@ pub(crate) async fn login(
     named: StoreByName,
     State(app): State<App>,
     Raw(inbound): Raw,
-    StoreBody(ask): StoreBody<CustomerLoginRequest>,
+    StoreBody(input): StoreBody<CustomerLoginRequest>,
 ) -> Result<NoStore<Json<CustomerSignedIn>>, Problem> {
-    let at = (&named.store.id, &ask.email);
+    let at = (&named.store.id, &input.email);
     let (account, subject): (Customer, _) =
-        authentication::by_password(&app, at, &ask.password, &inbound).await?;
+        authentication::by_password(&app, at, &input.password, &inbound).await?;
     let now = app.clock.now();
     let (session, answer) = begin(&account, CreatedVia::Password, &inbound, now);
     app.table
@@ -110,13 +110,13 @@ pub(crate) async fn login(
 pub(crate) async fn logout(
     caller: caller::Customer,
     State(app): State<App>,
-    Body(ask): Body<SignOutRequest>,
+    Body(input): Body<SignOutRequest>,
 ) -> Result<NoContent, Problem> {
     let session = (&caller.account, &caller.session);
-    authentication::sign_out(&app, session, &ask, NoContent::default()).await
+    authentication::sign_out(&app, session, &input, NoContent::default()).await
 }
 
-fn shown(account: &Customer) -> Json<AccountView> {
+fn to_response(account: &Customer) -> Json<AccountView> {
     Json::new(&AccountView::from(account)).version(account.version)
 }
 
@@ -124,7 +124,7 @@ fn shown(account: &Customer) -> Json<AccountView> {
 ///
 /// The session of the customer says whose it is.
 pub(crate) async fn get(caller: caller::Customer) -> Result<Json<AccountView>, Problem> {
-    Ok(shown(&caller.account))
+    Ok(to_response(&caller.account))
 }
 
 /// A change of a customer's account.
@@ -142,7 +142,7 @@ pub(crate) struct UpdateCustomerAccountRequest {
     /// The current password, if the account has one; needed for another address.
     current_password: Option<Guess>,
     /// A one-time code to the account's address, where it has no password.
-    one_time_code: Option<ShownCode>,
+    one_time_code: Option<PresentedCode>,
 }
 
 /// The account as it is now; or as it is until its new address is proven.
@@ -161,17 +161,17 @@ pub(crate) async fn update(
     State(app): State<App>,
     Raw(inbound): Raw,
     if_match: IfMatch,
-    Body(ask): Body<UpdateCustomerAccountRequest>,
+    Body(input): Body<UpdateCustomerAccountRequest>,
 ) -> Result<UpdateReply, Problem> {
     let account = &caller.account;
     if_match.check(account.version)?;
     let mut next = account.changed(app.clock.now());
-    ask.name.apply(&mut next.name);
-    ask.phone.apply(&mut next.phone);
-    if let Some(accepts) = ask.accepts_marketing {
+    input.name.apply(&mut next.name);
+    input.phone.apply(&mut next.phone);
+    if let Some(accepts) = input.accepts_marketing {
         next = next.with_consent(accepts.0, BY_CUSTOMER, app.clock.now());
     }
-    let pending = match ask.email {
+    let pending = match input.email {
         None => None,
         // Another case is the same mailbox.
         Some(email) if email.normalized() == account.email.normalized() => {
@@ -179,8 +179,8 @@ pub(crate) async fn update(
             None
         }
         Some(email) => {
-            let proof = (ask.current_password.as_ref(), ask.one_time_code.as_ref());
-            Some(customer_email::ask(&app, &caller, email, proof, &inbound).await?)
+            let proof = (input.current_password.as_ref(), input.one_time_code.as_ref());
+            Some(customer_email::request(&app, &caller, email, proof, &inbound).await?)
         }
     };
     let fields = |account: &Customer| {
@@ -190,11 +190,11 @@ pub(crate) async fn update(
     let changed = fields(&next) != fields(account);
     let current = if changed { &next } else { account };
     if !changed && pending.is_none() {
-        return Ok(Either::Left(shown(current)));
+        return Ok(Either::Left(to_response(current)));
     }
     let now = app.clock.now();
     let answer = match &pending {
-        None => Either::Left(shown(current)),
+        None => Either::Left(to_response(current)),
         Some(wait) => Either::Right(wait.answer(current)),
     };
     let write = app.table.write().also(changed.then_some(&next), |write, next| {
@@ -211,7 +211,7 @@ pub(crate) struct DeleteCustomerAccountRequest {
     /// enough).
     current_password: Option<Guess>,
     /// A one-time code to the account's address, where it has no password.
-    one_time_code: Option<ShownCode>,
+    one_time_code: Option<PresentedCode>,
 }
 
 /// `DELETE /v1/storefront/customer/me` (`deleteCustomerAccount`): Delete the customer's own account.
@@ -229,15 +229,15 @@ pub(crate) async fn delete(
     State(app): State<App>,
     Raw(inbound): Raw,
     if_match: IfMatch,
-    Body(ask): Body<DeleteCustomerAccountRequest>,
+    Body(input): Body<DeleteCustomerAccountRequest>,
 ) -> Result<Accepted<CustomerDeleted>, Problem> {
     let account = &caller.account;
     if_match.check(account.version)?;
-    let proof = (ask.current_password.as_ref(), ask.one_time_code.as_ref());
+    let proof = (input.current_password.as_ref(), input.one_time_code.as_ref());
     let needed_to = "Needed to delete the account.";
     let confirmed = confirm(&app, account, proof, needed_to, &inbound).await?;
     let key = app.secrets.mail_key().await?;
-    // The session stays until the account goes: whoever is refused below can try again.
+    // The session stays until the account goes: whoever is rejected below can try again.
     erase_belongings(&app, &account.key(), key::SESSIONS).await?;
     let now = app.clock.now();
     let content = notifications::customer::deleted(&account.email, &caller.store.subdomain, now)

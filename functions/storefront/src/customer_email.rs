@@ -4,6 +4,11 @@
 //! Whoever asks learns nothing of the new address: for one that has an account at the store the
 //! answer and the work are the same, its owner is told, and no code passes.
 
+use core_types::fields::Email;
+use core_types::id::ChallengeId;
+use core_types::key;
+use core_types::mail::Mail;
+use core_types::resource::Resource;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::outbox::Outgoing;
@@ -11,17 +16,12 @@ use gateway::problem::{Code, Problem};
 use gateway::reply::{Accepted, Json, NoStore};
 use gateway::request::Inbound;
 use gateway::table::Write;
-use ground::fields::Email;
-use ground::id::ChallengeId;
-use ground::key;
-use ground::mail::Mail;
-use ground::resource::Resource;
 use identity::account::Account;
 use identity::authentication::code::{CodeSent, Sending};
-use identity::authentication::{Confirmed, ShownCode, code, confirm};
+use identity::authentication::{Confirmed, PresentedCode, code, confirm};
 use identity::challenge::Challenge;
 use identity::customer::{AccountView, CUSTOMER_UPDATED, Customer, UniqueCustomerEmail};
-use identity::holder::Holder;
+use identity::holder::ChallengeSubject;
 use identity::notifications;
 use identity::password::Guess;
 use identity::session::CreatedVia;
@@ -68,11 +68,11 @@ struct EmailChange {
 /// # Errors
 /// `owner_unverified`; 422 without the password or the code; `invalid_credentials`, `invalid_or_expired_code`;
 /// `too_many_attempts`.
-pub(crate) async fn ask(
+pub(crate) async fn request(
     app: &App,
     caller: &caller::Customer,
     email: Email,
-    proof: (Option<&Guess>, Option<&ShownCode>),
+    proof: (Option<&Guess>, Option<&PresentedCode>),
     inbound: &Inbound,
 ) -> Result<Pending, Problem> {
     let account = &caller.account;
@@ -85,7 +85,7 @@ pub(crate) async fn ask(
     let counted = account.attempted(Kind::Move, inbound);
     let (throttle, mut batch) = throttle::attempt(app, &counted, None, &[&claim_key]).await?;
     let taken: Option<UniqueCustomerEmail> = batch.take(&claim_key)?;
-    let holder = Holder::Mover {
+    let holder = ChallengeSubject::EmailChange {
         store_id: account.store_id.clone(),
         customer_id: account.id.clone(),
         email: email.clone(),
@@ -127,10 +127,10 @@ impl Outgoing for Pending {
 pub(crate) async fn finish(
     app: &App,
     challenge: &Challenge,
-    holder: &Holder,
+    holder: &ChallengeSubject,
     inbound: &Inbound,
 ) -> Result<NoStore<Json<CustomerSignedIn>>, Problem> {
-    let Holder::Mover { email, password_generation, .. } = holder else {
+    let ChallengeSubject::EmailChange { email, password_generation, .. } = holder else {
         return Err(Code::InvalidOrExpiredCode.into());
     };
     let former: Customer = code::owner(app, challenge, holder).await?;

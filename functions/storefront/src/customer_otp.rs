@@ -2,16 +2,16 @@
 //! in a known customer.
 
 use axum::extract::State;
+use core_types::fields::{Email, PersonName, Phone, Subdomain};
+use core_types::id::{ChallengeId, StoreId};
+use core_types::key;
+use core_types::resource::Resource;
 use gateway::app::App;
 use gateway::caller::Public;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::{Accepted, Created, Either, Json, NoStore};
-use gateway::request::{Body, Flag, Given, Inbound, Judgement, Raw, Ruled, Rules, Text, request};
+use gateway::request::{Body, Flag, Given, Inbound, Raw, Ruled, Rules, Text, Validation, request};
 use gateway::table::retry;
-use ground::fields::{Email, PersonName, Phone, Subdomain};
-use ground::id::{ChallengeId, StoreId};
-use ground::key;
-use ground::resource::Resource;
 use identity::account::Account;
 use identity::authentication::code::{self, CodeSent, Named, Sending};
 use identity::authentication::{self, Found, MailRequest};
@@ -19,7 +19,7 @@ use identity::challenge::Challenge;
 use identity::customer::{
     CUSTOMER_CREATED, CUSTOMER_UPDATED, Customer, FIRST_GENERATION, UniqueCustomerEmail,
 };
-use identity::holder::{Application, Holder};
+use identity::holder::{Application, ChallengeSubject};
 use identity::notifications;
 use identity::password::NewPassword;
 use identity::session::CreatedVia;
@@ -62,20 +62,20 @@ pub(crate) async fn register(
     named: StoreByName,
     State(app): State<App>,
     Raw(inbound): Raw,
-    StoreBody(ask): StoreBody<RegisterCustomerRequest>,
+    StoreBody(input): StoreBody<RegisterCustomerRequest>,
 ) -> Result<Accepted<CodeSent>, Problem> {
     named.store.ensure_owner_proven(&app).await?;
     let id = ChallengeId::mint(app.clock.now());
-    let at = (&named.store.id, &ask.email);
+    let at = (&named.store.id, &input.email);
     // Kept under the kind of a sign-in code, so that `email` and `code` can verify it too.
     let Found::<Customer> { subject, throttle, account } =
         authentication::find(&app, Kind::Code, at, &inbound, Some(&id)).await?;
     let application = Application {
-        password_hash: Some(ask.password.hash().await?),
-        email: ask.email,
-        name: ask.name.map(String::from),
-        phone: ask.phone,
-        accepts_marketing: ask.accepts_marketing.0,
+        password_hash: Some(input.password.hash().await?),
+        email: input.email,
+        name: input.name.map(String::from),
+        phone: input.phone,
+        accepts_marketing: input.accepts_marketing.0,
     };
     let content = match &account {
         None => notifications::customer::welcome,
@@ -83,7 +83,7 @@ pub(crate) async fn register(
     };
     let to = application.email.clone();
     let store_id = named.store.id.clone();
-    let holder = Holder::Applicant { store_id, application: Box::new(application) };
+    let holder = ChallengeSubject::Applicant { store_id, application: Box::new(application) };
     let content = |code: &str| Some(content(&to, &named.store.subdomain, code));
     let bound = (Some(holder), account.as_ref());
     Sending::new(&app, id, bound, (&subject, &throttle), content).await?.answer(&app).await
@@ -100,9 +100,9 @@ pub(crate) async fn request(
     named: StoreByName,
     State(app): State<App>,
     Raw(inbound): Raw,
-    StoreBody(ask): StoreBody<MailRequest>,
+    StoreBody(input): StoreBody<MailRequest>,
 ) -> Result<Accepted<CodeSent>, Problem> {
-    code::request::<Customer>(&app, (&named.store.id, &ask.email), &inbound).await
+    code::request::<Customer>(&app, (&named.store.id, &input.email), &inbound).await
 }
 
 /// A one-time code that came back.
@@ -118,12 +118,12 @@ pub(crate) struct VerifyCustomerCodeRequest {
     subdomain: Option<Subdomain>,
     /// The store; with `email`.
     store_id: Option<StoreId>,
-    /// The code. Any text is judged, so that a malformed one costs a try like a wrong one.
+    /// The code. Any text is validated, so that a malformed one costs a try like a wrong one.
     code: Text<1, 100>,
 }
 
 impl Rules for VerifyCustomerCodeRequest {
-    async fn broken(given: Given<'_>, _: &Judgement<'_>) -> Vec<FieldError> {
+    async fn broken(given: Given<'_>, _: &Validation<'_>) -> Vec<FieldError> {
         Named::broken(given)
     }
 }
@@ -144,18 +144,18 @@ type VerifyReply = Either<NoStore<Json<CustomerSignedIn>>, NoStore<Created<Custo
 /// # Errors
 /// `invalid_or_expired_code`, for every way to fail; `account_disabled` and `email_taken`, only
 /// with the right code; `store_required` and `store_not_found`, with `email` alone;
-/// `too_many_attempts`, when the account has had as many codes judged as it may.
+/// `too_many_attempts`, when the account has had as many codes validated as it may.
 pub(crate) async fn verify(
     _: Public,
     State(app): State<App>,
     Raw(inbound): Raw,
-    Ruled(Body(ask)): Ruled<Body<VerifyCustomerCodeRequest>>,
+    Ruled(Body(input)): Ruled<Body<VerifyCustomerCodeRequest>>,
 ) -> Result<VerifyReply, Problem> {
-    let by_address = ask.email.is_some();
-    let id = match Named::new(ask.challenge_id, ask.email)? {
+    let by_address = input.email.is_some();
+    let id = match Named::new(input.challenge_id, input.email)? {
         Named::Challenge(id) => id,
         Named::SentTo(email) => {
-            let store = match (&ask.store_id, &ask.subdomain) {
+            let store = match (&input.store_id, &input.subdomain) {
                 (Some(id), _) => id.clone(),
                 (None, Some(name)) => open_store(&app, name.as_str()).await?.store.id.clone(),
                 (None, None) => return Err(Code::StoreRequired.into()),
@@ -164,19 +164,19 @@ pub(crate) async fn verify(
             code::newest(&app, &Customer::subject(Kind::Code, &store, &email, &network)).await?
         }
     };
-    let (challenge, holder) = code::judge(&app, id, &ask.code).await?;
+    let (challenge, holder) = code::validate(&app, id, &input.code).await?;
     retry(|| async {
         match &holder {
-            Holder::Merchant { .. } => Err(Code::InvalidOrExpiredCode.into()),
-            Holder::Customer { .. } => {
+            ChallengeSubject::Merchant { .. } => Err(Code::InvalidOrExpiredCode.into()),
+            ChallengeSubject::Customer { .. } => {
                 let known = code::owner(&app, &challenge, &holder).await?;
                 sign_in(known, &challenge, &inbound, &app).await.map(Either::Left)
             }
-            Holder::Mover { .. } => {
+            ChallengeSubject::EmailChange { .. } => {
                 let done = customer_email::finish(&app, &challenge, &holder, &inbound).await;
                 done.map(Either::Left)
             }
-            Holder::Applicant { store_id, application } => {
+            ChallengeSubject::Applicant { store_id, application } => {
                 match account_of(&app, store_id, application).await? {
                     None => {
                         let application = application.as_proven(by_address);

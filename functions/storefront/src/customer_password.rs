@@ -26,12 +26,12 @@ pub(crate) async fn reset(
     named: StoreByName,
     State(app): State<App>,
     Raw(inbound): Raw,
-    StoreBody(ask): StoreBody<MailRequest>,
+    StoreBody(input): StoreBody<MailRequest>,
 ) -> Result<Accepted<LinkSent>, Problem> {
     let shop = &named.store.subdomain;
     let content =
         |to: &_, token: &str| notifications::customer::reset(to, shop, token, &app.config.base_url);
-    password::reset::<Customer>(&app, (&named.store.id, &ask.email), &inbound, content).await
+    password::reset::<Customer>(&app, (&named.store.id, &input.email), &inbound, content).await
 }
 
 /// `POST /v1/storefront/customer/password/update` (`updateCustomerPassword`): Update a customer's password.
@@ -47,12 +47,12 @@ pub(crate) async fn update(
     caller: Changer<caller::Customer>,
     State(app): State<App>,
     Raw(inbound): Raw,
-    Ruled(Body(ask)): Ruled<Body<UpdateRequest>>,
+    Ruled(Body(input)): Ruled<Body<UpdateRequest>>,
 ) -> Result<Json<PasswordUpdated>, Problem> {
     match caller {
-        Changer::Link(_) => password::by_link::<Customer>(&app, &inbound, &ask).await,
+        Changer::Link(_) => password::by_link::<Customer>(&app, &inbound, &input).await,
         Changer::Session(owner) => {
-            password::by_session(&app, &inbound, &ask, (&owner.account, &owner.session)).await
+            password::by_session(&app, &inbound, &input, (&owner.account, &owner.session)).await
         }
     }
 }

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use axum::extract::{FromRequestParts, State};
 use catalogue::form::{FORM_SUBMITTED, Filled, FormStatus, FormSubmission, MAX_BYTES};
+use core_types::fields::{Handle, Subdomain};
+use core_types::id::FormSubmissionId;
+use core_types::resource::Resource;
 use gateway::app::App;
 use gateway::problem::{Code, Problem};
 use gateway::reply::Accepted;
 use gateway::request::{Argument, Inbound, Path, Raw, Reads};
 use gateway::table::Write;
-use ground::fields::{Handle, Subdomain};
-use ground::id::FormSubmissionId;
-use ground::resource::Resource;
 use http::request::Parts;
 use identity::storefront::Shopfront;
 use schemars::JsonSchema;

@@ -26,11 +26,11 @@ pub async fn balance(
     caller: Shopfront,
     State(app): State<App>,
     Raw(inbound): Raw,
-    Body(ask): Body<BalanceRequest>,
+    Body(input): Body<BalanceRequest>,
 ) -> Result<NoStore<Json<GiftCardBalance>>, Problem> {
     let store = &caller.store().id;
     gift_card::count_lookup(&app, store, &inbound.client_prefix()).await?;
-    let found = gift_card::find(&app, store, &[ask.code]).await?;
+    let found = gift_card::find(&app, store, &[input.code]).await?;
     let card = found.into_iter().next().flatten().ok_or(Code::NotFound)?;
     Ok(Json::new(&GiftCardBalance::of(&card, app.clock.now())).no_store())
 }

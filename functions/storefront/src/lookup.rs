@@ -36,7 +36,7 @@ pub async fn lookup(
     _: Public,
     State(app): State<App>,
     Raw(inbound): Raw,
-    Query(ask): Query<LookupQuery>,
+    Query(input): Query<LookupQuery>,
 ) -> Result<Json<StorefrontView>, Problem> {
     let own_host = || {
         let host = inbound.header("host")?;
@@ -44,7 +44,7 @@ pub async fn lookup(
         let api = app.config.base_url.split("://").nth(1).and_then(label);
         (api.as_deref() != Some(&name)).then_some(host)
     };
-    let name = match (&ask.subdomain, &ask.host) {
+    let name = match (&input.subdomain, &input.host) {
         (Some(subdomain), _) => subdomain.as_str().to_owned(),
         (None, Some(host)) => at_host(&app, host.as_str()).await?.ok_or(Code::StoreNotFound)?,
         (None, None) => {

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use axum::extract::{FromRequestParts, State};
 use catalogue::blob::Blob;
 use catalogue::media::Media;
+use core_types::id::MediaId;
+use core_types::key;
 use gateway::app::App;
 use gateway::caller::{Access, Caller, Identity};
 use gateway::problem::{Code, Problem};
 use gateway::reply::{File, Reply};
-use gateway::request::{Argument, Inbound, Judgement, Raw};
-use ground::id::MediaId;
-use ground::key;
+use gateway::request::{Argument, Inbound, Raw, Validation};
 use http::request::Parts;
 use http::{HeaderName, header};
 use identity::store::Store;
@@ -58,7 +58,7 @@ impl Caller for ImageViewer {
 pub(crate) struct ImageId(MediaId);
 
 impl Argument for ImageId {
-    async fn judge(case: &mut Judgement<'_>) -> Result<(), Problem> {
+    async fn validate(case: &mut Validation<'_>) -> Result<(), Problem> {
         let id = case.inbound.param("id").and_then(MediaId::parse).ok_or(Code::NotFound)?;
         case.keep(Some(Self(id)));
         Ok(())

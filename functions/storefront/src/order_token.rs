@@ -5,7 +5,7 @@ use gateway::app::App;
 use gateway::problem::Problem;
 use gateway::request::{Argument, Raw};
 use http::request::Parts;
-use sales::order::ShownToken;
+use sales::order::PresentedToken;
 
 /// The header that carries it.
 const HEADER: &str = "x-service-order-token";
@@ -14,17 +14,17 @@ const HEADER: &str = "x-service-order-token";
 pub(crate) struct OrderToken(Option<String>);
 
 impl OrderToken {
-    /// The token that is shown: in the header, or else `beside` it. Without one no key is read.
+    /// The token that is shown: in the header, or else `alongside` it. Without one no key is read.
     ///
     /// # Errors
     /// 503.
-    pub(crate) async fn shown(
+    pub(crate) async fn presented(
         &self,
         app: &App,
-        beside: Option<&str>,
-    ) -> Result<Option<ShownToken>, Problem> {
-        let Some(token) = self.0.as_deref().or(beside) else { return Ok(None) };
-        Ok(Some(ShownToken::new(token, app.secrets.order_link_key().await?)))
+        alongside: Option<&str>,
+    ) -> Result<Option<PresentedToken>, Problem> {
+        let Some(token) = self.0.as_deref().or(alongside) else { return Ok(None) };
+        Ok(Some(PresentedToken::new(token, app.secrets.order_link_key().await?)))
     }
 }
 

@@ -3,17 +3,17 @@
 use axum::extract::State;
 use catalogue::navigation::{Menu, MenuView};
 use catalogue::policy::{Policy, PolicyHandle, PolicySummary, PolicyView};
+use core_types::fields::{Handle, Subdomain};
+use core_types::id::StoreId;
+use core_types::key;
+use core_types::provider::ProviderName;
 use gateway::app::App;
 use gateway::item::{self, Attributes, FromItem, Item};
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
 use gateway::reply::{Json, Page};
 use gateway::request::Path;
-use gateway::table::{Query, Sight};
-use ground::fields::{Handle, Subdomain};
-use ground::id::StoreId;
-use ground::key;
-use ground::provider::ProviderName;
+use gateway::table::{Query, ReadConsistency};
 use identity::store::Contact;
 use identity::store::branding::BrandingView;
 use identity::storefront::StorefrontView;
@@ -128,7 +128,7 @@ async fn settings(app: &App, viewer: &Viewer) -> Result<Option<Map<String, Value
 
 /// What lies in a store's partition, perhaps a moment old.
 fn in_store(store: &StoreId) -> Query {
-    Query::partition(key::store(store).pk).seen(Sight::Glance)
+    Query::partition(key::store(store).pk).seen(ReadConsistency::Eventual)
 }
 
 /// `GET /v1/storefront/{subdomain}/navigation` (`listStorefrontMenus`): List menus of a storefront.

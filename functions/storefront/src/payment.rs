@@ -5,6 +5,12 @@ mod verify;
 mod webhook;
 
 use axum::extract::State;
+use core_types::fields::{Currency, Subdomain, WebUrl};
+use core_types::id::{OrderId, PaymentId};
+use core_types::key;
+use core_types::money::{MAX_AMOUNT, Money};
+use core_types::provider::ProviderName;
+use core_types::resource::Resource;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::Item;
@@ -12,20 +18,14 @@ use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::{Created, NoStore, Page};
 use gateway::request::{
-    Body, Exact, Flag, FromText, Given, Int, Judgement, Path, Query, Ruled, Rules, Text, Written,
+    Body, Exact, Flag, FromText, Given, Int, Path, Query, Ruled, Rules, Text, Validation, Written,
     request,
 };
 use gateway::seal::SealKey;
 use gateway::table::{Condition, Write, retry};
-use ground::fields::{Currency, Subdomain, WebUrl};
-use ground::id::{OrderId, PaymentId};
-use ground::key;
-use ground::money::{MAX_AMOUNT, Money};
-use ground::provider::ProviderName;
-use ground::resource::Resource;
 use identity::settings::Settings;
 use platform::caller::Shopper;
-use sales::order::{ORDER_UPDATED, Order, OrderStatus, ShownToken};
+use sales::order::{ORDER_UPDATED, Order, OrderStatus, PresentedToken};
 use sales::payment::account::{MethodView, ProviderAccount};
 use sales::payment::connected::Connected;
 use sales::payment::provider::{Client, Provider};
@@ -67,11 +67,11 @@ pub struct OpenRequest {
 }
 
 impl Rules for OpenRequest {
-    async fn broken(given: Given<'_>, _: &Judgement<'_>) -> Vec<FieldError> {
+    async fn broken(given: Given<'_>, _: &Validation<'_>) -> Vec<FieldError> {
         let asked = given.get::<Flag>("save_method").filter(|flag| flag.0);
         let detail = "Payment methods cannot be remembered yet.";
-        let refused = |_| FieldError::new("/save_method", "not_supported", detail);
-        asked.map(refused).into_iter().collect()
+        let rejected = |_| FieldError::new("/save_method", "not_supported", detail);
+        asked.map(rejected).into_iter().collect()
     }
 }
 
@@ -111,13 +111,13 @@ pub async fn open(
     State(app): State<App>,
     token: OrderToken,
     Path((_, provider)): Path<(Subdomain, Segment)>,
-    Ruled(Body(ask)): Ruled<Body<OpenRequest>>,
+    Ruled(Body(input)): Ruled<Body<OpenRequest>>,
 ) -> Result<NoStore<Created<OpenedPayment>>, Problem> {
     let provider = named(&provider)?;
-    let token = token.shown(&app, ask.order_token.as_ref().map(Exact::as_str)).await?;
+    let token = token.presented(&app, input.order_token.as_ref().map(Exact::as_str)).await?;
     let token = token.as_ref();
     let key = app.secrets.payment_key().await?;
-    retry(|| open_once(&app, &caller, provider, token, &ask, &key)).await
+    retry(|| open_once(&app, &caller, provider, token, &input, &key)).await
 }
 
 /// One attempt: the payment that is open, or else a new one.
@@ -125,13 +125,13 @@ async fn open_once(
     app: &App,
     caller: &Shopper,
     provider: ProviderName,
-    token: Option<&ShownToken>,
-    ask: &OpenRequest,
+    token: Option<&PresentedToken>,
+    input: &OpenRequest,
     key: &SealKey,
 ) -> Result<NoStore<Created<OpenedPayment>>, Problem> {
     let now = app.clock.now();
     let Snapshot { order, account, waiting } =
-        snapshot(app, caller, &ask.order_id, provider, token, now).await?;
+        snapshot(app, caller, &input.order_id, provider, token, now).await?;
     check_payable(&order, now)?;
     let connected = account.connect(key)?;
     let opening = Opening {
@@ -154,7 +154,7 @@ async fn open_once(
             && payment.amount == opening.amount
     });
     if let Some(payment) = open {
-        return Ok(opened(&connected, payment, ask, key));
+        return Ok(opened(&connected, payment, input, key));
     }
     let id = Payment::id_of(&opening, &account, of_provider().count());
     let at_provider = connected.open(app, &id, &opening).await?;
@@ -172,7 +172,7 @@ async fn open_once(
         });
     unchanged(write, &order, waiting.as_ref(), now)
         .emit(payment.event(&PAYMENT_CREATED, now))
-        .answer(opened(&connected, &payment, ask, key), now)
+        .answer(opened(&connected, &payment, input, key), now)
         .await
 }
 
@@ -201,7 +201,7 @@ async fn snapshot(
     caller: &Shopper,
     order: &OrderId,
     provider: ProviderName,
-    token: Option<&ShownToken>,
+    token: Option<&PresentedToken>,
     now: Timestamp,
 ) -> Result<Snapshot, Problem> {
     let store = caller.store();
@@ -240,11 +240,11 @@ fn check_payable(order: &Order, now: Timestamp) -> Result<(), Problem> {
 fn opened(
     connected: &Connected,
     payment: &Payment,
-    ask: &OpenRequest,
+    input: &OpenRequest,
     key: &SealKey,
 ) -> NoStore<Created<OpenedPayment>> {
     let mut client = connected.client(payment, payment.client_secret(key));
-    if let (Some(url), Some(options)) = (&ask.return_url, client.options.as_object_mut()) {
+    if let (Some(url), Some(options)) = (&input.return_url, client.options.as_object_mut()) {
         options.insert("return_url".to_owned(), url.as_str().into());
     }
     let opened = OpenedPayment {

@@ -1,8 +1,13 @@
 //! Reviews of products: read by everybody, written by customers.
 
 use axum::extract::State;
-use catalogue::product::{self, Card, Product, UniqueProductHandle};
+use catalogue::product::{self, Product, ProductSummary, UniqueProductHandle};
 use catalogue::review::{self, Opinion, PublicReview, REVIEW_CREATED, Review, ReviewStatus};
+use core_types::fields::{Handle, Subdomain};
+use core_types::id::{OrderId, OrderItemId, ProductId, ReviewId};
+use core_types::key;
+use core_types::rating::Rating;
+use core_types::resource::Resource;
 use gateway::app::App;
 use gateway::item::Item;
 use gateway::page::Paging;
@@ -10,11 +15,6 @@ use gateway::problem::{Code, Problem};
 use gateway::reply::{Created, Page};
 use gateway::request::{Body, Int, Path, Text, request};
 use gateway::table::{Query, retry};
-use ground::fields::{Handle, Subdomain};
-use ground::id::{OrderId, OrderItemId, ProductId, ReviewId};
-use ground::key;
-use ground::rating::Rating;
-use ground::resource::Resource;
 use identity::customer::Customer;
 use identity::settings::Settings;
 use identity::store::Store;
@@ -69,14 +69,14 @@ pub(crate) async fn list(
     let any = ReviewId::derive(&["any"]);
     let entry = key::approved_reviews_of_product(store, &product_id, created_at, &any);
     let query = Query::partition_of(entry).newest_first();
-    let card_key = key::card(store, &product_id);
-    let (card, found) = tokio::try_join!(
-        app.table.peek::<Card>(&card_key),
+    let card_key = key::summary(store, &product_id);
+    let (summary, found) = tokio::try_join!(
+        app.table.peek::<ProductSummary>(&card_key),
         paging.read(&app, &query, |_: &Review| true),
     )?;
     // A card says what its product does of being for sale, and of what reviews add up to.
-    let card = card.filter(Card::is_visible).ok_or(Code::NotFound)?;
-    let paging = paging.with(ReviewSummary { rating: card.rating() });
+    let summary = summary.filter(ProductSummary::is_visible).ok_or(Code::NotFound)?;
+    let paging = paging.with(ReviewSummary { rating: summary.rating() });
     paging.finish(&app, found, |review| PublicReview::from(&review)).await
 }
 
@@ -128,14 +128,14 @@ pub(crate) async fn write(
     caller: caller::Customer,
     State(app): State<App>,
     Path((_, handle)): Path<(Subdomain, Handle)>,
-    Body(ask): Body<WriteRequest>,
+    Body(input): Body<WriteRequest>,
 ) -> Result<Created<OwnReview>, Problem> {
     let (product, settings) = named_with_settings(&app, &caller.store, &handle).await?;
-    let is_bought = match &ask.order_item_id {
+    let is_bought = match &input.order_item_id {
         Some(line) => bought(&app, &caller.account, &product.id, line).await?,
         None => false,
     };
-    match &ask.order_item_id {
+    match &input.order_item_id {
         _ if is_bought => {}
         _ if settings.reviews.purchase_required => return Err(Code::PurchaseRequired.into()),
         Some(_) => {
@@ -145,10 +145,10 @@ pub(crate) async fn write(
         None => {}
     }
     let opinion = Opinion {
-        order_item_id: ask.order_item_id,
-        rating: u8::try_from(ask.rating.0).map_err(Problem::internal)?,
-        title: ask.title.into(),
-        body: ask.body.into(),
+        order_item_id: input.order_item_id,
+        rating: u8::try_from(input.rating.0).map_err(Problem::internal)?,
+        title: input.title.into(),
+        body: input.body.into(),
     };
     let now = app.clock.now();
     let review =

@@ -1,19 +1,19 @@
 //! What sending a cart would cost.
 
 use axum::extract::State;
+use core_types::fields::{Country, Phone};
+use core_types::id::{LocationId, ShippingRateId};
+use core_types::money::Money;
 use gateway::app::App;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::{Json, NoStore};
-use gateway::request::{AtMost, Body, Given, Judgement, Raw, Ruled, Rules, Text, request};
-use ground::fields::{Country, Phone};
-use ground::id::{LocationId, ShippingRateId};
-use ground::money::Money;
+use gateway::request::{AtMost, Body, Given, Raw, Ruled, Rules, Text, Validation, request};
 use identity::address;
 use platform::caller::Shopper;
 use sales::discount::{DiscountCode, MAX_CODES};
 use sales::order::cart::{LineInput, merge};
 use sales::shipping::{self, ShippingRate, ShippingRateKind};
-use sales::tax::Place;
+use sales::tax::TaxLocation;
 use sales::workflows::place_order::{self, Cart};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -49,12 +49,12 @@ pub struct DestinationRequest {
     phone: Option<Phone>,
 }
 
-impl From<DestinationRequest> for Place {
-    fn from(ask: DestinationRequest) -> Self {
-        let (region, code) = (ask.region.map(String::from), ask.postal_code.map(String::from));
+impl From<DestinationRequest> for TaxLocation {
+    fn from(input: DestinationRequest) -> Self {
+        let (region, code) = (input.region.map(String::from), input.postal_code.map(String::from));
         let named =
-            |region: String| address::region_of(ask.country.as_str(), &region).unwrap_or(region);
-        Self { region: region.map(named), country: ask.country, postal_code: code }
+            |region: String| address::region_of(input.country.as_str(), &region).unwrap_or(region);
+        Self { region: region.map(named), country: input.country, postal_code: code }
     }
 }
 
@@ -72,7 +72,7 @@ pub struct RatesRequest {
 }
 
 impl Rules for RatesRequest {
-    async fn broken(given: Given<'_>, _: &Judgement<'_>) -> Vec<FieldError> {
+    async fn broken(given: Given<'_>, _: &Validation<'_>) -> Vec<FieldError> {
         let mut faults = sales::order::cart::broken(given);
         if given.is::<Self>() {
             faults.clear();
@@ -142,13 +142,13 @@ pub async fn offer(
     caller: Shopper,
     State(app): State<App>,
     Raw(inbound): Raw,
-    Ruled(Body(ask)): Ruled<Body<RatesRequest>>,
+    Ruled(Body(input)): Ruled<Body<RatesRequest>>,
 ) -> Result<NoStore<Json<OfferedRates>>, Problem> {
     let mut faults = Vec::new();
-    let place = Place::from(ask.shipping_address);
+    let place = TaxLocation::from(input.shipping_address);
     let cart = Cart {
-        lines: merge(ask.items.0, &mut faults),
-        discount_codes: ask.discount_codes.map(|codes| codes.0).unwrap_or_default(),
+        lines: merge(input.items.0, &mut faults),
+        discount_codes: input.discount_codes.map(|codes| codes.0).unwrap_or_default(),
         shopper: checkout::shopper(&caller, None),
         shopper_network: Some(inbound.client_prefix()),
         faults,

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
+use core_types::id::StoreId;
+use core_types::key;
 use deserr::Deserr;
 use gateway::app::App;
 use gateway::caller::{Access, Caller, Identity};
 use gateway::problem::{Code, Problem};
 use gateway::request::{
-    Argument, Described, FieldErrors, Inbound, Judgement, Raw, Reads, Text, request,
+    Argument, Described, FieldErrors, Inbound, Raw, Reads, Text, Validation, request,
 };
-use ground::id::StoreId;
-use ground::key;
 use http::request::Parts;
 use identity::store::{Store, StoreStatus};
 use identity::storefront::{open_store, visitor};
@@ -43,7 +43,7 @@ impl Caller for StoreByName {
         let store = match NAMES.map(named) {
             [Some(id), _] => by_id(app, &id).await?,
             [None, Some(subdomain)] => open_store(app, &subdomain).await?.store.clone(),
-            // A body that is no JSON is refused as such.
+            // A body that is no JSON is rejected as such.
             [None, None] => return Err(inbound.json().err().unwrap_or(Code::StoreRequired.into())),
         };
         let identity = visitor(&store.id, inbound);
@@ -84,7 +84,7 @@ impl<T: Deserr<FieldErrors> + Described + Send + 'static> Argument for StoreBody
 
     gateway::describes! { |operation| { operation.takes_body_with::<T, StoreNames>(); } }
 
-    async fn judge(case: &mut Judgement<'_>) -> Result<(), Problem> {
+    async fn validate(case: &mut Validation<'_>) -> Result<(), Problem> {
         let mut fields = case.body()?;
         if let Value::Object(object) = &mut fields {
             object.retain(|name, _| !NAMES.contains(&name.as_str()));

@@ -3,13 +3,13 @@
 
 use axum::extract::{FromRequestParts, State};
 use catalogue::blob::pinned::BlobRef;
+use core_types::fields::Subdomain;
 use gateway::answer::PRIVATE;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
 use gateway::reply::{File, Json, Reply};
-use gateway::request::{Argument, Judgement, Raw};
-use ground::fields::Subdomain;
+use gateway::request::{Argument, Raw, Validation};
 use http::request::Parts;
 use http::{HeaderName, header};
 use schemars::JsonSchema;
@@ -170,7 +170,7 @@ fn files_below(app: &App, shop: &Subdomain) -> String {
 pub(crate) struct FileDigest(Digest);
 
 impl Argument for FileDigest {
-    async fn judge(case: &mut Judgement<'_>) -> Result<(), Problem> {
+    async fn validate(case: &mut Validation<'_>) -> Result<(), Problem> {
         let named = case.inbound.param("sha256").and_then(|text| text.parse().ok());
         case.keep(Some(Self(named.ok_or(Code::NotFound)?)));
         Ok(())

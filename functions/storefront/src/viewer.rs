@@ -8,7 +8,7 @@ use gateway::answer::Keeping;
 use gateway::app::App;
 use gateway::caller::{Access, Caller, Identity};
 use gateway::problem::Problem;
-use gateway::request::{Argument, Exact, Inbound, Judgement, Query, Reads, request};
+use gateway::request::{Argument, Exact, Inbound, Query, Reads, Validation, request};
 use http::request::Parts;
 use identity::store::Store;
 use identity::storefront::{FRESH, OpenStore, StorefrontView, any_store, open_store, visitor};
@@ -68,9 +68,9 @@ impl Viewer {
                 match invitation(app, &open.store, &token).await {
                     Ok(session) => (open, Some(Arc::new(session))),
                     // A storefront that is not open is none to whoever was not invited.
-                    Err(refusal) => {
+                    Err(rejection) => {
                         open_store(app, asked).await?;
-                        return Err(refusal);
+                        return Err(rejection);
                     }
                 }
             }
@@ -95,7 +95,7 @@ impl Caller for Viewer {
     gateway::describes! { |operation| {
         let location = gateway::describe::ParameterLocation::Header;
         operation.takes::<String>(location, "X-Service-Preview-Token", false);
-        operation.refuses(&[
+        operation.rejects(&[
             gateway::problem::Code::InvalidOrExpiredToken,
             gateway::problem::Code::PreviewExpired,
         ]);
@@ -120,20 +120,20 @@ pub(crate) struct PreviewQuery {
     preview_token: Option<Exact<512>>,
 }
 
-/// What invites a viewer, where a browser's address says it: judged with the caller, and named here for
+/// What invites a viewer, where a browser's address says it: validated with the caller, and named here for
 /// who reads the document.
 pub(crate) struct Invitation;
 
 impl Argument for Invitation {
     const READS: Reads = Reads::QUERY;
 
-    async fn judge(case: &mut Judgement<'_>) -> Result<(), Problem> {
-        Query::<PreviewQuery>::judge(case).await
+    async fn validate(case: &mut Validation<'_>) -> Result<(), Problem> {
+        Query::<PreviewQuery>::validate(case).await
     }
 
     gateway::describes! { |operation| {
         operation.takes_query::<PreviewQuery>();
-        operation.refuses(&[gateway::problem::Code::ValidationFailed]);
+        operation.rejects(&[gateway::problem::Code::ValidationFailed]);
     } }
 }
 

@@ -3,15 +3,15 @@
 use axum::extract::{FromRequestParts, State};
 use catalogue::product::{Product, Variant};
 use catalogue::wishlist::{self, Wish, WishView};
+use core_types::id::{ProductId, VariantId};
+use core_types::key;
 use gateway::app::App;
 use gateway::item::{Item, Key};
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
 use gateway::reply::{Created, Either, Json, NoContent, Page};
-use gateway::request::{Argument, Body, Inbound, Judgement, Raw, Reads, Text, request};
+use gateway::request::{Argument, Body, Inbound, Raw, Reads, Text, Validation, request};
 use gateway::table::{Query, retry};
-use ground::id::{ProductId, VariantId};
-use ground::key;
 use http::request::Parts;
 use platform::caller;
 use serde_json::Value;
@@ -33,7 +33,7 @@ pub(crate) async fn list(
     let query = Query::partition(account.key().pk).begins_with(key::WISHES).newest_first();
     let found = paging.read(&app, &query, |_: &Wish| true).await?;
     let keys: Vec<Key> = found.items.iter().map(product_key).collect();
-    let mut batch = app.table.glance(&keys.iter().collect::<Vec<_>>()).await?;
+    let mut batch = app.table.get_many_eventually(&keys.iter().collect::<Vec<_>>()).await?;
     let mut products: Vec<Product> = Vec::new();
     for key in &keys {
         products.extend(batch.take::<Product>(key)?);
@@ -66,15 +66,16 @@ pub(crate) struct AddRequest {
 pub(crate) async fn add(
     caller: caller::Customer,
     State(app): State<App>,
-    Body(ask): Body<AddRequest>,
+    Body(input): Body<AddRequest>,
 ) -> Result<Either<Json<WishView>, Created<WishView>>, Problem> {
     let account = &caller.account;
     let store = &account.store_id;
-    let product_key = key::product(store, &ask.product_id);
-    let variant_key = ask.variant_id.as_ref().map(|id| key::variant(store, &ask.product_id, id));
+    let product_key = key::product(store, &input.product_id);
+    let variant_key =
+        input.variant_id.as_ref().map(|id| key::variant(store, &input.product_id, id));
     retry(|| async {
         let now = app.clock.now();
-        let wish = Wish::make(account, ask.product_id.clone(), ask.variant_id.clone(), now);
+        let wish = Wish::make(account, input.product_id.clone(), input.variant_id.clone(), now);
         let wish_key = wish.key();
         let keys: Vec<&Key> =
             [&product_key, &wish_key].into_iter().chain(variant_key.as_ref()).collect();
@@ -120,7 +121,7 @@ struct WishedFields {
 impl Argument for Wished {
     const READS: Reads = Reads::BODY.and(Reads::QUERY);
 
-    async fn judge(case: &mut Judgement<'_>) -> Result<(), Problem> {
+    async fn validate(case: &mut Validation<'_>) -> Result<(), Problem> {
         case.keep(Some(Self(named(case.inbound)?)));
         let body = (case.inbound.method != http::Method::GET).then(|| case.body()).transpose()?;
         for fields in [Some(case.query()), body].into_iter().flatten() {
@@ -141,7 +142,7 @@ impl Argument for Wished {
             operation.takes_in_path::<ProductId>(0);
             operation.takes_query::<OfProduct>();
         }
-        operation.refuses(&[Code::NotFound, Code::ValidationFailed]);
+        operation.rejects(&[Code::NotFound, Code::ValidationFailed]);
     } }
 }
 

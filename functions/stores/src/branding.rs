@@ -1,12 +1,12 @@
 //! How a store presents itself, as requests say it.
 
 use catalogue::media::Media;
+use core_types::id::MediaId;
+use core_types::key;
 use gateway::app::App;
 use gateway::item::Key;
 use gateway::problem::{FieldError, Problem};
 use gateway::request::{Patch, Text, request};
-use ground::id::MediaId;
-use ground::key;
 use identity::store::branding::{Color, SocialLinks, unknown_picture};
 use identity::store::{Branding, Store};
 
@@ -65,7 +65,7 @@ impl BrandingRequest {
 ///
 /// # Errors
 /// `unknown_media` as a fault of each picture that the store does not have.
-pub(crate) async fn judge(app: &App, before: &Store, wanted: &Store) -> Result<(), Problem> {
+pub(crate) async fn validate(app: &App, before: &Store, wanted: &Store) -> Result<(), Problem> {
     if wanted.branding.pictures().eq(before.branding.pictures()) {
         return Ok(());
     }

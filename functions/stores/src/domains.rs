@@ -1,16 +1,16 @@
 //! A store's own domains: asked for, shown to be its, led to, given back.
 
 use axum::extract::State;
+use core_types::id::StoreId;
+use core_types::key;
+use core_types::scope::{ReadStore, WriteStore};
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::{Created, Json, NoContent, Page};
-use gateway::request::{Body, Flag, Given, IfMatch, Judgement, Path, Ruled, Rules, request};
+use gateway::request::{Body, Flag, Given, IfMatch, Path, Ruled, Rules, Validation, request};
 use gateway::table::{Write, retry};
-use ground::id::StoreId;
-use ground::key;
-use ground::scope::{ReadStore, WriteStore};
 use identity::domain::{
     DOMAIN_REMOVED, DOMAIN_VERIFIED, Domain, DomainView, Domains, Host, UniqueHost,
 };
@@ -30,7 +30,7 @@ async fn load(app: &App, id: &StoreId) -> Result<(Store, Domains), Problem> {
     Ok((store, Domains::of(id, batch.take(&domains_key)?)))
 }
 
-fn shown(domain: &Domain, store: &Store) -> Json<DomainView> {
+fn to_response(domain: &Domain, store: &Store) -> Json<DomainView> {
     Json::new(&DomainView::of(domain, store)).version(domain.version)
 }
 
@@ -64,7 +64,7 @@ pub async fn show(
 ) -> Result<Json<DomainView>, Problem> {
     let store = &caller.store;
     let domains = Domains::of(&store.id, app.table.get(&key::domains(&store.id)).await?);
-    Ok(shown(domains.domain(&host)?, store))
+    Ok(to_response(domains.domain(&host)?, store))
 }
 
 /// A domain to ask for.
@@ -79,7 +79,7 @@ pub struct AskRequest {
 }
 
 impl Rules for AskRequest {
-    async fn broken(given: Given<'_>, case: &Judgement<'_>) -> Vec<FieldError> {
+    async fn broken(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
         let Some(host) = given.get::<Host>("host") else { return Vec::new() };
         let is_own = is_platforms(&host, &case.app.config.base_url, &case.app.config.admin_origins);
         let detail = "This domain is the platform's.";
@@ -102,15 +102,15 @@ fn is_platforms(host: &Host, base_url: &str, admins: &[String]) -> bool {
 ///
 /// # Errors
 /// `domain_taken` where the store has it, `domain_limit`; `invalid_host` and `own_host` as faults of `host`.
-pub async fn ask(
+pub async fn create(
     caller: StoreAccess<WriteStore>,
     State(app): State<App>,
-    Ruled(Body(ask)): Ruled<Body<AskRequest>>,
+    Ruled(Body(input)): Ruled<Body<AskRequest>>,
 ) -> Result<Created<DomainView>, Problem> {
     retry(|| async {
         let (store, domains) = load(&app, &caller.store.id).await?;
         let now = app.clock.now();
-        let (domains, domain) = domains.ask(&ask.host, ask.primary.0, now)?;
+        let (domains, domain) = domains.request(&input.host, input.primary.0, now)?;
         let answer = Created::new(&DomainView::of(&domain, &store)).version(domain.version);
         domains.write(app.table.write()).answer(answer, now).await
     })
@@ -133,7 +133,7 @@ pub async fn verify(
     let (store, domains) = load(&app, &caller.store.id).await?;
     let asked = domains.domain(&host)?;
     if asked.verified_at.is_some() {
-        return Ok(shown(asked, &store));
+        return Ok(to_response(asked, &store));
     }
     let missing = || {
         let problem = Code::TxtNotFound.with("txt_name", asked.txt_name());
@@ -150,7 +150,7 @@ pub async fn verify(
         let (store, domains) = load(&app, &caller.store.id).await?;
         let before = domains.domain(&host)?;
         if before.verified_at.is_some() {
-            return Ok(shown(before, &store));
+            return Ok(to_response(before, &store));
         }
         if before.token != asked.token {
             // It was given up and asked for anew meanwhile: another record shows it.
@@ -163,7 +163,7 @@ pub async fn verify(
         let write = domains.with(after.clone()).write(app.table.write());
         let write = UniqueHost::claim(write, &host, &store.id)
             .also(led.as_ref(), |write, led| save(&app, write, led, now));
-        let answer = shown(&after, present);
+        let answer = to_response(&after, present);
         write.emit(after.event(&DOMAIN_VERIFIED, present, now)).answer(answer, now).await
     })
     .await
@@ -189,22 +189,22 @@ pub async fn update(
     State(app): State<App>,
     Path((_, host)): Path<(StoreId, Host)>,
     if_match: IfMatch,
-    Body(ask): Body<UpdateRequest>,
+    Body(input): Body<UpdateRequest>,
 ) -> Result<Json<DomainView>, Problem> {
     retry(|| async {
         let (store, domains) = load(&app, &caller.store.id).await?;
         let before = domains.domain(&host)?;
         if_match.check(before.version)?;
         let is_primary = DomainView::of(before, &store).primary;
-        let wanted = ask.primary.as_ref().map_or(is_primary, |flag| flag.0);
+        let wanted = input.primary.as_ref().map_or(is_primary, |flag| flag.0);
         if wanted == is_primary {
-            return Ok(shown(before, &store));
+            return Ok(to_response(before, &store));
         }
         let now = app.clock.now();
         let after = Domain { wants_primary: wanted, ..before.changed(now) };
         let is_verified = after.verified_at.is_some();
         let led = is_verified.then(|| led_to(&store, wanted.then_some(&host), now));
-        let answer = shown(&after, led.as_ref().unwrap_or(&store));
+        let answer = to_response(&after, led.as_ref().unwrap_or(&store));
         domains
             .with(after)
             .write(app.table.write())

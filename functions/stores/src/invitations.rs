@@ -1,17 +1,17 @@
 //! Asking somebody to be one of a store's people, and being asked.
 
 use axum::extract::State;
+use core_types::fields::Email;
+use core_types::key;
+use core_types::mail::Mail;
+use core_types::scope::Scopes;
 use delivery::mail::allowance::{self, Room};
 use gateway::app::App;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::{Created, Json};
-use gateway::request::{Body, Given, Judgement, Ruled, Rules, Text, request};
+use gateway::request::{Body, Given, Ruled, Rules, Text, Validation, request};
 use gateway::seal;
 use gateway::table::retry;
-use ground::fields::Email;
-use ground::key;
-use ground::mail::Mail;
-use ground::scope::Scopes;
 use identity::member::{
     MAX_MEMBERSHIPS, MEMBER_INVITED, MEMBER_JOINED, MemberView, Memberships, Role, Roster,
     UnverifiedInvitation, WRONG_INVITATIONS,
@@ -36,7 +36,7 @@ pub struct InviteRequest {
 }
 
 impl Rules for InviteRequest {
-    async fn broken(given: Given<'_>, _: &Judgement<'_>) -> Vec<FieldError> {
+    async fn broken(given: Given<'_>, _: &Validation<'_>) -> Vec<FieldError> {
         let Some(role) = given.get::<Role>("role") else { return Vec::new() };
         // Scopes that are no scopes are told of in their own words.
         let scopes = given.has("scopes").then(|| given.get::<Scopes>("scopes"));
@@ -60,17 +60,17 @@ impl Rules for InviteRequest {
 pub async fn invite(
     caller: Admin,
     State(app): State<App>,
-    Ruled(Body(ask)): Ruled<Body<InviteRequest>>,
+    Ruled(Body(input)): Ruled<Body<InviteRequest>>,
 ) -> Result<Created<MemberView>, Problem> {
-    caller.grant.role.gives(ask.role)?;
+    caller.grant.role.gives(input.role)?;
     // Whoever has an address of their own to answer for may write to somebody else's.
     if !caller.account.email_verified {
         return Err(Code::EmailUnverified.into());
     }
     let grant =
-        granted(ask.role, ask.scopes.clone()).map_err(|fault| Problem::invalid(vec![fault]))?;
+        granted(input.role, input.scopes.clone()).map_err(|fault| Problem::invalid(vec![fault]))?;
     let key = app.secrets.mail_key().await?;
-    let (caller, email, grant, key) = (&caller, &ask.email, &grant, &key);
+    let (caller, email, grant, key) = (&caller, &input.email, &grant, &key);
     retry(|| async {
         let (store, roster) = load(&app, &caller.store.id, &caller.account).await?;
         // They may have become less while this one waited for others.
@@ -121,11 +121,11 @@ pub struct AcceptRequest {
 pub async fn accept(
     caller: Merchant,
     State(app): State<App>,
-    Body(ask): Body<AcceptRequest>,
+    Body(input): Body<AcceptRequest>,
 ) -> Result<Json<MemberView>, Problem> {
     let digest = seal::digest(caller.account.id.as_str());
-    WRONG_INVITATIONS.demand(&app, &digest).await?;
-    let outcome = match UnverifiedInvitation::parse(ask.token.as_str()) {
+    WRONG_INVITATIONS.ensure(&app, &digest).await?;
+    let outcome = match UnverifiedInvitation::parse(input.token.as_str()) {
         None => Err(Code::InvalidOrExpiredToken.into()),
         Some(unverified) => retry(|| join(&app, &caller.account, &unverified)).await,
     };
@@ -140,17 +140,17 @@ async fn join(
     account: &Account,
     unverified: &UnverifiedInvitation,
 ) -> Result<Json<MemberView>, Problem> {
-    let refused = || Problem::from(Code::InvalidOrExpiredToken);
+    let rejected = || Problem::from(Code::InvalidOrExpiredToken);
     let (store_key, roster_key) =
         (key::store(&unverified.store_id), key::members(&unverified.store_id));
     let account_key = key::merchant(&account.id);
     let mut batch = app.table.get_many(&[&account_key, &store_key, &roster_key]).await?;
     let account: Account = batch.take(&account_key)?.ok_or(Code::Unauthenticated)?;
     let store: Option<Store> = batch.take(&store_key)?;
-    let store = store.filter(|store| store.status != StoreStatus::Deleted).ok_or_else(refused)?;
-    let roster: Roster = batch.take(&roster_key)?.ok_or_else(refused)?;
+    let store = store.filter(|store| store.status != StoreStatus::Deleted).ok_or_else(rejected)?;
+    let roster: Roster = batch.take(&roster_key)?.ok_or_else(rejected)?;
     let now = app.clock.now();
-    let invitation = roster.invitation(&unverified.digest, now).ok_or_else(refused)?;
+    let invitation = roster.invitation(&unverified.digest, now).ok_or_else(rejected)?;
     let (roster, joined) = roster.accept(invitation, &account, now)?;
     let memberships = with_room(app, &account).await?.with(&store.id, Some(&joined.grant));
     let view = MemberView::of(&joined, &store.id, Some(&account), now);

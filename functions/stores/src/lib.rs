@@ -15,13 +15,13 @@ mod shipping_zones;
 mod stores;
 mod tax_rates;
 
+use core_types::id::StoreId;
 use gateway::app::App;
 use gateway::budget::Cost;
 use gateway::item::Item;
 use gateway::problem::Code;
 use gateway::routes::Routes;
 use gateway::table::Write;
-use ground::id::StoreId;
 use identity::store;
 
 /// The routes of this family.
@@ -43,7 +43,7 @@ pub fn routes() -> Routes {
         .delete("/v1/stores/{id}/members/{member_id}", Cost::WRITE, members::remove)
         .post("/v1/stores/invitations/accept", Cost::CODE, invitations::accept)
         .get("/v1/stores/{id}/domains", Cost::List, domains::list)
-        .post("/v1/stores/{id}/domains", Cost::WRITE, domains::ask)
+        .post("/v1/stores/{id}/domains", Cost::WRITE, domains::create)
         .get("/v1/stores/{id}/domains/{host}", Cost::READ, domains::show)
         .patch("/v1/stores/{id}/domains/{host}", Cost::WRITE, domains::update)
         .delete("/v1/stores/{id}/domains/{host}", Cost::WRITE, domains::remove)

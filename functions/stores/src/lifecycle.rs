@@ -1,16 +1,16 @@
 //! A store's life: open, paused, shut, brought back, given up.
 
 use axum::extract::State;
+use core_types::event::Topic;
+use core_types::id::{OrderId, StoreId};
+use core_types::key;
+use core_types::resource;
 use gateway::app::App;
 use gateway::clock::{MINUTE, Timestamp};
 use gateway::problem::{Code, Problem};
 use gateway::reply::{Accepted, Json};
 use gateway::request::{Body, IfMatch, Query, Text, request};
 use gateway::table;
-use ground::event::Topic;
-use ground::id::{OrderId, StoreId};
-use ground::key;
-use ground::resource;
 use identity::domain::Domains;
 use identity::merchant::Merchant as Account;
 use identity::settings::LONGEST_PAYMENT_WINDOW;
@@ -18,12 +18,12 @@ use identity::store::{
     self, GRACE, STORE_ACTIVATED, STORE_CLOSED, STORE_DELETED, STORE_PAUSED, STORE_REOPENED, Store,
     StoreAction, StoreStatus, StoreView,
 };
-use platform::caller::{Admin, LeavingOwner};
+use platform::caller::{Admin, ClosingOwner};
 use sales::order::{Order, OrderStatus};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::stores::{give_up, shown};
+use crate::stores::{give_up, to_response};
 
 /// Why a store changes its state.
 #[request]
@@ -43,9 +43,9 @@ pub async fn activate(
     caller: Admin,
     State(app): State<App>,
     if_match: IfMatch,
-    Body(ask): Body<ActRequest>,
+    Body(input): Body<ActRequest>,
 ) -> Result<Json<StoreView>, Problem> {
-    act(&caller, &app, if_match, ask, StoreAction::Activate, &STORE_ACTIVATED).await
+    act(&caller, &app, if_match, input, StoreAction::Activate, &STORE_ACTIVATED).await
 }
 
 /// `POST /v1/stores/{id}/pause` (`pauseStore`): Pause a store.
@@ -58,9 +58,9 @@ pub async fn pause(
     caller: Admin,
     State(app): State<App>,
     if_match: IfMatch,
-    Body(ask): Body<ActRequest>,
+    Body(input): Body<ActRequest>,
 ) -> Result<Json<StoreView>, Problem> {
-    act(&caller, &app, if_match, ask, StoreAction::Pause, &STORE_PAUSED).await
+    act(&caller, &app, if_match, input, StoreAction::Pause, &STORE_PAUSED).await
 }
 
 /// `POST /v1/stores/{id}/close` (`closeStore`): Close a store.
@@ -73,9 +73,9 @@ pub async fn close(
     caller: Admin,
     State(app): State<App>,
     if_match: IfMatch,
-    Body(ask): Body<ActRequest>,
+    Body(input): Body<ActRequest>,
 ) -> Result<Json<StoreView>, Problem> {
-    act(&caller, &app, if_match, ask, StoreAction::Close, &STORE_CLOSED).await
+    act(&caller, &app, if_match, input, StoreAction::Close, &STORE_CLOSED).await
 }
 
 /// `POST /v1/stores/{id}/reopen` (`reopenStore`): Reopen a closed store.
@@ -88,26 +88,26 @@ pub async fn reopen(
     caller: Admin,
     State(app): State<App>,
     if_match: IfMatch,
-    Body(ask): Body<ActRequest>,
+    Body(input): Body<ActRequest>,
 ) -> Result<Json<StoreView>, Problem> {
-    act(&caller, &app, if_match, ask, StoreAction::Reopen, &STORE_REOPENED).await
+    act(&caller, &app, if_match, input, StoreAction::Reopen, &STORE_REOPENED).await
 }
 
 async fn act(
     caller: &Admin,
     app: &App,
     if_match: IfMatch,
-    ask: ActRequest,
+    input: ActRequest,
     action: StoreAction,
     topic: &Topic<StoreView>,
 ) -> Result<Json<StoreView>, Problem> {
     if_match.check(caller.store.version)?;
     let now = app.clock.now();
-    let store = caller.store.act(action, ask.reason.map(String::from), now)?;
+    let store = caller.store.act(action, input.reason.map(String::from), now)?;
     let base_url = &app.config.base_url;
     store::replace(app.table.write(), &store)
         .emit(store.event(topic, base_url, now))
-        .answer(shown(&StoreView::of(&store, base_url)), now)
+        .answer(to_response(&StoreView::of(&store, base_url)), now)
         .await
 }
 
@@ -142,7 +142,7 @@ pub struct DeletedStore {
 /// `open_orders`, `precondition_failed`, `version_conflict`; `required` and
 /// `confirmation_mismatch` as faults of `confirm`.
 pub async fn delete(
-    LeavingOwner(caller): LeavingOwner,
+    ClosingOwner(caller): ClosingOwner,
     State(app): State<App>,
     if_match: IfMatch,
     Query(query): Query<DeleteRequest>,
@@ -159,7 +159,7 @@ pub async fn delete(
     if_match.check(before.version)?;
     let now = app.clock.now();
     let store = before.act(StoreAction::Delete, None, now)?;
-    refuse_open_orders(&app, before).await?;
+    reject_open_orders(&app, before).await?;
     let account = whose(&app, caller.account, &store).await?;
     let domains = Domains::of(&store.id, app.table.get(&key::domains(&store.id)).await?);
     let store = Store { primary_domain: None, ..store };
@@ -195,7 +195,7 @@ const READS: u32 = 20;
 ///
 /// From indexes: an order placed in this very moment may slip through, and the 30 days of grace
 /// are there for it.
-async fn refuse_open_orders(app: &App, store: &Store) -> Result<(), Problem> {
+async fn reject_open_orders(app: &App, store: &Store) -> Result<(), Problem> {
     let nobody = OrderId::derive(&[]);
     let owed =
         table::Query::partition_of(key::open_orders_of_store(&store.id, store.created_at, &nobody))

@@ -1,6 +1,11 @@
 //! The people of a store: the list, what each may do, and their leave.
 
 use axum::extract::State;
+use core_types::event::Topic;
+use core_types::id::{MemberId, MerchantId, StoreId};
+use core_types::key;
+use core_types::resource;
+use core_types::scope::Scopes;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::Key;
@@ -9,11 +14,6 @@ use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::{Json, NoContent, Page};
 use gateway::request::{Body, IfMatch, Path, request};
 use gateway::table::{Write, retry};
-use ground::event::Topic;
-use ground::id::{MemberId, MerchantId, StoreId};
-use ground::key;
-use ground::resource;
-use ground::scope::Scopes;
 use identity::member::{
     Changed, Grant, MEMBER_REMOVED, MEMBER_UPDATED, Member, MemberView, Role, Roster,
 };
@@ -73,7 +73,7 @@ pub async fn list(
     // Names and addresses are the accounts' own, as they are by now.
     let keys: Vec<Key> =
         found.items.iter().filter_map(Member::merchant_id).map(key::merchant).collect();
-    let mut batch = app.table.glance(&keys.iter().collect::<Vec<_>>()).await?;
+    let mut batch = app.table.get_many_eventually(&keys.iter().collect::<Vec<_>>()).await?;
     let mut accounts: Vec<Account> = Vec::new();
     for key in &keys {
         accounts.extend(batch.take::<Account>(key)?);
@@ -139,14 +139,14 @@ pub async fn update(
     State(app): State<App>,
     Path((_, id)): Path<(StoreId, MemberId)>,
     if_match: IfMatch,
-    Body(ask): Body<UpdateRequest>,
+    Body(input): Body<UpdateRequest>,
 ) -> Result<Json<MemberView>, Problem> {
-    let (caller, id, if_match, ask) = (&caller, &id, &if_match, &ask);
+    let (caller, id, if_match, input) = (&caller, &id, &if_match, &input);
     retry(|| async {
         let (store, roster) = load(&app, &caller.store.id, &caller.account).await?;
         let before = roster.member(id)?;
         if_match.check(before.version)?;
-        let grant = ask.apply(&before.grant)?;
+        let grant = input.apply(&before.grant)?;
         for role in [before.grant.role, grant.role] {
             caller.grant.role.gives(role)?;
         }
@@ -283,7 +283,7 @@ mod tests {
     fn staff_have_scopes_and_nobody_else_does() {
         let staff = grant(Role::Staff, "read_orders");
         let admin = grant(Role::Admin, "");
-        for (before, ask, after) in [
+        for (before, input, after) in [
             (&staff, asked(None, None), Some(staff.clone())),
             (&staff, asked(None, Some("write_orders")), Some(grant(Role::Staff, "write_orders"))),
             (&staff, asked(Some(Role::Admin), None), Some(admin.clone())),
@@ -292,7 +292,7 @@ mod tests {
             (&admin, asked(None, Some("read_orders")), None),
             (&admin, asked(Some(Role::ReadOnly), Some("")), Some(grant(Role::ReadOnly, ""))),
         ] {
-            assert_eq!(ask.apply(before).ok(), after, "{before:?} {ask:?}");
+            assert_eq!(input.apply(before).ok(), after, "{before:?} {input:?}");
         }
     }
 }

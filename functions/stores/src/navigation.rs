@@ -4,16 +4,16 @@ use axum::extract::State;
 use catalogue::navigation::{
     Items, Menu, MenuView, NAVIGATION_DELETED, NAVIGATION_UPDATED, unknown_targets,
 };
+use core_types::fields::Handle;
+use core_types::id::StoreId;
+use core_types::key;
+use core_types::resource::{Resource, load};
+use core_types::scope::{ReadContent, WriteContent};
 use gateway::app::App;
 use gateway::problem::{Code, Problem};
 use gateway::reply::{Json, NoContent};
 use gateway::request::{Body, IfMatch, Path, request};
 use gateway::table::retry;
-use ground::fields::Handle;
-use ground::id::StoreId;
-use ground::key;
-use ground::resource::{Resource, load};
-use ground::scope::{ReadContent, WriteContent};
 use identity::store;
 use platform::caller::StoreAccess;
 
@@ -31,7 +31,7 @@ pub async fn show(
     Path((_, handle)): Path<(StoreId, Handle)>,
 ) -> Result<Json<MenuView>, Problem> {
     let key = key::navigation(&caller.store.id, handle.as_str());
-    load::<Menu>(&app, &key).await.map(|menu| menu.shown())
+    load::<Menu>(&app, &key).await.map(|menu| menu.to_response())
 }
 
 /// A whole menu.
@@ -55,11 +55,11 @@ pub async fn put(
     State(app): State<App>,
     Path((_, handle)): Path<(StoreId, Handle)>,
     if_match: IfMatch,
-    Body(ask): Body<PutRequest>,
+    Body(input): Body<PutRequest>,
 ) -> Result<Json<MenuView>, Problem> {
     let store = &caller.store.id;
     let now = app.clock.now();
-    let unknown = unknown_targets(&app, store, &ask.items).await?;
+    let unknown = unknown_targets(&app, store, &input.items).await?;
     if !unknown.is_empty() {
         return Err(Problem::invalid(unknown));
     }
@@ -67,13 +67,13 @@ pub async fn put(
         let present = app.table.get(&key::navigation(store, handle.as_str())).await?;
         let present = present.unwrap_or_else(|| Menu::blank(store, handle.clone(), now));
         if_match.check(present.version)?;
-        let menu = present.with(ask.items.clone(), now);
+        let menu = present.with(input.items.clone(), now);
         let write = if menu.version == 1 {
             written(store::menu_made(app.table.write(), store, &menu.handle), &menu)
         } else {
             save(&app, store, &menu)
         };
-        write.emit(menu.event(&NAVIGATION_UPDATED, now)).answer(menu.shown(), now).await
+        write.emit(menu.event(&NAVIGATION_UPDATED, now)).answer(menu.to_response(), now).await
     })
     .await
 }

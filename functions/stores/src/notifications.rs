@@ -1,17 +1,17 @@
 //! The words of mails to shoppers, in a store's own words and by language.
 
 use axum::extract::State;
+use core_types::event::{Event, Topic};
+use core_types::fields::Locale;
+use core_types::id::StoreId;
+use core_types::key;
+use core_types::scope::{ReadContent, WriteContent};
 use gateway::app::App;
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
 use gateway::reply::{Json, Page};
 use gateway::request::{Body, IfMatch, Path, Text, request};
 use gateway::table::{Query, Write, retry};
-use ground::event::{Event, Topic};
-use ground::fields::Locale;
-use ground::id::StoreId;
-use ground::key;
-use ground::scope::{ReadContent, WriteContent};
 use platform::caller::StoreAccess;
 use sales::notifications::{
     MAX_LANGUAGES, NOTIFICATION_TEXT_DELETED, NOTIFICATION_TEXT_UPDATED, NotificationKind,
@@ -50,7 +50,7 @@ async fn texts(
     Ok(app.table.get(&key).await?.unwrap_or_else(|| NotificationTexts::none(store, kind)))
 }
 
-fn shown(text: &NotificationText, kind: NotificationKind) -> Json<NotificationTextView> {
+fn to_response(text: &NotificationText, kind: NotificationKind) -> Json<NotificationTextView> {
     Json::new(&NotificationTextView::of(text, kind)).version(text.version)
 }
 
@@ -66,7 +66,7 @@ pub(crate) async fn show(
     Path((_, kind, locale)): Path<(StoreId, NotificationKind, Locale)>,
 ) -> Result<Json<NotificationTextView>, Problem> {
     let texts = texts(&app, &caller.store.id, kind).await?;
-    texts.get(&locale).map(|text| shown(text, kind)).ok_or_else(|| Code::NotFound.into())
+    texts.get(&locale).map(|text| to_response(text, kind)).ok_or_else(|| Code::NotFound.into())
 }
 
 /// The words of a mail.
@@ -80,8 +80,8 @@ pub(crate) struct TextRequest {
 }
 
 impl From<TextRequest> for Wording {
-    fn from(ask: TextRequest) -> Self {
-        Self { subject: ask.subject.into(), body: ask.body.into() }
+    fn from(input: TextRequest) -> Self {
+        Self { subject: input.subject.into(), body: input.body.into() }
     }
 }
 
@@ -110,10 +110,10 @@ pub(crate) async fn put(
     State(app): State<App>,
     Path((_, kind, locale)): Path<(StoreId, NotificationKind, Locale)>,
     if_match: IfMatch,
-    Body(ask): Body<TextRequest>,
+    Body(input): Body<TextRequest>,
 ) -> Result<Json<NotificationTextView>, Problem> {
-    let wording = Wording::from(ask);
-    wording.judge(kind)?;
+    let wording = Wording::from(input);
+    wording.validate(kind)?;
     retry(|| async {
         let now = app.clock.now();
         let before = texts(&app, &caller.store.id, kind).await?;
@@ -123,7 +123,9 @@ pub(crate) async fn put(
             return Err(Code::LanguageLimit.with("limit", MAX_LANGUAGES));
         }
         let Some(text) = after.get(&locale) else { return Err(Code::NotFound.into()) };
-        save(&app, &after, &NOTIFICATION_TEXT_UPDATED, text).answer(shown(text, kind), now).await
+        save(&app, &after, &NOTIFICATION_TEXT_UPDATED, text)
+            .answer(to_response(text, kind), now)
+            .await
     })
     .await
 }
@@ -146,7 +148,9 @@ pub(crate) async fn remove(
         let Some(text) = before.get(&locale) else { return Err(Code::NotFound.into()) };
         if_match.check(text.version)?;
         let after = before.without(&locale);
-        save(&app, &after, &NOTIFICATION_TEXT_DELETED, text).answer(shown(text, kind), now).await
+        save(&app, &after, &NOTIFICATION_TEXT_DELETED, text)
+            .answer(to_response(text, kind), now)
+            .await
     })
     .await
 }
@@ -198,15 +202,15 @@ pub(crate) async fn preview(
     caller: StoreAccess<ReadContent>,
     State(app): State<App>,
     Path((_, kind)): Path<(StoreId, NotificationKind)>,
-    Body(ask): Body<PreviewRequest>,
+    Body(input): Body<PreviewRequest>,
 ) -> Result<Json<Preview>, Problem> {
     let texts = texts(&app, &caller.store.id, kind).await?;
-    let used = texts.wording(ask.locale.as_ref(), &caller.store.locale);
+    let used = texts.wording(input.locale.as_ref(), &caller.store.locale);
     let wording = Wording {
-        subject: ask.subject.map_or(used.subject, String::from),
-        body: ask.body.map_or(used.body, String::from),
+        subject: input.subject.map_or(used.subject, String::from),
+        body: input.body.map_or(used.body, String::from),
     };
-    wording.judge(kind)?;
+    wording.validate(kind)?;
     let view = |one: &sales::notifications::Placeholder| PlaceholderView {
         name: one.name,
         sample: one.sample,

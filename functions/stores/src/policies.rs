@@ -4,16 +4,16 @@ use axum::extract::State;
 use catalogue::policy::{
     POLICY_UPDATED, Policy, PolicyHandle, PolicySummary, PolicyView, SafeHtml, Wording,
 };
+use core_types::event::{Event, EventSubject};
+use core_types::id::StoreId;
+use core_types::key;
+use core_types::resource::load;
+use core_types::scope::{ReadContent, WriteContent};
 use gateway::app::App;
 use gateway::problem::Problem;
 use gateway::reply::Json;
 use gateway::request::{Body, Flag, IfMatch, Path, Text, request};
 use gateway::table::retry;
-use ground::event::{About, Event};
-use ground::id::StoreId;
-use ground::key;
-use ground::resource::load;
-use ground::scope::{ReadContent, WriteContent};
 use platform::caller::StoreAccess;
 
 use crate::save;
@@ -30,10 +30,10 @@ pub async fn show(
     Path((_, handle)): Path<(StoreId, PolicyHandle)>,
 ) -> Result<Json<PolicyView>, Problem> {
     let key = key::policy(&caller.store.id, handle.as_str());
-    load(&app, &key).await.map(|policy| shown(&policy))
+    load(&app, &key).await.map(|policy| to_response(&policy))
 }
 
-fn shown(policy: &Policy) -> Json<PolicyView> {
+fn to_response(policy: &Policy) -> Json<PolicyView> {
     Json::new(&PolicyView::from(policy)).version(policy.version)
 }
 
@@ -60,21 +60,21 @@ pub async fn put(
     State(app): State<App>,
     Path((_, handle)): Path<(StoreId, PolicyHandle)>,
     if_match: IfMatch,
-    Body(ask): Body<PutRequest>,
+    Body(input): Body<PutRequest>,
 ) -> Result<Json<PolicyView>, Problem> {
     let store = &caller.store.id;
     let now = app.clock.now();
     let wording = Wording {
-        title: ask.title.map(String::from),
-        body_html: ask.body_html,
-        published: ask.published.is_none_or(|flag| flag.0),
+        title: input.title.map(String::from),
+        body_html: input.body_html,
+        published: input.published.is_none_or(|flag| flag.0),
     };
     retry(|| async {
         let present = app.table.get(&key::policy(store, handle.as_str())).await?;
         let present = present.unwrap_or_else(|| Policy::blank(store, handle, now));
         if_match.check(present.version)?;
         let policy = present.with(wording.clone(), now);
-        let about = About {
+        let about = EventSubject {
             store: Some(store),
             app: None,
             entity: handle.as_str(),
@@ -82,7 +82,7 @@ pub async fn put(
         };
         save(&app, store, &policy)
             .emit(Event::new(&POLICY_UPDATED, about, &PolicySummary::from(&policy), now))
-            .answer(shown(&policy), now)
+            .answer(to_response(&policy), now)
             .await
     })
     .await

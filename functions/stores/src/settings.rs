@@ -1,15 +1,15 @@
 //! A store's settings.
 
 use axum::extract::State;
+use core_types::fields::{DisplayName, LinkTemplate};
+use core_types::key;
+use core_types::resource::Resource;
 use gateway::app::App;
 use gateway::item::Item;
 use gateway::problem::{FieldError, Problem};
 use gateway::reply::Json;
 use gateway::request::{Body, Flag, IfMatch, Int, Patch, request};
 use gateway::table::retry;
-use ground::fields::{DisplayName, LinkTemplate};
-use ground::key;
-use ground::resource::Resource;
 use identity::domain::Domains;
 use identity::settings::{
     Checkout, LONGEST_MANUAL_PAYMENT_WINDOW, LONGEST_PAYMENT_WINDOW, LONGEST_REDACTION_DAYS,
@@ -24,7 +24,7 @@ use crate::save;
 ///
 /// Settings that were not chosen have their defaults.
 pub async fn show(caller: Admin, State(app): State<App>) -> Result<Json<SettingsView>, Problem> {
-    load(&app, &caller.store).await.map(|settings| settings.shown())
+    load(&app, &caller.store).await.map(|settings| settings.to_response())
 }
 
 async fn load(app: &App, store: &Store) -> Result<Settings, Problem> {
@@ -257,25 +257,25 @@ pub async fn update(
     caller: Admin,
     State(app): State<App>,
     if_match: IfMatch,
-    Body(ask): Body<UpdateRequest>,
+    Body(input): Body<UpdateRequest>,
 ) -> Result<Json<SettingsView>, Problem> {
     let store = &caller.store;
     let now = app.clock.now();
     retry(|| async {
         let (present, domains) = load_with_domains(&app, store).await?;
         if_match.check(present.version)?;
-        if let Patch::Set(notifications) = &ask.notifications {
+        if let Patch::Set(notifications) = &input.notifications {
             let foreign = notifications.foreign(&domains, &app.config.base_url);
             if !foreign.is_empty() {
                 return Err(Problem::invalid(foreign));
             }
         }
-        let Some(settings) = present.revised(ask.clone().apply(&present), now) else {
-            return Ok(present.shown());
+        let Some(settings) = present.revised(input.clone().apply(&present), now) else {
+            return Ok(present.to_response());
         };
         save(&app, &store.id, &settings)
             .emit(settings.event(&STORE_SETTINGS_UPDATED, now))
-            .answer(settings.shown(), now)
+            .answer(settings.to_response(), now)
             .await
     })
     .await
@@ -317,10 +317,11 @@ mod tests {
             ("manual_payment_window_minutes", &[0, 1, 43_200], &[-1, 43_201]),
         ];
         for (field, within, beyond) in cases {
-            let ask = |minutes: i64| read::<UpdateRequest>(json!({"checkout": {field: minutes}}));
-            assert!(within.iter().all(|minutes| ask(*minutes).is_ok()), "{field}");
+            let request =
+                |minutes: i64| read::<UpdateRequest>(json!({"checkout": {field: minutes}}));
+            assert!(within.iter().all(|minutes| request(*minutes).is_ok()), "{field}");
             for minutes in beyond {
-                let problem = ask(*minutes).unwrap_err();
+                let problem = request(*minutes).unwrap_err();
                 let pointers: Vec<_> =
                     problem.errors().iter().map(|e| e.pointer.as_str()).collect();
                 assert_eq!(pointers, [format!("/checkout/{field}")]);

@@ -4,6 +4,11 @@ use std::collections::HashMap;
 
 use axum::extract::State;
 use catalogue::location::Location;
+use core_types::fields::Country;
+use core_types::id::{LocationId, ShippingRateId, ShippingZoneId, StoreId};
+use core_types::key;
+use core_types::money::{MAX_AMOUNT, Money, MoneyInput};
+use core_types::scope::{ReadShipping, WriteShipping};
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::Key;
@@ -11,15 +16,10 @@ use gateway::page::Paging;
 use gateway::problem::{FieldError, Problem};
 use gateway::reply::{Created, Json, NoContent, Page};
 use gateway::request::{AtMost, Body, IfMatch, Int, Patch, Path, Text, request};
-use ground::fields::Country;
-use ground::id::{LocationId, ShippingRateId, ShippingZoneId, StoreId};
-use ground::key;
-use ground::money::{AskedMoney, MAX_AMOUNT, Money};
-use ground::scope::{ReadShipping, WriteShipping};
 use identity::address;
 use identity::store::Store;
 use platform::caller::StoreAccess;
-use sales::book::{self, Book, Entry};
+use sales::document::{self, Document, Entry};
 use sales::shipping::{
     MAX_PLACES, MAX_RATES, Places, SHIPPING_ZONE_CREATED, SHIPPING_ZONE_DELETED,
     SHIPPING_ZONE_UPDATED, ShippingRate, ShippingRateKind, ShippingZone, ShippingZoneView,
@@ -41,8 +41,8 @@ pub async fn list(
     State(app): State<App>,
     paging: Paging,
 ) -> Result<Page<ShippingZoneView>, Problem> {
-    let book = Book::load(&app, key::shipping_zones(&caller.store.id)).await?;
-    let views = book.entries.iter().map(ShippingZoneView::from).collect();
+    let document = Document::load(&app, key::shipping_zones(&caller.store.id)).await?;
+    let views = document.entries.iter().map(ShippingZoneView::from).collect();
     paging.whole(&app, views, |view: &ShippingZoneView| view.id.to_string()).await
 }
 
@@ -57,8 +57,9 @@ pub async fn show(
     State(app): State<App>,
     Path((_, id)): Path<(StoreId, ShippingZoneId)>,
 ) -> Result<Json<ShippingZoneView>, Problem> {
-    let book = Book::<ShippingZone>::load(&app, key::shipping_zones(&caller.store.id)).await?;
-    book.entry(id.as_str()).map(Entry::shown)
+    let document =
+        Document::<ShippingZone>::load(&app, key::shipping_zones(&caller.store.id)).await?;
+    document.entry(id.as_str()).map(Entry::to_response)
 }
 
 /// A rate of a zone.
@@ -72,13 +73,13 @@ pub struct RateRequest {
     /// What it asks of a parcel.
     kind: ShippingRateKind,
     /// What it costs.
-    price: AskedMoney,
+    price: MoneyInput,
     /// The least, of `by_weight` in grams, of `by_subtotal` in minor units.
     min: Option<Int<0, MAX_AMOUNT>>,
     /// The most, of `by_weight` in grams, of `by_subtotal` in minor units.
     max: Option<Int<0, MAX_AMOUNT>>,
     /// From which sum of the goods it costs nothing.
-    free_over: Option<AskedMoney>,
+    free_over: Option<MoneyInput>,
     /// Days until it arrives, at least.
     min_days: Option<Int<0, MAX_DAYS>>,
     /// Days until it arrives, at most.
@@ -113,30 +114,30 @@ pub struct CreateRequest {
 pub async fn create(
     caller: StoreAccess<WriteShipping>,
     State(app): State<App>,
-    Body(ask): Body<CreateRequest>,
+    Body(input): Body<CreateRequest>,
 ) -> Result<Created<ShippingZoneView>, Problem> {
     let (store, now) = (&caller.store, app.clock.now());
     let mut faults = Vec::new();
     let asked = PlacesRequest {
-        countries: Some(ask.countries),
-        regions: ask.regions.map_or(Patch::Keep, Patch::Set),
-        postal_prefixes: ask.postal_prefixes.map_or(Patch::Keep, Patch::Set),
+        countries: Some(input.countries),
+        regions: input.regions.map_or(Patch::Keep, Patch::Set),
+        postal_prefixes: input.postal_prefixes.map_or(Patch::Keep, Patch::Set),
     };
     let places = asked.apply(Places::default(), &mut faults);
-    let rates = ask.rates.map(|rates| rates.0).unwrap_or_default();
+    let rates = input.rates.map(|rates| rates.0).unwrap_or_default();
     let rates = read_rates(&app, store, rates, &[], &mut faults).await?;
     sound(faults)?;
     let zone = ShippingZone {
         id: ShippingZoneId::mint(now),
         store_id: store.id.clone(),
-        name: ask.name.into(),
+        name: input.name.into(),
         places,
         rates,
         created_at: now,
         updated_at: now,
         version: 1,
     };
-    book::add(&app, zone, &SHIPPING_ZONE_CREATED, ShippingZone::fits).await
+    document::add(&app, zone, &SHIPPING_ZONE_CREATED, ShippingZone::fits).await
 }
 
 /// What to change about a zone; rates are put in place of those before.
@@ -166,32 +167,32 @@ pub async fn update(
     State(app): State<App>,
     Path((_, id)): Path<(StoreId, ShippingZoneId)>,
     if_match: IfMatch,
-    Body(ask): Body<UpdateRequest>,
+    Body(input): Body<UpdateRequest>,
 ) -> Result<Json<ShippingZoneView>, Problem> {
     let store = &caller.store;
     let at = key::shipping_zones(&store.id);
-    let book = Book::<ShippingZone>::load(&app, at.clone()).await?;
-    let known = book.entry(id.as_str())?.rates.clone();
+    let document = Document::<ShippingZone>::load(&app, at.clone()).await?;
+    let known = document.entry(id.as_str())?.rates.clone();
     let mut faults = Vec::new();
-    let rates = match ask.rates {
+    let rates = match input.rates {
         Some(rates) => Some(read_rates(&app, store, rates.0, &known, &mut faults).await?),
         None => None,
     };
     let asked = PlacesRequest {
-        countries: ask.countries,
-        regions: ask.regions,
-        postal_prefixes: ask.postal_prefixes,
+        countries: input.countries,
+        regions: input.regions,
+        postal_prefixes: input.postal_prefixes,
     };
     let next = |zone: &ShippingZone| {
         let mut faults = faults.clone();
         let places = asked.clone().apply(zone.places.clone(), &mut faults);
         sound(faults)?;
-        let name = ask.name.clone().map_or_else(|| zone.name.clone(), String::from);
+        let name = input.name.clone().map_or_else(|| zone.name.clone(), String::from);
         let rates = rates.clone().unwrap_or_else(|| zone.rates.clone());
         Ok(ShippingZone { name, places, rates, ..zone.clone() })
     };
     let topic = &SHIPPING_ZONE_UPDATED;
-    book::change(&app, (at, id.as_str()), if_match, topic, next, ShippingZone::fits).await
+    document::change(&app, (at, id.as_str()), if_match, topic, next, ShippingZone::fits).await
 }
 
 /// `DELETE /v1/stores/{id}/shipping-zones/{zone_id}` (`deleteShippingZone`): Delete a shipping zone and its rates.
@@ -207,7 +208,8 @@ pub async fn remove(
     if_match: IfMatch,
 ) -> Result<NoContent, Problem> {
     let at = key::shipping_zones(&caller.store.id);
-    book::remove::<ShippingZone>(&app, (at, id.as_str()), if_match, &SHIPPING_ZONE_DELETED).await
+    document::remove::<ShippingZone>(&app, (at, id.as_str()), if_match, &SHIPPING_ZONE_DELETED)
+        .await
 }
 
 fn sound(faults: Vec<FieldError>) -> Result<(), Problem> {
@@ -288,18 +290,18 @@ async fn read_rates(
     }
     let mut rates: Vec<ShippingRate> = Vec::new();
     for (at, rate) in asked.into_iter().enumerate() {
-        let mut refuse = |field: &str, code, detail: &'static str| {
+        let mut reject = |field: &str, code, detail: &'static str| {
             faults.push(FieldError::new(format!("/rates/{at}/{field}"), code, detail));
         };
         if let Some(id) = &rate.id {
             if !known.iter().any(|known| known.id == *id) {
-                refuse("id", "unknown_shipping_rate", "The zone has no such rate.");
+                reject("id", "unknown_shipping_rate", "The zone has no such rate.");
             } else if rates.iter().any(|other| other.id == *id) {
-                refuse("id", "duplicate", "Name each rate once.");
+                reject("id", "duplicate", "Name each rate once.");
             }
         }
         if rate.location_id.as_ref().is_some_and(|id| missing.contains(id)) {
-            refuse("location_id", "unknown_location", "The store has no such location.");
+            reject("location_id", "unknown_location", "The store has no such location.");
         }
         rates.push(rate.read(store, at, now, faults));
     }
@@ -315,7 +317,7 @@ impl RateRequest {
         now: Timestamp,
         faults: &mut Vec<FieldError>,
     ) -> ShippingRate {
-        let mut amount = |field: &str, asked: &AskedMoney| match asked.in_currency(&store.currency)
+        let mut amount = |field: &str, asked: &MoneyInput| match asked.in_currency(&store.currency)
         {
             Ok(money) => money,
             Err(fault) => {
@@ -325,7 +327,7 @@ impl RateRequest {
         };
         let price = amount("price", &self.price);
         let free_over = self.free_over.as_ref().map(|asked| amount("free_over", asked));
-        let mut refuse = |field: &str, code, detail: &'static str| {
+        let mut reject = |field: &str, code, detail: &'static str| {
             faults.push(FieldError::new(format!("/rates/{at}/{field}"), code, detail));
         };
         let (min, max) = (self.min.map(|min| min.0), self.max.map(|max| max.0));
@@ -333,20 +335,20 @@ impl RateRequest {
             matches!(self.kind, ShippingRateKind::ByWeight | ShippingRateKind::BySubtotal);
         for (field, given) in [("min", min), ("max", max)] {
             if given.is_some() && !is_measured {
-                refuse(field, "not_applicable", "Only `by_weight` and `by_subtotal` have bounds.");
+                reject(field, "not_applicable", "Only `by_weight` and `by_subtotal` have bounds.");
             }
         }
         if min.zip(max).is_some_and(|(min, max)| max < min) {
-            refuse("max", "invalid_range", "Must be at least `min`.");
+            reject("max", "invalid_range", "Must be at least `min`.");
         }
         let days =
             |days: Option<Int<0, MAX_DAYS>>| days.and_then(|days| u32::try_from(days.0).ok());
         let (min_days, max_days) = (days(self.min_days), days(self.max_days));
         if min_days.zip(max_days).is_some_and(|(min, max)| max < min) {
-            refuse("max_days", "invalid_range", "Must be at least `min_days`.");
+            reject("max_days", "invalid_range", "Must be at least `min_days`.");
         }
         if self.location_id.is_some() && self.kind != ShippingRateKind::Pickup {
-            refuse("location_id", "not_applicable", "Only `pickup` has a place.");
+            reject("location_id", "not_applicable", "Only `pickup` has a place.");
         }
         ShippingRate {
             id: self.id.unwrap_or_else(|| ShippingRateId::mint(now)),

@@ -2,6 +2,9 @@
 
 use axum::extract::State;
 use catalogue::location;
+use core_types::fields::{Country, Currency, Email, Locale, Phone, StoreName, Subdomain, TimeZone};
+use core_types::key;
+use core_types::scope::{ReadStore, WriteStore};
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::page::Paging;
@@ -9,9 +12,6 @@ use gateway::problem::{Code, Problem};
 use gateway::reply::{Created, Json, Page};
 use gateway::request::{Body, IfMatch, Patch, request};
 use gateway::table::{Query, Write};
-use ground::fields::{Country, Currency, Email, Locale, Phone, StoreName, Subdomain, TimeZone};
-use ground::key;
-use ground::scope::{ReadStore, WriteStore};
 use identity::member::Role;
 use identity::merchant::Merchant as Account;
 use identity::store::branding::hold_pictures;
@@ -30,7 +30,7 @@ fn view(app: &App, store: &Store) -> StoreView {
 }
 
 /// The answer that shows a store.
-pub(crate) fn shown(view: &StoreView) -> Json<StoreView> {
+pub(crate) fn to_response(view: &StoreView) -> Json<StoreView> {
     Json::new(view).version(view.version)
 }
 
@@ -97,7 +97,7 @@ pub struct OpenRequest {
 pub async fn open(
     caller: Merchant,
     State(app): State<App>,
-    Body(ask): Body<OpenRequest>,
+    Body(input): Body<OpenRequest>,
 ) -> Result<Created<StoreView>, Problem> {
     let now = app.clock.now();
     // Opened at the same moment, a store or two more may slip through: the limit keeps the list
@@ -106,12 +106,12 @@ pub async fn open(
         return Err(Code::StoreLimit.with("limit", MAX_STORES));
     }
     let opening = NewStore {
-        name: ask.name.into(),
-        subdomain: ask.subdomain,
-        currency: ask.currency,
-        country: ask.country,
-        locale: ask.locale.or_else(|| caller.account.locale.clone()),
-        timezone: ask.timezone,
+        name: input.name.into(),
+        subdomain: input.subdomain,
+        currency: input.currency,
+        country: input.country,
+        locale: input.locale.or_else(|| caller.account.locale.clone()),
+        timezone: input.timezone,
     };
     let store = Store::open(&caller.account.id, opening, now);
     let view = view(&app, &store);
@@ -143,7 +143,7 @@ pub async fn show(
     caller: StoreAccess<ReadStore>,
     State(app): State<App>,
 ) -> Result<Json<StoreView>, Problem> {
-    Ok(shown(&view(&app, &caller.store)))
+    Ok(to_response(&view(&app, &caller.store)))
 }
 
 /// What to change about a store.
@@ -230,15 +230,15 @@ pub async fn update(
     caller: StoreAccess<WriteStore>,
     State(app): State<App>,
     if_match: IfMatch,
-    Body(ask): Body<UpdateRequest>,
+    Body(input): Body<UpdateRequest>,
 ) -> Result<Json<StoreView>, Problem> {
     let before = &caller.store;
     if_match.check(before.version)?;
     let now = app.clock.now();
-    let Some(store) = before.revised(&ask.apply(before), now)? else {
-        return Ok(shown(&view(&app, before)));
+    let Some(store) = before.revised(&input.apply(before), now)? else {
+        return Ok(to_response(&view(&app, before)));
     };
-    branding::judge(&app, before, &store).await?;
+    branding::validate(&app, before, &store).await?;
     let moved = (store.subdomain != before.subdomain).then_some(before);
     let view = view(&app, &store);
     let write = store::replace(app.table.write(), &store);
@@ -247,14 +247,14 @@ pub async fn update(
             give_up(claim(write, &store, now), before, now.plus(MOVED_FOR))
         })
         .emit(store.event(&STORE_UPDATED, &app.config.base_url, now))
-        .answer(shown(&view), now)
+        .answer(to_response(&view), now)
         .await
 }
 
 #[cfg(test)]
 mod tests {
+    use core_types::id::MerchantId;
     use gateway::request::{FromText, read};
-    use ground::id::MerchantId;
     use serde_json::{Value, json};
 
     use super::*;

@@ -1,19 +1,19 @@
 //! Tax rates: what a store levies, and where.
 
 use axum::extract::State;
+use core_types::fields::{Country, TaxClass};
+use core_types::id::{StoreId, TaxRateId};
+use core_types::key;
+use core_types::scope::{ReadTaxes, WriteTaxes};
 use gateway::app::App;
 use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::{Created, Json, NoContent, Page};
 use gateway::request::{Body, Flag, IfMatch, Int, Patch, Path, Query, Text, request};
 use gateway::table::Query as TableQuery;
-use ground::fields::{Country, TaxClass};
-use ground::id::{StoreId, TaxRateId};
-use ground::key;
-use ground::scope::{ReadTaxes, WriteTaxes};
 use identity::address;
 use platform::caller::StoreAccess;
-use sales::book::{self, Book, Entry};
+use sales::document::{self, Document, Entry};
 use sales::tax::{
     MAX_RATES, TAX_RATE_CREATED, TAX_RATE_DELETED, TAX_RATE_UPDATED, TaxRate, TaxRateView, WHOLE,
 };
@@ -38,20 +38,21 @@ pub struct ListQuery {
 pub async fn list(
     caller: StoreAccess<ReadTaxes>,
     State(app): State<App>,
-    Query(ask): Query<ListQuery>,
+    Query(input): Query<ListQuery>,
     paging: Paging,
 ) -> Result<Page<TaxRateView>, Problem> {
     let store = &caller.store.id;
-    let books = match &ask.country {
-        Some(country) => vec![Book::load(&app, key::tax_rates(store, country.as_str())).await?],
+    let books = match &input.country {
+        Some(country) => vec![Document::load(&app, key::tax_rates(store, country.as_str())).await?],
         None => all(&app, store).await?,
     };
-    let views = books.iter().flat_map(|book| &book.entries).map(TaxRateView::from).collect();
+    let views =
+        books.iter().flat_map(|document| &document.entries).map(TaxRateView::from).collect();
     paging.whole(&app, views, |view: &TaxRateView| view.id.to_string()).await
 }
 
 /// Every country's rates; one round trip.
-async fn all(app: &App, store: &StoreId) -> Result<Vec<Book<TaxRate>>, Problem> {
+async fn all(app: &App, store: &StoreId) -> Result<Vec<Document<TaxRate>>, Problem> {
     let query = TableQuery::partition(key::store(store).pk).begins_with(key::TAX_RATES);
     app.table.all(&query, COUNTRIES).await
 }
@@ -59,7 +60,7 @@ async fn all(app: &App, store: &StoreId) -> Result<Vec<Book<TaxRate>>, Problem> 
 /// A rate of the store.
 async fn find(app: &App, store: &StoreId, id: &TaxRateId) -> Result<TaxRate, Problem> {
     let books = all(app, store).await?;
-    let found = books.iter().find_map(|book| book.entry(id.as_str()).ok());
+    let found = books.iter().find_map(|document| document.entry(id.as_str()).ok());
     found.cloned().ok_or_else(|| Code::NotFound.into())
 }
 
@@ -74,7 +75,7 @@ pub async fn show(
     State(app): State<App>,
     Path((_, id)): Path<(StoreId, TaxRateId)>,
 ) -> Result<Json<TaxRateView>, Problem> {
-    find(&app, &caller.store.id, &id).await.map(|rate| rate.shown())
+    find(&app, &caller.store.id, &id).await.map(|rate| rate.to_response())
 }
 
 /// A rate to make.
@@ -104,36 +105,37 @@ pub struct CreateRequest {
 pub async fn create(
     caller: StoreAccess<WriteTaxes>,
     State(app): State<App>,
-    Body(ask): Body<CreateRequest>,
+    Body(input): Body<CreateRequest>,
 ) -> Result<Created<TaxRateView>, Problem> {
     let now = app.clock.now();
-    let region = ask.region.map(|region| region_code(&ask.country, &region)).transpose()?;
+    let region = input.region.map(|region| region_code(&input.country, &region)).transpose()?;
     let rate = TaxRate {
         id: TaxRateId::mint(now),
         store_id: caller.store.id.clone(),
-        name: ask.name.into(),
-        country: ask.country,
+        name: input.name.into(),
+        country: input.country,
         region,
-        tax_class: ask.tax_class,
-        basis_points: ask.basis_points.0,
-        on_shipping: ask.on_shipping.0,
+        tax_class: input.tax_class,
+        basis_points: input.basis_points.0,
+        on_shipping: input.on_shipping.0,
         created_at: now,
         updated_at: now,
         version: 1,
     };
-    book::add(&app, rate, &TAX_RATE_CREATED, fits).await
+    document::add(&app, rate, &TAX_RATE_CREATED, fits).await
 }
 
 /// The code of a region.
 fn region_code(country: &Country, region: &Text<1, 120>) -> Result<String, Problem> {
-    let judged = address::region_of(country.as_str(), region.as_str());
-    judged.map_err(|fault| Problem::invalid(vec![FieldError { pointer: "/region".into(), fault }]))
+    let validated = address::region_of(country.as_str(), region.as_str());
+    validated
+        .map_err(|fault| Problem::invalid(vec![FieldError { pointer: "/region".into(), fault }]))
 }
 
 /// # Errors
 /// `tax_rate_limit`.
-fn fits(book: &Book<TaxRate>, rate: &TaxRate) -> Result<(), Problem> {
-    if book.others(rate.id.as_str()).count() < MAX_RATES {
+fn fits(document: &Document<TaxRate>, rate: &TaxRate) -> Result<(), Problem> {
+    if document.others(rate.id.as_str()).count() < MAX_RATES {
         Ok(())
     } else {
         Err(Code::TaxRateLimit.with("limit", MAX_RATES))
@@ -167,25 +169,25 @@ pub async fn update(
     State(app): State<App>,
     Path((_, id)): Path<(StoreId, TaxRateId)>,
     if_match: IfMatch,
-    Body(ask): Body<UpdateRequest>,
+    Body(input): Body<UpdateRequest>,
 ) -> Result<Json<TaxRateView>, Problem> {
     let known = find(&app, &caller.store.id, &id).await?;
     let next = |rate: &TaxRate| {
         let mut wanted = rate.clone();
-        match &ask.region {
+        match &input.region {
             Patch::Keep => {}
             Patch::Clear => wanted.region = None,
             Patch::Set(region) => wanted.region = Some(region_code(&rate.country, region)?),
         }
-        ask.tax_class.clone().apply(&mut wanted.tax_class);
-        wanted.name = ask.name.clone().map_or(wanted.name, String::from);
+        input.tax_class.clone().apply(&mut wanted.tax_class);
+        wanted.name = input.name.clone().map_or(wanted.name, String::from);
         wanted.basis_points =
-            ask.basis_points.as_ref().map_or(wanted.basis_points, |points| points.0);
-        wanted.on_shipping = ask.on_shipping.as_ref().map_or(wanted.on_shipping, |flag| flag.0);
+            input.basis_points.as_ref().map_or(wanted.basis_points, |points| points.0);
+        wanted.on_shipping = input.on_shipping.as_ref().map_or(wanted.on_shipping, |flag| flag.0);
         Ok(wanted)
     };
-    let at = (known.book(), id.as_str());
-    book::change(&app, at, if_match, &TAX_RATE_UPDATED, next, fits).await
+    let at = (known.document(), id.as_str());
+    document::change(&app, at, if_match, &TAX_RATE_UPDATED, next, fits).await
 }
 
 /// `DELETE /v1/stores/{id}/tax-rates/{rate_id}` (`deleteTaxRate`): Delete a tax rate.
@@ -201,6 +203,6 @@ pub async fn remove(
     if_match: IfMatch,
 ) -> Result<NoContent, Problem> {
     let known = find(&app, &caller.store.id, &id).await?;
-    let at = (known.book(), id.as_str());
-    book::remove::<TaxRate>(&app, at, if_match, &TAX_RATE_DELETED).await
+    let at = (known.document(), id.as_str());
+    document::remove::<TaxRate>(&app, at, if_match, &TAX_RATE_DELETED).await
 }

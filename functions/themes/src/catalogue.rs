@@ -2,6 +2,10 @@
 
 use ::catalogue::blob::pinned::BlobRef;
 use axum::extract::State;
+use core_types::fields::Handle;
+use core_types::key;
+use core_types::money::Money;
+use core_types::scope::ReadThemes;
 use gateway::app::App;
 use gateway::caller::Public;
 use gateway::item::{Index, Key};
@@ -9,11 +13,7 @@ use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
 use gateway::reply::{Json, Page, Tagged};
 use gateway::request::{Flag, Path, Query, Text, Written, request};
-use gateway::table::{self, Sight};
-use ground::fields::Handle;
-use ground::key;
-use ground::money::Money;
-use ground::scope::ReadThemes;
+use gateway::table::{self, ReadConsistency};
 use identity::store::Store;
 use platform::caller::{StoreAccess, Visitor, WhenNamed};
 use schemars::JsonSchema;
@@ -31,7 +31,7 @@ use crate::on_store::{OnStore, take};
 /// Versions that a theme's page shows, the newest first (our choice).
 const VERSIONS_SHOWN: usize = 10;
 
-gateway::words! {
+gateway::string_enum! {
     /// Whether a theme costs anything.
     PriceKind {
         /// It does not.
@@ -205,7 +205,7 @@ pub async fn show(
     let query = table::Query::partition(theme_key.pk.clone())
         .begins_with(key::THEME_VERSIONS)
         .newest_first()
-        .seen(Sight::Glance);
+        .seen(ReadConsistency::Eventual);
     let listed = |version: &ThemeVersion| version.published;
     let (theme, versions) = tokio::try_join!(
         app.table.peek::<Theme>(&theme_key),
@@ -287,7 +287,8 @@ async fn schema_of(
     let theme_key = key::theme(slug.as_str());
     let version_key = version.map(|version| key::theme_version(slug.as_str(), &version.sort_key()));
     let more: Vec<&Key> = std::iter::once(&theme_key).chain(version_key.as_ref()).collect();
-    let (on_store, mut found) = OnStore::read(app, &store.id, slug, &more, Sight::Settled).await?;
+    let (on_store, mut found) =
+        OnStore::read(app, &store.id, slug, &more, ReadConsistency::Strong).await?;
     let installed = on_store.installed().ok();
     let theme: Option<Theme> = found.take(&theme_key)?;
     let named: Option<ThemeVersion> = take(&mut found, version_key.as_ref())?;

@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 
 use axum::extract::State;
+use core_types::key;
+use core_types::resource::Resource;
+use core_types::scope::{ReadThemes, WriteThemes};
 use gateway::app::App;
 use gateway::item::Key;
 use gateway::problem::{Code, Problem};
 use gateway::reply::{Json, NoContent};
 use gateway::request::{Body, IfMatch, Int, Path, Raw, request};
-use gateway::table::{Sight, retry, retry_from_glance};
-use ground::key;
-use ground::resource::Resource;
-use ground::scope::{ReadThemes, WriteThemes};
+use gateway::table::{ReadConsistency, retry, retry_eventual_first};
 use http::header;
 use platform::caller::StoreAccess;
 use schemars::JsonSchema;
@@ -75,7 +75,7 @@ pub async fn show(
     let release_key = live.map(|live| key::theme_release(&store.id, &live.slug, live.release));
     let more: Vec<&Key> = release_key.iter().collect();
     let (on_store, mut found) =
-        OnStore::read(&app, &store.id, &slug, &more, Sight::Settled).await?;
+        OnStore::read(&app, &store.id, &slug, &more, ReadConsistency::Strong).await?;
     let installed = on_store.installed()?;
     let release: Option<ThemeRelease> = take(&mut found, release_key.as_ref())?;
     let permissions = if access.actor.may("write_themes") {
@@ -119,12 +119,15 @@ pub struct DraftRequest {
 }
 
 impl From<&DraftRequest> for Draft {
-    fn from(ask: &DraftRequest) -> Self {
+    fn from(input: &DraftRequest) -> Self {
         let nothing = || Value::Object(Map::new());
         Self {
-            settings: ask.settings.as_ref().map_or_else(nothing, |any| any.0.clone()),
-            sections: ask.sections.as_ref().map_or_else(nothing, |any| any.0.clone()),
-            order: ask.order.as_ref().map_or_else(|| Value::Array(Vec::new()), |any| any.0.clone()),
+            settings: input.settings.as_ref().map_or_else(nothing, |any| any.0.clone()),
+            sections: input.sections.as_ref().map_or_else(nothing, |any| any.0.clone()),
+            order: input
+                .order
+                .as_ref()
+                .map_or_else(|| Value::Array(Vec::new()), |any| any.0.clone()),
         }
     }
 }
@@ -156,18 +159,18 @@ pub async fn save(
     Path(slug): Path<Slug>,
     if_match: IfMatch,
     Raw(inbound): Raw,
-    Body(ask): Body<DraftRequest>,
+    Body(input): Body<DraftRequest>,
 ) -> Result<Json<SavedDraft>, Problem> {
     if inbound.body.len() > MAX_CONTENT {
         return Err(Code::BodyTooLarge.with("limit", MAX_CONTENT));
     }
     let store = &access.store;
-    let named = ask.version.as_ref().and_then(|version| u64::try_from(version.0).ok());
-    let asked = &Draft::from(&ask);
+    let named = input.version.as_ref().and_then(|version| u64::try_from(version.0).ok());
+    let asked = &Draft::from(&input);
     let (app, slug, by) = (&app, &slug, access.actor.id());
-    retry_from_glance(|sight| async move {
+    retry_eventual_first(|consistency| async move {
         let now = app.clock.now();
-        let (before, _) = OnStore::read(app, &store.id, slug, &[], sight).await?;
+        let (before, _) = OnStore::read(app, &store.id, slug, &[], consistency).await?;
         let installed = before.installed()?;
         match &before.draft {
             Some(draft) => {
@@ -204,7 +207,8 @@ pub async fn discard(
     let store = &access.store;
     retry(|| async {
         let now = app.clock.now();
-        let (before, _) = OnStore::read(&app, &store.id, &slug, &[], Sight::Settled).await?;
+        let (before, _) =
+            OnStore::read(&app, &store.id, &slug, &[], ReadConsistency::Strong).await?;
         let installed = before.installed()?;
         let (draft, _) = ThemeDraft::content_of(before.draft.as_ref())?;
         if_match.check(draft.version)?;

@@ -2,16 +2,16 @@
 
 use ::catalogue::blob::pinned::BlobRef;
 use axum::extract::State;
+use core_types::key;
+use core_types::resource::Resource;
+use core_types::scope::WriteThemes;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
 use gateway::reply::{Created, Json};
 use gateway::request::{Body, Flag, Path, request};
-use gateway::table::{Condition, Sight, Write, retry};
-use ground::key;
-use ground::resource::Resource;
-use ground::scope::WriteThemes;
+use gateway::table::{Condition, ReadConsistency, Write, retry};
 use identity::store::{self, Store};
 use platform::caller::StoreAccess;
 use schemars::JsonSchema;
@@ -74,7 +74,7 @@ impl Considered {
     ) -> Result<Self, Problem> {
         let keys = ChoiceKeys::of(store, slug, version);
         let (before, mut found) =
-            OnStore::read(app, &store.id, slug, &keys.all(), Sight::Settled).await?;
+            OnStore::read(app, &store.id, slug, &keys.all(), ReadConsistency::Strong).await?;
         Ok(Self { before, choice: keys.choose(&mut found, store) })
     }
 }
@@ -128,7 +128,7 @@ impl ChoiceKeys {
 
 impl Choice {
     /// The licence must still hold when the theme is installed with it.
-    fn demand(&self, write: Write) -> Write {
+    fn ensure(&self, write: Write) -> Write {
         let needed = self.license.as_ref().filter(|_| self.is_paid);
         write.also(needed, |write, license| {
             write.check(&license.key(), Condition::is_at(license.version), Code::VersionConflict)
@@ -148,23 +148,23 @@ pub async fn install(
     access: StoreAccess<WriteThemes>,
     State(app): State<App>,
     Path(slug): Path<Slug>,
-    Body(ask): Body<InstallRequest>,
+    Body(input): Body<InstallRequest>,
 ) -> Result<Created<Installed>, Problem> {
     let store = &access.store;
     retry(|| async {
         let now = app.clock.now();
-        let read = Considered::read(&app, store, &slug, ask.version.as_ref()).await?;
+        let read = Considered::read(&app, store, &slug, input.version.as_ref()).await?;
         let (before, choice) = (read.before, read.choice?);
         let known = before.known.as_ref();
         let installed = InstalledTheme::install(known, &store.id, &slug, &choice.offer, now)?;
-        let content = first_content(&app, store, &choice.offer, &before, &slug, &ask).await?;
+        let content = first_content(&app, store, &choice.offer, &before, &slug, &input).await?;
         let by = access.actor.id();
         let edit = Editing { store: &store.id, slug: &slug, number: &installed.number, by, now };
         let draft = ThemeDraft::after(before.draft.as_ref(), Some(content), edit);
         let view = Installed { installation: installed.view(), draft: draft.view() };
         let write = store::theme_installed(app.table.write(), &store.id, slug.as_str());
         choice
-            .demand(write)
+            .ensure(write)
             .create_or_replace(&installed, Code::VersionConflict)
             .create_or_replace(&draft, Code::VersionConflict)
             .emit(installed.event(&THEME_INSTALLED, now))
@@ -181,15 +181,15 @@ async fn first_content(
     offer: &Offer,
     before: &OnStore,
     slug: &Slug,
-    ask: &InstallRequest,
+    input: &InstallRequest,
 ) -> Result<Content, Problem> {
     let new = Contents::load(app, &offer.contents).await?;
-    let Some(from) = &ask.keep_settings_from else { return Ok(settings::defaults(&new.schema)) };
+    let Some(from) = &input.keep_settings_from else { return Ok(settings::defaults(&new.schema)) };
     let read;
     let other = if from == slug {
         before
     } else {
-        read = OnStore::read(app, &store.id, from, &[], Sight::Settled).await?.0;
+        read = OnStore::read(app, &store.id, from, &[], ReadConsistency::Strong).await?.0;
         read.installed().map_err(|_| not_installed())?;
         &read
     };
@@ -225,7 +225,8 @@ pub async fn uninstall(
     let store = &access.store;
     retry(|| async {
         let now = app.clock.now();
-        let (before, _) = OnStore::read(&app, &store.id, &slug, &[], Sight::Settled).await?;
+        let (before, _) =
+            OnStore::read(&app, &store.id, &slug, &[], ReadConsistency::Strong).await?;
         let after = before.installed()?.uninstalled(now);
         // Whoever is editing it does not save into a theme that is gone.
         let draft = before.draft.as_ref().map(|draft| {
@@ -290,12 +291,12 @@ pub async fn upgrade(
     access: StoreAccess<WriteThemes>,
     State(app): State<App>,
     Path(slug): Path<Slug>,
-    Body(ask): Body<UpgradeRequest>,
+    Body(input): Body<UpgradeRequest>,
 ) -> Result<Json<Upgraded>, Problem> {
     let store = &access.store;
     retry(|| async {
         let now = app.clock.now();
-        let read = Considered::read(&app, store, &slug, ask.version.as_ref()).await?;
+        let read = Considered::read(&app, store, &slug, input.version.as_ref()).await?;
         let before = read.before;
         let installed = before.installed()?;
         let choice = read.choice?;
@@ -305,9 +306,9 @@ pub async fn upgrade(
         let plan = plan(&app, places, content.unwrap_or_default()).await?;
         let by = access.actor.id();
         let draft = draft_after(&before, &after, &plan.content, by, now);
-        let shown = if ask.dry_run.0 { installed } else { &after };
+        let shown = if input.dry_run.0 { installed } else { &after };
         let view = Upgraded {
-            dry_run: ask.dry_run.0,
+            dry_run: input.dry_run.0,
             from: installed.number.clone(),
             to: after.number.clone(),
             schema_diff: plan.difference,
@@ -318,11 +319,11 @@ pub async fn upgrade(
             draft: draft.as_ref().and_then(ThemeDraft::view),
         };
         let answer = Json::new(&view).version(shown.revision);
-        if ask.dry_run.0 || installed.number == after.number {
+        if input.dry_run.0 || installed.number == after.number {
             return Ok(answer);
         }
         choice
-            .demand(app.table.write())
+            .ensure(app.table.write())
             .replace(&after, Code::VersionConflict)
             .also(draft.as_ref(), |write, draft| write.replace(draft, Code::VersionConflict))
             .emit(after.event(&THEME_UPGRADED, now))

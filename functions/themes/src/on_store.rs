@@ -1,11 +1,11 @@
 //! What is known of a theme on a store, in one round trip.
 
+use core_types::id::StoreId;
+use core_types::key;
 use gateway::app::App;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
-use gateway::table::{Batch, Sight};
-use ground::id::StoreId;
-use ground::key;
+use gateway::table::{Batch, ReadConsistency};
 use themes::draft::ThemeDraft;
 use themes::installed::InstalledTheme;
 use themes::manifest::Slug;
@@ -26,14 +26,14 @@ impl OnStore {
         store: &StoreId,
         slug: &Slug,
         more: &[&Key],
-        sight: Sight,
+        consistency: ReadConsistency,
     ) -> Result<(Self, Batch), Problem> {
         let slug = slug.as_str();
         let (known_key, draft_key) =
             (key::installed_theme(store, slug), key::theme_draft(store, slug));
         let keys: Vec<&Key> =
             [&known_key, &draft_key].into_iter().chain(more.iter().copied()).collect();
-        let mut found = app.table.look(&keys, sight).await?;
+        let mut found = app.table.look(&keys, consistency).await?;
         let (known, draft) = (found.take(&known_key)?, found.take(&draft_key)?);
         Ok((Self { known, draft }, found))
     }

@@ -1,6 +1,9 @@
 //! Packages: uploaded and inspected by the merchant who makes the theme, with a session of their own.
 
 use axum::extract::State;
+use core_types::id::{MerchantId, ThemePackageId};
+use core_types::key;
+use core_types::resource::{Resource, load};
 use gateway::app::App;
 use gateway::item::Index;
 use gateway::page::Paging;
@@ -8,9 +11,6 @@ use gateway::problem::{Code, Problem};
 use gateway::reply::{Created, Either, Json, Page};
 use gateway::request::{Flag, Path, Query, Written, request};
 use gateway::table::{self, retry};
-use ground::id::{MerchantId, ThemePackageId};
-use ground::key;
-use ground::resource::{Resource, load};
 use platform::caller::Merchant;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -43,7 +43,7 @@ pub struct UploadedPackage {
 
 /// What is in a package that is not taken, because it was only asked about.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct JudgedPackage {
+pub struct ValidatedPackage {
     /// Always true.
     dry_run: bool,
     /// What its `theme.json` says.
@@ -71,21 +71,21 @@ pub async fn upload(
     State(app): State<App>,
     Archive(zip): Archive,
     Query(asked): Query<UploadQuery>,
-) -> Result<Either<Created<UploadedPackage>, Json<JudgedPackage>>, Problem> {
+) -> Result<Either<Created<UploadedPackage>, Json<ValidatedPackage>>, Problem> {
     let reading = package::read(&zip);
     let findings = reading.findings;
     let Some(package) = reading.package else {
         let shown = serde_json::to_value(&findings).map_err(Problem::internal)?;
-        let refused = Code::InvalidPackage.with("findings", shown);
-        return Err(if reading.more > 0 { refused.with("more", reading.more) } else { refused });
+        let rejected = Code::InvalidPackage.with("findings", shown);
+        return Err(if reading.more > 0 { rejected.with("more", reading.more) } else { rejected });
     };
     // Before anything is kept for it.
     let before = check_is_new(&app, &owner.account.id, &package).await?;
     if asked.dry_run.0.0 {
         let files = package.files.iter().map(themes::file::File::reference).collect();
         let manifest = package.manifest;
-        let judged = JudgedPackage { dry_run: true, manifest, findings, files };
-        return Ok(Either::Right(Json::new(&judged)));
+        let validated = ValidatedPackage { dry_run: true, manifest, findings, files };
+        return Ok(Either::Right(Json::new(&validated)));
     }
     let contents = Contents::keep(&app, &package).await?;
     let now = app.clock.now();
@@ -186,7 +186,7 @@ pub async fn show(
     State(app): State<App>,
     Path(id): Path<ThemePackageId>,
 ) -> Result<Json<PackageView>, Problem> {
-    own(&app, &owner.account.id, &id).await.map(|package| package.shown())
+    own(&app, &owner.account.id, &id).await.map(|package| package.to_response())
 }
 
 /// A package of a merchant's.

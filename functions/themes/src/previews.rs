@@ -4,16 +4,16 @@
 use std::time::Duration;
 
 use axum::extract::State;
+use core_types::id::{PreviewSessionId, StoreId};
+use core_types::key;
+use core_types::resource::load;
+use core_types::scope::{ReadThemes, WriteThemes};
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
 use gateway::reply::{Created, Json, NoContent, NoStore};
 use gateway::request::{Body, Int, Path, request};
-use gateway::table::{Sight, retry};
-use ground::id::{PreviewSessionId, StoreId};
-use ground::key;
-use ground::resource::load;
-use ground::scope::{ReadThemes, WriteThemes};
+use gateway::table::{ReadConsistency, retry};
 use platform::caller::StoreAccess;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -36,7 +36,7 @@ pub struct PreviewRequest {
 
 /// A preview session, with its token.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct BegunPreview {
+pub struct PreviewSessionWithToken {
     #[serde(flatten)]
     session: PreviewSessionView,
     /// What the storefront takes, as `X-Service-Preview-Token` or as `preview_token`: shown once.
@@ -55,23 +55,23 @@ pub async fn begin(
     access: StoreAccess<WriteThemes>,
     State(app): State<App>,
     Path(slug): Path<Slug>,
-    Body(ask): Body<PreviewRequest>,
-) -> Result<NoStore<Created<BegunPreview>>, Problem> {
+    Body(input): Body<PreviewRequest>,
+) -> Result<NoStore<Created<PreviewSessionWithToken>>, Problem> {
     let store = &access.store;
     let keys = app.secrets.keys().await?;
     let now = app.clock.now();
-    let (on_store, _) = OnStore::read(&app, &store.id, &slug, &[], Sight::Settled).await?;
+    let (on_store, _) = OnStore::read(&app, &store.id, &slug, &[], ReadConsistency::Strong).await?;
     let installed = on_store.installed()?;
     let (draft, content) = ThemeDraft::content_of(on_store.draft.as_ref())?;
-    draft.check(ask.draft_version.and_then(|version| u64::try_from(version.0).ok()))?;
-    let life = ask.expires_in.and_then(|seconds| u64::try_from(seconds.0).ok());
+    draft.check(input.draft_version.and_then(|version| u64::try_from(version.0).ok()))?;
+    let life = input.expires_in.and_then(|seconds| u64::try_from(seconds.0).ok());
     let life = life.map_or(DEFAULT_LIFE, Duration::from_secs);
     let by = access.actor.id();
     let session = PreviewSession::begin(installed, (draft, content), by, life, now)
         .on_behalf_of(access.authority(&[]));
     let token = session.token().sign(&keys.previews);
     let (base, shop) = (&app.config.base_url, store.subdomain.as_str());
-    let begun = BegunPreview {
+    let begun = PreviewSessionWithToken {
         session: PreviewSessionView::from(&session),
         preview_url: format!("{base}/v1/storefront/{shop}/theme?preview_token={token}"),
         preview_token: token,

@@ -1,17 +1,17 @@
 //! Buying a theme: a payment to its maker's store, and the licence that follows from it.
 
 use axum::extract::State;
+use core_types::id::ThemePurchaseId;
+use core_types::key;
+use core_types::provider::ProviderName;
+use core_types::resource::load;
+use core_types::scope::ReadThemes;
 use gateway::app::App;
 use gateway::idempotency;
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
 use gateway::reply::{Created, Json, NoStore, Page};
 use gateway::request::{Body, Exact, Path, request};
-use ground::id::ThemePurchaseId;
-use ground::key;
-use ground::provider::ProviderName;
-use ground::resource::load;
-use ground::scope::ReadThemes;
 use platform::caller::{Admin, StoreAccess};
 use sales::payment::provider::{Provider, Returned};
 use sales::payment::{Source, load as payments};
@@ -45,7 +45,7 @@ pub async fn purchase(
     State(app): State<App>,
     _: idempotency::Required,
     Path(slug): Path<Slug>,
-    Body(ask): Body<PurchaseRequest>,
+    Body(input): Body<PurchaseRequest>,
 ) -> Result<NoStore<Created<OpenedPurchase>>, Problem> {
     let store = &admin.store;
     let theme_key = key::theme(slug.as_str());
@@ -66,7 +66,7 @@ pub async fn purchase(
     let answer = |purchase: &ThemePurchase, client| {
         Created::new(&OpenedPurchase::of(purchase, client)).no_store()
     };
-    ThemePurchase::open(&app, sale, ask.provider, answer).await
+    ThemePurchase::open(&app, sale, input.provider, answer).await
 }
 
 /// What the merchant's browser brought back from the provider.
@@ -86,13 +86,13 @@ pub struct VerifyRequest {
 }
 
 impl From<&VerifyRequest> for Returned {
-    fn from(ask: &VerifyRequest) -> Self {
+    fn from(input: &VerifyRequest) -> Self {
         let text = |field: &Option<Exact<128>>| field.as_ref().map(|text| text.as_str().to_owned());
         Self {
-            razorpay_order_id: text(&ask.razorpay_order_id),
-            razorpay_payment_id: text(&ask.razorpay_payment_id),
-            razorpay_signature: ask.razorpay_signature.as_ref().map(|t| t.as_str().to_owned()),
-            payment_intent: text(&ask.payment_intent),
+            razorpay_order_id: text(&input.razorpay_order_id),
+            razorpay_payment_id: text(&input.razorpay_payment_id),
+            razorpay_signature: input.razorpay_signature.as_ref().map(|t| t.as_str().to_owned()),
+            payment_intent: text(&input.payment_intent),
         }
     }
 }
@@ -118,18 +118,18 @@ pub async fn verify(
     admin: Admin,
     State(app): State<App>,
     Path(slug): Path<Slug>,
-    Body(ask): Body<VerifyRequest>,
+    Body(input): Body<VerifyRequest>,
 ) -> Result<Json<Licensed>, Problem> {
     let store = &admin.store.id;
-    let found: ThemePurchase = load(&app, &key::theme_purchase(store, &ask.purchase_id)).await?;
+    let found: ThemePurchase = load(&app, &key::theme_purchase(store, &input.purchase_id)).await?;
     if found.slug != slug {
         return Err(Code::NotFound.into());
     }
     let payment = &found.payment;
     let connected = payments::connect(&app, &payment.store_id, payment.provider).await?;
-    connected.verify_return(payment, &Returned::from(&ask))?;
+    connected.verify_return(payment, &Returned::from(&input))?;
     let observed = &settlement::look(&app, &connected, &found).await?;
-    let (store_id, purchase_id, source) = (store, &ask.purchase_id, Source::Verify);
+    let (store_id, purchase_id, source) = (store, &input.purchase_id, Source::Verify);
     let update = PurchaseUpdate { store_id, purchase_id, observed, source, event: None };
     let known = settlement::record(&app, &connected, &slug, update).await?;
     let license = LicenseView::from(known.granted()?);

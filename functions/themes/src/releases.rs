@@ -1,16 +1,16 @@
 //! Releases: what a storefront is shown in, one after the other, and back.
 
 use axum::extract::State;
+use core_types::event::Topic;
+use core_types::key;
+use core_types::resource::{Resource, load};
+use core_types::scope::{ReadThemes, WriteThemes};
 use gateway::app::App;
 use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, FieldErrors, Problem};
 use gateway::reply::{Created, Json, Page};
 use gateway::request::{Body, FromText, Int, Path, Text, request};
-use gateway::table::{self, Sight};
-use ground::event::Topic;
-use ground::key;
-use ground::resource::{Resource, load};
-use ground::scope::{ReadThemes, WriteThemes};
+use gateway::table::{self, ReadConsistency};
 use platform::caller::StoreAccess;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -22,7 +22,7 @@ use themes::manifest::Slug;
 use themes::published::{
     Publication, ReleaseView, THEME_PUBLISHED, THEME_ROLLED_BACK, ThemeRelease,
 };
-use themes::release::{RollbackRefusal, content_sha256, rollback as judge};
+use themes::release::{RollbackRejection, content_sha256, rollback as validate};
 use themes::schema::Schema;
 use themes::settings::{self, Content, Draft};
 
@@ -58,13 +58,13 @@ pub async fn publish(
     access: StoreAccess<WriteThemes>,
     State(app): State<App>,
     Path(slug): Path<Slug>,
-    Body(ask): Body<PublishRequest>,
+    Body(input): Body<PublishRequest>,
 ) -> Result<Created<Released>, Problem> {
     let store = &access.store;
-    let (on_store, _) = OnStore::read(&app, &store.id, &slug, &[], Sight::Settled).await?;
+    let (on_store, _) = OnStore::read(&app, &store.id, &slug, &[], ReadConsistency::Strong).await?;
     let installed = on_store.installed()?;
     let (draft, content) = ThemeDraft::content_of(on_store.draft.as_ref())?;
-    draft.check(u64::try_from(ask.draft_version.0).ok())?;
+    draft.check(u64::try_from(input.draft_version.0).ok())?;
     let contents = Contents::load(&app, &installed.contents).await?;
     let content = checked(&contents.schema, content)?;
     let digest = content_sha256(contents.manifest_of_files(), &content);
@@ -72,7 +72,7 @@ pub async fn publish(
         content,
         content_sha256: digest,
         draft_version: draft.version,
-        message: ask.message.map(String::from),
+        message: input.message.map(String::from),
         by: access.actor.id().to_owned(),
     };
     let release = ThemeRelease::publish(installed, published, app.clock.now());
@@ -91,12 +91,12 @@ fn checked(schema: &Schema, content: &Content) -> Result<Content, Problem> {
         let FieldError { pointer, fault } = error;
         json!({"pointer": pointer, "code": fault.code, "detail": fault.detail})
     };
-    let refused = |errors: FieldErrors| {
+    let rejected = |errors: FieldErrors| {
         let findings: Vec<Value> = errors.iter().map(finding).collect();
-        let refused = Code::ThemeCheckFailed.with("findings", findings);
-        if errors.more() > 0 { refused.with("more", errors.more()) } else { refused }
+        let rejected = Code::ThemeCheckFailed.with("findings", findings);
+        if errors.more() > 0 { rejected.with("more", errors.more()) } else { rejected }
     };
-    settings::check(schema, &draft).map(|(content, _)| content).map_err(refused)
+    settings::check(schema, &draft).map(|(content, _)| content).map_err(rejected)
 }
 
 /// Writes a release, and answers with it. Who was slower than another release is told, and not made
@@ -183,33 +183,33 @@ pub async fn rollback(
     access: StoreAccess<WriteThemes>,
     State(app): State<App>,
     Path(slug): Path<Slug>,
-    Body(ask): Body<RollbackRequest>,
+    Body(input): Body<RollbackRequest>,
 ) -> Result<Created<Released>, Problem> {
     let store = &access.store;
-    let wanted = u64::try_from(ask.release.0).map_err(|_| Code::NotFound)?;
+    let wanted = u64::try_from(input.release.0).map_err(|_| Code::NotFound)?;
     let live = store.live_theme.as_ref().filter(|live| live.slug == slug.as_str());
     let wanted_key = key::theme_release(&store.id, slug.as_str(), wanted);
     let live_key = live.map(|live| key::theme_release(&store.id, &live.slug, live.release));
     let live_key = live_key.filter(|key| *key != wanted_key);
     let more: Vec<_> = std::iter::once(&wanted_key).chain(live_key.as_ref()).collect();
     let (on_store, mut found) =
-        OnStore::read(&app, &store.id, &slug, &more, Sight::Settled).await?;
+        OnStore::read(&app, &store.id, &slug, &more, ReadConsistency::Strong).await?;
     let installed = on_store.installed()?;
     let target: ThemeRelease = found.take(&wanted_key)?.ok_or(Code::NotFound)?;
     let shown: Option<ThemeRelease> = crate::on_store::take(&mut found, live_key.as_ref())?;
     if let Some(live) = live {
         let current = shown.as_ref().unwrap_or(&target);
         let (now, then) = (&current.content_sha256, &target.content_sha256);
-        judge((live.release.max(wanted), now), (wanted, then)).map_err(refused)?;
+        validate((live.release.max(wanted), now), (wanted, then)).map_err(rejected)?;
     }
-    let (message, by) = (ask.message.map(String::from), access.actor.id());
+    let (message, by) = (input.message.map(String::from), access.actor.id());
     let release = target.again(installed, message, by, app.clock.now());
     go_live(&app, installed, &release, &THEME_ROLLED_BACK).await
 }
 
-fn refused(refusal: RollbackRefusal) -> Problem {
-    match refusal {
-        RollbackRefusal::NotFound => Code::NotFound.into(),
-        RollbackRefusal::AlreadyCurrent => Code::AlreadyCurrent.into(),
+fn rejected(rejection: RollbackRejection) -> Problem {
+    match rejection {
+        RollbackRejection::NotFound => Code::NotFound.into(),
+        RollbackRejection::AlreadyCurrent => Code::AlreadyCurrent.into(),
     }
 }

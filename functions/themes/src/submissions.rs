@@ -1,6 +1,10 @@
 //! How packages come to the catalogue: a developer proposes one, an operator decides.
 
 use axum::extract::State;
+use core_types::fields::WebUrl;
+use core_types::id::{StoreId, ThemePackageId};
+use core_types::key;
+use core_types::resource::{Resource, load};
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::Index;
@@ -9,14 +13,10 @@ use gateway::problem::{Code, Problem};
 use gateway::reply::{Accepted, Json, Page};
 use gateway::request::{AtMost, Body, IfMatch, Path, Ruled, Text, request};
 use gateway::table::{self, Write, retry};
-use ground::fields::WebUrl;
-use ground::id::{StoreId, ThemePackageId};
-use ground::key;
-use ground::resource::{Resource, load};
 use identity::member::Role;
 use identity::store::{Store, StoreStatus};
 use platform::caller::{Developer, Operator};
-use platform::review::{DecisionRequest, RefusalRequest};
+use platform::review::{DecisionRequest, RejectionRequest};
 use themes::status::{PackageAction, PackageStatus};
 use themes::theme::{Offer, Theme, ThemeVersion};
 use themes::upload::{
@@ -56,13 +56,13 @@ pub async fn submit(
     State(app): State<App>,
     Path(id): Path<ThemePackageId>,
     if_match: IfMatch,
-    Body(ask): Body<SubmitRequest>,
+    Body(input): Body<SubmitRequest>,
 ) -> Result<Accepted<PackageView>, Problem> {
     developer.profile.may_publish()?;
     let listing = Listing {
-        preview_images: ask.preview_images.map(|images| images.0).unwrap_or_default(),
-        seller_store_id: ask.seller_store_id,
-        changelog: ask.changelog.map(String::from),
+        preview_images: input.preview_images.map(|images| images.0).unwrap_or_default(),
+        seller_store_id: input.seller_store_id,
+        changelog: input.changelog.map(String::from),
     };
     retry(|| async {
         let now = app.clock.now();
@@ -206,9 +206,9 @@ pub async fn approve(
     State(app): State<App>,
     Path(id): Path<ThemePackageId>,
     if_match: IfMatch,
-    Body(ask): Body<DecisionRequest>,
+    Body(input): Body<DecisionRequest>,
 ) -> Result<Json<PackageView>, Problem> {
-    let notes = ask.notes();
+    let notes = input.notes();
     retry(|| async {
         let now = app.clock.now();
         let before: ThemePackage = load(&app, &key::theme_package(&id)).await?;
@@ -222,7 +222,7 @@ pub async fn approve(
             .replace(&theme, Code::VersionConflict)
             .replace(&version.listed(true, listing.changelog, now), Code::VersionConflict)
             .emit(after.event(&PACKAGE_APPROVED, now))
-            .answer(after.shown(), now)
+            .answer(after.to_response(), now)
             .await
     })
     .await
@@ -239,9 +239,9 @@ pub async fn reject(
     State(app): State<App>,
     Path(id): Path<ThemePackageId>,
     if_match: IfMatch,
-    Ruled(Body(ask)): Ruled<Body<RefusalRequest>>,
+    Ruled(Body(input)): Ruled<Body<RejectionRequest>>,
 ) -> Result<Json<PackageView>, Problem> {
-    let notes = ask.notes();
+    let notes = input.notes();
     retry(|| async {
         let now = app.clock.now();
         let before: ThemePackage = load(&app, &key::theme_package(&id)).await?;
@@ -250,7 +250,7 @@ pub async fn reject(
         let after = before.decide(PackageAction::Reject, notes.clone(), by, now)?;
         save(app.table.write(), &after)
             .emit(after.event(&PACKAGE_REJECTED, now))
-            .answer(after.shown(), now)
+            .answer(after.to_response(), now)
             .await
     })
     .await

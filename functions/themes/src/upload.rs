@@ -6,7 +6,7 @@ use axum::extract::FromRequestParts;
 use bytes::Bytes;
 use futures_util::stream;
 use gateway::problem::{Code, FieldError, Problem};
-use gateway::request::{Argument, Inbound, Judgement, Raw, Reads};
+use gateway::request::{Argument, Inbound, Raw, Reads, Validation};
 use http::request::Parts;
 use schemars::JsonSchema;
 
@@ -30,7 +30,7 @@ pub(crate) struct Archive(pub(crate) Bytes);
 impl Argument for Archive {
     const READS: Reads = Reads::BODY;
 
-    async fn judge(case: &mut Judgement<'_>) -> Result<(), Problem> {
+    async fn validate(case: &mut Validation<'_>) -> Result<(), Problem> {
         let (archive, faults) = match case.inbound.media_type().as_str() {
             "application/zip" | "application/x-zip-compressed" | "application/octet-stream" => {
                 (Some(case.inbound.body.clone()), Vec::new())
@@ -59,7 +59,7 @@ impl Argument for Archive {
         operation.takes_bytes("application/zip");
         operation.takes_bytes("application/octet-stream");
         operation.takes_body::<ArchiveForm>("multipart/form-data");
-        operation.refuses(&[Code::UnsupportedMediaType]);
+        operation.rejects(&[Code::UnsupportedMediaType]);
     } }
 }
 

@@ -3,9 +3,11 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use core_types::event::Event;
+use core_types::key;
 use delivery::delivery::{
-    Delivery, DeliveryAttempt, DeliveryMessage, DeliveryStatus, Places, Speed, Turn, head_before,
-    message_body,
+    Delivery, DeliveryAttempt, DeliveryMessage, DeliveryStatus, Permits, Readiness, Speed,
+    head_before, message_body,
 };
 use delivery::subscription::{DestinationKind, Gate, Ordering, Subscription};
 use gateway::app::App;
@@ -14,8 +16,6 @@ use gateway::item::Key;
 use gateway::problem::{Code, Problem};
 use gateway::seal;
 use gateway::table::{self, Changed, Pass, random_up_to};
-use ground::event::Event;
-use ground::key;
 
 use crate::inputs::{self, Inputs};
 
@@ -27,7 +27,7 @@ pub(crate) struct Job {
     /// Which queue brought it.
     pub(crate) speed: Speed,
     /// To be left when the attempt has been made.
-    pub(crate) places: Places,
+    pub(crate) places: Permits,
 }
 
 impl Job {
@@ -72,7 +72,7 @@ pub(crate) async fn begin(
     if let Some(begun) = claim_first(app, message, speed, inputs).await? {
         return Ok(begun);
     }
-    let mut known = inputs.judge(false).is_ok().then_some(inputs);
+    let mut known = inputs.validate(false).is_ok().then_some(inputs);
     // A claim that is lost to another writer is decided anew, on what there is by then.
     table::retry(|| decide(app, message, speed, known.take())).await
 }
@@ -86,7 +86,7 @@ async fn claim_first(
     inputs: &Inputs,
 ) -> Result<Option<Begun>, Problem> {
     let now = app.clock.now();
-    let Ok((event, subscription)) = inputs.judge(false) else { return Ok(None) };
+    let Ok((event, subscription)) = inputs.validate(false) else { return Ok(None) };
     let is_free = message.attempt == 1
         && subscription.ordering == Ordering::None
         && subscription.max_rate_per_second.is_none()
@@ -97,13 +97,13 @@ async fn claim_first(
     }
     Ok(match Delivery::claim_first(app, message, now).await? {
         Changed::Done(delivery) => {
-            let places = Places::default();
+            let places = Permits::default();
             let job = Job { delivery, event, subscription, speed, places };
             Some(Begun::Claimed(Box::new(job)))
         }
-        Changed::Refused(None) => Some(Begun::Nothing),
-        Changed::Refused(Some(found)) => {
-            (found.turn(message.attempt, now) == Turn::Stale).then_some(Begun::Nothing)
+        Changed::Rejected(None) => Some(Begun::Nothing),
+        Changed::Rejected(Some(found)) => {
+            (found.turn(message.attempt, now) == Readiness::Stale).then_some(Begun::Nothing)
         }
     })
 }
@@ -126,16 +126,16 @@ async fn decide(
     let Some(delivery) = batch.take::<Delivery>(&delivery_key)? else { return Ok(Begun::Nothing) };
     let now = app.clock.now();
     let turn = delivery.turn(message.attempt, now);
-    if turn == Turn::Stale {
+    if turn == Readiness::Stale {
         return Ok(Begun::Nothing);
     }
     let inputs = match known {
         Some(known) => known.clone(),
         None => Inputs::of(&mut batch, message)?,
     };
-    let is_lost = turn == Turn::AfterLost;
+    let is_lost = turn == Readiness::AfterLost;
     let delivery = if is_lost { with_lost(&delivery, &inputs) } else { delivery };
-    let (event, subscription) = match inputs.judge(delivery.test) {
+    let (event, subscription) = match inputs.validate(delivery.test) {
         Ok(both) => both,
         Err(why) => return end(app, &delivery, DeliveryStatus::Cancelled, why).await,
     };
@@ -171,12 +171,12 @@ enum Waiting {
 /// Whether an attempt may be claimed.
 enum Admission {
     /// With these places.
-    Granted(Places),
+    Granted(Permits),
     /// Not now.
     Waits(Waiting),
 }
 
-/// Whether the delivery may go now: what keeps it is another before it in its lane, its receiver's
+/// Whether the delivery may go now: what keeps it is another before it in its ordering key, its receiver's
 /// circuit, too many at once, or its subscription's rate. The rate is asked last, because asking
 /// uses it up.
 async fn admit(
@@ -189,11 +189,11 @@ async fn admit(
     if let Some(waiting) = hold(app, delivery, subscription, gate, now).await? {
         return Ok(Admission::Waits(waiting));
     }
-    let Some(places) = Places::take(app, delivery, subscription, speed, now).await? else {
+    let Some(places) = Permits::take(app, delivery, subscription, speed, now).await? else {
         let crowded = delivery.crowded(u32::from_be_bytes(seal::random_bytes()), now);
         return Ok(Admission::Waits(Waiting::Until(Box::new(crowded))));
     };
-    match pace(app, delivery, subscription, now).await {
+    match rate_limit(app, delivery, subscription, now).await {
         Ok(None) => Ok(Admission::Granted(places)),
         Ok(Some(waiting)) => {
             places.leave(app).await;
@@ -206,7 +206,7 @@ async fn admit(
     }
 }
 
-/// Another before the delivery in its lane, or its receiver's circuit.
+/// Another before the delivery in its ordering key, or its receiver's circuit.
 async fn hold(
     app: &App,
     delivery: &Delivery,
@@ -231,7 +231,7 @@ async fn hold(
 }
 
 /// The turn of a delivery whose subscription's rate is used up.
-async fn pace(
+async fn rate_limit(
     app: &App,
     delivery: &Delivery,
     subscription: &Subscription,
@@ -239,8 +239,8 @@ async fn pace(
 ) -> Result<Option<Waiting>, Problem> {
     let rate = subscription.max_rate_per_second.filter(|_| !delivery.test);
     let Some(rate) = rate else { return Ok(None) };
-    let key = key::delivery_pace(&subscription.id);
-    Ok(match app.table.pace(&key, rate, delivery.turn_at, now).await? {
+    let key = key::delivery_rate_limit(&subscription.id);
+    Ok(match app.table.rate_limit(&key, rate, delivery.turn_at, now).await? {
         Pass::Granted => None,
         Pass::Later { at, turn } => Some(Waiting::Until(Box::new(delivery.paced(at, turn, now)))),
     })

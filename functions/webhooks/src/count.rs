@@ -1,10 +1,10 @@
 //! What is counted of attempts, for the platform and for each store: in memory, and written down once a
 //! batch that had a failure, or once a minute.
 
+use core_types::id::StoreId;
 use delivery::delivery::{AttemptVerdict, Delivery};
 use gateway::app::App;
 use gateway::metrics::{Outcome, Subject};
-use ground::id::StoreId;
 use reliability::metrics::{DELIVERIES, deliveries_of};
 
 use crate::send::{SentAttempt, UNSEALABLE};

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use core_types::key;
 use delivery::delivery::{
     AttemptVerdict, Delivery, DeliveryMessage, DeliveryStatus, Speed, TIMEOUT, wake_next,
 };
@@ -13,7 +14,6 @@ use gateway::item::{Item, Key};
 use gateway::outbox::{self, Marked};
 use gateway::problem::{Code, Problem};
 use gateway::{seal, table};
-use ground::key;
 
 use crate::begin::Job;
 use crate::count;

@@ -4,15 +4,15 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use commerce::topics;
+use core_types::event::{Event, EventGroup};
+use core_types::id::EventId;
+use core_types::key;
 use delivery::delivery::DeliveryMessage;
 use delivery::subscription::Subscription;
 use gateway::app::App;
 use gateway::item::{Item, Key};
 use gateway::problem::Problem;
 use gateway::table::Batch;
-use ground::event::{Event, EventGroup};
-use ground::id::EventId;
-use ground::key;
 use platform::app::Stop;
 use platform::installation::{Installation, InstallationStatus};
 
@@ -69,7 +69,7 @@ impl SharedInputs {
     }
 
     /// Takes what a message needs, as far as it can be read: what cannot is met where the attempt is
-    /// judged by itself, and fails alone there.
+    /// validated by itself, and fails alone there.
     pub(crate) fn take(&mut self, batch: &mut Batch, message: &DeliveryMessage) {
         // Events that happened together are one item: the first message's take is that of all.
         if let Ok(Some(group)) = batch.take::<EventGroup>(&key::event(&message.event_id)) {
@@ -127,7 +127,7 @@ impl Inputs {
     }
 
     /// What is to be sent and where to, or why nothing ever is.
-    pub(crate) fn judge(
+    pub(crate) fn validate(
         &self,
         is_test: bool,
     ) -> Result<(Arc<Event>, Arc<Subscription>), &'static str> {
@@ -148,7 +148,7 @@ impl Inputs {
         if subscription.scopes.is_some() && !is_active {
             return Err("installation_inactive");
         }
-        // A test carries a sample, and was judged when it was asked for.
+        // A test carries a sample, and was validated when it was asked for.
         if !is_test && !subscription.may_read(topics::scope_of(&event.name), installation) {
             return Err("insufficient_scope");
         }

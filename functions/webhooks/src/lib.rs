@@ -27,7 +27,7 @@
 //! attempt on the fast one is cut off after 5 seconds, and what goes to a receiver that takes longer
 //! is handed on to the slow one, unclaimed. On each, attempts of one host and of one store are
 //! counted while their receiver is not known to answer within a second
-//! ([`delivery::delivery::Places`]); what is one too many is put off without holding anything. A
+//! ([`delivery::delivery::Permits`]); what is one too many is put off without holding anything. A
 //! receiver that was prompt and is no longer is counted from then on, a second into its first late
 //! attempt.
 //!

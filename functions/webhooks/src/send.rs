@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use bytes::Bytes;
+use core_types::event::Event;
+use core_types::id::StoreId;
 use delivery::delivery::{
     AttemptOutcome, AttemptVerdict, DeliveryAttempt, QUEUE, headers, message_attributes,
 };
@@ -14,8 +16,6 @@ use gateway::clock::Timestamp;
 use gateway::egress::{Destination, Outgoing, SendError};
 use gateway::queue::foreign::{ForeignMessage, QueueError};
 use gateway::seal::SealKey;
-use ground::event::Event;
-use ground::id::StoreId;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 
 use crate::begin::Job;
@@ -73,7 +73,7 @@ async fn post(
         return Err(AttemptOutcome::from(SendError::Connect));
     }
     let destination = Destination::parse(&subscription.url, app.egress.policy())
-        .map_err(|refusal| AttemptOutcome::from(SendError::Blocked(refusal)))?;
+        .map_err(|rejection| AttemptOutcome::from(SendError::Blocked(rejection)))?;
     let (keys, custom) = opened(subscription, seal, now)?;
     let request = Outgoing {
         method: Method::POST,
@@ -83,7 +83,7 @@ async fn post(
         deadline: speed.deadline(),
         max_body: MAX_ANSWER,
     };
-    let answer = app.egress.send_kept(request).await.map_err(AttemptOutcome::from)?;
+    let answer = app.egress.send_pooled(request).await.map_err(AttemptOutcome::from)?;
     let wait = retry_after(&answer.headers, app.clock.now());
     let outcome = AttemptOutcome::answered(answer.status, wait);
     Ok(Came { outcome, answer: Some((answer.body, answer.truncated)) })
@@ -98,10 +98,11 @@ async fn push(
     now: Timestamp,
 ) -> Result<Came, AttemptOutcome> {
     let Job { delivery, event, subscription, speed, .. } = job;
-    let queue = app.foreign_queue(&subscription.url, QUEUE).map_err(|refusal| AttemptOutcome {
-        verdict: AttemptVerdict::Blocked,
-        ..AttemptOutcome::failed(refusal.code())
-    })?;
+    let queue =
+        app.foreign_queue(&subscription.url, QUEUE).map_err(|rejection| AttemptOutcome {
+            verdict: AttemptVerdict::Blocked,
+            ..AttemptOutcome::failed(rejection.code())
+        })?;
     let (keys, custom) = opened(subscription, seal, now)?;
     let body = job.body().into_owned();
     let sent = Event { body, ..Event::clone(event) };
@@ -134,7 +135,7 @@ fn opened(
     })
 }
 
-/// Headers as the connection takes them. Ours are always well formed; a custom one was judged
+/// Headers as the connection takes them. Ours are always well formed; a custom one was validated
 /// when it was given.
 fn header_map(pairs: Vec<(String, String)>) -> HeaderMap {
     let mut map = HeaderMap::new();

@@ -15,12 +15,12 @@ pub mod pinned;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use core_types::key;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key, Octets};
 use gateway::problem::{Code, Problem};
 use gateway::table::{Change, Condition, Write};
-use ground::key;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 

@@ -10,16 +10,16 @@ mod topics;
 
 use std::collections::{HashMap, HashSet};
 
+use core_types::event::{EXAMPLE_TIME, Example, sample};
+use core_types::fields::Handle;
+use core_types::id::{CategoryId, StoreId};
+use core_types::key;
+use core_types::sample_id;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
-use gateway::table::{Query, Sight};
-use ground::event::{EXAMPLE_TIME, Example, sample};
-use ground::fields::Handle;
-use ground::id::{CategoryId, StoreId};
-use ground::key;
-use ground::sample_id;
+use gateway::table::{Query, ReadConsistency};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -115,14 +115,18 @@ impl Tree {
     }
 
     /// As [`Tree::load`], at half the price and perhaps a moment old.
-    pub async fn glance(app: &App, store: &StoreId) -> Result<Self, Problem> {
-        Ok(Self::of(app.table.all(&categories(store).seen(Sight::Glance), MAX_CATEGORIES).await?))
+    pub async fn get_eventually(app: &App, store: &StoreId) -> Result<Self, Problem> {
+        Ok(Self::of(
+            app.table
+                .all(&categories(store).seen(ReadConsistency::Eventual), MAX_CATEGORIES)
+                .await?,
+        ))
     }
 
-    /// The tree of a store at a glance, if that shows the category of this handle; one that it does not
+    /// The tree of a store at an eventually consistent read, if that shows the category of this handle; one that it does not
     /// show may be too new for that, and is looked for in the tree as it is.
     pub async fn with(app: &App, store: &StoreId, handle: &Handle) -> Result<Self, Problem> {
-        let seen = Self::glance(app, store).await?;
+        let seen = Self::get_eventually(app, store).await?;
         if seen.find(handle).is_some() { Ok(seen) } else { Self::load(app, store).await }
     }
 
@@ -375,8 +379,8 @@ mod tests {
             category(name, place.checked_sub(1).and_then(|above| names.get(above)).copied(), 0)
         });
         let tree = Tree::of(chain.collect());
-        let refused = tree.admit(&category("g", Some("f"), 0)).unwrap_err();
-        assert_eq!(refused.errors()[0].fault.code, "too_deep");
+        let rejected = tree.admit(&category("g", Some("f"), 0)).unwrap_err();
+        assert_eq!(rejected.errors()[0].fault.code, "too_deep");
         assert!(tree.admit(&category("g", Some("e"), 0)).is_ok());
         let many = (0..MAX_CATEGORIES).map(|n| category(&format!("n{n}"), None, 0));
         let full = Tree::of(many.collect());

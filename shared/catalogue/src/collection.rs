@@ -2,7 +2,7 @@
 //!
 //! - A manual collection lists its products ([`Members`]) in one item of its own, so that adding,
 //!   removing and reordering are one conditional write, and a list of collections stays light.
-//! - An automated collection is its [`rules`](Rule), judged when it is read, over the store's
+//! - An automated collection is its [`rules`](Rule), validated when it is read, over the store's
 //!   products: a page of it reads a bounded number of products, and may be shorter than asked for
 //!   with more to come. Keeping its members on every product write would be a write for each
 //!   collection of the store, and a change of a rule one for each product.
@@ -13,26 +13,26 @@ mod view;
 
 use std::collections::HashSet;
 
+use core_types::event::EventSubject;
+use core_types::fields::Handle;
+use core_types::id::{CollectionId, ProductId, StoreId};
+use core_types::key::{self, IndexKey};
+use core_types::resource::Resource;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::Problem;
-use ground::event::About;
-use ground::fields::Handle;
-use ground::id::{CollectionId, ProductId, StoreId};
-use ground::key::{self, IndexKey};
-use ground::resource::Resource;
 use serde::{Deserialize, Serialize};
 
 use crate::product::Seo;
 
-pub use rules::{Judged, MAX_RULES, MatchMode, Rule, RuleAsk, RuleField, RuleRelation, holds};
+pub use rules::{MAX_RULES, MatchMode, Rule, RuleField, RuleInput, RuleRelation, Validated, holds};
 pub use topics::*;
 pub use view::CollectionView;
 
 /// Products of a manual collection.
 pub const MAX_MEMBERS: usize = 1_000;
 
-gateway::words! {
+gateway::string_enum! {
     /// How a collection's products are chosen.
     CollectionKind {
         /// One by one.
@@ -42,7 +42,7 @@ gateway::words! {
     }
 }
 
-gateway::words! {
+gateway::string_enum! {
     /// The order in which a storefront shows a collection unless the shopper chooses.
     SortOrder {
         /// The merchant's own; of an automated collection, the newest first.
@@ -113,9 +113,9 @@ impl Item for Collection {
 
 impl Resource for Collection {
     type View = CollectionView;
-    fn about(&self) -> About<'_> {
+    fn event_subject(&self) -> EventSubject<'_> {
         let (store, entity) = (Some(&self.store_id), self.id.as_str());
-        About { store, app: None, entity, version: self.version }
+        EventSubject { store, app: None, entity, version: self.version }
     }
 }
 
@@ -278,8 +278,8 @@ mod tests {
 
     #[test]
     fn what_is_not_in_it_has_no_place_in_it() {
-        let refused = members("a b").apply(&change("a", "", "b a")).unwrap_err();
-        assert_eq!(refused.errors()[0].pointer, "/reorder/1");
+        let rejected = members("a b").apply(&change("a", "", "b a")).unwrap_err();
+        assert_eq!(rejected.errors()[0].pointer, "/reorder/1");
         let many: Vec<_> =
             (0..=MAX_MEMBERS).map(|n| ProductId::derive(&[&n.to_string()])).collect();
         let change = MembersChange { add: many, ..MembersChange::default() };

@@ -3,22 +3,22 @@
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 
+use core_types::event::{EXAMPLE_TIME, EventSubject, Example, sample};
+use core_types::fields::Handle;
+use core_types::id::{FormSubmissionId, StoreId};
+use core_types::key::{self, IndexKey};
+use core_types::resource::Resource;
+use core_types::sample_id;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::request::{Fault, Inbound};
-use ground::event::{About, EXAMPLE_TIME, Example, sample};
-use ground::fields::Handle;
-use ground::id::{FormSubmissionId, StoreId};
-use ground::key::{self, IndexKey};
-use ground::resource::Resource;
-use ground::sample_id;
 use schemars::json_schema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use url::form_urlencoded;
 
-ground::topics! {
+core_types::topics! {
     FORM_SUBMITTED = "form.submitted", "form_submission", Some("read_forms"), FormSubmissionView,
         "A visitor sent a form; never for what is certainly spam.";
 }
@@ -36,7 +36,7 @@ const CERTAIN: u8 = 100;
 /// What one link adds to the score, and what links add at most: never a certainty.
 const PER_LINK: (usize, usize) = (20, 80);
 
-gateway::words! {
+gateway::string_enum! {
     /// What has become of a submission.
     FormStatus {
         /// Nobody has looked at it.
@@ -89,7 +89,7 @@ impl Item for FormSubmission {
     }
 }
 
-/// What was filled in, judged.
+/// What was filled in, validated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Filled {
     fields: BTreeMap<String, String>,
@@ -117,7 +117,7 @@ gateway::inline_schema!([] Filled, "FilledForm", |_generator| {
 impl Filled {
     /// What a request filled in: `{"fields": {…}}` as JSON, or an HTML form in either encoding. In
     /// a form, what has a name together, as boxes to tick have, is joined by commas; what is empty
-    /// is as good as none, and a file is refused.
+    /// is as good as none, and a file is rejected.
     ///
     /// # Errors
     /// `validation_failed`, with every field at fault; `invalid_form`.
@@ -126,9 +126,9 @@ impl Filled {
             "application/x-www-form-urlencoded" => {
                 std::str::from_utf8(&inbound.body).map_err(|_| Code::InvalidForm)?;
                 let pairs = form_urlencoded::parse(&inbound.body).into_owned();
-                return Self::judge(joined(pairs), "");
+                return Self::validate(joined(pairs), "");
             }
-            "multipart/form-data" => return Self::judge(joined(parts(inbound).await?), ""),
+            "multipart/form-data" => return Self::validate(joined(parts(inbound).await?), ""),
             _ => inbound.json()?.clone(),
         };
         let Value::Object(mut object) = object else {
@@ -143,7 +143,7 @@ impl Filled {
         match fields {
             Some(Value::Object(mut fields)) if errors.is_empty() => {
                 fields.extend(trap.map(|trap| (HONEYPOT.to_owned(), trap)));
-                return Self::judge(fields, "/fields");
+                return Self::validate(fields, "/fields");
             }
             Some(Value::Object(_)) => {}
             None => errors.push(fault("/fields", "required", "This field is required.")),
@@ -152,7 +152,7 @@ impl Filled {
         Err(Problem::invalid(errors))
     }
 
-    fn judge(mut given: Map<String, Value>, at: &str) -> Result<Self, Problem> {
+    fn validate(mut given: Map<String, Value>, at: &str) -> Result<Self, Problem> {
         let trapped = given.remove(HONEYPOT).is_some_and(|trap| !is_blank(&trap));
         let mut errors = Vec::new();
         if given.is_empty() && !trapped {
@@ -255,9 +255,9 @@ fn plain(value: Value) -> Option<String> {
 
 impl Resource for FormSubmission {
     type View = FormSubmissionView;
-    fn about(&self) -> About<'_> {
+    fn event_subject(&self) -> EventSubject<'_> {
         let (store, entity) = (Some(&self.store_id), self.id.as_str());
-        About { store, app: None, entity, version: self.version }
+        EventSubject { store, app: None, entity, version: self.version }
     }
 }
 
@@ -292,7 +292,7 @@ impl FormSubmission {
     }
 }
 
-ground::view! {
+core_types::view! {
     /// A submission as the store and its apps see it.
     FormSubmissionView of submission: FormSubmission {
         /// The id.
@@ -339,29 +339,30 @@ mod tests {
 
     use super::*;
 
-    fn judge(fields: Value) -> Result<Filled, Problem> {
+    fn validate(fields: Value) -> Result<Filled, Problem> {
         let Value::Object(fields) = fields else { panic!("{fields}") };
-        Filled::judge(fields, "/fields")
+        Filled::validate(fields, "/fields")
     }
 
     #[test]
     fn what_people_fill_in_is_kept_as_text() {
-        let filled = judge(json!({"name": " Ann ", "age": 7, "ok": true, "_gotcha": ""})).unwrap();
+        let filled =
+            validate(json!({"name": " Ann ", "age": 7, "ok": true, "_gotcha": ""})).unwrap();
         let kept: Vec<_> = filled.fields.values().map(String::as_str).collect();
         assert_eq!((kept, filled.spam_score()), (vec!["7", "Ann", "true"], 0));
     }
 
     #[test]
     fn a_filled_honeypot_is_spam_and_links_are_suspicious() {
-        assert_eq!(judge(json!({"_gotcha": "x"})).unwrap().spam_score(), CERTAIN);
-        let links = |count: usize| judge(json!({"text": "HTTPS://a ".repeat(count)})).unwrap();
+        assert_eq!(validate(json!({"_gotcha": "x"})).unwrap().spam_score(), CERTAIN);
+        let links = |count: usize| validate(json!({"text": "HTTPS://a ".repeat(count)})).unwrap();
         assert_eq!([1, 3, 9].map(|count| links(count).spam_score()), [20, 60, 80]);
     }
 
     #[test]
     fn every_field_at_fault_is_named() {
-        let refused = judge(json!({"a/b": {}, "": "x"})).unwrap_err();
-        let mut found: Vec<_> = refused
+        let rejected = validate(json!({"a/b": {}, "": "x"})).unwrap_err();
+        let mut found: Vec<_> = rejected
             .errors()
             .iter()
             .map(|error| (error.pointer.as_str(), error.fault.code))
@@ -369,6 +370,6 @@ mod tests {
         found.sort_unstable();
         assert_eq!(found, [("/fields/", "invalid_length"), ("/fields/a~1b", "invalid_type")]);
         let many: Map<_, _> = (0..51).map(|n| (n.to_string(), json!("x"))).collect();
-        assert!(judge(Value::Object(many)).is_err() && judge(json!({})).is_err());
+        assert!(validate(Value::Object(many)).is_err() && validate(json!({})).is_err());
     }
 }

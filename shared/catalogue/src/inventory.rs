@@ -18,17 +18,17 @@ mod samples;
 mod topics;
 mod view;
 
+use core_types::id::{LocationId, MovementId, OrderId, StoreId, VariantId};
+use core_types::key::{self, IndexKey};
 use gateway::clock::Timestamp;
 use gateway::context::Context;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
-use gateway::table::{Sight, is_to_be_settled, retry};
-use ground::id::{LocationId, MovementId, OrderId, StoreId, VariantId};
-use ground::key::{self, IndexKey};
+use gateway::table::{ReadConsistency, needs_strong_read, retry};
 use serde::{Deserialize, Serialize};
 use tokio::sync::Mutex;
 
-pub use adjustment::{Adjustment, InventoryChange, LevelLocator, MAX_LEVELS, StockSnapshot, plan};
+pub use adjustment::{Adjustment, InventoryChange, LevelLookup, MAX_LEVELS, StockSnapshot, plan};
 pub use orders::{Line, StockStep, apply, oversell};
 pub use topics::*;
 pub use view::{AdjustmentView, ChangeView, LevelView, MovementView, Quantities};
@@ -36,7 +36,7 @@ pub use view::{AdjustmentView, ChangeView, LevelView, MovementView, Quantities};
 /// The most of a variant that may be at a location.
 pub const MAX_QUANTITY: i64 = 1_000_000_000;
 
-gateway::words! {
+gateway::string_enum! {
     /// What a quantity counts.
     StockState {
         /// Can be sold.
@@ -50,7 +50,7 @@ gateway::words! {
     }
 }
 
-gateway::words! {
+gateway::string_enum! {
     /// What moved stock.
     MovementKind {
         /// A manual change.
@@ -384,17 +384,19 @@ where
     }
 }
 
-/// The same, over a glance first (docs/data-model.md §13).
+/// The same, over an eventually consistent read first (docs/data-model.md §13).
 ///
 /// # Errors
 /// What the last attempt ended in.
-pub async fn persist_from_glance<T, F, Fut>(mut attempt: F) -> Result<T, Problem>
+pub async fn persist_eventual_first<T, F, Fut>(mut attempt: F) -> Result<T, Problem>
 where
-    F: FnMut(Sight) -> Fut,
+    F: FnMut(ReadConsistency) -> Fut,
     Fut: Future<Output = Result<T, Problem>>,
 {
-    match attempt(Sight::Glance).await {
-        Err(refused) if is_to_be_settled(&refused) => persist(|| attempt(Sight::Settled)).await,
+    match attempt(ReadConsistency::Eventual).await {
+        Err(rejected) if needs_strong_read(&rejected) => {
+            persist(|| attempt(ReadConsistency::Strong)).await
+        }
         outcome => outcome,
     }
 }

@@ -11,16 +11,16 @@
 
 mod topics;
 
+use core_types::event::{EXAMPLE_TIME, Event, EventSubject, Example, Topic, sample};
+use core_types::fields::{Country, Phone};
+use core_types::id::{LocationId, StoreId};
+use core_types::key;
+use core_types::resource::Resource;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
 use gateway::table::{Query, Write};
-use ground::event::{About, EXAMPLE_TIME, Event, Example, Topic, sample};
-use ground::fields::{Country, Phone};
-use ground::id::{LocationId, StoreId};
-use ground::key;
-use ground::resource::Resource;
 use identity::store::{self, Store};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -92,15 +92,15 @@ impl Item for Location {
 
 impl Resource for Location {
     type View = LocationView;
-    fn about(&self) -> About<'_> {
+    fn event_subject(&self) -> EventSubject<'_> {
         let (store, entity) = (Some(&self.store_id), self.id.as_str());
-        About { store, app: None, entity, version: self.version }
+        EventSubject { store, app: None, entity, version: self.version }
     }
 
     /// In its store's timeline, so that a store and the location that it begins with are announced
     /// together.
     fn event(&self, topic: &Topic<LocationView>, now: Timestamp) -> Event {
-        let event = Event::new(topic, self.about(), &self.view(), now);
+        let event = Event::new(topic, self.event_subject(), &self.view(), now);
         event.in_timeline_of(self.store_id.as_str())
     }
 }
@@ -145,7 +145,7 @@ impl Location {
         match (self.active, self.closing) {
             (true, false) => Ok(Some(Self { closing: true, ..self.changed(now) })),
             (true, true) => Ok(None),
-            (false, _) => Err(self.refuse()),
+            (false, _) => Err(self.reject()),
         }
     }
 
@@ -157,7 +157,7 @@ impl Location {
         if self.active && self.closing {
             Ok(Self { active: false, closing: false, ..self.changed(now) })
         } else {
-            Err(self.refuse())
+            Err(self.reject())
         }
     }
 
@@ -167,12 +167,12 @@ impl Location {
     /// `invalid_state_transition` when it is in use.
     pub fn opened(&self, now: Timestamp) -> Result<Self, Problem> {
         if self.is_open() {
-            return Err(self.refuse());
+            return Err(self.reject());
         }
         Ok(Self { active: true, closing: false, ..self.changed(now) })
     }
 
-    fn refuse(&self) -> Problem {
+    fn reject(&self) -> Problem {
         let state = match (self.active, self.closing) {
             (false, _) => "inactive",
             (true, true) => "closing",
@@ -253,7 +253,7 @@ pub async fn home(app: &App, store: &Store) -> Result<LocationId, Problem> {
     first.ok_or_else(|| Problem::internal("a store without a location"))
 }
 
-ground::view! {
+core_types::view! {
     /// A location as it is shown.
     LocationView of location: Location {
         /// The id.

@@ -4,22 +4,22 @@
 //! image is its own. Who shows an image holds it ([`image::hold`]), so that it is not deleted
 //! under them.
 
+use core_types::event::{EXAMPLE_TIME, EventSubject, Example};
+use core_types::fields::Subdomain;
+use core_types::id::{MediaId, StoreId};
+use core_types::image;
+use core_types::key;
+use core_types::sample_id;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
 use gateway::table::{Condition, Write};
-use ground::event::{About, EXAMPLE_TIME, Example};
-use ground::fields::Subdomain;
-use ground::id::{MediaId, StoreId};
-use ground::image;
-use ground::key;
-use ground::sample_id;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::blob::Blob;
 
-ground::topics! {
+core_types::topics! {
     MEDIA_CREATED = "media.created", "media", Some("read_media"), MediaView,
         "An image was uploaded.";
     MEDIA_DELETED = "media.deleted", "media", Some("read_media"), MediaView,
@@ -31,7 +31,7 @@ pub const MAX_BYTES: usize = gateway::routes::LARGE_BODY_LIMIT;
 /// The attributes that other writes count in.
 const COUNTED: &[&str] = &["uses"];
 
-gateway::words! {
+gateway::string_enum! {
     /// What an image is encoded as. SVG is none of them: it can run scripts.
     MediaType {
         /// PNG.
@@ -51,11 +51,11 @@ impl MediaType {
     /// What the bytes are, by their first ones; what a client says about them is not asked.
     ///
     /// # Errors
-    /// `media_type_refused`.
+    /// `media_type_rejected`.
     pub fn of(bytes: &[u8]) -> Result<Self, Problem> {
         let found = infer::get(bytes).map(|kind| kind.mime_type());
         let known = Self::ALL.iter().find(|kind| found == Some(kind.as_str()));
-        known.copied().ok_or_else(|| Code::MediaTypeRefused.into())
+        known.copied().ok_or_else(|| Code::MediaTypeRejected.into())
     }
 }
 
@@ -144,9 +144,9 @@ impl Media {
     }
 
     /// What an event about the image says it is about.
-    pub fn about(&self) -> About<'_> {
+    pub fn event_subject(&self) -> EventSubject<'_> {
         let (store, entity) = (Some(&self.store_id), self.id.as_str());
-        About { store, app: None, entity, version: self.version }
+        EventSubject { store, app: None, entity, version: self.version }
     }
 
     /// Where everybody finds it.
@@ -243,7 +243,7 @@ mod tests {
         let kinds = [&png[..], jpeg, gif, webp, avif].map(|bytes| MediaType::of(bytes).unwrap());
         assert_eq!(kinds, [Png, Jpeg, Gif, Webp, Avif]);
         for other in [&b""[..], b"<svg/>", b"<html>", b"%PDF-1.7", b"\x89PN", b"PK\x03\x04"] {
-            assert_eq!(MediaType::of(other).unwrap_err().code, Code::MediaTypeRefused);
+            assert_eq!(MediaType::of(other).unwrap_err().code, Code::MediaTypeRejected);
         }
     }
 }

@@ -6,15 +6,15 @@ mod topics;
 
 use std::borrow::Cow;
 
+use core_types::event::EventSubject;
+use core_types::fields::Handle;
+use core_types::id::StoreId;
+use core_types::key;
+use core_types::resource::Resource;
 use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::request::{Fault, FieldErrors, FromText, Text};
-use ground::event::About;
-use ground::fields::Handle;
-use ground::id::StoreId;
-use ground::key;
-use ground::resource::Resource;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
@@ -34,7 +34,7 @@ pub const MAX_BYTES: usize = 100 * 1024;
 /// Characters of an item's title.
 const MAX_TITLE: usize = 100;
 
-gateway::words! {
+gateway::string_enum! {
     /// What a menu item leads to.
     MenuItemKind {
         /// A URL of the merchant's choice.
@@ -182,9 +182,9 @@ impl Item for Menu {
 
 impl Resource for Menu {
     type View = MenuView;
-    fn about(&self) -> About<'_> {
+    fn event_subject(&self) -> EventSubject<'_> {
         let (store, entity) = (Some(&self.store_id), self.handle.as_str());
-        About { store, app: None, entity, version: self.version }
+        EventSubject { store, app: None, entity, version: self.version }
     }
 }
 
@@ -209,7 +209,7 @@ impl Menu {
     }
 }
 
-ground::view! {
+core_types::view! {
     /// A menu as its store's owner and apps see it.
     MenuView of menu: Menu {
         /// The handle: what tells a store's menus apart.
@@ -291,13 +291,13 @@ mod tests {
 
     #[request]
     #[derive(Debug)]
-    struct Ask {
+    struct Input {
         items: Items,
     }
 
     /// Pointers and codes of what is wrong with these items.
     fn faults(items: &Value) -> Vec<(String, &'static str)> {
-        match read::<Ask>(json!({"items": items})) {
+        match read::<Input>(json!({"items": items})) {
             Ok(_) => Vec::new(),
             Err(problem) => {
                 let fault = |e: &gateway::problem::FieldError| (e.pointer.clone(), e.fault.code);
@@ -327,9 +327,9 @@ mod tests {
             {"title": "Refunds", "type": "policy", "ref": "refund", "children": []},
             {"title": "Blog", "type": "link", "url": "https://example.com/blog", "children": []},
         ]);
-        let ask: Ask = read(json!({"items": items})).unwrap();
-        assert_eq!(serde_json::to_value(&ask.items.0).unwrap(), items);
-        assert_eq!(count(&ask.items.0), 7);
+        let input: Input = read(json!({"items": items})).unwrap();
+        assert_eq!(serde_json::to_value(&input.items.0).unwrap(), items);
+        assert_eq!(count(&input.items.0), 7);
     }
 
     #[test]
@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn three_levels_are_taken_and_the_fourth_is_refused() {
+    fn three_levels_are_taken_and_the_fourth_is_rejected() {
         let three = home(&json!([home(&json!([home(&json!([]))]))]));
         assert_eq!(faults(&json!([three])), []);
         let five = home(&json!([home(&json!([home(&json!([home(&json!([home(&json!([]))]))]))]))]));
@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn two_hundred_items_are_taken_and_one_more_is_refused() {
+    fn two_hundred_items_are_taken_and_one_more_is_rejected() {
         let many = |n: usize| json!([home(&Value::Array(vec![home(&json!([])); n]))]);
         assert_eq!(faults(&many(MAX_ITEMS - 1)), []);
         assert_eq!(faults(&many(MAX_ITEMS)), [fault("/items", "too_many")]);

@@ -2,15 +2,15 @@
 
 use std::collections::HashSet;
 
+use core_types::event::{EXAMPLE_TIME, Example};
+use core_types::id::StoreId;
+use core_types::key;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::request::{Fault, FromText};
-use ground::event::{EXAMPLE_TIME, Example};
-use ground::id::StoreId;
-use ground::key;
 use serde::{Deserialize, Serialize};
 
-ground::topics! {
+core_types::topics! {
     POLICY_UPDATED = "policy.updated", "policy", Some("read_content"), PolicySummary,
         "A policy page was written or changed; fetch its text.";
 }
@@ -18,7 +18,7 @@ ground::topics! {
 /// Bytes of a policy's text, as it is sent and as it is kept (our choice).
 pub const MAX_BODY: usize = 64 * 1024;
 
-gateway::words! {
+gateway::string_enum! {
     /// Which policy.
     PolicyHandle {
         /// When money comes back.
@@ -156,7 +156,7 @@ impl Policy {
     }
 }
 
-ground::view! {
+core_types::view! {
     /// A policy as events tell of it: without its text, which can be long.
     PolicySummary of policy: Policy {
         /// The handle: what tells a store's policies apart.
@@ -176,7 +176,7 @@ ground::view! {
     }
 }
 
-ground::view! {
+core_types::view! {
     /// A policy as its store's owner and apps see it.
     PolicyView of policy: Policy {
         /// All but the text.

@@ -2,7 +2,7 @@
 //!
 //! - A [`Product`] holds all that is said of it over its variants: the price range, its images, its
 //!   rating. A [`Variant`] is what is priced, stocked and sold.
-//! - A [`Card`] is what a storefront's list shows of a product, so that a list is one query.
+//! - A [`ProductSummary`] is what a storefront's list shows of a product, so that a list is one query.
 //! - A [`Sellable`] is what a checkout needs of a variant, beside its stock; it is written in the
 //!   transaction that changes the product or the variant.
 //! - Handles and SKUs are unique by items of their own ([`UniqueProductHandle`], [`UniqueSku`]).
@@ -10,15 +10,15 @@
 //!
 //! A product and its variants are one query ([`load`]), and what can be bought of it is on them.
 
-mod ask;
 mod barcode;
-mod card;
 mod deferred_work;
 mod find;
+mod input;
 mod options;
 mod outline;
 mod restock;
 mod sellable;
+mod summary;
 #[cfg(test)]
 pub(crate) mod tests;
 mod topics;
@@ -27,30 +27,30 @@ mod view;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use core_types::fields::{Currency, Handle, TaxClass};
+use core_types::id::{CategoryId, LocationId, MediaId, ProductId, StoreId, VariantId};
+use core_types::key::{self, IndexKey};
+use core_types::money::Money;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::Problem;
-use ground::fields::{Currency, Handle, TaxClass};
-use ground::id::{CategoryId, LocationId, MediaId, ProductId, StoreId, VariantId};
-use ground::key::{self, IndexKey};
-use ground::money::Money;
 use identity::store::{InventoryPolicy, Store};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use ask::{ImageAsk, OptionAsk, SeoAsk, Sku, Tags};
 pub use barcode::Barcode;
-pub use card::{Card, CardImage, CardOrder, cards};
-pub(crate) use card::{id_of, newest_first};
 pub use deferred_work::{DeferredWork, RemovedVariant, refresh};
-pub use find::{find, get_many, glance, load};
+pub use find::{find, get_eventually, get_many, load};
+pub use input::{ImageInput, OptionInput, SeoInput, Sku, Tags};
 pub use options::{Faults, slug, variant_title};
 pub use outline::Outline;
 pub use restock::{restock, restock_product};
 pub use sellable::{Sellable, note_ordered};
+pub use summary::{ProductSummary, SummaryImage, SummaryOrder, summaries};
+pub(crate) use summary::{id_of, newest_first};
 pub use topics::*;
 pub use unique::{UniqueProductHandle, UniqueSku};
-pub use view::{InventoryView, PriceRange, ProductSummary, ProductView, VariantView};
+pub use view::{InventoryView, PriceRange, ProductSummaryView, ProductView, VariantView};
 
 /// Variants of one product.
 pub const MAX_VARIANTS: usize = 100;
@@ -64,7 +64,7 @@ pub const DEFAULT_TITLE: &str = "Default";
 /// leaves room for its keys and counters.
 pub const MAX_BYTES: usize = 350_000;
 
-gateway::words! {
+gateway::string_enum! {
     /// Whether a product is sold.
     ProductStatus {
         /// Being written; shoppers do not see it.

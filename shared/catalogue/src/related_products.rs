@@ -7,13 +7,13 @@
 //! is a moment behind: it says what to read, and what is shown is what was read. It names the
 //! handles too: where the product of a handle is, a page often knows from it.
 
+use core_types::fields::Handle;
+use core_types::id::{ProductId, StoreId};
+use core_types::key;
 use gateway::item::{Item, Key, Packing};
-use ground::fields::Handle;
-use ground::id::{ProductId, StoreId};
-use ground::key;
 use serde::{Deserialize, Serialize};
 
-use crate::product::{Card, Outline};
+use crate::product::{Outline, ProductSummary};
 
 /// Candidates of a store: the newest that shoppers see (our choice).
 pub const MAX_CANDIDATES: usize = 60;
@@ -29,9 +29,13 @@ pub struct Candidate {
     pub outline: Outline,
 }
 
-impl From<&Card> for Candidate {
-    fn from(card: &Card) -> Self {
-        Self { id: card.id().clone(), handle: card.handle.clone(), outline: card.outline() }
+impl From<&ProductSummary> for Candidate {
+    fn from(summary: &ProductSummary) -> Self {
+        Self {
+            id: summary.id().clone(),
+            handle: summary.handle.clone(),
+            outline: summary.outline(),
+        }
     }
 }
 
@@ -65,11 +69,12 @@ impl RelatedProducts {
 
     /// The next version, with those of these products that shoppers see, at most
     /// [`MAX_CANDIDATES`]. None when nothing changes.
-    pub fn with_products(&self, cards: &[Card]) -> Option<Self> {
-        let mut cards: Vec<&Card> = cards.iter().filter(|card| card.is_visible()).collect();
-        cards.sort_by(|a, b| (b.created_at, b.id()).cmp(&(a.created_at, a.id())));
-        cards.truncate(MAX_CANDIDATES);
-        let products: Vec<Candidate> = cards.into_iter().map(Candidate::from).collect();
+    pub fn with_products(&self, summaries: &[ProductSummary]) -> Option<Self> {
+        let mut summaries: Vec<&ProductSummary> =
+            summaries.iter().filter(|summary| summary.is_visible()).collect();
+        summaries.sort_by(|a, b| (b.created_at, b.id()).cmp(&(a.created_at, a.id())));
+        summaries.truncate(MAX_CANDIDATES);
+        let products: Vec<Candidate> = summaries.into_iter().map(Candidate::from).collect();
         let store_id = self.store_id.clone();
         let version = self.version.saturating_add(1);
         (products != self.products).then_some(Self { store_id, products, version })
@@ -100,7 +105,7 @@ impl RelatedProducts {
 mod tests {
     use std::time::Duration;
 
-    use ground::id::CategoryId;
+    use core_types::id::CategoryId;
 
     use super::*;
     use crate::product::{Product, ProductStatus, tests};
@@ -113,13 +118,13 @@ mod tests {
         Product { id, created_at, status: ProductStatus::Active, ..product }
     }
 
-    fn cards(products: impl IntoIterator<Item = Product>) -> Vec<Card> {
-        products.into_iter().map(|product| Card::of(&product, &[])).collect()
+    fn summaries(products: impl IntoIterator<Item = Product>) -> Vec<ProductSummary> {
+        products.into_iter().map(|product| ProductSummary::of(&product, &[])).collect()
     }
 
     fn related(products: impl IntoIterator<Item = Product>) -> RelatedProducts {
         RelatedProducts::empty(&StoreId::derive(&["store"]))
-            .with_products(&cards(products))
+            .with_products(&summaries(products))
             .expect("a change")
     }
 
@@ -168,12 +173,12 @@ mod tests {
         let related = related(all.iter().cloned().chain([hidden]));
         assert_eq!((related.products.len(), related.version), (MAX_CANDIDATES, 1));
         assert_eq!(related.products[0].id, ProductId::derive(&[&(count + 4).to_string()]));
-        assert_eq!(related.with_products(&cards(all.clone())), None);
+        assert_eq!(related.with_products(&summaries(all.clone())), None);
         assert_eq!(related.with_products(&[]).map(|related| related.version), Some(2));
     }
 
     #[test]
-    fn the_largest_item_is_small_beside_what_an_item_may_be() {
+    fn the_largest_item_is_small_alongside_what_an_item_may_be() {
         let full = |n: u64| Product {
             category_id: Some(CategoryId::derive(&["a"])),
             product_type: Some("\u{1f600}".repeat(100)),

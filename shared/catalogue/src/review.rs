@@ -3,24 +3,24 @@
 //! The product's item carries what approved reviews add up to, changed by arithmetic in the
 //! transaction that moves a review in or out of them: no review can be counted twice.
 
+use core_types::event::{EXAMPLE_TIME, EventSubject, Example};
+use core_types::id::{CustomerId, OrderItemId, ProductId, ReviewId, StoreId};
+use core_types::key::{self, IndexKey};
+use core_types::pointer::Pointer;
+use core_types::rating::Reply;
+use core_types::resource::Resource;
+use core_types::sample_id;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
 use gateway::table::{Change, Write};
-use ground::event::{About, EXAMPLE_TIME, Example};
-use ground::id::{CustomerId, OrderItemId, ProductId, ReviewId, StoreId};
-use ground::key::{self, IndexKey};
-use ground::pointer::Pointer;
-use ground::rating::Reply;
-use ground::resource::Resource;
-use ground::sample_id;
 use identity::customer::Customer;
 use serde::{Deserialize, Serialize};
 
-use crate::product::Card;
+use crate::product::ProductSummary;
 
-ground::topics! {
+core_types::topics! {
     REVIEW_CREATED = "review.created", "review", Some("read_reviews"), ReviewView,
         "A customer reviewed a product; nobody sees it yet.";
     REVIEW_APPROVED = "review.approved", "review", Some("read_reviews"), ReviewView,
@@ -34,7 +34,7 @@ ground::topics! {
 /// What stands in a key for a review without a purchase.
 const NO_LINE: &str = "-";
 
-gateway::words! {
+gateway::string_enum! {
     /// Whether a review is shown.
     ReviewStatus {
         /// The store has not decided.
@@ -119,9 +119,9 @@ pub struct Opinion {
 
 impl Resource for Review {
     type View = ReviewView;
-    fn about(&self) -> About<'_> {
+    fn event_subject(&self) -> EventSubject<'_> {
         let (store, entity) = (Some(&self.store_id), self.id.as_str());
-        About { store, app: None, entity, version: self.version }
+        EventSubject { store, app: None, entity, version: self.version }
     }
 }
 
@@ -223,7 +223,7 @@ fn shown_name(name: Option<&str>) -> String {
 /// the product, and of its card, which lies in an index by it.
 ///
 /// # Errors
-/// 503; the write is refused with `version_conflict` when another review is counted at the same
+/// 503; the write is rejected with `version_conflict` when another review is counted at the same
 /// moment, or the product changes.
 pub async fn count(
     app: &App,
@@ -244,14 +244,14 @@ pub async fn count(
             .value(":stars", step.saturating_mul(stars));
     let (store, product) = (&after.store_id, &after.product_id);
     let write = write.update(&key::product(store, product), change, Code::NotFound);
-    let card: Option<Card> = app.table.get(&key::card(store, product)).await?;
-    Ok(write.also(card, |write, card| {
-        let rated = card.rated(step, step.saturating_mul(stars));
-        write.update(&card.key(), rated, Code::VersionConflict)
+    let summary: Option<ProductSummary> = app.table.get(&key::summary(store, product)).await?;
+    Ok(write.also(summary, |write, summary| {
+        let rated = summary.rated(step, step.saturating_mul(stars));
+        write.update(&summary.key(), rated, Code::VersionConflict)
     }))
 }
 
-ground::view! {
+core_types::view! {
     /// A review as everybody sees it.
     PublicReview of review: Review {
         /// The id.
@@ -277,7 +277,7 @@ ground::view! {
     }
 }
 
-ground::view! {
+core_types::view! {
     /// A review as its author, the store and its apps see it.
     ReviewView of review: Review {
         /// What everybody sees, once it is approved.
@@ -322,8 +322,8 @@ impl Example for ReviewView {
 
 #[cfg(test)]
 mod tests {
+    use core_types::fields::{Currency, Email};
     use gateway::request::FromText;
-    use ground::fields::{Currency, Email};
     use identity::holder::Application;
 
     use super::*;

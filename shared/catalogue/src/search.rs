@@ -3,19 +3,19 @@
 //! one of them must be found.
 //!
 //! Each word of a product is an item of its own ([`Token`]), written and removed with the product's
-//! change or as its deferred work. They say where to look: what is found is judged by the product's
+//! change or as its deferred work. They say where to look: what is found is validated by the product's
 //! card, so that a word that is left over finds nothing. A [`Search`] reads them in their order.
 
 mod walk;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use core_types::id::ProductId;
+use core_types::key;
 use gateway::item::{Item, Key};
-use ground::id::ProductId;
-use ground::key;
 use serde::{Deserialize, Serialize};
 
-use crate::product::{Card, id_of, newest_first};
+use crate::product::{ProductSummary, id_of, newest_first};
 use crate::words::words;
 
 pub use walk::Search;
@@ -23,7 +23,7 @@ pub use walk::Search;
 /// Words that a product is found by, at most; those of its title come first (our choice).
 pub const MAX_TOKENS: usize = 64;
 
-gateway::words! {
+gateway::string_enum! {
     /// How good a place a word stands in.
     Rank {
         /// The title.
@@ -34,11 +34,11 @@ gateway::words! {
 }
 
 /// The words that a product is found by, each with the best place that it stands in.
-pub fn tokens(card: &Card) -> BTreeMap<String, Rank> {
-    let title = words(&card.title).into_iter().map(|word| (word, Rank::Title));
-    let texts = [card.vendor.as_deref(), card.product_type.as_deref()].into_iter().flatten();
-    let texts = texts.chain(card.tags.iter().map(String::as_str)).flat_map(words);
-    let others = card.sku_words.iter().cloned().chain(texts).map(|word| (word, Rank::Other));
+pub fn tokens(summary: &ProductSummary) -> BTreeMap<String, Rank> {
+    let title = words(&summary.title).into_iter().map(|word| (word, Rank::Title));
+    let texts = [summary.vendor.as_deref(), summary.product_type.as_deref()].into_iter().flatten();
+    let texts = texts.chain(summary.tags.iter().map(String::as_str)).flat_map(words);
+    let others = summary.sku_words.iter().cloned().chain(texts).map(|word| (word, Rank::Other));
     let mut tokens = BTreeMap::new();
     for (word, rank) in title.chain(others) {
         if tokens.len() >= MAX_TOKENS {
@@ -92,18 +92,18 @@ impl Token {
 }
 
 /// The words of a product as they are kept.
-pub fn rows(card: &Card) -> BTreeSet<Token> {
-    let newest_first = newest_first(card.id());
+pub fn rows(summary: &ProductSummary) -> BTreeSet<Token> {
+    let newest_first = newest_first(summary.id());
     let row = |(word, rank): (String, Rank)| {
-        let key = key::search_word(card.store_id(), (rank.as_str(), &word), &newest_first);
+        let key = key::search_word(summary.store_id(), (rank.as_str(), &word), &newest_first);
         Token { partition: key.pk, place: key.sk }
     };
-    tokens(card).into_iter().map(row).collect()
+    tokens(summary).into_iter().map(row).collect()
 }
 
 /// Whether every one of these folded words begins one of the product's.
-pub fn answers(card: &Card, asked: &[String]) -> bool {
-    asked.is_empty() || have(&tokens(card), asked)
+pub fn answers(summary: &ProductSummary, asked: &[String]) -> bool {
+    asked.is_empty() || have(&tokens(summary), asked)
 }
 
 /// Whether every one of these folded words begins one of those.
@@ -120,7 +120,7 @@ mod tests {
     use crate::product::Product;
     use crate::product::tests::{product, variant};
 
-    fn card() -> Card {
+    fn summary() -> ProductSummary {
         let text = |text: &str| Some(text.to_owned());
         let product = Product {
             title: "Café mug".into(),
@@ -129,7 +129,7 @@ mod tests {
             tags: vec!["Été".into()],
             ..product()
         };
-        Card::of(&product, &[variant("TEE-M", 5), variant("TEE-L", 5)])
+        ProductSummary::of(&product, &[variant("TEE-M", 5), variant("TEE-L", 5)])
     }
 
     #[test]
@@ -143,7 +143,7 @@ mod tests {
             ("mug red", false),
             ("", true),
         ] {
-            assert_eq!(answers(&card(), &words(asked)), expected, "{asked}");
+            assert_eq!(answers(&summary(), &words(asked)), expected, "{asked}");
         }
     }
 
@@ -154,9 +154,9 @@ mod tests {
             tags: vec!["mug".into(), "museum".into()],
             ..product()
         };
-        let card = Card::of(&product, &[]);
-        let rows = rows(&card);
-        let own = tokens(&card);
+        let summary = ProductSummary::of(&product, &[]);
+        let rows = rows(&summary);
+        let own = tokens(&summary);
         let first = |beginning: &str| {
             let found = rows.iter().filter(|row| row.is_first_of(&own, beginning));
             found.map(|row| row.word().unwrap()).collect::<Vec<_>>()
@@ -164,18 +164,20 @@ mod tests {
         assert_eq!(first("mu"), [(Rank::Title, "mugs")]);
         assert_eq!(first("mus"), [(Rank::Other, "museum")]);
         assert_eq!(first("cup"), []);
-        assert!(rows.iter().all(|row| row.product().as_ref() == Some(card.id())));
+        assert!(rows.iter().all(|row| row.product().as_ref() == Some(summary.id())));
     }
 
     #[test]
     fn a_word_has_its_best_place_and_there_are_so_many_at_most() {
-        let found = tokens(&card());
+        let found = tokens(&summary());
         assert_eq!(found.get("mug"), Some(&Rank::Title));
         assert_eq!(found.get("tee"), Some(&Rank::Other));
         assert_eq!(found.len(), 8, "{found:?}");
         let many = (0..90).map(|n| format!("tag{n}")).collect();
-        let many =
-            Card::of(&Product { title: "Last but kept".into(), tags: many, ..product() }, &[]);
+        let many = ProductSummary::of(
+            &Product { title: "Last but kept".into(), tags: many, ..product() },
+            &[],
+        );
         let found = tokens(&many);
         assert_eq!((found.len(), found.contains_key("kept")), (MAX_TOKENS, true));
     }

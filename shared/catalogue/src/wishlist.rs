@@ -1,13 +1,13 @@
 //! Wishlists: the products that a customer wants to remember.
 
+use core_types::fields::Handle;
+use core_types::id::{CustomerId, ProductId, StoreId, VariantId, WishId};
+use core_types::key;
+use core_types::money::Money;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::Code;
 use gateway::table::{Change, Condition, Write};
-use ground::fields::Handle;
-use ground::id::{CustomerId, ProductId, StoreId, VariantId, WishId};
-use ground::key;
-use ground::money::Money;
 use identity::customer::Customer;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -144,7 +144,7 @@ pub struct WishView {
     pub version: u64,
 }
 
-ground::view! {
+core_types::view! {
     /// A product as a wish shows it.
     WishedProduct of product: Product {
         /// Its name in URLs.

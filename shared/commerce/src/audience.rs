@@ -3,6 +3,9 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
+use core_types::event::Event;
+use core_types::id::{AppId, StoreId, SubscriptionId};
+use core_types::key;
 use delivery::delivery::Delivery;
 use delivery::replay::Replay;
 use delivery::subscription::{Payload, Subscription};
@@ -12,9 +15,6 @@ use gateway::clock::Timestamp;
 use gateway::item::Key;
 use gateway::problem::Problem;
 use gateway::table::{Batch, Query};
-use ground::event::Event;
-use ground::id::{AppId, StoreId, SubscriptionId};
-use ground::key;
 use platform::app::Stop;
 use platform::installation::Installation;
 

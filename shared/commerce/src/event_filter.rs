@@ -1,8 +1,8 @@
 //! What a request may name as event types: the catalogue says which there are.
 
+use core_types::event;
 use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
 use gateway::request::{AtMost, Fault, FieldErrors, FromText};
-use ground::event;
 use schemars::JsonSchema;
 
 use crate::topics;

@@ -1,6 +1,6 @@
 //! The catalogue of events as it is shown: `docs/event-types.json`, which is made of the [`topics`] and
 //! read as it stands. A function that made it would carry the JSON Schemas of every noun, the nouns'
-//! samples, and whatever judges those.
+//! samples, and whatever validates those.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -57,7 +57,7 @@ pub fn find(name: &str) -> Option<&'static EventType> {
 
 /// The file's text, made of the topics: an event a line.
 pub fn written() -> String {
-    let line = |shape: &ground::event::Shape| {
+    let line = |shape: &core_types::event::Shape| {
         let entry = shape.entry;
         json!({
             "type": entry.name,

@@ -4,11 +4,11 @@
 //! asks for the scopes that their events need, of whoever asks now, whatever the subscription was granted when
 //! it was made.
 
+use core_types::event::{self, Entry};
 use delivery::delivery::Delivery;
 use delivery::replay::{Replay, ReplayKind};
 use delivery::subscription::Subscription;
 use gateway::problem::{Code, Problem};
-use ground::event::{self, Entry};
 use platform::caller::{StoreActor, insufficient_scope};
 
 use crate::audience::Audience;

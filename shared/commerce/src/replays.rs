@@ -1,4 +1,4 @@
-//! What a replay sends again, page by page: found in the lists of events and deliveries, judged by the
+//! What a replay sends again, page by page: found in the lists of events and deliveries, validated by the
 //! subscriptions as they are now, and made so that it can be made again.
 //!
 //! - *A crash before the replay's own write*: the page is found again, and its deliveries are there, under
@@ -11,6 +11,8 @@ mod make;
 
 use std::collections::HashSet;
 
+use core_types::event::{self, Event};
+use core_types::id::DeliveryId;
 use delivery::delivery::Delivery;
 use delivery::replay::{Made, Replay, ReplayKind, Skipped};
 use delivery::subscription::Subscription;
@@ -18,8 +20,6 @@ use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::problem::Problem;
 use gateway::table::WalkPlace;
-use ground::event::{self, Event};
-use ground::id::DeliveryId;
 
 use crate::audience::Audience;
 
@@ -42,7 +42,7 @@ struct Planned {
 
 impl Planned {
     /// Beside whatever there is.
-    const fn beside(delivery: Delivery) -> Self {
+    const fn alongside(delivery: Delivery) -> Self {
         Self { delivery, replaces: None, is_made: false }
     }
 }

@@ -18,8 +18,8 @@
 
 mod attempt;
 mod hold;
-mod lane;
 mod message;
+mod ordering_key;
 mod places;
 mod queued;
 mod replayed;
@@ -31,24 +31,24 @@ mod write;
 
 use std::time::Duration;
 
+use core_types::event::Event;
+use core_types::id::{AppId, DeliveryId, EventId, ReplayId, StoreId, SubscriptionId};
+use core_types::key::{self, IndexKey};
 use gateway::clock::{DAY, MINUTE, Timestamp};
 use gateway::item::{Item, Key};
 use gateway::outbox::Due;
 use gateway::queue::{self, QueueName};
-use ground::event::Event;
-use ground::id::{AppId, DeliveryId, EventId, ReplayId, StoreId, SubscriptionId};
-use ground::key::{self, IndexKey};
 use serde::{Deserialize, Serialize};
 
 use crate::subscription::Subscription;
 
 pub use attempt::{
-    AttemptOutcome, AttemptVerdict, AttemptView, DeliveryAttempt, KeptAttempt, RecordedAnswer,
+    AttemptOutcome, AttemptVerdict, AttemptView, DeliveryAttempt, RecordedAnswer, StoredAttempt,
 };
 pub use hold::Hold;
-pub use lane::{Lane, LanePosition, head_before, wake_next};
-pub use message::{DeliveryMessage, Turn};
-pub use places::{MOST_FOR_SCOPE, MOST_TO_HOST, Places};
+pub use message::{DeliveryMessage, Readiness};
+pub use ordering_key::{OrderingKey, OrderingPosition, head_before, wake_next};
+pub use places::{MOST_FOR_SCOPE, MOST_TO_HOST, Permits};
 pub use queued::{message_attributes, message_body};
 pub use retry::{MAX_ATTEMPTS, slot, wait};
 pub use signing::{HEADER_PREFIX, challenge_headers, headers, signatures};
@@ -61,7 +61,7 @@ pub const QUEUE: QueueName = QueueName("WEBHOOK_QUEUE_URL");
 /// Webhook deliveries on their way to slow receivers.
 pub const SLOW_QUEUE: QueueName = QueueName("SLOW_WEBHOOK_QUEUE_URL");
 /// How long deliveries are kept.
-pub const KEPT: Duration = DAY.saturating_mul(30);
+pub const RETENTION: Duration = DAY.saturating_mul(30);
 /// How long an attempt may take with everything around it.
 const LEASE: Duration = MINUTE;
 /// How long after its time a queued delivery is taken for lost by the sweep: a minute for its message,
@@ -72,7 +72,7 @@ const SWEPT_GRACE: Duration = MINUTE.saturating_mul(2);
 /// A delivery is given up after this long in any case (our choice): the schedule takes 104 hours
 /// at most, when every slot is doubled; the rest is waiting for a broken receiver's circuit.
 const LIFETIME: Duration = DAY.saturating_mul(5);
-gateway::words! {
+gateway::string_enum! {
     /// The status of a delivery.
     DeliveryStatus {
         /// It is queued and was not attempted yet.
@@ -137,9 +137,9 @@ pub struct Delivery {
     pub attempt: u32,
     /// When the next attempt is to be made.
     pub next_attempt_at: Option<Timestamp>,
-    /// Its lane, when its subscription wants the events about an entity in order.
+    /// Its ordering key, when its subscription wants the events about an entity in order.
     #[serde(default)]
-    pub lane: Option<Lane>,
+    pub ordering_key: Option<OrderingKey>,
     /// Its turn, when its subscription has a rate and others were before it.
     #[serde(default)]
     pub turn_at: Option<Timestamp>,
@@ -164,7 +164,7 @@ pub struct Delivery {
     pub body_sha256: Option<String>,
     /// Its latest attempts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub attempts: Vec<KeptAttempt>,
+    pub attempts: Vec<StoredAttempt>,
     /// When the payload was removed.
     pub expunged_at: Option<Timestamp>,
     /// When it was made.
@@ -195,7 +195,7 @@ impl Item for Delivery {
         keys
     }
     fn forget_at(&self) -> Option<Timestamp> {
-        Some(self.created_at.plus(KEPT))
+        Some(self.created_at.plus(RETENTION))
     }
 }
 
@@ -221,7 +221,7 @@ impl Delivery {
             status: DeliveryStatus::Pending,
             attempt: 0,
             next_attempt_at: Some(now),
-            lane: Lane::of(event, subscription),
+            ordering_key: OrderingKey::of(event, subscription),
             turn_at: None,
             held_by: None,
             lease_until: None,
@@ -245,7 +245,11 @@ impl Delivery {
     #[must_use]
     pub fn again(event: &Event, subscription: &Subscription, nonce: &str, now: Timestamp) -> Self {
         let cause = [event.id.as_str(), subscription.id.as_str(), nonce];
-        Self { id: DeliveryId::derive(&cause), lane: None, ..Self::new(event, subscription, now) }
+        Self {
+            id: DeliveryId::derive(&cause),
+            ordering_key: None,
+            ..Self::new(event, subscription, now)
+        }
     }
 
     /// Whether no attempt is left, or it has taken too long.

@@ -14,26 +14,26 @@
 //! ```
 
 mod estimate;
-mod looks;
+mod scans;
 mod skipped;
 mod view;
 
 use std::time::Duration;
 
+use core_types::end_reason::EndReason;
+use core_types::id::{AppId, DeliveryId, ReplayId, StoreId, SubscriptionId};
+use core_types::key::{self, IndexKey};
+use core_types::range::TimeRange;
 use gateway::clock::{DAY, HOUR, MINUTE, Timestamp};
 use gateway::item::{Item, Key};
 use gateway::outbox::Due;
 use gateway::problem::{Code, Problem};
 use gateway::table::{Condition, WalkPlace, Write};
-use ground::end_reason::EndReason;
-use ground::id::{AppId, DeliveryId, ReplayId, StoreId, SubscriptionId};
-use ground::key::{self, IndexKey};
-use ground::range::TimeRange;
 use platform::authority::Authority;
 use serde::{Deserialize, Serialize};
 
 pub use estimate::{Estimate, EstimatedCost};
-pub use looks::Look;
+pub use scans::Scan;
 pub use skipped::Skipped;
 pub use view::{REPLAY_FINISHED, ReplayProgress, ReplayView, SHAPES, TOPICS};
 
@@ -59,9 +59,9 @@ const EARLY: Duration = Duration::from_secs(1);
 /// (docs/platform.md §1; our choice), also to a step that comes early.
 const SETTLING: Duration = Duration::from_secs(4);
 /// How long replays are kept.
-const KEPT: Duration = DAY.saturating_mul(90);
+const RETENTION: Duration = DAY.saturating_mul(90);
 
-gateway::words! {
+gateway::string_enum! {
     /// What a replay sends again.
     ReplayKind {
         /// The events of the deliveries that are named.
@@ -75,7 +75,7 @@ gateway::words! {
     }
 }
 
-gateway::words! {
+gateway::string_enum! {
     /// The status of a replay.
     ReplayStatus {
         /// It has not begun.
@@ -103,7 +103,7 @@ impl ReplayStatus {
 
 /// What is asked for.
 #[derive(Debug, Clone)]
-pub struct ReplayAsk {
+pub struct ReplayInput {
     /// What is sent again.
     pub kind: ReplayKind,
     /// The only subscription that is sent to.
@@ -177,13 +177,13 @@ pub struct Replay {
     pub paced_until: Option<Timestamp>,
     /// The look that is under way.
     #[serde(default)]
-    pub look: Look,
+    pub look: Scan,
     /// Where the next look begins: all before it have ended.
     #[serde(default)]
-    pub looked: Look,
+    pub looked: Scan,
     /// Looks that were taken in vain.
     #[serde(default)]
-    pub looks: u32,
+    pub scans: u32,
     /// When the next step is to be taken.
     pub next_step_at: Timestamp,
     /// When the sweep takes the next step's message for lost.
@@ -214,7 +214,7 @@ impl Item for Replay {
         keys
     }
     fn forget_at(&self) -> Option<Timestamp> {
-        Some(self.created_at.plus(KEPT))
+        Some(self.created_at.plus(RETENTION))
     }
 }
 
@@ -260,26 +260,26 @@ fn first_step_at(range: Option<&TimeRange>, now: Timestamp) -> Timestamp {
 impl Replay {
     /// A replay that is asked for.
     pub fn new(
-        ask: ReplayAsk,
+        input: ReplayInput,
         store: &StoreId,
         app: Option<&AppId>,
         by: &str,
         now: Timestamp,
     ) -> Self {
-        let first_step_at = first_step_at(ask.range.as_ref(), now);
+        let first_step_at = first_step_at(input.range.as_ref(), now);
         Self {
             id: ReplayId::mint(now),
             store_id: store.clone(),
             app_id: app.cloned(),
             created_by: by.to_owned(),
             authority: None,
-            kind: ask.kind,
-            subscription_id: ask.subscription_id,
-            event_types: ask.event_types,
-            range: ask.range,
-            delivery_ids: ask.delivery_ids,
-            max_count: ask.max_count,
-            rate_per_second: ask.rate_per_second,
+            kind: input.kind,
+            subscription_id: input.subscription_id,
+            event_types: input.event_types,
+            range: input.range,
+            delivery_ids: input.delivery_ids,
+            max_count: input.max_count,
+            rate_per_second: input.rate_per_second,
             status: ReplayStatus::Queued,
             status_reason: None,
             matched: 0,
@@ -292,9 +292,9 @@ impl Replay {
             cursor: None,
             made_at: None,
             paced_until: None,
-            look: Look::default(),
-            looked: Look::default(),
-            looks: 0,
+            look: Scan::default(),
+            looked: Scan::default(),
+            scans: 0,
             next_step_at: first_step_at,
             due_at: Some(first_step_at.plus(STEP_GRACE)),
             started_at: None,
@@ -393,7 +393,7 @@ impl Replay {
     pub fn broken(&self, now: Timestamp) -> Self {
         let status_reason = Some(EndReason::InternalError);
         let ended = self.ended(ReplayStatus::Failed, now);
-        Self { status_reason, look: Look::default(), looked: Look::default(), ..ended }
+        Self { status_reason, look: Scan::default(), looked: Scan::default(), ..ended }
     }
 
     fn ended(&self, status: ReplayStatus, now: Timestamp) -> Self {

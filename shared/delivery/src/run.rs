@@ -7,13 +7,13 @@
 
 use std::time::Duration;
 
+use core_types::id::{
+    CustomerId, DrillId, ExportId, ImportId, LoadTestId, RedactionId, ReplayId, StoreId,
+};
+use core_types::key;
 use gateway::app::App;
 use gateway::item::Key;
 use gateway::queue::QueueName;
-use ground::id::{
-    CustomerId, DrillId, ExportId, ImportId, LoadTestId, RedactionId, ReplayId, StoreId,
-};
-use ground::key;
 use serde::{Deserialize, Serialize};
 
 /// Steps of long work.

@@ -11,33 +11,33 @@
 //! ([`Subscription::save`]), so that neither side overwrites the other, and a failing receiver
 //! does not make its owner's form stale.
 
-mod ask;
 mod confirmation;
 mod destination;
 mod filter;
 mod health;
+mod input;
 mod quota;
 mod secrets;
 mod view;
 
 use std::time::Duration;
 
+use core_types::event::{self, Event};
+use core_types::id::{AppId, StoreId, SubscriptionId};
+use core_types::key;
+use core_types::scope::Scopes;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
 use gateway::table::{Condition, Write};
-use ground::event::{self, Event};
-use ground::id::{AppId, StoreId, SubscriptionId};
-use ground::key;
-use ground::scope::Scopes;
 use platform::installation::{Installation, InstallationStatus};
 use serde::{Deserialize, Serialize};
 
-pub use ask::{CustomHeaders, OwnSecret};
 pub use confirmation::{CHALLENGE, Challenge, Confirmation, ConfirmationView, Confirming};
 pub use destination::{DestinationKind, DestinationView};
 pub use filter::{Payload, PayloadFilter};
-pub use health::{Circuit, Gate, HealthWord, PROMPT, ReceiverHealth, SLOW};
+pub use health::{Circuit, Gate, HealthStatus, PROMPT, ReceiverHealth, SLOW};
+pub use input::{CustomHeaders, OwnSecret};
 pub use quota::{claim_quota, release_quota, remove_of_app};
 pub use secrets::{SigningKeys, hint, seal_secret};
 pub use view::{
@@ -49,7 +49,7 @@ pub const MAX_PER_STORE: u64 = 50;
 /// How long both secrets sign after a rotation, unless asked otherwise.
 pub const DEFAULT_GRACE: Duration = gateway::clock::DAY;
 
-gateway::words! {
+gateway::string_enum! {
     /// Whether a subscription receives events.
     SubscriptionStatus {
         /// It receives events.
@@ -63,7 +63,7 @@ gateway::words! {
     }
 }
 
-gateway::words! {
+gateway::string_enum! {
     /// Why the service disabled a subscription.
     DisabledReason {
         /// The receiver answered 410.
@@ -73,7 +73,7 @@ gateway::words! {
     }
 }
 
-gateway::words! {
+gateway::string_enum! {
     /// The order of deliveries.
     #[derive(Default)]
     Ordering {

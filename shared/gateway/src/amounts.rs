@@ -44,13 +44,13 @@ pub fn exponent(currency: &str) -> u16 {
 pub(crate) fn wanted(headers: &HeaderMap) -> Result<Option<Locale>, Problem> {
     let mut given = headers.get_all(HEADER).iter();
     let Some(text) = given.next() else { return Ok(None) };
-    let refused =
+    let rejected =
         || Code::InvalidHeader.detail("X-Service-Locale takes one language tag, like de-AT.");
     if given.next().is_some() || text.len() > LONGEST {
-        return Err(refused());
+        return Err(rejected());
     }
     let locale = text.to_str().ok().and_then(|text| text.parse().ok());
-    locale.map(Some).ok_or_else(refused)
+    locale.map(Some).ok_or_else(rejected)
 }
 
 /// Says of an answer that anybody may keep that it is another one in another language.

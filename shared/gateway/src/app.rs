@@ -17,10 +17,10 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::connector;
 use crate::egress::Egress;
-use crate::kept::Kept;
 use crate::metrics::Metrics;
-use crate::queue::foreign::{ForeignQueue, QueueRefusal};
+use crate::queue::foreign::{ForeignQueue, QueueRejection};
 use crate::queue::{Queue, QueueName};
+use crate::response_cache::ResponseCache;
 use crate::secrets::Secrets;
 use crate::table::{Conflicts, Table, Throttles};
 
@@ -49,7 +49,7 @@ pub struct Parts {
     /// What may be a few seconds old.
     pub cache: Cache,
     /// What is answered again for a moment.
-    pub kept: Kept,
+    pub kept: ResponseCache,
     /// What is remembered of callers.
     pub admissions: Admissions,
     /// What is held of budgets.
@@ -103,7 +103,7 @@ impl App {
         egress: Egress,
         aws: &SdkConfig,
         to: &Endpoints,
-        kept: Kept,
+        kept: ResponseCache,
     ) -> Self {
         let config = config.into();
         let mut dynamodb = aws_sdk_dynamodb::config::Builder::from(aws);
@@ -152,7 +152,7 @@ impl App {
     ///
     /// # Errors
     /// Why they may not.
-    pub fn foreign_queue(&self, url: &str, own: QueueName) -> Result<ForeignQueue, QueueRefusal> {
+    pub fn foreign_queue(&self, url: &str, own: QueueName) -> Result<ForeignQueue, QueueRejection> {
         ForeignQueue::new(self.sqs.clone(), url, self.config.queue_url(own).as_str())
     }
 
@@ -161,7 +161,14 @@ impl App {
         let config = Config::from_env();
         let aws = aws(credentials_from_env(), &config.region);
         let egress = Egress::new(config.egress.clone());
-        Self::new(config, Clock::default(), egress, &aws, &Endpoints::from_env(), Kept::default())
+        Self::new(
+            config,
+            Clock::default(),
+            egress,
+            &aws,
+            &Endpoints::from_env(),
+            ResponseCache::default(),
+        )
     }
 }
 

@@ -1,7 +1,7 @@
 //! Bridged requests: calls that this service makes to itself, or to an app's own server, on behalf
 //! of an app's page.
 //!
-//! What is refused to them is decided where a request arrives, by the row it matched, and not where
+//! What is rejected to them is decided where a request arrives, by the row it matched, and not where
 //! it leaves, by the text of its path: no spelling of a path, no other name of this host and no
 //! proxy in between leads around it, and a route that is added later is closed unless what it says
 //! of its callers opens it. The mark is a header that anybody may send, because it only takes away.
@@ -19,12 +19,12 @@ use crate::config::Config;
 use crate::problem::{Code, Problem};
 use crate::routes::Row;
 
-/// The header that marks a bridged request, and the refusal of one.
+/// The header that marks a bridged request, and the rejection of one.
 pub const MARK: HeaderName = HeaderName::from_static("x-service-bridge");
 /// What it says of a request.
 pub const REQUEST: HeaderValue = HeaderValue::from_static("request");
-/// What it says of a refusal.
-const REFUSED: &str = "refused";
+/// What it says of a rejection.
+const REJECTED: &str = "refused";
 
 /// The header in which the bridge says from where it was asked, to ourselves alone.
 const FROM: HeaderName = HeaderName::from_static("x-service-bridge-from");
@@ -60,16 +60,16 @@ pub(crate) async fn asked_from(app: &App, headers: &HeaderMap) -> Option<IpAddr>
     client.parse().ok().filter(|_| app.clock.now() < until)
 }
 
-/// Refuses a bridged request what is not for apps: everything but what a route admits an app token
+/// Rejects a bridged request what is not for apps: everything but what a route admits an app token
 /// to, and what anybody may read.
 ///
 /// # Errors
 /// `path_not_allowed`, marked for the bridge.
-pub(crate) fn judge(headers: &HeaderMap, row: &Row) -> Result<(), Problem> {
+pub(crate) fn validate(headers: &HeaderMap, row: &Row) -> Result<(), Problem> {
     if !headers.contains_key(MARK) || is_open(row) {
         return Ok(());
     }
-    Err(Problem::from(Code::PathNotAllowed).header(MARK, REFUSED))
+    Err(Problem::from(Code::PathNotAllowed).header(MARK, REJECTED))
 }
 
 /// Whether bridged requests reach this row.
@@ -88,9 +88,9 @@ fn is_open(row: &Row) -> bool {
     }
 }
 
-/// Whether an answer is the refusal of a bridged request, by whichever of our names it was asked.
-pub fn is_refusal(headers: &HeaderMap) -> bool {
-    headers.get(MARK).is_some_and(|mark| mark.as_bytes() == REFUSED.as_bytes())
+/// Whether an answer is the rejection of a bridged request, by whichever of our names it was asked.
+pub fn is_rejection(headers: &HeaderMap) -> bool {
+    headers.get(MARK).is_some_and(|mark| mark.as_bytes() == REJECTED.as_bytes())
 }
 
 /// Whether a URL leads to this deployment: to the API's own host or to an admin's. Elsewhere than
@@ -142,8 +142,8 @@ mod tests {
             (Method::GET, Access::Merchant, false),
         ] {
             let row = Row::example(method, "/v1/x", access);
-            assert_eq!(judge(&marked, &row).is_ok(), open, "{row:?}");
-            assert!(judge(&HeaderMap::new(), &row).is_ok(), "without a mark nothing is refused");
+            assert_eq!(validate(&marked, &row).is_ok(), open, "{row:?}");
+            assert!(validate(&HeaderMap::new(), &row).is_ok(), "without a mark nothing is refused");
         }
     }
 

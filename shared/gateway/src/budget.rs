@@ -1,6 +1,6 @@
 //! Rate limiting by query cost: a token bucket as GCRA, one item and one conditional write
 //! ([`bucket`]), of which a process takes a little more than it needs ([`lease`]). Whoever is
-//! refused before it is known whose bucket pays costs the network they come from: a refusal is no
+//! rejected before it is known whose bucket pays costs the network they come from: a rejection is no
 //! cheaper for us than an answer.
 
 mod admission;
@@ -123,7 +123,7 @@ impl Charge {
                 Self { paid: Some(paid), available, ..self }.stands();
                 Ok(())
             }
-            Taken::Refused { available, wait } => {
+            Taken::Rejected { available, wait } => {
                 Self { available, ..self }.stands();
                 Err(limited(wait))
             }
@@ -152,7 +152,7 @@ pub(crate) struct Due {
 }
 
 /// Points above which a safe request is paid for before it is handled, rather than beside it.
-const BESIDE: u32 = 20;
+const ALONGSIDE: u32 = 20;
 
 /// Charges a request to the identity's bucket, as far as that can be done without the table.
 ///
@@ -184,7 +184,7 @@ impl Due {
     /// Whether the request may be handled while the table decides: what it does is no more than it
     /// is thrown away for.
     pub(crate) fn can_wait(&self, method: &Method) -> bool {
-        *method == Method::GET && !self.fails_closed && self.charge.requested <= BESIDE
+        *method == Method::GET && !self.fails_closed && self.charge.requested <= ALONGSIDE
     }
 
     /// Has the table decide.
@@ -205,50 +205,50 @@ impl Due {
     }
 }
 
-/// Refuses, before anything is read for it, a request from a network that used up what refusals
+/// Rejects, before anything is read for it, a request from a network that used up what rejections
 /// cost; but not to whom this process let in a moment ago.
 ///
 /// # Errors
 /// `rate_limited`.
 pub(crate) fn check_network(app: &App, network: &str, inbound: &Inbound) -> Result<(), Problem> {
     let now = micros(app.clock.now());
-    let shown = admission::shown(inbound);
+    let shown = admission::presented_credential(inbound);
     let Some(wait) = app.admissions.wait(network, shown.as_deref(), now) else { return Ok(()) };
-    Charge::nothing(app, &Identity::of_network(network), Cost::REFUSAL).stands();
+    Charge::nothing(app, &Identity::of_network(network), Cost::REJECTION).stands();
     Err(limited(wait))
 }
 
 /// Remembers who was let in.
 pub(crate) fn admitted(app: &App, inbound: &Inbound) {
-    if let Some(shown) = admission::shown(inbound) {
+    if let Some(shown) = admission::presented_credential(inbound) {
         app.admissions.know(&shown, micros(app.clock.now()));
     }
 }
 
-/// Charges a network for somebody who is refused before it is known whose bucket pays; when it has
+/// Charges a network for somebody who is rejected before it is known whose bucket pays; when it has
 /// nothing left, that is what they are told instead.
-pub(crate) async fn refused(
+pub(crate) async fn rejected(
     app: &App,
     network: &str,
     inbound: Option<&Inbound>,
     problem: Problem,
 ) -> Problem {
-    if let Some(shown) = inbound.and_then(admission::shown) {
+    if let Some(shown) = inbound.and_then(admission::presented_credential) {
         app.admissions.forget(&shown);
     }
-    // Already refused for it, or not the caller's fault.
+    // Already rejected for it, or not the caller's fault.
     if problem.code == Code::RateLimited || !(400..500).contains(&problem.code.status()) {
         return problem;
     }
-    let refusal = Charge::nothing(app, &Identity::of_network(network), Cost::REFUSAL);
-    let bucket = refusal.bucket.clone();
-    match bucket.take(app, Cost::REFUSAL).await {
+    let rejection = Charge::nothing(app, &Identity::of_network(network), Cost::REJECTION);
+    let bucket = rejection.bucket.clone();
+    match bucket.take(app, Cost::REJECTION).await {
         Ok(taken) => {
-            if let Taken::Refused { wait, .. } = &taken {
+            if let Taken::Rejected { wait, .. } = &taken {
                 let now = micros(app.clock.now());
                 app.admissions.close(network, now.saturating_add(*wait), now);
             }
-            refusal.came_to(taken).err().unwrap_or(problem)
+            rejection.came_to(taken).err().unwrap_or(problem)
         }
         Err(unreachable) => {
             tracing::warn!(cause = %unreachable, "refusal not charged");

@@ -28,7 +28,7 @@ pub enum Access {
     Developer,
     /// A platform operator.
     Operator,
-    /// OAuth client credentials, judged by the endpoint itself in the RFC's order.
+    /// OAuth client credentials, validated by the endpoint itself in the RFC's order.
     Client,
     /// An embedded app token, or a merchant session that names an installation.
     Embedded,
@@ -94,7 +94,7 @@ pub trait Caller: Clone + Send + Sync + 'static {
         let _ = operation;
     }
 
-    /// Whether finding out who calls may read the table, so that a network which is refused time
+    /// Whether finding out who calls may read the table, so that a network which is rejected time
     /// and again is turned away before.
     fn reads(_: &Inbound) -> bool {
         true

@@ -18,10 +18,10 @@ pub const STORE: &str = "sto_0000000000007000800000000000ca0a";
 /// How a message says that it is about a delivery of the canary's.
 pub(crate) const IN_MESSAGE: &str = "\"store_id\":\"sto_0000000000007000800000000000ca0a\"";
 
-crate::words! {
+crate::string_enum! {
     /// What is made to fail for the canary.
     FaultKind {
-        /// Writes to the table are refused, as those above its throughput are.
+        /// Writes to the table are rejected, as those above its throughput are.
         TableThrottled = "table_throttled",
         /// Messages are not taken by their queue.
         QueueUnavailable = "queue_unavailable",

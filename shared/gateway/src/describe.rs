@@ -1,5 +1,5 @@
 //! What a row's handler says about itself by its types: parameters, body, answers, and the problems
-//! that its arguments refuse with. An OpenAPI document is made of it; no deployed binary holds it.
+//! that its arguments reject with. An OpenAPI document is made of it; no deployed binary holds it.
 
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -101,9 +101,9 @@ pub struct Operation<'a> {
     pub answers: Vec<Success>,
     /// Whether a merchant's or an app's read is answered 304 too, as what anybody may read always is.
     pub is_tagged: bool,
-    /// The problems that its arguments refuse with.
+    /// The problems that its arguments reject with.
     pub codes: Vec<Code>,
-    /// Whether its refusals are those of RFC 6749 §5.2.
+    /// Whether its rejections are those of RFC 6749 §5.2.
     pub oauth: bool,
 }
 
@@ -124,13 +124,13 @@ impl<'a> Operation<'a> {
         }
     }
 
-    /// It refuses with these.
-    pub fn refuses(&mut self, codes: &[Code]) {
+    /// It rejects with these.
+    pub fn rejects(&mut self, codes: &[Code]) {
         self.codes.extend_from_slice(codes);
     }
 
-    /// It refuses as the OAuth endpoints do.
-    pub(crate) fn refuses_as(&mut self, oauth: bool) {
+    /// It rejects as the OAuth endpoints do.
+    pub(crate) fn rejects_as(&mut self, oauth: bool) {
         self.oauth = oauth;
     }
 
@@ -161,7 +161,7 @@ impl<'a> Operation<'a> {
     pub fn takes_in_path<T: JsonSchema>(&mut self, index: usize) {
         let Some(name) = self.path.get(index).copied() else { return };
         self.takes::<T>(ParameterLocation::Path, name, true);
-        self.refuses(&[Code::NotFound]);
+        self.rejects(&[Code::NotFound]);
     }
 
     /// The members of `T` are parameters of its query.

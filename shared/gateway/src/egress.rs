@@ -1,14 +1,14 @@
 //! Outgoing HTTP to addresses that strangers chose: webhook receivers, media URLs, providers.
 //!
-//! A URL is judged three times, and each time a different lie fails.
+//! A URL is validated three times, and each time a different lie fails.
 //!
-//! 1. [`Destination::parse`] judges the text: scheme, port, userinfo, and the host in whatever
+//! 1. [`Destination::parse`] validates the text: scheme, port, userinfo, and the host in whatever
 //!    spelling it came. IP literals end here, because no HTTP client asks its resolver about them
 //!    (docs/platform.md §4), so nothing later would.
 //! 2. [`Egress::check`] also resolves the name, when a subscription is created, so that its owner
-//!    hears at once what would be refused later. It protects nobody: the answer may change.
-//! 3. [`Egress::send`] resolves again *inside* the connection, through a guard that refuses if any
-//!    answer is bad and hands the client only what it has judged. The checked address is the one
+//!    hears at once what would be rejected later. It protects nobody: the answer may change.
+//! 3. [`Egress::send`] resolves again *inside* the connection, through a guard that rejects if any
+//!    answer is bad and hands the client only what it has validated. The checked address is the one
 //!    that is dialled, so a name that rebinds between check and connect gains nothing.
 //!
 //! Then the receiver itself may be hostile. It may hang, drip a byte every 100 ms, or fill 93 MiB in
@@ -16,11 +16,11 @@
 //! the last byte, and reading stops at [`Outgoing::max_body`]. Redirects come back as answers,
 //! environment proxies are ignored, and nothing is retried. The name is resolved at every attempt
 //! (docs/conventions.md §11): a pool would skip the resolver, so no connection outlives its request, but
-//! for those of [`Egress::send_kept`], which asks the resolver itself and takes a connection that leads
+//! for those of [`Egress::send_pooled`], which asks the resolver itself and takes a connection that leads
 //! to what it answered.
 
+mod connection_pool;
 mod destination;
-mod kept;
 mod resolve;
 mod txt;
 
@@ -36,8 +36,8 @@ use http::{HeaderMap, Method};
 use rustls_platform_verifier::BuilderVerifierExt;
 use url::Host;
 
-pub use destination::{Destination, Policy, Ports, Refusal, address_is_allowed};
-use kept::Kept;
+use connection_pool::ConnectionPool;
+pub use destination::{Destination, DestinationRejection, Policy, Ports, address_is_allowed};
 use resolve::Guard;
 pub use resolve::{Resolve, Resolving, SystemResolver};
 pub use txt::{NameServers, ResolveTxt, Texts};
@@ -52,7 +52,7 @@ pub struct Egress {
     guard: Guard,
     client: Arc<OnceLock<reqwest::Client>>,
     tls: Arc<OnceLock<rustls::ClientConfig>>,
-    kept: Arc<Kept>,
+    kept: Arc<ConnectionPool>,
     /// Made when first asked: a function that asks for none carries no resolver.
     names: Arc<OnceLock<Arc<dyn ResolveTxt>>>,
 }
@@ -97,11 +97,11 @@ pub struct Incoming {
 /// Why there is no answer. The text is public: it names no address, and no library's message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SendError {
-    /// The URL or one of its addresses is refused; nothing was connected.
-    Blocked(Refusal),
+    /// The URL or one of its addresses is rejected; nothing was connected.
+    Blocked(DestinationRejection),
     /// The name does not resolve.
     Dns,
-    /// No connection within three seconds, or it was refused.
+    /// No connection within three seconds, or it was rejected.
     Connect,
     /// The TLS handshake failed, most often over the certificate.
     Tls,
@@ -128,7 +128,7 @@ impl SendError {
 impl fmt::Display for SendError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
-            Self::Blocked(refusal) => return refusal.fmt(formatter),
+            Self::Blocked(rejection) => return rejection.fmt(formatter),
             Self::Dns => "The host name does not resolve to an address.",
             Self::Connect => "The host did not accept a connection.",
             Self::Tls => "The TLS handshake with the host failed.",
@@ -140,11 +140,11 @@ impl fmt::Display for SendError {
 
 impl Error for SendError {}
 
-impl From<Refusal> for SendError {
-    fn from(refusal: Refusal) -> Self {
-        match refusal {
-            Refusal::Unresolvable => Self::Dns,
-            refusal => Self::Blocked(refusal),
+impl From<DestinationRejection> for SendError {
+    fn from(rejection: DestinationRejection) -> Self {
+        match rejection {
+            DestinationRejection::Unresolvable => Self::Dns,
+            rejection => Self::Blocked(rejection),
         }
     }
 }
@@ -152,8 +152,10 @@ impl From<Refusal> for SendError {
 impl From<reqwest::Error> for SendError {
     fn from(error: reqwest::Error) -> Self {
         let causes = || std::iter::successors(error.source(), |&error| cause_of(error));
-        if let Some(refusal) = causes().find_map(|cause| cause.downcast_ref::<Refusal>()) {
-            return Self::from(*refusal);
+        if let Some(rejection) =
+            causes().find_map(|cause| cause.downcast_ref::<DestinationRejection>())
+        {
+            return Self::from(*rejection);
         }
         if causes().any(<dyn Error>::is::<rustls::Error>) {
             return Self::Tls;
@@ -208,9 +210,9 @@ impl Egress {
         &self.guard.policy
     }
 
-    /// Judges a URL and every address that its name has now. For the moment when someone gives us
+    /// Validates a URL and every address that its name has now. For the moment when someone gives us
     /// the URL, within two seconds; [`Egress::send`] does not rely on it.
-    pub async fn check(&self, url: &str) -> Result<Destination, Refusal> {
+    pub async fn check(&self, url: &str) -> Result<Destination, DestinationRejection> {
         let destination = Destination::parse(url, self.policy())?;
         if let Some(Host::Domain(name)) = destination.0.host() {
             self.guard.resolve(name).await?;
@@ -220,9 +222,9 @@ impl Egress {
 
     /// Sends one request, once, and reads the answer until it ends, is long enough, or is late.
     pub async fn send(&self, request: Outgoing) -> Result<Incoming, SendError> {
-        // The destination may have been judged under another policy, and a literal in it would
+        // The destination may have been validated under another policy, and a literal in it would
         // never meet the guard.
-        request.destination.judge(self.policy())?;
+        request.destination.validate(self.policy())?;
         let deadline = request.deadline;
         // Dropping the exchange closes its connection, whatever state that is in.
         let exchange = async { exchange(self.client()?, request).await };
@@ -231,23 +233,23 @@ impl Egress {
 
     /// As [`Egress::send`], over a connection of an earlier request if one is left to the addresses
     /// that the name has now; and leaves its own for the next one, for three seconds.
-    pub async fn send_kept(&self, request: Outgoing) -> Result<Incoming, SendError> {
-        request.destination.judge(self.policy())?;
+    pub async fn send_pooled(&self, request: Outgoing) -> Result<Incoming, SendError> {
+        request.destination.validate(self.policy())?;
         let deadline = request.deadline;
         let exchange = async {
-            let client = self.kept_client(&request.destination).await?;
+            let client = self.pooled_client(&request.destination).await?;
             exchange(&client, request).await
         };
         tokio::time::timeout(deadline, exchange).await.map_err(|_| SendError::Timeout)?
     }
 
-    /// The client whose connections lead to what the destination's name is judged to be now.
-    async fn kept_client(&self, destination: &Destination) -> Result<reqwest::Client, SendError> {
+    /// The client whose connections lead to what the destination's name is validated to be now.
+    async fn pooled_client(&self, destination: &Destination) -> Result<reqwest::Client, SendError> {
         let addresses = match destination.0.host() {
             Some(Host::Domain(name)) => self.guard.resolve(name).await?,
             Some(Host::Ipv4(address)) => vec![address.into()],
             Some(Host::Ipv6(address)) => vec![address.into()],
-            None => return Err(Refusal::HostName.into()),
+            None => return Err(DestinationRejection::HostName.into()),
         };
         self.kept.client(&destination.0, &addresses, |pool| self.build(pool))
     }

@@ -28,7 +28,7 @@ use crate::app::{App, Endpoints, aws};
 use crate::clock::Clock;
 use crate::config::{Config, MailConfig, PaymentBaseUrls};
 use crate::egress::{Egress, Policy};
-use crate::kept::Kept;
+use crate::response_cache::ResponseCache;
 use crate::secrets::documents;
 use emulators::{Emulators, Ports};
 use faults::Faults;
@@ -169,7 +169,7 @@ struct Settings {
     trust_proxy: bool,
     mail: MailConfig,
     payment_base_urls: PaymentBaseUrls,
-    kept: Kept,
+    kept: ResponseCache,
 }
 
 impl Settings {
@@ -237,7 +237,7 @@ impl Embedded {
             trust_proxy: options.trust_proxy,
             mail: options.mail,
             payment_base_urls: options.payment_base_urls,
-            kept: Kept::default(),
+            kept: ResponseCache::default(),
         };
         let everything = EVERYTHING.iter().filter_map(|(variable, reference)| {
             let value = resources.get(reference).or_else(|| parameters.get(reference))?;
@@ -287,13 +287,17 @@ impl Embedded {
 
     /// The same service, as another instance is: with a memory of its own, over the same way to the
     /// table as the functions have.
-    pub fn app_beside(&self) -> App {
-        self.another(&self.sdk_with(self.faults.as_ref()), &self.endpoints, Kept::default())
+    pub fn app_alongside(&self) -> App {
+        self.another(
+            &self.sdk_with(self.faults.as_ref()),
+            &self.endpoints,
+            ResponseCache::default(),
+        )
     }
 
-    /// As [`Self::app_beside`], over a way to the table on which calls go wrong.
+    /// As [`Self::app_alongside`], over a way to the table on which calls go wrong.
     pub fn app_over(&self, faults: &Faults) -> App {
-        self.another(&self.sdk_with(Some(faults)), &self.endpoints, Kept::default())
+        self.another(&self.sdk_with(Some(faults)), &self.endpoints, ResponseCache::default())
     }
 
     /// The same service, whose queues cannot be reached: every message it sends is lost.
@@ -303,7 +307,7 @@ impl Embedded {
         self.another(&self.sdk, &endpoints, self.app.kept.clone())
     }
 
-    fn another(&self, sdk: &SdkConfig, endpoints: &Endpoints, kept: Kept) -> App {
+    fn another(&self, sdk: &SdkConfig, endpoints: &Endpoints, kept: ResponseCache) -> App {
         let (config, clock) = (Arc::clone(&self.app.config), self.app.clock.clone());
         App::new(config, clock, self.app.egress.clone(), sdk, endpoints, kept)
     }
@@ -320,7 +324,7 @@ impl Embedded {
         aws_sdk_dynamodb::Client::from_conf(config.build())
     }
 
-    /// A client of the queues, for the pumps.
+    /// A client of the queues, for the pollers.
     pub fn sqs(&self) -> aws_sdk_sqs::Client {
         let mut config = aws_sdk_sqs::config::Builder::from(&self.sdk);
         config.set_endpoint_url(self.endpoints.sqs.clone());

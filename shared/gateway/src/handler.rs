@@ -11,20 +11,20 @@ use crate::caller::Caller;
 use crate::describe::Operation;
 use crate::problem::{OAuthError, Problem};
 use crate::reply::Reply;
-use crate::request::{Argument, Inbound, Judgement, Reads};
+use crate::request::{Argument, Inbound, Reads, Validation};
 
-/// What a handler refuses with: a [`Problem`], or an [`OAuthError`] at the OAuth endpoints. What is
-/// refused before the handler is called is said in the same way.
-pub trait Refusal: From<Problem> + IntoResponse + Send {
+/// What a handler rejects with: a [`Problem`], or an [`OAuthError`] at the OAuth endpoints. What is
+/// rejected before the handler is called is said in the same way.
+pub trait Rejection: From<Problem> + IntoResponse + Send {
     /// Whether it is that of RFC 6749 §5.2.
     const OAUTH: bool;
 }
 
-impl Refusal for Problem {
+impl Rejection for Problem {
     const OAUTH: bool = false;
 }
 
-impl Refusal for OAuthError {
+impl Rejection for OAuthError {
     const OAUTH: bool = true;
 }
 
@@ -37,14 +37,14 @@ impl Refusal for OAuthError {
 pub trait Handler<A>: Clone + Send + Sync + 'static {
     /// The first argument.
     type Caller: Caller;
-    /// What it refuses with.
-    type Refusal: Refusal;
+    /// What it rejects with.
+    type Rejection: Rejection;
 
-    /// Judges what the arguments read, together.
+    /// Validates what the arguments read, together.
     ///
     /// # Errors
-    /// `validation_failed` with every fault; what leaves nothing to judge.
-    fn judge(app: &App, inbound: &Inbound) -> impl Future<Output = Result<(), Problem>> + Send;
+    /// `validation_failed` with every fault; what leaves nothing to validate.
+    fn validate(app: &App, inbound: &Inbound) -> impl Future<Output = Result<(), Problem>> + Send;
 
     /// Calls it.
     fn call(self, parts: Parts, app: App) -> impl Future<Output = Response> + Send;
@@ -61,33 +61,33 @@ macro_rules! handler {
             F: Fn(C, $($argument),*) -> Fut + Clone + Send + Sync + 'static,
             Fut: Future<Output = Result<R, E>> + Send,
             R: Reply,
-            E: Refusal,
+            E: Rejection,
             C: Caller + FromRequestParts<App>,
             $($argument: Argument + FromRequestParts<App> + Send,)*
         {
             type Caller = C;
-            type Refusal = E;
+            type Rejection = E;
 
-            async fn judge(app: &App, inbound: &Inbound) -> Result<(), Problem> {
+            async fn validate(app: &App, inbound: &Inbound) -> Result<(), Problem> {
                 let reads = Reads::NOTHING$(.and($argument::READS))*;
                 #[allow(unused_mut, reason = "there may be no argument but the caller")]
-                let mut case = Judgement::new(app, inbound, reads);
-                $($argument::judge(&mut case).await?;)*
+                let mut case = Validation::new(app, inbound, reads);
+                $($argument::validate(&mut case).await?;)*
                 case.verdict()
             }
 
             async fn call(self, mut parts: Parts, app: App) -> Response {
                 let caller = match C::from_request_parts(&mut parts, &app).await {
                     Ok(caller) => caller,
-                    Err(refusal) => return refusal.into_response(),
+                    Err(rejection) => return rejection.into_response(),
                 };
                 $(let $value = match $argument::from_request_parts(&mut parts, &app).await {
                     Ok(value) => value,
-                    Err(refusal) => return refusal.into_response(),
+                    Err(rejection) => return rejection.into_response(),
                 };)*
                 match self(caller, $($value),*).await {
                     Ok(reply) => reply.into_answer().into_response(),
-                    Err(refusal) => refusal.into_response(),
+                    Err(rejection) => rejection.into_response(),
                 }
             }
 
@@ -96,7 +96,7 @@ macro_rules! handler {
                 C::describe(operation);
                 $($argument::describe(operation);)*
                 R::describe(operation);
-                operation.refuses_as(E::OAUTH);
+                operation.rejects_as(E::OAUTH);
             }
         }
     };

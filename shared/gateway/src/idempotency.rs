@@ -5,10 +5,10 @@
 //! transaction completes the record with the answer **if the lease is still its own**: a slow
 //! original whose lease was taken over fails instead of doubling the effect, and a crash between
 //! effect and record cannot happen because they are one write. Answers are sealed at rest: they
-//! may hold a token that was shown once. How they are kept is in [`kept`].
+//! may hold a token that was shown once. How they are kept is in [`stored_response`].
 //!
 //! Where all of the effect is one transaction ([`Claiming::WithEffect`]) nothing is claimed: the
-//! transaction puts the record **if there is none**. A request that is sent again runs, is refused
+//! transaction puts the record **if there is none**. A request that is sent again runs, is rejected
 //! by that, or by what has changed meanwhile, and is answered with the record that it then finds.
 //!
 //! Guests are one principal, and change networks between two attempts. The fingerprint is part of
@@ -16,11 +16,11 @@
 //! network has used a key for is in a second item, the [`guard`].
 
 mod guard;
-mod kept;
 mod part;
 mod record;
 mod scopes;
 mod settled;
+mod stored_response;
 
 use axum::extract::FromRequestParts;
 use http::Method;
@@ -38,7 +38,7 @@ use crate::seal::{self, SealKey};
 use crate::table::Change;
 
 pub use part::part;
-use record::{FREE, KIND, judge, put};
+use record::{FREE, KIND, put, validate};
 
 /// Characters of a guest's key at least: 128 bits in base64, so that nobody comes upon another's.
 pub const GUEST_KEY: usize = 22;
@@ -66,7 +66,7 @@ pub struct Claim {
 
 /// The demand of a handler that its request carries an `Idempotency-Key` (docs/conventions.md §4),
 /// as an argument; put it before the body, so that its absence is what the caller hears of first.
-/// The key itself was judged, and its record claimed if it is ([`Claiming`]), before the handler.
+/// The key itself was validated, and its record claimed if it is ([`Claiming`]), before the handler.
 #[derive(Debug, Clone, Copy)]
 pub struct Required;
 
@@ -109,7 +109,7 @@ impl Claim {
     /// The change that completes the record with `answer`: if the lease is still this claim's, or,
     /// where nothing was claimed, if there is no record in its way.
     pub(crate) fn completion(&self, answer: &Answer, now: Timestamp) -> Result<Change, Problem> {
-        let sealed = kept::seal(&self.seal, answer, self.key.pk.as_bytes())?;
+        let sealed = stored_response::seal(&self.seal, answer, self.key.pk.as_bytes())?;
         let completed = "SET #state = :completed, answer = :answer, completed_at = :now";
         let change = if self.is_ahead {
             Change::new(completed).only_if("lease = :lease AND #state = :running")
@@ -172,10 +172,10 @@ pub(crate) async fn claim(
     if !is_ahead {
         return Ok(Claimed::Mine(claim));
     }
-    guard::demand(app, &claim).await?;
+    guard::ensure(app, &claim).await?;
     match put(app, &claim).await? {
         None => Ok(Claimed::Mine(claim)),
-        Some(old) => judge(&claim, &old),
+        Some(old) => validate(&claim, &old),
     }
 }
 
@@ -239,7 +239,7 @@ fn base16(bytes: &[u8]) -> String {
 }
 
 /// Whether an answer is kept: 2xx and deterministic 4xx are; 401, 429 and 5xx are not
-/// (docs/conventions.md §4), nor is a refusal that the very next attempt may not meet.
+/// (docs/conventions.md §4), nor is a rejection that the very next attempt may not meet.
 pub(crate) fn is_kept(status: u16, code: Option<&Code>) -> bool {
     let passing = [
         Code::VersionConflict,
@@ -368,7 +368,7 @@ mod tests {
     fn a_key_that_is_taken_answers_by_whose_it_is_what_was_asked_and_how_far_it_came() {
         let claim = example(true);
         let answer = Answer::json(http::StatusCode::CREATED, &serde_json::json!({"id": "x"}));
-        let sealed = kept::seal(&claim.seal, &answer, b"IDM#1").unwrap();
+        let sealed = stored_response::seal(&claim.seal, &answer, b"IDM#1").unwrap();
         let sealed: AttributeValue = serde_dynamo::to_attribute_value(sealed).unwrap();
         let text = |value: &str| AttributeValue::S(value.to_owned());
         let record = |lease: &str, fingerprint: &str, state: &str| {
@@ -378,10 +378,11 @@ mod tests {
                 ("state".to_owned(), text(state)),
                 ("answer".to_owned(), sealed.clone()),
             ];
-            judge(&claim, &record.into())
+            validate(&claim, &record.into())
         };
         assert!(matches!(record("mine", "asked", "running"), Ok(Claimed::Mine(_))));
-        let code = |judged: Result<Claimed, Problem>| judged.err().map(|problem| problem.code);
+        let code =
+            |validated: Result<Claimed, Problem>| validated.err().map(|problem| problem.code);
         let other = record("another", "other", "completed");
         assert_eq!(code(other), Some(Code::IdempotencyKeyReused));
         let running = record("another", "asked", "running");
@@ -392,7 +393,7 @@ mod tests {
         assert_eq!((again.status(), again.body()), (answer.status(), answer.body()));
         let replayed = ("idempotent-replayed".to_owned(), "true".to_owned());
         assert!(again.header_pairs().contains(&replayed));
-        let lost = judge(&claim, &Attributes::new());
+        let lost = validate(&claim, &Attributes::new());
         assert_eq!(code(lost), Some(Code::IdempotencyKeyReused));
     }
 

@@ -138,14 +138,14 @@ pub trait Item: Serialize + DeserializeOwned + Send + Sync {
 /// the next one goes on there.
 pub trait Element: Sized + Send {
     /// The item that holds it.
-    type Holder: Item;
+    type Container: Item;
 
     /// What an item holds, in ascending order. It always holds the same.
-    fn held_by(holder: Self::Holder) -> Vec<Self>;
+    fn held_by(holder: Self::Container) -> Vec<Self>;
 }
 
 impl<T: Item> Element for T {
-    type Holder = Self;
+    type Container = Self;
 
     fn held_by(holder: Self) -> Vec<Self> {
         vec![holder]

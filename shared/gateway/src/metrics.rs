@@ -28,7 +28,7 @@ pub use minute::{Failing, Minute, failing, minute_of, minutes};
 pub use tally::{Outcome, Tally};
 
 /// How long a minute is kept: longer than the longest window that is looked at.
-const KEPT: Duration = DAY.saturating_mul(3);
+const RETENTION: Duration = DAY.saturating_mul(3);
 /// How long a request waits for what it writes down on the side.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// Minutes that one transaction adds to, with the marks of those that failed.
@@ -153,7 +153,7 @@ fn add(write: Write, subject: &Subject, at: Timestamp, tally: &Tally) -> Write {
     let change = (0..).zip(&fields).fold(change, |change, (number, (name, count)): (u32, _)| {
         change.name(&format!("#f{number}"), name).value(&format!(":f{number}"), count)
     });
-    // Neither change has a condition that could be refused.
+    // Neither change has a condition that could be rejected.
     let write = write.update(&key(&subject.name, at), change, Code::VersionConflict);
     let failing = subject.list.filter(|_| tally.errors > 0);
     write.also(failing, |write, list| {
@@ -175,7 +175,7 @@ fn named(text: String, kind: &str, subject: &str, at: Timestamp) -> Change {
         .value(":kind", kind)
         .value(":subject", subject)
         .value(":at", at)
-        .value(":ttl", at.plus(KEPT).seconds())
+        .value(":ttl", at.plus(RETENTION).seconds())
         .value(":one", 1_u64)
 }
 

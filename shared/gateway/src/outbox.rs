@@ -188,7 +188,7 @@ impl Marked {
     }
 }
 
-/// What became of a piece of due work: one that can never succeed is given up, and is told of once.
+/// What became of a chunk of due work: one that can never succeed is given up, and is told of once.
 ///
 /// # Errors
 /// As the outcome has it; 503 when it cannot be given up.

@@ -28,7 +28,7 @@ use crate::problem::{Code, FieldError, Problem};
 use crate::reply::Page;
 #[cfg(feature = "openapi")]
 use crate::request::Int;
-use crate::request::{Argument, Inbound, Judgement, Raw, Reads};
+use crate::request::{Argument, Inbound, Raw, Reads, Validation};
 use crate::seal::SteadyKey;
 use crate::size::{BRIDGED_PAGE_LIMIT, PAGE_LIMIT};
 use crate::table::{Listed, Query, Scanned};
@@ -78,9 +78,9 @@ impl<S: Sync> FromRequestParts<S> for Paging {
 impl Argument for Paging {
     const READS: Reads = Reads::PAGING;
 
-    /// A cursor that is of another list is judged by the list that is asked for, be its filters
+    /// A cursor that is of another list is validated by the list that is asked for, be its filters
     /// well formed or not.
-    async fn judge(case: &mut Judgement<'_>) -> Result<(), Problem> {
+    async fn validate(case: &mut Validation<'_>) -> Result<(), Problem> {
         let inbound = case.inbound;
         let asked = inbound.query_param("limit");
         let limit = asked.as_deref().map_or(Some(DEFAULT_LIMIT), |text| text.parse().ok());
@@ -95,7 +95,7 @@ impl Argument for Paging {
             paging.start = paging.open(&cursor, &keys.pages);
             paging.key = Some(keys.pages.clone());
             if paging.start.is_none() {
-                case.refuse_cursor();
+                case.reject_cursor();
             }
         }
         inbound.keep(paging);
@@ -106,7 +106,7 @@ impl Argument for Paging {
     fn describe(operation: &mut Operation) {
         operation.takes::<Int<1, 100>>(ParameterLocation::Query, "limit", false);
         operation.takes::<String>(ParameterLocation::Query, "cursor", false);
-        operation.refuses(&[Code::InvalidCursor, Code::ValidationFailed]);
+        operation.rejects(&[Code::InvalidCursor, Code::ValidationFailed]);
     }
 }
 

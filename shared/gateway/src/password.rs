@@ -35,7 +35,7 @@ const LENGTH: std::ops::RangeInclusive<usize> = 8..=128;
 const MEMORY_KIB: u32 = 19 * 1_024;
 /// Argon2's passes over the memory.
 const PASSES: u32 = 2;
-/// Argon2's lanes.
+/// Argon2's ordering keys.
 const LANES: u32 = 1;
 /// The hash of a random text nobody knows, with the parameters above: the account nobody has.
 const NOBODY: &str = concat!(
@@ -206,30 +206,30 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::time::Duration;
 
-    fn refused(text: &str) -> &'static str {
+    fn rejected(text: &str) -> &'static str {
         Password::parse(text).unwrap_err().code()
     }
 
     #[test]
     fn length_counts_characters_and_not_bytes() {
-        assert_eq!(refused(""), "password_too_short");
-        assert_eq!(refused("kq7#vTz"), "password_too_short");
-        assert_eq!(refused("äöüßéèñ"), "password_too_short");
+        assert_eq!(rejected(""), "password_too_short");
+        assert_eq!(rejected("kq7#vTz"), "password_too_short");
+        assert_eq!(rejected("äöüßéèñ"), "password_too_short");
         assert!(Password::parse("kq7#vTzm").is_ok());
         assert!(Password::parse("äöüßéèñ€").is_ok());
         assert!(Password::parse("🦀".repeat(128)).is_ok());
-        assert_eq!(refused(&"🦀".repeat(129)), "password_too_long");
+        assert_eq!(rejected(&"🦀".repeat(129)), "password_too_long");
     }
 
     #[test]
-    fn common_passwords_are_refused_in_any_case() {
+    fn common_passwords_are_rejected_in_any_case() {
         for text in ["password", "PassWord1", "12345678", "qwertyuiop", "ILOVEYOU", "trustno1"] {
-            assert_eq!(refused(text), "password_common");
+            assert_eq!(rejected(text), "password_common");
         }
     }
 
     #[test]
-    fn no_kind_of_character_is_demanded_or_refused() {
+    fn no_kind_of_character_is_demanded_or_rejected() {
         for text in ["correct horse battery staple", "        ", "zgmfxbvtqw", "null\0null"] {
             assert!(Password::parse(text).is_ok(), "{text:?}");
         }
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn no_account_and_a_broken_hash_are_refused() {
+    async fn no_account_and_a_broken_hash_are_rejected() {
         for broken in [None, Some(""), Some("x"), Some("$argon2id$v=19$m=19456,t=2,p=1$")] {
             assert!(!verify("x", broken).await, "{broken:?}");
         }

@@ -71,7 +71,7 @@ catalogue! {
     InvalidTarget = 400 "invalid_target" "The requested target is not valid.";
     UnsupportedTokenType = 400 "unsupported_token_type" "Tokens of this type cannot be revoked.";
     UnauthorizedClient = 400 "unauthorized_client" "The client may not use this grant type.";
-    AbsoluteUrlRefused = 400 "absolute_url_refused" "The path must be relative to this API.";
+    AbsoluteUrlRejected = 400 "absolute_url_refused" "The path must be relative to this API.";
     PathNotAllowed = 400 "path_not_allowed" "This path cannot be reached through the bridge.";
     SignatureMismatch = 400 "signature_mismatch" "The signature does not match what it should cover.";
     // 401
@@ -226,7 +226,7 @@ catalogue! {
     IdempotencyKeyReused = 422 "idempotency_key_reused" "The Idempotency-Key was used for another request.";
     ChecksFailed = 422 "checks_failed" "One or more automatic checks failed.";
     CredentialsRejected = 422 "credentials_rejected" "The payment provider does not accept these credentials.";
-    MediaTypeRefused = 422 "media_type_refused" "The file is not a PNG, JPEG, WebP, GIF or AVIF image.";
+    MediaTypeRejected = 422 "media_type_refused" "The file is not a PNG, JPEG, WebP, GIF or AVIF image.";
     TxtNotFound = 422 "txt_not_found" "The TXT record that shows whose the domain is was not found.";
     NoShippingToAddress = 422 "no_shipping_to_address" "The store does not send to this address.";
     BlastRadiusExceeded = 422 "blast_radius_exceeded" "The drill could touch more than it may.";

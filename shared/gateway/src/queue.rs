@@ -63,7 +63,7 @@ impl Queue {
 
     /// Sends messages, ten at a time; a delay is cut to what SQS takes. What is not sent is not
     /// lost: its item in the table is still due, and the sweep sends it again. While the queue is made
-    /// to refuse the canary store's messages, all others are sent.
+    /// to reject the canary store's messages, all others are sent.
     ///
     /// # Errors
     /// 503 when a message was not taken.
@@ -148,11 +148,11 @@ impl Queue {
         };
         let policy = attributes.get(&Name::RedrivePolicy);
         let policy = policy.and_then(|text| serde_json::from_str::<RedrivePolicy>(text).ok());
-        Ok((depth, policy.and_then(|policy| self.beside(&policy.dead_letter_target_arn))))
+        Ok((depth, policy.and_then(|policy| self.alongside(&policy.dead_letter_target_arn))))
     }
 
     /// The queue of this ARN, of the same account and region.
-    fn beside(&self, arn: &str) -> Option<Self> {
+    fn alongside(&self, arn: &str) -> Option<Self> {
         let (place, _) = self.url.rsplit_once('/')?;
         let name = arn.rsplit(':').next()?;
         let url = Setting::new("the dead-letter queue", Some(format!("{place}/{name}")));
@@ -228,8 +228,8 @@ impl Queue {
             let entry = ChangeMessageVisibilityBatchRequestEntry::builder().id(number.to_string());
             entry.receipt_handle(&letter.receipt).visibility_timeout(0).build().ok()
         });
-        let ask = self.client.change_message_visibility_batch().queue_url(self.url.as_str());
-        let sent = ask.set_entries(Some(entries.collect())).send().boxed().await;
+        let input = self.client.change_message_visibility_batch().queue_url(self.url.as_str());
+        let sent = input.set_entries(Some(entries.collect())).send().boxed().await;
         sent.map(drop).map_err(|error| crate::table::unavailable(&error))
     }
 
@@ -238,8 +238,8 @@ impl Queue {
             let entry = DeleteMessageBatchRequestEntry::builder().id(number.to_string());
             entry.receipt_handle(&letter.receipt).build().ok()
         });
-        let ask = self.client.delete_message_batch().queue_url(self.url.as_str());
-        let sent = ask.set_entries(Some(entries.collect())).send().boxed().await;
+        let input = self.client.delete_message_batch().queue_url(self.url.as_str());
+        let sent = input.set_entries(Some(entries.collect())).send().boxed().await;
         sent.map(drop).map_err(|error| crate::table::unavailable(&error))
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! Every rejection is a [`Problem`], and all fields at fault are named at once: requests are
 //! `deserr` types, because serde stops at the first error, and what each argument of a handler reads
-//! is judged before any of them is extracted ([`Argument`]). Unknown fields, unknown parameters and
-//! repeated ones are refused.
+//! is validated before any of them is extracted ([`Argument`]). Unknown fields, unknown parameters and
+//! repeated ones are rejected.
 
 mod accept;
 mod any_json;
@@ -25,7 +25,7 @@ use http::{HeaderMap, Method};
 use serde_json::{Map, Value};
 
 pub use accept::Accept;
-pub use arguments::{Argument, Given, Judgement, NoFields, Reads, Ruled, Rules};
+pub use arguments::{Argument, Given, NoFields, Reads, Ruled, Rules, Validation};
 pub use fields::{AtMost, Exact, Fault, FieldErrors, Flag, FromText, Int, Patch, Text, Written};
 pub use gateway_macros::request;
 pub use schema::Described;
@@ -57,7 +57,7 @@ pub struct Inbound {
     /// The row of the route table that was matched.
     pub row: Row,
     json: OnceLock<Result<Value, Problem>>,
-    /// What arguments were read into when they were judged.
+    /// What arguments were read into when they were validated.
     kept: Mutex<Vec<Box<dyn Any + Send>>>,
 }
 
@@ -107,7 +107,7 @@ impl Inbound {
     /// What was kept of this type.
     ///
     /// # Errors
-    /// 500: it was not judged.
+    /// 500: it was not validated.
     pub fn take<T: Any + Send>(&self) -> Result<T, Problem> {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let found = kept.iter().position(|value| value.is::<T>());
@@ -163,7 +163,7 @@ impl Inbound {
     }
 
     /// The body as a flat object: from JSON, or from a form when it says so. In a form a repeated
-    /// field is refused and an empty one is as good as none (RFC 6749 §3.2). Of a form only the
+    /// field is rejected and an empty one is as good as none (RFC 6749 §3.2). Of a form only the
     /// fields that are `known` are read, if they are listed: a client may send what this server does
     /// not know.
     ///
@@ -183,7 +183,7 @@ impl Inbound {
     }
 }
 
-/// Decoded pairs as an object of strings; a repeated name is refused.
+/// Decoded pairs as an object of strings; a repeated name is rejected.
 fn pairs(encoded: &str) -> Result<Value, Problem> {
     let mut object = Map::new();
     let mut errors = FieldErrors::default();
@@ -416,8 +416,8 @@ impl IfMatch {
         let digits = tag.strip_prefix('v').unwrap_or(tag);
         let is_number = digits.bytes().all(|digit| digit.is_ascii_digit());
         let version = digits.parse().ok().filter(|_| is_number);
-        let refused = || Code::InvalidHeader.detail("If-Match takes one version, like \"7\".");
-        version.map(|version| Self(Some(version))).ok_or_else(refused)
+        let rejected = || Code::InvalidHeader.detail("If-Match takes one version, like \"7\".");
+        version.map(|version| Self(Some(version))).ok_or_else(rejected)
     }
 }
 
@@ -441,7 +441,7 @@ mod tests {
     }
 
     #[test]
-    fn repeated_parameters_are_refused() {
+    fn repeated_parameters_are_rejected() {
         assert!(pairs("a=1&b=2").is_ok());
         assert_eq!(pairs("a=1&a=1").unwrap_err().errors().len(), 1);
     }

@@ -30,11 +30,11 @@ use crate::caller::{Access, Caller, Identity};
 use crate::context::Context;
 #[cfg(feature = "openapi")]
 use crate::describe::Operation;
-use crate::handler::{Handler, Refusal};
+use crate::handler::{Handler, Rejection};
 use crate::idempotency::{self, Claim, Claimed, Claiming};
-use crate::kept;
 use crate::problem::{Code, Problem};
 use crate::request::{ClientIp, Inbound, ip_prefix};
+use crate::response_cache;
 
 pub(crate) use edge::Unreadable;
 pub use edge::hand_on;
@@ -62,7 +62,7 @@ pub struct Row {
     pub oauth: bool,
     /// The largest body, in bytes.
     pub body_limit: usize,
-    /// Whether it is refused when its budget cannot be read: it signs somebody in, or sends mail to
+    /// Whether it is rejected when its budget cannot be read: it signs somebody in, or sends mail to
     /// whoever is named.
     pub fails_closed: bool,
     /// Whether what it answers to anybody may be served again for a moment ([`kept`]).
@@ -137,7 +137,7 @@ impl Routes {
     /// `GET`, and `HEAD`, of a page that everybody looks at: what is answered to anybody is kept for a
     /// moment ([`kept`]), where it says `public, max-age=…` and is a store's.
     #[must_use]
-    pub fn get_kept<H: Handler<A>, A: 'static>(
+    pub fn get_cached<H: Handler<A>, A: 'static>(
         self,
         path: &'static str,
         cost: Cost,
@@ -247,7 +247,7 @@ impl Routes {
         path: &'static str,
         cost: Cost,
     ) -> Row {
-        let (access, oauth) = (H::Caller::access(), H::Refusal::OAUTH);
+        let (access, oauth) = (H::Caller::access(), H::Rejection::OAUTH);
         let fails_closed = self.closed.iter().any(|below| path.starts_with(below));
         let (body_limit, is_kept, claiming) = (BODY_LIMIT, false, Claiming::Ahead);
         Row { method, path, cost, access, oauth, body_limit, fails_closed, is_kept, claiming }
@@ -336,27 +336,27 @@ async fn handle(
     let (parts, inbound, due) = match outcome {
         Ok(Admission::Call(parts, inbound, due)) => (parts, inbound, due),
         Ok(Admission::Replay(answer)) => return answer.into_response(),
-        Err(problem) => return (endpoint.refuse)(problem),
+        Err(problem) => return (endpoint.reject)(problem),
     };
     let handled = async {
-        match (endpoint.judge)(&app, &inbound).await {
+        match (endpoint.validate)(&app, &inbound).await {
             Ok(()) if row.is_kept => {
-                kept::answer(&app, &inbound, (endpoint.call)(parts, app.clone())).await
+                response_cache::answer(&app, &inbound, (endpoint.call)(parts, app.clone())).await
             }
             Ok(()) => (endpoint.call)(parts, app.clone()).await,
             Err(problem)
                 if problem.code != Code::NotFound && subjects.is_hidden(&app, &inbound).await =>
             {
-                (endpoint.refuse)(Code::NotFound.into())
+                (endpoint.reject)(Code::NotFound.into())
             }
-            Err(problem) => (endpoint.refuse)(problem),
+            Err(problem) => (endpoint.reject)(problem),
         }
     };
     let mut response = match due {
         None => handled.await,
         Some(due) => match join(due.pay(&app), handled).await {
             (Ok(()), response) => response,
-            (Err(problem), _) => (endpoint.refuse)(problem),
+            (Err(problem), _) => (endpoint.reject)(problem),
         },
     };
     if row.method == Method::GET && row.access == Access::Public {
@@ -375,13 +375,13 @@ enum Admission {
 async fn guard(endpoint: &Endpoint, app: &App, request: Request) -> Result<Admission, Problem> {
     let (mut parts, body) = request.into_parts();
     // Free of charge: the network it comes from is this service's own.
-    bridged::judge(&parts.headers, &endpoint.row)?;
+    bridged::validate(&parts.headers, &endpoint.row)?;
     let (identity, inbound) = admit(endpoint, app, &mut parts, body).await?;
     let context = Context::current();
     if let Some(context) = &context {
         context.identify(identity.principal.clone(), identity.store.clone());
     }
-    let beside = match budget::charge(app, &identity, &inbound)? {
+    let alongside = match budget::charge(app, &identity, &inbound)? {
         Some(due) if !due.can_wait(&inbound.row.method) => {
             due.pay(app).await?;
             None
@@ -399,10 +399,10 @@ async fn guard(endpoint: &Endpoint, app: &App, request: Request) -> Result<Admis
         }
     }
     parts.extensions.insert(Arc::clone(&inbound));
-    Ok(Admission::Call(parts, inbound, beside))
+    Ok(Admission::Call(parts, inbound, alongside))
 }
 
-/// Reads the request and finds out who calls, whom the handler will ask for. Whoever is refused here
+/// Reads the request and finds out who calls, whom the handler will ask for. Whoever is rejected here
 /// costs their network.
 async fn admit(
     endpoint: &Endpoint,
@@ -413,7 +413,7 @@ async fn admit(
     let network = ip_prefix(parts.extensions.get::<ClientIp>().map(|client| client.0));
     let inbound = match arrive(endpoint.row.clone(), parts, body).await {
         Ok(inbound) => inbound,
-        Err(problem) => return Err(budget::refused(app, &network, None, problem).await),
+        Err(problem) => return Err(budget::rejected(app, &network, None, problem).await),
     };
     if (endpoint.reads)(&inbound) {
         budget::check_network(app, &network, &inbound)?;
@@ -423,7 +423,7 @@ async fn admit(
             budget::admitted(app, &inbound);
             Ok((identity, inbound))
         }
-        Err(problem) => Err(budget::refused(app, &network, Some(&inbound), problem).await),
+        Err(problem) => Err(budget::rejected(app, &network, Some(&inbound), problem).await),
     }
 }
 

@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_survive_the_secret_store_and_other_lengths_are_refused() {
+    fn keys_survive_the_secret_store_and_other_lengths_are_rejected() {
         let (seal, mac) = (SealKey::generate(), MacKey::generate());
         let again = SealKey::from_base64(&seal.reveal()).unwrap();
         assert_eq!(again.open(&seal.seal(b"x", b"y"), b"y").unwrap(), b"x");

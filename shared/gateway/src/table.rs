@@ -2,7 +2,7 @@
 //!
 //! - Every business write is a `TransactWriteItems`, also of one item: the SDK keeps one
 //!   `ClientRequestToken` over its own retries, so a lost reply neither doubles a write nor
-//!   reports a writer's own success as a refused condition (docs/platform.md §1). Deliveries, of
+//!   reports a writer's own success as a rejected condition (docs/platform.md §1). Deliveries, of
 //!   which there are many more than of anything else, and what becomes of events, are written alone
 //!   ([`Table::put_new`], [`Table::put_next`], [`Table::change`]).
 //! - `TransactionConflict` is retried here, with full jitter, and what one item's write meets by the SDK,
@@ -12,13 +12,13 @@
 //! - Round trips and capacity units are counted into the request's [`Context`].
 
 mod conflict;
+mod consistency;
 mod counter;
 mod meter;
-mod pace;
 mod places;
 mod query;
+mod rate_limit;
 mod read;
-mod sight;
 mod slots;
 mod write;
 
@@ -31,19 +31,19 @@ use aws_sdk_dynamodb::types::ConsumedCapacity;
 use futures_util::FutureExt;
 
 pub(crate) use conflict::{Conflicts, Throttles};
+pub use consistency::{ReadConsistency, needs_strong_read, retry_eventual_first};
 pub use meter::{Metered, metered};
-pub use pace::Pass;
-pub use places::Place;
+pub use places::Permit;
 pub use query::Query;
+pub use rate_limit::Pass;
 pub use read::{Batch, Scanned, WalkPlace};
-pub use sight::{Sight, is_to_be_settled, retry_from_glance};
 pub use write::{Change, Changed, Condition, Write, retry, retry_up_to};
 
 use crate::clock::Clock;
 use crate::config::Setting;
 use crate::context::Context;
-use crate::kept::Kept;
 use crate::problem::Problem;
+use crate::response_cache::ResponseCache;
 use read::Recent;
 
 /// The table. Cheap to clone.
@@ -51,7 +51,7 @@ use read::Recent;
 pub struct Table {
     client: Client,
     name: Arc<Setting<String>>,
-    kept: Kept,
+    kept: ResponseCache,
     recent: Recent,
     /// Until when a fault is injected.
     pub(crate) clock: Clock,
@@ -59,7 +59,7 @@ pub struct Table {
 
 impl Table {
     /// A table of this name behind the client; a write ends what is `kept` of it.
-    pub fn new(client: Client, name: Setting<String>, kept: Kept, clock: Clock) -> Self {
+    pub fn new(client: Client, name: Setting<String>, kept: ResponseCache, clock: Clock) -> Self {
         Self { client, name: Arc::new(name), kept, recent: Recent::default(), clock }
     }
 
@@ -92,7 +92,7 @@ pub(crate) struct TableUse {
     pub(crate) capacity_tenths: u64,
     /// Writes of rate buckets: a unit each.
     pub(crate) charges: u32,
-    /// How often the table refused a call for now, whether or not it took it when asked again.
+    /// How often the table rejected a call for now, whether or not it took it when asked again.
     pub(crate) throttles: u32,
 }
 

@@ -14,8 +14,8 @@
 //! **One token, one string.** The gateway recognizes a token by the SHA-256 of its text, so a
 //! second spelling of the same token would be neither revoked nor counted with it. Header and
 //! payload are covered by the signature as text. The signature itself has two freedoms: unused
-//! base64 bits, which the decoder refuses, and ECDSA's (r, n − s), which verifies like (r, s):
-//! [`sign`] writes the low one and [`verify`] refuses the high one.
+//! base64 bits, which the decoder rejects, and ECDSA's (r, n − s), which verifies like (r, s):
+//! [`sign`] writes the low one and [`verify`] rejects the high one.
 
 use std::fmt;
 
@@ -92,7 +92,7 @@ pub struct Actor {
     pub sub: String,
 }
 
-/// Why a token was refused, or could not be signed.
+/// Why a token was rejected, or could not be signed.
 ///
 /// For the log. The client gets `invalid_token` whichever it was (RFC 6750 §3.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -123,7 +123,7 @@ pub enum TokenError {
     Signing,
 }
 
-/// The whole header. Anything else in it (`crit`, `jku`, `jwk`, `x5u`, `x5c`, …) is refused.
+/// The whole header. Anything else in it (`crit`, `jku`, `jwk`, `x5u`, `x5c`, …) is rejected.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct UnverifiedHeader {
@@ -135,7 +135,7 @@ struct UnverifiedHeader {
 /// Signs `claims` with the current key.
 ///
 /// # Errors
-/// `Lifetime`, `Claims` or `TooLong` for what [`verify`] would refuse; `Signing` if the key fails.
+/// `Lifetime`, `Claims` or `TooLong` for what [`verify`] would reject; `Signing` if the key fails.
 pub fn sign(keys: &KeySet, claims: &Claims) -> Result<String, TokenError> {
     claims.check_content()?;
     let token = signed(keys, TYPE, claims)?;

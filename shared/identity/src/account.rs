@@ -4,16 +4,16 @@
 //! The trait says in what they differ; [`authentication`](crate::authentication) is what can be done
 //! with any of them.
 
+use core_types::event::Event;
+use core_types::fields::Email;
 use gateway::clock::Timestamp;
 use gateway::config::Config;
 use gateway::item::{Item, Key};
 use gateway::problem::Problem;
 use gateway::request::Inbound;
 use gateway::table::Write;
-use ground::event::Event;
-use ground::fields::Email;
 
-use crate::holder::Holder;
+use crate::holder::ChallengeSubject;
 use crate::throttle::{Kind, Subject};
 
 /// How often an account's credentials have changed.
@@ -28,26 +28,26 @@ pub struct Generations {
 /// An account.
 pub trait Account: Item + Clone {
     /// Where an address is one account's: the platform, or a store.
-    type Realm: Sync;
+    type Tenant: Sync;
     /// What holds an address for an account.
     type Claim: Item;
     /// What a sign-in begins.
     type Session: Item;
 
     /// Somebody in a network who attempts something for the account of an address, known or not.
-    fn subject(kind: Kind, realm: &Self::Realm, email: &Email, network: &str) -> Subject;
+    fn subject(kind: Kind, tenant: &Self::Tenant, email: &Email, network: &str) -> Subject;
     /// The key of what holds a normalized address.
-    fn claim_key(realm: &Self::Realm, email: &str) -> Key;
+    fn claim_key(tenant: &Self::Tenant, email: &str) -> Key;
     /// The key of the account that holds a normalized address; without a claim, of a derived id,
     /// which is nobody's: accounts have minted ones.
-    fn key_by(realm: &Self::Realm, claim: Option<&Self::Claim>, email: &str) -> Key;
+    fn key_by(tenant: &Self::Tenant, claim: Option<&Self::Claim>, email: &str) -> Key;
     /// The key of the account whose proof it is, if it is one of this kind.
-    fn key_of(holder: &Holder) -> Option<Key>;
+    fn key_of(holder: &ChallengeSubject) -> Option<Key>;
 
     /// The account as a holder of proofs.
-    fn holder(&self) -> Holder;
+    fn holder(&self) -> ChallengeSubject;
     /// Where its address is its alone.
-    fn realm(&self) -> Self::Realm;
+    fn tenant(&self) -> Self::Tenant;
     /// Its address.
     fn email(&self) -> &Email;
     /// What is kept of its password, if it has one.
@@ -73,7 +73,7 @@ pub trait Account: Item + Clone {
         self
     }
     /// Writes the account, at its next version, without what others count in it.
-    fn save(&self, write: Write, refused: impl Into<Problem>) -> Write;
+    fn save(&self, write: Write, rejected: impl Into<Problem>) -> Write;
     /// The event of a new password, if there is one.
     fn password_updated(&self, _: &Config, _: Timestamp) -> Option<Event> {
         None
@@ -94,7 +94,7 @@ pub trait Account: Item + Clone {
 
     /// Whoever attempts something for this account from where the request came from.
     fn attempted(&self, kind: Kind, inbound: &Inbound) -> Subject {
-        Self::subject(kind, &self.realm(), self.email(), &inbound.client_prefix())
+        Self::subject(kind, &self.tenant(), self.email(), &inbound.client_prefix())
     }
 
     /// The account with every session ended.

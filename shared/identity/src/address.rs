@@ -4,20 +4,20 @@
 mod formats;
 mod input;
 
+use core_types::fields::{Country, Phone};
+use core_types::id::{AddressId, CustomerId, StoreId};
+use core_types::key;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::request::{Patch, Text, request};
 use gateway::table::{Change, Condition, Write};
-use ground::fields::{Country, Phone};
-use ground::id::{AddressId, CustomerId, StoreId};
-use ground::key;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::customer::Customer;
 
-pub use formats::{judge, region_of};
+pub use formats::{region_of, validate};
 pub use input::{AddressInput, faults_in_country};
 
 /// Addresses that one customer may keep.
@@ -99,8 +99,8 @@ impl PostalAddress {
     /// `required`, `invalid_region`, `invalid_postal_code`, as faults of its fields.
     fn in_its_country(self) -> Result<Self, Problem> {
         let (region, postal_code) = (self.region.as_deref(), self.postal_code.as_deref());
-        let judged = formats::judge(self.country.as_str(), region, postal_code);
-        let (region, postal_code) = judged.map_err(|faults| {
+        let validated = formats::validate(self.country.as_str(), region, postal_code);
+        let (region, postal_code) = validated.map_err(|faults| {
             let error = |(field, fault)| FieldError { pointer: format!("/{field}"), fault };
             Problem::invalid(faults.into_iter().map(error).collect::<Vec<_>>())
         })?;
@@ -277,7 +277,7 @@ pub fn remove(write: Write, customer: &Customer, address: &Address, all: &[Addre
     write.update(&customer.key(), change, Code::VersionConflict)
 }
 
-ground::view! {
+core_types::view! {
     /// An address as its owner sees it.
     AddressView of (address: Address, default: Option<&AddressId>) {
         /// The id.
@@ -324,21 +324,21 @@ mod tests {
         assert_eq!((next.line2.clone(), next.region.as_deref()), (None, Some("MH")));
         assert_eq!((next.city.as_str(), next.first_name.as_deref()), ("Mumbai", Some("Ann")));
         let abroad = AddressPatch { country: Some(text("CA")), ..AddressPatch::default() };
-        let refused = next.patched(abroad).unwrap_err();
-        let at: Vec<_> = refused.errors().iter().map(|error| error.pointer.as_str()).collect();
+        let rejected = next.patched(abroad).unwrap_err();
+        let at: Vec<_> = rejected.errors().iter().map(|error| error.pointer.as_str()).collect();
         assert_eq!(at, ["/region", "/postal_code"]);
         assert_eq!(next.patched(AddressPatch::default()).unwrap(), next);
     }
 
     #[test]
     fn every_fault_of_an_address_is_named() {
-        let refused = read::<AddressInput>(json!({"line1": "", "country": "XX"})).unwrap_err();
-        let mut codes: Vec<_> = refused.errors().iter().map(|error| error.fault.code).collect();
+        let rejected = read::<AddressInput>(json!({"line1": "", "country": "XX"})).unwrap_err();
+        let mut codes: Vec<_> = rejected.errors().iter().map(|error| error.fault.code).collect();
         codes.sort_unstable();
         assert_eq!(codes, ["invalid_country", "required", "too_short"]);
-        let ask = json!({"line1": "", "region": "Goa", "postal_code": "12", "country": "US"});
-        let refused = read::<AddressInput>(ask).unwrap_err();
-        let mut found: Vec<_> = refused
+        let input = json!({"line1": "", "region": "Goa", "postal_code": "12", "country": "US"});
+        let rejected = read::<AddressInput>(input).unwrap_err();
+        let mut found: Vec<_> = rejected
             .errors()
             .iter()
             .map(|error| (error.pointer.as_str(), error.fault.code))

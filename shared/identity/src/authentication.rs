@@ -1,10 +1,14 @@
-//! Who somebody is: the one way to find an account, to judge who claims to be its owner, to write
+//! Who somebody is: the one way to find an account, to validate who claims to be its owner, to write
 //! to it and to end its sessions, here, in [`code`] and in [`password`]. What a stranger can ask
 //! about an address costs the same round trips and the same work whether it has an account or not.
 
 pub mod code;
 pub mod password;
 
+use core_types::fields::Email;
+use core_types::id::ChallengeId;
+use core_types::key;
+use core_types::mail::{Mail, MailContent};
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
@@ -13,10 +17,6 @@ use gateway::reply::{Accepted, Reply};
 use gateway::request::{Flag, Inbound, Text, request};
 use gateway::seal;
 use gateway::table::{Change, Query, Write, retry};
-use ground::fields::Email;
-use ground::id::ChallengeId;
-use ground::key;
-use ground::mail::{Mail, MailContent};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -48,16 +48,16 @@ pub struct Found<A> {
 pub async fn find<A: Account>(
     app: &App,
     kind: Kind,
-    (realm, email): (&A::Realm, &Email),
+    (tenant, email): (&A::Tenant, &Email),
     inbound: &Inbound,
     challenge: Option<&ChallengeId>,
 ) -> Result<Found<A>, Problem> {
-    let subject = A::subject(kind, realm, email, &inbound.client_prefix());
+    let subject = A::subject(kind, tenant, email, &inbound.client_prefix());
     let normalized = email.normalized();
-    let claim_key = A::claim_key(realm, &normalized);
+    let claim_key = A::claim_key(tenant, &normalized);
     let (throttle, mut batch) = throttle::attempt(app, &subject, challenge, &[&claim_key]).await?;
     let claim: Option<A::Claim> = batch.take(&claim_key)?;
-    let account = app.table.get(&A::key_by(realm, claim.as_ref(), &normalized)).await?;
+    let account = app.table.get(&A::key_by(tenant, claim.as_ref(), &normalized)).await?;
     Ok(Found { subject, throttle, account })
 }
 
@@ -68,7 +68,7 @@ pub async fn find<A: Account>(
 /// password; `too_many_attempts`.
 pub async fn by_password<A: Account>(
     app: &App,
-    at: (&A::Realm, &Email),
+    at: (&A::Tenant, &Email),
     guess: &Guess,
     inbound: &Inbound,
 ) -> Result<(A, Subject), Problem> {
@@ -81,10 +81,10 @@ pub async fn by_password<A: Account>(
 /// A one-time code that was mailed to the account's own address, as one to sign in with is.
 #[request]
 #[derive(Debug, Clone)]
-pub struct ShownCode {
+pub struct PresentedCode {
     /// The challenge that the code answers.
     challenge_id: Text<1, 100>,
-    /// The code. Any text is judged.
+    /// The code. Any text is validated.
     code: Text<1, 100>,
 }
 
@@ -120,7 +120,7 @@ impl Confirmed {
 pub async fn confirm<A: Account>(
     app: &App,
     account: &A,
-    (guess, code): (Option<&Guess>, Option<&ShownCode>),
+    (guess, code): (Option<&Guess>, Option<&PresentedCode>),
     needed_to: &'static str,
     inbound: &Inbound,
 ) -> Result<Confirmed, Problem> {
@@ -128,7 +128,7 @@ pub async fn confirm<A: Account>(
     let Some(hash) = account.password_hash() else {
         let shown = code.ok_or_else(|| required("/one_time_code"))?;
         let id = ChallengeId::parse(shown.challenge_id.as_str());
-        let (challenge, holder) = code::judge(app, id, &shown.code).await?;
+        let (challenge, holder) = code::validate(app, id, &shown.code).await?;
         let is_own = holder == account.holder() && challenge.fits(account);
         let own = is_own.then(|| Confirmed::ByCode(Box::new(challenge)));
         return own.ok_or_else(|| Code::InvalidOrExpiredCode.into());
@@ -190,12 +190,12 @@ pub async fn follow<A: Account>(
     purpose: Purpose,
     token: &str,
 ) -> Result<(Link, A), Problem> {
-    let refused = Code::InvalidOrExpiredToken;
+    let rejected = Code::InvalidOrExpiredToken;
     let link: Option<Link> = app.table.get(&key::link(&seal::digest(token))).await?;
-    let link = link.ok_or(refused)?;
-    let owner = link.leads_to(purpose, app.clock.now()).and_then(A::key_of).ok_or(refused)?;
+    let link = link.ok_or(rejected)?;
+    let owner = link.leads_to(purpose, app.clock.now()).and_then(A::key_of).ok_or(rejected)?;
     let account: Option<A> = app.table.get(&owner).await?;
-    let account = account.filter(|account| link.fits(account)).ok_or(refused)?;
+    let account = account.filter(|account| link.fits(account)).ok_or(rejected)?;
     Ok((link, account))
 }
 
@@ -242,11 +242,11 @@ pub struct SignOutRequest {
 pub async fn sign_out<A: Account, R: Reply + Clone>(
     app: &App,
     (account, session): (&A, &A::Session),
-    ask: &SignOutRequest,
+    input: &SignOutRequest,
     answer: R,
 ) -> Result<R, Problem> {
     let (account_key, session_key) = (account.key(), session.key());
-    if !ask.all.0 {
+    if !input.all.0 {
         return app.table.write().delete(&session_key).answer(answer, app.clock.now()).await;
     }
     retry(|| async {

@@ -7,23 +7,23 @@
 
 use std::time::Duration;
 
+use core_types::id::ChallengeId;
+use core_types::key;
 use gateway::clock::{DAY, MINUTE, Timestamp};
 use gateway::item::{Item, Key};
 use gateway::seal;
 use gateway::table::Change;
-use ground::id::ChallengeId;
-use ground::key;
 use serde::{Deserialize, Serialize};
 
 use crate::account::{Account, Generations};
-use crate::holder::Holder;
+use crate::holder::ChallengeSubject;
 
 /// How long a one-time code is good for.
 pub const CODE_LIFETIME: Duration = MINUTE.saturating_mul(10);
 /// How often a code may be tried.
 pub const TRIES: u32 = 5;
 
-gateway::words! {
+gateway::string_enum! {
     /// Whether a proof can still be given.
     ProofState {
         /// It can.
@@ -39,13 +39,13 @@ pub struct Challenge {
     /// The id: given to whoever asked for the code.
     pub id: ChallengeId,
     /// Who signs in with it; nobody, for an address without an account.
-    pub holder: Option<Holder>,
+    pub holder: Option<ChallengeSubject>,
     /// The address it was sent to, normalized: the code proves that one and no later one.
     pub email: String,
     /// The account's credential generation then: a code sent before every session was ended
     /// begins none.
     pub credential_generation: u64,
-    /// SHA-256 of the account that it is for, known or not: what the ceiling of judged codes goes
+    /// SHA-256 of the account that it is for, known or not: what the ceiling of validated codes goes
     /// by.
     pub account: String,
     /// Argon2id of the code, PHC form. Secret.
@@ -79,7 +79,7 @@ impl Challenge {
     /// A new challenge.
     pub fn begin(
         id: ChallengeId,
-        (holder, account): (Option<Holder>, &str),
+        (holder, account): (Option<ChallengeSubject>, &str),
         code_hash: String,
         now: Timestamp,
     ) -> Self {
@@ -153,7 +153,7 @@ pub fn six_digits() -> String {
     }
 }
 
-gateway::words! {
+gateway::string_enum! {
     /// What a link is for.
     Purpose {
         /// Setting a new password.
@@ -185,7 +185,7 @@ pub struct Link {
     /// What it is for.
     pub purpose: Purpose,
     /// Whose it is; nobody's, for an address without an account.
-    pub holder: Option<Holder>,
+    pub holder: Option<ChallengeSubject>,
     /// The address it was sent to, normalized: the link proves that one and no later one.
     pub email: String,
     /// The account's credential generation then: a link sent before every session was ended lets
@@ -242,7 +242,7 @@ impl Link {
     }
 
     /// Whom it leads to, while it can be used for `purpose`.
-    pub fn leads_to(&self, purpose: Purpose, now: Timestamp) -> Option<&Holder> {
+    pub fn leads_to(&self, purpose: Purpose, now: Timestamp) -> Option<&ChallengeSubject> {
         let usable =
             self.purpose == purpose && self.state == ProofState::Pending && now < self.expires_at;
         self.holder.as_ref().filter(|_| usable)
@@ -289,7 +289,7 @@ mod tests {
         assert!(code.fits(&merchant) && code.fits(&merchant.changed(now)));
         assert!(!code.fits(&merchant.with_sessions_ended(now)));
         assert!(!code.fits(&merchant.claimed(now).unwrap()));
-        let email = ground::fields::Email::from_text("bob@example.com").unwrap();
+        let email = core_types::fields::Email::from_text("bob@example.com").unwrap();
         assert!(!code.fits(&Merchant { email, ..merchant }));
     }
 
@@ -318,11 +318,11 @@ mod tests {
     #[test]
     fn a_proof_is_of_one_stores_customer_or_of_a_merchant() {
         use crate::holder::Application;
+        use core_types::id::{CustomerId, StoreId};
         use gateway::request::FromText;
-        use ground::id::{CustomerId, StoreId};
         let now = Timestamp::from_millis(0);
         let store_id = StoreId::derive(&["s"]);
-        let email = ground::fields::Email::from_text("ann@example.com").unwrap();
+        let email = core_types::fields::Email::from_text("ann@example.com").unwrap();
         let application = Application {
             email: email.clone(),
             password_hash: None,
@@ -332,9 +332,15 @@ mod tests {
         };
         let customer_id = CustomerId::derive(&["c"]);
         for holder in [
-            Holder::Customer { store_id: store_id.clone(), customer_id: customer_id.clone() },
-            Holder::Applicant { store_id: store_id.clone(), application: Box::new(application) },
-            Holder::Mover {
+            ChallengeSubject::Customer {
+                store_id: store_id.clone(),
+                customer_id: customer_id.clone(),
+            },
+            ChallengeSubject::Applicant {
+                store_id: store_id.clone(),
+                application: Box::new(application),
+            },
+            ChallengeSubject::EmailChange {
                 store_id: store_id.clone(),
                 customer_id,
                 email,
@@ -354,7 +360,7 @@ mod tests {
         let (link, _) = Link::begin(Purpose::Reset, Some(&merchant), now);
         let closed = crate::merchant::MerchantStatus::Disabled;
         assert!(!link.fits(&Merchant { status: closed, ..merchant.clone() }));
-        let email = ground::fields::Email::from_text("bob@example.com").unwrap();
+        let email = core_types::fields::Email::from_text("bob@example.com").unwrap();
         assert!(!link.fits(&Merchant { email, ..merchant }));
     }
 

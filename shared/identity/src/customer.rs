@@ -14,21 +14,21 @@ mod view;
 
 use std::collections::BTreeMap;
 
+use core_types::event::EventSubject;
+use core_types::fields::{Currency, Email, Phone};
+use core_types::id::{AddressId, CustomerId, StoreId};
+use core_types::key::{self, IndexKey};
+use core_types::money::Money;
+use core_types::resource::Resource;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
 use gateway::table::{Change, Condition, Write};
-use ground::event::About;
-use ground::fields::{Currency, Email, Phone};
-use ground::id::{AddressId, CustomerId, StoreId};
-use ground::key::{self, IndexKey};
-use ground::money::Money;
-use ground::resource::Resource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::account::{Account, Generations};
-use crate::holder::{Application, Holder};
+use crate::holder::{Application, ChallengeSubject};
 use crate::throttle::{Kind, Subject};
 
 pub use erase::{erase_belongings, remove};
@@ -47,7 +47,7 @@ pub const MAX_FORMER_EMAILS: usize = 20;
 /// The generation of a new account's credentials.
 pub const FIRST_GENERATION: u64 = 1;
 
-gateway::words! {
+gateway::string_enum! {
     /// Whether a customer's account may be used.
     CustomerStatus {
         /// It may.
@@ -238,17 +238,17 @@ impl Customer {
 
 impl Resource for Customer {
     type View = CustomerView;
-    fn about(&self) -> About<'_> {
+    fn event_subject(&self) -> EventSubject<'_> {
         let (store, entity) = (Some(&self.store_id), self.id.as_str());
-        About { store, app: None, entity, version: self.version }
+        EventSubject { store, app: None, entity, version: self.version }
     }
-    fn replace(&self, write: Write, refused: impl Into<Problem>) -> Write {
-        self.save(write, refused)
+    fn replace(&self, write: Write, rejected: impl Into<Problem>) -> Write {
+        self.save(write, rejected)
     }
 }
 
 impl Account for Customer {
-    type Realm = StoreId;
+    type Tenant = StoreId;
     type Claim = UniqueCustomerEmail;
     type Session = CustomerSession;
 
@@ -262,20 +262,20 @@ impl Account for Customer {
         let nobody = || CustomerId::derive(&["nobody", email]);
         key::customer(store, &claim.map_or_else(nobody, |claim| claim.customer_id.clone()))
     }
-    fn key_of(holder: &Holder) -> Option<Key> {
+    fn key_of(holder: &ChallengeSubject) -> Option<Key> {
         match holder {
-            Holder::Customer { store_id, customer_id }
-            | Holder::Mover { store_id, customer_id, .. } => {
+            ChallengeSubject::Customer { store_id, customer_id }
+            | ChallengeSubject::EmailChange { store_id, customer_id, .. } => {
                 Some(key::customer(store_id, customer_id))
             }
-            Holder::Merchant { .. } | Holder::Applicant { .. } => None,
+            ChallengeSubject::Merchant { .. } | ChallengeSubject::Applicant { .. } => None,
         }
     }
 
-    fn holder(&self) -> Holder {
-        Holder::Customer { store_id: self.store_id.clone(), customer_id: self.id.clone() }
+    fn holder(&self) -> ChallengeSubject {
+        ChallengeSubject::Customer { store_id: self.store_id.clone(), customer_id: self.id.clone() }
     }
-    fn realm(&self) -> StoreId {
+    fn tenant(&self) -> StoreId {
         self.store_id.clone()
     }
     fn email(&self) -> &Email {
@@ -308,8 +308,8 @@ impl Account for Customer {
     fn proven(self) -> Self {
         Self { is_email_proven: true, ..self }
     }
-    fn save(&self, write: Write, refused: impl Into<Problem>) -> Write {
-        write.replace_except(self, COUNTED, Condition::default(), refused)
+    fn save(&self, write: Write, rejected: impl Into<Problem>) -> Write {
+        write.replace_except(self, COUNTED, Condition::default(), rejected)
     }
 }
 
@@ -323,18 +323,18 @@ pub fn counted_order(brought_in: i64) -> Change {
 }
 
 /// Adds what a customer has paid, or takes off what went back: `minor_units` may be negative.
-/// Refused when the account is gone.
+/// Rejected when the account is gone.
 pub fn count_spent(
     write: Write,
     store: &StoreId,
     customer: &CustomerId,
     minor_units: i64,
-    refused: impl Into<Problem>,
+    rejected: impl Into<Problem>,
 ) -> Write {
     let change = Change::new("SET total_spent.amount = total_spent.amount + :paid")
         .only_if("attribute_exists(PK)")
         .value(":paid", minor_units);
-    write.update(&key::customer(store, customer), change, refused)
+    write.update(&key::customer(store, customer), change, rejected)
 }
 
 /// The one customer of an e-mail address, on a store.

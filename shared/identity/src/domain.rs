@@ -8,14 +8,14 @@ mod host;
 mod topics;
 mod view;
 
+use core_types::event::{Event, EventSubject, Topic};
+use core_types::id::StoreId;
+use core_types::key;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key, Packing};
 use gateway::problem::{Code, Problem};
 use gateway::seal;
 use gateway::table::{Condition, Write};
-use ground::event::{About, Event, Topic};
-use ground::id::StoreId;
-use ground::key;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
@@ -68,7 +68,7 @@ impl Domain {
     /// What happened to it, with it and its store as they are now.
     pub fn event(&self, topic: &Topic<DomainView>, store: &Store, now: Timestamp) -> Event {
         let (entity, version) = (self.host.as_str(), self.version);
-        let about = About { store: Some(&store.id), app: None, entity, version };
+        let about = EventSubject { store: Some(&store.id), app: None, entity, version };
         Event::new(topic, about, &DomainView::of(self, store), now)
     }
 
@@ -119,7 +119,7 @@ impl Domains {
     ///
     /// # Errors
     /// `domain_taken` by the store itself, `domain_limit`.
-    pub fn ask(
+    pub fn request(
         &self,
         host: &Host,
         wants_primary: bool,
@@ -239,7 +239,7 @@ mod tests {
         let (store, now) = (StoreId::derive(&["s"]), Timestamp::from_millis(0));
         let host = |text: &str| Host::of(text).unwrap();
         let (pending, _) =
-            Domains::of(&store, None).ask(&host("shop.example.org"), false, now).unwrap();
+            Domains::of(&store, None).request(&host("shop.example.org"), false, now).unwrap();
         let mut verified = pending.clone();
         verified.domains[0].verified_at = Some(now);
         let (own, local) = ("https://api.shops.example.com", "http://127.0.0.1:3000");
@@ -268,13 +268,13 @@ mod tests {
         let host = |n: usize| Host::of(&format!("shop{n}.example.com")).unwrap();
         let mut domains = Domains::of(&store, None);
         for n in 0..MAX_DOMAINS {
-            domains = domains.ask(&host(n), false, now).unwrap().0;
+            domains = domains.request(&host(n), false, now).unwrap().0;
         }
-        let refused = |host: &Host| domains.ask(host, false, now).unwrap_err().code;
-        assert_eq!(refused(&host(1)), Code::DomainTaken);
-        assert_eq!(refused(&host(99)), Code::DomainLimit);
+        let rejected = |host: &Host| domains.request(host, false, now).unwrap_err().code;
+        assert_eq!(rejected(&host(1)), Code::DomainTaken);
+        assert_eq!(rejected(&host(99)), Code::DomainLimit);
         let fewer = domains.without(&host(1));
-        assert!(fewer.ask(&host(99), true, now).is_ok());
+        assert!(fewer.request(&host(99), true, now).is_ok());
         let first = domains.domain(&host(0)).unwrap();
         assert_eq!(first.txt_name(), "_commerce-challenge.shop0.example.com");
         assert!(first.txt_value().ends_with(&first.token));

@@ -1,14 +1,14 @@
 //! Whose a proof is: of a merchant, of a customer, or of somebody who wants to be one.
 
-use ground::fields::{Email, Phone};
-use ground::id::{CustomerId, MerchantId, StoreId};
+use core_types::fields::{Email, Phone};
+use core_types::id::{CustomerId, MerchantId, StoreId};
 use serde::{Deserialize, Serialize};
 
 /// Whose proof it is. A merchant's opens nothing of a customer's, and one store's customer nothing
 /// of another's.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Holder {
+pub enum ChallengeSubject {
     /// A merchant's.
     Merchant {
         /// The account.
@@ -29,7 +29,7 @@ pub enum Holder {
         application: Box<Application>,
     },
     /// A customer's who wants to move their account to the address it is sent to.
-    Mover {
+    EmailChange {
         /// The store.
         store_id: StoreId,
         /// The account.
@@ -42,14 +42,14 @@ pub enum Holder {
     },
 }
 
-impl Holder {
+impl ChallengeSubject {
     /// The store whose customer it is; none for a merchant.
     pub fn store_id(&self) -> Option<&StoreId> {
         match self {
             Self::Merchant { .. } => None,
             Self::Customer { store_id, .. }
             | Self::Applicant { store_id, .. }
-            | Self::Mover { store_id, .. } => Some(store_id),
+            | Self::EmailChange { store_id, .. } => Some(store_id),
         }
     }
 }

@@ -6,19 +6,19 @@ mod view;
 
 use std::time::Duration;
 
+use core_types::event::{Event, EventSubject, Topic};
+use core_types::fields::{Email, Locale};
+use core_types::id::{MerchantId, StoreId};
+use core_types::key;
 use gateway::clock::{DAY, Timestamp};
 use gateway::config::Config;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
 use gateway::table::{Change, Condition, Write};
-use ground::event::{About, Event, Topic};
-use ground::fields::{Email, Locale};
-use ground::id::{MerchantId, StoreId};
-use ground::key;
 use serde::{Deserialize, Serialize};
 
 use crate::account::{Account, Generations};
-use crate::holder::Holder;
+use crate::holder::ChallengeSubject;
 use crate::member::{Grant, Memberships};
 use crate::session::Session;
 use crate::store::Store;
@@ -30,7 +30,7 @@ pub use view::MerchantView;
 /// How long a deleted account is kept before it is removed.
 pub const GRACE: Duration = DAY.saturating_mul(30);
 
-gateway::words! {
+gateway::string_enum! {
     /// Whether an account may be used.
     MerchantStatus {
         /// It may.
@@ -185,7 +185,7 @@ impl Merchant {
     /// What happened to the account, with the account as it is now.
     pub fn event(&self, topic: &Topic<MerchantView>, config: &Config, now: Timestamp) -> Event {
         let entity = self.id.as_str();
-        let about = About { store: None, app: None, entity, version: self.version };
+        let about = EventSubject { store: None, app: None, entity, version: self.version };
         Event::new(topic, about, &MerchantView::of(self, config), now)
     }
 
@@ -212,7 +212,7 @@ impl Merchant {
 pub struct Platform;
 
 impl Account for Merchant {
-    type Realm = Platform;
+    type Tenant = Platform;
     type Claim = UniqueEmail;
     type Session = Session;
 
@@ -226,15 +226,15 @@ impl Account for Merchant {
         let nobody = || MerchantId::derive(&["nobody", email]);
         key::merchant(&claim.map_or_else(nobody, |claim| claim.merchant_id.clone()))
     }
-    fn key_of(holder: &Holder) -> Option<Key> {
-        let Holder::Merchant { merchant_id } = holder else { return None };
+    fn key_of(holder: &ChallengeSubject) -> Option<Key> {
+        let ChallengeSubject::Merchant { merchant_id } = holder else { return None };
         Some(key::merchant(merchant_id))
     }
 
-    fn holder(&self) -> Holder {
-        Holder::Merchant { merchant_id: self.id.clone() }
+    fn holder(&self) -> ChallengeSubject {
+        ChallengeSubject::Merchant { merchant_id: self.id.clone() }
     }
-    fn realm(&self) -> Platform {
+    fn tenant(&self) -> Platform {
         Platform
     }
     fn email(&self) -> &Email {
@@ -274,8 +274,8 @@ impl Account for Merchant {
         // The first proof ends what was set up before it, the second factor too.
         Self { mfa_enabled: self.mfa_enabled && self.email_verified, email_verified: true, ..self }
     }
-    fn save(&self, write: Write, refused: impl Into<Problem>) -> Write {
-        write.replace_except(self, Self::COUNTED, Condition::default(), refused)
+    fn save(&self, write: Write, rejected: impl Into<Problem>) -> Write {
+        write.replace_except(self, Self::COUNTED, Condition::default(), rejected)
     }
     fn password_updated(&self, config: &Config, now: Timestamp) -> Option<Event> {
         Some(self.event(&MERCHANT_PASSWORD_UPDATED, config, now))
@@ -291,7 +291,7 @@ impl Merchant {
 
     /// Writes this account, at its next version, unless it owns a store or has come to be a member of
     /// one since it was read.
-    pub fn save_unless_owner(&self, write: Write, refused: impl Into<Problem>) -> Write {
+    pub fn save_unless_owner(&self, write: Write, rejected: impl Into<Problem>) -> Write {
         // An account from before stores were counted has no counter.
         let none = format!(
             "(attribute_not_exists(stores) OR stores = :none) AND ({})",
@@ -301,7 +301,7 @@ impl Merchant {
             .name("#revision", "revision")
             .value(":none", 0)
             .value(":revision", self.memberships.revision);
-        write.replace_except(self, Self::COUNTED, none, refused)
+        write.replace_except(self, Self::COUNTED, none, rejected)
     }
 
     /// Says that the account, as it was read, is a member from now on: `memberships` are its next.
@@ -333,7 +333,7 @@ impl Merchant {
     }
 
     /// One more store of its owner's account; only while that may be used.
-    pub fn one_store_more(write: Write, store: &Store, refused: impl Into<Problem>) -> Write {
+    pub fn one_store_more(write: Write, store: &Store, rejected: impl Into<Problem>) -> Write {
         let count = "SET stores = if_not_exists(stores, :none) + :one, newest_store_id = :store";
         let change = Change::new(count)
             .value(":store", &store.id)
@@ -342,17 +342,17 @@ impl Merchant {
             .value(":active", MerchantStatus::Active)
             .value(":none", 0)
             .value(":one", 1);
-        write.update(&key::merchant(&store.owner_id), change, refused)
+        write.update(&key::merchant(&store.owner_id), change, rejected)
     }
 
     /// One store less of the account, if it is counted: one from before stores were is not.
-    pub fn one_store_less(&self, write: Write, refused: impl Into<Problem>) -> Write {
+    pub fn one_store_less(&self, write: Write, rejected: impl Into<Problem>) -> Write {
         if self.stores == 0 {
             return write;
         }
         let change =
             Change::new("SET stores = stores - :one").only_if("stores >= :one").value(":one", 1);
-        write.update(&self.key(), change, refused)
+        write.update(&self.key(), change, rejected)
     }
 }
 

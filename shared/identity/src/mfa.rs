@@ -6,13 +6,13 @@
 //! before it any more. The secret is sealed at rest; of recovery codes digests are kept, which is
 //! enough: each has 80 random bits.
 
+use core_types::fields::Email;
+use core_types::id::MerchantId;
+use core_types::key;
 use gateway::clock::{HOUR, Timestamp};
 use gateway::item::{Item, Key};
 use gateway::problem::Problem;
 use gateway::seal::{self, SealKey};
-use ground::fields::Email;
-use ground::id::MerchantId;
-use ground::key;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use totp_rs::{Builder, Secret, Totp};
@@ -26,7 +26,7 @@ const ALPHABET: [u8; 32] = *b"23456789abcdefghjkmnpqrstuvwxyz0";
 /// How long an enrolment waits for its first code (our choice).
 const PENDING: std::time::Duration = HOUR;
 
-gateway::words! {
+gateway::string_enum! {
     /// Whether a second factor counts.
     MfaState {
         /// Its owner has not shown yet that they can make codes.
@@ -303,7 +303,7 @@ mod tests {
         let mfa = of_the_rfc(&key);
         let used = mfa.spent(&key, "050471", at(1_111_111_111)).unwrap().unwrap();
         assert_eq!((used.updated_at, used.version()), (at(1_111_111_111), 2));
-        // Neither is judged, so the secret is not even opened.
+        // Neither is validated, so the secret is not even opened.
         let locked = Mfa { sealed_secret: String::new(), ..mfa };
         for odd in ["0504711", "05047a", "050 71"] {
             assert!(locked.spent(&key, odd, at(1_111_111_111)).unwrap().is_none(), "{odd}");

@@ -2,9 +2,9 @@
 
 pub mod customer;
 
+use core_types::fields::Email;
+use core_types::mail::{MailContent, on_one_line, unlinked};
 use gateway::clock::{DAY, Timestamp};
-use ground::fields::Email;
-use ground::mail::{MailContent, on_one_line, unlinked};
 
 use crate::challenge::{CODE_LIFETIME, Purpose};
 use crate::member::{INVITED_FOR, Role};

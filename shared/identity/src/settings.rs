@@ -2,21 +2,21 @@
 
 use std::time::Duration;
 
+use core_types::event::{EXAMPLE_TIME, EventSubject, Example};
+use core_types::fields::LinkTemplate;
+use core_types::id::StoreId;
+use core_types::key;
+use core_types::provider::ProviderName;
+use core_types::resource::Resource;
+use core_types::sample_id;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
-use ground::event::{About, EXAMPLE_TIME, Example};
-use ground::fields::LinkTemplate;
-use ground::id::StoreId;
-use ground::key;
-use ground::provider::ProviderName;
-use ground::resource::Resource;
-use ground::sample_id;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::store::Store;
 
-ground::topics! {
+core_types::topics! {
     STORE_SETTINGS_UPDATED = "store.settings_updated", "settings", Some("read_store"), SettingsView,
         "A store's settings changed.";
 }
@@ -233,13 +233,13 @@ impl Settings {
 
 impl Resource for Settings {
     type View = SettingsView;
-    fn about(&self) -> About<'_> {
+    fn event_subject(&self) -> EventSubject<'_> {
         let (store, entity) = (Some(&self.store_id), self.store_id.as_str());
-        About { store, app: None, entity, version: self.version }
+        EventSubject { store, app: None, entity, version: self.version }
     }
 }
 
-ground::view! {
+core_types::view! {
     /// A store's settings as its owner sees them.
     SettingsView of settings: Settings {
         /// The store's id: it has one set of settings.

@@ -10,6 +10,10 @@ use std::collections::BTreeSet;
 
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use core_types::event::{Event, EventSubject, Topic};
+use core_types::fields::{Country, Currency, Email, Handle, Locale, Subdomain, TimeZone};
+use core_types::id::{LocationId, MerchantId, OrderId, StoreId};
+use core_types::key::{self, IndexKey};
 use gateway::app::App;
 use gateway::clock::{DAY, Timestamp};
 use gateway::item::{Item, Key, Packing};
@@ -17,10 +21,6 @@ use gateway::outbox::Due;
 use gateway::problem::{Code, Problem};
 use gateway::request::{Fault, FromText};
 use gateway::seal::{self, hmac_sha256};
-use ground::event::{About, Event, Topic};
-use ground::fields::{Country, Currency, Email, Handle, Locale, Subdomain, TimeZone};
-use ground::id::{LocationId, MerchantId, OrderId, StoreId};
-use ground::key::{self, IndexKey};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -50,7 +50,7 @@ pub const GRACE: std::time::Duration = DAY.saturating_mul(30);
 /// How long an old subdomain leads to the new one (our choice).
 pub const MOVED_FOR: std::time::Duration = DAY.saturating_mul(90);
 
-gateway::words! {
+gateway::string_enum! {
     /// Where a store is in its life.
     StoreStatus {
         /// Being set up; the storefront is not open.
@@ -66,7 +66,7 @@ gateway::words! {
     }
 }
 
-gateway::words! {
+gateway::string_enum! {
     /// What an owner can do to a store's state.
     StoreAction {
         /// Open it.
@@ -82,10 +82,10 @@ gateway::words! {
     }
 }
 
-gateway::words! {
+gateway::string_enum! {
     /// What happens to an order line whose stock is short.
     InventoryPolicy {
-        /// The order is refused.
+        /// The order is rejected.
         Deny = "deny",
         /// The order is taken.
         Continue = "continue",
@@ -386,7 +386,7 @@ impl Store {
     /// below `base_url`.
     pub fn event(&self, topic: &Topic<StoreView>, base_url: &str, now: Timestamp) -> Event {
         let (store, entity) = (Some(&self.id), self.id.as_str());
-        let about = About { store, app: None, entity, version: self.version };
+        let about = EventSubject { store, app: None, entity, version: self.version };
         Event::new(topic, about, &StoreView::of(self, base_url), now)
     }
 

@@ -2,7 +2,7 @@
 //!
 //! The store is found by its subdomain in one read of an index, which may be a moment old; only
 //! when the index has nothing, the name itself is read: the store is very new, has moved, or is
-//! none. Each process keeps what it found for [`KEPT`], so that a busy storefront costs no read
+//! none. Each process keeps what it found for [`CACHE_TIME`], so that a busy storefront costs no read
 //! for it at all. That is good enough to show a shop and to price a cart; who may do what, and
 //! what is in stock, is decided by the writes themselves.
 
@@ -19,9 +19,9 @@ use gateway::problem::{Code, Problem};
 use gateway::request::{FromText, Inbound};
 use gateway::table::Query;
 
-use ground::fields::{Country, Currency, Locale, Subdomain};
-use ground::id::StoreId;
-use ground::key;
+use core_types::fields::{Country, Currency, Locale, Subdomain};
+use core_types::id::StoreId;
+use core_types::key;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -30,7 +30,7 @@ use crate::settings::Settings;
 use crate::store::{LiveTheme, Store, StoreStatus, UniqueSubdomain};
 
 /// How long a process may show a store as it was (our choice).
-pub const KEPT: Duration = Duration::from_secs(5);
+pub const CACHE_TIME: Duration = Duration::from_secs(5);
 
 /// How long browsers and shared caches may show a page of a storefront (our choice).
 pub const FRESH: Duration = Duration::from_secs(30);
@@ -38,7 +38,7 @@ pub const FRESH: Duration = Duration::from_secs(30);
 /// A store as it was a moment ago: out of [`open_store`], one whose storefront can be visited.
 #[derive(Debug)]
 pub struct OpenStore {
-    /// The item, as it was up to [`KEPT`] ago.
+    /// The item, as it was up to [`CACHE_TIME`] ago.
     pub store: Store,
     settings: OnceLock<Settings>,
 }
@@ -78,7 +78,7 @@ impl OpenStore {
 /// `store_not_found`: there is none, or its storefront is not open (a draft, or closed).
 pub async fn open_store(app: &App, subdomain: &str) -> Result<Arc<OpenStore>, Problem> {
     // One that was not open a moment ago may be by now.
-    let found = kept_or_found(app, subdomain, OpenStore::is_open).await?;
+    let found = cached_or_loaded(app, subdomain, OpenStore::is_open).await?;
     if found.is_open() { Ok(found) } else { Err(Code::StoreNotFound.into()) }
 }
 
@@ -90,7 +90,7 @@ pub async fn open_store(app: &App, subdomain: &str) -> Result<Arc<OpenStore>, Pr
 /// `store_not_found`: there is none, or it was deleted.
 pub async fn any_store(app: &App, name: &str) -> Result<Arc<OpenStore>, Problem> {
     let Some(id) = StoreId::parse(name) else {
-        return kept_or_found(app, name, |_| true).await;
+        return cached_or_loaded(app, name, |_| true).await;
     };
     if let Some(kept) = app.cache.get::<OpenStore>(id.as_str(), app.clock.now()) {
         return Ok(kept);
@@ -114,7 +114,7 @@ pub async fn subdomain_of(app: &App, host: &Host) -> Result<Option<Subdomain>, P
 }
 
 /// The store of a subdomain as it is kept, if that will do, or as it is found.
-async fn kept_or_found(
+async fn cached_or_loaded(
     app: &App,
     subdomain: &str,
     will_do: impl Fn(&OpenStore) -> bool,
@@ -133,7 +133,7 @@ fn keep(app: &App, name: &str, found: Option<Store>) -> Result<Arc<OpenStore>, P
     let store = found.filter(|store| store.status != StoreStatus::Deleted);
     let store = store.ok_or(Code::StoreNotFound)?;
     let known = Arc::new(OpenStore { store, settings: OnceLock::new() });
-    app.cache.keep(name, Arc::clone(&known), app.clock.now(), KEPT);
+    app.cache.keep(name, Arc::clone(&known), app.clock.now(), CACHE_TIME);
     Ok(known)
 }
 
@@ -157,7 +157,7 @@ async fn find(app: &App, subdomain: &Subdomain) -> Result<Option<Store>, Problem
 /// Anybody, at the storefront that the path names.
 #[derive(Debug, Clone)]
 pub struct Shopfront {
-    /// The store of the subdomain, as it was up to [`KEPT`] ago.
+    /// The store of the subdomain, as it was up to [`CACHE_TIME`] ago.
     pub open: Arc<OpenStore>,
     /// The subdomain as it was asked for.
     pub asked: String,
@@ -190,7 +190,7 @@ impl Caller for Shopfront {
     }
 }
 
-ground::view! {
+core_types::view! {
     /// A storefront as anybody sees it.
     StorefrontView of (store: Store, moved_to: Option<Subdomain>) {
         /// The store's id.
@@ -214,7 +214,7 @@ ground::view! {
         /// `active`; or `paused`, which takes no orders.
         storefront_status: StoreStatus = store.status,
         /// The theme it is shown in, once there is one.
-        theme: Option<ShownTheme> = store.live_theme.clone().map(ShownTheme::from),
+        theme: Option<ActiveTheme> = store.live_theme.clone().map(ActiveTheme::from),
         /// Counts changes that a storefront caches by.
         config_version: u64 = store.config_version(),
         /// The subdomain it goes by now, when it was asked for by one it had before.
@@ -231,7 +231,7 @@ ground::view! {
 
 /// The theme that a storefront is shown in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct ShownTheme {
+pub struct ActiveTheme {
     /// The theme's name in URLs.
     pub slug: String,
     /// The release's number: of the theme's on this store the newest; none for a preview.
@@ -241,7 +241,7 @@ pub struct ShownTheme {
     pub draft_version: Option<u64>,
 }
 
-impl From<LiveTheme> for ShownTheme {
+impl From<LiveTheme> for ActiveTheme {
     fn from(LiveTheme { slug, release }: LiveTheme) -> Self {
         Self { slug, release: Some(release), draft_version: None }
     }
@@ -253,7 +253,7 @@ impl StorefrontView {
     pub fn under_draft(self, slug: &str, draft_version: u64) -> Self {
         let draft_version = Some(draft_version);
         Self {
-            theme: Some(ShownTheme { slug: slug.to_owned(), release: None, draft_version }),
+            theme: Some(ActiveTheme { slug: slug.to_owned(), release: None, draft_version }),
             ..self
         }
     }

@@ -1,30 +1,30 @@
 //! Throttles: how often somebody may guess a password, or be sent a code (docs/conventions.md §7).
 //!
-//! An attempt is counted *before* it is judged, by one write that holds only if nobody else
+//! An attempt is counted *before* it is validated, by one write that holds only if nobody else
 //! counted meanwhile; otherwise 200 parallel guesses would all be compared (docs/platform.md §7).
 //! Waiting grows exponentially and has a longest: there is no hard lock, so nobody can lock out
 //! somebody else for good. The subject is (e-mail, network), so that a stranger elsewhere does not
 //! slow the owner down, and an unknown address is throttled as a known one. What sends mail, or
-//! judges a code, also has a [`Ceiling`] for the account, wherever the attempts come from: it
+//! validates a code, also has a [`Ceiling`] for the account, wherever the attempts come from: it
 //! closes codes and links for a while, and leaves the password.
 
 mod ceiling;
 
 use std::time::Duration;
 
+use core_types::fields::Email;
+use core_types::id::{ChallengeId, StoreId};
+use core_types::key;
 use gateway::app::App;
 use gateway::clock::{DAY, MINUTE, Timestamp};
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
 use gateway::seal;
 use gateway::table::{Batch, retry};
-use ground::fields::Email;
-use ground::id::{ChallengeId, StoreId};
-use ground::key;
 use http::header;
 use serde::{Deserialize, Serialize};
 
-pub use ceiling::{Ceiling, JUDGED_CODES, JUDGED_TOTP, Times};
+pub use ceiling::{CODE_ATTEMPTS, Ceiling, TOTP_ATTEMPTS, Times};
 
 /// Attempts are forgotten this long after the last one.
 const MEMORY: Duration = DAY;
@@ -33,7 +33,7 @@ const LONGEST: Duration = MINUTE.saturating_mul(15);
 /// The attempt after which waiting begins to double.
 const DOUBLES_FROM: u32 = 5;
 
-gateway::words! {
+gateway::string_enum! {
     /// What is attempted.
     Kind {
         /// A password is guessed.
@@ -76,7 +76,7 @@ impl Kind {
             Self::Reset => "reset_mails",
             Self::Verify => "verify_mails",
             Self::Move => "move_mails",
-            Self::Totp => return Some(JUDGED_TOTP),
+            Self::Totp => return Some(TOTP_ATTEMPTS),
         };
         Some(Ceiling::of_mails(of))
     }
@@ -295,7 +295,7 @@ mod tests {
         let kinds = [Kind::Code, Kind::Reset, Kind::Verify, Kind::Move, Kind::Totp];
         let names: std::collections::BTreeSet<_> = kinds.into_iter().filter_map(of).collect();
         assert_eq!(names.len(), kinds.len(), "{names:?}");
-        assert_eq!(Kind::Totp.ceiling(), Some(JUDGED_TOTP));
+        assert_eq!(Kind::Totp.ceiling(), Some(TOTP_ATTEMPTS));
     }
 
     #[test]

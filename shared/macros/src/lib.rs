@@ -9,7 +9,7 @@ const OPTIONAL: [&str; 3] = ["Option", "Patch", "Flag"];
 
 /// Marks the type of a request: a body or a query.
 ///
-/// Its fields are read by `deserr`, which names every fault at once and refuses unknown members,
+/// Its fields are read by `deserr`, which names every fault at once and rejects unknown members,
 /// and they are described by `schemars`. A field whose type is `Option`, `Patch` or `Flag` may be
 /// left out; another may when it carries `#[deserr(default)]`.
 ///
@@ -69,7 +69,7 @@ impl Told {
         let mut told = Self::default();
         for attribute in field.attrs.iter().filter(|attribute| attribute.path().is_ident("deserr"))
         {
-            // What is not understood here, `deserr` judges.
+            // What is not understood here, `deserr` validates.
             let _ = attribute.parse_nested_meta(|meta| {
                 told.default |= meta.path.is_ident("default");
                 if meta.path.is_ident("rename") {

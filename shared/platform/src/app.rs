@@ -11,14 +11,14 @@ mod view;
 use std::net::IpAddr;
 use std::time::Duration;
 
+use core_types::fields::{Handle, WebUrl};
+use core_types::id::{AppId, MerchantId, SubmissionId, SubscriptionId};
+use core_types::key::{self, IndexKey};
+use core_types::scope::Scopes;
 use gateway::clock::{DAY, Timestamp};
 use gateway::item::{Item, Key, Packing};
 use gateway::seal;
 use gateway::signature::constant_time_eq;
-use ground::fields::{Handle, WebUrl};
-use ground::id::{AppId, MerchantId, SubmissionId, SubscriptionId};
-use ground::key::{self, IndexKey};
-use ground::scope::Scopes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -40,7 +40,7 @@ pub const MAX_REDIRECT_URIS: usize = 10;
 /// How long an old client secret still works after a rotation.
 pub const SECRET_OVERLAP: Duration = DAY;
 
-gateway::words! {
+gateway::string_enum! {
     /// The status of an app.
     AppStatus {
         /// It was never published.
@@ -56,7 +56,7 @@ gateway::words! {
     }
 }
 
-gateway::words! {
+gateway::string_enum! {
     /// A category of the app catalogue.
     #[schemars(rename = "AppCategory")]
     Category {
@@ -224,7 +224,7 @@ pub fn is_loopback(uri: &str) -> bool {
     }
 }
 
-/// Judges a redirect URI that a developer wants to register: absolute, `https` (`http` only for
+/// Validates a redirect URI that a developer wants to register: absolute, `https` (`http` only for
 /// loopback), no fragment (RFC 6749 §3.1.2), no userinfo, no wildcard, nothing that a parser
 /// would rewrite, so that comparing bytes compares destinations (docs/platform.md §5).
 pub fn is_registrable_redirect(uri: &str) -> bool {
@@ -336,7 +336,7 @@ mod tests {
 
     #[test]
     fn a_former_secret_ends_with_its_day_and_the_one_before_it_at_once() {
-        let now = ground::event::EXAMPLE_TIME;
+        let now = core_types::event::EXAMPLE_TIME;
         let client = AppClient {
             client_id: "cli_a".into(),
             app_id: AppId::derive(&["a"]),

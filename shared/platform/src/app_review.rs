@@ -3,24 +3,24 @@
 //! The app's item carries the sums, changed by arithmetic in the transaction that changes the
 //! review: a list needs no second read, and no review can be counted twice.
 
+use core_types::event::{EXAMPLE_TIME, EventSubject, Example};
+use core_types::id::{AppId, ReviewId, StoreId};
+use core_types::key::{self, IndexKey};
+use core_types::pointer::Pointer;
+use core_types::rating::{Rating, Reply};
+use core_types::resource::Resource;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
 use gateway::table::{Change, Write};
-use ground::event::{About, EXAMPLE_TIME, Example};
-use ground::id::{AppId, ReviewId, StoreId};
-use ground::key::{self, IndexKey};
-use ground::pointer::Pointer;
-use ground::rating::{Rating, Reply};
-use ground::resource::Resource;
 use identity::store::Store;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::app::{AppStatus, CommerceApp};
 
-ground::topics! {
+core_types::topics! {
     APP_REVIEWED = "app.reviewed", "app_review", None, AppReviewView,
         "A store reviewed an app, or changed its review.";
 }
@@ -124,9 +124,9 @@ impl AppReview {
 
 impl Resource for AppReview {
     type View = AppReviewView;
-    fn about(&self) -> About<'_> {
+    fn event_subject(&self) -> EventSubject<'_> {
         let (store, app) = (Some(&self.store_id), Some(&self.app_id));
-        About { store, app, entity: self.id.as_str(), version: self.version }
+        EventSubject { store, app, entity: self.id.as_str(), version: self.version }
     }
 }
 
@@ -217,7 +217,7 @@ impl From<&CommerceApp> for AppRating {
     }
 }
 
-ground::view! {
+core_types::view! {
     /// A review of an app.
     AppReviewView of review: AppReview {
         /// The id.

@@ -1,20 +1,20 @@
 //! Who long work acts for, and whether they still may.
 //!
-//! A request is judged once, by the credential that it brings. Work that goes on after it is not: an app may be
+//! A request is validated once, by the credential that it brings. Work that goes on after it is not: an app may be
 //! uninstalled, a member removed and a scope withdrawn while it does. So the work keeps its [`Authority`], and
 //! whoever takes its steps asks again, by one `BatchGetItem`, before each page of what it does
 //! ([`Standing::lost`]): what was under way is finished, and nothing after it begins.
 
 use std::time::Duration;
 
+use core_types::end_reason::EndReason;
+use core_types::id::{AppId, InstallationId, MerchantId, StoreId};
+use core_types::key;
+use core_types::scope::Required;
 use gateway::app::App;
 use gateway::item::Key;
 use gateway::problem::Problem;
 use gateway::table::Batch;
-use ground::end_reason::EndReason;
-use ground::id::{AppId, InstallationId, MerchantId, StoreId};
-use ground::key;
-use ground::scope::Required;
 use identity::account::Account as _;
 use identity::merchant::Merchant;
 use identity::store::{Store, StoreStatus};
@@ -31,7 +31,7 @@ const BELIEVED: Duration = Duration::from_millis(500);
 /// Who asked for work.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-enum Asker {
+enum RequestedBy {
     /// A member of the store.
     Member { merchant_id: MerchantId },
     /// An app, and the member who uses it where its token is embedded.
@@ -49,7 +49,7 @@ enum Asker {
 /// Who work acts for on a store, and the scopes that it takes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Authority {
-    asker: Asker,
+    asker: RequestedBy,
     /// None where it is the platform's own: the canary store is made when it is needed.
     store_id: Option<StoreId>,
     scopes: Vec<String>,
@@ -59,8 +59,8 @@ impl<S: Required> StoreAccess<S> {
     /// The caller's authority for work that takes these scopes, beside that of the request.
     pub fn authority(&self, scopes: &[&str]) -> Authority {
         let asker = match &self.actor {
-            StoreActor::Merchant(id, _) => Asker::Member { merchant_id: id.clone() },
-            StoreActor::App(actor) => Asker::App {
+            StoreActor::Merchant(id, _) => RequestedBy::Member { merchant_id: id.clone() },
+            StoreActor::App(actor) => RequestedBy::App {
                 app_id: actor.app_id.clone(),
                 installation_id: actor.installation_id.clone(),
                 generation: actor.generation,
@@ -86,17 +86,17 @@ impl<S: Required> OverseenStore<S> {
 impl Authority {
     /// An operator's, on a store or for the platform.
     pub fn of_operator(operator: &MerchantId, store: Option<&StoreId>) -> Self {
-        let asker = Asker::Operator { merchant_id: operator.clone() };
+        let asker = RequestedBy::Operator { merchant_id: operator.clone() };
         Self { asker, store_id: store.cloned(), scopes: Vec::new() }
     }
 
     fn keys(&self) -> Vec<Key> {
         let mut keys: Vec<Key> = self.store_id.iter().map(key::store).collect();
         match &self.asker {
-            Asker::Member { merchant_id } | Asker::Operator { merchant_id } => {
+            RequestedBy::Member { merchant_id } | RequestedBy::Operator { merchant_id } => {
                 keys.push(key::merchant(merchant_id));
             }
-            Asker::App { app_id, installation_id, merchant_id, .. } => {
+            RequestedBy::App { app_id, installation_id, merchant_id, .. } => {
                 keys.extend([
                     key::installation(installation_id),
                     Stop::of(app_id, installation_id),
@@ -126,8 +126,10 @@ impl Authority {
         };
         let store = store.as_ref();
         match &self.asker {
-            Asker::Member { merchant_id } => self.lost_by_member(&mut batch, merchant_id, store),
-            Asker::Operator { merchant_id } => {
+            RequestedBy::Member { merchant_id } => {
+                self.lost_by_member(&mut batch, merchant_id, store)
+            }
+            RequestedBy::Operator { merchant_id } => {
                 let account: Option<Merchant> = batch.take(&key::merchant(merchant_id))?;
                 let Some(account) = account.filter(Merchant::is_active) else {
                     return Ok(Some(EndReason::AccountClosed));
@@ -135,7 +137,7 @@ impl Authority {
                 let is_operator = account.is_operator(&app.config);
                 Ok((!is_operator).then_some(EndReason::ScopeWithdrawn))
             }
-            Asker::App { app_id, installation_id, generation, merchant_id } => {
+            RequestedBy::App { app_id, installation_id, generation, merchant_id } => {
                 let stop = batch.take::<Stop>(&Stop::of(app_id, installation_id))?;
                 let found = batch.take::<Installation>(&key::installation(installation_id))?;
                 let lost = self.lost_by_app(found.as_ref(), stop.is_some(), *generation);

@@ -2,19 +2,22 @@
 //! not say which store, and it is looked for and read).
 
 mod app;
-mod leaving;
+mod closing;
 mod member;
 mod named;
-mod observer;
 mod opened;
+mod operator_or_store;
 mod overseen;
-mod overseer;
 mod shopper;
+mod store_or_platform;
 mod visitor;
 
 use std::marker::PhantomData;
 use std::sync::Arc;
 
+use core_types::id::{AppId, InstallationId, MerchantId, StoreId};
+use core_types::key;
+use core_types::scope::{Required, Scopes};
 use gateway::app::App;
 use gateway::budget::Tier;
 use gateway::caller::{Access, Caller, Identity};
@@ -23,9 +26,6 @@ use gateway::item::Key;
 use gateway::problem::{Code, Problem};
 use gateway::request::Inbound;
 use gateway::table::Batch;
-use ground::id::{AppId, InstallationId, MerchantId, StoreId};
-use ground::key;
-use ground::scope::{Required, Scopes};
 use http::header;
 use identity::member::Grant;
 use identity::merchant::Merchant as Account;
@@ -39,14 +39,14 @@ pub const AUDIENCE: &str = "commerce-api";
 
 use app::open_app_token;
 pub use app::{Bridge, EmbeddedApp, OAuthClient};
-pub use leaving::LeavingOwner;
+pub use closing::ClosingOwner;
 pub use member::{Admin, AnyMember, AtLeast, Owner, StoreMember, roles};
-pub use observer::Observer;
 use opened::{Opened, only_store, open_any_store, open_session_and_store, open_store};
 pub use opened::{own_stores, stores_of};
+pub use operator_or_store::OperatorOrStore;
 pub use overseen::OverseenStore;
-pub use overseer::Overseer;
 pub use shopper::{Customer, Shopper};
+pub use store_or_platform::StoreOrPlatform;
 pub use visitor::{Personal, Visitor, WhenInstalled, WhenNamed};
 
 /// The cookie that carries a session where no `Authorization` header does.

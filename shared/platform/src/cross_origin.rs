@@ -1,7 +1,7 @@
 //! Which routes any web page may call: storefront, token and public catalogue routes
 //! (docs/conventions.md §1).
 //!
-//! Judged by path, not by row: a preflight and a 404 have none. Known to every function that serves one
+//! Validated by path, not by row: a preflight and a 404 have none. Known to every function that serves one
 //! of them.
 
 use http::Method;

@@ -1,26 +1,26 @@
 //! Developer profiles: a merchant account that publishes apps has one.
 
+use core_types::event::{EXAMPLE_TIME, EventSubject, Example, sample};
+use core_types::fields::{Country, Email, WebUrl};
+use core_types::id::{AppId, DeveloperId, MerchantId};
+use core_types::key;
+use core_types::resource::Resource;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
 use gateway::table::{Change, Condition, Query, Write};
-use ground::event::{About, EXAMPLE_TIME, Example, sample};
-use ground::fields::{Country, Email, WebUrl};
-use ground::id::{AppId, DeveloperId, MerchantId};
-use ground::key;
-use ground::resource::Resource;
 use serde::{Deserialize, Serialize};
 
 use crate::app::{CommerceApp, MAX_APPS};
 
-ground::topics! {
+core_types::topics! {
     DEVELOPER_REGISTERED = "developer.registered", "developer", None, DeveloperView,
         "An account became a developer's.";
     DEVELOPER_UPDATED = "developer.updated", "developer", None, DeveloperView,
         "A developer's profile changed.";
 }
 
-gateway::words! {
+gateway::string_enum! {
     /// The status of a developer.
     DeveloperStatus {
         /// The developer may create, submit and publish apps.
@@ -100,7 +100,7 @@ impl Developer {
     /// version.
     pub const COUNTED: &'static [&'static str] = &["apps"];
 
-    /// One app more; refused with `app_limit` when they have [`MAX_APPS`].
+    /// One app more; rejected with `app_limit` when they have [`MAX_APPS`].
     pub fn one_app_more(write: Write, id: &MerchantId) -> Write {
         let change = Change::new("SET apps = if_not_exists(apps, :none) + :one")
             .only_if("attribute_exists(PK) AND (attribute_not_exists(apps) OR apps < :most)")
@@ -121,19 +121,19 @@ impl Developer {
     }
 
     /// That the account has no apps when the transaction happens: for one that is given up.
-    pub fn has_no_apps(write: Write, id: &MerchantId, refused: impl Into<Problem>) -> Write {
+    pub fn has_no_apps(write: Write, id: &MerchantId, rejected: impl Into<Problem>) -> Write {
         let none = Condition::new("attribute_not_exists(apps) OR apps = :none");
-        write.check(&key::developer(id), none.value(":none", 0_u64), refused)
+        write.check(&key::developer(id), none.value(":none", 0_u64), rejected)
     }
 }
 
 impl Resource for Developer {
     type View = DeveloperView;
-    fn about(&self) -> About<'_> {
-        About { store: None, app: None, entity: self.id.as_str(), version: self.version }
+    fn event_subject(&self) -> EventSubject<'_> {
+        EventSubject { store: None, app: None, entity: self.id.as_str(), version: self.version }
     }
-    fn replace(&self, write: Write, refused: impl Into<Problem>) -> Write {
-        write.replace_except(self, Self::COUNTED, Condition::default(), refused)
+    fn replace(&self, write: Write, rejected: impl Into<Problem>) -> Write {
+        write.replace_except(self, Self::COUNTED, Condition::default(), rejected)
     }
 }
 
@@ -144,7 +144,7 @@ pub fn apps_of(id: &MerchantId) -> Query {
     Query::index(index, listed.pk)
 }
 
-/// Judges whether an account that is to be given up still has apps: whoever installed one would be
+/// Validates whether an account that is to be given up still has apps: whoever installed one would be
 /// left with an app that nobody looks after.
 ///
 /// # Errors
@@ -164,7 +164,7 @@ pub async fn owns_no_apps(app: &gateway::app::App, id: &MerchantId) -> Result<()
     Err(Code::OwnsApps.with("app_ids", ids))
 }
 
-ground::view! {
+core_types::view! {
     /// A developer profile.
     DeveloperView of developer: Developer {
         /// The id.

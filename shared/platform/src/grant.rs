@@ -12,6 +12,9 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use core_types::id::{AppId, InstallationId, MerchantId, StoreId};
+use core_types::key;
+use core_types::scope::Scopes;
 use gateway::clock::{DAY, MINUTE, Timestamp};
 use gateway::item::{Item, Key, Packing};
 use gateway::problem::{Code, Problem};
@@ -19,9 +22,6 @@ use gateway::request::{Fault, FromText};
 use gateway::seal;
 use gateway::signature::constant_time_eq;
 use gateway::table::Change;
-use ground::id::{AppId, InstallationId, MerchantId, StoreId};
-use ground::key;
-use ground::scope::Scopes;
 use serde::{Deserialize, Serialize};
 
 use crate::installation::{AppToken, MAX_TOKEN_HASHES};
@@ -74,7 +74,7 @@ impl CodeChallenge {
 gateway::text_field!(CodeChallenge);
 gateway::string_schema!(CodeChallenge: {"pattern": "^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$"});
 
-gateway::words! {
+gateway::string_enum! {
     /// Where a code is in its life.
     CodeState {
         /// It may be redeemed.
@@ -159,7 +159,7 @@ impl AuthorizationCode {
     ///
     /// # Errors
     /// `invalid_grant`, identical for every fault.
-    pub fn judge(&self, presented: Presented<'_>) -> Result<(), Problem> {
+    pub fn validate(&self, presented: Presented<'_>) -> Result<(), Problem> {
         let client = constant_time_eq(self.client_id.as_bytes(), presented.client_id.as_bytes());
         let redirect = seal::digest(presented.redirect_uri);
         let redirect = constant_time_eq(redirect.as_bytes(), self.redirect_digest.as_bytes());
@@ -177,7 +177,7 @@ impl AuthorizationCode {
         self.state == CodeState::Issued && now < self.expires_at
     }
 
-    /// The change that redeems it and begins its grant: all that was judged is demanded again by
+    /// The change that redeems it and begins its grant: all that was validated is demanded again by
     /// the write itself, and time by `expires_at`, never by TTL (docs/platform.md §1).
     pub fn redemption(&self, grant: &Grant, now: Timestamp) -> Change {
         let forget_at = self.expires_at.plus(GRANT_LIFETIME).plus(DAY);
@@ -239,7 +239,7 @@ pub enum Use {
     /// It was used before: somebody else has it. The grant is revoked.
     Replay,
     /// The grant has ended, or has handed out enough; nothing changes.
-    Refuse,
+    Reject,
 }
 
 impl Grant {
@@ -259,14 +259,14 @@ impl Grant {
     /// What presenting the refresh token of this digest means now.
     pub fn present(&self, digest: &str, now: Timestamp) -> Use {
         if self.revoked_at.is_some() || now >= self.expires_at {
-            return Use::Refuse;
+            return Use::Reject;
         }
         if self.current.iter().any(|current| current == digest) {
             return Use::Rotate;
         }
         let in_overlap = self.previous_until.is_some_and(|until| now < until);
         if self.previous.as_deref() == Some(digest) && in_overlap {
-            if self.current.len() < MAX_SUCCESSORS { Use::Repeat } else { Use::Refuse }
+            if self.current.len() < MAX_SUCCESSORS { Use::Repeat } else { Use::Reject }
         } else {
             Use::Replay
         }

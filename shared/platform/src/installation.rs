@@ -4,14 +4,14 @@ mod topics;
 
 use std::collections::BTreeMap;
 
+use core_types::event::EventSubject;
+use core_types::id::{AppId, InstallationId, MerchantId, SessionId, StoreId};
+use core_types::key::{self, IndexKey};
+use core_types::resource::Resource;
+use core_types::scope::Scopes;
 use gateway::clock::{DAY, Timestamp};
 use gateway::item::{Item, Key, Packing};
 use gateway::problem::{Code, Problem};
-use ground::event::About;
-use ground::id::{AppId, InstallationId, MerchantId, SessionId, StoreId};
-use ground::key::{self, IndexKey};
-use ground::resource::Resource;
-use ground::scope::Scopes;
 use serde::{Deserialize, Serialize};
 
 use crate::app::CommerceApp;
@@ -22,7 +22,7 @@ pub use topics::*;
 /// die with them (docs/data-model.md §6).
 pub const MAX_TOKEN_HASHES: usize = 20;
 
-gateway::words! {
+gateway::string_enum! {
     /// The status of an installation.
     #[schemars(rename = "AppInstallationStatus")]
     InstallationStatus {
@@ -152,7 +152,7 @@ impl Installation {
         }
     }
 
-    fn refused(&self) -> Problem {
+    fn rejected(&self) -> Problem {
         Problem::state(self.status.as_str(), &self.allowed_actions())
     }
 
@@ -171,7 +171,7 @@ impl Installation {
     /// `invalid_state_transition`.
     pub fn uninstall(&self, reason: Option<String>, now: Timestamp) -> Result<Self, Problem> {
         if self.status == InstallationStatus::Uninstalled {
-            return Err(self.refused());
+            return Err(self.rejected());
         }
         Ok(Self {
             status: InstallationStatus::Uninstalled,
@@ -182,13 +182,13 @@ impl Installation {
         })
     }
 
-    /// The installation suspended; its tokens are refused until it is resumed.
+    /// The installation suspended; its tokens are rejected until it is resumed.
     ///
     /// # Errors
     /// `invalid_state_transition`.
     pub fn suspend(&self, reason: Option<String>, now: Timestamp) -> Result<Self, Problem> {
         if self.status != InstallationStatus::Active {
-            return Err(self.refused());
+            return Err(self.rejected());
         }
         let status = InstallationStatus::Suspended;
         Ok(Self { status, status_reason: reason, ..self.changed(now) })
@@ -200,7 +200,7 @@ impl Installation {
     /// `invalid_state_transition`.
     pub fn resume(&self, now: Timestamp) -> Result<Self, Problem> {
         if self.status != InstallationStatus::Suspended {
-            return Err(self.refused());
+            return Err(self.rejected());
         }
         let status = InstallationStatus::Active;
         Ok(Self { status, status_reason: None, ..self.changed(now) })
@@ -215,7 +215,7 @@ impl Installation {
             InstallationStatus::Active | InstallationStatus::Suspended => {
                 Ok(self.changed(now).with_tokens_dead())
             }
-            _ => Err(self.refused()),
+            _ => Err(self.rejected()),
         }
     }
 
@@ -256,9 +256,9 @@ impl Installation {
 
 impl Resource for Installation {
     type View = InstallationView;
-    fn about(&self) -> About<'_> {
+    fn event_subject(&self) -> EventSubject<'_> {
         let (store, app) = (Some(&self.store_id), Some(&self.app_id));
-        About { store, app, entity: self.id.as_str(), version: self.version }
+        EventSubject { store, app, entity: self.id.as_str(), version: self.version }
     }
 }
 
@@ -300,7 +300,7 @@ impl Item for AppToken {
     }
 }
 
-ground::view! {
+core_types::view! {
     /// The installation of an app on a store.
     InstallationView of installation: Installation {
         /// The id.

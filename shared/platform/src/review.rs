@@ -1,7 +1,7 @@
 //! An operator's decision on a submission of a developer: of an app, or a theme.
 
 use gateway::problem::FieldError;
-use gateway::request::{AtMost, Given, Judgement, Rules, Text, request};
+use gateway::request::{AtMost, Given, Rules, Text, Validation, request};
 
 /// Notes for the developer.
 type Notes = AtMost<Text<1, 2000>, 20>;
@@ -28,20 +28,20 @@ impl DecisionRequest {
 /// An operator's reasons not to approve.
 #[request]
 #[derive(Debug)]
-pub struct RefusalRequest {
+pub struct RejectionRequest {
     /// Notes for the developer: 1 to 20, of up to 2,000 characters each.
     notes: Notes,
 }
 
-impl RefusalRequest {
+impl RejectionRequest {
     /// The notes for the developer.
     pub fn notes(self) -> Vec<String> {
         texts(self.notes)
     }
 }
 
-impl Rules for RefusalRequest {
-    async fn broken(given: Given<'_>, _: &Judgement<'_>) -> Vec<FieldError> {
+impl Rules for RejectionRequest {
+    async fn broken(given: Given<'_>, _: &Validation<'_>) -> Vec<FieldError> {
         let is_empty = given.count("notes") == Some(0);
         let fault = || FieldError::new("/notes", "required", "Tell the developer why.");
         is_empty.then(fault).into_iter().collect()

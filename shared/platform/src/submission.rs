@@ -1,17 +1,17 @@
-//! Submissions: a developer proposes a version of an app, automatic checks judge it, and an
+//! Submissions: a developer proposes a version of an app, automatic checks validate it, and an
 //! operator decides.
 
+use core_types::event::EventSubject;
+use core_types::fields::WebUrl;
+use core_types::id::{AppId, MerchantId, SubmissionId};
+use core_types::key::{self, IndexKey};
+use core_types::pointer::Pointer;
+use core_types::resource::{Resource, load};
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
 use gateway::request::{Fault, FromText};
-use ground::event::About;
-use ground::fields::WebUrl;
-use ground::id::{AppId, MerchantId, SubmissionId};
-use ground::key::{self, IndexKey};
-use ground::pointer::Pointer;
-use ground::resource::{Resource, load};
 use schemars::JsonSchema;
 use semver::Version;
 use serde::{Deserialize, Serialize};
@@ -26,7 +26,7 @@ pub use topics::*;
 mod checks;
 mod topics;
 
-gateway::words! {
+gateway::string_enum! {
     /// The status of a submission.
     SubmissionStatus {
         /// It waits for an operator's decision.
@@ -254,13 +254,13 @@ impl Submission {
 
 impl Resource for Submission {
     type View = SubmissionView;
-    fn about(&self) -> About<'_> {
+    fn event_subject(&self) -> EventSubject<'_> {
         let (app, entity) = (Some(&self.app_id), self.id.as_str());
-        About { store: None, app, entity, version: self.version }
+        EventSubject { store: None, app, entity, version: self.version }
     }
 }
 
-ground::view! {
+core_types::view! {
     /// A submission as its developer and the operators see it.
     SubmissionView of submission: Submission {
         /// The id.

@@ -5,21 +5,21 @@
 
 use std::collections::BTreeMap;
 
+use core_types::event::Event;
+use core_types::id::AppId;
+use core_types::key;
 use gateway::app::App;
 use gateway::clock::{DAY, Timestamp};
 use gateway::item::{Item, Key};
 use gateway::outbox::SHARDS;
 use gateway::problem::{Code, Problem};
 use gateway::table::{Change, Query, Write};
-use ground::event::Event;
-use ground::id::AppId;
-use ground::key;
 use serde::{Deserialize, Serialize};
 
 use crate::installation::{APP_AUTHORIZED, APP_INSTALLED, APP_TOKEN_ISSUED, APP_UNINSTALLED};
 
 /// How long counters are kept (our choice).
-const KEPT: std::time::Duration = DAY.saturating_mul(730);
+const RETENTION: std::time::Duration = DAY.saturating_mul(730);
 /// The most counters one dashboard reads of one app: 92 days of 16 shards, and some.
 const MAX_COUNTERS: usize = 1_600;
 
@@ -94,7 +94,7 @@ pub fn count(write: Write, events: &[&Event]) -> Write {
     let shard = last.filter(|digit| SHARDS.contains(*digit)).unwrap_or('0');
     let add = |write: Write, (app, counts)| {
         let (key, change) = addition(app, first.created_at, shard, &counts);
-        // The change has no condition that could be refused.
+        // The change has no condition that could be rejected.
         write.update(&key, change, Code::VersionConflict)
     };
     counts(events).into_iter().fold(write, add)
@@ -122,7 +122,7 @@ fn addition(
     .value(":day", at.day())
     .value(":shard", shard)
     .value(":kind", Counter::KIND)
-    .value(":ttl", at.plus(KEPT).seconds())
+    .value(":ttl", at.plus(RETENTION).seconds())
     .value(":all", counts.values().sum::<u64>());
     for (number, (field, count)) in counts.iter().enumerate() {
         change = change.name(&format!("#f{number}"), field).value(&format!(":f{number}"), count);
@@ -147,8 +147,8 @@ pub async fn of_app(
 
 #[cfg(test)]
 mod tests {
-    use ground::event::{About, EXAMPLE_TIME};
-    use ground::id::StoreId;
+    use core_types::event::{EXAMPLE_TIME, EventSubject};
+    use core_types::id::StoreId;
 
     use super::*;
 
@@ -157,7 +157,7 @@ mod tests {
         let (store, app) = (StoreId::derive(&["here"]), AppId::derive(&["app"]));
         let event = |name: &'static str, app: Option<&AppId>| {
             let entry = crate::installation::TOPICS.iter().find(|topic| topic.name == name);
-            let about = About { store: Some(&store), app, entity: "ins_1", version: 1 };
+            let about = EventSubject { store: Some(&store), app, entity: "ins_1", version: 1 };
             Event::untyped(entry.unwrap(), about, serde_json::json!({}), EXAMPLE_TIME)
         };
         let events = [

@@ -11,15 +11,15 @@ mod hand_over;
 mod step;
 mod view;
 
+use core_types::end_reason::EndReason;
+use core_types::id::{CustomerId, MergeId, StoreId};
+use core_types::key::{self, IndexKey};
 use gateway::app::App;
 use gateway::clock::{MINUTE, Timestamp};
 use gateway::item::{Item, Key};
 use gateway::outbox::Due;
 use gateway::problem::Problem;
 use gateway::table::{Query, WalkPlace};
-use ground::end_reason::EndReason;
-use ground::id::{CustomerId, MergeId, StoreId};
-use ground::key::{self, IndexKey};
 use serde::{Deserialize, Serialize};
 
 use crate::steps::Walking;
@@ -28,7 +28,7 @@ pub use begin::begin;
 pub use step::{give_up, step};
 pub use view::*;
 
-gateway::words! {
+gateway::string_enum! {
     /// Where a merge is in its life.
     MergeStatus {
         /// The account is gone, and what belongs to it follows.
@@ -40,7 +40,7 @@ gateway::words! {
     }
 }
 
-gateway::words! {
+gateway::string_enum! {
     /// What a merge is moving.
     MergePart {
         /// Addresses and wishes; sessions end.

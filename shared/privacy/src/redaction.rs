@@ -20,16 +20,16 @@ mod view;
 
 use std::time::Duration;
 
+use core_types::end_reason::EndReason;
+use core_types::event::{Event, EventSubject, Topic};
+use core_types::fields::Email;
+use core_types::id::{CustomerId, RedactionId, StoreId};
+use core_types::key::{self, IndexKey};
 use gateway::clock::{DAY, MINUTE, Timestamp};
 use gateway::item::{Item, Key};
 use gateway::outbox::Due;
 use gateway::problem::Problem;
 use gateway::table::WalkPlace;
-use ground::end_reason::EndReason;
-use ground::event::{About, Event, Topic};
-use ground::fields::Email;
-use ground::id::{CustomerId, RedactionId, StoreId};
-use ground::key::{self, IndexKey};
 use identity::store::Store;
 use serde::{Deserialize, Serialize};
 
@@ -39,7 +39,7 @@ use crate::steps::Walking;
 pub use step::{give_up, step};
 pub use view::*;
 
-gateway::words! {
+gateway::string_enum! {
     /// Where a redaction is in its life.
     RedactionStatus {
         /// Its day has not come, or an order is not done with.
@@ -218,7 +218,7 @@ impl Redaction {
     /// What has become of it, in the customer's timeline if they have one.
     pub fn event(&self, topic: &Topic<RedactionView>) -> Event {
         let (store, entity) = (Some(&self.store_id), self.id.as_str());
-        let about = About { store, app: None, entity, version: self.version };
+        let about = EventSubject { store, app: None, entity, version: self.version };
         let event = Event::new(topic, about, &RedactionView::from(self), self.updated_at);
         match &self.customer_id {
             Some(customer) => event.in_timeline_of(customer.as_str()),

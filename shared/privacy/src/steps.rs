@@ -10,7 +10,7 @@ use gateway::problem::{Code, Problem};
 use gateway::table::{WalkPlace, Write};
 use tokio::time::Instant;
 
-/// How long one message stays with a piece of work.
+/// How long one message stays with a chunk of work.
 const STAY: Duration = Duration::from_secs(10);
 /// How long what is on its way out, or is being written by somebody else, is given.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -35,7 +35,7 @@ pub(crate) trait Walking: Item {
     }
 }
 
-/// How a piece of work goes on.
+/// How a chunk of work goes on.
 pub(crate) enum Next<W> {
     /// With its next page.
     Page(W),
@@ -43,7 +43,7 @@ pub(crate) enum Next<W> {
     Message(Option<Timestamp>),
 }
 
-/// One message's stay with a piece of work.
+/// One message's stay with a chunk of work.
 pub(crate) struct Stay {
     began: Instant,
 }

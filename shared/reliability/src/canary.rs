@@ -8,8 +8,12 @@
 use std::time::Duration;
 
 use catalogue::location;
+use core_types::event::{Event, EventGroup};
+use core_types::fields::{Country, Currency, Email, Subdomain};
+use core_types::id::{DeliveryId, EventId, MerchantId, StoreId, SubscriptionId};
+use core_types::key;
 use delivery::delivery::Delivery;
-use delivery::subscription::{HealthWord, Subscription, hint, seal_secret};
+use delivery::subscription::{HealthStatus, Subscription, hint, seal_secret};
 use gateway::app::App;
 use gateway::clock::{DAY, Timestamp};
 use gateway::item::{Item, Key};
@@ -18,10 +22,6 @@ use gateway::request::FromText;
 use gateway::seal;
 use gateway::signature::SigningSecret;
 use gateway::table;
-use ground::event::{Event, EventGroup};
-use ground::fields::{Country, Currency, Email, Subdomain};
-use ground::id::{DeliveryId, EventId, MerchantId, StoreId, SubscriptionId};
-use ground::key;
 use identity::member::Memberships;
 use identity::merchant::{Merchant, MerchantStatus};
 use identity::store::{
@@ -36,7 +36,7 @@ pub const RECEIVER: &str = "/v1/operations/runtime/canary/deliveries";
 /// Its events that are delivered: those that drills make, and none of a load test's.
 const EVENTS: &str = "store.updated";
 /// How long it is kept that an event was received.
-const KEPT: Duration = DAY;
+const RETENTION: Duration = DAY;
 
 /// Where the canary's events are sent: to this service itself, by the address that clients use.
 pub fn receiver_url(app: &App) -> String {
@@ -80,7 +80,7 @@ pub async fn ensure(app: &App) -> Result<Store, Problem> {
 async fn repair(app: &App, before: &Subscription) -> Result<(), Problem> {
     let (now, url) = (app.clock.now(), receiver_url(app));
     let is_well =
-        before.is_enabled() && before.url == url && before.health.word() == HealthWord::Healthy;
+        before.is_enabled() && before.url == url && before.health.word() == HealthStatus::Healthy;
     if is_well {
         return Ok(());
     }
@@ -172,7 +172,7 @@ fn parsed<T: FromText>(text: &str) -> Result<T, Problem> {
 /// Changes the canary, and so makes an event as any change of a store does.
 ///
 /// # Errors
-/// 503 when the write was refused: there is no event then.
+/// 503 when the write was rejected: there is no event then.
 pub async fn make_event(app: &App) -> Result<EventId, Problem> {
     table::retry(|| async {
         let now = app.clock.now();
@@ -279,7 +279,7 @@ impl Item for CanaryReceipt {
         self.version
     }
     fn forget_at(&self) -> Option<Timestamp> {
-        Some(self.received_at.plus(KEPT))
+        Some(self.received_at.plus(RETENTION))
     }
 }
 

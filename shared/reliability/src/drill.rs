@@ -13,23 +13,23 @@
 //! due: the sweep sends for it again, and the next step finds the fault over.
 
 mod blast;
-mod course;
 mod measure;
+mod schedule;
 mod view;
 
 use std::time::Duration;
 
+use core_types::id::{DrillId, EventId, MerchantId, StoreId};
+use core_types::key::{self, IndexKey};
 use gateway::canary::FaultKind;
 use gateway::clock::{DAY, HOUR, MINUTE, Timestamp};
 use gateway::item::{Item, Key};
-use ground::id::{DrillId, EventId, MerchantId, StoreId};
-use ground::key::{self, IndexKey};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use blast::{BlastRadius, MAX_BLAST_RADIUS_PERCENT};
-pub use course::Step;
 pub use measure::{Fate, Observation};
+pub use schedule::Step;
 pub use view::{DrillView, EventCounts};
 
 /// The longest fault, in seconds (docs/operations.md).
@@ -41,7 +41,7 @@ pub const MAX_STOP_CONDITIONS: usize = 10;
 /// Events of one drill at most: one batch reads them with what has become of them.
 pub const MAX_EVENTS: usize = 30;
 /// How long drills are kept.
-pub const KEPT: Duration = DAY.saturating_mul(400);
+pub const RETENTION: Duration = DAY.saturating_mul(400);
 /// Events that must arrive before a fault is injected.
 const BASELINE_EVENTS: usize = 3;
 /// How long they may take.
@@ -51,7 +51,7 @@ const RECOVERY: Duration = Duration::from_mins(15);
 /// How long a step may be silent before somebody else takes the drill over.
 const LEASE: Duration = Duration::from_secs(30);
 
-gateway::words! {
+gateway::string_enum! {
     /// The fault that a drill injects.
     DrillKind {
         /// Events are not published.
@@ -91,7 +91,7 @@ impl DrillKind {
     }
 }
 
-gateway::words! {
+gateway::string_enum! {
     /// The status of a drill.
     DrillStatus {
         /// It has not begun.
@@ -120,7 +120,7 @@ impl DrillStatus {
     }
 }
 
-gateway::words! {
+gateway::string_enum! {
     /// The verdict of a drill.
     #[schemars(rename = "DrillVerdict")]
     Verdict {
@@ -131,7 +131,7 @@ gateway::words! {
     }
 }
 
-gateway::words! {
+gateway::string_enum! {
     /// The metric of a stop condition.
     StopMetric {
         /// The number of events of the drill that were not delivered.
@@ -141,7 +141,7 @@ gateway::words! {
         /// The number of failed delivery attempts of the drill.
         FailedAttempts = "failed_attempts",
         /// The number of rejected writes of the drill.
-        RefusedWrites = "refused_writes",
+        RejectedWrites = "refused_writes",
         /// The number of messages that wait in the delivery queue, of all stores.
         QueueDepth = "queue_depth",
     }
@@ -242,7 +242,7 @@ pub struct Drill {
     pub stop_reason: Option<String>,
     /// Its events.
     pub beats: Vec<Beat>,
-    /// Writes that were refused: their events were never acknowledged, and are not lost.
+    /// Writes that were rejected: their events were never acknowledged, and are not lost.
     pub refused_writes: u64,
     /// Messages that waited when last looked at.
     pub queue_depth: u64,
@@ -292,7 +292,7 @@ impl Item for Drill {
             .collect()
     }
     fn forget_at(&self) -> Option<Timestamp> {
-        Some(self.created_at.plus(KEPT))
+        Some(self.created_at.plus(RETENTION))
     }
 }
 

@@ -15,12 +15,12 @@ pub mod summary;
 #[cfg(test)]
 mod tests;
 
+use core_types::id::{EvidenceId, StoreId};
+use core_types::key;
 use gateway::clock::Timestamp;
 use gateway::item::{Element, Item, Key};
 use gateway::problem::Problem;
 use gateway::seal;
-use ground::id::{EvidenceId, StoreId};
-use ground::key;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
@@ -33,7 +33,7 @@ pub use check::{
 /// What the first record follows, in place of a hash.
 pub const GENESIS: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
-gateway::words! {
+gateway::string_enum! {
     /// The kind of result that a record states.
     EvidenceKind {
         /// A failover drill that ended.
@@ -195,7 +195,7 @@ pub struct Stated {
 
 /// What was spoilt states nothing, and is in no list.
 impl Element for Stated {
-    type Holder = Evidence;
+    type Container = Evidence;
 
     fn held_by(evidence: Evidence) -> Vec<Self> {
         let stated = evidence.statement().map(|statement| Self { evidence, statement });

@@ -10,13 +10,13 @@ mod tests;
 mod topics;
 mod view;
 
+use core_types::event::EventSubject;
+use core_types::id::{IncidentId, StoreId};
+use core_types::key::{self, IndexKey};
+use core_types::resource::Resource;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::Problem;
-use ground::event::About;
-use ground::id::{IncidentId, StoreId};
-use ground::key::{self, IndexKey};
-use ground::resource::Resource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -31,7 +31,7 @@ use crate::rules::Rule;
 /// Entries that a timeline keeps: the first, and the latest of the others.
 pub const MOST_ENTRIES: usize = 200;
 
-gateway::words! {
+gateway::string_enum! {
     /// The severity of an incident.
     #[schemars(rename = "IncidentSeverity")]
     Severity {
@@ -46,7 +46,7 @@ gateway::words! {
     }
 }
 
-gateway::words! {
+gateway::string_enum! {
     /// The status of an incident.
     IncidentStatus {
         /// No operator has acknowledged it.
@@ -62,7 +62,7 @@ gateway::words! {
     }
 }
 
-gateway::words! {
+gateway::string_enum! {
     /// A component of the platform.
     #[schemars(rename = "PlatformComponent")]
     Component {
@@ -89,7 +89,7 @@ gateway::words! {
     }
 }
 
-gateway::words! {
+gateway::string_enum! {
     /// The kind of an entry of a timeline.
     EntryKind {
         /// The incident was opened.
@@ -185,9 +185,9 @@ impl Item for Incident {
 
 impl Resource for Incident {
     type View = IncidentView;
-    fn about(&self) -> About<'_> {
+    fn event_subject(&self) -> EventSubject<'_> {
         let store = self.store_id.as_ref();
-        About { store, app: None, entity: self.id.as_str(), version: self.version }
+        EventSubject { store, app: None, entity: self.id.as_str(), version: self.version }
     }
 }
 

@@ -16,13 +16,13 @@ mod view;
 
 use std::time::Duration;
 
+use core_types::id::{LoadTestId, MerchantId, StoreId};
+use core_types::key::{self, IndexKey};
 use gateway::canary::CanaryHold;
 use gateway::clock::{DAY, MINUTE, Timestamp};
 use gateway::item::{Item, Key};
 use gateway::metrics::{Histogram, Percentiles};
 use gateway::problem::Problem;
-use ground::id::{LoadTestId, MerchantId, StoreId};
-use ground::key::{self, IndexKey};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -33,13 +33,13 @@ pub const MAX_DURATION_SECONDS: i64 = 60;
 /// The highest rate, in requests a second (docs/operations.md).
 pub const MAX_RATE: i64 = 200;
 /// How long load tests are kept.
-pub const KEPT: Duration = DAY.saturating_mul(400);
+pub const RETENTION: Duration = DAY.saturating_mul(400);
 /// How long a step may be silent before somebody else takes the test over.
 const LEASE: Duration = Duration::from_secs(30);
 /// What it may take beyond its time: to prepare the canary, and for answers that are late.
 const GRACE: Duration = MINUTE.saturating_mul(3);
 
-gateway::words! {
+gateway::string_enum! {
     /// The status of a load test.
     LoadTestStatus {
         /// It has not begun.
@@ -230,7 +230,7 @@ impl Item for LoadTest {
             .collect()
     }
     fn forget_at(&self) -> Option<Timestamp> {
-        Some(self.created_at.plus(KEPT))
+        Some(self.created_at.plus(RETENTION))
     }
 }
 

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use core_types::id::StoreId;
+use core_types::key;
 use futures_util::future::try_join_all;
 use gateway::app::App;
 use gateway::clock::{HOUR, MINUTE, Timestamp};
@@ -10,8 +12,6 @@ use gateway::item::{Item, Key};
 use gateway::metrics::{self, Histogram, Minute, Percentiles, Subject, Tally};
 use gateway::problem::Problem;
 use gateway::table::Query;
-use ground::id::StoreId;
-use ground::key;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -27,7 +27,7 @@ pub fn deliveries_of(store: &StoreId) -> Subject {
     Subject::listed(STORES, store.as_str())
 }
 
-gateway::words! {
+gateway::string_enum! {
     /// The time that numbers cover, up to now.
     #[schemars(rename = "MetricsWindow")]
     Window {
@@ -122,7 +122,7 @@ impl From<&Tally> for DeliveryNumbers {
 
 /// What was seen of the platform in a minute, by whoever looks each minute.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Sighting {
+pub struct Sample {
     /// When the minute began.
     pub at: Timestamp,
     /// How long the oldest event has waited, in seconds.
@@ -133,10 +133,10 @@ pub struct Sighting {
     pub version: u64,
 }
 
-impl Item for Sighting {
+impl Item for Sample {
     const KIND: &'static str = "sighting";
     fn key(&self) -> Key {
-        key::sighting(self.at)
+        key::sample(self.at)
     }
     fn version(&self) -> u64 {
         self.version
@@ -210,22 +210,22 @@ pub async fn traffic(app: &App, since: Timestamp) -> Result<Traffic, Problem> {
 ///
 /// # Errors
 /// 503.
-pub async fn sightings(app: &App, since: Timestamp) -> Result<Vec<Sighting>, Problem> {
+pub async fn samples(app: &App, since: Timestamp) -> Result<Vec<Sample>, Problem> {
     let (since, now) = (metrics::minute_of(since), app.clock.now());
     let mut found = Vec::new();
     for day in [since, now] {
-        let query = Query::partition(key::sightings_of_day(day));
-        found.extend(app.table.all::<Sighting>(&query, 1_440).await?);
+        let query = Query::partition(key::samples_of_day(day));
+        found.extend(app.table.all::<Sample>(&query, 1_440).await?);
         if since.day() == now.day() {
             break;
         }
     }
-    found.retain(|sighting| sighting.at >= since && sighting.at <= now);
+    found.retain(|sample| sample.at >= since && sample.at <= now);
     Ok(found)
 }
 
 /// How the window was, point by point: those in which nothing was counted and nobody looked are left out.
-pub fn series(traffic: &Traffic, sightings: &[Sighting], step: Duration) -> Vec<Point> {
+pub fn series(traffic: &Traffic, samples: &[Sample], step: Duration) -> Vec<Point> {
     let step = i64::try_from(step.as_millis()).unwrap_or(60_000).max(1);
     let begin = |at: Timestamp| {
         Timestamp::from_millis(at.millis().saturating_sub(at.millis().rem_euclid(step)))
@@ -248,7 +248,7 @@ pub fn series(traffic: &Traffic, sightings: &[Sighting], step: Duration) -> Vec<
         point.errors = point.errors.saturating_add(tally.errors);
         latency.merge(&tally.latency);
     }
-    for seen in sightings {
+    for seen in samples {
         let at = begin(seen.at);
         let (point, _) = points.entry(at).or_insert_with(|| (empty(at), Histogram::default()));
         let sum = |of: fn(&QueueDepth) -> u64| seen.queues.iter().map(of).sum::<u64>();

@@ -1,13 +1,13 @@
 //! The queues: how deep they are, as SQS says it, and how late what they carry is, as our own due marks say
 //! it (docs/decisions.md §17.2).
 
+use core_types::event::STREAM_GRACE;
 use futures_util::future::{try_join, try_join_all};
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::outbox::Due;
 use gateway::problem::{Code, Problem};
 use gateway::queue::{Depth, Queue, QueueName};
-use ground::event::STREAM_GRACE;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -33,7 +33,7 @@ pub const QUEUES: &[RuntimeQueue] = &[
         queue: delivery::delivery::SLOW_QUEUE,
         carries: &[Due::Delivery],
     },
-    RuntimeQueue { name: "mail", queue: ground::mail::QUEUE, carries: &[Due::Mail] },
+    RuntimeQueue { name: "mail", queue: core_types::mail::QUEUE, carries: &[Due::Mail] },
     RuntimeQueue { name: "due", queue: DUE, carries: &[Due::Order, Due::Payment, Due::Purchase] },
     RuntimeQueue { name: "runner", queue: delivery::run::QUEUE, carries: &[Due::Run] },
 ];

@@ -7,14 +7,14 @@ use gateway::metrics::Tally;
 
 use crate::incident::{Component, Severity};
 
-/// How long the numbers go back that the rates are judged by.
+/// How long the numbers go back that the rates are validated by.
 pub const WINDOW: Duration = MINUTE.saturating_mul(15);
 /// Fewer failures are nothing to say anything by: one that is tried again with success is no trouble.
 pub const FEWEST_FAILURES: u64 = 3;
 /// How long a rule must hold again before its incident resolves itself.
 pub const CALM: Duration = MINUTE.saturating_mul(5);
 
-gateway::words! {
+gateway::string_enum! {
     /// A rule that opens incidents.
     #[schemars(rename = "IncidentRule")]
     Rule {

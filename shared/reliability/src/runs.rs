@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
+use core_types::id::StoreId;
+use core_types::key;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::{Index, Item, Key};
 use gateway::problem::Problem;
 use gateway::table::Query;
-use ground::id::StoreId;
-use ground::key;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -3,10 +3,13 @@
 //! - *A crash between any two steps, or two looks at once*: an incident and its place are one transaction, on
 //!   condition that there is no such place; resolving it takes the place away under the incident's version.
 //!   Whoever comes second finds it done. The next minute looks again.
-//! - *A number that cannot be read*: its rules are judged neither broken nor held; what is open stays so.
+//! - *A number that cannot be read*: its rules are validated neither broken nor held; what is open stays so.
 
 use std::collections::BTreeMap;
 
+use core_types::id::StoreId;
+use core_types::key;
+use core_types::resource::Resource;
 use futures_util::StreamExt;
 use futures_util::future::{join4, try_join_all};
 use futures_util::stream;
@@ -14,14 +17,11 @@ use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::metrics::{self, CODE_FAMILY, minute_of};
 use gateway::problem::{Code, Problem};
-use ground::id::StoreId;
-use ground::key;
-use ground::resource::Resource;
 use serde::Serialize;
 
 use crate::evidence;
 use crate::incident::{INCIDENT_RESOLVED, Incident, OpenIncident, Report, Step};
-use crate::metrics::{DELIVERIES, STORES, Sighting, minutes, sum};
+use crate::metrics::{DELIVERIES, STORES, Sample, minutes, sum};
 use crate::queues::{QUEUES, QueueDepth, outbox_lag};
 use crate::rules::{CALM, Rule, Terms, WINDOW, success_percent};
 
@@ -123,14 +123,14 @@ pub async fn watch(app: &App) -> Watched {
     }
     let seen = queues.as_ref().ok().cloned().zip(lag.as_ref().ok().copied());
     if let Some((queues, outbox_lag_seconds)) = seen {
-        let sighting = Sighting { at: minute_of(now), outbox_lag_seconds, queues, version: 1 };
-        watched.count(remember(app, sighting).await);
+        let sample = Sample { at: minute_of(now), outbox_lag_seconds, queues, version: 1 };
+        watched.count(remember(app, sample).await);
     }
     let failed = [queues.err(), lag.err(), replays.err(), deliveries.as_ref().err().cloned()];
     for problem in failed.into_iter().flatten() {
         watched.count(Err(problem));
     }
-    match judge(app, readings, deliveries.is_ok(), now).await {
+    match validate(app, readings, deliveries.is_ok(), now).await {
         Ok((opened, resolved, failures)) => {
             watched.opened = opened;
             watched.resolved = resolved;
@@ -151,8 +151,8 @@ impl Watched {
 }
 
 /// Remembers what was seen, for whoever looks back. Who looks again in the same minute writes it anew.
-async fn remember(app: &App, sighting: Sighting) -> Result<(), Problem> {
-    app.table.write().put(&sighting).commit().await
+async fn remember(app: &App, sample: Sample) -> Result<(), Problem> {
+    app.table.write().put(&sample).commit().await
 }
 
 async fn depths(app: &App) -> Result<Vec<QueueDepth>, Problem> {
@@ -195,7 +195,7 @@ async fn deliveries(app: &App, now: Timestamp) -> Result<Vec<Reading>, Problem> 
 
 /// Opens an incident for each broken rule that has none, and resolves those whose rules have held for a
 /// while. A store of whom nothing failed was not read: its rule holds.
-async fn judge(
+async fn validate(
     app: &App,
     readings: Vec<Reading>,
     knows_stores: bool,

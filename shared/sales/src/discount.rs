@@ -14,21 +14,21 @@ pub mod uses;
 mod view;
 
 use catalogue::collection::MAX_MEMBERS;
+use core_types::event::EventSubject;
+use core_types::id::{CollectionId, DiscountId, ProductId, StoreId};
+use core_types::key::{self, IndexKey};
+use core_types::money::Money;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key, Packing};
 use gateway::problem::{Code, Problem};
-use ground::event::About;
-use ground::id::{CollectionId, DiscountId, ProductId, StoreId};
-use ground::key::{self, IndexKey};
-use ground::money::Money;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::book::{Book, Entry, about};
+use crate::document::{Document, Entry, about};
 
-pub use code::{DiscountCode, UniqueDiscountCode, count_try, demand_try};
+pub use code::{DiscountCode, UniqueDiscountCode, count_try, ensure_try};
 pub use saving::{Goods, Saving};
-pub use standing::{Refusal, Shopper, Standing};
+pub use standing::{DiscountRejection, Shopper, Standing};
 pub use topics::*;
 pub use view::{DiscountValueView, DiscountView};
 
@@ -39,12 +39,12 @@ pub const MAX_COLLECTIONS: usize = 10;
 /// Automatic discounts that are not over, of one store: a checkout looks at all of them. Shopify has
 /// the same limit.
 pub const MAX_AUTOMATIC: usize = 25;
-/// Codes that one cart may name; all but one are refused.
+/// Codes that one cart may name; all but one are rejected.
 pub const MAX_CODES: usize = 5;
 
 const _: () = assert!(MAX_PRODUCTS <= MAX_MEMBERS);
 
-gateway::words! {
+gateway::string_enum! {
     /// What a discount does.
     DiscountKind {
         /// A part of the price.
@@ -58,7 +58,7 @@ gateway::words! {
     }
 }
 
-gateway::words! {
+gateway::string_enum! {
     /// Whether a discount can be used.
     DiscountStatus {
         /// Not yet.
@@ -199,11 +199,11 @@ impl Entry for Discount {
     const KIND: &'static str = "automatic_discounts";
     type View = DiscountView;
 
-    fn book(&self) -> Key {
+    fn document(&self) -> Key {
         key::automatic_discounts(&self.store_id)
     }
 
-    fn about(&self) -> About<'_> {
+    fn event_subject(&self) -> EventSubject<'_> {
         about(&self.store_id, self.id.as_str(), self.version)
     }
 
@@ -265,13 +265,13 @@ impl Discount {
 /// # Errors
 /// `discount_limit`.
 pub fn listed(
-    book: &Book<Discount>,
+    document: &Document<Discount>,
     discount: &Discount,
     is_gone: bool,
     now: Timestamp,
-) -> Result<Option<Book<Discount>>, Problem> {
+) -> Result<Option<Document<Discount>>, Problem> {
     let over = |known: &Discount| known.ends_at.is_some_and(|end| end <= now);
-    let mut next = book.clone();
+    let mut next = document.clone();
     next.entries.retain(|known| !over(known));
     let is_kept = discount.code.is_none() && !discount.disabled && !is_gone && !over(discount);
     let next = match (is_kept, next.entry(discount.id.as_str()).is_ok()) {

@@ -20,14 +20,14 @@ mod tests;
 mod topics;
 mod view;
 
+use core_types::event::{Event, EventSubject, Topic};
+use core_types::id::{DisputeEvidenceId, DisputeId, OrderId, PaymentId, StoreId};
+use core_types::key::{self, IndexKey};
+use core_types::money::Money;
+use core_types::provider::ProviderName;
+use core_types::resource::Resource;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key, Packing};
-use ground::event::{About, Event, Topic};
-use ground::id::{DisputeEvidenceId, DisputeId, OrderId, PaymentId, StoreId};
-use ground::key::{self, IndexKey};
-use ground::money::Money;
-use ground::provider::ProviderName;
-use ground::resource::Resource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -35,7 +35,7 @@ pub use state::{DisputeChange, ObservedDispute};
 pub use topics::*;
 pub use view::DisputeView;
 
-gateway::words! {
+gateway::string_enum! {
     /// What a bank wants.
     DisputeType {
         /// To know more: no money was taken, and a refund may settle it. Stripe's statuses
@@ -46,7 +46,7 @@ gateway::words! {
     }
 }
 
-gateway::words! {
+gateway::string_enum! {
     /// How far a dispute has come: of what is told at one moment, what stands further below is later.
     DisputeStatus {
         /// It waits for evidence.
@@ -62,7 +62,7 @@ gateway::words! {
     }
 }
 
-gateway::words! {
+gateway::string_enum! {
     /// What has become of evidence.
     EvidenceStatus {
         /// It is on its way to the provider.
@@ -71,7 +71,7 @@ gateway::words! {
         Staged = "staged",
         /// The bank has it, or gets it.
         Submitted = "submitted",
-        /// The provider refused it.
+        /// The provider rejected it.
         Failed = "failed",
     }
 }
@@ -87,7 +87,7 @@ pub struct SentEvidence {
     pub submit: bool,
     /// The names of its fields.
     pub fields: Vec<String>,
-    /// The provider's code, when it refused.
+    /// The provider's code, when it rejected.
     pub failure_code: Option<String>,
     /// When it was sent.
     pub created_at: Timestamp,
@@ -161,8 +161,8 @@ impl Item for Dispute {
 impl Resource for Dispute {
     type View = DisputeView;
 
-    fn about(&self) -> About<'_> {
-        About {
+    fn event_subject(&self) -> EventSubject<'_> {
+        EventSubject {
             store: Some(&self.store_id),
             app: None,
             entity: self.id.as_str(),
@@ -172,7 +172,7 @@ impl Resource for Dispute {
 
     /// In its order's timeline.
     fn event(&self, topic: &Topic<DisputeView>, now: Timestamp) -> Event {
-        let event = Event::new(topic, self.about(), &self.view(), now);
+        let event = Event::new(topic, self.event_subject(), &self.view(), now);
         event.in_timeline_of(self.order_id.as_str())
     }
 }

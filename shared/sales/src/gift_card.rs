@@ -14,30 +14,30 @@ mod samples;
 mod topics;
 mod view;
 
+use core_types::event::EventSubject;
+use core_types::fields::{Email, TimeZone};
+use core_types::id::{CustomerId, GiftCardEntryId, GiftCardId, OrderId, StoreId};
+use core_types::key::{self, IndexKey};
+use core_types::money::Money;
 use gateway::clock::Timestamp;
 use gateway::context::Context;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
 use gateway::request::{Fault, FromText};
 use gateway::seal::MacKey;
-use ground::event::About;
-use ground::fields::{Email, TimeZone};
-use ground::id::{CustomerId, GiftCardEntryId, GiftCardId, OrderId, StoreId};
-use ground::key::{self, IndexKey};
-use ground::money::Money;
 use identity::store::Store;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use code::GiftCardCode;
-pub use find::{count_lookup, demand_lookup, find};
+pub use find::{count_lookup, ensure_lookup, find};
 pub use orders::{credit, debit};
 pub use topics::*;
 pub use view::{
     GiftCardBalance, GiftCardEntryView, GiftCardMoved, GiftCardView, IssuedGiftCardView,
 };
 
-gateway::words! {
+gateway::string_enum! {
     /// Whether a card can be spent.
     GiftCardStatus {
         /// It can.
@@ -49,7 +49,7 @@ gateway::words! {
     }
 }
 
-gateway::words! {
+gateway::string_enum! {
     /// What changed a balance.
     GiftCardEntryKind {
         /// The card was issued.
@@ -385,8 +385,8 @@ impl GiftCard {
     }
 
     /// What an event says it is about.
-    pub fn about(&self) -> About<'_> {
-        About {
+    pub fn event_subject(&self) -> EventSubject<'_> {
+        EventSubject {
             store: Some(&self.store_id),
             app: None,
             entity: self.id.as_str(),

@@ -8,9 +8,9 @@
 //! - [`workflows`]: what is done with them over several steps.
 //! - [`notifications`]: what is mailed about them.
 
-pub mod book;
 pub mod discount;
 pub mod dispute;
+pub mod document;
 pub mod gift_card;
 pub mod notifications;
 pub mod order;

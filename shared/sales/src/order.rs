@@ -49,15 +49,15 @@ mod view;
 
 use std::collections::BTreeMap;
 
+use core_types::event::EventSubject;
+use core_types::fields::{Currency, Email, Locale};
+use core_types::id::{CustomerId, OrderId, OrderItemId, PaymentId, StoreId};
+use core_types::key::{self, IndexKey};
+use core_types::money::Money;
+use core_types::resource::Resource;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key, Packing};
 use gateway::outbox::Due;
-use ground::event::About;
-use ground::fields::{Currency, Email, Locale};
-use ground::id::{CustomerId, OrderId, OrderItemId, PaymentId, StoreId};
-use ground::key::{self, IndexKey};
-use ground::money::Money;
-use ground::resource::Resource;
 use identity::address::PostalAddress;
 use serde::{Deserialize, Serialize};
 
@@ -66,7 +66,7 @@ use crate::payment::CaptureMethod;
 pub use change::{OrderChange, RefundChange};
 pub use charges::{DiscountAllocation, OrderDiscount, OrderDiscountView, ShippingLine, Totals};
 pub use item::{Allocation, GiftCardUse, OrderContact, OrderItem, OrderPayment, Units};
-pub use link::ShownToken;
+pub use link::PresentedToken;
 pub use redact::OrderRedacted;
 pub use state::{FinancialStatus, FulfillmentStatus, OrderAction, OrderStatus};
 pub use stock::StockState;
@@ -248,8 +248,8 @@ impl Item for Order {
 impl Resource for Order {
     type View = OrderView;
 
-    fn about(&self) -> About<'_> {
-        About {
+    fn event_subject(&self) -> EventSubject<'_> {
+        EventSubject {
             store: Some(&self.store_id),
             app: None,
             entity: self.id.as_str(),

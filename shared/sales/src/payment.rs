@@ -7,7 +7,7 @@
 //! - What was learnt of a payment (by the customer's return, a webhook or a look-up) is applied by
 //!   [`record_payment`](crate::workflows::record_payment), and money goes back by
 //!   [`refund_order`](crate::workflows::refund_order).
-//! - [`locator`]: where a payment lies. Its id leads to its order, its provider's reference to both.
+//! - [`lookup`]: where a payment lies. Its id leads to its order, its provider's reference to both.
 
 pub mod acceptance;
 pub mod account;
@@ -18,7 +18,7 @@ pub mod connected;
 pub mod credentials;
 mod deadline;
 pub mod load;
-pub mod locator;
+pub mod lookup;
 pub mod manual;
 pub mod provider;
 pub mod provider_event;
@@ -34,15 +34,15 @@ mod units;
 mod view;
 mod work;
 
+use core_types::event::{Event, EventSubject, Topic};
+use core_types::id::{DisputeEvidenceId, DisputeId, OrderId, PaymentId, RefundId, StoreId};
+use core_types::key::{self, IndexKey};
+use core_types::money::Money;
+use core_types::provider::ProviderName;
+use core_types::resource::Resource;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key, Packing};
 use gateway::outbox::Due;
-use ground::event::{About, Event, Topic};
-use ground::id::{DisputeEvidenceId, DisputeId, OrderId, PaymentId, RefundId, StoreId};
-use ground::key::{self, IndexKey};
-use ground::money::Money;
-use ground::provider::ProviderName;
-use ground::resource::Resource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -57,9 +57,9 @@ pub use units::{can_count, can_take};
 pub use view::PaymentView;
 
 /// How many attempts and receipts a payment keeps: the newest.
-const KEPT: usize = 50;
+const MAX_RECORDS: usize = 50;
 
-gateway::words! {
+gateway::string_enum! {
     /// Whether money moves.
     #[schemars(rename = "PaymentMode")]
     Mode {
@@ -70,7 +70,7 @@ gateway::words! {
     }
 }
 
-gateway::words! {
+gateway::string_enum! {
     /// When the money is taken.
     CaptureMethod {
         /// As soon as the customer has agreed.
@@ -80,7 +80,7 @@ gateway::words! {
     }
 }
 
-gateway::words! {
+gateway::string_enum! {
     /// What has become of a payment.
     PaymentStatus {
         /// Opened with the provider; the customer has not paid.
@@ -100,7 +100,7 @@ gateway::words! {
     }
 }
 
-gateway::words! {
+gateway::string_enum! {
     /// Why somebody should look at a payment.
     #[schemars(rename = "PaymentAttention")]
     Attention {
@@ -113,7 +113,7 @@ gateway::words! {
     }
 }
 
-gateway::words! {
+gateway::string_enum! {
     /// How the service learnt something about a payment.
     #[schemars(rename = "PaymentSource")]
     Source {
@@ -128,7 +128,7 @@ gateway::words! {
     }
 }
 
-gateway::words! {
+gateway::string_enum! {
     /// What is done with money.
     Action {
         /// Held.
@@ -142,14 +142,14 @@ gateway::words! {
     }
 }
 
-gateway::words! {
+gateway::string_enum! {
     /// How far a refund has come.
     RefundState {
         /// Reserved; the provider has not confirmed it.
         Pending = "pending",
         /// The provider has it.
         Succeeded = "succeeded",
-        /// The provider refused it; nothing is reserved any more.
+        /// The provider rejected it; nothing is reserved any more.
         Failed = "failed",
     }
 }
@@ -198,7 +198,7 @@ pub struct PaymentRefund {
     pub status: RefundState,
     /// The provider's reference.
     pub provider_reference: Option<String>,
-    /// The provider's code, when it refused.
+    /// The provider's code, when it rejected.
     pub failure_code: Option<String>,
     /// When it was reserved.
     pub created_at: Timestamp,
@@ -314,8 +314,8 @@ impl Item for Payment {
 impl Resource for Payment {
     type View = PaymentView;
 
-    fn about(&self) -> About<'_> {
-        About {
+    fn event_subject(&self) -> EventSubject<'_> {
+        EventSubject {
             store: Some(&self.store_id),
             app: None,
             entity: self.id.as_str(),
@@ -325,7 +325,7 @@ impl Resource for Payment {
 
     /// In its order's timeline.
     fn event(&self, topic: &Topic<PaymentView>, now: Timestamp) -> Event {
-        let event = Event::new(topic, self.about(), &self.view(), now);
+        let event = Event::new(topic, self.event_subject(), &self.view(), now);
         event.in_timeline_of(self.order_id.as_str())
     }
 }
@@ -348,17 +348,17 @@ pub struct Opening {
 impl Payment {
     /// The id of the `nth` payment of an order through an account: two requests that open it at
     /// once open the same one, with the provider too. What the provider is told is part of it,
-    /// because a provider refuses other words under the same key.
-    pub fn id_of(ask: &Opening, account: &account::ProviderAccount, nth: usize) -> PaymentId {
+    /// because a provider rejects other words under the same key.
+    pub fn id_of(input: &Opening, account: &account::ProviderAccount, nth: usize) -> PaymentId {
         let words = [
             account.provider.as_str(),
             account.mode.as_str(),
             account.capture_method.as_str(),
             account.key_id.as_deref().unwrap_or_default(),
-            &ask.amount.amount.to_string(),
+            &input.amount.amount.to_string(),
             &nth.to_string(),
         ];
-        PaymentId::of_order(&ask.order_id, &words)
+        PaymentId::of_order(&input.order_id, &words)
     }
 
     /// Whether something is still to be done about it that only its provider can do: it can be

@@ -1,17 +1,17 @@
 //! Shipping: zones of places, and the rates at which a store sends there (docs/commerce.md §1).
 //!
-//! All zones of a store are one [`Book`](crate::book::Book). Of the zones that cover a place the most
+//! All zones of a store are one [`Document`](crate::book::Book). Of the zones that cover a place the most
 //! particular one counts: a postal prefix before a region, a region before a country, and a zone
 //! without countries for whatever no other covers. Two zones that would be equally particular of one
-//! place are refused when they are written.
+//! place are rejected when they are written.
 
 mod rate;
 mod zone;
 
+use core_types::fields::Country;
+use core_types::id::{ShippingZoneId, StoreId};
+use core_types::money::Money;
 use gateway::clock::Timestamp;
-use ground::fields::Country;
-use ground::id::{ShippingZoneId, StoreId};
-use ground::money::Money;
 
 pub use rate::{
     Parcel, ShippingRate, ShippingRateKind, ShippingRateView, ShippingService, offered,
@@ -27,7 +27,7 @@ pub const MAX_RATES_IN_ALL: usize = 500;
 /// Regions, and postal prefixes, of one zone (our choice).
 pub const MAX_PLACES: usize = 100;
 
-ground::topics! {
+core_types::topics! {
     SHIPPING_ZONE_CREATED = "shipping_zone.created", "shipping_zone", Some("read_shipping"),
         ShippingZoneView, "A shipping zone was made.";
     SHIPPING_ZONE_UPDATED = "shipping_zone.updated", "shipping_zone", Some("read_shipping"),
@@ -36,7 +36,7 @@ ground::topics! {
         ShippingZoneView, "A shipping zone was removed.";
 }
 
-ground::view! {
+core_types::view! {
     /// A shipping zone.
     ShippingZoneView of zone: ShippingZone {
         /// `shz_` and 32 hexadecimal digits.
@@ -62,9 +62,9 @@ ground::view! {
     }
 }
 
-impl ground::event::Example for ShippingZoneView {
+impl core_types::event::Example for ShippingZoneView {
     fn example() -> Self {
-        use ground::event::{EXAMPLE_TIME, sample};
+        use core_types::event::{EXAMPLE_TIME, sample};
         Self {
             id: ShippingZoneId::derive(&["example"]),
             store_id: StoreId::derive(&["example"]),

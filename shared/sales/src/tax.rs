@@ -1,7 +1,7 @@
 //! Tax: rates by country, region and class of goods, and what a line owes by them
 //! (docs/commerce.md §2).
 //!
-//! The rates of a country are one [`Book`], so that a checkout reads those of its destination and no
+//! The rates of a country are one [`Document`], so that a checkout reads those of its destination and no
 //! others. Several rates of one place add up, and none is levied on another. Tax is computed over a
 //! line as it is left by its discounts, once, half up, in minor units; where prices hold their tax
 //! already it is taken out of them, never added.
@@ -9,25 +9,25 @@
 #[cfg(test)]
 mod tests;
 
+use core_types::event::{EXAMPLE_TIME, EventSubject, Example, sample};
+use core_types::fields::{Country, Currency, TaxClass};
+use core_types::id::{StoreId, TaxRateId};
+use core_types::key;
+use core_types::money::Money;
 use gateway::clock::Timestamp;
 use gateway::item::Key;
-use ground::event::{About, EXAMPLE_TIME, Example, sample};
-use ground::fields::{Country, Currency, TaxClass};
-use ground::id::{StoreId, TaxRateId};
-use ground::key;
-use ground::money::Money;
 use identity::address::PostalAddress;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::book::{self, Entry};
+use crate::document::{self, Entry};
 
 /// Rates of one country (our choice): each of some forty regions with a few classes.
 pub const MAX_RATES: usize = 200;
 /// The whole, in basis points.
 pub const WHOLE: i64 = 10_000;
 
-ground::topics! {
+core_types::topics! {
     TAX_RATE_CREATED = "tax_rate.created", "tax_rate", Some("read_taxes"), TaxRateView,
         "A tax rate was made.";
     TAX_RATE_UPDATED = "tax_rate.updated", "tax_rate", Some("read_taxes"), TaxRateView,
@@ -38,7 +38,7 @@ ground::topics! {
 
 /// Where something is taxed and sent to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct TaxLocation {
     /// ISO 3166-1.
     pub country: Country,
     /// ISO 3166-2 without the country, where the country has them.
@@ -78,12 +78,12 @@ impl Entry for TaxRate {
     const KIND: &'static str = "tax_rates";
     type View = TaxRateView;
 
-    fn book(&self) -> Key {
+    fn document(&self) -> Key {
         key::tax_rates(&self.store_id, self.country.as_str())
     }
 
-    fn about(&self) -> About<'_> {
-        book::about(&self.store_id, self.id.as_str(), self.version)
+    fn event_subject(&self) -> EventSubject<'_> {
+        document::about(&self.store_id, self.id.as_str(), self.version)
     }
 
     fn changed(&self, now: Timestamp) -> Self {
@@ -92,13 +92,13 @@ impl Entry for TaxRate {
 }
 
 impl TaxRate {
-    fn is_levied_at(&self, place: &Place) -> bool {
+    fn is_levied_at(&self, place: &TaxLocation) -> bool {
         let here = |region: &String| place.is_in(region);
         self.country == place.country && self.region.as_ref().is_none_or(here)
     }
 }
 
-impl Place {
+impl TaxLocation {
     /// Whether it is in this region, however that is capitalized: of some countries regions are
     /// written as people write them.
     pub fn is_in(&self, region: &str) -> bool {
@@ -106,7 +106,7 @@ impl Place {
     }
 }
 
-impl From<&PostalAddress> for Place {
+impl From<&PostalAddress> for TaxLocation {
     fn from(address: &PostalAddress) -> Self {
         Self {
             country: address.country.clone(),
@@ -120,7 +120,7 @@ impl From<&PostalAddress> for Place {
 /// there, those for all goods.
 pub fn on_goods<'a>(
     rates: &'a [TaxRate],
-    place: &Place,
+    place: &TaxLocation,
     class: Option<&TaxClass>,
 ) -> Vec<&'a TaxRate> {
     let here = || rates.iter().filter(|rate| rate.is_levied_at(place));
@@ -130,7 +130,7 @@ pub fn on_goods<'a>(
 }
 
 /// The rates that shipping is taxed by at a place.
-pub fn on_shipping<'a>(rates: &'a [TaxRate], place: &Place) -> Vec<&'a TaxRate> {
+pub fn on_shipping<'a>(rates: &'a [TaxRate], place: &TaxLocation) -> Vec<&'a TaxRate> {
     rates.iter().filter(|rate| rate.is_levied_at(place) && rate.on_shipping).collect()
 }
 
@@ -220,7 +220,7 @@ pub fn by_rate<'a>(taxed: impl IntoIterator<Item = (Money, &'a [LineTax])>) -> V
     totals
 }
 
-ground::view! {
+core_types::view! {
     /// A tax rate.
     TaxRateView of rate: TaxRate {
         /// `txr_` and 32 hexadecimal digits.

@@ -1,7 +1,7 @@
 //! Zips, read under bounds (PKWARE's ZIP application note, version 6.3.10).
 //!
 //! Programs read broken zips in different ways: one believes the directory, another the headers
-//! beside the data, a third what it finds first. So that what is judged here is what anybody else
+//! beside the data, a third what it finds first. So that what is validated here is what anybody else
 //! would see, an archive must be plain: entries from its first byte on, one after the other without
 //! gap or overlap, each said to be the same by both of its headers, and the directory right behind
 //! them.
@@ -51,31 +51,31 @@ pub(crate) fn open(zip: &[u8], findings: &mut Findings) -> Archive {
     let (entries, is_complete) = entries(zip, &archive, findings);
     let names = path::accepted(&entries, findings);
     for entry in &entries {
-        entry.judge(findings);
+        entry.validate(findings);
     }
     let directory = archive.directory_offset();
-    directory::judge_extents(&entries, directory, is_complete, findings);
+    directory::validate_extents(&entries, directory, is_complete, findings);
     unpack(&entries, &names, findings)
 }
 
 /// The archive, if its end says where everything is.
 fn located<'a>(zip: &'a [u8], findings: &mut Findings) -> Option<ZipSliceArchive<&'a [u8]>> {
-    let mut refuse = |code, detail: &str| findings.push(Finding::new(code, "", detail));
+    let mut reject = |code, detail: &str| findings.push(Finding::new(code, "", detail));
     let archive = match ZipArchive::from_slice(zip) {
         Ok(archive) => archive,
         Err(error) if matches!(error.kind(), rawzip::ErrorKind::MissingEndOfCentralDirectory) => {
-            refuse(Code::NotAZip, "The end of a zip's directory is not in it.");
+            reject(Code::NotAZip, "The end of a zip's directory is not in it.");
             return None;
         }
         Err(error) => {
-            refuse(Code::ArchiveMalformed, &format!("Its end cannot be read: {error}."));
+            reject(Code::ArchiveMalformed, &format!("Its end cannot be read: {error}."));
             return None;
         }
     };
-    let problems = directory::judge_end(zip, &archive);
+    let problems = directory::validate_end(zip, &archive);
     let is_readable = problems.is_empty();
     for (code, detail) in problems {
-        refuse(code, detail);
+        reject(code, detail);
     }
     is_readable.then_some(archive)
 }
@@ -86,12 +86,12 @@ fn entries<'a>(
     archive: &'a ZipSliceArchive<&'a [u8]>,
     findings: &mut Findings,
 ) -> (Vec<Entry<'a>>, bool) {
-    let mut refuse = |code, detail: String| findings.push(Finding::new(code, "", detail));
+    let mut reject = |code, detail: String| findings.push(Finding::new(code, "", detail));
     let mut entries = Vec::new();
     for record in archive.entries() {
         match record {
             _ if entries.len() == MAX_ENTRIES => {
-                refuse(
+                reject(
                     Code::TooManyEntries,
                     format!("A package has at most {MAX_ENTRIES} entries."),
                 );
@@ -99,7 +99,7 @@ fn entries<'a>(
             }
             Ok(record) => entries.push(Entry::new(zip, archive, &record)),
             Err(error) => {
-                refuse(Code::ArchiveMalformed, format!("Its directory cannot be read: {error}."));
+                reject(Code::ArchiveMalformed, format!("Its directory cannot be read: {error}."));
                 return (entries, false);
             }
         }
@@ -107,10 +107,10 @@ fn entries<'a>(
     let said = archive.entries_hint();
     if u64::try_from(entries.len()) != Ok(said) {
         let detail = format!("It says that it has {said} entries, and has {}.", entries.len());
-        refuse(Code::EntryCountMismatch, detail);
+        reject(Code::EntryCountMismatch, detail);
     }
     if entries.is_empty() {
-        refuse(Code::ArchiveEmpty, "There is nothing in it.".to_owned());
+        reject(Code::ArchiveEmpty, "There is nothing in it.".to_owned());
     }
     (entries, true)
 }

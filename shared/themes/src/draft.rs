@@ -4,11 +4,11 @@
 //! the same one, one saves, and the other is told. Given up, it leaves its version behind, so that who
 //! still has it open does not bring it back unseen.
 
+use core_types::id::StoreId;
+use core_types::key;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key, Packing};
 use gateway::problem::{Code, Problem};
-use ground::id::StoreId;
-use ground::key;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -13,7 +13,7 @@ const MAX_POINTER: usize = 300;
 /// Bytes of a detail at most.
 const MAX_DETAIL: usize = 500;
 
-gateway::words! {
+gateway::string_enum! {
     /// How bad a finding is.
     #[schemars(rename = "ThemeFindingSeverity")]
     Severity {
@@ -24,7 +24,7 @@ gateway::words! {
     }
 }
 
-gateway::words! {
+gateway::string_enum! {
     /// What was found in a package, by a stable name.
     #[schemars(rename = "ThemeFindingCode")]
     Code {
@@ -39,7 +39,7 @@ gateway::words! {
         /// A part of an archive on several disks.
         ArchiveMultiDisk = "archive_multi_disk",
         /// The long format, which no package of this size needs.
-        Zip64Refused = "zip64_refused",
+        Zip64Rejected = "zip64_refused",
         /// More entries than a package may have.
         TooManyEntries = "too_many_entries",
         /// The directory has another number of entries than the archive says.
@@ -115,9 +115,9 @@ gateway::words! {
         /// A file outside a theme's directories; left out.
         OutsideDirectories = "outside_directories",
         /// A directory in one that has none.
-        SubdirectoryRefused = "subdirectory_refused",
+        SubdirectoryRejected = "subdirectory_refused",
         /// A file of a kind that does not belong in its directory.
-        FileTypeRefused = "file_type_refused",
+        FileTypeRejected = "file_type_refused",
         /// A file whose content is not what its name says.
         ContentMismatch = "content_mismatch",
         /// A text that is not UTF-8.
@@ -166,7 +166,7 @@ gateway::words! {
         SettingRangeInvalid = "setting_range_invalid",
         /// A choice without options, or with two of the same value.
         SettingOptionsInvalid = "setting_options_invalid",
-        /// A default that the setting itself would refuse.
+        /// A default that the setting itself would reject.
         SettingDefaultInvalid = "setting_default_invalid",
         /// Something else of a setting is not what it should be.
         SettingInvalid = "setting_invalid",
@@ -182,7 +182,7 @@ gateway::words! {
         SectionInvalid = "section_invalid",
         /// A block's type is missing, twice there, or not valid.
         BlockTypeInvalid = "block_type_invalid",
-        /// A preset that its own section would refuse.
+        /// A preset that its own section would reject.
         PresetInvalid = "preset_invalid",
         /// A template or a group refers to a section that there is not.
         SectionTypeUnknown = "section_type_unknown",
@@ -190,7 +190,7 @@ gateway::words! {
         BlockTypeUnknown = "block_type_unknown",
         /// An order that names what there is not, twice or not at all.
         OrderInvalid = "order_invalid",
-        /// A value that its setting refuses.
+        /// A value that its setting rejects.
         SettingValueInvalid = "setting_value_invalid",
         /// A value was changed to what is safe.
         SettingSanitized = "setting_sanitized",
@@ -250,7 +250,7 @@ impl Finding {
         let severity = code.severity();
         let mut detail = detail.into();
         cut(&mut detail, MAX_DETAIL);
-        Self { code, path: shown(path), pointer: None, severity, detail }
+        Self { code, path: printable(path), pointer: None, severity, detail }
     }
 
     /// The same, at a place of the file's JSON.
@@ -280,17 +280,17 @@ pub fn has_errors(findings: &[Finding]) -> bool {
 }
 
 /// A path as it can be printed: control characters escaped, cut to [`MAX_PATH`].
-fn shown(path: &str) -> String {
+fn printable(path: &str) -> String {
     let escape = |c: char| -> String {
         if c.is_control() { c.escape_default().collect() } else { c.to_string() }
     };
     let mut shown = String::new();
-    for piece in path.chars().map(escape) {
-        if shown.len().saturating_add(piece.len()) > MAX_PATH {
+    for chunk in path.chars().map(escape) {
+        if shown.len().saturating_add(chunk.len()) > MAX_PATH {
             shown.push('…');
             break;
         }
-        shown.push_str(&piece);
+        shown.push_str(&chunk);
     }
     shown
 }
@@ -348,7 +348,7 @@ mod tests {
 
     #[test]
     fn a_path_is_shown_without_what_a_terminal_would_obey() {
-        assert_eq!(shown("a\u{1b}[2J\0b"), "a\\u{1b}[2J\\u{0}b");
-        assert_eq!(shown(&"é".repeat(300)).chars().count(), 128);
+        assert_eq!(printable("a\u{1b}[2J\0b"), "a\\u{1b}[2J\\u{0}b");
+        assert_eq!(printable(&"é".repeat(300)).chars().count(), 128);
     }
 }

@@ -5,20 +5,20 @@
 //! releases are numbered on.
 
 use catalogue::blob::pinned::BlobRef;
+use core_types::event::{EXAMPLE_TIME, EventSubject, Example, sample};
+use core_types::id::{InstalledThemeId, StoreId};
+use core_types::key;
+use core_types::resource::Resource;
+use core_types::sample_id;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key, Packing};
 use gateway::problem::{Code, Problem};
-use ground::event::{About, EXAMPLE_TIME, Example, sample};
-use ground::id::{InstalledThemeId, StoreId};
-use ground::key;
-use ground::resource::Resource;
-use ground::sample_id;
 use serde::{Deserialize, Serialize};
 
 use crate::manifest::{Slug, Version};
 use crate::theme::Offer;
 
-ground::topics! {
+core_types::topics! {
     THEME_INSTALLED = "theme.installed", "installed_theme", Some("read_themes"), InstalledThemeView,
         "A theme was installed.";
     THEME_UPGRADED = "theme.upgraded", "installed_theme", Some("read_themes"), InstalledThemeView,
@@ -27,7 +27,7 @@ ground::topics! {
         InstalledThemeView, "A theme was uninstalled.";
 }
 
-gateway::words! {
+gateway::string_enum! {
     /// Whether a theme is on a store.
     #[schemars(rename = "ThemeInstallationStatus")]
     InstallationStatus {
@@ -140,13 +140,13 @@ impl InstalledTheme {
 
 impl Resource for InstalledTheme {
     type View = InstalledThemeView;
-    fn about(&self) -> About<'_> {
+    fn event_subject(&self) -> EventSubject<'_> {
         let (store, entity) = (Some(&self.store_id), self.id.as_str());
-        About { store, app: None, entity, version: self.revision }
+        EventSubject { store, app: None, entity, version: self.revision }
     }
 }
 
-ground::view! {
+core_types::view! {
     /// A theme on a store, as the store and its apps see it.
     InstalledThemeView of installed: InstalledTheme {
         /// Follows from the store and the slug.

@@ -3,12 +3,12 @@
 //! A free theme needs none. A licence is for one store, does not end by itself, and ends when its
 //! payment is refunded: then the theme cannot be installed anew, and what is installed stays.
 
+use core_types::money::Money;
 use gateway::clock::Timestamp;
-use ground::money::Money;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-gateway::words! {
+gateway::string_enum! {
     /// Why a licence ended.
     LicenseEnd {
         /// Its payment went back.
@@ -93,8 +93,8 @@ pub fn is_settled_by(price: &Money, paid: &Money) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use core_types::fields::Currency;
     use gateway::request::FromText;
-    use ground::fields::Currency;
 
     use super::*;
 

@@ -1,19 +1,19 @@
 //! Licences as they are kept: one for each store and theme, whether it holds or has ended.
 
+use core_types::event::{EXAMPLE_TIME, EventSubject, Example, sample};
+use core_types::id::{StoreId, ThemeLicenseId, ThemePurchaseId};
+use core_types::key;
+use core_types::money::{self, Money};
+use core_types::resource::Resource;
+use core_types::sample_id;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key, Packing};
-use ground::event::{About, EXAMPLE_TIME, Example, sample};
-use ground::id::{StoreId, ThemeLicenseId, ThemePurchaseId};
-use ground::key;
-use ground::money::{self, Money};
-use ground::resource::Resource;
-use ground::sample_id;
 use serde::{Deserialize, Serialize};
 
 use crate::license::{LicenseEnd, Term};
 use crate::manifest::Slug;
 
-ground::topics! {
+core_types::topics! {
     THEME_LICENSED = "theme.licensed", "theme_license", Some("read_themes"), LicenseView,
         "A theme was paid for.";
     THEME_LICENSE_ENDED = "theme.license_ended", "theme_license", Some("read_themes"), LicenseView,
@@ -86,13 +86,13 @@ impl ThemeLicense {
 
 impl Resource for ThemeLicense {
     type View = LicenseView;
-    fn about(&self) -> About<'_> {
+    fn event_subject(&self) -> EventSubject<'_> {
         let (store, entity) = (Some(&self.store_id), self.id.as_str());
-        About { store, app: None, entity, version: self.version }
+        EventSubject { store, app: None, entity, version: self.version }
     }
 }
 
-ground::view! {
+core_types::view! {
     /// A licence as the store sees it.
     LicenseView of license: ThemeLicense {
         /// The id.

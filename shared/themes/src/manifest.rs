@@ -3,9 +3,9 @@
 use std::cmp::Ordering;
 use std::fmt;
 
+use core_types::fields::{Currency, Handle, misleads};
+use core_types::money::Money;
 use gateway::request::{Fault, FromText, Text};
-use ground::fields::{Currency, Handle, misleads};
-use ground::money::Money;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

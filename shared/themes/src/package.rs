@@ -1,4 +1,4 @@
-//! Packages: a theme as a zip, read under bounds and judged whole.
+//! Packages: a theme as a zip, read under bounds and validated whole.
 
 use crate::archive;
 use crate::file::{Digest, File};

@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use core_types::id::StoreId;
 use gateway::clock::Timestamp;
 use gateway::request::FromText;
 use gateway::seal::MacKey;
-use ground::id::StoreId;
 
 use crate::manifest::Slug;
 
@@ -46,7 +46,7 @@ pub struct Token {
 
 /// Why a token is not taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PreviewRefusal {
+pub enum PreviewRejection {
     /// Not one of ours: not of this form, altered, or of another key.
     Invalid,
     /// One of ours whose time is over.
@@ -66,19 +66,19 @@ impl Token {
     /// Reads a token that is to show this store now.
     ///
     /// # Errors
-    /// See [`PreviewRefusal`]. Whether the session was ended meanwhile is not known here.
+    /// See [`PreviewRejection`]. Whether the session was ended meanwhile is not known here.
     pub fn verify(
         text: &str,
         key: &MacKey,
         store_id: &StoreId,
         now: Timestamp,
-    ) -> Result<Self, PreviewRefusal> {
-        let token = Self::read(text, key).ok_or(PreviewRefusal::Invalid)?;
+    ) -> Result<Self, PreviewRejection> {
+        let token = Self::read(text, key).ok_or(PreviewRejection::Invalid)?;
         if token.store_id != *store_id {
-            return Err(PreviewRefusal::OtherStore);
+            return Err(PreviewRejection::OtherStore);
         }
         if now >= token.expires_at {
-            return Err(PreviewRefusal::Expired);
+            return Err(PreviewRejection::Expired);
         }
         Ok(token)
     }
@@ -114,7 +114,7 @@ impl Token {
     }
 }
 
-impl fmt::Display for PreviewRefusal {
+impl fmt::Display for PreviewRejection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Invalid => "the preview token is not valid",
@@ -124,7 +124,7 @@ impl fmt::Display for PreviewRefusal {
     }
 }
 
-impl std::error::Error for PreviewRefusal {}
+impl std::error::Error for PreviewRejection {}
 
 #[cfg(test)]
 mod tests {
@@ -148,27 +148,27 @@ mod tests {
         let before = token.expires_at.minus(Duration::from_millis(1));
         let verify = |key: &MacKey, store: &StoreId, now| Token::verify(&text, key, store, now);
         assert_eq!(verify(&key, &token.store_id, before), Ok(token.clone()));
-        assert_eq!(verify(&key, &token.store_id, token.expires_at), Err(PreviewRefusal::Expired));
+        assert_eq!(verify(&key, &token.store_id, token.expires_at), Err(PreviewRejection::Expired));
         let other = StoreId::mint(token.expires_at);
-        assert_eq!(verify(&key, &other, before), Err(PreviewRefusal::OtherStore));
+        assert_eq!(verify(&key, &other, before), Err(PreviewRejection::OtherStore));
         let stranger = MacKey::generate();
-        assert_eq!(verify(&stranger, &token.store_id, before), Err(PreviewRefusal::Invalid));
+        assert_eq!(verify(&stranger, &token.store_id, before), Err(PreviewRejection::Invalid));
     }
 
     #[test]
-    fn every_altered_token_is_refused() {
+    fn every_altered_token_is_rejected() {
         let (key, token) = (MacKey::generate(), token());
         let text = token.sign(&key);
         let now = Timestamp::from_millis(1_000);
-        let refused = |text: &str| {
-            let judged = Token::verify(text, &key, &token.store_id, now);
-            assert_eq!(judged, Err(PreviewRefusal::Invalid), "{text}");
+        let rejected = |text: &str| {
+            let validated = Token::verify(text, &key, &token.store_id, now);
+            assert_eq!(validated, Err(PreviewRejection::Invalid), "{text}");
         };
         for position in 0..text.len() {
             let mut altered = text.clone().into_bytes();
             altered[position] = if altered[position] == b'A' { b'B' } else { b'A' };
-            refused(&String::from_utf8(altered).unwrap());
-            refused(&text[..position]);
+            rejected(&String::from_utf8(altered).unwrap());
+            rejected(&text[..position]);
         }
         let (claims, tag) = text.split_once('.').unwrap();
         for odd in [
@@ -181,7 +181,7 @@ mod tests {
             "a".repeat(1_000),
             "thp_é.é".to_owned(),
         ] {
-            refused(&odd);
+            rejected(&odd);
         }
     }
 
@@ -192,7 +192,8 @@ mod tests {
         let tag = key.tag(claims.as_bytes());
         let forged =
             format!("thp_{}.{}", URL_SAFE_NO_PAD.encode(&claims), URL_SAFE_NO_PAD.encode(tag));
-        let judged = Token::verify(&forged, &key, &token.store_id, Timestamp::from_millis(1_000));
-        assert_eq!(judged, Err(PreviewRefusal::Invalid));
+        let validated =
+            Token::verify(&forged, &key, &token.store_id, Timestamp::from_millis(1_000));
+        assert_eq!(validated, Err(PreviewRejection::Invalid));
     }
 }

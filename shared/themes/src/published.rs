@@ -9,16 +9,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use catalogue::blob::pinned::BlobRef;
+use core_types::event::{EXAMPLE_TIME, EventSubject, Example, sample};
+use core_types::id::{MerchantId, StoreId, ThemeReleaseId};
+use core_types::key;
+use core_types::resource::Resource;
+use core_types::sample_id;
 use gateway::app::App;
 use gateway::clock::{MINUTE, Timestamp};
 use gateway::item::{Item, Key, Packing};
 use gateway::problem::{Code, Problem};
-use gateway::table::{Query, Sight, Write};
-use ground::event::{About, EXAMPLE_TIME, Example, sample};
-use ground::id::{MerchantId, StoreId, ThemeReleaseId};
-use ground::key;
-use ground::resource::Resource;
-use ground::sample_id;
+use gateway::table::{Query, ReadConsistency, Write};
 use identity::store::{self, LiveTheme, Store};
 use serde::{Deserialize, Serialize};
 
@@ -27,7 +27,7 @@ use crate::installed::InstalledTheme;
 use crate::manifest::{Slug, Version};
 use crate::settings::Content;
 
-ground::topics! {
+core_types::topics! {
     THEME_PUBLISHED = "theme.published", "theme_release", Some("read_themes"), ReleaseView,
         "The storefront is shown in a new release of a theme.";
     THEME_ROLLED_BACK = "theme.rolled_back", "theme_release", Some("read_themes"), ReleaseView,
@@ -192,7 +192,7 @@ pub async fn last_places(app: &App, store: &Store) -> Result<Vec<BlobRef>, Probl
     let query = Query::partition(key::theme_releases(&store.id))
         .begins_with(key::theme_releases_of(&shown.slug))
         .newest_first()
-        .seen(Sight::Glance);
+        .seen(ReadConsistency::Eventual);
     let mut places: Vec<BlobRef> = Vec::new();
     for release in app.table.all::<ThemeRelease>(&query, SERVED).await? {
         if !places.contains(&release.contents) {
@@ -226,13 +226,13 @@ pub async fn live(app: &App, store: &Store) -> Result<Option<ThemeRelease>, Prob
 
 impl Resource for ThemeRelease {
     type View = ReleaseView;
-    fn about(&self) -> About<'_> {
+    fn event_subject(&self) -> EventSubject<'_> {
         let (store, entity) = (Some(&self.store_id), self.id.as_str());
-        About { store, app: None, entity, version: self.version }
+        EventSubject { store, app: None, entity, version: self.version }
     }
 }
 
-ground::view! {
+core_types::view! {
     /// A release as lists and events show it.
     ReleaseView of release: ThemeRelease {
         /// Follows from the store, the slug and the number.

@@ -16,12 +16,12 @@
 pub mod opening;
 pub mod settlement;
 
+use core_types::id::{StoreId, ThemePurchaseId};
+use core_types::key::{self, IndexKey};
+use core_types::provider::ProviderName;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key, Packing};
 use gateway::outbox::Due;
-use ground::id::{StoreId, ThemePurchaseId};
-use ground::key::{self, IndexKey};
-use ground::provider::ProviderName;
 use sales::payment::{Payment, PaymentStatus};
 use serde::{Deserialize, Serialize};
 

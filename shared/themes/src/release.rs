@@ -52,7 +52,7 @@ fn sorted(value: Value) -> Value {
 
 /// Why a release cannot be gone back to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RollbackRefusal {
+pub enum RollbackRejection {
     /// There is no such release.
     NotFound,
     /// What is shown now is the same.
@@ -68,12 +68,12 @@ pub enum RollbackRefusal {
 pub fn rollback(
     (head, current): (u64, &Digest),
     (target, wanted): (u64, &Digest),
-) -> Result<(), RollbackRefusal> {
+) -> Result<(), RollbackRejection> {
     if target == 0 || target > head {
-        return Err(RollbackRefusal::NotFound);
+        return Err(RollbackRejection::NotFound);
     }
     if target == head || current == wanted {
-        return Err(RollbackRefusal::AlreadyCurrent);
+        return Err(RollbackRejection::AlreadyCurrent);
     }
     Ok(())
 }
@@ -131,10 +131,10 @@ mod tests {
     fn one_goes_back_to_what_was_and_is_not() {
         let (a, b) = (Digest::of(b"a"), Digest::of(b"b"));
         assert_eq!(rollback((3, &a), (1, &b)), Ok(()));
-        assert_eq!(rollback((3, &a), (1, &a)), Err(RollbackRefusal::AlreadyCurrent));
-        assert_eq!(rollback((3, &a), (3, &a)), Err(RollbackRefusal::AlreadyCurrent));
-        assert_eq!(rollback((3, &a), (0, &b)), Err(RollbackRefusal::NotFound));
-        assert_eq!(rollback((3, &a), (4, &b)), Err(RollbackRefusal::NotFound));
+        assert_eq!(rollback((3, &a), (1, &a)), Err(RollbackRejection::AlreadyCurrent));
+        assert_eq!(rollback((3, &a), (3, &a)), Err(RollbackRejection::AlreadyCurrent));
+        assert_eq!(rollback((3, &a), (0, &b)), Err(RollbackRejection::NotFound));
+        assert_eq!(rollback((3, &a), (4, &b)), Err(RollbackRejection::NotFound));
         assert_eq!(next(3), 4);
     }
 }

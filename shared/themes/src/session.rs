@@ -5,20 +5,20 @@
 //! ended before its time.
 
 use catalogue::blob::pinned::BlobRef;
+use core_types::id::{PreviewSessionId, StoreId};
+use core_types::key;
 use gateway::app::App;
 use gateway::clock::{DAY, Timestamp};
 use gateway::item::{Item, Key, Packing};
 use gateway::problem::{Code, Problem};
 use gateway::request::FromText;
-use ground::id::{PreviewSessionId, StoreId};
-use ground::key;
 use platform::authority::Authority;
 use serde::{Deserialize, Serialize};
 
 use crate::draft::ThemeDraft;
 use crate::installed::InstalledTheme;
 use crate::manifest::{Slug, Version};
-use crate::preview::{PreviewRefusal, Token};
+use crate::preview::{PreviewRejection, Token};
 use crate::settings::Content;
 
 /// A preview session.
@@ -149,18 +149,18 @@ impl PreviewSession {
     }
 }
 
-impl From<PreviewRefusal> for Problem {
-    fn from(refusal: PreviewRefusal) -> Self {
-        match refusal {
-            PreviewRefusal::Expired => Code::PreviewExpired.into(),
-            PreviewRefusal::Invalid | PreviewRefusal::OtherStore => {
+impl From<PreviewRejection> for Problem {
+    fn from(rejection: PreviewRejection) -> Self {
+        match rejection {
+            PreviewRejection::Expired => Code::PreviewExpired.into(),
+            PreviewRejection::Invalid | PreviewRejection::OtherStore => {
                 Code::InvalidOrExpiredToken.into()
             }
         }
     }
 }
 
-ground::view! {
+core_types::view! {
     /// A preview session as the store sees it.
     PreviewSessionView of session: PreviewSession {
         /// The id.

@@ -15,16 +15,16 @@ use crate::schema::Schema;
 pub use difference::{Change, ChangeKind, Difference, difference};
 pub use upgrade::{Upgrade, upgrade};
 
-pub(crate) use judge::{Judge, Note};
+pub(crate) use validate::{Note, Validator};
 
 pub(crate) mod decimal;
 mod difference;
 mod formats;
 mod html;
-mod judge;
 #[cfg(test)]
 mod tests;
 mod upgrade;
+mod validate;
 mod value;
 
 /// Bytes of a draft at most, as it is sent and as it is kept.
@@ -86,20 +86,20 @@ pub struct Draft {
 /// # Errors
 /// Every place that is not what the schema says, by its pointer in the draft.
 pub fn check(schema: &Schema, draft: &Draft) -> Result<(Content, Vec<Finding>), FieldErrors> {
-    let mut judge = Judge::default();
-    let settings = judge.settings(schema.settings(), &draft.settings, "/settings");
-    let (sections, order) = judge.page(schema, (&draft.sections, &draft.order), "");
+    let mut validate = Validator::default();
+    let settings = validate.settings(schema.settings(), &draft.settings, "/settings");
+    let (sections, order) = validate.page(schema, (&draft.sections, &draft.order), "");
     let content = Content { settings, sections, order };
-    if judge.faults.is_empty() && canonical(&content).len() > MAX_CONTENT {
+    if validate.faults.is_empty() && canonical(&content).len() > MAX_CONTENT {
         let detail = format!("Must have at most {MAX_CONTENT} bytes, with defaults.");
-        judge.faults.push(FieldError::new("", "too_large", detail));
+        validate.faults.push(FieldError::new("", "too_large", detail));
     }
-    if !judge.faults.is_empty() {
-        return Err(judge.faults);
+    if !validate.faults.is_empty() {
+        return Err(validate.faults);
     }
     let note = |note: Note| Finding::new(note.code, "", note.detail).at(note.pointer);
-    let mut findings: Findings = judge.notes.into_iter().map(note).collect();
-    findings.count(Code::SettingUnknown, judge.more_unknown);
+    let mut findings: Findings = validate.notes.into_iter().map(note).collect();
+    findings.count(Code::SettingUnknown, validate.more_unknown);
     Ok((content, findings.listed().0))
 }
 

@@ -1,6 +1,6 @@
 //! The life of a package: uploaded, proposed, decided, and in the catalogue or not.
 
-gateway::words! {
+gateway::string_enum! {
     /// Where a package is in its life.
     PackageStatus {
         /// It was uploaded and nothing is wrong with it; its developer alone knows of it.
@@ -9,14 +9,14 @@ gateway::words! {
         Submitted = "submitted",
         /// An operator accepted it: stores can install it.
         Published = "published",
-        /// An operator refused it.
+        /// An operator rejected it.
         Rejected = "rejected",
         /// Its developer took it back; who has installed it keeps it.
         Withdrawn = "withdrawn",
     }
 }
 
-gateway::words! {
+gateway::string_enum! {
     /// What can be done with a package.
     PackageAction {
         /// Its developer proposes it.
@@ -25,7 +25,7 @@ gateway::words! {
         Withdraw = "withdraw",
         /// An operator accepts it.
         Approve = "approve",
-        /// An operator refuses it.
+        /// An operator rejects it.
         Reject = "reject",
     }
 }
@@ -33,7 +33,7 @@ gateway::words! {
 impl PackageStatus {
     /// Where the action leads; none when it cannot be done now.
     ///
-    /// What was refused or taken back can be proposed again: its bytes are the same, its listing
+    /// What was rejected or taken back can be proposed again: its bytes are the same, its listing
     /// need not be.
     pub const fn after(self, action: PackageAction) -> Option<Self> {
         match (self, action) {
@@ -47,7 +47,7 @@ impl PackageStatus {
         }
     }
 
-    /// What can be done now: the `allowed_actions` of a refusal.
+    /// What can be done now: the `allowed_actions` of a rejection.
     pub fn allowed_actions(self) -> Vec<&'static str> {
         let allowed = PackageAction::ALL.iter().filter(|action| self.after(**action).is_some());
         allowed.map(|action| action.as_str()).collect()

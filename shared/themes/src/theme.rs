@@ -4,14 +4,14 @@
 //! operator has accepted a package; what is said there is what that package says.
 
 use catalogue::blob::pinned::BlobRef;
+use core_types::fields::{Handle, WebUrl};
+use core_types::id::{MerchantId, StoreId, ThemeId, ThemePackageId};
+use core_types::key::{self, IndexKey};
+use core_types::money::Money;
+use core_types::rating::Rating;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key, Packing};
 use gateway::problem::{Code, Problem};
-use ground::fields::{Handle, WebUrl};
-use ground::id::{MerchantId, StoreId, ThemeId, ThemePackageId};
-use ground::key::{self, IndexKey};
-use ground::money::Money;
-use ground::rating::Rating;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +21,7 @@ use crate::upload::{Listing, ThemePackage};
 /// What a theme without a category is listed under.
 pub const UNSORTED: &str = "other";
 
-gateway::words! {
+gateway::string_enum! {
     /// Whether a theme is in the catalogue.
     ThemeStatus {
         /// Its maker alone knows it.
@@ -207,7 +207,7 @@ pub struct Standing {
     pub licensed: bool,
 }
 
-ground::view! {
+core_types::view! {
     /// A theme as the catalogue lists it.
     ThemeView of (theme: Theme, standing: Standing) {
         /// Follows from the slug.

@@ -1,14 +1,14 @@
 //! Packages as they were uploaded, and how they come to the catalogue.
 
 use catalogue::blob::pinned::BlobRef;
+use core_types::event::{EXAMPLE_TIME, EventSubject, Example, sample};
+use core_types::fields::WebUrl;
+use core_types::id::{MerchantId, StoreId, ThemePackageId};
+use core_types::key::{self, IndexKey};
+use core_types::resource::Resource;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key, Packing};
 use gateway::problem::Problem;
-use ground::event::{About, EXAMPLE_TIME, Example, sample};
-use ground::fields::WebUrl;
-use ground::id::{MerchantId, StoreId, ThemePackageId};
-use ground::key::{self, IndexKey};
-use ground::resource::Resource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -19,7 +19,7 @@ use crate::package::Package;
 use crate::status::{PackageAction, PackageStatus};
 use crate::theme::Offer;
 
-ground::topics! {
+core_types::topics! {
     PACKAGE_UPLOADED = "theme_package.uploaded", "theme_package", None, PackageView,
         "A package of a theme was uploaded.";
     PACKAGE_SUBMITTED = "theme_package.submitted", "theme_package", None, PackageView,
@@ -185,12 +185,12 @@ impl ThemePackage {
 
 impl Resource for ThemePackage {
     type View = PackageView;
-    fn about(&self) -> About<'_> {
-        About { store: None, app: None, entity: self.id.as_str(), version: self.revision }
+    fn event_subject(&self) -> EventSubject<'_> {
+        EventSubject { store: None, app: None, entity: self.id.as_str(), version: self.revision }
     }
 }
 
-ground::view! {
+core_types::view! {
     /// A package as its developer and the operators see it.
     PackageView of package: ThemePackage {
         /// The id.

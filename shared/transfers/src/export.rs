@@ -1,8 +1,8 @@
 //! Exports: what a store keeps, in a file.
 //!
 //! An export is long work (`delivery::run`): each step reads some pages, and writes what is in them as the
-//! next piece of the file, under a number that follows from the export. A step that is cut off writes the
-//! same piece again. The file is fetched in parts of a few pieces each, by links that end.
+//! next chunk of the file, under a number that follows from the export. A step that is cut off writes the
+//! same chunk again. The file is fetched in parts of a few chunks each, by links that end.
 
 mod columns;
 mod customers;
@@ -14,30 +14,30 @@ mod products;
 mod step;
 mod view;
 
+use core_types::end_reason::EndReason;
+use core_types::id::{CustomerId, ExportId, ProductId, StoreId};
+use core_types::key::{self, IndexKey};
 use gateway::clock::{MINUTE, Timestamp};
 use gateway::item::{Item, Key};
 use gateway::outbox::Due;
 use gateway::problem::{Code, Problem};
 use gateway::table::{WalkPlace, Write};
-use ground::end_reason::EndReason;
-use ground::id::{CustomerId, ExportId, ProductId, StoreId};
-use ground::key::{self, IndexKey};
 use platform::authority::Authority;
 use privacy::person::{Part, Person};
 use serde::{Deserialize, Serialize};
 
 use crate::FileFormat;
-use crate::piece::KEPT;
+use crate::chunk::RETENTION;
 
 pub use link::Link;
-pub use person::About;
+pub use person::EventSubject;
 pub use step::{give_up, step};
 pub use view::*;
 
 /// Pieces of one part: what fits into one answer.
-pub const PIECES_OF_PART: usize = 11;
+pub const CHUNKS_OF_PART: usize = 11;
 
-gateway::words! {
+gateway::string_enum! {
     /// What is exported.
     ExportKind {
         /// Products with their variants: a row for each variant, and for each further image.
@@ -71,7 +71,7 @@ impl ExportKind {
     }
 }
 
-gateway::words! {
+gateway::string_enum! {
     /// Where an export is in its life.
     ExportStatus {
         /// Not begun.
@@ -123,15 +123,15 @@ pub struct Export {
     pub done: u64,
     /// Rows of the file, without the first.
     pub rows: u64,
-    /// Bytes of each piece.
-    pub pieces: Vec<u32>,
+    /// Bytes of each chunk.
+    pub chunks: Vec<u32>,
     /// Where it goes on.
     pub place: Option<WalkPlace>,
     /// The product whose movements it is in the midst of, and where.
     pub within: Option<(ProductId, Option<WalkPlace>)>,
     /// Whose data it is, and how far that has come, of one customer's.
     #[serde(default)]
-    pub about: Option<About>,
+    pub about: Option<EventSubject>,
     /// The customer whose data it is.
     #[serde(default)]
     pub customer_id: Option<CustomerId>,
@@ -187,7 +187,7 @@ impl Export {
             status_reason: None,
             done: 0,
             rows: 0,
-            pieces: Vec::new(),
+            chunks: Vec::new(),
             place: None,
             within: None,
             about: None,
@@ -205,7 +205,7 @@ impl Export {
         let what = (ExportKind::Customer, FileFormat::Jsonl);
         let customer_id = person.customer_id.clone();
         let export = Self::new(&person.store_id, what, (None, None), by, now);
-        Self { customer_id, about: Some(About { person, part: Part::Account }), ..export }
+        Self { customer_id, about: Some(EventSubject { person, part: Part::Account }), ..export }
     }
 
     /// The export, which reads in this name.
@@ -216,7 +216,7 @@ impl Export {
 
     /// When the file is forgotten.
     pub fn expires_at(&self) -> Timestamp {
-        self.created_at.plus(KEPT)
+        self.created_at.plus(RETENTION)
     }
 
     /// Whether something that was made at this time is asked for.
@@ -226,11 +226,11 @@ impl Export {
 
     /// Parts of the file.
     pub fn parts(&self) -> impl Iterator<Item = &[u32]> {
-        self.pieces.chunks(PIECES_OF_PART)
+        self.chunks.chunks(CHUNKS_OF_PART)
     }
 
-    /// The place of a piece.
-    pub fn piece(number: usize) -> String {
+    /// The place of a chunk.
+    pub fn chunk(number: usize) -> String {
         format!("{number:06}")
     }
 
@@ -265,7 +265,7 @@ impl Export {
     /// The export, of which there will be no file.
     #[must_use]
     pub fn broken(&self, status: ExportStatus, reason: EndReason, now: Timestamp) -> Self {
-        Self { status_reason: Some(reason), pieces: Vec::new(), ..self.ended(status, now) }
+        Self { status_reason: Some(reason), chunks: Vec::new(), ..self.ended(status, now) }
     }
 
     /// The export given up.

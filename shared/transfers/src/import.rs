@@ -17,19 +17,19 @@ mod view;
 
 use std::collections::BTreeMap;
 
+use core_types::end_reason::EndReason;
+use core_types::id::{ImportId, StoreId};
+use core_types::key::{self, IndexKey};
 use gateway::clock::{MINUTE, Timestamp};
 use gateway::item::{Item, Key};
 use gateway::outbox::Due;
 use gateway::problem::{Code, Problem};
 use gateway::table::{Condition, Query, Write};
-use ground::end_reason::EndReason;
-use ground::id::{ImportId, StoreId};
-use ground::key::{self, IndexKey};
 use platform::authority::Authority;
 use serde::{Deserialize, Serialize};
 
 use crate::FileFormat;
-use crate::piece::KEPT;
+use crate::chunk::RETENTION;
 
 pub use file::Part;
 pub use finding::{Finding, Findings};
@@ -48,7 +48,7 @@ pub const MAX_FINDINGS: u64 = 10_000;
 /// Pages of findings that one run of an import has room for.
 const FINDINGS_OF_RUN: u64 = 10_000;
 
-gateway::words! {
+gateway::string_enum! {
     /// What is imported.
     ImportKind {
         /// Products with their variants and first stock.
@@ -71,7 +71,7 @@ impl ImportKind {
     }
 }
 
-gateway::words! {
+gateway::string_enum! {
     /// What becomes of a row whose product or customer is there already.
     OnExisting {
         /// It is found wrong with the row.
@@ -83,7 +83,7 @@ gateway::words! {
     }
 }
 
-gateway::words! {
+gateway::string_enum! {
     /// Where an import is in its life.
     ImportStatus {
         /// Waiting for its parts, and to be started.
@@ -242,7 +242,7 @@ impl Item for ImportUnderWay {
 
 /// What is asked for.
 #[derive(Debug, Clone, Copy)]
-pub struct ImportAsk {
+pub struct ImportInput {
     /// What is imported.
     pub kind: ImportKind,
     /// How the file is written.
@@ -255,17 +255,17 @@ pub struct ImportAsk {
 
 impl Import {
     /// An import that is asked for.
-    pub fn new(ask: ImportAsk, store: &StoreId, by: &str, now: Timestamp) -> Self {
+    pub fn new(input: ImportInput, store: &StoreId, by: &str, now: Timestamp) -> Self {
         Self {
             id: ImportId::mint(now),
             store_id: store.clone(),
             created_by: by.to_owned(),
             principal: String::new(),
             authority: None,
-            kind: ask.kind,
-            format: ask.format,
-            dry_run: ask.dry_run,
-            on_existing: ask.on_existing,
+            kind: input.kind,
+            format: input.format,
+            dry_run: input.dry_run,
+            on_existing: input.on_existing,
             status: ImportStatus::Uploading,
             status_reason: None,
             parts: BTreeMap::new(),
@@ -288,7 +288,7 @@ impl Import {
 
     /// When the file is forgotten.
     pub fn expires_at(&self) -> Timestamp {
-        self.created_at.plus(KEPT)
+        self.created_at.plus(RETENTION)
     }
 
     /// What can be done with it now.
@@ -316,7 +316,7 @@ impl Import {
         Self { updated_at: now, version: self.version.saturating_add(1), ..self.clone() }
     }
 
-    fn refused(&self) -> Problem {
+    fn rejected(&self) -> Problem {
         Problem::state(self.status.as_str(), &self.allowed_actions())
     }
 
@@ -326,7 +326,7 @@ impl Import {
     /// `invalid_state_transition` unless it waits for its parts; `import_too_large`.
     pub fn with_part(&self, number: u32, part: Part, now: Timestamp) -> Result<Self, Problem> {
         if self.status != ImportStatus::Uploading {
-            return Err(self.refused());
+            return Err(self.rejected());
         }
         let mut next = self.changed(now);
         next.parts.insert(number, part);
@@ -347,7 +347,7 @@ impl Import {
     /// `invalid_state_transition`; `parts_missing`.
     pub fn started(&self, dry_run: bool, principal: &str, now: Timestamp) -> Result<Self, Problem> {
         if !matches!(self.status, ImportStatus::Uploading | ImportStatus::Checked) {
-            return Err(self.refused());
+            return Err(self.rejected());
         }
         if self.parts.is_empty() || !self.parts.keys().copied().eq((1..).take(self.parts.len())) {
             return Err(Code::PartsMissing.into());
@@ -398,7 +398,7 @@ impl Import {
     /// `invalid_state_transition` when it is over.
     pub fn cancelled(&self, now: Timestamp) -> Result<Self, Problem> {
         if self.status.is_over() {
-            return Err(self.refused());
+            return Err(self.rejected());
         }
         Ok(self.ended(ImportStatus::Cancelled, now))
     }

@@ -3,16 +3,16 @@
 //! - An [`import`] reads products, customers or stock from a file that was uploaded in parts.
 //! - An [`export`] writes products, orders, customers or movements of stock into a file.
 //! - [`people`]: files with people's data are forgotten when one of them is.
-//! - The files are kept in [`piece`]s; [`csv`] is how they are written and read, in the columns that
+//! - The files are kept in [`chunk`]s; [`csv`] is how they are written and read, in the columns that
 //!   Shopify's files have.
 
+pub mod chunk;
 pub mod csv;
 pub mod export;
 pub mod import;
 pub mod people;
-pub mod piece;
 
-gateway::words! {
+gateway::string_enum! {
     /// How a file is written.
     FileFormat {
         /// Comma-separated values (RFC 4180), with the names of the columns in the first row.

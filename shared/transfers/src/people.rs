@@ -1,15 +1,15 @@
 //! Files with people's data are forgotten when one of them is: nobody can be taken out of a file.
 
+use core_types::id::StoreId;
+use core_types::key;
 use gateway::app::App;
 use gateway::item::{Index, Item};
 use gateway::problem::Problem;
 use gateway::table::Query;
-use ground::id::StoreId;
-use ground::key;
 
+use crate::chunk;
 use crate::export::{Export, ExportKind};
 use crate::import::{Import, ImportKind, ImportStatus};
-use crate::piece;
 
 /// Files that are looked at together.
 const PAGE: usize = 100;
@@ -34,7 +34,7 @@ async fn exports(app: &App, store: &StoreId) -> Result<(), Problem> {
             if !export.status.is_over() {
                 export.cancelled(app.clock.now())?.save(app.table.write()).commit().await?;
             }
-            piece::erase(app, export.id.as_str()).await?;
+            chunk::erase(app, export.id.as_str()).await?;
             app.table.write().delete(&export.key()).commit().await?;
         }
         if next.is_none() {
@@ -59,7 +59,7 @@ async fn imports(app: &App, store: &StoreId) -> Result<bool, Problem> {
                 let cancelled = import.cancelled(app.clock.now())?;
                 cancelled.save(import, app.table.write()).commit().await?;
             }
-            piece::erase(app, import.id.as_str()).await?;
+            chunk::erase(app, import.id.as_str()).await?;
         }
         if next.is_none() {
             return Ok(is_all);

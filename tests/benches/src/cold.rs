@@ -49,12 +49,12 @@ pub(crate) struct Measured {
     pub(crate) first: Duration,
     /// The CPU of both.
     pub(crate) cold_cpu: Duration,
-    /// CPU of an invocation that is refused without credentials, if some are; and of a real one: of each
+    /// CPU of an invocation that is rejected without credentials, if some are; and of a real one: of each
     /// the middle one's.
-    pub(crate) refused_cpu: Option<Duration>,
+    pub(crate) rejected_cpu: Option<Duration>,
     pub(crate) cpu: Duration,
     /// What the bases took in the same moments.
-    pub(crate) beside: Option<Beside>,
+    pub(crate) alongside: Option<Alongside>,
     /// Calls of the table in the middle real one, if its line of the log says them.
     pub(crate) trips: Option<u32>,
     /// Bytes, at most, after a thousand invocations.
@@ -66,7 +66,7 @@ pub(crate) struct Measured {
 }
 
 /// What `hello` and `sdks` take.
-pub(crate) struct Beside {
+pub(crate) struct Alongside {
     /// From the start of `sdks` to its first answer.
     pub(crate) first: Duration,
     /// CPU of a request of `hello`.
@@ -191,7 +191,7 @@ impl<'a> Bases<'a> {
         Ok(())
     }
 
-    async fn ask(&mut self, turn: &[usize]) -> Result<(), AnyError> {
+    async fn request(&mut self, turn: &[usize]) -> Result<(), AnyError> {
         let subjects = self.subjects.iter().zip(&self.running);
         for ((subject, function), spent) in subjects.zip(&mut self.spent) {
             spent.extend(subject.spend(function, turn).await?);
@@ -199,9 +199,9 @@ impl<'a> Bases<'a> {
         Ok(())
     }
 
-    fn found(self) -> Beside {
+    fn found(self) -> Alongside {
         let [bare, sdks] = self.spent.map(middle);
-        Beside { first: middle(self.firsts), bare, call: sdks.saturating_sub(bare) / 2 }
+        Alongside { first: middle(self.firsts), bare, call: sdks.saturating_sub(bare) / 2 }
     }
 }
 
@@ -222,19 +222,19 @@ async fn measure(subject: Subject<'_>, mut bases: Option<Bases<'_>>) -> Result<M
         let turn: Vec<usize> = invocations.by_ref().take(TURN).collect();
         reads.extend(subject.spend(&function, &turn).await?);
         if let Some(bases) = &mut bases {
-            bases.ask(&turn).await?;
+            bases.request(&turn).await?;
         }
     }
     let trips = trips(&function.log());
-    let mut refusals = Vec::new();
-    let refused = if plan.refused.is_some() { READS } else { 0 };
-    for event in invocations.by_ref().take(refused).filter_map(|number| plan.refused(number)) {
+    let mut rejections = Vec::new();
+    let rejected = if plan.rejected.is_some() { READS } else { 0 };
+    for event in invocations.by_ref().take(rejected).filter_map(|number| plan.rejected(number)) {
         let begun = function.cpu()?;
-        plan.refuse(&function, &event).await?;
-        refusals.push(function.cpu()?.saturating_sub(begun));
+        plan.reject(&function, &event).await?;
+        rejections.push(function.cpu()?.saturating_sub(begun));
     }
     for number in invocations {
-        let event = plan.refused(number).unwrap_or_else(|| (plan.real)(number));
+        let event = plan.rejected(number).unwrap_or_else(|| (plan.real)(number));
         function.invoke(&event).await?;
     }
     let bytes = fs::read(subject.binary)?;
@@ -243,9 +243,9 @@ async fn measure(subject: Subject<'_>, mut bases: Option<Bases<'_>>) -> Result<M
         ready: middle(starts.iter().map(|(ready, _, _)| *ready)),
         first: middle(starts.iter().map(|(_, first, _)| *first)),
         cold_cpu: middle(starts.iter().map(|(_, _, cpu)| *cpu)),
-        refused_cpu: plan.refused.map(|_| middle(refusals)),
+        rejected_cpu: plan.rejected.map(|_| middle(rejections)),
         cpu: middle(reads),
-        beside: bases.map(Bases::found),
+        alongside: bases.map(Bases::found),
         trips,
         memory: function.memory()?.most,
         binary: bytes.len(),

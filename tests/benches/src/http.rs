@@ -12,7 +12,7 @@ use crate::AnyError;
 
 /// What is asked for.
 #[derive(Debug, Clone, Default)]
-pub struct Ask {
+pub struct Input {
     /// `GET`, `POST` …
     pub method: &'static str,
     /// With its query.
@@ -23,7 +23,7 @@ pub struct Ask {
     pub body: Option<Value>,
 }
 
-impl Ask {
+impl Input {
     /// A read.
     pub fn get(path: impl Into<String>) -> Self {
         Self { method: "GET", path: path.into(), ..Self::default() }
@@ -89,7 +89,7 @@ impl Connection {
     }
 
     /// Sends a request and reads its answer.
-    pub async fn send(&mut self, ask: &Ask) -> Result<Reply, AnyError> {
+    pub async fn send(&mut self, input: &Input) -> Result<Reply, AnyError> {
         let mut stream = if let Some(stream) = self.stream.take() {
             stream
         } else {
@@ -97,13 +97,13 @@ impl Connection {
             stream.set_nodelay(true)?;
             BufReader::with_capacity(32 << 10, stream)
         };
-        let body = ask.body.as_ref().map(Value::to_string).unwrap_or_default();
+        let body = input.body.as_ref().map(Value::to_string).unwrap_or_default();
         let mut head =
-            format!("{} {} HTTP/1.1\r\nhost: {}\r\n", ask.method, ask.path, self.address);
-        for (name, value) in &ask.headers {
+            format!("{} {} HTTP/1.1\r\nhost: {}\r\n", input.method, input.path, self.address);
+        for (name, value) in &input.headers {
             write!(head, "{name}: {value}\r\n")?;
         }
-        if ask.body.is_some() {
+        if input.body.is_some() {
             head.push_str("content-type: application/json\r\n");
         }
         write!(head, "content-length: {}\r\n\r\n{body}", body.len())?;

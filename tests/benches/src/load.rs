@@ -9,13 +9,13 @@ use tokio::sync::{Mutex, mpsc};
 use tokio::task::JoinSet;
 
 use crate::AnyError;
-use crate::http::{Ask, Connection, Reply};
+use crate::http::{Connection, Input, Reply};
 
 /// What is not counted before each measurement.
 const WARM_UP: Duration = Duration::from_millis(400);
 
 /// Networks to ask from, a new one before the budget of the last is spent: a network has a budget, and a
-/// bench that runs into it measures refusals.
+/// bench that runs into it measures rejections.
 #[derive(Debug, Default)]
 pub struct Networks(AtomicU32);
 
@@ -32,7 +32,7 @@ pub struct Work {
     /// What the report calls it.
     pub name: &'static str,
     /// The request of this number.
-    pub ask: Box<dyn Fn(usize) -> Ask + Send + Sync>,
+    pub input: Box<dyn Fn(usize) -> Input + Send + Sync>,
     /// How many of them a network's budget pays.
     pub per_network: usize,
 }
@@ -42,9 +42,9 @@ impl Work {
     pub fn new(
         name: &'static str,
         per_network: usize,
-        ask: impl Fn(usize) -> Ask + Send + Sync + 'static,
+        input: impl Fn(usize) -> Input + Send + Sync + 'static,
     ) -> Arc<Self> {
-        Arc::new(Self { name, ask: Box::new(ask), per_network })
+        Arc::new(Self { name, input: Box::new(input), per_network })
     }
 }
 
@@ -83,8 +83,8 @@ impl Client {
         }
         self.left -= 1;
         let number = self.target.asked.fetch_add(1, Ordering::Relaxed);
-        let ask = (work.ask)(number).header("x-forwarded-for", &self.network);
-        self.connection.send(&ask).await?.success(work.name)
+        let input = (work.input)(number).header("x-forwarded-for", &self.network);
+        self.connection.send(&input).await?.success(work.name)
     }
 }
 

@@ -144,13 +144,13 @@ async fn deliveries(report: &Report<'_>, watched: &mut Watched<'_>) -> Result<()
         report::line(&name, &lag.latency());
     }
     let alone = "accept → arrival, 8 of 10 receivers, all healthy";
-    let beside = "the same, while 1 hangs, 1 and 50 of another store are slow";
-    if report.shows(alone) || report.shows(beside) {
+    let alongside = "the same, while 1 hangs, 1 and 50 of another store are slow";
+    if report.shows(alone) || report.shows(alongside) {
         let target = watched.target;
         let mut other = Owner::sign_in(target, work::OPERATOR, "another-shop").await?;
         let [healthy, troubled] = watched.fairness(&mut other).await?;
         report::line(alone, &healthy.latency());
-        report::line(beside, &troubled.latency());
+        report::line(alongside, &troubled.latency());
     }
     Ok(())
 }

@@ -11,7 +11,7 @@ use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
 use crate::AnyError;
-use crate::http::{Ask, serve};
+use crate::http::{Input, serve};
 use crate::system::{Owner, text};
 
 const SUBSCRIPTIONS: &str = "/v1/operations/webhook-subscriptions";
@@ -68,8 +68,8 @@ impl Receivers {
     ) -> Result<(), AnyError> {
         for url in &self.urls {
             for time in 0..times {
-                let ask = json!({"url": format!("{url}/{time}"), "event_types": [events]});
-                let made = owner.send(Ask::post(SUBSCRIPTIONS, ask)).await?;
+                let input = json!({"url": format!("{url}/{time}"), "event_types": [events]});
+                let made = owner.send(Input::post(SUBSCRIPTIONS, input)).await?;
                 self.subscriptions.push(text(&made, "/id")?);
             }
         }
@@ -80,7 +80,7 @@ impl Receivers {
     pub async fn unsubscribe(self, owner: &mut Owner) -> Result<(), AnyError> {
         for id in &self.subscriptions {
             let path = format!("{SUBSCRIPTIONS}/{id}");
-            owner.send(Ask { method: "DELETE", path, ..Ask::default() }).await?;
+            owner.send(Input { method: "DELETE", path, ..Input::default() }).await?;
         }
         Ok(())
     }

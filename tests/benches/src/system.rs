@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tokio::process::{Child, Command};
 
 use crate::AnyError;
-use crate::http::{Ask, Connection};
+use crate::http::{Connection, Input};
 use crate::load::{Networks, Target};
 
 /// How long it may take to start.
@@ -56,7 +56,7 @@ impl System {
             }
             tokio::time::sleep(Duration::from_millis(5)).await;
         };
-        let health = Connection::to(&address).send(&Ask::get("/health")).await?;
+        let health = Connection::to(&address).send(&Input::get("/health")).await?;
         health.success("health")?;
         let start = begun.elapsed();
         let networks = Arc::new(Networks::default());
@@ -111,17 +111,17 @@ impl Owner {
     ) -> Result<Self, AnyError> {
         let connection = Connection::to(&target.address);
         let mut owner = Self { connection, token: String::new(), store: String::new() };
-        let ask = json!({"email": email, "password": password});
-        let session = owner.send(Ask::post("/v1/auth/signin", ask)).await?;
+        let input = json!({"email": email, "password": password});
+        let session = owner.send(Input::post("/v1/auth/signin", input)).await?;
         owner.token = text(&session, "/session/access_token")?;
-        let stores = owner.send(Ask::get("/v1/stores")).await?;
+        let stores = owner.send(Input::get("/v1/stores")).await?;
         owner.store = if let Some(id) = stores.pointer("/data/0/id").and_then(Value::as_str) {
             id.to_owned()
         } else {
-            let ask = json!({
+            let input = json!({
                 "name": "Another Shop", "subdomain": subdomain, "currency": "INR", "country": "IN",
             });
-            text(&owner.send(Ask::post("/v1/stores", ask)).await?, "/id")?
+            text(&owner.send(Input::post("/v1/stores", input)).await?, "/id")?
         };
         Ok(owner)
     }
@@ -133,19 +133,19 @@ impl Owner {
     }
 
     /// Asks as the merchant, at the store. The demo's making has left little of its budget: what is
-    /// refused for that waits.
-    pub async fn send(&mut self, mut ask: Ask) -> Result<Value, AnyError> {
+    /// rejected for that waits.
+    pub async fn send(&mut self, mut input: Input) -> Result<Value, AnyError> {
         if !self.token.is_empty() {
-            ask = ask.header("authorization", format!("Bearer {}", self.token));
+            input = input.header("authorization", format!("Bearer {}", self.token));
         }
         if !self.store.is_empty() {
-            ask = ask.header("x-service-store-id", &self.store);
+            input = input.header("x-service-store-id", &self.store);
         }
-        let what = format!("{} {}", ask.method, ask.path);
-        let mut reply = self.connection.send(&ask).await?;
+        let what = format!("{} {}", input.method, input.path);
+        let mut reply = self.connection.send(&input).await?;
         while reply.status == 429 {
             tokio::time::sleep(RESTORED).await;
-            reply = self.connection.send(&ask).await?;
+            reply = self.connection.send(&input).await?;
         }
         let reply = reply.success(&what)?;
         if reply.body.is_empty() { Ok(Value::Null) } else { reply.json() }

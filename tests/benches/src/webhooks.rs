@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::AnyError;
-use crate::http::{Ask, Reply};
+use crate::http::{Input, Reply};
 use crate::load::{Measured, Target, Work, closed, paced};
 use crate::receivers::{Behaviour, Receivers};
 use crate::system::{Owner, text};
@@ -108,7 +108,7 @@ impl Watched<'_> {
         // The newest: those that were behind the whole burst.
         for _ in 0..5 {
             let path = format!("/v1/operations/webhook-deliveries?limit=100{cursor}");
-            let page = self.owner.send(Ask::get(path)).await?;
+            let page = self.owner.send(Input::get(path)).await?;
             let deliveries = page.pointer("/data").and_then(Value::as_array).cloned();
             for delivery in deliveries.unwrap_or_default() {
                 let event = id_millis(&text(&delivery, "/event_id")?).ok_or("an odd event id")?;
@@ -135,20 +135,20 @@ impl Watched<'_> {
         behaviours[9] = Behaviour::Slow(SLOW);
         let mut slow = Receivers::start(4, &[Behaviour::Slow(SLOW)]).await?;
         slow.subscribe(other, "store.updated", 50).await?;
-        let rename = |name: &str| Ask {
+        let rename = |name: &str| Input {
             method: "PATCH",
             path: format!("/v1/stores/{}", other.store),
             body: Some(serde_json::json!({"name": name})),
-            ..Ask::default()
+            ..Input::default()
         };
         let (first, second) = (rename("First"), rename("Second"));
         other.send(first).await?;
         let during = self.latency_of(&behaviours, 10, LONG, 8);
-        let beside = async {
+        let alongside = async {
             tokio::time::sleep(LONG / 2).await;
             other.send(second).await
         };
-        let (during, renamed) = tokio::join!(during, beside);
+        let (during, renamed) = tokio::join!(during, alongside);
         renamed?;
         Ok([alone, during?])
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::AnyError;
-use crate::http::Ask;
+use crate::http::Input;
 use crate::load::Work;
 use crate::system::{Owner, text};
 
@@ -29,11 +29,11 @@ pub fn reads() -> Vec<Arc<Work>> {
     let lookup = format!("/v1/storefront/lookup?subdomain={STORE}");
     let kept = |path: &str| {
         let path = path.to_owned();
-        move |_| Ask::get(path.clone())
+        move |_| Input::get(path.clone())
     };
     let read = |path: &str| {
         let path = path.to_owned();
-        move |_| Ask::get(path.clone()).header("cookie", "visit=1")
+        move |_| Input::get(path.clone()).header("cookie", "visit=1")
     };
     vec![
         Work::new("product list of 20, from the table", 50, read(&list)),
@@ -49,8 +49,10 @@ pub fn reads() -> Vec<Arc<Work>> {
 
 /// A sign-in with a password.
 pub fn sign_in() -> Arc<Work> {
-    let ask = json!({"email": MERCHANT.0, "password": MERCHANT.1});
-    Work::new("sign-in (Argon2id, 19 MiB)", 10, move |_| Ask::post("/v1/auth/signin", ask.clone()))
+    let input = json!({"email": MERCHANT.0, "password": MERCHANT.1});
+    Work::new("sign-in (Argon2id, 19 MiB)", 10, move |_| {
+        Input::post("/v1/auth/signin", input.clone())
+    })
 }
 
 /// Products in the owner's store that there is enough of; their variants.
@@ -59,11 +61,11 @@ pub async fn stock_up(owner: &mut Owner) -> Result<Vec<String>, AnyError> {
     for number in 0..GOODS {
         let price = json!({"amount": 10_000, "currency": "INR"});
         let inventory = json!({"tracked": true, "levels": [{"quantity": STOCK}]});
-        let ask = json!({
+        let input = json!({
             "title": format!("Sold by the Dozen {number}"), "status": "active",
             "variants": [{"price": price, "inventory": inventory}],
         });
-        let made = owner.send(Ask::post("/v1/products", ask)).await?;
+        let made = owner.send(Input::post("/v1/products", input)).await?;
         variants.push(text(&made, "/variants/0/id")?);
     }
     Ok(variants)
@@ -77,7 +79,7 @@ pub fn checkout(variants: Vec<String>) -> Arc<Work> {
             let variant = variants.get(place.rem_euclid(variants.len()));
             json!({"variant_id": variant, "quantity": 1})
         };
-        let ask = json!({
+        let input = json!({
             "email": "shopper@example.com",
             "items": [line(number), line(number + 1)],
             "shipping_address": {
@@ -86,6 +88,6 @@ pub fn checkout(variants: Vec<String>) -> Arc<Work> {
             },
         });
         let key = format!("benchmark-{:0>12}-{number:0>12}", process::id());
-        Ask::post(path.clone(), ask).header("idempotency-key", key)
+        Input::post(path.clone(), input).header("idempotency-key", key)
     })
 }

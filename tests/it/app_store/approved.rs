@@ -17,8 +17,8 @@ fn path(app: &str) -> String {
 }
 
 async fn submit(developer: &Developer, app: &str, version: &str) -> String {
-    let ask = Developer::submission_fields(version);
-    let made = developer.post(&format!("{}/submissions", path(app))).json(ask).await;
+    let input = Developer::submission_fields(version);
+    let made = developer.post(&format!("{}/submissions", path(app))).json(input).await;
     made.expect(201).str("/id")
 }
 
@@ -110,8 +110,8 @@ async fn listing_text_icon_secret_and_a_stricter_client_change_at_once() {
         "tagline": "Better than ever.", "description": text, "pricing": "9 a month",
         "icon_url": "https://app.example.com/better.png", "support_url": null,
     });
-    let ask = json!({"name": name, "listing": listing});
-    let changed = shop.developer.patch(&own).json(ask).await.expect(200);
+    let input = json!({"name": name, "listing": listing});
+    let changed = shop.developer.patch(&own).json(input).await.expect(200);
     assert_eq!(changed.at("/proposed"), &Value::Null);
     let public = format!("/v1/app-store/apps/{}", shop.app.id);
     let shown = shop.gateway.client().get(&public).await.expect(200);
@@ -124,23 +124,23 @@ async fn listing_text_icon_secret_and_a_stricter_client_change_at_once() {
     assert_eq!(shown.at("/support_url"), &Value::Null);
     assert_eq!(shown.str("/approved_version"), "1.0.0");
     let short = json!({"listing": {"description": "Short.", "category": "finance"}});
-    let refused = shop.developer.patch(&own).json(short).await.expect(422);
-    assert!(refused.text.contains("/listing/category"), "{}", refused.text);
+    let rejected = shop.developer.patch(&own).json(short).await.expect(422);
+    assert!(rejected.text.contains("/listing/category"), "{}", rejected.text);
     let short = json!({"listing": {
         "description": "Short.", "privacy_policy_url": "http://localhost/privacy",
     }});
-    let refused = shop.developer.patch(&own).json(short).await.expect(422);
+    let rejected = shop.developer.patch(&own).json(short).await.expect(422);
     assert_eq!(
-        refused.field_errors(),
+        rejected.field_errors(),
         [
             ("/listing/description".into(), "too_short".into()),
             ("/listing/privacy_policy_url".into(), "invalid_url".into()),
         ]
     );
     let draft = shop.developer.create_app(Developer::app_fields(&[])).await;
-    let ask = json!({"listing": {"tagline": "Soon."}});
-    let refused = shop.developer.patch(&path(&draft.id)).json(ask).await;
-    refused.expect(409).problem("not_approved");
+    let input = json!({"listing": {"tagline": "Soon."}});
+    let rejected = shop.developer.patch(&path(&draft.id)).json(input).await;
+    rejected.expect(409).problem("not_approved");
     let rotate = format!("{own}/secret/rotate");
     shop.developer.post(&rotate).json(json!({})).await.expect(200);
 }

@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 
 const BRIDGE: &str = "/v1/app-store/bridge/fetch";
 
-/// Words in the paths of whatever takes, hands out or judges a credential.
+/// Words in the paths of whatever takes, hands out or validates a credential.
 const CREDENTIALS: [&str; 14] = [
     "auth", "oauth", "login", "register", "logout", "password", "otp", "verify", "token", "secret",
     "session", "sessions", "mfa", "email",
@@ -67,16 +67,16 @@ fn no_path_that_deals_in_credentials_is_open_to_the_bridge() {
 }
 
 #[tokio::test]
-async fn the_bridge_refuses_every_route_that_is_not_an_apps_or_everybodys() {
+async fn the_bridge_rejects_every_route_that_is_not_an_apps_or_everybodys() {
     let shop = Shop::with_installed_app().await;
     let before = shop.gateway.count().await;
     let mut page = shop.embedded_client().await;
     let mut asked = 0;
     for row in local::routes().rows().iter().filter(|row| !is_open(row)) {
-        let ask = json!({"method": row.method.as_str(), "path": filled(row, &shop.store.id)});
-        let refused = page.post(BRIDGE).json(ask).await;
-        assert_eq!(refused.status, 400, "{} {}: {}", row.method, row.path, refused.text);
-        refused.problem("path_not_allowed");
+        let input = json!({"method": row.method.as_str(), "path": filled(row, &shop.store.id)});
+        let rejected = page.post(BRIDGE).json(input).await;
+        assert_eq!(rejected.status, 400, "{} {}: {}", row.method, row.path, rejected.text);
+        rejected.problem("path_not_allowed");
         asked += 1;
         if asked % 50 == 0 {
             shop.gateway.advance(gateway::clock::MINUTE);
@@ -125,30 +125,30 @@ async fn our_own_host_is_no_apps_origin() {
     for origin in own_origins(&shop) {
         let mut fields = Developer::app_fields(&[]);
         fields["app_url"] = json!(format!("{origin}/x"));
-        let refused = shop.developer.post("/v1/app-store/developers/apps").json(fields).await;
-        let refused = refused.expect(422);
-        assert_eq!(refused.field_errors(), [("/app_url".into(), "own_host".into())], "{origin}");
+        let rejected = shop.developer.post("/v1/app-store/developers/apps").json(fields).await;
+        let rejected = rejected.expect(422);
+        assert_eq!(rejected.field_errors(), [("/app_url".into(), "own_host".into())], "{origin}");
         let change = json!({"app_url": origin});
         shop.developer.patch(&own).json(change).await.expect(422);
     }
     let mut fields = Developer::app_fields(&[]);
     fields["redirect_uris"] = json!([format!("{}/v1/auth/me", shop.gateway.url())]);
-    let refused = shop.developer.post("/v1/app-store/developers/apps").json(fields).await;
-    let errors = refused.expect(422).field_errors();
+    let rejected = shop.developer.post("/v1/app-store/developers/apps").json(fields).await;
+    let errors = rejected.expect(422).field_errors();
     assert_eq!(errors, [("/redirect_uris/0".into(), "redirect_uri_invalid".into())]);
     let hook = json!({"webhook_url": format!("{}/v1/auth/signup", shop.gateway.url())});
-    let refused = shop.developer.patch(&own).json(hook).await.expect(422);
-    assert_eq!(refused.field_errors(), [("/webhook_url".into(), "own_host".into())]);
+    let rejected = shop.developer.patch(&own).json(hook).await.expect(422);
+    assert_eq!(rejected.field_errors(), [("/webhook_url".into(), "own_host".into())]);
     move_app(&shop, shop.gateway.url()).await;
-    let ask = Developer::submission_fields("2.0.0");
-    let refused = shop.developer.post(&format!("{own}/submissions")).json(ask).await.expect(422);
-    let checks = refused.problem("checks_failed").at("/checks").as_array().unwrap().clone();
+    let input = Developer::submission_fields("2.0.0");
+    let rejected = shop.developer.post(&format!("{own}/submissions")).json(input).await.expect(422);
+    let checks = rejected.problem("checks_failed").at("/checks").as_array().unwrap().clone();
     let failed = |check: &&Value| check["check"] == "app_url_is_its_own";
     assert_eq!(checks.iter().find(failed).unwrap()["verdict"], "fail");
     let page = shop.embedded_client().await;
     for path in ["/v1/auth/me", "/v1/app-store/oauth/token", "/health", BRIDGE] {
-        let ask = json!({"target": "app", "path": path});
-        page.post(BRIDGE).json(ask).await.expect(400).problem("path_not_allowed");
+        let input = json!({"target": "app", "path": path});
+        page.post(BRIDGE).json(input).await.expect(400).problem("path_not_allowed");
     }
 }
 
@@ -190,8 +190,8 @@ async fn alias(shop: &Shop) -> (String, JoinSet<()>) {
 }
 
 async fn through(page: &Client, method: &str, path: &str, body: Value) -> Reply {
-    let ask = json!({"target": "app", "method": method, "path": path, "body": body});
-    page.post(BRIDGE).json(ask).await
+    let input = json!({"target": "app", "method": method, "path": path, "body": body});
+    page.post(BRIDGE).json(input).await
 }
 
 #[tokio::test]
@@ -215,8 +215,8 @@ async fn under_another_name_we_are_recognized_by_what_was_bridged() {
         ("POST", "/v1/app-store/oauth/introspect", json!({"token": "x"})),
         ("POST", "/v1/storefront/customer/login", json!({})),
     ] {
-        let refused = through(&page, method, path, body).await;
-        refused.expect(400).problem("path_not_allowed");
+        let rejected = through(&page, method, path, body).await;
+        rejected.expect(400).problem("path_not_allowed");
     }
     assert_eq!(shop.gateway.count().await, before);
     // Nobody gains by saying so: the mark only takes away.
@@ -231,11 +231,11 @@ async fn what_is_too_large_for_the_bridge_comes_in_more_pages() {
     let owner = shop.owner();
     let description = "word ".repeat(12_000);
     for number in 0..30 {
-        let ask = json!({
+        let input = json!({
             "title": format!("Book {number}"), "description": description,
             "variants": [{"price": support::inr(5)}],
         });
-        owner.post("/v1/products").json(ask).await.expect(201);
+        owner.post("/v1/products").json(input).await.expect(201);
     }
     let plain = owner.get("/v1/products?limit=100").await.expect(200);
     assert_eq!((plain.data().len(), plain.at("/page/has_more").clone()), (30, json!(false)));
@@ -246,8 +246,8 @@ async fn what_is_too_large_for_the_bridge_comes_in_more_pages() {
         if cursor.is_string() {
             query["cursor"] = cursor;
         }
-        let ask = json!({"path": "/v1/products", "query": query});
-        let reply = page.post(BRIDGE).json(ask).await.expect(200);
+        let input = json!({"path": "/v1/products", "query": query});
+        let reply = page.post(BRIDGE).json(input).await.expect(200);
         assert_eq!(reply.int("/status"), 200, "{}", reply.text);
         let data = reply.at("/body/data").as_array().unwrap();
         seen.extend(data.iter().map(|product| product["id"].clone()));
@@ -262,7 +262,7 @@ async fn what_is_too_large_for_the_bridge_comes_in_more_pages() {
 }
 
 #[tokio::test]
-async fn a_foreign_store_is_refused_wherever_it_is_named() {
+async fn a_foreign_store_is_rejected_wherever_it_is_named() {
     let shop = Shop::with_published_app(&["write_store", "write_webhooks"]).await;
     shop.authorize().await;
     let page = shop.embedded_client().await;
@@ -270,16 +270,16 @@ async fn a_foreign_store_is_refused_wherever_it_is_named() {
     let (own, other) = (shop.store.id.clone(), shop.merchant.open_store().await.id);
     let list = "/v1/operations/webhook-subscriptions";
     let hook = |store: &str| json!({"url": "http://127.0.0.1:9/", "event_types": ["store.*"], "store_id": store});
-    let inner = |ask: Value| {
-        let send = page.post(BRIDGE).json(ask);
+    let inner = |input: Value| {
+        let send = page.post(BRIDGE).json(input);
         async move { send.await.expect(200).int("/status") }
     };
     for (store, read, written) in
         [(&own, 200, 201), (&other, 404, 404), (&"nonsense".to_owned(), 404, 404)]
     {
         assert_eq!(inner(json!({"path": list, "query": {"store_id": store}})).await, read);
-        let ask = json!({"method": "POST", "path": list, "body": hook(store)});
-        assert_eq!(inner(ask).await, written, "{store}");
+        let input = json!({"method": "POST", "path": list, "body": hook(store)});
+        assert_eq!(inner(input).await, written, "{store}");
         let path = format!("/v1/stores/{store}");
         assert_eq!(inner(json!({"path": path})).await, read);
         // Without the bridge, too, whatever else is said.
@@ -294,7 +294,7 @@ async fn a_foreign_store_is_refused_wherever_it_is_named() {
     }
     app.get(list).store(&own).store(&other).await.expect(404);
     // The header is not the page's to set, and the bridge's own call obeys it.
-    let ask = json!({"path": list, "headers": {"X-Service-Store-Id": other}});
-    page.post(BRIDGE).json(ask).await.expect(422);
+    let input = json!({"path": list, "headers": {"X-Service-Store-Id": other}});
+    page.post(BRIDGE).json(input).await.expect(422);
     page.post(BRIDGE).json(json!({"path": list})).store(&other).await.expect(404);
 }

@@ -17,8 +17,8 @@ async fn a_developer_has_a_hundred_apps_and_no_more() {
         gateway.advance(Duration::from_secs(1));
     }
     gateway.advance(MINUTE);
-    let refused = developer.post(APPS).json(Developer::app_fields(&[])).await.expect(409);
-    assert_eq!(refused.problem("app_limit").int("/maximum"), 100);
+    let rejected = developer.post(APPS).json(Developer::app_fields(&[])).await.expect(409);
+    assert_eq!(rejected.problem("app_limit").int("/maximum"), 100);
     developer.delete(&format!("{APPS}/{last}")).await.expect(204);
     developer.create_app(Developer::app_fields(&[])).await;
     developer.post(APPS).json(Developer::app_fields(&[])).await.expect(409).problem("app_limit");
@@ -33,16 +33,16 @@ async fn an_app_registers_ten_redirect_uris_and_no_more() {
     };
     let mut fields = Developer::app_fields(&[]);
     fields["redirect_uris"] = uris(11);
-    let refused = developer.post(APPS).json(fields.clone()).await.expect(422);
-    assert_eq!(refused.field_errors(), [("/redirect_uris".into(), "too_many".into())]);
+    let rejected = developer.post(APPS).json(fields.clone()).await.expect(422);
+    assert_eq!(rejected.field_errors(), [("/redirect_uris".into(), "too_many".into())]);
     fields["redirect_uris"] = uris(10);
     let app = developer.create_app(fields).await;
     let own = format!("{APPS}/{}", app.id);
-    let ask = json!({"redirect_uris": uris(11)});
-    let refused = developer.patch(&own).json(ask).await.expect(422);
-    assert_eq!(refused.field_errors(), [("/redirect_uris".into(), "too_many".into())]);
-    let ask = json!({"redirect_uris": uris(10)});
-    developer.patch(&own).json(ask).await.expect(200);
+    let input = json!({"redirect_uris": uris(11)});
+    let rejected = developer.patch(&own).json(input).await.expect(422);
+    assert_eq!(rejected.field_errors(), [("/redirect_uris".into(), "too_many".into())]);
+    let input = json!({"redirect_uris": uris(10)});
+    developer.patch(&own).json(input).await.expect(200);
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! How a submission ends when it is not approved, and what becomes of its developer's profile.
 
-use ground::id::SubmissionId;
-use ground::key;
+use core_types::id::SubmissionId;
+use core_types::key;
 use support::{Shop, Value, json};
 
 const QUEUE: &str = "/v1/app-store/submissions";

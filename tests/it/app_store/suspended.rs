@@ -41,12 +41,12 @@ async fn every_token_of_a_suspended_app_stops_with_the_next_request() {
     let suspended = suspend(&shop).await.expect(200);
     assert_eq!(suspended.str("/status"), "suspended");
     for client in [&app, &page] {
-        let refused = client.get(&format!("/v1/stores/{}", shop.store.id)).await.expect(401);
-        refused.problem("invalid_token");
+        let rejected = client.get(&format!("/v1/stores/{}", shop.store.id)).await.expect(401);
+        rejected.problem("invalid_token");
     }
     page.post(bridge).json(fetch.clone()).await.expect(401).problem("invalid_token");
-    let refused = shop.merchant.post(bridge).json(by_merchant.clone()).await.expect(403);
-    refused.problem("app_suspended");
+    let rejected = shop.merchant.post(bridge).json(by_merchant.clone()).await.expect(403);
+    rejected.problem("app_suspended");
     shop.redeem(&unused).await.expect(400).oauth_error("invalid_grant");
     shop.refresh(&refresh).await.expect(400).oauth_error("invalid_grant");
     shop.exchange().await.expect(403).oauth_error("app_suspended");
@@ -88,13 +88,13 @@ async fn nobody_finds_installs_or_authorizes_a_suspended_app() {
     let own = format!("/v1/app-store/developers/apps/{}", shop.app.id);
     let shown = shop.developer.get(&own).await.expect(200);
     assert_eq!(shown.str("/suspension/reason"), "It sends mail to shoppers.");
-    for (action, ask) in [
+    for (action, input) in [
         ("publish", json!({})),
         ("unpublish", json!({})),
         ("submissions", support::Developer::submission_fields("2.0.0")),
     ] {
-        let refused = shop.developer.post(&format!("{own}/{action}")).json(ask).await;
-        refused.expect(409).problem("invalid_state_transition");
+        let rejected = shop.developer.post(&format!("{own}/{action}")).json(input).await;
+        rejected.expect(409).problem("invalid_state_transition");
     }
     let events = shop.gateway.events("app.suspended_by_platform").await;
     assert_eq!(events[0]["data"]["suspension"]["reason"], "It sends mail to shoppers.");
@@ -111,8 +111,8 @@ async fn only_operators_suspend_and_only_what_is_not_suspended() {
     let why = json!({"reason": "Because."});
     let merchant = Merchant::sign_up(&shop.gateway).await;
     for action in ["suspend", "resume"] {
-        let refused = merchant.post(&path(action)).json(why.clone()).await;
-        refused.expect(403).problem("operator_required");
+        let rejected = merchant.post(&path(action)).json(why.clone()).await;
+        rejected.expect(403).problem("operator_required");
     }
     let silent = shop.operator.post(&path("suspend")).json(json!({})).await.expect(422);
     assert_eq!(silent.field_errors(), [("/reason".into(), "required".into())]);
@@ -139,12 +139,12 @@ async fn a_suspended_app_hears_nothing_of_its_stores() {
     let shop = Shop::with_published_app(&["read_store", "write_webhooks"]).await;
     let app = shop.app_client().await;
     let receiver = Receiver::that(Behaviour::Status(500)).await;
-    let ask = json!({"url": receiver.url("/"), "event_types": ["store.updated"]});
-    app.post(SUBSCRIPTIONS).json(ask).await.expect(201);
+    let input = json!({"url": receiver.url("/"), "event_types": ["store.updated"]});
+    app.post(SUBSCRIPTIONS).json(input).await.expect(201);
     let rename = |name: &'static str| {
         let path = format!("/v1/stores/{}", shop.store.id);
-        let ask = shop.owner().patch(&path).json(json!({"name": name}));
-        async move { ask.await.expect(200) }
+        let input = shop.owner().patch(&path).json(json!({"name": name}));
+        async move { input.await.expect(200) }
     };
     rename("Before").await;
     let statuses = || async {

@@ -17,8 +17,8 @@ async fn an_account_changes_its_address_with_its_password_and_proves_it() {
     assert_eq!(view.at("/email_verified"), true);
     let address = format!("{}@example.com", unique("renamed"));
     let bare = json!({"email": address});
-    let refused = merchant.patch("/v1/auth/me").json(bare).await;
-    assert!(matches!(refused.status, 401 | 422), "{}", refused.text);
+    let rejected = merchant.patch("/v1/auth/me").json(bare).await;
+    assert!(matches!(rejected.status, 401 | 422), "{}", rejected.text);
     let taken = json!({"email": other.email, "current_password": PASSWORD});
     merchant.patch("/v1/auth/me").json(taken).await.expect(409).problem("email_taken");
     let right = json!({"email": address, "current_password": PASSWORD, "name": "Ann B."});
@@ -38,12 +38,12 @@ async fn an_account_that_owns_stores_is_not_deleted() {
     let gateway = Gateway::start().await;
     let merchant = Merchant::sign_up(&gateway).await;
     let store = merchant.open_store().await;
-    let ask = json!({"current_password": PASSWORD});
-    let refused = merchant.delete("/v1/auth/me").json(ask.clone()).await.expect(409);
-    refused.problem("owns_active_stores");
+    let input = json!({"current_password": PASSWORD});
+    let rejected = merchant.delete("/v1/auth/me").json(input.clone()).await.expect(409);
+    rejected.problem("owns_active_stores");
     let path = format!("/v1/stores/{}", store.id);
     merchant.delete(&path).json(json!({"confirm": store.subdomain})).await.expect(202);
-    merchant.delete("/v1/auth/me").json(ask).await.expect(202);
+    merchant.delete("/v1/auth/me").json(input).await.expect(202);
     assert_eq!(me(&merchant).await, 401);
     let signin = json!({"email": merchant.email, "password": PASSWORD});
     let reply = gateway.client().post("/v1/auth/signin").json(signin).await;
@@ -52,8 +52,8 @@ async fn an_account_that_owns_stores_is_not_deleted() {
 
 /// Moves the account to another address and proves that one.
 async fn move_to(gateway: &Gateway, merchant: &Merchant, address: &str) {
-    let ask = json!({"email": address, "current_password": PASSWORD});
-    merchant.patch("/v1/auth/me").json(ask).await.expect(200);
+    let input = json!({"email": address, "current_password": PASSWORD});
+    merchant.patch("/v1/auth/me").json(input).await.expect(200);
     let token = gateway.mailbox(address).token().await;
     merchant.post("/v1/auth/email/verify").json(json!({"token": token})).await.expect(200);
 }
@@ -88,11 +88,11 @@ async fn an_account_is_deleted_after_the_last_of_its_stores() {
     let gateway = Gateway::start().await;
     let client = gateway.client();
     let subdomain = unique("first");
-    let ask = json!({
+    let input = json!({
         "email": format!("{}@example.com", unique("owner")), "password": PASSWORD,
         "store_name": "First", "subdomain": subdomain,
     });
-    let reply = client.post("/v1/auth/signup").json(ask).await.expect(201);
+    let reply = client.post("/v1/auth/signup").json(input).await.expect(201);
     let merchant = client.with_token(&reply.str("/session/access_token"));
     let second = json!({
         "name": "Second", "subdomain": unique("second"), "currency": "INR", "country": "IN",
@@ -103,15 +103,15 @@ async fn an_account_is_deleted_after_the_last_of_its_stores() {
     for (id, subdomain) in
         [(reply.str("/store/id"), subdomain), (second.str("/id"), second.str("/subdomain"))]
     {
-        let ask = json!({"current_password": PASSWORD});
-        let refused = merchant.delete("/v1/auth/me").json(ask).await.expect(409);
-        refused.problem("owns_active_stores");
+        let input = json!({"current_password": PASSWORD});
+        let rejected = merchant.delete("/v1/auth/me").json(input).await.expect(409);
+        rejected.problem("owns_active_stores");
         let delete = merchant.delete(&format!("/v1/stores/{id}"));
         delete.json(json!({"confirm": subdomain})).await.expect(202);
         merchant.patch("/v1/auth/me").json(json!({"name": subdomain})).await.expect(200);
     }
-    let ask = json!({"current_password": PASSWORD});
-    merchant.delete("/v1/auth/me").json(ask).await.expect(202);
+    let input = json!({"current_password": PASSWORD});
+    merchant.delete("/v1/auth/me").json(input).await.expect(202);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -119,11 +119,11 @@ async fn an_account_does_not_go_while_it_opens_a_store() {
     let gateway = Gateway::start().await;
     for _ in 0..8 {
         let merchant = Merchant::sign_up(&gateway).await;
-        let ask = json!({
+        let input = json!({
             "name": "A Shop", "subdomain": unique("last"), "currency": "INR", "country": "IN",
         });
         let delete = merchant.delete("/v1/auth/me").json(json!({"current_password": PASSWORD}));
-        let open = merchant.post("/v1/stores").json(ask);
+        let open = merchant.post("/v1/stores").json(input);
         let (gone, opened) = tokio::join!(async { delete.await }, async { open.await });
         match (gone.status, opened.status) {
             (202, 401) => {}

@@ -22,12 +22,12 @@ async fn a_code_works_until_the_last_millisecond_of_ten_minutes() {
         let gateway = standing_still().await;
         let merchant = Merchant::sign_up(&gateway).await;
         let client = gateway.client();
-        let ask = json!({"email": merchant.email});
-        let asked = client.post("/v1/auth/signin/otp").json(ask).await.expect(202);
+        let input = json!({"email": merchant.email});
+        let asked = client.post("/v1/auth/signin/otp").json(input).await.expect(202);
         let code = gateway.mailbox(&merchant.email).code().await;
         gateway.advance(age);
-        let ask = json!({"challenge_id": asked.str("/challenge_id"), "code": code});
-        client.post("/v1/auth/signin/otp/verify").json(ask).await.expect(expected);
+        let input = json!({"challenge_id": asked.str("/challenge_id"), "code": code});
+        client.post("/v1/auth/signin/otp/verify").json(input).await.expect(expected);
     }
 }
 
@@ -43,18 +43,18 @@ async fn a_link_works_until_its_last_millisecond() {
         let merchant = Merchant::sign_up(&gateway).await;
         let client = gateway.client();
         let mailbox = gateway.mailbox(&merchant.email);
-        let (path, ask) = if reset {
-            let ask = json!({"email": merchant.email});
-            client.post("/v1/auth/password/reset").json(ask).await.expect(202);
+        let (path, input) = if reset {
+            let input = json!({"email": merchant.email});
+            client.post("/v1/auth/password/reset").json(input).await.expect(202);
             let token = mailbox.token_of("Set a new password").await;
-            let ask = json!({"token": token, "new_password": "a fresh new password"});
-            ("/v1/auth/password/update", ask)
+            let input = json!({"token": token, "new_password": "a fresh new password"});
+            ("/v1/auth/password/update", input)
         } else {
             let token = mailbox.token_of("Confirm your e-mail address").await;
             ("/v1/auth/email/verify", json!({"token": token}))
         };
         gateway.advance(age);
-        client.post(path).json(ask).await.expect(expected);
+        client.post(path).json(input).await.expect(expected);
     }
 }
 
@@ -83,12 +83,12 @@ async fn a_session_lives_until_its_last_millisecond() {
 }
 
 async fn guess(client: &Client, email: &str, password: &str) -> u16 {
-    let ask = json!({"email": email, "password": password});
-    client.post("/v1/auth/signin").json(ask).await.status
+    let input = json!({"email": email, "password": password});
+    client.post("/v1/auth/signin").json(input).await.status
 }
 
 #[tokio::test]
-async fn the_fifth_wrong_password_is_judged_and_the_next_waits_its_time() {
+async fn the_fifth_wrong_password_is_validated_and_the_next_waits_its_time() {
     let gateway = standing_still().await;
     let merchant = Merchant::sign_up(&gateway).await;
     let client = gateway.client();
@@ -116,12 +116,12 @@ async fn what_sends_mail_waits_a_minute_to_the_millisecond() {
         let merchant = Merchant::sign_up(&gateway).await;
         let client = gateway.client();
         let path = format!("/v1/auth{path}");
-        let ask = || client.post(&path).json(json!({"email": merchant.email}));
-        ask().await.expect(202);
+        let request = || client.post(&path).json(json!({"email": merchant.email}));
+        request().await.expect(202);
         gateway.advance(MINUTE - MILLI);
-        let early = ask().await.expect(429).problem("too_many_attempts");
+        let early = request().await.expect(429).problem("too_many_attempts");
         assert_eq!(early.header("retry-after"), Some("1"));
         gateway.advance(MILLI);
-        ask().await.expect(202);
+        request().await.expect(202);
     }
 }

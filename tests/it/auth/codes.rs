@@ -12,9 +12,9 @@ async fn a_one_time_code_signs_in_once() {
     let gateway = Gateway::start().await;
     let merchant = Merchant::sign_up(&gateway).await;
     let client = gateway.client();
-    let ask = json!({"email": merchant.email});
-    let challenge = client.post("/v1/auth/signin/otp").json(ask.clone()).await.expect(202);
-    let again = client.post("/v1/auth/signin/otp").json(ask).await.expect(429);
+    let input = json!({"email": merchant.email});
+    let challenge = client.post("/v1/auth/signin/otp").json(input.clone()).await.expect(202);
+    let again = client.post("/v1/auth/signin/otp").json(input).await.expect(429);
     assert!(again.problem("too_many_attempts").header("retry-after").is_some());
     let code = gateway.mailbox(&merchant.email).code().await;
     let verify = json!({"challenge_id": challenge.str("/challenge_id"), "code": code});
@@ -31,14 +31,14 @@ async fn of_200_parallel_guesses_at_most_5_are_compared() {
     let gateway = Gateway::start().await;
     let merchant = Merchant::sign_up(&gateway).await;
     let client = gateway.client();
-    let ask = json!({"email": merchant.email});
-    let challenge = client.post("/v1/auth/signin/otp").json(ask).await.expect(202);
+    let input = json!({"email": merchant.email});
+    let challenge = client.post("/v1/auth/signin/otp").json(input).await.expect(202);
     let id = challenge.str("/challenge_id");
     let code = gateway.mailbox(&merchant.email).code().await;
     let wrong = if code == "000000" { "111111" } else { "000000" };
     let verify = |client: Client, code: &str| {
-        let ask = json!({"challenge_id": id, "code": code});
-        async move { client.post("/v1/auth/signin/otp/verify").json(ask).await }
+        let input = json!({"challenge_id": id, "code": code});
+        async move { client.post("/v1/auth/signin/otp/verify").json(input).await }
     };
     let answers = race(200, || verify(gateway.client(), wrong)).await;
     assert!(answers.iter().all(|answer| matches!(answer.status, 401 | 429)));
@@ -52,8 +52,8 @@ async fn of_200_parallel_guesses_at_most_5_are_compared() {
 /// A challenge for the address, asked for from somewhere else each time, and its code.
 async fn ask_for_code(gateway: &Gateway, email: &str) -> (String, String) {
     let before = gateway.mailbox(email).mails().len();
-    let ask = json!({"email": email});
-    let asked = gateway.client().post("/v1/auth/signin/otp").json(ask).await.expect(202);
+    let input = json!({"email": email});
+    let asked = gateway.client().post("/v1/auth/signin/otp").json(input).await.expect(202);
     let code = || async {
         let mails = gateway.mailbox(email).mails();
         let newest = mails.get(before..)?.iter().rev();
@@ -65,8 +65,8 @@ async fn ask_for_code(gateway: &Gateway, email: &str) -> (String, String) {
 }
 
 async fn verify(gateway: &Gateway, (id, code): (&str, &str)) -> Reply {
-    let ask = json!({"challenge_id": id, "code": code});
-    gateway.client().post("/v1/auth/signin/otp/verify").json(ask).await
+    let input = json!({"challenge_id": id, "code": code});
+    gateway.client().post("/v1/auth/signin/otp/verify").json(input).await
 }
 
 fn other_than(code: &str) -> &'static str {
@@ -81,22 +81,22 @@ async fn the_fifth_guess_is_compared_and_the_sixth_is_not() {
     for (wrong, expected) in [(4, 200), (5, 401)] {
         let (id, code) = ask_for_code(&gateway, &merchant.email).await;
         for _ in 0..wrong {
-            let refused = verify(&gateway, (&id, other_than(&code))).await.expect(401);
-            refused.problem("invalid_or_expired_code");
+            let rejected = verify(&gateway, (&id, other_than(&code))).await.expect(401);
+            rejected.problem("invalid_or_expired_code");
         }
         verify(&gateway, (&id, &code)).await.expect(expected);
     }
 }
 
 #[tokio::test]
-async fn of_an_accounts_codes_25_are_judged_in_an_hour_and_the_account_stays_open() {
+async fn of_an_accounts_codes_25_are_validated_in_an_hour_and_the_account_stays_open() {
     let gateway = Gateway::start().await;
     let merchant = Merchant::sign_up(&gateway).await;
     merchant.prove(&gateway).await;
     for _ in 0..5 {
         let (id, code) = ask_for_code(&gateway, &merchant.email).await;
         for guess in 0..5 {
-            // The 25th is right: it is judged like the others.
+            // The 25th is right: it is validated like the others.
             let last = guess == 4 && gateway.items("OTP#").await.len() == 5;
             let code = if last { code.as_str() } else { other_than(&code) };
             verify(&gateway, (&id, code)).await.expect(if last { 200 } else { 401 });
@@ -126,17 +126,17 @@ async fn an_account_mails_ten_of_a_kind_in_an_hour_wherever_they_are_asked_for()
     for path in ["/signin/otp", "/password/reset", "/email/verify/resend"] {
         let path = format!("/v1/auth{path}");
         for email in [merchant.email.as_str(), "nobody@example.com"] {
-            let ask = || gateway.client().post(&path).json(json!({"email": email}));
+            let request = || gateway.client().post(&path).json(json!({"email": email}));
             for _ in 0..10 {
-                ask().await.expect(202);
+                request().await.expect(202);
             }
-            let full = ask().await.expect(429).problem("too_many_attempts");
+            let full = request().await.expect(429).problem("too_many_attempts");
             assert!(full.header("retry-after").is_some(), "{email}");
         }
     }
     gateway.advance(HOUR);
-    let ask = json!({"email": merchant.email});
-    gateway.client().post("/v1/auth/signin/otp").json(ask).await.expect(202);
+    let input = json!({"email": merchant.email});
+    gateway.client().post("/v1/auth/signin/otp").json(input).await.expect(202);
     // A change of address mails somebody each time.
     let merchant = merchant.sign_in_again().await;
     let change = |place: usize| {
@@ -154,8 +154,8 @@ async fn a_one_time_code_ends_after_ten_minutes() {
     let gateway = Gateway::start().await;
     let merchant = Merchant::sign_up(&gateway).await;
     let client = gateway.client();
-    let ask = json!({"email": merchant.email});
-    let challenge = client.post("/v1/auth/signin/otp").json(ask).await.expect(202);
+    let input = json!({"email": merchant.email});
+    let challenge = client.post("/v1/auth/signin/otp").json(input).await.expect(202);
     let code = gateway.mailbox(&merchant.email).code().await;
     gateway.advance(10 * MINUTE);
     let verify = json!({"challenge_id": challenge.str("/challenge_id"), "code": code});
@@ -169,18 +169,19 @@ async fn a_one_time_code_dies_with_what_it_was_sent_for() {
     for change in ["address", "password", "sessions", "name"] {
         let merchant = Merchant::sign_up(&gateway).await;
         let client = gateway.client();
-        let ask = json!({"email": merchant.email});
-        let challenge = client.post("/v1/auth/signin/otp").json(ask).await.expect(202);
+        let input = json!({"email": merchant.email});
+        let challenge = client.post("/v1/auth/signin/otp").json(input).await.expect(202);
         let code = gateway.mailbox(&merchant.email).code().await;
         let reply = match change {
             "address" => {
                 let address = format!("{}@example.com", unique("moved"));
-                let ask = json!({"email": address, "current_password": PASSWORD});
-                merchant.patch("/v1/auth/me").json(ask).await
+                let input = json!({"email": address, "current_password": PASSWORD});
+                merchant.patch("/v1/auth/me").json(input).await
             }
             "password" => {
-                let ask = json!({"current_password": PASSWORD, "new_password": "a fresh one now"});
-                merchant.post("/v1/auth/password/update").json(ask).await
+                let input =
+                    json!({"current_password": PASSWORD, "new_password": "a fresh one now"});
+                merchant.post("/v1/auth/password/update").json(input).await
             }
             "sessions" => merchant.post("/v1/auth/signout").json(json!({"all": true})).await,
             _ => merchant.patch("/v1/auth/me").json(json!({"name": "Ann B."})).await,

@@ -26,14 +26,14 @@ impl Owner {
         gateway.app().clock.stop();
         let merchant = Merchant::sign_up(&gateway).await;
         merchant.prove(&gateway).await;
-        let ask = json!({"current_password": PASSWORD});
-        let shown = merchant.post(TOTP).json(ask).await.expect(201);
+        let input = json!({"current_password": PASSWORD});
+        let shown = merchant.post(TOTP).json(input).await.expect(201);
         let device = Totp::from_url(shown.str("/secret_uri")).unwrap();
         let codes = shown.at("/recovery_codes").as_array().unwrap().iter();
         let recovery = codes.map(|code| code.as_str().unwrap().to_owned()).collect();
         let owner = Self { gateway, merchant, device, recovery };
-        let ask = json!({"code": owner.code()});
-        owner.merchant.post(&format!("{TOTP}/confirm")).json(ask).await.expect(200);
+        let input = json!({"code": owner.code()});
+        owner.merchant.post(&format!("{TOTP}/confirm")).json(input).await.expect(200);
         owner.gateway.advance(STEP);
         owner
     }
@@ -55,23 +55,23 @@ impl Owner {
 
     /// Signs in from a network of its own, with these fields beside the password.
     async fn sign_in(&self, more: Value) -> Reply {
-        let mut ask = json!({"email": self.merchant.email, "password": PASSWORD});
+        let mut input = json!({"email": self.merchant.email, "password": PASSWORD});
         for (name, value) in more.as_object().unwrap() {
-            ask[name] = value.clone();
+            input[name] = value.clone();
         }
-        self.gateway.client().post("/v1/auth/signin").json(ask).await
+        self.gateway.client().post("/v1/auth/signin").json(input).await
     }
 
     async fn token(&self) -> String {
-        let refused = self.sign_in(json!({})).await.expect(403).problem("mfa_required");
-        assert_eq!(refused.header("cache-control"), Some("no-store"));
-        assert_eq!(refused.int("/expires_in"), 300);
-        refused.str("/mfa_token")
+        let rejected = self.sign_in(json!({})).await.expect(403).problem("mfa_required");
+        assert_eq!(rejected.header("cache-control"), Some("no-store"));
+        assert_eq!(rejected.int("/expires_in"), 300);
+        rejected.str("/mfa_token")
     }
 
     async fn redeem(&self, token: &str, code: &str) -> Reply {
-        let ask = json!({"mfa_token": token, "totp": code});
-        self.gateway.client().post("/v1/auth/signin").json(ask).await
+        let input = json!({"mfa_token": token, "totp": code});
+        self.gateway.client().post("/v1/auth/signin").json(input).await
     }
 }
 
@@ -80,20 +80,20 @@ async fn a_second_factor_is_set_up_confirmed_asked_for_and_given_up() {
     let gateway = Gateway::start().await;
     gateway.app().clock.stop();
     let merchant = Merchant::sign_up(&gateway).await;
-    let ask = json!({"current_password": PASSWORD});
-    let early = merchant.post(TOTP).json(ask.clone()).await.expect(403);
+    let input = json!({"current_password": PASSWORD});
+    let early = merchant.post(TOTP).json(input.clone()).await.expect(403);
     early.problem("email_unverified");
     merchant.prove(&gateway).await;
     let bare = merchant.post(TOTP).json(json!({})).await.expect(422);
     assert_eq!(bare.field_errors(), [("/current_password".into(), "required".into())]);
     let wrong = json!({"current_password": "not the password"});
     merchant.post(TOTP).json(wrong).await.expect(401).problem("invalid_credentials");
-    let shown = merchant.post(TOTP).json(ask.clone()).await.expect(201);
+    let shown = merchant.post(TOTP).json(input.clone()).await.expect(201);
     assert_eq!(shown.header("cache-control"), Some("no-store"));
     assert_eq!(shown.at("/recovery_codes").as_array().unwrap().len(), 10);
     // Nothing is asked for before a code has come back; and another request replaces it.
     merchant.sign_in_again().await;
-    let shown = merchant.post(TOTP).json(ask.clone()).await.expect(201);
+    let shown = merchant.post(TOTP).json(input.clone()).await.expect(201);
     let device = Totp::from_url(shown.str("/secret_uri")).unwrap();
     let code = |gateway: &Gateway| {
         device.generate(u64::try_from(gateway.now().seconds()).unwrap()).to_string()
@@ -111,7 +111,7 @@ async fn a_second_factor_is_set_up_confirmed_asked_for_and_given_up() {
     let told = gateway.mailbox(&merchant.email).mails();
     assert!(told.iter().any(|mail| mail.subject == "Two-step sign-in is on"));
     assert_eq!(merchant.get("/v1/auth/me").await.expect(200).at("/mfa_enabled"), true);
-    merchant.post(TOTP).json(ask.clone()).await.expect(409).problem("mfa_enabled");
+    merchant.post(TOTP).json(input.clone()).await.expect(409).problem("mfa_enabled");
     gateway.advance(STEP);
     confirm(code(&gateway)).await.expect(409).problem("mfa_enabled");
     let stored = Value::from(gateway.items("MER#").await).to_string();
@@ -119,7 +119,7 @@ async fn a_second_factor_is_set_up_confirmed_asked_for_and_given_up() {
     let secret = uri.split("secret=").nth(1).unwrap().split('&').next().unwrap();
     assert!(!stored.contains(secret) && !stored.contains(&recovery));
     // Giving it up takes the password and a code.
-    let remove = |ask: Value| merchant.delete(TOTP).json(ask);
+    let remove = |input: Value| merchant.delete(TOTP).json(input);
     let alone = remove(json!({"code": code(&gateway)})).await.expect(422);
     assert_eq!(alone.field_errors(), [("/current_password".into(), "required".into())]);
     let right = json!({"code": code(&gateway), "current_password": PASSWORD});
@@ -155,8 +155,8 @@ async fn a_sign_in_takes_both_factors_at_once_or_one_after_the_other() {
     // Either way, and not both.
     let client = owner.gateway.client();
     let both = json!({"mfa_token": token, "totp": "000000", "email": owner.merchant.email});
-    let refused = client.post("/v1/auth/signin").json(both).await.expect(422);
-    assert_eq!(refused.field_errors(), [("/email".into(), "not_with_token".into())]);
+    let rejected = client.post("/v1/auth/signin").json(both).await.expect(422);
+    assert_eq!(rejected.field_errors(), [("/email".into(), "not_with_token".into())]);
     let none = client.post("/v1/auth/signin").json(json!({"totp": "000000"})).await.expect(422);
     let required = |pointer: &str| (pointer.to_owned(), "required".to_owned());
     assert_eq!(none.field_errors(), [required("/email"), required("/password")]);
@@ -169,19 +169,19 @@ async fn a_sign_in_takes_both_factors_at_once_or_one_after_the_other() {
 async fn a_one_time_code_needs_the_second_factor_too() {
     let owner = Owner::enrolled().await;
     let client = owner.gateway.client();
-    let ask = json!({"email": owner.merchant.email});
-    let asked = client.post("/v1/auth/signin/otp").json(ask.clone()).await.expect(202);
+    let input = json!({"email": owner.merchant.email});
+    let asked = client.post("/v1/auth/signin/otp").json(input.clone()).await.expect(202);
     let code = owner.gateway.mailbox(&owner.merchant.email).code().await;
     let verify = json!({"challenge_id": asked.str("/challenge_id"), "code": code});
-    let refused = client.post("/v1/auth/signin/otp/verify").json(verify.clone()).await;
-    let token = refused.expect(403).problem("mfa_required").str("/mfa_token");
+    let rejected = client.post("/v1/auth/signin/otp/verify").json(verify.clone()).await;
+    let token = rejected.expect(403).problem("mfa_required").str("/mfa_token");
     let again = client.post("/v1/auth/signin/otp/verify").json(verify).await;
     again.expect(401).problem("invalid_or_expired_code");
     owner.redeem(&token, &owner.code()).await.expect(200);
     // Both at once.
     owner.gateway.advance(MINUTE);
     let mails = owner.gateway.mailbox(&owner.merchant.email).mails().len();
-    let asked = client.post("/v1/auth/signin/otp").json(ask).await.expect(202);
+    let asked = client.post("/v1/auth/signin/otp").json(input).await.expect(202);
     let mail = owner.gateway.mailbox(&owner.merchant.email).nth(mails + 1).await;
     let code = mail.text.lines().find_map(|line| line.strip_prefix("Code: ")).unwrap();
     let verify = json!({
@@ -200,8 +200,8 @@ async fn a_recovery_code_stands_in_once() {
     let token = owner.token().await;
     owner.redeem(&token, &owner.recovery[4]).await.expect(200);
     // Also where the device is gone for good.
-    let ask = json!({"code": owner.recovery[5], "current_password": PASSWORD});
-    owner.merchant.delete(TOTP).json(ask).await.expect(204);
+    let input = json!({"code": owner.recovery[5], "current_password": PASSWORD});
+    owner.merchant.delete(TOTP).json(input).await.expect(204);
     owner.sign_in(json!({})).await.expect(200);
 }
 
@@ -215,7 +215,7 @@ async fn one_code_opens_one_session_of_20_that_are_asked_for_at_once() {
 }
 
 #[tokio::test]
-async fn the_fifth_wrong_code_is_judged_and_the_next_waits_its_time() {
+async fn the_fifth_wrong_code_is_validated_and_the_next_waits_its_time() {
     let owner = Owner::enrolled().await;
     let (client, token) = (owner.gateway.client(), owner.token().await);
     let guess =
@@ -230,12 +230,12 @@ async fn the_fifth_wrong_code_is_judged_and_the_next_waits_its_time() {
 }
 
 #[tokio::test]
-async fn of_an_accounts_second_factors_25_are_judged_in_an_hour_wherever_they_are_tried() {
+async fn of_an_accounts_second_factors_25_are_validated_in_an_hour_wherever_they_are_tried() {
     let owner = Owner::enrolled().await;
-    // One was judged when it was confirmed.
+    // One was validated when it was confirmed.
     for _ in 0..24 {
-        let refused = owner.sign_in(json!({"totp": owner.wrong()})).await.expect(401);
-        refused.problem("invalid_or_expired_code");
+        let rejected = owner.sign_in(json!({"totp": owner.wrong()})).await.expect(401);
+        rejected.problem("invalid_or_expired_code");
     }
     let full = owner.sign_in(json!({"totp": owner.code()})).await.expect(429);
     full.problem("too_many_attempts");
@@ -253,8 +253,8 @@ async fn a_token_of_the_first_factor_lives_five_minutes_and_dies_with_the_passwo
     }
     let owner = Owner::enrolled().await;
     let token = owner.token().await;
-    let ask = json!({"current_password": PASSWORD, "new_password": "a fresh new password"});
-    owner.merchant.post("/v1/auth/password/update").json(ask).await.expect(200);
+    let input = json!({"current_password": PASSWORD, "new_password": "a fresh new password"});
+    owner.merchant.post("/v1/auth/password/update").json(input).await.expect(200);
     let late = owner.redeem(&token, &owner.code()).await.expect(400);
     late.problem("invalid_or_expired_token");
 }
@@ -263,15 +263,15 @@ async fn a_token_of_the_first_factor_lives_five_minutes_and_dies_with_the_passwo
 async fn an_account_with_a_second_factor_is_given_up_with_it() {
     let owner = Owner::enrolled().await;
     let path = "/v1/auth/me";
-    let ask = json!({"current_password": PASSWORD});
-    let refused = owner.merchant.delete(path).json(ask).await.expect(403);
-    refused.problem("mfa_required");
-    let ask = json!({"current_password": PASSWORD, "totp": owner.wrong()});
-    let refused = owner.merchant.delete(path).json(ask).await.expect(401);
-    refused.problem("invalid_or_expired_code");
+    let input = json!({"current_password": PASSWORD});
+    let rejected = owner.merchant.delete(path).json(input).await.expect(403);
+    rejected.problem("mfa_required");
+    let input = json!({"current_password": PASSWORD, "totp": owner.wrong()});
+    let rejected = owner.merchant.delete(path).json(input).await.expect(401);
+    rejected.problem("invalid_or_expired_code");
     assert_eq!(me(&owner.merchant).await, 200);
-    let ask = json!({"current_password": PASSWORD, "totp": owner.code()});
-    owner.merchant.delete(path).json(ask).await.expect(202);
+    let input = json!({"current_password": PASSWORD, "totp": owner.code()});
+    owner.merchant.delete(path).json(input).await.expect(202);
     assert_eq!(me(&owner.merchant).await, 401);
 }
 
@@ -280,26 +280,26 @@ async fn nothing_gets_around_the_second_factor() {
     let owner = Owner::enrolled().await;
     // A reset sets a password and signs nobody in.
     let client = owner.gateway.client();
-    let ask = json!({"email": owner.merchant.email});
-    client.post("/v1/auth/password/reset").json(ask).await.expect(202);
+    let input = json!({"email": owner.merchant.email});
+    client.post("/v1/auth/password/reset").json(input).await.expect(202);
     let token = owner.gateway.mailbox(&owner.merchant.email).token_of("Set a new password").await;
-    let ask = json!({"token": token, "new_password": PASSWORD});
-    client.post("/v1/auth/password/update").json(ask).await.expect(200);
+    let input = json!({"token": token, "new_password": PASSWORD});
+    client.post("/v1/auth/password/update").json(input).await.expect(200);
     let token = owner.token().await;
     let signed_in = owner.redeem(&token, &owner.code()).await.expect(200);
     let session = client.with_token(&signed_in.str("/session/access_token"));
     // Another address is where codes would go.
     let email = format!("{}@example.com", unique("moved"));
-    let ask = json!({"email": email, "current_password": PASSWORD});
-    let refused = session.patch("/v1/auth/me").json(ask.clone()).await.expect(403);
-    refused.problem("mfa_required");
+    let input = json!({"email": email, "current_password": PASSWORD});
+    let rejected = session.patch("/v1/auth/me").json(input.clone()).await.expect(403);
+    rejected.problem("mfa_required");
     owner.gateway.advance(STEP);
-    let mut right = ask;
+    let mut right = input;
     right["totp"] = json!(owner.code());
     session.patch("/v1/auth/me").json(right).await.expect(200);
     // What an account leaves behind.
     owner.gateway.advance(STEP);
-    let ask = json!({"current_password": PASSWORD, "totp": owner.code()});
-    session.delete("/v1/auth/me").json(ask).await.expect(202);
+    let input = json!({"current_password": PASSWORD, "totp": owner.code()});
+    session.delete("/v1/auth/me").json(input).await.expect(202);
     assert!(owner.gateway.items_of("mfa", "MER#").await.is_empty());
 }

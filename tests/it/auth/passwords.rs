@@ -59,8 +59,8 @@ async fn a_reset_link_works_once_for_half_an_hour_and_ends_every_session() {
     let mailbox = gateway.mailbox(&merchant.email);
     mailbox.nth(1).await;
     let client = gateway.client();
-    let ask = json!({"email": merchant.email});
-    client.post("/v1/auth/password/reset").json(ask.clone()).await.expect(202);
+    let input = json!({"email": merchant.email});
+    client.post("/v1/auth/password/reset").json(input.clone()).await.expect(202);
     let mail = mailbox.nth(2).await;
     let token = mail.text.lines().find_map(|line| line.strip_prefix("Token: ")).unwrap();
     let update = json!({"token": token, "new_password": "a fresh new password"});
@@ -77,7 +77,7 @@ async fn a_reset_link_works_once_for_half_an_hour_and_ends_every_session() {
     assert_eq!(me(&merchant).await, 401);
     // A second link, too late.
     gateway.advance(HOUR);
-    client.stranger().post("/v1/auth/password/reset").json(ask).await.expect(202);
+    client.stranger().post("/v1/auth/password/reset").json(input).await.expect(202);
     let mails = mailbox.nth(4).await;
     let token = mails.text.lines().find_map(|line| line.strip_prefix("Token: ")).unwrap();
     gateway.advance(30 * MINUTE);
@@ -92,8 +92,8 @@ async fn a_reset_link_dies_with_the_password_it_was_sent_for() {
     let mailbox = gateway.mailbox(&merchant.email);
     mailbox.nth(1).await;
     let client = gateway.client();
-    let ask = json!({"email": merchant.email});
-    client.post("/v1/auth/password/reset").json(ask).await.expect(202);
+    let input = json!({"email": merchant.email});
+    client.post("/v1/auth/password/reset").json(input).await.expect(202);
     let mail = mailbox.nth(2).await;
     let token = mail.text.lines().find_map(|line| line.strip_prefix("Token: ")).unwrap();
     let second = merchant.sign_in_again().await;

@@ -61,17 +61,18 @@ async fn a_cookie_is_believed_from_admin_origins_alone() {
     let merchant = Merchant::sign_up(&gateway).await;
     let cookie = format!("__Host-session={}", merchant.token());
     let client = gateway.client();
-    let ask = |origin: Option<&str>| {
-        let ask = client.get("/v1/auth/me").header("cookie", &cookie);
+    let request = |origin: Option<&str>| {
+        let input = client.get("/v1/auth/me").header("cookie", &cookie);
         match origin {
-            None => ask,
-            Some(origin) => ask.header("origin", origin),
+            None => input,
+            Some(origin) => input.header("origin", origin),
         }
     };
-    ask(None).await.expect(200);
-    let admin = ask(Some("https://admin.example")).await.expect(200);
+    request(None).await.expect(200);
+    let admin = request(Some("https://admin.example")).await.expect(200);
     assert_eq!(admin.header("access-control-allow-origin"), Some("https://admin.example"));
-    let evil = ask(Some("https://evil.example")).await.expect(403).problem("origin_not_allowed");
+    let evil =
+        request(Some("https://evil.example")).await.expect(403).problem("origin_not_allowed");
     assert_eq!(evil.header("access-control-allow-origin"), None);
     let open = client.get("/v1/app-store/apps").header("origin", "https://evil.example").await;
     assert_eq!(open.expect(200).header("access-control-allow-origin"), Some("*"));

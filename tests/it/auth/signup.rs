@@ -6,11 +6,11 @@ use support::{Gateway, Merchant, PASSWORD, json, race};
 async fn a_merchant_signs_up_with_a_store_in_one_transaction() {
     let gateway = Gateway::start().await;
     let client = gateway.client();
-    let ask = json!({
+    let input = json!({
         "email": "Ann@Example.com", "password": PASSWORD, "name": "Ann",
         "store_name": "Books", "subdomain": "anns-books",
     });
-    let reply = client.post("/v1/auth/signup").json(ask).await.expect(201);
+    let reply = client.post("/v1/auth/signup").json(input).await.expect(201);
     assert_eq!(reply.header("cache-control"), Some("no-store"));
     assert_eq!(reply.str("/session/token_type"), "Bearer");
     assert_eq!(reply.str("/store/subdomain"), "anns-books");
@@ -34,9 +34,9 @@ async fn a_bad_sign_up_names_every_field_and_writes_nothing() {
     let gateway = Gateway::start().await;
     let before = gateway.count().await;
     let client = gateway.client();
-    let ask = json!({"email": "nobody", "password": "short", "subdomain": "-", "surprise": 1});
+    let input = json!({"email": "nobody", "password": "short", "subdomain": "-", "surprise": 1});
     let reply =
-        client.post("/v1/auth/signup").json(ask).await.expect(422).problem("validation_failed");
+        client.post("/v1/auth/signup").json(input).await.expect(422).problem("validation_failed");
     let errors = reply.field_errors();
     let pair = |pointer: &str, code: &str| (pointer.to_owned(), code.to_owned());
     for expected in [
@@ -56,8 +56,8 @@ async fn a_bad_sign_up_names_every_field_and_writes_nothing() {
         ("[]", 422, "validation_failed"),
         ("\u{feff}{}", 400, "invalid_json"),
     ] {
-        let ask = client.post("/v1/auth/signup").header("content-type", "application/json");
-        ask.body(body).await.expect(status).problem(code);
+        let input = client.post("/v1/auth/signup").header("content-type", "application/json");
+        input.body(body).await.expect(status).problem(code);
     }
     let xml = client.post("/v1/auth/signup").header("content-type", "text/xml").body("<a/>").await;
     xml.expect(415).problem("unsupported_media_type");
@@ -70,9 +70,9 @@ async fn a_bad_sign_up_names_every_field_and_writes_nothing() {
 async fn an_e_mail_address_signs_up_once_in_200_parallel_attempts() {
     let gateway = Gateway::start().await;
     let answers = race(200, || {
-        let ask = json!({"email": "race@example.com", "password": PASSWORD});
+        let input = json!({"email": "race@example.com", "password": PASSWORD});
         let client = gateway.client();
-        async move { client.post("/v1/auth/signup").json(ask).await }
+        async move { client.post("/v1/auth/signup").json(input).await }
     })
     .await;
     let won = answers.iter().filter(|answer| answer.status == 201).count();
@@ -100,7 +100,8 @@ async fn an_unknown_address_and_a_wrong_password_are_answered_alike() {
     assert_eq!(same(&wrong), same(&unknown));
     assert_eq!(wrong.trips(), unknown.trips(), "the same work");
     let codes = [&merchant.email, "nobody@example.com"].map(|email| json!({"email": email}));
-    let [known, unknown] = codes.map(|ask| client.stranger().post("/v1/auth/signin/otp").json(ask));
+    let [known, unknown] =
+        codes.map(|input| client.stranger().post("/v1/auth/signin/otp").json(input));
     let (known, unknown) = (known.await.expect(202), unknown.await.expect(202));
     let fields = |reply: &support::Reply| {
         reply.json.as_object().unwrap().keys().cloned().collect::<Vec<_>>()

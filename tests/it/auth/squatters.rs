@@ -9,16 +9,16 @@ const CONFIRM: &str = "Confirm your e-mail address";
 /// Somebody elsewhere asks for a one-time code, and what verifies it once the mail has come.
 async fn challenge(gateway: &Gateway, email: &str) -> support::Value {
     let client = gateway.client();
-    let ask = json!({"email": email});
-    let asked = client.post("/v1/auth/signin/otp").json(ask).await.expect(202);
+    let input = json!({"email": email});
+    let asked = client.post("/v1/auth/signin/otp").json(input).await.expect(202);
     let code = gateway.mailbox(email).code().await;
     json!({"challenge_id": asked.str("/challenge_id"), "code": code})
 }
 
 async fn sign_in_by_code(gateway: &Gateway, email: &str) -> (Client, Reply) {
-    let ask = challenge(gateway, email).await;
+    let input = challenge(gateway, email).await;
     let client = gateway.client();
-    let reply = client.post("/v1/auth/signin/otp/verify").json(ask).await.expect(200);
+    let reply = client.post("/v1/auth/signin/otp/verify").json(input).await.expect(200);
     (client.with_token(&reply.str("/session/access_token")), reply)
 }
 
@@ -27,8 +27,8 @@ async fn verify(client: &Client, token: &str) -> Reply {
 }
 
 async fn sign_in(client: &Client, email: &str, password: &str) -> Reply {
-    let ask = json!({"email": email, "password": password});
-    client.stranger().post("/v1/auth/signin").json(ask).await
+    let input = json!({"email": email, "password": password});
+    client.stranger().post("/v1/auth/signin").json(input).await
 }
 
 /// What whoever set the account up still has of it: sessions, password, links and codes.
@@ -44,8 +44,8 @@ impl Squatter {
         let first = Merchant::sign_up_as(gateway, email).await;
         let second = first.sign_in_again().await;
         let link = gateway.mailbox(email).token_of(CONFIRM).await;
-        let ask = json!({"email": email});
-        gateway.client().post("/v1/auth/password/reset").json(ask).await.expect(202);
+        let input = json!({"email": email});
+        gateway.client().post("/v1/auth/password/reset").json(input).await.expect(202);
         let reset = gateway.mailbox(email).token_of("Set a new password").await;
         let code = challenge(gateway, email).await;
         Self { sessions: [first, second], link, reset, code }
@@ -55,14 +55,14 @@ impl Squatter {
         for session in &self.sessions {
             assert_eq!(me(session).await, 401);
             session.post("/v1/auth/session/refresh").await.expect(401);
-            let refused = verify(session, &self.link).await;
-            assert!(matches!(refused.status, 400 | 401), "{}", refused.text);
+            let rejected = verify(session, &self.link).await;
+            assert!(matches!(rejected.status, 400 | 401), "{}", rejected.text);
         }
         let client = gateway.client();
         sign_in(&client, email, PASSWORD).await.expect(401).problem("invalid_credentials");
         verify(&client, &self.link).await.expect(400).problem("invalid_or_expired_token");
-        let ask = json!({"token": self.reset, "new_password": "the squatter again"});
-        let late = client.post("/v1/auth/password/update").json(ask).await;
+        let input = json!({"token": self.reset, "new_password": "the squatter again"});
+        let late = client.post("/v1/auth/password/update").json(input).await;
         late.expect(400).problem("invalid_or_expired_token");
         let late = client.post("/v1/auth/signin/otp/verify").json(self.code.clone()).await;
         late.expect(401).problem("invalid_or_expired_code");
@@ -74,13 +74,13 @@ async fn a_one_time_code_that_first_proves_an_address_ends_what_was_set_up_befor
     let gateway = Gateway::start().await;
     let email = format!("{}@example.com", unique("victim"));
     let squatter = Squatter::of(&gateway, &email).await;
-    let ask = json!({"email": email});
+    let input = json!({"email": email});
     let client = gateway.client();
-    let asked = client.post("/v1/auth/signin/otp").json(ask).await.expect(202);
+    let asked = client.post("/v1/auth/signin/otp").json(input).await.expect(202);
     let mail = gateway.mailbox(&email).nth(4).await;
     let code = mail.text.lines().find_map(|line| line.strip_prefix("Code: ")).unwrap();
-    let ask = json!({"challenge_id": asked.str("/challenge_id"), "code": code});
-    let reply = client.post("/v1/auth/signin/otp/verify").json(ask).await.expect(200);
+    let input = json!({"challenge_id": asked.str("/challenge_id"), "code": code});
+    let reply = client.post("/v1/auth/signin/otp/verify").json(input).await.expect(200);
     assert_eq!(reply.at("/merchant/email_verified"), true);
     assert_eq!(reply.at("/merchant/has_password"), false);
     squatter.has_nothing(&gateway, &email).await;
@@ -89,8 +89,8 @@ async fn a_one_time_code_that_first_proves_an_address_ends_what_was_set_up_befor
     // The owner sets a password, and the next proof changes nothing.
     let owner = client.with_token(&reply.str("/session/access_token"));
     let shown = fresh_code(&gateway, &email).await;
-    let ask = json!({"new_password": "the owner's own words", "one_time_code": shown});
-    owner.post("/v1/auth/password/update").json(ask).await.expect(200);
+    let input = json!({"new_password": "the owner's own words", "one_time_code": shown});
+    owner.post("/v1/auth/password/update").json(input).await.expect(200);
     let (again, _) = sign_in_by_code_after(&gateway, &email).await;
     assert_eq!([me(&owner).await, me(&again).await], [200, 200]);
     sign_in(&owner, &email, "the owner's own words").await.expect(200);
@@ -99,16 +99,16 @@ async fn a_one_time_code_that_first_proves_an_address_ends_what_was_set_up_befor
 /// As [`sign_in_by_code`], for a mailbox that has had codes before.
 async fn sign_in_by_code_after(gateway: &Gateway, email: &str) -> (Client, Reply) {
     let client = gateway.client();
-    let ask = fresh_code(gateway, email).await;
-    let reply = client.post("/v1/auth/signin/otp/verify").json(ask).await.expect(200);
+    let input = fresh_code(gateway, email).await;
+    let reply = client.post("/v1/auth/signin/otp/verify").json(input).await.expect(200);
     (client.with_token(&reply.str("/session/access_token")), reply)
 }
 
 /// A challenge and its code, mailed now, from a network of its own.
 async fn fresh_code(gateway: &Gateway, email: &str) -> support::Value {
     let before = gateway.mailbox(email).mails().len();
-    let ask = json!({"email": email});
-    let asked = gateway.client().post("/v1/auth/signin/otp").json(ask).await.expect(202);
+    let input = json!({"email": email});
+    let asked = gateway.client().post("/v1/auth/signin/otp").json(input).await.expect(202);
     let mails = || async {
         let mails = gateway.mailbox(email).mails();
         let newest = mails.get(before..)?.iter().rev();
@@ -144,18 +144,18 @@ async fn an_account_without_a_password_shows_a_fresh_code_for_what_only_its_owne
     let other = format!("{}@example.com", unique("other"));
     drop(Merchant::sign_up_as(&gateway, &other).await);
     let foreign = fresh_code(&gateway, &other).await;
-    let ask = json!({"email": moved, "one_time_code": foreign});
-    owner.patch(path).json(ask).await.expect(401).problem("invalid_or_expired_code");
+    let input = json!({"email": moved, "one_time_code": foreign});
+    owner.patch(path).json(input).await.expect(401).problem("invalid_or_expired_code");
     let mut shown = fresh_code(&gateway, &email).await;
     let right = std::mem::replace(&mut shown["code"], json!("no code"));
-    let ask = json!({"email": moved, "one_time_code": shown.clone()});
-    owner.patch(path).json(ask).await.expect(401).problem("invalid_or_expired_code");
+    let input = json!({"email": moved, "one_time_code": shown.clone()});
+    owner.patch(path).json(input).await.expect(401).problem("invalid_or_expired_code");
     shown["code"] = right;
-    let ask = json!({"email": moved, "one_time_code": shown.clone()});
-    let view = owner.patch(path).json(ask).await.expect(200);
+    let input = json!({"email": moved, "one_time_code": shown.clone()});
+    let view = owner.patch(path).json(input).await.expect(200);
     assert_eq!(view.str("/email"), moved);
-    let ask = json!({"one_time_code": shown});
-    owner.delete(path).json(ask).await.expect(401).problem("invalid_or_expired_code");
+    let input = json!({"one_time_code": shown});
+    owner.delete(path).json(input).await.expect(401).problem("invalid_or_expired_code");
     let shown = fresh_code(&gateway, &moved).await;
     owner.delete(path).json(json!({"one_time_code": shown})).await.expect(202);
     assert_eq!(me(&owner).await, 401);
@@ -182,8 +182,8 @@ async fn a_reset_that_first_proves_an_address_ends_what_was_set_up_before() {
     let gateway = Gateway::start().await;
     let email = format!("{}@example.com", unique("victim"));
     let squatter = Squatter::of(&gateway, &email).await;
-    let ask = json!({"token": squatter.reset, "new_password": "the owner's own words"});
-    gateway.client().post("/v1/auth/password/update").json(ask).await.expect(200);
+    let input = json!({"token": squatter.reset, "new_password": "the owner's own words"});
+    gateway.client().post("/v1/auth/password/update").json(input).await.expect(200);
     squatter.has_nothing(&gateway, &email).await;
     sign_in(&gateway.client(), &email, "the owner's own words").await.expect(200);
 }
@@ -197,13 +197,14 @@ async fn who_shows_the_link_with_a_session_or_the_password_keeps_these_and_nothi
         let token = gateway.mailbox(&merchant.email).token_of(CONFIRM).await;
         let client = gateway.client();
         if by_password {
-            let ask = |password: &str| json!({"token": token, "password": password});
-            let wrong = client.post("/v1/auth/email/verify").json(ask("not the password")).await;
+            let request = |password: &str| json!({"token": token, "password": password});
+            let wrong =
+                client.post("/v1/auth/email/verify").json(request("not the password")).await;
             wrong.expect(401).problem("invalid_credentials");
-            let right = client.post("/v1/auth/email/verify").json(ask(PASSWORD)).await;
+            let right = client.post("/v1/auth/email/verify").json(request(PASSWORD)).await;
             assert_eq!(right.expect(200).at("/has_password"), true);
         } else {
-            // A stranger's session says nothing about the account, a dead one is refused.
+            // A stranger's session says nothing about the account, a dead one is rejected.
             let dead = client.with_token("mst_0");
             verify(&dead, &token).await.expect(401).problem("unauthenticated");
             assert_eq!(verify(&merchant, &token).await.expect(200).at("/has_password"), true);
@@ -228,8 +229,8 @@ async fn who_moves_to_an_address_that_another_proves_keeps_nothing() {
         let email = format!("{}@example.com", unique("victim"));
         let squatter = Merchant::sign_up(&gateway).await;
         squatter.prove(&gateway).await;
-        let ask = json!({"email": email, "current_password": PASSWORD});
-        squatter.patch("/v1/auth/me").json(ask).await.expect(200);
+        let input = json!({"email": email, "current_password": PASSWORD});
+        squatter.patch("/v1/auth/me").json(input).await.expect(200);
         assert_eq!(me(&squatter).await, 200);
         if by_link {
             let token = gateway.mailbox(&email).token_of(CONFIRM).await;
@@ -246,12 +247,12 @@ async fn who_moves_to_an_address_that_another_proves_keeps_nothing() {
 async fn an_account_that_never_proved_its_address_leaves_it_free() {
     let gateway = Gateway::start().await;
     let squatter = Merchant::sign_up(&gateway).await;
-    let ask = json!({"current_password": PASSWORD});
-    squatter.delete("/v1/auth/me").json(ask.clone()).await.expect(202);
+    let input = json!({"current_password": PASSWORD});
+    squatter.delete("/v1/auth/me").json(input.clone()).await.expect(202);
     let owner = Merchant::sign_up_as(&gateway, &squatter.email).await;
     gateway.mailbox(&owner.email).nth(2).await;
     owner.prove(&gateway).await;
-    owner.delete("/v1/auth/me").json(ask).await.expect(202);
+    owner.delete("/v1/auth/me").json(input).await.expect(202);
     let early = json!({"email": owner.email, "password": PASSWORD});
     let taken = gateway.client().post("/v1/auth/signup").json(early).await.expect(409);
     taken.problem("email_taken");

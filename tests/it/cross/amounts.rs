@@ -7,9 +7,10 @@ const LOCALE: &str = "x-service-locale";
 #[tokio::test]
 async fn whoever_names_a_language_reads_amounts_in_it() {
     let market = Market::open().await;
-    let ask = json!({"title": "Tee", "handle": "tee", "status": "active",
+    let input = json!({"title": "Tee", "handle": "tee", "status": "active",
         "variants": [{"price": inr(12_990_000), "inventory": {"levels": [{"quantity": 9}]}}]});
-    let tee = market.owner.post("/v1/products").header(LOCALE, "en-IN").json(ask).await.expect(201);
+    let tee =
+        market.owner.post("/v1/products").header(LOCALE, "en-IN").json(input).await.expect(201);
     assert_eq!(tee.str("/variants/0/price/formatted"), "\u{20b9}1,29,900.00");
     let visitor = market.gateway.client();
     let page = format!("/v1/storefront/{}/products/tee", market.store.subdomain);
@@ -35,25 +36,25 @@ async fn whoever_names_a_language_reads_amounts_in_it() {
 async fn what_was_read_can_be_sent_back_and_is_answered_alike() {
     let market = Market::open().await;
     let book = market.stock(1_000, 10).await;
-    let mut ask = cart(&[(&book, 2)]);
-    ask["dry_run"] = json!(true);
+    let mut input = cart(&[(&book, 2)]);
+    input["dry_run"] = json!(true);
     let visitor = market.gateway.client();
     let orders = market.orders_path();
-    let quote = visitor.post(&orders).key(&unique("q")).header(LOCALE, "en").json(ask).await;
+    let quote = visitor.post(&orders).key(&unique("q")).header(LOCALE, "en").json(input).await;
     let total = quote.expect(200).at("/totals/total").clone();
     assert_eq!(total["formatted"], "\u{20b9}20.00");
-    let mut ask = cart(&[(&book, 2)]);
-    ask["expected_total"] = total;
+    let mut input = cart(&[(&book, 2)]);
+    input["expected_total"] = total;
     let key = unique("order-with-a-long-enough-key");
-    let order = |locale| visitor.post(&orders).key(&key).header(LOCALE, locale).json(ask.clone());
+    let order = |locale| visitor.post(&orders).key(&key).header(LOCALE, locale).json(input.clone());
     let first = order("en").await.expect(201);
     let again = order("de").await.expect(201);
     assert_eq!(first.str("/order/totals/total/formatted"), "\u{20b9}20.00");
     assert_eq!(again.str("/order/totals/total/formatted"), "20,00\u{a0}\u{20b9}");
     assert_eq!(first.str("/order/id"), again.str("/order/id"));
     let variant = format!("/v1/products/{}", "none");
-    let refused = market.owner.get(&variant).header(LOCALE, "not a language").await.expect(400);
-    refused.problem("invalid_header");
+    let rejected = market.owner.get(&variant).header(LOCALE, "not a language").await.expect(400);
+    rejected.problem("invalid_header");
     // What happened is told in amounts.
     market.gateway.quiet().await;
     let told = market.gateway.events("order.created").await;

@@ -3,8 +3,8 @@
 use std::fmt::Write;
 use std::time::Duration;
 
+use core_types::id::{ExportId, ImportId, ReplayId};
 use delivery::run::RunMessage;
-use ground::id::{ExportId, ImportId, ReplayId};
 use support::{Client, Developer, Gateway, Merchant, Reply, Shop, Store, Value, eventually, json};
 
 const IMPORTS: &str = "/v1/imports";
@@ -158,9 +158,9 @@ async fn with_staff(gateway: &Gateway, scopes: &str) -> (Merchant, Store, Mercha
     owner.prove(gateway).await;
     let staff = Merchant::sign_up(gateway).await;
     staff.prove(gateway).await;
-    let ask = json!({"email": staff.email, "role": "staff", "scopes": scopes});
+    let input = json!({"email": staff.email, "role": "staff", "scopes": scopes});
     let members = format!("/v1/stores/{}/members", store.id);
-    let member = owner.post(&members).json(ask).await.expect(201).str("/id");
+    let member = owner.post(&members).json(input).await.expect(201).str("/id");
     let token = gateway.mailbox(&staff.email).token_of("You are invited to a store").await;
     let accept = json!({"token": token});
     staff.post("/v1/stores/invitations/accept").json(accept).await.expect(200);
@@ -199,8 +199,8 @@ async fn an_export_ends_with_its_member_and_leaves_no_file() {
     let (owner, store, staff, member) =
         with_staff(&gateway, "write_exports read_products read_customers read_orders").await;
     let at = owner.at(&store);
-    let ask = json!({"title": "A Lamp", "variants": [{"price": support::inr(100)}]});
-    at.post("/v1/products").json(ask).key("lamp").await.expect(201);
+    let input = json!({"title": "A Lamp", "variants": [{"price": support::inr(100)}]});
+    at.post("/v1/products").json(input).key("lamp").await.expect(201);
     let asked = staff.at(&store).post(EXPORTS).json(json!({"kind": "products"})).await;
     let id = asked.expect(202).str("/id");
     owner.delete(&member).await.expect(204);
@@ -216,16 +216,16 @@ async fn a_replay_ends_with_its_app_and_sends_nothing_more() {
     let scopes = ["read_store", "write_operations", "write_webhooks"];
     let (shop, app, installation) = shop_by_hand(&scopes).await;
     let receiver = support::Receiver::start().await;
-    let ask = json!({"url": receiver.url("/"), "event_types": ["store.updated"]});
-    app.post("/v1/operations/webhook-subscriptions").json(ask).await.expect(201);
+    let input = json!({"url": receiver.url("/"), "event_types": ["store.updated"]});
+    app.post("/v1/operations/webhook-subscriptions").json(input).await.expect(201);
     let path = format!("/v1/stores/{}", shop.store.id);
     for name in ["First", "Second"] {
         shop.owner().patch(&path).json(json!({"name": name})).await.expect(200);
     }
     receiver.wait_for(2).await;
     let since: Value = shop.store.view["created_at"].clone();
-    let ask = json!({"kind": "range", "since": since, "event_types": ["store.updated"]});
-    let replay = app.post(REPLAYS).json(ask).await.expect(202);
+    let input = json!({"kind": "range", "since": since, "event_types": ["store.updated"]});
+    let replay = app.post(REPLAYS).json(input).await.expect(202);
     assert_eq!(replay.int("/matched"), 2);
     shop.uninstall(&installation).await.expect(200);
     let id = replay.str("/id");
@@ -246,8 +246,8 @@ async fn a_load_test_ends_with_the_operator_who_asked_for_it() {
     const LOAD_TESTS: &str = "/v1/operations/runtime/load-tests";
     let gateway = Gateway::start().await;
     let operator = support::Operator::sign_up(&gateway).await;
-    let ask = json!({"duration_s": 60, "requests_per_second": 2, "checkout_percent": 0});
-    let id = operator.post(LOAD_TESTS).json(ask).await.expect(202).str("/id");
+    let input = json!({"duration_s": 60, "requests_per_second": 2, "checkout_percent": 0});
+    let id = operator.post(LOAD_TESTS).json(input).await.expect(202).str("/id");
     let item = async || gateway.items("LDT#").await.remove(0);
     eventually(SOON, || async { (item().await["seconds_done"].as_u64() >= Some(5)).then_some(()) })
         .await;

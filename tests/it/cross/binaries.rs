@@ -43,7 +43,7 @@ impl Kind {
 
     /// Holds what came of an event that this function is made for: an answer of a request that is no
     /// fault of ours; of a batch exactly the messages that nobody can read.
-    fn judge(self, what: &str, event: &Value, outcome: Result<Value, Failure>) {
+    fn validate(self, what: &str, event: &Value, outcome: Result<Value, Failure>) {
         let payload = outcome.unwrap_or_else(|cause| panic!("{what}: {cause}"));
         if self == Self::Family {
             let status = payload["statusCode"].as_u64();
@@ -61,7 +61,7 @@ impl Kind {
     }
 }
 
-/// That nothing in it panicked: a debug build catches a panic, refuses the event and goes on, and a release
+/// That nothing in it panicked: a debug build catches a panic, rejects the event and goes on, and a release
 /// build ends.
 fn never_panicked(name: &str, function: &Function) {
     let log = function.log();
@@ -78,7 +78,7 @@ async fn every_binary_takes_every_sample_event() {
         assert!(!samples.is_empty(), "events/{binary} is empty");
         for (sample, event) in samples {
             let what = format!("{name}: events/{binary}/{sample}.json");
-            kind.judge(&what, &event, function.invoke(&event).await);
+            kind.validate(&what, &event, function.invoke(&event).await);
         }
         never_panicked(name, function);
     }
@@ -98,7 +98,7 @@ async fn every_binary_answers_a_stranger_at_every_row() {
             let path = row.path.replace(['{', '}'], "");
             let event = odd::http_api(row.method.as_str(), &path);
             let what = format!("{name}: {} {}", row.method, row.path);
-            Kind::Family.judge(&what, &event, function.invoke(&event).await);
+            Kind::Family.validate(&what, &event, function.invoke(&event).await);
         }
         never_panicked(name, function);
     }
@@ -113,10 +113,14 @@ async fn odd_events_neither_end_a_binary_nor_make_it_fail() {
         if kind == Kind::Family {
             odd::requests_are_answered(name, binary, function).await;
         }
-        odd::others_are_refused_or_reported(name, kind, function).await;
+        odd::others_are_rejected_or_reported(name, kind, function).await;
         // It is the same process, and it is well.
         let (sample, event) = samples(binary).swap_remove(0);
-        kind.judge(&format!("{name}: {sample}, at the end"), &event, function.invoke(&event).await);
+        kind.validate(
+            &format!("{name}: {sample}, at the end"),
+            &event,
+            function.invoke(&event).await,
+        );
         never_panicked(name, function);
     }
 }

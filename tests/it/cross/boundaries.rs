@@ -1,4 +1,4 @@
-//! Limits of lists inside bodies: so many are taken, one more is refused, and named.
+//! Limits of lists inside bodies: so many are taken, one more is rejected, and named.
 
 use support::{Client, Market, Reply, Value, cart, inr, json, unique};
 
@@ -26,9 +26,9 @@ type Values<'a> = &'a dyn Fn(usize) -> Value;
 
 /// A product where `field` is `value`.
 async fn product(owner: &Client, field: &str, value: Value) -> Reply {
-    let mut ask = json!({"title": unique("Thing")});
-    ask[field] = value;
-    owner.post(PRODUCTS).json(ask).await
+    let mut input = json!({"title": unique("Thing")});
+    input[field] = value;
+    owner.post(PRODUCTS).json(input).await
 }
 
 #[tokio::test]
@@ -67,10 +67,10 @@ async fn a_product_takes_three_options_and_a_hundred_variants() {
     };
     let made = owner.post(PRODUCTS).json(of_options(3)).await.expect(201);
     assert_eq!(made.at("/options").as_array().unwrap().len(), 3);
-    let refused = owner.post(PRODUCTS).json(of_options(4)).await.expect(422);
+    let rejected = owner.post(PRODUCTS).json(of_options(4)).await.expect(422);
     let too_many_of = |pointer: &str| (pointer.to_owned(), "too_many".to_owned());
     let expected = ["/options", "/variants/0/options"].map(too_many_of);
-    assert_eq!(refused.field_errors(), expected);
+    assert_eq!(rejected.field_errors(), expected);
     let of_variants = |count: usize| {
         let values: Vec<String> = (0..100).map(|n| format!("S{n}")).collect();
         let variant = |n: usize| json!({"price": inr(1), "options": [values[n % 100]]});
@@ -92,14 +92,14 @@ async fn a_collection_takes_twenty_rules() {
     let market = Market::open().await;
     let rule =
         |n: usize| json!({"field": "price", "relation": "less_than", "value": (n + 1).to_string()});
-    let ask = |count: usize| {
+    let request = |count: usize| {
         json!({
             "title": unique("Rules"), "kind": "automated", "rules": many(count, rule),
         })
     };
     let path = "/v1/products/collections";
-    let made = market.owner.post(path).json(ask(20)).await.expect(201);
-    too_many(market.owner.post(path).json(ask(21)).await, "/rules");
+    let made = market.owner.post(path).json(request(20)).await.expect(201);
+    too_many(market.owner.post(path).json(request(21)).await, "/rules");
     let path = format!("{path}/{}", made.str("/id"));
     market.owner.patch(&path).json(json!({"rules": many(20, rule)})).await.expect(200);
     too_many(market.owner.patch(&path).json(json!({"rules": many(21, rule)})).await, "/rules");
@@ -120,8 +120,8 @@ async fn a_menu_takes_200_items_three_deep() {
     };
     let three = below(below(home.clone()));
     put(json!([three.clone()])).await.expect(200);
-    let refused = put(json!([below(three)])).await.expect(422);
-    assert_eq!(refused.field_errors()[0].1, "too_deep", "{}", refused.text);
+    let rejected = put(json!([below(three)])).await.expect(422);
+    assert_eq!(rejected.field_errors()[0].1, "too_deep", "{}", rejected.text);
     // Those below count too.
     let pair = || below(home.clone());
     put(many(100, |_| pair())).await.expect(200);
@@ -141,18 +141,18 @@ async fn an_adjustment_takes_45_changes() {
             "inventory": {"tracked": true, "levels": [{"location_id": place, "quantity": 5}]},
         })
     };
-    let ask = json!({
+    let input = json!({
         "title": "Many", "options": [{"name": "Size", "values": values}],
         "variants": values.iter().map(variant).collect::<Vec<_>>(),
     });
-    let made = owner.post(PRODUCTS).json(ask).await.expect(201);
+    let made = owner.post(PRODUCTS).json(input).await.expect(201);
     let adjust = |count: usize| {
         let change = |n: usize| {
             let item = made.str(&format!("/variants/{n}/id"));
             json!({"item_id": item, "location_id": place, "delta": 1})
         };
-        let ask = json!({"reason": "count", "changes": many(count, change)});
-        owner.post("/v1/inventory/levels/adjust").key(&unique("adjust")).json(ask)
+        let input = json!({"reason": "count", "changes": many(count, change)});
+        owner.post("/v1/inventory/levels/adjust").key(&unique("adjust")).json(input)
     };
     let done = adjust(45).await.expect(200);
     assert_eq!(done.at("/changes").as_array().unwrap().len(), 45);
@@ -164,11 +164,11 @@ async fn a_cart_takes_40_lines_of_999_and_three_gift_cards() {
     let market = Market::open().await;
     let values: Vec<String> = (0..41).map(|n| format!("S{n}")).collect();
     let variant = |value: &String| json!({"price": inr(1), "options": [value], "inventory": {"tracked": false}});
-    let ask = json!({
+    let input = json!({
         "title": "Many", "status": "active", "options": [{"name": "Size", "values": values}],
         "variants": values.iter().map(variant).collect::<Vec<_>>(),
     });
-    let made = market.owner.post(PRODUCTS).json(ask).await.expect(201);
+    let made = market.owner.post(PRODUCTS).json(input).await.expect(201);
     let ids: Vec<String> = (0..41).map(|n| made.str(&format!("/variants/{n}/id"))).collect();
     let of = |count: usize| {
         let lines: Vec<(&str, i64)> = ids[..count].iter().map(|id| (id.as_str(), 1)).collect();
@@ -179,16 +179,16 @@ async fn a_cart_takes_40_lines_of_999_and_three_gift_cards() {
     too_many(market.try_order(of(41)).await, "/items");
     let of_quantity = |quantity: i64| market.try_order(cart(&[(&ids[0], quantity)]));
     of_quantity(999).await.expect(201);
-    let refused = of_quantity(1_000).await.expect(422);
-    assert_eq!(refused.field_errors(), [("/items/0/quantity".into(), "out_of_range".into())]);
+    let rejected = of_quantity(1_000).await.expect(422);
+    assert_eq!(rejected.field_errors(), [("/items/0/quantity".into(), "out_of_range".into())]);
     let mut codes = Vec::new();
     for _ in 0..4 {
         codes.push(market.gift_card(1).await.1);
     }
     let with_cards = |count: usize| {
-        let mut ask = cart(&[(&ids[0], 9)]);
-        ask["gift_card_codes"] = json!(codes[..count]);
-        market.try_order(ask)
+        let mut input = cart(&[(&ids[0], 9)]);
+        input["gift_card_codes"] = json!(codes[..count]);
+        market.try_order(input)
     };
     too_many(with_cards(4).await, "/gift_card_codes");
     with_cards(3).await.expect(201);
@@ -200,28 +200,28 @@ async fn a_form_takes_50_fields_and_names_of_100_characters() {
     let path = format!("/v1/storefront/{}/forms/contact", market.store.subdomain);
     let send = |fields: Value| {
         let visitor = market.gateway.client();
-        let ask = visitor.post(&path).json(json!({"fields": fields}));
-        async move { ask.await }
+        let input = visitor.post(&path).json(json!({"fields": fields}));
+        async move { input.await }
     };
     send(entries(50)).await.expect(202);
     too_many(send(entries(51)).await, "/fields");
     send(json!({("n".repeat(100)): "x"})).await.expect(202);
-    let refused = send(json!({("n".repeat(101)): "x"})).await.expect(422);
-    assert_eq!(refused.field_errors()[0].1, "invalid_length", "{}", refused.text);
+    let rejected = send(json!({("n".repeat(101)): "x"})).await.expect(422);
+    assert_eq!(rejected.field_errors()[0].1, "invalid_length", "{}", rejected.text);
 }
 
 #[tokio::test]
 async fn a_collection_takes_a_thousand_products_and_a_list_a_hundred_items() {
     let market = Market::open().await;
     let id = |n: usize| json!(format!("prd_{n:032x}"));
-    let ask = json!({"title": "All", "kind": "manual", "product_ids": many(1_001, id)});
-    too_many(market.owner.post("/v1/products/collections").json(ask).await, "/product_ids");
+    let input = json!({"title": "All", "kind": "manual", "product_ids": many(1_001, id)});
+    too_many(market.owner.post("/v1/products/collections").json(input).await, "/product_ids");
     let list =
         |limit: u32| market.owner.get("/v1/products").query(&[("limit", &limit.to_string())]);
     list(1).await.expect(200);
     list(100).await.expect(200);
     for limit in [0, 101] {
-        let refused = list(limit).await.expect(422);
-        assert_eq!(refused.field_errors(), [("/limit".into(), "out_of_range".into())]);
+        let rejected = list(limit).await.expect(422);
+        assert_eq!(rejected.field_errors(), [("/limit".into(), "out_of_range".into())]);
     }
 }

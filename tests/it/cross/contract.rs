@@ -220,9 +220,9 @@ fn filled(row: &Row, store: &str) -> String {
 }
 
 async fn call(client: &Client, row: &Row, store: &str) -> support::Reply {
-    // Each from a network of its own: refusals have a price.
-    let ask = client.elsewhere().ask(row.method.clone(), &filled(row, store));
-    if row.method == Method::GET { ask.await } else { ask.json(json!({})).await }
+    // Each from a network of its own: rejections have a price.
+    let input = client.elsewhere().request(row.method.clone(), &filled(row, store));
+    if row.method == Method::GET { input.await } else { input.json(json!({})).await }
 }
 
 fn all_rows() -> Vec<Row> {
@@ -302,8 +302,8 @@ async fn a_bad_body_about_nothing_is_not_found() {
         for bad in [r#"{"no_such_field": [1]}"#, "{", r#"{"since": "1999-01-01T00:00:00Z"}"#] {
             // The budget of whoever asks refills.
             gateway.advance(Duration::from_secs(10));
-            let ask = owner.elsewhere().ask(row.method.clone(), &filled(&row, &store.id));
-            let reply = ask.header("content-type", "application/json").body(bad).await;
+            let input = owner.elsewhere().request(row.method.clone(), &filled(&row, &store.id));
+            let reply = input.header("content-type", "application/json").body(bad).await;
             if reply.status != 404 {
                 wrong.push(format!("{} {} {bad}: {}", row.method, row.path, reply.status));
             }
@@ -333,19 +333,19 @@ const MADE_BY_NAME: &[&str] = &[
 async fn an_app_without_the_scope_is_told_which_and_does_nothing() {
     // Each opens routes of its own, which are called by an app with the other.
     for scope in ["read_themes", "read_forms"] {
-        let refused = refused_without(scope).await;
-        assert!(refused > 100, "{scope}: {refused}");
+        let rejected = rejected_without(scope).await;
+        assert!(rejected > 100, "{scope}: {rejected}");
     }
 }
 
 /// Calls every route as an app with this scope alone; how many demand another.
-async fn refused_without(own: &str) -> usize {
+async fn rejected_without(own: &str) -> usize {
     let shop = Shop::with_published_app(&[own]).await;
     shop.authorize().await;
     let app = shop.app_client().await;
     let page = shop.embedded_client().await;
     let before = shop.gateway.count().await;
-    let mut refused = 0;
+    let mut rejected = 0;
     for row in all_rows() {
         for client in [&app, &page] {
             let reply = match row.access {
@@ -354,7 +354,7 @@ async fn refused_without(own: &str) -> usize {
                 Access::Scope(scope) => {
                     let reply = call(client, &row, &shop.store.id).await.expect(403);
                     assert_eq!(reply.str("/required_scope"), scope, "{} {}", row.method, row.path);
-                    refused += 1;
+                    rejected += 1;
                     reply.problem("insufficient_scope")
                 }
                 Access::Merchant
@@ -367,7 +367,7 @@ async fn refused_without(own: &str) -> usize {
         }
     }
     assert_eq!(shop.gateway.count().await, before);
-    refused
+    rejected
 }
 
 #[tokio::test]
@@ -393,14 +393,15 @@ async fn a_bad_body_about_an_order_that_a_shopper_may_not_see_is_not_found() {
     let order = market.order(cart(&[(&variant, 1)])).await;
     let cancel = format!("/v1/storefront/{}/orders/{}/cancel", market.store.subdomain, order.id);
     for bad in [r#"{"no_such_field": [1]}"#, "{", r#"{"reason": 5}"#] {
-        let ask = |token: &str| {
-            let ask = market.gateway.client().ask(Method::POST, &cancel);
-            ask.header("content-type", "application/json")
+        let request = |token: &str| {
+            let input = market.gateway.client().request(Method::POST, &cancel);
+            input
+                .header("content-type", "application/json")
                 .header("x-service-order-token", token)
                 .body(bad)
         };
-        ask("wrong").await.expect(404).problem("not_found");
-        let status = ask(&order.token).await.status;
+        request("wrong").await.expect(404).problem("not_found");
+        let status = request(&order.token).await.status;
         assert!([400, 422].contains(&status), "{bad}: {status}");
     }
 }

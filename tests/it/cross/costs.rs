@@ -7,8 +7,8 @@
 use std::collections::BTreeMap;
 
 use benches::costs::operations::{CHECKOUT, FULFIL, MARK_PAID, Operation, REFUND, SWEEP};
+use core_types::event::EventGroup;
 use gateway::table::metered;
-use ground::event::EventGroup;
 use support::{Gateway, Market, Reply, Shop, Value, cart, json, unique};
 
 /// An operation, its tenths of a unit, and its round trips.
@@ -50,7 +50,7 @@ async fn the_life_of_an_order_of_one_line() {
             // Order 2 + 3 rows (it is a guest's), level 2, movement 2, event 2 + 3 rows, record 2, what
             // the guest's network has used the key for 2.
             ("checkout", 230, 3),
-            // Session, account, store; the order at a glance. Order 2 + 2 (it is due no more, and owed),
+            // Session, account, store; the order at an eventually consistent read. Order 2 + 2 (it is due no more, and owed),
             // payment 2 + 1 row, level 2, movement 2, two events in 5, record 2.
             ("mark paid", 215, 3),
             // The same reads. Order 2, level 2, movement 2, fulfilment 2, two events in 5, record 2.
@@ -92,11 +92,11 @@ fn assert_priced(found: &[Cost], priced: &[Operation]) {
 #[tokio::test]
 async fn an_account_with_a_store_and_an_app_that_is_let_in() {
     let shop = Shop::with_published_app(&["read_store"]).await;
-    let ask = json!({
+    let input = json!({
         "email": format!("{}@example.com", unique("owner")), "password": support::PASSWORD,
         "store_name": "A Shop", "subdomain": unique("shop"), "currency": "INR", "country": "IN",
     });
-    let signed_up = shop.gateway.client().post("/v1/auth/signup").json(ask).await.expect(201);
+    let signed_up = shop.gateway.client().post("/v1/auth/signup").json(input).await.expect(201);
     let first = shop.authorize().await;
     let again = shop.authorize().await;
     let redeemed = shop.redeem(&again).await.expect(200);

@@ -9,7 +9,7 @@ use std::time::Duration;
 use delivery::delivery::QUEUE;
 use gateway::embedded::guard::{FOREIGN_QUEUES, Permission, is_like};
 use gateway::item::Key;
-use local::functions::{Host, REFUSED};
+use local::functions::{Host, REJECTED};
 use local::template::{self, Function, Setting};
 use platform::app::CommerceApp;
 use support::{Gateway, Merchant, Operator, Shop, json};
@@ -104,7 +104,7 @@ async fn a_function_reads_the_secrets_that_it_opens_and_no_other() {
 }
 
 #[tokio::test]
-async fn a_call_that_the_policy_does_not_allow_is_refused() {
+async fn a_call_that_the_policy_does_not_allow_is_rejected() {
     let gateway = Gateway::start().await;
     // Health reads and counts; neither messages nor apps are any of its business.
     let health = host(&gateway, "Health").app();
@@ -189,7 +189,7 @@ async fn every_function_finds_a_merchants_only_store() {
     }
 }
 
-/// Which is written beside the request, and missed by nobody where it is refused.
+/// Which is written beside the request, and missed by nobody where it is rejected.
 #[tokio::test]
 async fn every_function_that_merchants_call_records_the_use_of_their_sessions() {
     const UNUSED: Duration = Duration::from_mins(6);
@@ -210,8 +210,8 @@ async fn every_function_that_merchants_call_records_the_use_of_their_sessions() 
         gateway.advance(UNUSED);
         let caller: &Merchant = if function == "Health" { &operator } else { &merchant };
         caller.get(path).await.expect(200);
-        let refused = host(&gateway, function).refused();
-        assert!(refused.is_empty(), "{function}: {refused:?}");
+        let rejected = host(&gateway, function).rejected();
+        assert!(rejected.is_empty(), "{function}: {rejected:?}");
     }
 }
 
@@ -240,14 +240,14 @@ fn no_leading_key_is_given_twice() {
     }
 }
 
-/// What all other tests have written down that each function has used, and what it was refused.
+/// What all other tests have written down that each function has used, and what it was rejected.
 fn written_down() -> (BTreeSet<String>, BTreeSet<String>) {
     let test = std::env::current_exe().unwrap();
     let directory = test.parent().unwrap().parent().unwrap().join("used");
     let files = std::fs::read_dir(&directory).expect("run all tests first");
     let texts = files.map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap());
     let lines = texts.flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>());
-    lines.partition(|line| !line.starts_with(REFUSED))
+    lines.partition(|line| !line.starts_with(REJECTED))
 }
 
 /// After all other tests: `.ci/run`. Each action of a statement was used on each of its resources, and
@@ -280,7 +280,7 @@ fn nothing_is_given_that_is_not_used() {
     assert!(unused.is_empty(), "template.yaml gives what no test saw used: {unused:#?}");
 }
 
-/// The same for what is missing: who is refused may go on without, and the test pass.
+/// The same for what is missing: who is rejected may go on without, and the test pass.
 #[test]
 #[ignore = "reads what all other tests have written down"]
 fn nothing_was_refused_that_was_asked_for() {
@@ -288,8 +288,8 @@ fn nothing_was_refused_that_was_asked_for() {
         "refused: Health dynamodb:GetItem Table APP#a",
         "refused: Health sqs:SendMessage WebhookQueue",
     ];
-    let (_, refused) = written_down();
-    let refused: Vec<_> =
-        refused.iter().filter(|line| !ON_PURPOSE.contains(&line.as_str())).collect();
-    assert!(refused.is_empty(), "template.yaml does not give what was asked for: {refused:#?}");
+    let (_, rejected) = written_down();
+    let rejected: Vec<_> =
+        rejected.iter().filter(|line| !ON_PURPOSE.contains(&line.as_str())).collect();
+    assert!(rejected.is_empty(), "template.yaml does not give what was asked for: {rejected:#?}");
 }

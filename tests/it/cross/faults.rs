@@ -25,7 +25,7 @@ struct Faulty {
 }
 
 impl Faulty {
-    async fn beside(gateway: &Gateway) -> Self {
+    async fn alongside(gateway: &Gateway) -> Self {
         let faults = Faults::planned();
         let app = gateway.system().embedded().app_over(&faults);
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
@@ -62,7 +62,7 @@ const WRITE: &str = "TransactWriteItems";
 #[tokio::test]
 async fn a_lost_reply_neither_doubles_a_redemption_nor_revokes_an_honest_clients_token() {
     let mut shop = Shop::with_published_app(&["read_store"]).await;
-    let faulty = Faulty::beside(&shop.gateway).await;
+    let faulty = Faulty::alongside(&shop.gateway).await;
     let grant = shop.authorize().await;
     shop.app_server = faulty.take(&shop.app_server);
     faulty.will([(WRITE, Fault::LostReply), (WRITE, Fault::LostReply)]);
@@ -76,11 +76,11 @@ async fn a_lost_reply_neither_doubles_a_redemption_nor_revokes_an_honest_clients
 #[tokio::test]
 async fn a_transaction_that_meets_others_is_tried_again() {
     let gateway = Gateway::start().await;
-    let faulty = Faulty::beside(&gateway).await;
+    let faulty = Faulty::alongside(&gateway).await;
     let merchant = Merchant::sign_up(&gateway).await;
     faulty.will([(WRITE, Fault::Conflict); 5]);
-    let ask = json!({"name": "A Shop", "subdomain": unique("conflict"), "currency": "INR", "country": "IN"});
-    faulty.take(&merchant).post("/v1/stores").json(ask).await.expect(201);
+    let input = json!({"name": "A Shop", "subdomain": unique("conflict"), "currency": "INR", "country": "IN"});
+    faulty.take(&merchant).post("/v1/stores").json(input).await.expect(201);
     assert_eq!(faulty.left(), 0);
     assert_eq!(gateway.items_of("store", "STO#").await.len(), 1);
 }
@@ -90,25 +90,25 @@ async fn a_transaction_that_meets_others_is_tried_again() {
 async fn whatever_meets_a_transaction_is_tried_again() {
     let market = Market::open().await;
     let book = market.stock(100, 9).await;
-    let faulty = Faulty::beside(&market.gateway).await;
+    let faulty = Faulty::alongside(&market.gateway).await;
     let owner = faulty.take(&market.owner);
     faulty.will([("PutItem", Fault::Conflict), ("PutItem", Fault::Conflict)]);
-    let ask = json!({"title": "A Lamp", "variants": [{"price": inr(100)}]});
-    owner.post("/v1/products").key("k").json(ask).await.expect(201);
+    let input = json!({"title": "A Lamp", "variants": [{"price": inr(100)}]});
+    owner.post("/v1/products").key("k").json(input).await.expect(201);
     assert_eq!(faulty.left(), 0);
     let client = faulty.take(&market.gateway.client());
     faulty.will([("UpdateItem", Fault::Conflict), ("UpdateItem", Fault::Conflict)]);
     client.post(&market.orders_path()).key("k").json(cart(&[(&book, 1)])).await.expect(201);
-    let ask = json!({"email": market.merchant.email, "password": support::PASSWORD});
+    let input = json!({"email": market.merchant.email, "password": support::PASSWORD});
     faulty.will([("UpdateItem", Fault::Conflict); 2]);
-    faulty.take(&market.gateway.client()).post("/v1/auth/signin").json(ask).await.expect(200);
+    faulty.take(&market.gateway.client()).post("/v1/auth/signin").json(input).await.expect(200);
     assert_eq!(faulty.left(), 0);
 }
 
 #[tokio::test]
 async fn a_table_that_throttles_is_a_503_that_tells_nothing() {
     let gateway = Gateway::start().await;
-    let faulty = Faulty::beside(&gateway).await;
+    let faulty = Faulty::alongside(&gateway).await;
     let merchant = Merchant::sign_up(&gateway).await;
     let before = gateway.count().await;
     faulty.will([("BatchGetItem", Fault::Throttled); 3]);
@@ -120,15 +120,15 @@ async fn a_table_that_throttles_is_a_503_that_tells_nothing() {
     }
     // More than there are attempts: a transaction that is cancelled for it is tried again for longer.
     faulty.will([(WRITE, Fault::Throttled); 40]);
-    let ask = json!({"name": "A Shop", "subdomain": unique("throttled"), "currency": "INR", "country": "IN"});
-    faulty.take(&merchant).post("/v1/stores").json(ask).await.expect(503);
+    let input = json!({"name": "A Shop", "subdomain": unique("throttled"), "currency": "INR", "country": "IN"});
+    faulty.take(&merchant).post("/v1/stores").json(input).await.expect(503);
     assert_eq!(gateway.count().await, before);
 }
 
 #[tokio::test]
 async fn without_its_bucket_a_read_passes_and_a_sign_in_does_not() {
     let gateway = Gateway::start().await;
-    let faulty = Faulty::beside(&gateway).await;
+    let faulty = Faulty::alongside(&gateway).await;
     let merchant = Merchant::sign_up(&gateway).await;
     let store = merchant.open_store().await;
     faulty.will([("UpdateItem", Fault::Throttled); 3]);
@@ -137,14 +137,14 @@ async fn without_its_bucket_a_read_passes_and_a_sign_in_does_not() {
     assert_eq!(reply.header("x-service-cost-actual"), Some("0"), "nothing was charged");
     assert_eq!(faulty.left(), 0);
     faulty.will([("UpdateItem", Fault::Throttled); 3]);
-    let ask = json!({"email": merchant.email, "password": support::PASSWORD});
-    faulty.take(&merchant).post("/v1/auth/signin").json(ask).await.expect(503);
+    let input = json!({"email": merchant.email, "password": support::PASSWORD});
+    faulty.take(&merchant).post("/v1/auth/signin").json(input).await.expect(503);
 }
 
 #[tokio::test]
 async fn a_lost_reply_charges_a_bucket_once() {
     let gateway = Gateway::start().await;
-    let faulty = Faulty::beside(&gateway).await;
+    let faulty = Faulty::alongside(&gateway).await;
     let merchant = Merchant::sign_up(&gateway).await;
     let store = merchant.open_store().await;
     let path = format!("/v1/stores/{}", store.id);
@@ -160,9 +160,9 @@ async fn a_lost_reply_charges_a_bucket_once() {
 }
 
 #[tokio::test]
-async fn a_read_does_not_wait_for_its_charge_and_is_refused_for_it_all_the_same() {
+async fn a_read_does_not_wait_for_its_charge_and_is_rejected_for_it_all_the_same() {
     let gateway = Gateway::start().await;
-    let faulty = Faulty::beside(&gateway).await;
+    let faulty = Faulty::alongside(&gateway).await;
     let merchant = Merchant::sign_up(&gateway).await;
     let client = faulty.take(&merchant);
     // The list is read while its charge is under way; before it, the charge would never end.
@@ -178,27 +178,27 @@ async fn a_read_does_not_wait_for_its_charge_and_is_refused_for_it_all_the_same(
         merchant.post("/v1/stores").json(json!({})).await.expect(422);
     }
     faulty.will([("UpdateItem", Fault::Behind("Query", 2))]);
-    let refused = client.get("/v1/stores").await.expect(429).problem("rate_limited");
+    let rejected = client.get("/v1/stores").await.expect(429).problem("rate_limited");
     assert_eq!(faulty.came("UpdateItem"), 2);
-    assert_eq!((refused.header("x-service-cost-actual"), faulty.left()), (Some("0"), 0));
-    assert_eq!(refused.json["cost"]["available"], 0);
+    assert_eq!((rejected.header("x-service-cost-actual"), faulty.left()), (Some("0"), 0));
+    assert_eq!(rejected.json["cost"]["available"], 0);
     // And it is remembered, so that nothing is read in vain again.
     let again = client.get("/v1/stores").await.expect(429);
     assert_eq!(again.charges(), 0);
-    assert!(again.trips() < refused.trips(), "{} trips", again.trips());
+    assert!(again.trips() < rejected.trips(), "{} trips", again.trips());
 }
 
 #[tokio::test]
 async fn a_lost_reply_to_a_claim_is_recognized_as_ones_own() {
     let gateway = Gateway::start().await;
-    let faulty = Faulty::beside(&gateway).await;
+    let faulty = Faulty::alongside(&gateway).await;
     let merchant = Merchant::sign_up(&gateway).await;
     faulty.will([("PutItem", Fault::LostReply), (WRITE, Fault::LostReply)]);
-    let ask = json!({"name": "A Shop", "subdomain": unique("claimed"), "currency": "INR", "country": "IN"});
+    let input = json!({"name": "A Shop", "subdomain": unique("claimed"), "currency": "INR", "country": "IN"});
     let client = faulty.take(&merchant);
-    let first = client.post("/v1/stores").json(ask.clone()).key("k").await.expect(201);
+    let first = client.post("/v1/stores").json(input.clone()).key("k").await.expect(201);
     assert_eq!(faulty.left(), 0);
-    let again = client.post("/v1/stores").json(ask).key("k").await.expect(201);
+    let again = client.post("/v1/stores").json(input).key("k").await.expect(201);
     assert_eq!(again.text, first.text);
     assert_eq!(gateway.items_of("store", "STO#").await.len(), 1);
 }
@@ -208,7 +208,7 @@ async fn a_lost_reply_to_a_claim_is_recognized_as_ones_own() {
 async fn an_order_whose_reply_was_lost_is_placed_once() {
     let market = Market::open().await;
     let book = market.stock(100, 9).await;
-    let faulty = Faulty::beside(&market.gateway).await;
+    let faulty = Faulty::alongside(&market.gateway).await;
     let client = faulty.take(&market.gateway.client());
     let order = || client.post(&market.orders_path()).key("k").json(cart(&[(&book, 1)]));
     for fault in [Fault::LostReply, Fault::Conflict, Fault::Throttled] {
@@ -226,27 +226,27 @@ async fn an_order_whose_reply_was_lost_is_placed_once() {
 async fn a_lapsed_lease_is_taken_over_and_the_slow_original_fails() {
     let gateway = Gateway::start().await;
     let merchant = Merchant::sign_up(&gateway).await;
-    let faulty = Faulty::beside(&gateway).await;
+    let faulty = Faulty::alongside(&gateway).await;
     // The original claims its key and then finds its table too busy to write for a while.
-    let ask =
+    let input =
         json!({"name": "A Shop", "subdomain": unique("slow"), "currency": "INR", "country": "IN"});
     faulty.will([(WRITE, Fault::Conflict); 8]);
     let slow = faulty.take(&merchant);
     let (original, second) =
-        tokio::join!(async { slow.post("/v1/stores").json(ask.clone()).key("k").await }, async {
+        tokio::join!(async { slow.post("/v1/stores").json(input.clone()).key("k").await }, async {
             support::eventually(Duration::from_secs(10), || async {
                 let claimed = gateway.items("IDM#").await.len() == 1 && faulty.left() < 8;
                 claimed.then_some(())
             })
             .await;
             gateway.advance(Duration::from_secs(31));
-            merchant.post("/v1/stores").json(ask.clone()).key("k").await
+            merchant.post("/v1/stores").json(input.clone()).key("k").await
         });
     let second = second.expect(201);
     assert!(matches!(original.status, 409 | 422 | 503), "{}", original.text);
     assert_eq!(gateway.items_of("store", "STO#").await.len(), 1);
     assert_eq!(gateway.events("store.created").await.len(), 1);
-    let replay = merchant.post("/v1/stores").json(ask).key("k").await.expect(201);
+    let replay = merchant.post("/v1/stores").json(input).key("k").await.expect(201);
     assert_eq!(replay.text, second.text);
 }
 
@@ -254,12 +254,12 @@ async fn a_lapsed_lease_is_taken_over_and_the_slow_original_fails() {
 async fn a_delivery_whose_writes_go_wrong_is_made_claimed_sent_and_settled_once() {
     for fault in [Fault::LostReply, Fault::Conflict, Fault::Throttled] {
         let gateway = Gateway::start_with(|options| options.has_stream = false).await;
-        let faulty = Faulty::beside(&gateway).await;
+        let faulty = Faulty::alongside(&gateway).await;
         let (merchant, receiver) = (Merchant::sign_up(&gateway).await, Receiver::start().await);
         let store = merchant.open_store().await;
-        let ask = json!({"url": receiver.url("/"), "event_types": ["store.updated"]});
+        let input = json!({"url": receiver.url("/"), "event_types": ["store.updated"]});
         let path = "/v1/operations/webhook-subscriptions";
-        merchant.at(&store).post(path).json(ask).await.expect(201);
+        merchant.at(&store).post(path).json(input).await.expect(201);
         let path = format!("/v1/stores/{}", store.id);
         merchant.at(&store).patch(&path).json(json!({"name": "Once"})).await.expect(200);
         let found = gateway.items_of("webhook_subscription", "STO#").await.remove(0);
@@ -297,12 +297,12 @@ async fn lists(client: &Client, path: &str, id: &str) -> bool {
 #[tokio::test]
 async fn a_submission_is_decided_by_its_id_before_any_index_has_it() {
     let shop = Shop::with_published_app(&["read_store"]).await;
-    let faulty = Faulty::beside(&shop.gateway).await;
+    let faulty = Faulty::alongside(&shop.gateway).await;
     let (developer, operator) = (faulty.take(&shop.developer), faulty.take(&shop.operator));
     faulty.will([LATE; 4]);
     let path = format!("/v1/app-store/developers/apps/{}/submissions", shop.app.id);
-    let ask = support::Developer::submission_fields("2.0.0");
-    let id = developer.post(&path).json(ask).await.expect(201).str("/id");
+    let input = support::Developer::submission_fields("2.0.0");
+    let id = developer.post(&path).json(input).await.expect(201).str("/id");
     let queue = "/v1/app-store/submissions";
     let approve = format!("{queue}/{id}/approve");
     operator.post(&approve).json(json!({})).await.expect(200);
@@ -315,12 +315,12 @@ async fn a_submission_is_decided_by_its_id_before_any_index_has_it() {
 async fn a_review_of_an_app_is_answered_by_its_id_before_any_index_has_it() {
     let shop = Shop::with_published_app(&["read_store"]).await;
     shop.authorize().await;
-    let faulty = Faulty::beside(&shop.gateway).await;
+    let faulty = Faulty::alongside(&shop.gateway).await;
     let (developer, owner) = (faulty.take(&shop.developer), faulty.take(&shop.owner()));
     faulty.will([LATE; 4]);
     let path = format!("/v1/app-store/apps/{}/reviews", shop.app.id);
-    let ask = json!({"rating": 4, "body": "It does what it says."});
-    let id = owner.post(&path).json(ask).await.expect(201).str("/id");
+    let input = json!({"rating": 4, "body": "It does what it says."});
+    let id = owner.post(&path).json(input).await.expect(201).str("/id");
     let reply = format!("{path}/{id}/reply");
     developer.post(&reply).json(json!({"body": "Thank you."})).await.expect(200);
     assert!(!lists(&developer, &path, &id).await, "it is behind");
@@ -332,17 +332,17 @@ async fn a_review_of_an_app_is_answered_by_its_id_before_any_index_has_it() {
 #[tokio::test]
 async fn a_review_of_a_product_is_decided_by_its_id_before_any_index_has_it() {
     let market = Market::open().await;
-    let ask = json!({"title": "Mug", "handle": "mug", "status": "active", "variants": [{"price": inr(100)}]});
-    market.owner.post("/v1/products").json(ask).await.expect(201);
+    let input = json!({"title": "Mug", "handle": "mug", "status": "active", "variants": [{"price": inr(100)}]});
+    market.owner.post("/v1/products").json(input).await.expect(201);
     let shopper = Shopper::register(&market.gateway, &market.store).await;
-    let faulty = Faulty::beside(&market.gateway).await;
+    let faulty = Faulty::alongside(&market.gateway).await;
     let (shopper, owner) = (faulty.take(&shopper), faulty.take(&market.owner));
     faulty.will([LATE; 8]);
     let path = format!("/v1/storefront/{}/products/mug/reviews", market.store.subdomain);
-    let ask = json!({"rating": 4, "title": "Good", "body": "Keeps tea warm."});
-    let id = shopper.post(&path).json(ask).await.expect(201).str("/id");
-    for (action, ask) in [("reply", json!({"body": "Thank you."})), ("approve", json!({}))] {
-        owner.post(&format!("/v1/reviews/{id}/{action}")).json(ask).await.expect(200);
+    let input = json!({"rating": 4, "title": "Good", "body": "Keeps tea warm."});
+    let id = shopper.post(&path).json(input).await.expect(201).str("/id");
+    for (action, input) in [("reply", json!({"body": "Thank you."})), ("approve", json!({}))] {
+        owner.post(&format!("/v1/reviews/{id}/{action}")).json(input).await.expect(200);
     }
     assert!(!lists(&owner, "/v1/reviews", &id).await, "it is behind");
     assert!(lists(&market.owner, "/v1/reviews", &id).await);
@@ -351,13 +351,14 @@ async fn a_review_of_a_product_is_decided_by_its_id_before_any_index_has_it() {
 #[tokio::test]
 async fn a_merchants_only_store_is_known_before_any_index_has_it() {
     let gateway = Gateway::start().await;
-    let faulty = Faulty::beside(&gateway).await;
+    let faulty = Faulty::alongside(&gateway).await;
     let merchant = Merchant::sign_up(&gateway).await;
     let client = faulty.take(&merchant);
     faulty.will([LATE; 8]);
     let open = async |name: &str| {
-        let ask = json!({"name": "A Shop", "subdomain": name, "currency": "INR", "country": "IN"});
-        client.post("/v1/stores").json(ask).await.expect(201).str("/id")
+        let input =
+            json!({"name": "A Shop", "subdomain": name, "currency": "INR", "country": "IN"});
+        client.post("/v1/stores").json(input).await.expect(201).str("/id")
     };
     let lamp = || {
         client
@@ -383,14 +384,14 @@ async fn what_a_storefronts_list_names_is_found_before_a_glance_has_it() {
     let market = Market::open().await;
     let cups = json!({"name": "Cups"});
     let picks = json!({"title": "Picks", "kind": "manual", "published": true, "product_ids": []});
-    for (kind, noun, operation, ask) in [
+    for (kind, noun, operation, input) in [
         ("category", "categories", "Query", cups),
         ("collection", "collections", "BatchGetItem", picks),
     ] {
-        let faulty = Faulty::beside(&market.gateway).await;
+        let faulty = Faulty::alongside(&market.gateway).await;
         let (owner, visitor) = (faulty.take(&market.owner), faulty.take(&market.gateway.client()));
         faulty.will([(operation, Fault::Stale); 16]);
-        let made = owner.post(&format!("/v1/products/{noun}")).json(ask).await.expect(201);
+        let made = owner.post(&format!("/v1/products/{noun}")).json(input).await.expect(201);
         let front = format!("/v1/storefront/{}", market.store.subdomain);
         let handle = made.str("/handle");
         visitor.get(&format!("{front}/{noun}/{handle}")).await.expect(200);

@@ -3,10 +3,10 @@
 
 use std::time::Duration;
 
+use core_types::id::{DeliveryId, OrderId, StoreId};
+use core_types::key;
 use delivery::delivery::Delivery;
 use gateway::item::Item;
-use ground::id::{DeliveryId, OrderId, StoreId};
-use ground::key;
 use sales::order::Order;
 use support::{Behaviour, Market, Receiver, Reply, cart, eventually, json};
 
@@ -100,8 +100,8 @@ async fn a_page_of_deliveries_costs_the_same_over_a_hundred_thousand() {
 async fn deliveries_cost_the_same_over(many: usize) {
     let market = Market::open().await;
     let receiver = Receiver::that(Behaviour::Status(200)).await;
-    let ask = json!({"url": receiver.url("/"), "event_types": ["product.created"]});
-    market.owner.post("/v1/operations/webhook-subscriptions").json(ask).await.expect(201);
+    let input = json!({"url": receiver.url("/"), "event_types": ["product.created"]});
+    market.owner.post("/v1/operations/webhook-subscriptions").json(input).await.expect(201);
     market.stock(100, 9).await;
     let id = eventually(DEADLINE, || async {
         let page = market.owner.get(DELIVERIES).await.expect(200);

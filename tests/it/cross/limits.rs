@@ -5,7 +5,7 @@ mod guests;
 mod headers;
 mod keys;
 mod leases;
-mod refusals;
+mod rejections;
 mod size;
 mod unread;
 
@@ -70,7 +70,7 @@ async fn a_key_stands_for_one_request_of_one_caller_for_a_day() {
     let again = merchant.post("/v1/stores").json(fields.clone()).key("k").await.expect(201);
     assert_eq!(again.text, first.text);
     assert_eq!(again.etag(), first.etag());
-    // A refusal is kept too, and a caller's keys are their own.
+    // A rejection is kept too, and a caller's keys are their own.
     let stranger = Merchant::sign_up(&gateway).await;
     let taken = stranger.post("/v1/stores").json(fields.clone()).key("k").await.expect(409);
     let kept = stranger.post("/v1/stores").json(fields.clone()).key("k").await.expect(409);
@@ -92,9 +92,9 @@ async fn a_key_stands_for_one_request_of_one_caller_for_a_day() {
 async fn an_answer_with_a_secret_is_replayed_whole() {
     let gateway = Gateway::start().await;
     let client = gateway.client();
-    let ask = json!({"email": "once@example.com", "password": support::PASSWORD});
-    let first = client.post("/v1/auth/signup").json(ask.clone()).key("s").await.expect(201);
-    let again = client.post("/v1/auth/signup").json(ask).key("s").await.expect(201);
+    let input = json!({"email": "once@example.com", "password": support::PASSWORD});
+    let first = client.post("/v1/auth/signup").json(input.clone()).key("s").await.expect(201);
+    let again = client.post("/v1/auth/signup").json(input).key("s").await.expect(201);
     assert_eq!(first.text, again.text);
     client.with_token(&again.str("/session/access_token")).get("/v1/auth/me").await.expect(200);
 }
@@ -108,10 +108,10 @@ async fn parallel_requests_are_never_admitted_beyond_capacity_and_restore() {
     gateway.advance(MINUTE);
     let path = format!("/v1/stores/{}", store.id);
     let owner = merchant.at(&store);
-    // Writes that are refused for their body cost ten points all the same.
+    // Writes that are rejected for their body cost ten points all the same.
     let answers = race(500, || {
-        let ask = owner.patch(&path).json(json!({"surprise": 1}));
-        async move { ask.await }
+        let input = owner.patch(&path).json(json!({"surprise": 1}));
+        async move { input.await }
     })
     .await;
     let admitted = answers.iter().filter(|answer| answer.status == 422).count();
@@ -132,8 +132,8 @@ async fn parallel_requests_are_never_admitted_beyond_capacity_and_restore() {
     // One second restores 100 points: ten writes and no more.
     gateway.advance(Duration::from_secs(1));
     let answers = race(40, || {
-        let ask = owner.patch(&path).json(json!({"surprise": 1}));
-        async move { ask.await.status }
+        let input = owner.patch(&path).json(json!({"surprise": 1}));
+        async move { input.await.status }
     })
     .await;
     assert_eq!(answers.iter().filter(|status| **status == 422).count(), 10);

@@ -24,17 +24,17 @@ fn from_shop(name: &str) -> String {
 /// An order of somebody new, and the mail that confirms it.
 async fn confirmed(market: &Market, variant: &str) -> Mail {
     let email = format!("{}@example.com", unique("buyer"));
-    let mut ask = cart(&[(variant, 1)]);
-    ask["email"] = json!(email);
-    market.order(ask).await;
+    let mut input = cart(&[(variant, 1)]);
+    input["email"] = json!(email);
+    market.order(input).await;
     market.gateway.mailbox(&email).nth(1).await
 }
 
 async fn configure(market: &Market, store: Value, sender_name: Value) {
     let path = format!("/v1/stores/{}", market.store.id);
     market.owner.patch(&path).json(store).await.expect(200);
-    let ask = json!({"notifications": {"sender_name": sender_name}});
-    market.owner.patch(&format!("{path}/settings")).json(ask).await.expect(200);
+    let input = json!({"notifications": {"sender_name": sender_name}});
+    market.owner.patch(&format!("{path}/settings")).json(input).await.expect(200);
 }
 
 #[tokio::test]
@@ -58,9 +58,9 @@ async fn a_stores_mails_are_under_its_name_and_answers_go_to_it() {
     mine(confirmed(&market, &book).await);
     // A gift card, and everything about an account.
     let recipient = format!("{}@example.com", unique("friend"));
-    let ask = json!({"initial_value": inr(500), "recipient": {"email": recipient}});
+    let input = json!({"initial_value": inr(500), "recipient": {"email": recipient}});
     let cards = "/v1/products/gift-cards";
-    market.owner.post(cards).json(ask).key(&unique("card")).await.expect(201);
+    market.owner.post(cards).json(input).key(&unique("card")).await.expect(201);
     mine(market.gateway.mailbox(&recipient).nth(1).await);
     let shopper = Shopper::register(&market.gateway, &market.store).await;
     let mailbox = market.gateway.mailbox(&shopper.email);
@@ -70,8 +70,8 @@ async fn a_stores_mails_are_under_its_name_and_answers_go_to_it() {
     reset.await.expect(202);
     mailbox.nth(2).await;
     let token = mailbox.token().await;
-    let ask = json!({"token": token, "new_password": "kq7#vTzm-another"});
-    client.post("/v1/storefront/customer/password/update").json(ask).await.expect(200);
+    let input = json!({"token": token, "new_password": "kq7#vTzm-another"});
+    client.post("/v1/storefront/customer/password/update").json(input).await.expect(200);
     mailbox.nth(3).await;
     client.post("/v1/storefront/customer/login/otp").json(at).await.expect(202);
     mailbox.nth(4).await;
@@ -86,22 +86,23 @@ async fn no_name_begins_another_header() {
     let market = Market::open().await;
     let path = format!("/v1/stores/{}", market.store.id);
     for evil in ["A\r\nBcc: all@example.com", "A\nB", "A\tB", "A\u{85}B", "A\0B"] {
-        let ask = json!({"notifications": {"sender_name": evil}});
-        let refused = market.owner.patch(&format!("{path}/settings")).json(ask).await.expect(422);
+        let input = json!({"notifications": {"sender_name": evil}});
+        let rejected =
+            market.owner.patch(&format!("{path}/settings")).json(input).await.expect(422);
         let at = "/notifications/sender_name".to_owned();
-        assert_eq!(refused.field_errors(), [(at, "invalid_characters".to_owned())], "{evil:?}");
-        let refused = market.owner.patch(&path).json(json!({"name": evil})).await.expect(422);
+        assert_eq!(rejected.field_errors(), [(at, "invalid_characters".to_owned())], "{evil:?}");
+        let rejected = market.owner.patch(&path).json(json!({"name": evil})).await.expect(422);
         let at = "/name".to_owned();
-        assert_eq!(refused.field_errors(), [(at, "invalid_characters".to_owned())], "{evil:?}");
-        let ask = json!({"contact": {"email": format!("{evil}@example.com")}});
-        market.owner.patch(&path).json(ask).await.expect(422);
+        assert_eq!(rejected.field_errors(), [(at, "invalid_characters".to_owned())], "{evil:?}");
+        let input = json!({"contact": {"email": format!("{evil}@example.com")}});
+        market.owner.patch(&path).json(input).await.expect(422);
     }
 }
 
 /// A gift card by mail.
 async fn send(market: &Market, to: &str, message: &str) -> support::Reply {
-    let ask = json!({"initial_value": inr(500), "recipient": {"email": to, "message": message}});
-    market.owner.post("/v1/products/gift-cards").json(ask).key(&unique("card")).await
+    let input = json!({"initial_value": inr(500), "recipient": {"email": to, "message": message}});
+    market.owner.post("/v1/products/gift-cards").json(input).key(&unique("card")).await
 }
 
 #[tokio::test]
@@ -116,12 +117,12 @@ async fn who_has_not_proven_an_address_writes_to_nobody() {
     send(&market, &stranger, "Hello").await.expect(403).problem("email_unverified");
     assert_eq!(market.gateway.count().await, before);
     // A card without a recipient is nobody's mail.
-    let ask = json!({"initial_value": inr(500)});
-    market.owner.post("/v1/products/gift-cards").json(ask).key(&unique("card")).await.expect(201);
+    let input = json!({"initial_value": inr(500)});
+    market.owner.post("/v1/products/gift-cards").json(input).key(&unique("card")).await.expect(201);
     // The order is placed, and not announced.
-    let mut ask = cart(&[(&book, 1)]);
-    ask["email"] = json!(stranger);
-    let order = market.order(ask).await;
+    let mut input = cart(&[(&book, 1)]);
+    input["email"] = json!(stranger);
+    let order = market.order(input).await;
     market.act(&order.id, "mark-paid", json!({})).await.expect(200);
     market.act(&order.id, "fulfill", json!({"notify_customer": true})).await.expect(201);
     market.gateway.quiet().await;
@@ -151,8 +152,8 @@ async fn a_recipient_gets_so_many_gift_cards_a_day_and_not_one_more() {
     send(&market, &format!("{}@example.com", unique("friend")), "Hello").await.expect(201);
     market.gateway.advance(std::time::Duration::from_secs(wait));
     let again = market.merchant.sign_in_again().await;
-    let ask = json!({"initial_value": inr(500), "recipient": {"email": to}});
-    let again = again.at(&market.store).post("/v1/products/gift-cards").json(ask);
+    let input = json!({"initial_value": inr(500), "recipient": {"email": to}});
+    let again = again.at(&market.store).post("/v1/products/gift-cards").json(input);
     again.key(&unique("card")).await.expect(201);
 }
 
@@ -168,15 +169,15 @@ async fn a_store_mails_so_many_gift_cards_a_day_and_not_one_more() {
     }
     let full = send(&market, "one-more@example.com", "Hello").await.expect(429);
     assert_eq!(full.problem("mail_limit").int("/limit"), 50);
-    let ask = json!({"initial_value": inr(500)});
-    market.owner.post("/v1/products/gift-cards").json(ask).key(&unique("card")).await.expect(201);
+    let input = json!({"initial_value": inr(500)});
+    market.owner.post("/v1/products/gift-cards").json(input).key(&unique("card")).await.expect(201);
 }
 
 /// Somebody asks for an account at a store with an address that may be anybody's.
 async fn register(gateway: &Gateway, subdomain: &str, email: &str) {
-    let ask = json!({"subdomain": subdomain, "email": email, "password": support::PASSWORD});
+    let input = json!({"subdomain": subdomain, "email": email, "password": support::PASSWORD});
     let path = "/v1/storefront/customer/register";
-    gateway.client().post(path).json(ask).await.expect(202);
+    gateway.client().post(path).json(input).await.expect(202);
 }
 
 #[tokio::test]
@@ -184,12 +185,12 @@ async fn nobody_registers_at_a_store_whose_owner_has_proven_no_address() {
     let market = Market::open().await;
     let gateway = &market.gateway;
     let stranger = format!("{}@example.com", unique("stranger"));
-    let ask = json!({
+    let input = json!({
         "subdomain": market.store.subdomain, "email": stranger, "password": support::PASSWORD,
     });
     let path = "/v1/storefront/customer/register";
     let before = gateway.count().await;
-    let rejected = gateway.client().post(path).json(ask).await;
+    let rejected = gateway.client().post(path).json(input).await;
     rejected.expect(403).problem("owner_unverified");
     assert_eq!(gateway.count().await, before);
     gateway.quiet().await;
@@ -230,10 +231,11 @@ async fn a_name_that_looks_like_an_address_is_no_senders() {
         "PayPal\u{202e}",
         "Pay\u{200b}Pal",
     ] {
-        let ask = json!({"notifications": {"sender_name": evil}});
-        let refused = market.owner.patch(&format!("{path}/settings")).json(ask).await.expect(422);
+        let input = json!({"notifications": {"sender_name": evil}});
+        let rejected =
+            market.owner.patch(&format!("{path}/settings")).json(input).await.expect(422);
         let at = "/notifications/sender_name".to_owned();
-        assert_eq!(refused.field_errors(), [(at, "invalid_characters".to_owned())], "{evil:?}");
+        assert_eq!(rejected.field_errors(), [(at, "invalid_characters".to_owned())], "{evil:?}");
     }
     // The store's name stands in for it, without what would make it an address.
     let name = json!({"name": "PayPal <security@paypal.com>"});

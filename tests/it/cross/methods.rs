@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use gateway::routes::Row;
 use http::Method;
-use support::{Ask, Client, Gateway};
+use support::{Client, Gateway, Input};
 
 /// A row's path, about nothing that there is.
 fn filled(path: &str) -> String {
@@ -13,9 +13,9 @@ fn filled(path: &str) -> String {
     parts.collect::<Vec<_>>().join("/")
 }
 
-/// Each from a network of its own: refusals have a price.
-fn ask(client: &Client, method: Method, path: &str) -> Ask {
-    client.elsewhere().ask(method, path)
+/// Each from a network of its own: rejections have a price.
+fn request(client: &Client, method: Method, path: &str) -> Input {
+    client.elsewhere().request(method, path)
 }
 
 #[tokio::test]
@@ -28,9 +28,9 @@ pub(super) async fn another_method(client: &Client) {
     for (family, routes) in local::families() {
         let paths: BTreeSet<_> = routes.rows().iter().map(|row| row.path).collect();
         for path in paths {
-            let refused = ask(client, purge.clone(), &filled(path)).await.expect(405);
-            let refused = refused.problem("method_not_allowed");
-            let told: BTreeSet<_> = refused.header("allow").unwrap().split(',').collect();
+            let rejected = request(client, purge.clone(), &filled(path)).await.expect(405);
+            let rejected = rejected.problem("method_not_allowed");
+            let told: BTreeSet<_> = rejected.header("allow").unwrap().split(',').collect();
             let of_path = |row: &&Row| filled(row.path) == filled(path);
             for row in routes.rows().iter().filter(of_path) {
                 assert!(told.contains(row.method.as_str()), "{family}: {path}: {told:?}");
@@ -50,13 +50,13 @@ pub(super) async fn an_unknown_path(client: &Client) {
         let path = format!("{}/no/thing/is/here", filled(routes.rows()[0].path));
         let mut answers = BTreeSet::new();
         for method in [Method::GET, Method::POST, Method::DELETE, Method::OPTIONS] {
-            let reply = ask(client, method, &path).await.expect(404).problem("not_found");
+            let reply = request(client, method, &path).await.expect(404).problem("not_found");
             assert_eq!(reply.header("allow"), None, "{family}: {path}");
             let id = reply.header("x-request-id").unwrap();
             answers.insert(reply.text.replace(id, ""));
         }
         assert_eq!(answers.len(), 1, "{family}: {answers:?}");
-        let head = ask(client, Method::HEAD, &path).await.expect(404);
+        let head = request(client, Method::HEAD, &path).await.expect(404);
         assert_eq!(head.text, "", "{family}");
     }
 }
@@ -69,8 +69,8 @@ async fn head_is_answered_as_get_without_a_body() {
 pub(super) async fn head(client: &Client) {
     for row in local::routes().rows().iter().filter(|row| row.method == Method::GET) {
         let path = filled(row.path);
-        let get = ask(client, Method::GET, &path).await;
-        let head = ask(client, Method::HEAD, &path).await;
+        let get = request(client, Method::GET, &path).await;
+        let head = request(client, Method::HEAD, &path).await;
         assert_eq!((head.status, &*head.text), (get.status, ""), "{path}");
         assert_eq!(head.header("content-type"), get.header("content-type"), "{path}");
     }
@@ -89,8 +89,8 @@ async fn a_preflight_is_answered_by_the_family_that_is_asked_about() {
 /// Of a page that may call merchant routes, and of another one.
 pub(super) async fn a_preflight(client: &Client, page: &str) {
     let preflight = async |path: &str, method: &str, origin: &str| {
-        let ask = ask(client, Method::OPTIONS, path).header("origin", origin);
-        let reply = ask.header("access-control-request-method", method).await.expect(204);
+        let input = request(client, Method::OPTIONS, path).header("origin", origin);
+        let reply = input.header("access-control-request-method", method).await.expect(204);
         assert_eq!(reply.header("access-control-allow-methods"), Some(method), "{path}");
         reply.header("access-control-allow-origin").map(str::to_owned)
     };

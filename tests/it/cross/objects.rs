@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ::themes::licensed::ThemeLicense;
 use ::themes::manifest::Slug;
+use core_types::id::{DERIVED, DisputeEvidenceId, PREFIXES, StoreId, ThemePurchaseId};
+use core_types::money;
+use core_types::provider::ProviderName;
 use gateway::clock::DAY;
 use gateway::problem::Code;
 use gateway::request::FromText;
-use ground::id::{DERIVED, DisputeEvidenceId, PREFIXES, StoreId, ThemePurchaseId};
-use ground::money;
-use ground::provider::ProviderName;
 use http::Method;
 use sales::dispute::Dispute;
 use support::{
@@ -109,8 +109,8 @@ impl World {
         self.asked.push((route, client.clone(), path));
     }
 
-    async fn make(&self, path: &str, ask: Value) -> Reply {
-        let reply = self.market.owner.post(path).key(&unique("made")).json(ask).await;
+    async fn make(&self, path: &str, input: Value) -> Reply {
+        let reply = self.market.owner.post(path).key(&unique("made")).json(input).await;
         assert!((200..300).contains(&reply.status), "{path}: {}", reply.text);
         reply
     }
@@ -135,14 +135,14 @@ async fn catalogue(world: &mut World) -> String {
     let store = world.market.store.clone();
     let name = store.subdomain.as_str();
     let category = world.make("/v1/products/categories", json!({"name": "Cups"})).await;
-    let ask = json!({
+    let input = json!({
         "title": "Mug", "status": "active", "category_id": category.str("/id"),
         "variants": [{"price": inr(500), "inventory": {"levels": [{"quantity": 9}]}}],
     });
-    let product = world.make("/v1/products", ask).await;
+    let product = world.make("/v1/products", input).await;
     let (id, variant) = (product.str("/id"), product.str("/variants/0/id"));
-    let ask = json!({"title": "Best", "kind": "manual", "product_ids": [id]});
-    let collection = world.make("/v1/products/collections", ask).await.str("/id");
+    let input = json!({"title": "Best", "kind": "manual", "product_ids": [id]});
+    let collection = world.make("/v1/products/collections", input).await.str("/id");
     let of_store = |rest: &str| format!("/v1/stores/{}{rest}", store.id);
     let menu = json!({"items": [{"title": "Home", "type": "home"}]});
     owner.put(&of_store("/navigation/main")).json(menu).await.expect(200);
@@ -192,8 +192,8 @@ async fn catalogue(world: &mut World) -> String {
     world.add("/v1/inventory/levels/{item}/{location}/ledger", &owner, &[&variant, &place]);
     let import = imported(&owner, "products", "Title,Price\nA cup,1\n").await;
     imported(&owner, "customers", "Email\nimported@example.com\n").await;
-    let ask = owner.post("/v1/exports").json(json!({"kind": "products"}));
-    let export = ask.await.expect(202).str("/id");
+    let input = owner.post("/v1/exports").json(json!({"kind": "products"}));
+    let export = input.await.expect(202).str("/id");
     world.add("/v1/imports", &owner, &[]);
     world.add("/v1/imports/{id}", &owner, &[&import]);
     world.add("/v1/exports", &owner, &[]);
@@ -233,10 +233,10 @@ async fn orders(world: &mut World, variant: &str) {
     let orders = world.market.orders_path();
     let order = shopper.post(&orders).key("order").json(cart(&[(variant, 2)])).await.expect(201);
     let id = order.str("/order/id");
-    for (action, ask) in
+    for (action, input) in
         [("mark-paid", json!({})), ("fulfill", json!({})), ("refund", json!({"amount": inr(100)}))]
     {
-        world.make(&format!("/v1/orders/{id}/{action}"), ask).await;
+        world.make(&format!("/v1/orders/{id}/{action}"), input).await;
     }
     let refund = owner.get(&format!("/v1/orders/{id}/refunds")).await.expect(200);
     let payment = owner.get("/v1/payments").await.expect(200).str("/data/0/id");
@@ -335,14 +335,14 @@ async fn platform(world: &mut World, shop: &Platform) {
     let replay = world.make("/v1/operations/runtime/replays", replay).await.str("/id");
     let runtime = "/v1/operations/runtime";
     let (drills, tests) = (format!("{runtime}/failover-drills"), format!("{runtime}/load-tests"));
-    let ask = json!({
+    let input = json!({
         "kind": "receiver_down", "hypothesis": "It recovers.", "duration_s": 1, "rto_s": 60,
         "rpo_events": 0, "confirm": true,
     });
-    let drill = operator.post(&drills).key("drill").json(ask).await.expect(202).str("/id");
+    let drill = operator.post(&drills).key("drill").json(input).await.expect(202).str("/id");
     operator.post(&format!("{drills}/{drill}/abort")).json(json!({})).await.expect(200);
-    let ask = json!({"duration_s": 1, "requests_per_second": 1});
-    let test = operator.post(&tests).json(ask).await.expect(202).str("/id");
+    let input = json!({"duration_s": 1, "requests_per_second": 1});
+    let test = operator.post(&tests).json(input).await.expect(202).str("/id");
     operator.post(&format!("{tests}/{test}/abort")).json(json!({})).await.expect(200);
     // No drill begins while one is open.
     let incident = json!({
@@ -476,7 +476,7 @@ async fn world() -> World {
     let owner = shop.owner();
     let activate = format!("/v1/stores/{}/activate", shop.store.id);
     owner.post(&activate).json(json!({})).await.expect(200);
-    shop.gateway.advance(identity::storefront::KEPT);
+    shop.gateway.advance(identity::storefront::CACHE_TIME);
     let platform_of = Platform {
         developer: (**shop.developer).clone(),
         operator: (**shop.operator).clone(),

@@ -51,11 +51,11 @@ async fn walk_deleting(client: &Client, path: &str, limit: usize, deleter: &Clie
 async fn product(owner: &Client, title: &str, variants: usize) -> Reply {
     let sizes: Vec<String> = (0..variants).map(|number| format!("S{number}")).collect();
     let variant = |size: &String| json!({"price": inr(500), "options": [size]});
-    let ask = json!({
+    let input = json!({
         "title": title, "status": "active", "options": [{"name": "Size", "values": sizes}],
         "variants": sizes.iter().map(variant).collect::<Vec<_>>(),
     });
-    owner.post(PRODUCTS).json(ask).await.expect(201)
+    owner.post(PRODUCTS).json(input).await.expect(201)
 }
 
 #[tokio::test]
@@ -117,8 +117,8 @@ async fn products_taken_out_of_a_collection_during_a_walk_hide_no_other() {
     for number in 0..5 {
         made.push(product(owner, &format!("Mug {number}"), 1).await.str("/id"));
     }
-    let ask = json!({"title": "Best", "product_ids": made});
-    let best = owner.post(COLLECTIONS).json(ask).await.expect(201).str("/id");
+    let input = json!({"title": "Best", "product_ids": made});
+    let best = owner.post(COLLECTIONS).json(input).await.expect(201).str("/id");
     let members = format!("{COLLECTIONS}/{best}/products");
     let visitor = market.gateway.client();
     let shop = format!("/v1/storefront/{}/products?collection=best", store.subdomain);
@@ -172,11 +172,11 @@ async fn a_list_costs_what_was_read_to_find_it() {
         if number % 50 == 0 {
             market.gateway.advance(MINUTE);
         }
-        let ask = json!({
+        let input = json!({
             "title": format!("Mug {number}"), "status": "active",
             "variants": [{"price": inr(500 + number)}],
         });
-        owner.post(PRODUCTS).json(ask).await.expect(201);
+        owner.post(PRODUCTS).json(input).await.expect(201);
     }
     let none = owner.get(&search).await.expect(200);
     assert_eq!((none.data().len(), points(&none)), (0, [16, 7]), "words lead nowhere");
@@ -306,7 +306,7 @@ async fn the_largest_product_is_kept_with_its_key() {
     };
     let tags: BTreeSet<String> = (0..250).map(|_| noise(&wide, 40)).collect();
     let entry = |number: i32| (number.to_string(), json!(noise(&wide, 500)));
-    let mut ask = json!({
+    let mut input = json!({
         "title": noise(&wide, 200), "handle": "largest", "tags": tags,
         "options": [{"name": "Size", "values": sizes}],
         "variants": sizes.iter().map(variant).collect::<Vec<_>>(),
@@ -314,17 +314,17 @@ async fn the_largest_product_is_kept_with_its_key() {
         "metadata": Value::Object((0..30).map(entry).collect()),
     });
     // As much more as fits.
-    let create = |ask: &Value| {
+    let create = |input: &Value| {
         market
             .owner
             .post(PRODUCTS)
-            .json(ask.clone())
-            .key(&ask["description"].as_str().unwrap()[..99])
+            .json(input.clone())
+            .key(&input["description"].as_str().unwrap()[..99])
     };
     let mut length = 65_000;
     let first = loop {
-        ask["description"] = json!(noise(&narrow, length));
-        let reply = create(&ask).await;
+        input["description"] = json!(noise(&narrow, length));
+        let reply = create(&input).await;
         if reply.status == 201 {
             break reply;
         }
@@ -332,5 +332,5 @@ async fn the_largest_product_is_kept_with_its_key() {
         length -= 5_000;
     };
     assert!(first.text.len() > 390_000, "{}", first.text.len());
-    replayed(&first, &create(&ask).await);
+    replayed(&first, &create(&input).await);
 }

@@ -54,20 +54,20 @@ async fn to_its_end(gateway: &Gateway, app: &App, work: &RunMessage) -> Option<V
     panic!("{work:?} does not end: {:?}", item(gateway, work).await)
 }
 
-/// A way to the table on which the write of this number, from 0, is refused for good.
+/// A way to the table on which the write of this number, from 0, is rejected for good.
 fn without_write(gateway: &Gateway, number: usize) -> (App, Faults) {
     let faults = Faults::planned();
     let app = gateway.system().embedded().app_over(&faults);
     let count = Arc::new(AtomicUsize::new(0));
-    faults.refuse(move |_, ask| {
+    faults.reject(move |_, input| {
         // What is counted of calls is no part of the work.
-        let is_counted = !ask.to_string().contains("\"MET#");
+        let is_counted = !input.to_string().contains("\"MET#");
         is_counted && count.fetch_add(1, Ordering::Relaxed) == number
     });
     (app, faults)
 }
 
-fn has_refused(faults: &Faults) -> bool {
+fn has_rejected(faults: &Faults) -> bool {
     faults.happened().contains_key("invalid")
 }
 

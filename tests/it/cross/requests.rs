@@ -1,4 +1,4 @@
-//! What every route refuses of a request, and that it says all of it at once: unknown and repeated
+//! What every route rejects of a request, and that it says all of it at once: unknown and repeated
 //! parameters, unknown fields, JSON of the wrong type, and rules between fields.
 
 mod bounds;
@@ -12,7 +12,7 @@ use gateway::routes::Row;
 use http::Method;
 use support::{Client, Market, Reply, Shop, Shopper, Value, json, unique};
 
-/// Rows whose body is not ours to judge: a provider's event, our own to the canary's receiver, whose
+/// Rows whose body is not ours to validate: a provider's event, our own to the canary's receiver, whose
 /// signature is over its bytes, and a part of a file.
 const FOREIGN: [&str; 3] = [
     "/v1/imports/{id}/parts/{part}",
@@ -32,7 +32,7 @@ impl Callers {
         let shop = Shop::with_installed_app().await;
         let activate = format!("/v1/stores/{}/activate", shop.store.id);
         shop.merchant.post(&activate).json(json!({})).await.expect(200);
-        shop.gateway.advance(identity::storefront::KEPT);
+        shop.gateway.advance(identity::storefront::CACHE_TIME);
         let shopper = Shopper::register(&shop.gateway, &shop.store).await;
         let embedded = shop.embedded_client().await;
         Self { shop, shopper, embedded }
@@ -147,9 +147,9 @@ impl Callers {
             Access::Embedded => self.shop.embedded_client().await,
             _ => self.of(row),
         };
-        let ask = client.ask(row.method.clone(), &format!("{}?{query}", self.path(row)));
+        let input = client.request(row.method.clone(), &format!("{}?{query}", self.path(row)));
         if row.method == Method::GET {
-            return ask.await;
+            return input.await;
         }
         if names_its_store(row) {
             fields["subdomain"] = json!(self.shop.store.subdomain);
@@ -160,7 +160,7 @@ impl Callers {
         if row.path == "/v1/storefront/customer/wishlist" && row.method == Method::DELETE {
             fields["product_id"] = json!(format!("prd_{}", "0".repeat(32)));
         }
-        ask.key(&unique("asked")).json(fields).await
+        input.key(&unique("asked")).json(fields).await
     }
 }
 
@@ -177,7 +177,7 @@ fn has(reply: &Reply, pointer: &str, code: &str) -> bool {
 }
 
 #[track_caller]
-fn demand(row: &Row, reply: &Reply, faults: &[(&str, &str)]) {
+fn ensure(row: &Row, reply: &Reply, faults: &[(&str, &str)]) {
     assert_eq!(reply.status, 422, "{} {}: {}", row.method, row.path, reply.text);
     for (pointer, code) in faults {
         assert!(
@@ -191,7 +191,7 @@ fn demand(row: &Row, reply: &Reply, faults: &[(&str, &str)]) {
 }
 
 #[tokio::test]
-async fn every_route_refuses_unknown_and_repeated_parameters_together() {
+async fn every_route_rejects_unknown_and_repeated_parameters_together() {
     let callers = Callers::all().await;
     let mut lists = BTreeSet::new();
     for row in local::routes().rows() {
@@ -202,19 +202,19 @@ async fn every_route_refuses_unknown_and_repeated_parameters_together() {
             assert!(reply.text.contains("zzz"), "{}", reply.text);
             continue;
         }
-        demand(row, &reply, &[("/zzz", "duplicate_parameter"), ("/zzz", "unknown_field")]);
+        ensure(row, &reply, &[("/zzz", "duplicate_parameter"), ("/zzz", "unknown_field")]);
         if has(&reply, "/limit", "out_of_range") {
             assert_eq!(row.method, Method::GET, "{}", row.path);
             lists.insert(row.path);
         } else {
-            demand(row, &reply, &[("/limit", "unknown_field")]);
+            ensure(row, &reply, &[("/limit", "unknown_field")]);
         }
     }
     assert!(lists.len() >= 40, "{lists:#?}");
 }
 
 #[tokio::test]
-async fn every_route_that_writes_refuses_unknown_fields() {
+async fn every_route_that_writes_rejects_unknown_fields() {
     let callers = Callers::all().await;
     for row in local::routes().rows() {
         if row.method == Method::GET || FOREIGN.contains(&row.path) {
@@ -227,12 +227,12 @@ async fn every_route_that_writes_refuses_unknown_fields() {
         }
         if row.path.ends_with("/forms/{form}") {
             // A form's own fields are read by its handler.
-            demand(row, &reply, &[("/yyy", "unknown_field")]);
+            ensure(row, &reply, &[("/yyy", "unknown_field")]);
             let reply = callers.call(row, "", json!({"fields": {"a": "b"}, "zzz": 1})).await;
-            demand(row, &reply, &[("/zzz", "unknown_field")]);
+            ensure(row, &reply, &[("/zzz", "unknown_field")]);
             continue;
         }
-        demand(row, &reply, &[("/zzz", "unknown_field"), ("/yyy", "duplicate_parameter")]);
+        ensure(row, &reply, &[("/zzz", "unknown_field"), ("/yyy", "duplicate_parameter")]);
     }
 }
 
@@ -349,8 +349,8 @@ async fn json_is_typed_and_a_query_is_text() {
         ("POST", "/v1/auth/signout", json!({"all": "true"}), "/all"),
     ] {
         let client = if path.starts_with("/v1/storefront/") { &visitor } else { owner };
-        let ask = client.ask(method.parse().unwrap(), path).key(&unique("typed")).json(body);
-        let faults = ask.await.expect(422).field_errors();
+        let input = client.request(method.parse().unwrap(), path).key(&unique("typed")).json(body);
+        let faults = input.await.expect(422).field_errors();
         assert_eq!(faults, [(pointer.to_owned(), "invalid_type".to_owned())], "{path}");
     }
     let shop = format!("/v1/storefront/{}/products", store.subdomain);

@@ -96,7 +96,7 @@ async fn a_request_is_the_same_whoever_brings_it() {
 }
 
 #[tokio::test]
-async fn what_is_no_request_is_refused_and_the_next_is_answered() {
+async fn what_is_no_request_is_rejected_and_the_next_is_answered() {
     let gateway = Gateway::start().await;
     for event in [json!(null), json!({}), json!({"Records": [{"eventSource": "aws:s3"}]})] {
         assert!(

@@ -11,9 +11,9 @@ async fn a_fresh_system_is_healthy_and_says_no_to_what_it_does_not_know() {
 
     let unknown = gateway.get("/v1/nowhere").await.expect(404).problem("not_found");
     assert_eq!(unknown.header("allow"), None);
-    let refused = gateway.client().delete("/health").await.expect(405);
-    let refused = refused.problem("method_not_allowed");
-    assert!(refused.header("allow").is_some_and(|allow| allow.contains("GET")));
+    let rejected = gateway.client().delete("/health").await.expect(405);
+    let rejected = rejected.problem("method_not_allowed");
+    assert!(rejected.header("allow").is_some_and(|allow| allow.contains("GET")));
 }
 
 #[tokio::test]
@@ -38,8 +38,8 @@ async fn a_merchant_signs_up_and_opens_a_store() {
 async fn a_mail_comes_through_stream_and_queue() {
     let gateway = Gateway::start().await;
     let merchant = Merchant::sign_up(&gateway).await;
-    let ask = json!({"email": merchant.email});
-    merchant.stranger().post("/v1/auth/signin/otp").json(ask).await.expect(202);
+    let input = json!({"email": merchant.email});
+    merchant.stranger().post("/v1/auth/signin/otp").json(input).await.expect(202);
     let code = gateway.mailbox(&merchant.email).code().await;
     assert_eq!(code.len(), 6);
 }

@@ -9,8 +9,8 @@ async fn nobody_is_answered_before_all_is_ready() {
     Gateway::start().await;
     let mut system = System::prepare(Options::default()).await.unwrap();
     let address = system.url().trim_start_matches("http://").to_owned();
-    let refused = TcpStream::connect(&address).await.unwrap_err();
-    assert_eq!(refused.kind(), std::io::ErrorKind::ConnectionRefused);
+    let rejected = TcpStream::connect(&address).await.unwrap_err();
+    assert_eq!(rejected.kind(), std::io::ErrorKind::ConnectionRefused);
     // What the demo is made with works before that.
     system.listen().unwrap();
     let health = reqwest::get(format!("{}/health", system.url())).await.unwrap();

@@ -17,9 +17,9 @@ async fn set(market: &Market, notifications: Value) -> Reply {
 }
 
 async fn ordered(market: &Market, variant: &str, email: &str) -> String {
-    let mut ask = cart(&[(variant, 1)]);
-    ask["email"] = json!(email);
-    market.order(ask).await.id
+    let mut input = cart(&[(variant, 1)]);
+    input["email"] = json!(email);
+    market.order(input).await.id
 }
 
 #[tokio::test]
@@ -29,9 +29,9 @@ async fn links_lead_to_a_host_that_the_store_has_verified_or_nowhere() {
     let page = "https://shop.example.com/orders/{order_id}?token={token}";
     let loopback = "http://localhost/{order_id}?{token}";
     for evil in [EVIL, page, loopback, "https://shop.example.com.evil.net/{order_id}?{token}"] {
-        let refused = set(&market, json!({"order_status_url": evil, "payment_url": evil})).await;
+        let rejected = set(&market, json!({"order_status_url": evil, "payment_url": evil})).await;
         let at = |name: &str| (format!("/notifications/{name}"), "host_not_verified".to_owned());
-        let mut faults = refused.expect(422).field_errors();
+        let mut faults = rejected.expect(422).field_errors();
         faults.sort();
         assert_eq!(faults, [at("order_status_url"), at("payment_url")], "{evil}");
     }
@@ -99,15 +99,15 @@ async fn a_name_has_one_rule_at_every_door() {
     let gateway = Gateway::start().await;
     let evil = "A Shop\n\nYour account is locked";
     let sign_up = |name: &str, store_name: &str| {
-        let ask = json!({
+        let input = json!({
             "email": stranger(), "password": support::PASSWORD, "name": name,
             "store_name": store_name, "subdomain": unique("shop"),
         });
-        gateway.client().post("/v1/auth/signup").json(ask)
+        gateway.client().post("/v1/auth/signup").json(input)
     };
-    let refused = sign_up("Ann", evil).await.expect(422);
+    let rejected = sign_up("Ann", evil).await.expect(422);
     let invalid = |at: &str| (at.to_owned(), "invalid_characters".to_owned());
-    assert_eq!(refused.field_errors(), [invalid("/store_name")]);
+    assert_eq!(rejected.field_errors(), [invalid("/store_name")]);
     assert_eq!(sign_up(evil, "Shop").await.expect(422).field_errors(), [invalid("/name")]);
     sign_up("Ann", "Shop").await.expect(201);
     let merchant = Merchant::sign_up(&gateway).await;
@@ -117,25 +117,25 @@ async fn a_name_has_one_rule_at_every_door() {
     assert_eq!(at(merchant.patch("/v1/auth/me").json(name.clone()).await), [invalid("/name")]);
     let one = format!("/v1/stores/{}", shop.id);
     assert_eq!(at(merchant.patch(&one).json(name).await), [invalid("/name")]);
-    let ask = json!({"email": stranger(), "name": evil});
-    let made = merchant.at(&shop).post("/v1/customers").json(ask).await;
+    let input = json!({"email": stranger(), "name": evil});
+    let made = merchant.at(&shop).post("/v1/customers").json(input).await;
     assert_eq!(at(made), [invalid("/name")]);
-    let ask = json!({
+    let input = json!({
         "subdomain": shop.subdomain, "email": stranger(), "password": support::PASSWORD, "name": evil,
     });
-    let registered = gateway.client().post("/v1/storefront/customer/register").json(ask).await;
+    let registered = gateway.client().post("/v1/storefront/customer/register").json(input).await;
     assert_eq!(at(registered), [invalid("/name")]);
 }
 
 /// A gift card by mail.
 async fn send(market: &Market, to: &str) -> Reply {
-    let ask = json!({"initial_value": inr(500), "recipient": {"email": to}});
-    market.owner.post("/v1/products/gift-cards").json(ask).key(&unique("card")).await
+    let input = json!({"initial_value": inr(500), "recipient": {"email": to}});
+    market.owner.post("/v1/products/gift-cards").json(input).key(&unique("card")).await
 }
 
 async fn invite(owner: &support::Client, store: &str) -> Reply {
-    let ask = json!({"email": stranger(), "role": "read_only"});
-    owner.post(&format!("/v1/stores/{store}/members")).json(ask).await
+    let input = json!({"email": stranger(), "role": "read_only"});
+    owner.post(&format!("/v1/stores/{store}/members")).json(input).await
 }
 
 /// How many of these have a mail.
@@ -178,9 +178,9 @@ async fn a_new_store_writes_to_so_many_strangers_a_day_whatever_it_writes() {
     assert_eq!(numbers, [50, 50, 2], "{}", shown.text);
     // Who has an account there has proven the address.
     let shopper = support::Shopper::register(gateway, &market.store).await;
-    let mut ask = cart(&[(&book, 1)]);
-    ask.as_object_mut().unwrap().remove("email");
-    shopper.post(&market.orders_path()).key(&unique("own")).json(ask).await.expect(201);
+    let mut input = cart(&[(&book, 1)]);
+    input.as_object_mut().unwrap().remove("email");
+    shopper.post(&market.orders_path()).key(&unique("own")).json(input).await.expect(201);
     gateway.mailbox(&shopper.email).nth(2).await;
     // The next day has room for more: the store is older.
     gateway.advance(Duration::from_hours(24));
@@ -197,19 +197,19 @@ async fn a_merchant_with_many_stores_has_a_ceiling_for_all_of_them() {
     merchant.prove(&gateway).await;
     gateway.stop_within_a_day(MINUTE * 5);
     let mut sent = 0;
-    let mut refused = None;
+    let mut rejected = None;
     for _ in 0..4 {
         let store = merchant.open_store().await;
         for _ in 0..30 {
             gateway.advance(Duration::from_millis(500));
             let reply = invite(&merchant, &store.id).await;
             if reply.status != 201 {
-                refused = Some(reply);
+                rejected = Some(reply);
                 break;
             }
             sent += 1;
         }
     }
     assert_eq!(sent, 100);
-    assert_eq!(refused.expect("a refusal").expect(429).problem("mail_limit").int("/limit"), 100);
+    assert_eq!(rejected.expect("a refusal").expect(429).problem("mail_limit").int("/limit"), 100);
 }

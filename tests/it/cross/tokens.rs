@@ -1,4 +1,4 @@
-//! Credentials are refused where another is expected, and forged ones everywhere.
+//! Credentials are rejected where another is expected, and forged ones everywhere.
 
 use gateway::token;
 use gateway::token::forgeries::{forgeries, misfits};
@@ -14,7 +14,7 @@ fn claims(token: &str) -> Value {
 }
 
 #[tokio::test]
-async fn forged_and_odd_tokens_are_refused() {
+async fn forged_and_odd_tokens_are_rejected() {
     let shop = Shop::with_published_app(&["read_store"]).await;
     let token = shop.redeem(&shop.authorize().await).await.expect(200).str("/access_token");
     let path = format!("/v1/stores/{}", shop.store.id);
@@ -64,7 +64,7 @@ async fn what_the_receipt_keys_sign_verifies_and_opens_nothing() {
 }
 
 #[tokio::test]
-async fn each_credential_is_refused_where_another_is_expected() {
+async fn each_credential_is_rejected_where_another_is_expected() {
     let shop = Shop::with_installed_app().await;
     let app = shop.app_client().await;
     let page = shop.embedded_client().await;
@@ -123,9 +123,9 @@ async fn the_bridge_calls_with_the_tokens_scopes_and_nothing_more() {
     assert_eq!(read.str("/request_id"), read.header("x-request-id").unwrap());
     assert_eq!(read.int("/cost/requested"), 1);
     let write = json!({"method": "PATCH", "path": store, "body": {"name": "Taken over"}});
-    let refused = page.post(bridge).json(write).await.expect(200);
+    let rejected = page.post(bridge).json(write).await.expect(200);
     assert_eq!(
-        (refused.int("/status"), refused.str("/body/code")),
+        (rejected.int("/status"), rejected.str("/body/code")),
         (403, "insufficient_scope".into())
     );
     for (path, code) in [
@@ -140,15 +140,15 @@ async fn the_bridge_calls_with_the_tokens_scopes_and_nothing_more() {
         page.post(bridge).json(json!({"path": path})).await.expect(400).problem(code);
     }
     let header = json!({"path": store, "headers": {"Authorization": "Bearer x"}});
-    let refused = page.post(bridge).json(header).await.expect(422);
+    let rejected = page.post(bridge).json(header).await.expect(422);
     assert_eq!(
-        refused.field_errors(),
+        rejected.field_errors(),
         [("/headers/Authorization".into(), "header_not_allowed".into())]
     );
     // A merchant may act for their own installation only.
-    let ask = json!({"path": store, "installation_id": grant.installation_id});
-    let own = shop.merchant.post(bridge).json(ask.clone()).await.expect(200);
+    let input = json!({"path": store, "installation_id": grant.installation_id});
+    let own = shop.merchant.post(bridge).json(input.clone()).await.expect(200);
     assert_eq!(own.int("/status"), 200);
     let stranger = support::Merchant::sign_up(&shop.gateway).await;
-    stranger.post(bridge).json(ask).await.expect(404).problem("not_found");
+    stranger.post(bridge).json(input).await.expect(404).problem("not_found");
 }

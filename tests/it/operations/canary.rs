@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+use core_types::event::{Event, EventGroup};
+use core_types::id::StoreId;
+use core_types::key;
 use delivery::delivery::{Delivery, QUEUE, Speed};
 use delivery::subscription::Subscription;
 use gateway::app::App;
@@ -9,9 +12,6 @@ use gateway::canary::{CanaryHold, Fault, FaultKind};
 use gateway::clock::{HOUR, MINUTE};
 use gateway::problem::Code;
 use gateway::table::metered;
-use ground::event::{Event, EventGroup};
-use ground::id::StoreId;
-use ground::key;
 use reliability::canary;
 use support::{Gateway, Market, Receiver, Value, cart, eventually, json};
 
@@ -63,17 +63,17 @@ async fn the_canary_is_made_once_however_many_make_it() {
     assert_eq!(kinds, ["location", "store", "webhook_subscription"]);
     assert_eq!(gateway.items_of("merchant", "MER#").await.len(), 1);
     // Nobody signs in to it, and nobody has its secret.
-    let ask = json!({"email": "canary@canary.invalid", "password": "correct horse battery"});
-    gateway.client().post("/v1/auth/signin").json(ask).await.expect(401);
+    let input = json!({"email": "canary@canary.invalid", "password": "correct horse battery"});
+    gateway.client().post("/v1/auth/signin").json(input).await.expect(401);
 }
 
 #[tokio::test]
 async fn what_is_not_the_canarys_reads_no_fault_and_meets_none() {
     let market = Market::open().await;
     let receiver = Receiver::start().await;
-    let ask = json!({"url": receiver.url("/"), "event_types": ["store.updated"]});
+    let input = json!({"url": receiver.url("/"), "event_types": ["store.updated"]});
     let hooks = "/v1/operations/webhook-subscriptions";
-    market.owner.post(hooks).json(ask).await.expect(201);
+    market.owner.post(hooks).json(input).await.expect(201);
     let variant = market.stock(1_000, 10).await;
     let path = format!("/v1/stores/{}", market.store.id);
     let trips = |reply: &support::Reply| {
@@ -97,13 +97,13 @@ async fn what_is_not_the_canarys_reads_no_fault_and_meets_none() {
 }
 
 #[tokio::test]
-async fn throttled_writes_are_refused_to_the_canary_alone_and_only_while_it_lasts() {
+async fn throttled_writes_are_rejected_to_the_canary_alone_and_only_while_it_lasts() {
     let gateway = still().await;
     let store = canary::ensure(gateway.app()).await.unwrap();
     let (made, group) = event(&gateway).await;
     inject(&gateway, FaultKind::TableThrottled, MINUTE).await;
-    let refused = canary::make_event(gateway.app()).await.unwrap_err();
-    assert_eq!(refused.code, Code::Unavailable);
+    let rejected = canary::make_event(gateway.app()).await.unwrap_err();
+    assert_eq!(rejected.code, Code::Unavailable);
     // Neither its deliveries are made: they are in its lists.
     let failed = dispatcher::publish(gateway.app(), &group).await.unwrap_err();
     assert_eq!(failed.code, Code::Unavailable);
@@ -119,7 +119,7 @@ async fn throttled_writes_are_refused_to_the_canary_alone_and_only_while_it_last
 }
 
 #[tokio::test]
-async fn a_queue_refuses_the_canarys_messages_and_takes_the_others_of_the_same_call() {
+async fn a_queue_rejects_the_canarys_messages_and_takes_the_others_of_the_same_call() {
     let gateway = still().await;
     canary::ensure(gateway.app()).await.unwrap();
     let (made, _) = event(&gateway).await;

@@ -43,12 +43,12 @@ impl Trial {
         Self { gateway, operator }
     }
 
-    async fn ask(&self, drill: Value) -> Reply {
+    async fn request(&self, drill: Value) -> Reply {
         self.operator.post(DRILLS).key(&unique("drill")).json(drill).await
     }
 
     async fn begin(&self, drill: Value) -> String {
-        let reply = self.ask(drill).await.expect(202);
+        let reply = self.request(drill).await.expect(202);
         assert_eq!(reply.str("/status"), "scheduled");
         reply.str("/id")
     }
@@ -149,7 +149,7 @@ async fn a_receiver_that_is_down_gets_everything_when_it_is_back() {
 }
 
 #[tokio::test]
-async fn throttled_writes_are_refused_and_never_acknowledged() {
+async fn throttled_writes_are_rejected_and_never_acknowledged() {
     let trial = Trial::start().await;
     let id = trial.begin(drill("table_throttled")).await;
     let over = trial.over(&id, Duration::ZERO).await;
@@ -178,9 +178,9 @@ async fn a_stop_condition_that_is_met_ends_the_fault_within_two_seconds() {
         {"metric": "queue_depth", "above": 1_000_000},
         {"metric": "undelivered_events", "above": 0},
     ]);
-    let ask =
+    let input =
         with(drill("receiver_down"), json!({"duration_s": 300, "stop_conditions": condition}));
-    let id = trial.begin(ask).await;
+    let id = trial.begin(input).await;
     let over = trial.over(&id, Duration::ZERO).await;
     assert_eq!(
         (&over["status"], &over["verdict"]),
@@ -204,7 +204,7 @@ async fn an_abort_ends_the_fault_at_once_and_the_canary_is_free_again() {
     let trial = Trial::start().await;
     let id = trial.begin(with(drill("receiver_down"), json!({"duration_s": 300}))).await;
     trial.until(&id, &["injected"]).await;
-    trial.ask(drill("receiver_down")).await.expect(409).problem("drill_running");
+    trial.request(drill("receiver_down")).await.expect(409).problem("drill_running");
     let load = json!({"duration_s": 1, "requests_per_second": 1});
     let test = trial.operator.post("/v1/operations/runtime/load-tests").json(load).await;
     test.expect(409).problem("drill_running");
@@ -276,8 +276,8 @@ async fn a_fault_ends_by_itself_and_a_drill_without_its_runner_is_finished_by_th
 async fn a_dry_run_says_what_it_would_touch_and_writes_nothing() {
     let trial = Trial::start().await;
     let before = trial.gateway.count().await;
-    let ask = with(drill("receiver_down"), json!({"dry_run": true, "confirm": false}));
-    let dry = trial.ask(ask).await.expect(200);
+    let input = with(drill("receiver_down"), json!({"dry_run": true, "confirm": false}));
+    let dry = trial.request(input).await.expect(200);
     assert_eq!(dry.str("/targets/0/store_id"), gateway::canary::STORE);
     assert_eq!(dry.str("/blast_radius/component"), "webhooks");
     assert_eq!((dry.int("/blast_radius/percent"), dry.at("/drills_allowed")), (2, &json!(true)));
@@ -285,17 +285,17 @@ async fn a_dry_run_says_what_it_would_touch_and_writes_nothing() {
 }
 
 #[tokio::test]
-async fn what_is_asked_for_is_judged_before_anything_is_written() {
+async fn what_is_asked_for_is_validated_before_anything_is_written() {
     let trial = Trial::start().await;
     let before = trial.gateway.count().await;
-    let refused = |fields: Value| trial.ask(with(drill("receiver_down"), fields));
-    refused(json!({"confirm": false})).await.expect(422).problem("validation_failed");
+    let rejected = |fields: Value| trial.request(with(drill("receiver_down"), fields));
+    rejected(json!({"confirm": false})).await.expect(422).problem("validation_failed");
     for fields in [
         json!({"blast_radius_percent": 11}),
         json!({"blast_radius_percent": 1, "duration_s": 60}),
         json!({"target": "sto_00000000000000000000000000000000"}),
     ] {
-        refused(fields).await.expect(422).problem("blast_radius_exceeded");
+        rejected(fields).await.expect(422).problem("blast_radius_exceeded");
     }
     // What that has cost is restored.
     trial.gateway.advance(Duration::from_secs(10));
@@ -307,7 +307,7 @@ async fn what_is_asked_for_is_judged_before_anything_is_written() {
         ("hypothesis", json!("")),
         ("stop_conditions", json!([{"metric": "mood", "above": 1}])),
     ] {
-        let reply = refused(json!({ field: value })).await.expect(422);
+        let reply = rejected(json!({ field: value })).await.expect(422);
         let pointer = reply.str("/errors/0/pointer");
         assert!(pointer.starts_with(&format!("/{field}")), "{pointer}");
     }
@@ -319,8 +319,8 @@ async fn what_is_asked_for_is_judged_before_anything_is_written() {
     assert_eq!(trial.gateway.count().await, before);
     // Asked for twice under one key, it is scheduled once.
     let key = unique("drill");
-    let ask = || trial.operator.post(DRILLS).key(&key).json(drill("table_throttled"));
-    let (first, again) = (ask().await.expect(202), ask().await.expect(202));
+    let request = || trial.operator.post(DRILLS).key(&key).json(drill("table_throttled"));
+    let (first, again) = (request().await.expect(202), request().await.expect(202));
     assert_eq!(first.str("/id"), again.str("/id"));
     assert_eq!(trial.gateway.items("DRL#").await.len(), 1);
 }
@@ -328,12 +328,12 @@ async fn what_is_asked_for_is_judged_before_anything_is_written() {
 #[tokio::test]
 async fn nothing_is_made_to_fail_while_an_incident_is_open() {
     let trial = Trial::start().await;
-    let ask = json!({"title": "Late", "severity": "high", "components": ["api"]});
+    let input = json!({"title": "Late", "severity": "high", "components": ["api"]});
     let incidents = "/v1/operations/runtime/incidents";
-    let opened = trial.operator.post(incidents).key("one").json(ask).await.expect(201).str("/id");
+    let opened = trial.operator.post(incidents).key("one").json(input).await.expect(201).str("/id");
     let act = |action: &str| trial.operator.post(&format!("{incidents}/{opened}/{action}"));
     act("acknowledge").json(json!({})).await.expect(200);
-    trial.ask(drill("receiver_down")).await.expect(409).problem("incident_open");
+    trial.request(drill("receiver_down")).await.expect(409).problem("incident_open");
     assert!(trial.gateway.items("DRL#").await.is_empty());
     act("resolve").json(json!({})).await.expect(200);
     trial.begin(drill("table_throttled")).await;
@@ -343,12 +343,12 @@ async fn nothing_is_made_to_fail_while_an_incident_is_open() {
 async fn only_operators_run_drills_and_only_where_the_deployment_allows_them() {
     let gateway = Gateway::start_with(|options| options.embedded.drills_allowed = false).await;
     let merchant = Merchant::sign_up(&gateway).await;
-    let ask = || merchant.post(DRILLS).key(&unique("drill")).json(drill("receiver_down"));
-    ask().await.expect(403).problem("operator_required");
+    let request = || merchant.post(DRILLS).key(&unique("drill")).json(drill("receiver_down"));
+    request().await.expect(403).problem("operator_required");
     merchant.get(DRILLS).await.expect(403).problem("operator_required");
     let trial = Trial::on(gateway).await;
-    trial.ask(drill("receiver_down")).await.expect(403).problem("production_locked");
-    let dry = trial.ask(with(drill("receiver_down"), json!({"dry_run": true}))).await;
+    trial.request(drill("receiver_down")).await.expect(403).problem("production_locked");
+    let dry = trial.request(with(drill("receiver_down"), json!({"dry_run": true}))).await;
     assert_eq!(dry.expect(200).at("/drills_allowed"), &json!(false));
     assert!(trial.gateway.items("DRL#").await.is_empty());
     assert!(trial.gateway.items("FLT#").await.is_empty());
@@ -387,7 +387,7 @@ async fn others(gateway: &Gateway) -> BTreeMap<(String, String), Value> {
         let key = |name: &str| item[name].as_str().unwrap().to_owned();
         let (pk, text) = (key("PK"), item.to_string());
         let is_canarys = text.contains(gateway::canary::STORE)
-            || text.contains(ground::id::MerchantId::canary().as_str());
+            || text.contains(core_types::id::MerchantId::canary().as_str());
         if !is_canarys && !ours.iter().any(|prefix| pk.starts_with(prefix)) {
             found.insert((pk, key("SK")), item.clone());
         }
@@ -399,8 +399,8 @@ async fn others(gateway: &Gateway) -> BTreeMap<(String, String), Value> {
 async fn a_drill_touches_no_other_store() {
     let market = Market::open().await;
     let receiver = Receiver::start().await;
-    let ask = json!({"url": receiver.url("/"), "event_types": ["*"]});
-    market.owner.post("/v1/operations/webhook-subscriptions").json(ask).await.expect(201);
+    let input = json!({"url": receiver.url("/"), "event_types": ["*"]});
+    market.owner.post("/v1/operations/webhook-subscriptions").json(input).await.expect(201);
     market.stock(1_000, 5).await;
     market.gateway.quiet().await;
     let Market { gateway, owner, store, .. } = market;

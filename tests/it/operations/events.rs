@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use core_types::event::EventGroup;
 use gateway::clock::MINUTE;
-use ground::event::EventGroup;
 use support::{Client, Market, Receiver, Value, json};
 
 const OUTBOX: &str = "/v1/operations/outbox";
@@ -51,8 +51,8 @@ async fn sweep(market: &Market) {
 async fn paid_order() -> (Market, Receiver, EventGroup, [String; 2]) {
     let (market, receiver) = (still_market().await, Receiver::start().await);
     let types = ["order.paid", "payment.captured"];
-    let ask = json!({"url": receiver.url("/"), "event_types": types});
-    market.owner.post("/v1/operations/webhook-subscriptions").json(ask).await.expect(201);
+    let input = json!({"url": receiver.url("/"), "event_types": types});
+    market.owner.post("/v1/operations/webhook-subscriptions").json(input).await.expect(201);
     let book = market.stock(100, 9).await;
     market.paid(&book, 1).await;
     let ids = newest(&market, types).await;

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use aws_sdk_dynamodb::types::AttributeValue;
+use core_types::id::StoreId;
 use futures_util::future::join_all;
 use gateway::clock::DAY;
 use gateway::embedded::TABLE;
 use gateway::item::Attributes;
-use ground::id::StoreId;
 use reliability::evidence::{self, EvidenceKind, Record};
 use sha2::{Digest, Sha256};
 use support::{Client, Gateway, Merchant, Operator, Value, json};
@@ -261,7 +261,7 @@ async fn a_store_sees_the_platforms_evidence_and_its_own_and_no_others() {
     let seen = |list: Vec<Value>| -> BTreeSet<String> {
         list.iter().map(|it| it["id"].as_str().unwrap().to_owned()).collect()
     };
-    let names = |ids: &[&ground::id::EvidenceId]| -> BTreeSet<String> {
+    let names = |ids: &[&core_types::id::EvidenceId]| -> BTreeSet<String> {
         ids.iter().map(ToString::to_string).collect()
     };
     let owner = one.at(&mine);

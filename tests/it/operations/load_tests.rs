@@ -27,8 +27,8 @@ async fn a_load_test_sends_what_it_said_at_its_rate_and_touches_no_other_store()
     let operator = Operator::sign_up(&gateway).await;
     gateway.quiet().await;
     let before = others_at_rest(&gateway).await;
-    let ask = json!({"duration_s": 3, "requests_per_second": 20, "checkout_percent": 20});
-    let begun = operator.post(LOAD_TESTS).json(ask).await.expect(202);
+    let input = json!({"duration_s": 3, "requests_per_second": 20, "checkout_percent": 20});
+    let begun = operator.post(LOAD_TESTS).json(input).await.expect(202);
     assert_eq!((begun.str("/status"), begun.int("/planned")), ("scheduled".to_owned(), 60));
     let id = begun.str("/id");
     let over = until(&operator, &id, |test| test["status"] == "completed").await;
@@ -63,8 +63,8 @@ async fn a_load_test_sends_what_it_said_at_its_rate_and_touches_no_other_store()
 async fn an_aborted_load_test_sends_no_more() {
     let gateway = Gateway::start().await;
     let operator = Operator::sign_up(&gateway).await;
-    let ask = json!({"duration_s": 60, "requests_per_second": 5, "checkout_percent": 0});
-    let id = operator.post(LOAD_TESTS).json(ask).await.expect(202).str("/id");
+    let input = json!({"duration_s": 60, "requests_per_second": 5, "checkout_percent": 0});
+    let id = operator.post(LOAD_TESTS).json(input).await.expect(202).str("/id");
     until(&operator, &id, |test| test["seconds_done"].as_u64() >= Some(1)).await;
     let abort = || operator.post(&format!("{LOAD_TESTS}/{id}/abort")).json(json!({}));
     let aborted = abort().await.expect(200);
@@ -97,10 +97,10 @@ async fn a_load_test_has_its_bounds_and_is_for_operators_and_the_canary() {
         ("requests_per_second", json!(0)),
         ("checkout_percent", json!(101)),
     ] {
-        let mut ask = good.clone();
-        ask[field] = value;
-        let refused = operator.post(LOAD_TESTS).json(ask).await.expect(422);
-        assert_eq!(refused.str("/errors/0/pointer"), format!("/{field}"));
+        let mut input = good.clone();
+        input[field] = value;
+        let rejected = operator.post(LOAD_TESTS).json(input).await.expect(422);
+        assert_eq!(rejected.str("/errors/0/pointer"), format!("/{field}"));
     }
     let mut elsewhere = good.clone();
     elsewhere["target"] = json!("sto_00000000000000000000000000000000");

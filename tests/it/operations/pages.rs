@@ -23,8 +23,8 @@ pub(super) async fn page(client: &Client, path: &str) -> String {
 async fn the_overview_is_a_page_for_an_operator_and_for_a_store() {
     let gateway = Gateway::start().await;
     let operator = Operator::sign_up(&gateway).await;
-    let ask = json!({"title": "<i>Late</i>", "severity": "high", "components": ["api"]});
-    operator.post("/v1/operations/runtime/incidents").key("one").json(ask).await.expect(201);
+    let input = json!({"title": "<i>Late</i>", "severity": "high", "components": ["api"]});
+    operator.post("/v1/operations/runtime/incidents").key("one").json(input).await.expect(201);
     gateway.look().await;
     let overview = "/v1/operations/runtime/overview?window=1h";
     let shown = page(&operator, overview).await;

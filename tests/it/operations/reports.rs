@@ -1,7 +1,7 @@
 //! Certification reports: what they rest on, and that anybody can verify them.
 
+use core_types::id::StoreId;
 use gateway::clock::{DAY, HOUR, Timestamp};
-use ground::id::StoreId;
 use reliability::evidence::{self, EvidenceKind, Record};
 use support::{Client, Gateway, Merchant, Operator, Reply, Value, json};
 
@@ -35,8 +35,8 @@ async fn drill(gateway: &Gateway, outcome: &str, observed_rto_s: Value, lost: u6
 
 /// A report over the last hours.
 async fn report(operator: &Client, gateway: &Gateway, framework: &str) -> Reply {
-    let ask = json!({"period": period(gateway), "framework": framework});
-    operator.post(REPORTS).json(ask).await.expect(202)
+    let input = json!({"period": period(gateway), "framework": framework});
+    operator.post(REPORTS).json(input).await.expect(202)
 }
 
 fn period(gateway: &Gateway) -> Value {
@@ -154,13 +154,13 @@ async fn an_operator_issues_reports_and_a_store_reads_them() {
     let operator = Operator::sign_up(&gateway).await;
     let merchant = Merchant::sign_up(&gateway).await;
     let store = merchant.open_store().await;
-    let ask = json!({"period": period(&gateway)});
-    let refused = merchant.at(&store).post(REPORTS).json(ask.clone()).await.expect(403);
-    refused.problem("operator_required");
+    let input = json!({"period": period(&gateway)});
+    let rejected = merchant.at(&store).post(REPORTS).json(input.clone()).await.expect(403);
+    rejected.problem("operator_required");
     assert!(gateway.items("EVD#").await.is_empty() && gateway.items("REP#").await.is_empty());
     // The same request again is the same report.
-    let first = operator.post(REPORTS).key("one").json(ask.clone()).await.expect(202);
-    let again = operator.post(REPORTS).key("one").json(ask).await.expect(202);
+    let first = operator.post(REPORTS).key("one").json(input.clone()).await.expect(202);
+    let again = operator.post(REPORTS).key("one").json(input).await.expect(202);
     assert_eq!(first.json, again.json);
     assert_eq!(gateway.items("REP#").await.len(), 1);
     let id = first.str("/id");
@@ -173,21 +173,21 @@ async fn an_operator_issues_reports_and_a_store_reads_them() {
 }
 
 #[tokio::test]
-async fn a_period_that_is_reversed_too_long_or_not_over_is_refused() {
+async fn a_period_that_is_reversed_too_long_or_not_over_is_rejected() {
     let gateway = Gateway::start().await;
     let operator = Operator::sign_up(&gateway).await;
     let now = gateway.now();
-    let refused = |from: Timestamp, to: Timestamp| {
-        let ask = json!({"period": {"from": from, "to": to}});
-        let ask = operator.post(REPORTS).json(ask);
-        async move { ask.await.expect(422).field_errors() }
+    let rejected = |from: Timestamp, to: Timestamp| {
+        let input = json!({"period": {"from": from, "to": to}});
+        let input = operator.post(REPORTS).json(input);
+        async move { input.await.expect(422).field_errors() }
     };
     let fault = |field: &str, code: &str| vec![(field.to_owned(), code.to_owned())];
-    let reversed = refused(now, now.minus(DAY)).await;
+    let reversed = rejected(now, now.minus(DAY)).await;
     assert_eq!(reversed, fault("/period/from", "invalid_range"));
-    let long = refused(now.minus(DAY * 367), now).await;
+    let long = rejected(now.minus(DAY * 367), now).await;
     assert_eq!(long, fault("/period/from", "range_too_wide"));
-    let early = refused(now, now.plus(DAY)).await;
+    let early = rejected(now, now.plus(DAY)).await;
     assert_eq!(early, fault("/period/to", "in_future"));
     let odd = json!({"period": {"from": now}, "framework": "iso", "x": 1});
     let odd = operator.post(REPORTS).json(odd).await.expect(422);

@@ -50,10 +50,11 @@ impl Watched {
         let merchant = Merchant::sign_up(&gateway).await;
         let store = merchant.open_store().await;
         let receiver = Receiver::that(behaviour).await;
-        let mut ask = json!({"url": receiver.url("/hooks"), "event_types": ["store.updated"]});
+        let mut input = json!({"url": receiver.url("/hooks"), "event_types": ["store.updated"]});
         let given = fields.as_object().unwrap().clone();
-        ask.as_object_mut().unwrap().extend(given);
-        let subscription = merchant.at(&store).post(SUBSCRIPTIONS).json(ask).await.expect(201).json;
+        input.as_object_mut().unwrap().extend(given);
+        let subscription =
+            merchant.at(&store).post(SUBSCRIPTIONS).json(input).await.expect(201).json;
         Self { gateway, merchant, store, receiver, subscription }
     }
 
@@ -102,7 +103,7 @@ impl Watched {
 }
 
 /// Whether a secret's signature is on a delivery, as Standard Webhooks' own library computes it.
-/// (Its `verify` judges the timestamp by the system's clock, which a test leaves behind.)
+/// (Its `verify` validates the timestamp by the system's clock, which a test leaves behind.)
 fn is_signed_by(received: &Received, secret: &str) -> bool {
     let webhook = standardwebhooks::Webhook::new(secret).unwrap();
     let timestamp = received.header("webhook-timestamp").parse().unwrap();

@@ -18,11 +18,11 @@ impl Chain {
         let first = market.owner.get(LOCATIONS).await.expect(200);
         let mut places = vec![first.data()[0]["id"].as_str().unwrap().to_owned()];
         for priority in 1..count {
-            let ask = json!({
+            let input = json!({
                 "name": format!("Place {priority}"), "address": {"country": "IN"},
                 "priority": priority,
             });
-            places.push(market.owner.post(LOCATIONS).json(ask).await.expect(201).str("/id"));
+            places.push(market.owner.post(LOCATIONS).json(input).await.expect(201).str("/id"));
         }
         Self { market, places }
     }
@@ -73,8 +73,8 @@ async fn three_units_of_two_and_two_are_sold() {
     dry["items"][0]["quantity"] = json!(5);
     let said = market.try_order(dry).await.expect(200);
     assert_eq!(*said.at("/availability/0/available"), json!(false));
-    let refused = market.try_order(cart(&[(&book, 5)])).await.expect(409);
-    refused.problem("insufficient_stock");
+    let rejected = market.try_order(cart(&[(&book, 5)])).await.expect(409);
+    rejected.problem("insufficient_stock");
     let placed = market.order(cart(&[(&book, 3)])).await;
     assert_eq!(chain.at(&book).await, [[0, 2, 0], [1, 1, 0]]);
     let order = market.show(&placed.id).await;
@@ -99,13 +99,13 @@ async fn a_line_leaves_from_where_it_is_and_comes_back_there() {
     let placed = market.paid(&book, 4).await;
     assert_eq!(chain.at(&book).await, [[0, 0, 2], [0, 0, 2]]);
     let from = |place: usize, quantity: i64| {
-        let mut ask = units(&placed, quantity);
-        ask["location_id"] = json!(chain.places[place]);
-        ask
+        let mut input = units(&placed, quantity);
+        input["location_id"] = json!(chain.places[place]);
+        input
     };
-    let refused = market.act(&placed.id, "fulfill", from(1, 3)).await.expect(409);
-    let refused = refused.problem("insufficient_committed");
-    assert_eq!(*refused.at("/items/0/remaining_there"), json!(2));
+    let rejected = market.act(&placed.id, "fulfill", from(1, 3)).await.expect(409);
+    let rejected = rejected.problem("insufficient_committed");
+    assert_eq!(*rejected.at("/items/0/remaining_there"), json!(2));
     let second = market.act(&placed.id, "fulfill", from(1, 1)).await.expect(201);
     assert_eq!(chain.at(&book).await, [[0, 0, 2], [0, 0, 1]]);
     // All that is at a place, and then all that is left, wherever it is.
@@ -160,9 +160,9 @@ async fn what_is_called_off_goes_back_to_every_place() {
     market.act(&paid.id, "fulfill", units(&paid, 2)).await.expect(201);
     assert_eq!(chain.at(&book).await, [[0, 0, 0], [0, 0, 1], [2, 0, 1]]);
     let line = |restock_type: &str, quantity: i64| {
-        let mut ask = units(&paid, quantity);
-        ask["items"][0]["restock_type"] = json!(restock_type);
-        ask
+        let mut input = units(&paid, quantity);
+        input["items"][0]["restock_type"] = json!(restock_type);
+        input
     };
     // Two were cancelled without their money, which comes first; two more have not left.
     let refund = market.act(&paid.id, "refund", line("cancel", 4)).await.expect(201);
@@ -245,12 +245,12 @@ async fn forty_places_and_not_one_more() {
                 "inventory": {"tracked": true, "levels": [level(0), level(1)]},
             })
         };
-        let ask = json!({
+        let input = json!({
             "title": unique("Thing"), "status": "active",
             "options": [{"name": "Number", "values": names}],
             "variants": names.iter().map(variant).collect::<Vec<_>>(),
         });
-        let product = market.owner.post("/v1/products").json(ask).await.expect(201);
+        let product = market.owner.post("/v1/products").json(input).await.expect(201);
         ids.extend((0..20).map(|number| product.str(&format!("/variants/{number}/id"))));
     }
     let with = |count: usize, doubled: usize| {
@@ -260,16 +260,16 @@ async fn forty_places_and_not_one_more() {
             "items": ids.iter().take(count).enumerate().map(line).collect::<Vec<_>>(),
         })
     };
-    let refused = market.try_order(with(40, 1)).await.expect(409);
-    let refused = refused.problem("insufficient_stock");
-    assert_eq!(*refused.at("/items/0/pointer"), json!("/items/0"));
+    let rejected = market.try_order(with(40, 1)).await.expect(409);
+    let rejected = rejected.problem("insufficient_stock");
+    assert_eq!(*rejected.at("/items/0/pointer"), json!("/items/0"));
     market.try_order(with(20, 20)).await.expect(201);
     let (_, code) = market.gift_card(50).await;
-    let mut ask = with(40, 0);
-    ask["items"].as_array_mut().unwrap().drain(..20);
-    ask["items"][0]["quantity"] = json!(2);
-    ask["gift_card_codes"] = json!([code]);
-    let placed = market.order(ask).await;
+    let mut input = with(40, 0);
+    input["items"].as_array_mut().unwrap().drain(..20);
+    input["items"][0]["quantity"] = json!(2);
+    input["gift_card_codes"] = json!([code]);
+    let placed = market.order(input).await;
     market.act(&placed.id, "mark-paid", json!({})).await.expect(200);
     let done = market.act(&placed.id, "cancel", json!({})).await.expect(200);
     assert_eq!(done.str("/financial_status"), "refunded");

@@ -16,8 +16,8 @@ fn allows(reply: &Reply, action: &str) -> bool {
 }
 
 async fn back_room(market: &Market) -> String {
-    let ask = json!({"name": "Back room", "address": {"country": "IN"}});
-    market.owner.post("/v1/inventory/locations").json(ask).await.expect(201).str("/id")
+    let input = json!({"name": "Back room", "address": {"country": "IN"}});
+    market.owner.post("/v1/inventory/locations").json(input).await.expect(201).str("/id")
 }
 
 /// The store's only location goes out of use; what is there moves to this one.
@@ -43,8 +43,8 @@ async fn what_is_left_of_a_refunded_order_is_released() {
     assert!(allows(&before, "cancel_lines") && allows(&before, "return_lines"));
     let path = format!("/v1/orders/{}/lines/cancel", placed.id);
     let cancel = || {
-        let ask = json!({"reason": "Not wanted any more"});
-        market.owner.post(&path).key("the-rest").if_match(&before.etag()).json(ask)
+        let input = json!({"reason": "Not wanted any more"});
+        market.owner.post(&path).key("the-rest").if_match(&before.etag()).json(input)
     };
     let keyless = market.owner.post(&path).json(json!({})).await.expect(400);
     keyless.problem("idempotency_key_required");
@@ -81,7 +81,7 @@ async fn what_is_not_delivered_is_not_paid_on_delivery() {
     assert_eq!((less.int("/outstanding/amount"), less.int("/refundable/amount")), (3_000, 0));
     assert_eq!(less.str("/financial_status"), "pending");
     market.act(&placed.id, "fulfill", json!({})).await.expect(201);
-    // Of three that came, one was refused on delivery, and it is broken.
+    // Of three that came, one was rejected on delivery, and it is broken.
     let mut broken = some(&placed, 1);
     broken["items"][0]["restock_type"] = json!("no_restock");
     let back = market.act(&placed.id, "lines/return", broken).await.expect(200);
@@ -94,8 +94,8 @@ async fn what_is_not_delivered_is_not_paid_on_delivery() {
     // One of the two that were paid comes back with its money: the broken one is spoken for.
     let mut line = first(&placed, 1);
     line["restock_type"] = json!("no_restock");
-    let ask = json!({"items": [line]});
-    let refund = market.act(&placed.id, "refund", ask).await.expect(201);
+    let input = json!({"items": [line]});
+    let refund = market.act(&placed.id, "refund", input).await.expect(201);
     assert_eq!(*refund.at("/order/refundable"), inr(1_000));
     assert_eq!(market.levels(&book).await, [7, 0, 0, 7]);
     market.audit(&book).await;
@@ -115,9 +115,9 @@ async fn an_order_of_which_nothing_is_left_is_void_or_paid_by_its_gift_card() {
     late.problem("order_already_paid");
     assert_eq!(market.levels(&book).await, [10, 0, 0, 10]);
     let (card, code) = market.gift_card(1_000).await;
-    let mut ask = cart(&[(&book, 2)]);
-    ask["gift_card_codes"] = json!([code]);
-    let placed = market.order(ask).await;
+    let mut input = cart(&[(&book, 2)]);
+    input["gift_card_codes"] = json!([code]);
+    let placed = market.order(input).await;
     market.act(&placed.id, "confirm", json!({})).await.expect(200);
     let half = market.act(&placed.id, "lines/cancel", some(&placed, 1)).await.expect(200);
     assert_eq!(half.str("/financial_status"), "paid");
@@ -187,16 +187,16 @@ async fn nothing_comes_back_to_a_location_that_is_not_in_use() {
     back["items"][0]["restock_type"] = json!("return");
     let fault = [("/items/0/location_id".into(), "location_inactive".into())];
     for action in ["lines/return", "refund", "refund/calculate"] {
-        let refused = market.act(&placed.id, action, back.clone()).await.expect(422);
-        assert_eq!(refused.field_errors(), fault, "{action}");
+        let rejected = market.act(&placed.id, action, back.clone()).await.expect(422);
+        assert_eq!(rejected.field_errors(), fault, "{action}");
         let mut named = back.clone();
         named["items"][0]["location_id"] = json!(main);
-        let refused = market.act(&placed.id, action, named).await.expect(422);
-        assert_eq!(refused.field_errors(), fault, "{action}");
+        let rejected = market.act(&placed.id, action, named).await.expect(422);
+        assert_eq!(rejected.field_errors(), fault, "{action}");
     }
     let path = format!("fulfillments/{}/cancel", parcel.str("/fulfillment/id"));
-    let refused = market.act(&placed.id, &path, json!({})).await.expect(409);
-    assert_eq!(*refused.problem("location_inactive").at("/location_id"), json!(main));
+    let rejected = market.act(&placed.id, &path, json!({})).await.expect(409);
+    assert_eq!(*rejected.problem("location_inactive").at("/location_id"), json!(main));
     assert_eq!(market.levels(&book).await, [7, 0, 0, 7]);
     back["items"][0]["location_id"] = json!(room);
     market.act(&placed.id, "lines/return", back.clone()).await.expect(200);
@@ -219,8 +219,8 @@ async fn units_are_called_off_once_however_many_ask() {
     let placed = market.paid(&book, 3).await;
     let path = format!("/v1/orders/{}/lines/cancel", placed.id);
     let answers = race(20, || {
-        let ask = market.owner.post(&path).key(&unique("off")).json(some(&placed, 2));
-        async move { ask.await }
+        let input = market.owner.post(&path).key(&unique("off")).json(some(&placed, 2));
+        async move { input.await }
     })
     .await;
     let done = answers.iter().filter(|answer| answer.status == 200).count();
@@ -251,22 +251,22 @@ async fn counts_of_an_order_hold_at_their_bounds() {
     let service = market.product(7, Some(json!({"tracked": false}))).await;
     let over = market.try_order(cart(&[(&service, 1_000)])).await.expect(422);
     assert_eq!(over.field_errors(), [("/items/0/quantity".into(), "out_of_range".into())]);
-    let mut ask = cart(&[(&service, 999)]);
+    let mut input = cart(&[(&service, 999)]);
     let mut codes = Vec::new();
     for _ in 0..4 {
         codes.push(market.gift_card(1).await.1);
     }
-    ask["gift_card_codes"] = json!(codes);
-    let over = market.try_order(ask.clone()).await.expect(422);
+    input["gift_card_codes"] = json!(codes);
+    let over = market.try_order(input.clone()).await.expect(422);
     assert_eq!(over.field_errors(), [("/gift_card_codes".into(), "too_many".into())]);
-    ask["gift_card_codes"] = json!(codes[..3]);
-    let placed = market.order(ask).await;
+    input["gift_card_codes"] = json!(codes[..3]);
+    let placed = market.order(input).await;
     market.act(&placed.id, "mark-paid", json!({})).await.expect(200);
     for action in ["lines/cancel", "lines/return", "fulfill", "refund"] {
         for quantity in [0, 1_000] {
-            let refused = market.act(&placed.id, action, some(&placed, quantity)).await;
+            let rejected = market.act(&placed.id, action, some(&placed, quantity)).await;
             let fault = ("/items/0/quantity".into(), "out_of_range".into());
-            assert_eq!(refused.expect(422).field_errors(), [fault], "{action} {quantity}");
+            assert_eq!(rejected.expect(422).field_errors(), [fault], "{action} {quantity}");
         }
     }
     market.act(&placed.id, "fulfill", some(&placed, 998)).await.expect(201);

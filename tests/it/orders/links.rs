@@ -38,16 +38,16 @@ async fn look(market: &Market, client: &Client, order: &str, token: &str) -> Rep
 }
 
 async fn order_of(market: &Market, variant: &str, email: &str) -> support::Placed {
-    let mut ask = cart(&[(variant, 1)]);
-    ask["email"] = json!(email);
-    market.order(ask).await
+    let mut input = cart(&[(variant, 1)]);
+    input["email"] = json!(email);
+    market.order(input).await
 }
 
 /// An order that the merchant makes for somebody.
 async fn made(market: &Market, variant: &str, fields: Value) -> Reply {
-    let mut ask = json!({"items": [{"variant_id": variant, "quantity": 1}]});
-    ask.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
-    market.owner.post("/v1/orders").key(&unique("made")).json(ask).await.expect(201)
+    let mut input = json!({"items": [{"variant_id": variant, "quantity": 1}]});
+    input.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+    market.owner.post("/v1/orders").key(&unique("made")).json(input).await.expect(201)
 }
 
 /// Everything in the table, as text.
@@ -90,7 +90,7 @@ async fn a_mail_links_to_the_stores_page_and_its_token_reads_that_order_alone() 
 }
 
 #[tokio::test]
-async fn a_store_without_a_page_mails_no_link_and_a_page_is_judged() {
+async fn a_store_without_a_page_mails_no_link_and_a_page_is_validated() {
     let market = Market::proven().await;
     market.verify("shop.example").await;
     let book = market.stock(100, 5).await;
@@ -105,9 +105,9 @@ async fn a_store_without_a_page_mails_no_link_and_a_page_is_judged() {
         ("https://shop.example/{order_id}/{token}/{email}", "unknown_placeholder"),
     ] {
         let fields = json!({"order_status_url": page, "payment_url": page});
-        let refused = set(&market, fields).await.expect(422);
+        let rejected = set(&market, fields).await.expect(422);
         let at = |name: &str| (format!("/notifications/{name}"), code.to_owned());
-        let mut faults = refused.field_errors();
+        let mut faults = rejected.field_errors();
         faults.sort();
         assert_eq!(faults, [at("order_status_url"), at("payment_url")], "{page}");
     }
@@ -122,9 +122,9 @@ async fn an_account_is_mailed_the_link_as_well() {
     let market = with_pages().await;
     let book = market.stock(100, 5).await;
     let shopper = support::Shopper::register(&market.gateway, &market.store).await;
-    let mut ask = cart(&[(&book, 1)]);
-    ask.as_object_mut().unwrap().remove("email");
-    let placed = shopper.post(&market.orders_path()).key(&unique("own")).json(ask).await;
+    let mut input = cart(&[(&book, 1)]);
+    input.as_object_mut().unwrap().remove("email");
+    let placed = shopper.post(&market.orders_path()).key(&unique("own")).json(input).await;
     let order = placed.expect(201).str("/order/id");
     let mail = market.gateway.mailbox(&shopper.email).nth(2).await;
     let link = link_in(&mail.text, "https://shop.example/orders/").expect("a link");
@@ -163,8 +163,8 @@ async fn a_confirmed_draft_is_paid_by_its_mailed_link() {
 
     // Whoever reads the mail pays: by hand here, which the merchant confirms.
     let path = format!("/v1/storefront/{}/payments/manual/order", market.store.subdomain);
-    let ask = json!({"order_id": draft, "order_token": token});
-    market.gateway.client().post(&path).json(ask).await.expect(201);
+    let input = json!({"order_id": draft, "order_token": token});
+    market.gateway.client().post(&path).json(input).await.expect(201);
     market.act(&draft, "mark-paid", json!({})).await.expect(200);
     again("late").await.expect(409).problem("order_already_paid");
     market.gateway.quiet().await;

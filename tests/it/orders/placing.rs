@@ -29,7 +29,7 @@ async fn everything_that_is_wrong_with_a_shoppers_cart_is_named_at_once() {
     let market = Market::open().await;
     let unknown = format!("var_{}", "0".repeat(32));
     let book = market.stock(100, 5).await;
-    let mut ask = json!({
+    let mut input = json!({
         "items": [
             {"variant_id": book, "quantity": 999}, {"variant_id": book, "quantity": 1},
             {"variant_id": unknown, "quantity": 1},
@@ -50,16 +50,16 @@ async fn everything_that_is_wrong_with_a_shoppers_cart_is_named_at_once() {
         ("/payment/capture_method", "not_supported"),
         ("/shipping_rate_id", "unknown_shipping_rate"),
     ];
-    let refused = market.try_order(ask.clone()).await.expect(422);
+    let rejected = market.try_order(input.clone()).await.expect(422);
     let mut all = of_cart.to_vec();
     all.insert(5, ("/shipping_address", "required"));
     let mut all = pairs(&all);
     all.sort();
-    assert_eq!(faults(&refused.problem("validation_failed")), all);
+    assert_eq!(faults(&rejected.problem("validation_failed")), all);
     // A dry run need not know where it goes.
-    ask["dry_run"] = true.into();
-    let refused = market.try_order(ask).await.expect(422);
-    assert_eq!(faults(&refused), pairs(&of_cart));
+    input["dry_run"] = true.into();
+    let rejected = market.try_order(input).await.expect(422);
+    assert_eq!(faults(&rejected), pairs(&of_cart));
     assert_eq!(market.levels(&book).await, [5, 0, 0, 5]);
 }
 
@@ -67,21 +67,21 @@ async fn everything_that_is_wrong_with_a_shoppers_cart_is_named_at_once() {
 async fn a_cart_of_too_many_lines_is_told_what_else_is_wrong() {
     let market = Market::open().await;
     let unknown = |n: usize| json!({"variant_id": format!("var_{n:032x}"), "quantity": 1});
-    let ask = json!({
+    let input = json!({
         "items": (0..41).map(unknown).collect::<Vec<_>>(), "shipping_rate_id": format!("shr_{}", "0".repeat(32)),
     });
-    let refused = market.try_order(ask).await.expect(422);
-    let found = refused.field_errors();
+    let rejected = market.try_order(input).await.expect(422);
+    let found = rejected.field_errors();
     let is = |code: &str| found.iter().filter(|(_, found)| found == code).count();
     assert_eq!((is("too_many"), is("unknown_variant"), is("required")), (1, 40, 1));
-    let refused = market.try_order(json!({"items": []})).await.expect(422);
-    assert_eq!(faults(&refused), pairs(&[("/email", "required"), ("/items", "empty_cart")]));
+    let rejected = market.try_order(json!({"items": []})).await.expect(422);
+    assert_eq!(faults(&rejected), pairs(&[("/email", "required"), ("/items", "empty_cart")]));
 }
 
 #[tokio::test]
 async fn everything_that_is_wrong_with_a_merchants_cart_is_named_at_once() {
     let market = Market::open().await;
-    let mut ask = json!({
+    let mut input = json!({
         "items": [{"variant_id": format!("var_{}", "0".repeat(32)), "quantity": 1}],
         "customer_id": format!("cus_{}", "0".repeat(32)),
         "expected_total": {"amount": 100, "currency": "EUR"},
@@ -91,10 +91,10 @@ async fn everything_that_is_wrong_with_a_merchants_cart_is_named_at_once() {
         "mark_paid": {},
     });
     for dry_run in [true, false] {
-        ask["dry_run"] = dry_run.into();
-        let ask = market.owner.post("/v1/orders").key(&unique("made")).json(ask.clone());
+        input["dry_run"] = dry_run.into();
+        let input = market.owner.post("/v1/orders").key(&unique("made")).json(input.clone());
         assert_eq!(
-            faults(&ask.await.expect(422)),
+            faults(&input.await.expect(422)),
             pairs(&[
                 ("/customer_id", "unknown_customer"),
                 ("/draft", "mutually_exclusive"),
@@ -111,40 +111,40 @@ async fn everything_that_is_wrong_with_a_merchants_cart_is_named_at_once() {
 async fn a_guest_says_who_they_are_and_a_customer_need_not() {
     let market = Market::proven().await;
     let book = market.stock(100, 9).await;
-    let ask = |customer: Value| {
+    let request = |customer: Value| {
         let items = json!([{"variant_id": book, "quantity": 1}]);
         json!({"items": items, "customer": customer, "shipping_address": address()})
     };
     let guest = json!({
         "email": "ann@example.com", "first_name": "Ann", "last_name": "Li", "phone": "+4930123456",
     });
-    let placed = market.order(ask(guest)).await;
+    let placed = market.order(request(guest)).await;
     let contact = json!({"first_name": "Ann", "last_name": "Li", "phone": "+4930123456"});
     assert_eq!(placed.reply.str("/order/email"), "ann@example.com");
     assert_eq!(*placed.reply.at("/order/contact"), contact);
     let shown = market.show(&placed.id).await;
     assert_eq!((shown.str("/email"), shown.at("/contact")), ("ann@example.com".into(), &contact));
     market.gateway.mailbox("ann@example.com").nth(1).await;
-    let bare = market.order(ask(json!({"email": "ann@example.com"}))).await;
+    let bare = market.order(request(json!({"email": "ann@example.com"}))).await;
     assert_eq!(*bare.reply.at("/order/contact"), json!(null));
-    let refused = market.try_order(ask(json!({"first_name": "Ann"}))).await.expect(422);
-    assert_eq!(faults(&refused), pairs(&[("/customer/email", "required")]));
+    let rejected = market.try_order(request(json!({"first_name": "Ann"}))).await.expect(422);
+    assert_eq!(faults(&rejected), pairs(&[("/customer/email", "required")]));
 
     let shopper = Shopper::register(&market.gateway, &market.store).await;
-    let order = |ask: Value| shopper.post(&market.orders_path()).key(&unique("own")).json(ask);
+    let order = |input: Value| shopper.post(&market.orders_path()).key(&unique("own")).json(input);
     let mut own = cart(&[(&book, 1)]);
     own.as_object_mut().unwrap().remove("email");
     assert_eq!(order(own).await.expect(201).str("/order/email"), shopper.email);
-    let elsewhere = order(ask(json!({"email": "gift@example.com"}))).await.expect(201);
+    let elsewhere = order(request(json!({"email": "gift@example.com"}))).await.expect(201);
     assert_eq!(elsewhere.str("/order/email"), "gift@example.com");
     let theirs = shopper.get("/v1/storefront/customer/orders").await.expect(200);
     assert_eq!(theirs.data().len(), 2, "who confirms is not who orders");
 
     // The merchant's: a customer's own address, or whom they name.
     let make = |fields: Value| {
-        let mut ask = json!({"items": [{"variant_id": book, "quantity": 1}]});
-        ask.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
-        market.owner.post("/v1/orders").key(&unique("made")).json(ask)
+        let mut input = json!({"items": [{"variant_id": book, "quantity": 1}]});
+        input.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        market.owner.post("/v1/orders").key(&unique("made")).json(input)
     };
     let made = make(json!({"customer_id": shopper.id})).await.expect(201);
     assert_eq!(made.str("/email"), shopper.email);
@@ -165,9 +165,9 @@ async fn an_order_is_found_by_its_number_however_many_are_newer() {
     }
     let find = |query: &str| {
         let path = format!("/v1/orders?limit=1&{query}");
-        let ask = market.owner.get(&path);
+        let input = market.owner.get(&path);
         async move {
-            let reply = ask.await.expect(200);
+            let reply = input.await.expect(200);
             assert!(reply.trips() <= 4, "{} trips", reply.trips());
             let id = |order: &Value| order["id"].as_str().unwrap().to_owned();
             reply.data().iter().map(id).collect::<Vec<_>>()
@@ -202,15 +202,15 @@ async fn lines_leave_only_from_locations_that_there_are() {
     let own = market.owner.get("/v1/inventory/locations").await.expect(200).str("/data/0/id");
     let placed = market.paid(&service, 2).await;
     for location in [foreign.as_str(), "loc_00000000000000000000000000000000"] {
-        let ask = json!({"location_id": location});
-        let refused = market.act(&placed.id, "fulfill", ask).await.expect(422);
-        assert_eq!(faults(&refused), pairs(&[("/location_id", "unknown_location")]));
+        let input = json!({"location_id": location});
+        let rejected = market.act(&placed.id, "fulfill", input).await.expect(422);
+        assert_eq!(faults(&rejected), pairs(&[("/location_id", "unknown_location")]));
     }
     let twice = json!({"order_item_id": placed.line(0), "quantity": 1});
-    let ask = json!({"location_id": foreign, "items": [twice, twice]});
-    let refused = market.act(&placed.id, "fulfill", ask).await.expect(422);
+    let input = json!({"location_id": foreign, "items": [twice, twice]});
+    let rejected = market.act(&placed.id, "fulfill", input).await.expect(422);
     let both = [("/items/1/order_item_id", "duplicate"), ("/location_id", "unknown_location")];
-    assert_eq!(faults(&refused), pairs(&both));
+    assert_eq!(faults(&rejected), pairs(&both));
     let done = market.act(&placed.id, "fulfill", json!({"location_id": own})).await.expect(201);
     assert_eq!(done.str("/fulfillment/location_id"), own);
 }
@@ -220,10 +220,10 @@ async fn a_draft_is_the_merchants_alone_until_it_binds() {
     let market = Market::open().await;
     let book = market.stock(100, 5).await;
     let shopper = Shopper::register(&market.gateway, &market.store).await;
-    let ask = json!({
+    let input = json!({
         "items": [{"variant_id": book, "quantity": 1}], "customer_id": shopper.id, "draft": true,
     });
-    let draft = market.owner.post("/v1/orders").key(&unique("made")).json(ask).await.expect(201);
+    let draft = market.owner.post("/v1/orders").key(&unique("made")).json(input).await.expect(201);
     let id = draft.str("/id");
     let page = format!("{}/{id}", market.orders_path());
     let pay = format!("/v1/storefront/{}/payments/manual/order", market.store.subdomain);
@@ -246,10 +246,10 @@ async fn a_draft_that_gift_cards_cover_is_paid_when_it_is_confirmed() {
     let market = Market::open().await;
     let book = market.stock(100, 5).await;
     let (card, code) = market.gift_card(300).await;
-    let ask = json!({
+    let input = json!({
         "items": [{"variant_id": book, "quantity": 2}], "gift_card_codes": [code], "draft": true,
     });
-    let draft = market.owner.post("/v1/orders").key(&unique("made")).json(ask).await.expect(201);
+    let draft = market.owner.post("/v1/orders").key(&unique("made")).json(input).await.expect(201);
     assert!(market.gateway.events("order.paid").await.is_empty());
     assert_eq!(market.balance(&card).await, 100);
     let done = market.act(&draft.str("/id"), "confirm", json!({})).await.expect(200);
@@ -275,8 +275,8 @@ async fn the_timeline_of_an_order_is_that_of_all_that_belongs_to_it() {
     let book = market.stock(100, 5).await;
     let (placed, other) = (market.order(cart(&[(&book, 2)])).await, market.paid(&book, 1).await);
     let begin = format!("/v1/storefront/{}/payments/manual/order", market.store.subdomain);
-    let ask = market.gateway.client().post(&begin).json(json!({"order_id": placed.id}));
-    let payment = ask.header("x-service-order-token", &placed.token).await.expect(201);
+    let input = market.gateway.client().post(&begin).json(json!({"order_id": placed.id}));
+    let payment = input.header("x-service-order-token", &placed.token).await.expect(201);
     let payment = payment.str("/payment_id");
     market.act(&placed.id, "mark-paid", json!({})).await.expect(200);
     let sent = market.act(&placed.id, "fulfill", json!({})).await.expect(201);
@@ -352,14 +352,14 @@ async fn an_order_may_say_when_its_provider_takes_the_money() {
         (json!({"provider": "manual", "capture_method": "manual"}), "automatic"),
     ];
     for (payment, expected) in wishes {
-        let mut ask = cart(&[(&book, 1)]);
-        ask["payment"] = payment.clone();
-        let placed = market.order(ask).await;
+        let mut input = cart(&[(&book, 1)]);
+        input["payment"] = payment.clone();
+        let placed = market.order(input).await;
         let shown = market.show(&placed.id).await;
         assert_eq!(shown.at("/capture_method"), &payment["capture_method"]);
         let begun = || {
-            let ask = market.gateway.client().post(&begin).json(json!({"order_id": placed.id}));
-            ask.header("x-service-order-token", &placed.token)
+            let input = market.gateway.client().post(&begin).json(json!({"order_id": placed.id}));
+            input.header("x-service-order-token", &placed.token)
         };
         let opened = begun().await.expect(201);
         assert_eq!(begun().await.expect(201).text, opened.text, "it is opened once");
@@ -377,10 +377,10 @@ async fn an_order_may_say_when_its_provider_takes_the_money() {
         }
     }
     let placed = market.order(cart(&[(&book, 1)])).await;
-    let ask = json!({"order_id": placed.id, "save_method": true});
-    let ask = market.gateway.client().post(&begin).json(ask);
-    let refused = ask.header("x-service-order-token", &placed.token).await.expect(422);
-    assert_eq!(faults(&refused), pairs(&[("/save_method", "not_supported")]));
+    let input = json!({"order_id": placed.id, "save_method": true});
+    let input = market.gateway.client().post(&begin).json(input);
+    let rejected = input.header("x-service-order-token", &placed.token).await.expect(422);
+    assert_eq!(faults(&rejected), pairs(&[("/save_method", "not_supported")]));
 }
 
 #[tokio::test]
@@ -391,15 +391,15 @@ async fn a_merchants_order_takes_a_code_and_a_rate_and_may_leave_open_how_it_is_
     let rate = json!({"name": "Standard", "kind": "flat", "price": inr(500)});
     let zone = json!({"name": "India", "countries": ["IN"], "rates": [rate]});
     let zone = market.owner.post(&zones).json(zone).await.expect(201);
-    let ask = json!({
+    let input = json!({
         "title": "Once", "code": "ONCE", "kind": "fixed", "value": {"amount": inr(1_000)},
         "usage_limit": 1,
     });
-    market.owner.post("/v1/discounts").json(ask).await.expect(201);
+    market.owner.post("/v1/discounts").json(input).await.expect(201);
     let place = |fields: Value| {
-        let mut ask = cart(&[(&book, 1)]);
-        ask.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
-        market.owner.post("/v1/orders").key(&unique("order")).json(ask)
+        let mut input = cart(&[(&book, 1)]);
+        input.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        market.owner.post("/v1/orders").key(&unique("order")).json(input)
     };
     let both = json!({"shipping_rate_id": zone.at("/rates/0/id"), "discount_codes": ["once"]});
     let dry = json!({"dry_run": true, "discount_codes": ["ONCE"]});
@@ -408,8 +408,8 @@ async fn a_merchants_order_takes_a_code_and_a_rate_and_may_leave_open_how_it_is_
     let placed = place(both.clone()).await.expect(201);
     assert_eq!(*placed.at("/totals/total"), inr(9_500));
     assert_eq!(placed.str("/discounts/0/code"), "ONCE");
-    for refused in [place(both).await, place(dry).await] {
-        let found = refused.expect(422).field_errors();
+    for rejected in [place(both).await, place(dry).await] {
+        let found = rejected.expect(422).field_errors();
         assert_eq!(found, [("/discount_codes/0".into(), "discount_used_up".into())]);
     }
     let abroad = json!({"line1": "1 Rue de Rivoli", "city": "Paris", "postal_code": "75001", "country": "FR"});

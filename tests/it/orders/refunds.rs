@@ -36,18 +36,19 @@ async fn money_goes_back_by_lines_with_their_stock_and_by_amount() {
     assert_eq!(market.levels(&book).await, [7, 0, 2, 9]);
     market.act(&placed.id, "refund", line(1, "cancel")).await.expect(201);
     assert_eq!(market.levels(&book).await, [8, 0, 1, 9]);
-    let refused = market.act(&placed.id, "refund", line(2, "cancel")).await.expect(409);
-    refused.problem("quantity_exceeds_remaining");
-    let refused = market.act(&placed.id, "refund", json!({"amount": inr(2_001)})).await.expect(409);
-    let refused = refused.problem("refund_exceeds_captured");
-    assert_eq!(*refused.at("/refundable"), inr(2_000));
+    let rejected = market.act(&placed.id, "refund", line(2, "cancel")).await.expect(409);
+    rejected.problem("quantity_exceeds_remaining");
+    let rejected =
+        market.act(&placed.id, "refund", json!({"amount": inr(2_001)})).await.expect(409);
+    let rejected = rejected.problem("refund_exceeds_captured");
+    assert_eq!(*rejected.at("/refundable"), inr(2_000));
     let both = json!({"amount": inr(1), "items": []});
     market.act(&placed.id, "refund", both).await.expect(422);
     let rest = market.act(&placed.id, "refund", json!({})).await.expect(201);
     assert_eq!(*rest.at("/order/refunded_total"), inr(4_000));
     assert_eq!(rest.str("/order/financial_status"), "refunded");
-    let refused = market.act(&placed.id, "refund", json!({})).await.expect(409);
-    refused.problem("nothing_to_refund");
+    let rejected = market.act(&placed.id, "refund", json!({})).await.expect(409);
+    rejected.problem("nothing_to_refund");
     let list = format!("/v1/orders/{}/refunds", placed.id);
     let refunds = market.owner.get(&list).await.expect(200);
     let amounts: Vec<_> =
@@ -64,11 +65,11 @@ async fn nothing_goes_back_of_what_was_not_paid() {
     let market = Market::open().await;
     let book = market.stock(1_000, 10).await;
     let placed = market.order(cart(&[(&book, 1)])).await;
-    let refused = market.act(&placed.id, "refund", json!({})).await.expect(409);
-    refused.problem("payment_not_captured");
+    let rejected = market.act(&placed.id, "refund", json!({})).await.expect(409);
+    rejected.problem("payment_not_captured");
     market.act(&placed.id, "cancel", json!({})).await.expect(200);
-    let refused = market.act(&placed.id, "refund", json!({})).await.expect(409);
-    refused.problem("payment_not_captured");
+    let rejected = market.act(&placed.id, "refund", json!({})).await.expect(409);
+    rejected.problem("payment_not_captured");
 }
 
 #[tokio::test]
@@ -76,9 +77,9 @@ async fn gift_cards_get_their_money_back_first() {
     let market = Market::open().await;
     let book = market.stock(1_000, 10).await;
     let (card, code) = market.gift_card(300).await;
-    let mut ask = cart(&[(&book, 1)]);
-    ask["gift_card_codes"] = json!([code]);
-    let placed = market.order(ask).await;
+    let mut input = cart(&[(&book, 1)]);
+    input["gift_card_codes"] = json!([code]);
+    let placed = market.order(input).await;
     market.act(&placed.id, "mark-paid", json!({})).await.expect(200);
     let some = market.act(&placed.id, "refund", json!({"amount": inr(400)})).await.expect(201);
     let parts: Vec<_> = some.at("/refund/transactions").as_array().unwrap().clone();
@@ -98,8 +99,8 @@ async fn what_a_customer_has_spent_is_counted() {
         let of = |name: &str| found.data()[0].pointer(name).unwrap().as_i64().unwrap();
         (of("/orders_count"), of("/total_spent/amount"))
     };
-    let ask = shopper.post(&market.orders_path()).key("mine").json(cart(&[(&book, 2)]));
-    let placed = Placed::of(ask.await.expect(201));
+    let input = shopper.post(&market.orders_path()).key("mine").json(cart(&[(&book, 2)]));
+    let placed = Placed::of(input.await.expect(201));
     assert_eq!(spent().await, (1, 0));
     market.act(&placed.id, "mark-paid", json!({})).await.expect(200);
     assert_eq!(spent().await, (1, 2_000));
@@ -131,8 +132,8 @@ async fn connect(market: &Market) {
 async fn begun(market: &Market, variant: &str) -> (Placed, String) {
     let placed = market.order(cart(&[(variant, 1)])).await;
     let path = format!("/v1/storefront/{}/payments/stripe/order", market.store.subdomain);
-    let ask = market.gateway.client().post(&path).json(json!({"order_id": placed.id}));
-    let begun = ask.header("x-service-order-token", &placed.token).await.expect(201);
+    let input = market.gateway.client().post(&path).json(json!({"order_id": placed.id}));
+    let begun = input.header("x-service-order-token", &placed.token).await.expect(201);
     (placed, begun.str("/provider_order_id"))
 }
 
@@ -176,15 +177,15 @@ async fn what_a_provider_promised_is_let_go_of_or_taken() {
 }
 
 #[tokio::test]
-async fn a_refund_that_the_provider_refuses_frees_what_it_held_and_one_it_delays_is_taken_up() {
+async fn a_refund_that_the_provider_rejects_frees_what_it_held_and_one_it_delays_is_taken_up() {
     let (market, providers) = with_provider().await;
     let book = market.stock(1_000, 10).await;
     let placed = promised(&market, &providers, &book).await;
     market.act(&placed.id, "capture", json!({})).await.expect(200);
-    providers.next([Trouble::Refuse(400, "charge_disputed")]);
-    let refused = market.act(&placed.id, "refund", json!({})).await.expect(502);
-    let refused = refused.problem("provider_error");
-    assert_eq!(*refused.at("/failure_code"), json!("charge_disputed"));
+    providers.next([Trouble::Reject(400, "charge_disputed")]);
+    let rejected = market.act(&placed.id, "refund", json!({})).await.expect(502);
+    let rejected = rejected.problem("provider_error");
+    assert_eq!(*rejected.at("/failure_code"), json!("charge_disputed"));
     let shown = market.show(&placed.id).await;
     assert_eq!(*shown.at("/refundable"), inr(1_000));
     assert_eq!(*shown.at("/refunds/0/status"), json!("failed"));
@@ -213,9 +214,9 @@ async fn an_order_that_is_called_off_gives_stock_and_money_back() {
     let market = Market::open().await;
     let book = market.stock(1_000, 10).await;
     let (card, code) = market.gift_card(300).await;
-    let mut ask = cart(&[(&book, 2)]);
-    ask["gift_card_codes"] = json!([code]);
-    let paid = market.order(ask).await;
+    let mut input = cart(&[(&book, 2)]);
+    input["gift_card_codes"] = json!([code]);
+    let paid = market.order(input).await;
     market.act(&paid.id, "mark-paid", json!({})).await.expect(200);
     let done = market.act(&paid.id, "cancel", json!({"reason": "sold out"})).await.expect(200);
     assert_eq!(
@@ -226,15 +227,15 @@ async fn an_order_that_is_called_off_gives_stock_and_money_back() {
     assert_eq!(*done.at("/refund/amount"), inr(2_000));
     assert_eq!((market.levels(&book).await, market.balance(&card).await), ([10, 0, 0, 10], 300));
     let kept = market.paid(&book, 1).await;
-    let ask = json!({"refund": "none", "restock": false});
-    let done = market.act(&kept.id, "cancel", ask).await.expect(200);
+    let input = json!({"refund": "none", "restock": false});
+    let done = market.act(&kept.id, "cancel", input).await.expect(200);
     assert_eq!((done.str("/financial_status"), done.at("/refund")), ("paid".into(), &json!(null)));
     assert_eq!(market.levels(&book).await, [9, 0, 0, 9], "written off");
     market.act(&kept.id, "refund", json!({})).await.expect(201);
     let sent = market.paid(&book, 1).await;
     market.act(&sent.id, "fulfill", json!({})).await.expect(201);
-    let refused = market.act(&sent.id, "cancel", json!({})).await.expect(409);
-    refused.problem("already_fulfilled");
+    let rejected = market.act(&sent.id, "cancel", json!({})).await.expect(409);
+    rejected.problem("already_fulfilled");
     market.act(&paid.id, "cancel", json!({})).await.expect(409).problem("invalid_state_transition");
     assert_eq!(market.gateway.events("order.cancelled").await.len(), 2);
     market.audit(&book).await;
@@ -245,9 +246,9 @@ async fn fifty_parallel_refunds_never_refund_more_than_was_taken() {
     let market = Market::open().await;
     let book = market.stock(1_000, 10).await;
     let (card, code) = market.gift_card(300).await;
-    let mut ask = cart(&[(&book, 1)]);
-    ask["gift_card_codes"] = json!([code]);
-    let placed = market.order(ask).await;
+    let mut input = cart(&[(&book, 1)]);
+    input["gift_card_codes"] = json!([code]);
+    let placed = market.order(input).await;
     market.act(&placed.id, "mark-paid", json!({})).await.expect(200);
     let answers = race(50, || market.act(&placed.id, "refund", json!({"amount": inr(130)}))).await;
     let done = answers.iter().filter(|answer| answer.status == 201).count();
@@ -275,8 +276,9 @@ async fn captured(market: &Market, providers: &Providers, variant: &str) -> Plac
 async fn what_comes_back_goes_to_a_location_that_there_is() {
     let market = Market::open().await;
     let (book, pen) = (market.stock(1_000, 10).await, market.stock(500, 10).await);
-    let ask = json!({"name": "Back room", "address": {"country": "IN"}});
-    let room = market.owner.post("/v1/inventory/locations").json(ask).await.expect(201).str("/id");
+    let input = json!({"name": "Back room", "address": {"country": "IN"}});
+    let room =
+        market.owner.post("/v1/inventory/locations").json(input).await.expect(201).str("/id");
     let placed = market.order(cart(&[(&book, 1), (&pen, 1)])).await;
     market.act(&placed.id, "mark-paid", json!({})).await.expect(200);
     market.act(&placed.id, "fulfill", json!({})).await.expect(201);
@@ -290,9 +292,9 @@ async fn what_comes_back_goes_to_a_location_that_there_is() {
         json!({"items": [line(0), line(1)]})
     };
     let nowhere = format!("loc_{}", "0".repeat(32));
-    let refused = market.act(&placed.id, "refund", back(&nowhere)).await.expect(422);
+    let rejected = market.act(&placed.id, "refund", back(&nowhere)).await.expect(422);
     let faults = [0, 1].map(|n| (format!("/items/{n}/location_id"), "unknown_location".into()));
-    assert_eq!(refused.field_errors(), faults);
+    assert_eq!(rejected.field_errors(), faults);
     market.act(&placed.id, "refund", back(&room)).await.expect(201);
     for variant in [&book, &pen] {
         assert_eq!(market.levels(variant).await, [10, 0, 0, 10]);
@@ -325,15 +327,15 @@ async fn a_refund_and_a_cancellation_are_two_things_under_one_key() {
     let (market, providers) = with_provider().await;
     let book = market.stock(1_000, 10).await;
     let placed = captured(&market, &providers, &book).await;
-    let ask = |action: &str, fields: Value| {
+    let request = |action: &str, fields: Value| {
         let path = format!("/v1/orders/{}/{action}", placed.id);
         market.owner.post(&path).key("one").json(fields)
     };
     providers.next([Trouble::DoneButLate]);
-    ask("refund", json!({"amount": inr(400)})).await.expect(504).problem("provider_timeout");
-    let done = ask("cancel", json!({})).await.expect(200);
+    request("refund", json!({"amount": inr(400)})).await.expect(504).problem("provider_timeout");
+    let done = request("cancel", json!({})).await.expect(200);
     assert_eq!((done.str("/status"), done.int("/refund/amount/amount")), ("cancelled".into(), 600));
-    let first = ask("refund", json!({"amount": inr(400)})).await.expect(201);
+    let first = request("refund", json!({"amount": inr(400)})).await.expect(201);
     assert_eq!(first.int("/refund/amount/amount"), 400);
     assert_eq!(providers.refunds().len(), 2);
 }
@@ -358,8 +360,8 @@ async fn nothing_is_reserved_for_a_provider_that_cannot_be_asked() {
     // Reserved, and then disconnected: the same request finishes it once it can.
     providers.next([Trouble::DoneButLate]);
     refund("after").await.expect(504);
-    let refused = market.owner.delete("/v1/payments/providers/stripe").await.expect(409);
-    refused.problem("provider_in_use");
+    let rejected = market.owner.delete("/v1/payments/providers/stripe").await.expect(409);
+    rejected.problem("provider_in_use");
     market.lose_account("stripe").await;
     refund("after").await.expect(502).problem("provider_error");
     connect(&market).await;
@@ -369,7 +371,7 @@ async fn nothing_is_reserved_for_a_provider_that_cannot_be_asked() {
 }
 
 #[tokio::test]
-async fn lines_of_a_refused_refund_are_refunded_again_and_their_stock_moves_once() {
+async fn lines_of_a_rejected_refund_are_refunded_again_and_their_stock_moves_once() {
     let (market, providers) = with_provider().await;
     let book = market.stock(1_000, 10).await;
     for restock in ["cancel", "return"] {
@@ -380,7 +382,7 @@ async fn lines_of_a_refused_refund_are_refunded_again_and_their_stock_moves_once
         let line = json!({"order_item_id": placed.line(0), "quantity": 1, "restock_type": restock});
         let fields = json!({"items": [line]});
         for _ in 0..2 {
-            providers.next([Trouble::Refuse(402, "charge_disputed")]);
+            providers.next([Trouble::Reject(402, "charge_disputed")]);
             market.act(&placed.id, "refund", fields.clone()).await.expect(502);
             assert_eq!(market.levels(&book).await, [10, 0, 0, 10], "{restock}");
         }
@@ -400,8 +402,8 @@ async fn an_empty_list_of_lines_refunds_nothing() {
     let book = market.stock(1_000, 10).await;
     let placed = market.paid(&book, 1).await;
     for action in ["refund", "refund/calculate"] {
-        let refused = market.act(&placed.id, action, json!({"items": []})).await.expect(422);
-        assert_eq!(refused.field_errors(), [("/items".into(), "too_few".into())], "{action}");
+        let rejected = market.act(&placed.id, action, json!({"items": []})).await.expect(422);
+        assert_eq!(rejected.field_errors(), [("/items".into(), "too_few".into())], "{action}");
     }
     let all = market.act(&placed.id, "refund", json!({})).await.expect(201);
     assert_eq!(*all.at("/order/refunded_total"), inr(1_000));

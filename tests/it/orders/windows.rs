@@ -15,16 +15,16 @@ fn minutes(placed: &Placed) -> u64 {
 }
 
 async fn paid_manually(market: &Market, variant: &str) -> Placed {
-    let mut ask = cart(&[(variant, 1)]);
-    ask["payment"] = json!({"provider": "manual"});
-    market.order(ask).await
+    let mut input = cart(&[(variant, 1)]);
+    input["payment"] = json!({"provider": "manual"});
+    market.order(input).await
 }
 
 /// The shopper begins to pay manually.
 async fn begin(market: &Market, placed: &Placed) -> Reply {
     let path = format!("/v1/storefront/{}/payments/manual/order", market.store.subdomain);
-    let ask = market.gateway.client().post(&path).json(json!({"order_id": placed.id}));
-    ask.header("x-service-order-token", &placed.token).await.expect(201)
+    let input = market.gateway.client().post(&path).json(json!({"order_id": placed.id}));
+    input.header("x-service-order-token", &placed.token).await.expect(201)
 }
 
 async fn status(market: &Market, placed: &Placed) -> String {
@@ -45,8 +45,8 @@ async fn available(market: &Market, variant: &str) -> i64 {
 
 async fn set_window(market: &Market, minutes: i64) -> Reply {
     let path = format!("/v1/stores/{}/settings", market.store.id);
-    let ask = json!({"checkout": {"manual_payment_window_minutes": minutes}});
-    market.owner.patch(&path).json(ask).await
+    let input = json!({"checkout": {"manual_payment_window_minutes": minutes}});
+    market.owner.patch(&path).json(input).await
 }
 
 #[tokio::test]

@@ -76,8 +76,8 @@ async fn razorpay_takes_all_that_is_authorized_or_nothing() {
     let order = connected.order().await;
     let (id, _) = connected.paid("razorpay", &order).await;
     let part = json!({"amount": {"amount": 100, "currency": "INR"}});
-    let refused = connected.act(&id, "capture", part).await.expect(422);
-    assert_eq!(refused.field_errors(), [("/amount".into(), "not_supported".into())]);
+    let rejected = connected.act(&id, "capture", part).await.expect(422);
+    assert_eq!(rejected.field_errors(), [("/amount".into(), "not_supported".into())]);
     assert!(connected.providers.calls("/capture").is_empty());
     connected.act(&id, "capture", json!({})).await.expect(200);
 }

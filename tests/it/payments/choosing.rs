@@ -1,4 +1,4 @@
-//! A way to pay that the store cannot use is refused before anything is held, and an account that
+//! A way to pay that the store cannot use is rejected before anything is held, and an account that
 //! is still needed stays.
 
 use support::{Client, Reply, STRIPE_KEY_ID, Value, json, unique};
@@ -28,10 +28,10 @@ impl Connected {
         let places: [(&Client, &str); 2] = [(&client, &shop), (&self.owner, "/v1/orders")];
         let mut answers = Vec::new();
         for (who, path) in places {
-            let mut ask = self.cart(payment.clone());
-            let placed = who.post(path).key(&unique("order")).json(ask.clone()).await;
-            ask["dry_run"] = true.into();
-            let tried = who.post(path).key(&unique("try")).json(ask).await;
+            let mut input = self.cart(payment.clone());
+            let placed = who.post(path).key(&unique("order")).json(input.clone()).await;
+            input["dry_run"] = true.into();
+            let tried = who.post(path).key(&unique("try")).json(input).await;
             assert_eq!(placed.status == 201, tried.status == 200, "{}", tried.text);
             if placed.status != 201 {
                 assert_eq!(placed.field_errors(), tried.field_errors());
@@ -41,30 +41,30 @@ impl Connected {
         answers.try_into().expect("two")
     }
 
-    async fn refused_both_ways(&self, payment: Option<Value>, fault: (&str, &str)) {
+    async fn rejected_both_ways(&self, payment: Option<Value>, fault: (&str, &str)) {
         let before = (self.stock().await, self.gateway.count().await);
-        for refused in self.order_both_ways(payment).await {
-            let refused = refused.expect(422);
-            assert_eq!(refused.field_errors(), [(fault.0.into(), fault.1.into())]);
+        for rejected in self.order_both_ways(payment).await {
+            let rejected = rejected.expect(422);
+            assert_eq!(rejected.field_errors(), [(fault.0.into(), fault.1.into())]);
         }
         assert_eq!((self.stock().await, self.gateway.count().await), before, "nothing is held");
     }
 }
 
 #[tokio::test]
-async fn a_way_to_pay_that_the_store_has_not_is_refused_before_stock_is_held() {
+async fn a_way_to_pay_that_the_store_has_not_is_rejected_before_stock_is_held() {
     let connected = Connected::bare().await;
     let unusable = ("/payment/provider", "payment_method_unavailable");
-    connected.refused_both_ways(Some(json!({"provider": "stripe"})), unusable).await;
+    connected.rejected_both_ways(Some(json!({"provider": "stripe"})), unusable).await;
     connected.owner.put(&provider_path("stripe")).json(stripe()).await.expect(200);
     for placed in connected.order_both_ways(Some(json!({"provider": "stripe"}))).await {
         placed.expect(201);
     }
     let off = json!({"enabled": false});
     connected.owner.put(&provider_path("stripe")).json(off.clone()).await.expect(200);
-    connected.refused_both_ways(Some(json!({"provider": "stripe"})), unusable).await;
+    connected.rejected_both_ways(Some(json!({"provider": "stripe"})), unusable).await;
     connected.owner.put(&provider_path("manual")).json(off).await.expect(200);
-    connected.refused_both_ways(Some(json!({"provider": "manual"})), unusable).await;
+    connected.rejected_both_ways(Some(json!({"provider": "manual"})), unusable).await;
     // A shopper who may choose later must have something to choose; the merchant takes it somehow.
     let before = connected.stock().await;
     let [shop, made] = {
@@ -86,14 +86,14 @@ async fn a_way_to_pay_that_the_store_has_not_is_refused_before_stock_is_held() {
 }
 
 #[tokio::test]
-async fn an_amount_that_the_provider_cannot_count_is_refused_before_stock_is_held() {
+async fn an_amount_that_the_provider_cannot_count_is_rejected_before_stock_is_held() {
     // Dinars have thousandths, and no card knows the last of them.
     let connected = Connected::bare_in("KWD", 1_234).await;
     connected.owner.put(&provider_path("stripe")).json(stripe()).await.expect(200);
     connected.owner.put(&provider_path("razorpay")).json(razorpay()).await.expect(200);
     for provider in ["stripe", "razorpay"] {
         let fault = ("/payment/provider", "amount_not_supported");
-        connected.refused_both_ways(Some(json!({"provider": provider})), fault).await;
+        connected.rejected_both_ways(Some(json!({"provider": provider})), fault).await;
     }
     for placed in connected.order_both_ways(Some(json!({"provider": "manual"}))).await {
         placed.expect(201);
@@ -123,7 +123,7 @@ async fn an_amount_that_the_provider_cannot_count_is_refused_before_stock_is_hel
 }
 
 #[tokio::test]
-async fn less_than_the_provider_takes_is_refused_before_stock_is_held() {
+async fn less_than_the_provider_takes_is_rejected_before_stock_is_held() {
     for (provider, account, currency, least) in [
         ("razorpay", razorpay(), "INR", 100),
         ("stripe", stripe(), "INR", 50),
@@ -134,7 +134,7 @@ async fn less_than_the_provider_takes_is_refused_before_stock_is_held() {
         let connected = Connected::bare_in(currency, least - 1).await;
         connected.owner.put(&provider_path(provider)).json(account.clone()).await.expect(200);
         let fault = ("/payment/provider", "amount_not_supported");
-        connected.refused_both_ways(chosen(), fault).await;
+        connected.rejected_both_ways(chosen(), fault).await;
         let offered = async |amount: i64| {
             let path = format!("/v1/storefront/{}/payments/methods", connected.store.subdomain);
             let path = format!("{path}?amount={amount}");
@@ -162,26 +162,26 @@ async fn an_account_whose_payments_are_open_is_not_deleted() {
         let ids = reply.at("/payment_ids").as_array().unwrap().clone();
         ids.iter().map(|id| id.as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
-    let refused = connected.owner.delete(&path).await.expect(409);
-    assert_eq!(refused.int("/open_payments"), 2);
+    let rejected = connected.owner.delete(&path).await.expect(409);
+    assert_eq!(rejected.int("/open_payments"), 2);
     let mut both = [open_id.clone(), held_id.clone()];
     both.sort();
-    let mut ids = named(&refused);
+    let mut ids = named(&rejected);
     ids.sort();
     assert_eq!(ids, both);
-    refused.problem("provider_in_use");
+    rejected.problem("provider_in_use");
     let kept = connected.owner.get(&path).await.expect(200);
     assert_eq!(kept.str("/credentials/key_id"), STRIPE_KEY_ID, "it is as it was");
     // One is given up, the other taken; what was taken keeps nothing.
     connected.act(&open_id, "void", json!({})).await.expect(200);
-    let refused = connected.owner.delete(&path).await.expect(409);
-    assert_eq!(named(&refused), std::slice::from_ref(&held_id));
+    let rejected = connected.owner.delete(&path).await.expect(409);
+    assert_eq!(named(&rejected), std::slice::from_ref(&held_id));
     connected.act(&held_id, "capture", json!({})).await.expect(200);
     connected.providers.next([support::Trouble::Pending]);
     let part = json!({"amount": {"amount": 100, "currency": "INR"}});
     connected.act(&held_id, "refunds", part).await.expect(201);
-    let refused = connected.owner.delete(&path).await.expect(409);
-    assert_eq!(named(&refused), std::slice::from_ref(&held_id), "a refund is on its way");
+    let rejected = connected.owner.delete(&path).await.expect(409);
+    assert_eq!(named(&rejected), std::slice::from_ref(&held_id), "a refund is on its way");
     let reference = connected.providers.refunds()[0]["id"].as_str().unwrap().to_owned();
     connected.providers.finish_refund(&reference, true).expect("it comes through");
     let intent = connected.payment(&held_id).await.str("/provider_reference");

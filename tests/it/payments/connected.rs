@@ -21,7 +21,7 @@ pub struct Connected {
     pub variant: String,
 }
 
-/// An order of two pieces, and what its shopper may show.
+/// An order of two chunks, and what its shopper may show.
 #[derive(Clone)]
 pub struct Order {
     pub id: String,
@@ -118,7 +118,7 @@ impl Connected {
 
     pub async fn order(&self) -> Order {
         let path = format!("/v1/storefront/{}/orders", self.store.subdomain);
-        let ask = json!({
+        let input = json!({
             "email": "shopper@example.com",
             "items": [{"variant_id": self.variant, "quantity": 2}],
             "shipping_address": {
@@ -126,7 +126,7 @@ impl Connected {
                 "city": "Bengaluru", "region": "KA", "postal_code": "560001", "country": "IN",
             },
         });
-        let placed = self.gateway.client().post(&path).key(&unique("order")).json(ask).await;
+        let placed = self.gateway.client().post(&path).key(&unique("order")).json(input).await;
         let placed = placed.expect(201);
         Order { id: placed.str("/order/id"), token: placed.str("/order_token") }
     }
@@ -137,10 +137,10 @@ impl Connected {
 
     /// The shopper begins to pay.
     pub async fn begin(&self, provider: &str, order: &Order) -> Reply {
-        let ask = json!({"order_id": order.id});
+        let input = json!({"order_id": order.id});
         let client = self.gateway.client();
-        let ask = client.post(&self.path(provider, "order")).json(ask);
-        ask.header("x-service-order-token", &order.token).await
+        let input = client.post(&self.path(provider, "order")).json(input);
+        input.header("x-service-order-token", &order.token).await
     }
 
     /// The shopper comes back from the provider.

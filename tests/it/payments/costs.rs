@@ -14,7 +14,7 @@ async fn a_refund_through_a_provider_is_two_writes_of_known_cost() {
         let path = format!("/v1/orders/{}/refund", order.id);
         let refunded = connected.owner.post(&path).key(provider).json(json!({})).await.expect(201);
         assert_eq!(refunded.str("/refund/status"), "succeeded");
-        // Session, account, store; the order with its payment at a glance; the provider's account.
+        // Session, account, store; the order with its payment at an eventually consistent read; the provider's account.
         // Reserved: order 2, payment 2 + 2 rows (it is due, and needs its provider), refund 2, two
         // events in 5. Recorded: payment 2 + 2 (the rows go), refund 2, record 2; three events are more
         // than one kilobyte: 4 + 3 rows.

@@ -56,7 +56,7 @@ impl Connected {
         (id, order, dispute, known.str("/data/0/id"))
     }
 
-    async fn shown(&self, order: &Order) -> Reply {
+    async fn to_response(&self, order: &Order) -> Reply {
         self.owner.get(&format!("/v1/orders/{}", order.id)).await.expect(200)
     }
 
@@ -116,14 +116,14 @@ async fn a_dispute_holds_its_amount_until_it_is_won() {
         let payment = connected.payment(&id).await;
         assert_eq!(sums(&payment), (PAID, 0), "{provider}");
         assert_eq!(payment.str("/status"), "captured");
-        let on_order = connected.shown(&order).await;
+        let on_order = connected.to_response(&order).await;
         assert_eq!(on_order.str("/financial_status"), "paid", "a dispute is no refund");
         assert_eq!(on_order.int("/disputed_total/amount"), PAID);
         assert_eq!(on_order.int("/payments/0/disputed/amount"), PAID);
         assert_eq!(on_order.int("/refundable/amount"), 0);
-        let refused = connected.give_back(&id, 1).await.expect(409);
-        assert_eq!(refused.int("/disputed/amount"), PAID);
-        refused.problem("payment_disputed");
+        let rejected = connected.give_back(&id, 1).await.expect(409);
+        assert_eq!(rejected.int("/disputed/amount"), PAID);
+        rejected.problem("payment_disputed");
         let refund = format!("/v1/orders/{}/refund", order.id);
         let whole = connected.owner.post(&refund).key(&unique("refund")).json(json!({})).await;
         assert!(
@@ -132,16 +132,16 @@ async fn a_dispute_holds_its_amount_until_it_is_won() {
         );
         assert_eq!(connected.providers.refunds().len(), round, "nobody was asked");
 
-        connected.providers.judge(&dispute, Verdict::Win);
+        connected.providers.validate(&dispute, Verdict::Win);
         connected.tell("won", &dispute).await;
         let over = connected.owner.get(&path).await.expect(200);
         assert_eq!((over.str("/status"), over.int("/held/amount")), ("won".into(), 0));
         assert!(over.at("/closed_at").is_string());
         assert_eq!(over.at("/allowed_actions"), &json!([]));
         assert_eq!(sums(&connected.payment(&id).await), (0, PAID));
-        assert_eq!(connected.shown(&order).await.int("/disputed_total/amount"), 0);
+        assert_eq!(connected.to_response(&order).await.int("/disputed_total/amount"), 0);
         connected.give_back(&id, PAID).await.expect(201);
-        assert_eq!(connected.shown(&order).await.str("/financial_status"), "refunded");
+        assert_eq!(connected.to_response(&order).await.str("/financial_status"), "refunded");
         let counts = connected.counted(&["created", "updated", "won", "lost", "closed"]).await;
         assert_eq!(counts, [round + 1, 0, round + 1, 0, 0], "{provider}");
     }
@@ -158,7 +158,7 @@ async fn what_is_lost_is_gone_and_the_rest_goes_back() {
     connected.give_back(&id, 300).await.expect(201);
     connected.give_back(&id, PAID - 300).await.expect(409).problem("payment_disputed");
     connected.give_back(&id, PAID).await.expect(409).problem("refund_exceeds_captured");
-    connected.providers.judge(&dispute, Verdict::Lose);
+    connected.providers.validate(&dispute, Verdict::Lose);
     connected.tell("lost", &dispute).await;
     assert_eq!(sums(&connected.payment(&id).await), (500, PAID - 800));
     assert_eq!(connected.counted(&["lost"]).await, [1]);
@@ -166,7 +166,7 @@ async fn what_is_lost_is_gone_and_the_rest_goes_back() {
     let cancel = format!("/v1/orders/{}/cancel", order.id);
     let cancelled = connected.owner.post(&cancel).key("cancel").json(json!({})).await.expect(200);
     assert_eq!(cancelled.int("/refunded_total/amount"), PAID - 500, "{}", cancelled.text);
-    let shown = connected.shown(&order).await;
+    let shown = connected.to_response(&order).await;
     assert_eq!(shown.str("/financial_status"), "partially_refunded");
     assert_eq!((shown.int("/disputed_total/amount"), shown.int("/refundable/amount")), (500, 0));
     assert_eq!(sums(&connected.payment(&id).await), (500, 0));
@@ -183,11 +183,11 @@ async fn it_comes_to_the_same_in_whatever_order_it_is_told() {
             let dispute = connected.providers.dispute(&carrier, &NewDispute::default());
             let created = connected.telling("created", &dispute);
             connected.gateway.advance(Duration::from_secs(2));
-            connected.providers.judge(&dispute, Verdict::Lose);
+            connected.providers.validate(&dispute, Verdict::Lose);
             let lost = connected.telling("lost", &dispute);
             // The bank has thought better of it.
             connected.gateway.advance(Duration::from_secs(2));
-            connected.providers.judge(&dispute, Verdict::Win);
+            connected.providers.validate(&dispute, Verdict::Win);
             let won = connected.telling("won", &dispute);
             let told = [created, lost, won];
             for turn in turns.into_iter().chain(turns) {
@@ -196,7 +196,7 @@ async fn it_comes_to_the_same_in_whatever_order_it_is_told() {
             let known = connected.disputes(&format!("?payment_id={id}")).await;
             assert_eq!(known.str("/data/0/status"), "won", "{provider} {turns:?}");
             assert_eq!(sums(&connected.payment(&id).await), (0, PAID), "{provider} {turns:?}");
-            assert_eq!(connected.shown(&order).await.int("/disputed_total/amount"), 0);
+            assert_eq!(connected.to_response(&order).await.int("/disputed_total/amount"), 0);
         }
     }
     assert_eq!(connected.counted(&["created", "won"]).await, [12, 12]);
@@ -243,9 +243,9 @@ async fn what_is_disputed_elsewhere_or_in_another_currency_holds_nothing() {
         assert_eq!(known.str("/data/0/amount/currency"), "USD", "{provider}");
         assert_eq!(known.at("/data/0/held"), &json!({"amount": 0, "currency": "INR"}));
         assert_eq!(sums(&connected.payment(&id).await), (0, PAID), "{provider}");
-        connected.providers.judge(&foreign, Verdict::Win);
+        connected.providers.validate(&foreign, Verdict::Win);
         connected.tell("won", &foreign).await;
-        connected.providers.judge(&dispute, Verdict::Win);
+        connected.providers.validate(&dispute, Verdict::Win);
         assert_eq!(connected.disputes("?status=won").await.data().len(), 1);
         let of_nobody =
             connected.disputes("?payment_id=pay_00000000000170008000000000000000").await;
@@ -296,7 +296,7 @@ async fn money_that_nobody_has_told_of_may_be_disputed_already() {
         assert_eq!(connected.counted(&["created"]).await, [round]);
         connected.hear(&told).await.expect(200);
         assert_eq!(sums(&connected.payment(&id).await), (700, PAID - 700), "{provider}");
-        let shown = connected.shown(&order).await;
+        let shown = connected.to_response(&order).await;
         assert_eq!(shown.str("/financial_status"), "paid");
         assert_eq!(shown.int("/disputed_total/amount"), 700);
         assert_eq!(connected.announced().await, (round + 1, round + 1));
@@ -327,7 +327,7 @@ async fn events_and_questions_that_race_open_a_dispute_once() {
         assert!(answers.iter().all(|answer| answer.status == 200), "{answers:#?}");
         assert_eq!(connected.counted(&["created", "updated"]).await, [1, 0], "{provider}");
         assert_eq!(sums(&connected.payment(&id).await), (700, PAID - 700));
-        assert_eq!(connected.shown(&order).await.int("/disputed_total/amount"), 700);
+        assert_eq!(connected.to_response(&order).await.int("/disputed_total/amount"), 700);
     }
 }
 
@@ -345,15 +345,15 @@ async fn what_no_event_told_is_learnt_by_sync_and_once_a_day() {
         connected.act(&id, "sync", json!({})).await.expect(200);
         // Of both, an event that comes late says nothing new.
         connected.tell("created", &first).await;
-        connected.providers.judge(&first, Verdict::Win);
-        connected.providers.judge(&second, Verdict::Lose);
+        connected.providers.validate(&first, Verdict::Win);
+        connected.providers.validate(&second, Verdict::Lose);
         connected.gateway.advance(MINUTE * 60);
         connected.gateway.sweep().await;
         assert_eq!(sums(&connected.payment(&id).await), (1_200, PAID - 1_200), "it is not time");
         connected.wait(DAY).await;
         connected.gateway.sweep().await;
         assert_eq!(sums(&connected.payment(&id).await), (700, PAID - 700), "{provider}");
-        assert_eq!(connected.shown(&order).await.int("/disputed_total/amount"), 700);
+        assert_eq!(connected.to_response(&order).await.int("/disputed_total/amount"), 700);
         let known = connected.disputes(&format!("?payment_id={id}")).await;
         let statuses: Vec<_> = known.data().iter().map(|one| one["status"].clone()).collect();
         assert!(statuses.contains(&json!("won")) && statuses.contains(&json!("lost")));
@@ -373,7 +373,7 @@ async fn what_no_event_told_is_learnt_by_sync_and_once_a_day() {
 }
 
 #[tokio::test]
-async fn a_refund_that_is_refused_after_all_leaves_its_money_to_the_dispute() {
+async fn a_refund_that_is_rejected_after_all_leaves_its_money_to_the_dispute() {
     let connected = Connected::open().await;
     let order = connected.order().await;
     let (id, carrier) = connected.paid("razorpay", &order).await;
@@ -386,7 +386,7 @@ async fn a_refund_that_is_refused_after_all_leaves_its_money_to_the_dispute() {
     connected.providers.finish_refund(&refund, false).expect("it ends");
     connected.tell_refund("refund.failed", &carrier).await;
     assert_eq!(sums(&connected.payment(&id).await), (PAID, 0));
-    let shown = connected.shown(&order).await;
+    let shown = connected.to_response(&order).await;
     assert_eq!(
         (shown.int("/disputed_total/amount"), shown.int("/refunded_total/amount")),
         (PAID, 0)
@@ -395,7 +395,7 @@ async fn a_refund_that_is_refused_after_all_leaves_its_money_to_the_dispute() {
     connected.providers.refund_on_dashboard(&carrier, PAID).expect("a refund");
     connected.act(&id, "sync", json!({})).await.expect(200);
     assert_eq!(sums(&connected.payment(&id).await), (0, 0));
-    let shown = connected.shown(&order).await;
+    let shown = connected.to_response(&order).await;
     assert_eq!(shown.str("/financial_status"), "refunded");
     assert_eq!(
         (shown.int("/disputed_total/amount"), shown.int("/refunded_total/amount")),
@@ -418,7 +418,7 @@ async fn an_inquiry_holds_nothing_until_it_becomes_a_chargeback() {
         assert_eq!(sums(&connected.payment(&id).await), (0, PAID));
         connected.give_back(&id, 100).await.expect(201);
         connected.gateway.advance(Duration::from_secs(2));
-        connected.providers.judge(&dispute, Verdict::Escalate);
+        connected.providers.validate(&dispute, Verdict::Escalate);
         connected.tell("created", &dispute).await;
         let known = connected.disputes(&format!("?payment_id={id}")).await;
         assert_eq!(known.str("/data/0/type"), "chargeback", "{provider}");
@@ -427,7 +427,7 @@ async fn an_inquiry_holds_nothing_until_it_becomes_a_chargeback() {
         let (id, carrier) = connected.paid(provider, &other).await;
         let dispute = connected.providers.dispute(&carrier, &asked);
         connected.tell("created", &dispute).await;
-        connected.providers.judge(&dispute, Verdict::Close);
+        connected.providers.validate(&dispute, Verdict::Close);
         connected.tell("closed", &dispute).await;
         let known = connected.disputes(&format!("?payment_id={id}")).await;
         assert_eq!(known.str("/data/0/status"), "closed", "{provider}");
@@ -449,7 +449,7 @@ async fn the_owner_is_mailed_of_a_dispute_once_and_only_at_a_proven_address() {
     let token = mailbox.token_of("Confirm your e-mail address").await;
     let verify = connected.owner.post("/v1/auth/email/verify").json(json!({"token": token}));
     verify.await.expect(200);
-    connected.providers.judge(&dispute, Verdict::Win);
+    connected.providers.validate(&dispute, Verdict::Win);
     connected.tell("won", &dispute).await;
     let (_, order, other, id) = connected.disputed("razorpay").await;
     connected.tell("created", &other).await;
@@ -457,7 +457,7 @@ async fn the_owner_is_mailed_of_a_dispute_once_and_only_at_a_proven_address() {
         mailbox.mails().into_iter().find(|mail| mail.subject.contains(subject))
     })
     .await;
-    let number = connected.shown(&order).await.str("/number");
+    let number = connected.to_response(&order).await.str("/number");
     assert!(mail.subject.contains(&number), "{mail:?}");
     assert!(mail.text.contains(&id) && mail.text.contains("2598.00 INR"), "{}", mail.text);
     connected.gateway.quiet().await;

@@ -18,9 +18,9 @@ fn evidence(provider: &str) -> Value {
 }
 
 impl Connected {
-    async fn send(&self, dispute: &str, key: &str, ask: Value) -> Reply {
+    async fn send(&self, dispute: &str, key: &str, input: Value) -> Reply {
         let path = format!("/v1/payments/disputes/{dispute}/evidence");
-        self.owner.post(&path).key(key).json(ask).await
+        self.owner.post(&path).key(key).json(input).await
     }
 
     async fn submit(&self, dispute: &str, provider: &str, key: &str) -> Reply {
@@ -66,8 +66,8 @@ async fn evidence_is_kept_as_a_draft_and_submitted_once() {
         assert_eq!(connected.told_about(&reference).len(), 1);
 
         let stale = connected.owner.post(&format!("/v1/payments/disputes/{id}/evidence"));
-        let ask = json!({"evidence": evidence(provider), "submit": true});
-        stale.key(&unique("stale")).if_match("\"1\"").json(ask).await.expect(412);
+        let input = json!({"evidence": evidence(provider), "submit": true});
+        stale.key(&unique("stale")).if_match("\"1\"").json(input).await.expect(412);
         let submitted = connected.submit(&id, provider, "submit").await.expect(200);
         assert_eq!(submitted.str("/status"), "under_review", "{provider}: {}", submitted.text);
         assert_eq!(submitted.str("/evidence/status"), "submitted");
@@ -97,7 +97,7 @@ async fn what_a_bank_wants_again_is_sent_again() {
     let (_, _, reference, id) = connected.disputed("razorpay").await;
     connected.submit(&id, "razorpay", "first").await.expect(200);
     connected.gateway.advance(MINUTE * 2);
-    connected.providers.judge(&reference, Verdict::AskAgain);
+    connected.providers.validate(&reference, Verdict::AskAgain);
     connected.tell("asked", &reference).await;
     assert_eq!(connected.dispute(&id).await.str("/status"), "needs_response");
     let second = connected.submit(&id, "razorpay", "second").await.expect(200);
@@ -116,20 +116,27 @@ async fn what_is_wrong_with_evidence_is_said_at_once_and_nobody_is_told() {
         let faults = connected.send(&id, &unique("key"), wrong).await.expect(422).field_errors();
         let named: Vec<&str> = faults.iter().map(|(pointer, _)| pointer.as_str()).collect();
         assert_eq!(named, ["/evidence/amount", "/evidence/no_such"], "{provider}");
-        for ask in [
+        for input in [
             json!({}),
             json!({"evidence": []}),
             json!({"evidence": {}}),
             json!({"evidence": {"summary": ["x"]}, "more": 1}),
         ] {
-            connected.send(&id, &unique("key"), ask).await.expect(422);
+            connected.send(&id, &unique("key"), input).await.expect(422);
         }
         let path = format!("/v1/payments/disputes/{id}/evidence");
         let keyless = connected.owner.post(&path).json(json!({"evidence": evidence(provider)}));
         keyless.await.expect(400).problem("idempotency_key_required");
         let elsewhere = format!("/v1/payments/disputes/{payment}/evidence");
-        let ask = json!({"evidence": evidence(provider)});
-        connected.owner.post(&elsewhere).key("x").json(ask).await.expect(404).problem("not_found");
+        let input = json!({"evidence": evidence(provider)});
+        connected
+            .owner
+            .post(&elsewhere)
+            .key("x")
+            .json(input)
+            .await
+            .expect(404)
+            .problem("not_found");
         assert!(connected.told_about(&reference).is_empty());
         assert_eq!(connected.gateway.count().await, items, "nothing was written");
         // Nobody takes it any more.
@@ -137,7 +144,7 @@ async fn what_is_wrong_with_evidence_is_said_at_once_and_nobody_is_told() {
         let late = connected.submit(&id, provider, &unique("late")).await.expect(409);
         assert!(late.at("/due_by").is_string());
         late.problem("evidence_past_due");
-        connected.providers.judge(&reference, Verdict::Lose);
+        connected.providers.validate(&reference, Verdict::Lose);
         connected.tell("lost", &reference).await;
         let over = connected.submit(&id, provider, &unique("over")).await.expect(409);
         assert_eq!(over.str("/current"), "lost");
@@ -173,7 +180,7 @@ async fn evidence_that_was_not_answered_is_on_its_way_and_arrives_once() {
         let (payment, _, reference, id) = connected.disputed(provider).await;
         connected.providers.next([Trouble::Hang]);
         connected.submit(&id, provider, "swept").await.expect(504);
-        connected.providers.next([Trouble::Refuse(500, "server_error")]);
+        connected.providers.next([Trouble::Reject(500, "server_error")]);
         connected.gateway.advance(MINUTE * 2);
         connected.gateway.sweep().await;
         assert_eq!(connected.dispute(&id).await.str("/evidence/status"), "pending");
@@ -192,15 +199,15 @@ async fn evidence_that_was_not_answered_is_on_its_way_and_arrives_once() {
 }
 
 #[tokio::test]
-async fn evidence_that_is_refused_frees_the_way_for_other() {
+async fn evidence_that_is_rejected_frees_the_way_for_other() {
     let connected = Connected::open().await;
     for provider in PROVIDERS {
         let (_, _, reference, id) = connected.disputed(provider).await;
-        connected.providers.next([Trouble::Refuse(400, "invalid_file")]);
+        connected.providers.next([Trouble::Reject(400, "invalid_file")]);
         for _ in 0..2 {
-            let refused = connected.submit(&id, provider, "refused").await.expect(502);
-            assert_eq!(refused.str("/failure_code"), "invalid_file", "{provider}");
-            refused.problem("provider_error");
+            let rejected = connected.submit(&id, provider, "refused").await.expect(502);
+            assert_eq!(rejected.str("/failure_code"), "invalid_file", "{provider}");
+            rejected.problem("provider_error");
         }
         assert_eq!(connected.told_about(&reference).len(), 1, "{provider}");
         let known = connected.dispute(&id).await;

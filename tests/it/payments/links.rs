@@ -17,8 +17,8 @@ async fn whoever_reads_the_mail_pays_the_order_at_the_provider() {
         connected.owner.patch(&settings).json(page).await.expect(200);
         let email = format!("{}@example.com", unique("buyer"));
         let items = json!([{"variant_id": connected.variant, "quantity": 2}]);
-        let ask = json!({"draft": true, "email": email, "items": items});
-        let draft = connected.owner.post("/v1/orders").key("draft").json(ask).await.expect(201);
+        let input = json!({"draft": true, "email": email, "items": items});
+        let draft = connected.owner.post("/v1/orders").key("draft").json(input).await.expect(201);
         let id = draft.str("/id");
         let act = async |action: &str| {
             let path = format!("/v1/orders/{id}/{action}");

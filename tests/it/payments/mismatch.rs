@@ -18,10 +18,10 @@ impl Connected {
         let reference = begun.str("/provider_order_id");
         let paid = self.providers.pay_razorpay_with(&reference, amount);
         let fields = Providers::razorpay_return(&order.id, &reference, &paid);
-        let refused = self.verify("razorpay", fields.clone()).await.expect(409);
-        assert_eq!(refused.int("/expected/amount"), DUE);
-        assert_eq!(refused.int("/received/amount"), amount);
-        refused.problem("amount_mismatch");
+        let rejected = self.verify("razorpay", fields.clone()).await.expect(409);
+        assert_eq!(rejected.int("/expected/amount"), DUE);
+        assert_eq!(rejected.int("/received/amount"), amount);
+        rejected.problem("amount_mismatch");
         let webhook = self.providers.razorpay_event("payment.captured", &paid);
         self.hear(&webhook).await.expect(200);
         (begun.str("/payment_id"), fields)
@@ -100,10 +100,10 @@ async fn another_amount_than_was_asked_for_goes_back_when_the_merchant_says_so()
     // What is too much goes back before the rest is taken.
     let order = connected.order().await;
     let (id, _) = connected.paid_otherwise(&order, DUE + 500).await;
-    let refused = connected.accept(&id).await.expect(409);
-    assert_eq!(refused.int("/excess/amount"), 500);
-    assert_eq!(refused.int("/outstanding/amount"), DUE);
-    refused.problem("amount_exceeds_outstanding");
+    let rejected = connected.accept(&id).await.expect(409);
+    assert_eq!(rejected.int("/excess/amount"), 500);
+    assert_eq!(rejected.int("/outstanding/amount"), DUE);
+    rejected.problem("amount_exceeds_outstanding");
     let excess = json!({"amount": {"amount": 500, "currency": "INR"}});
     connected.act(&id, "refunds", excess).await.expect(201);
     connected.accept(&id).await.expect(200);

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use ground::id::{OrderId, PaymentId, StoreId};
-use ground::key;
+use core_types::id::{OrderId, PaymentId, StoreId};
+use core_types::key;
 use identity::store::Store;
 use support::{Market, Merchant, Providers, RAZORPAY_KEY_ID, Value, cart, json, race};
 
@@ -167,10 +167,10 @@ async fn an_order_is_paid_by_who_may_see_it_and_nobody_else() {
     let (order, other) = (connected.order().await, connected.order().await);
     let before = connected.gateway.count().await;
     let path = connected.path("stripe", "order");
-    let ask = json!({"order_id": order.id});
+    let input = json!({"order_id": order.id});
     let client = connected.gateway.client();
-    client.post(&path).json(ask.clone()).await.expect(404).problem("not_found");
-    let wrong = client.post(&path).json(ask.clone());
+    client.post(&path).json(input.clone()).await.expect(404).problem("not_found");
+    let wrong = client.post(&path).json(input.clone());
     wrong.header("x-service-order-token", &other.token).await.expect(404).problem("not_found");
     let unknown = json!({"order_id": format!("ord_{}", "0".repeat(32))});
     let unknown = client.post(&path).json(unknown);
@@ -179,10 +179,10 @@ async fn an_order_is_paid_by_who_may_see_it_and_nobody_else() {
     provider.problem("unknown_provider");
     assert_eq!(connected.gateway.count().await, before);
     // One key, two shoppers: nobody gets the other's answer.
-    let mine = client.post(&path).json(ask.clone()).key("k");
+    let mine = client.post(&path).json(input.clone()).key("k");
     let mine = mine.header("x-service-order-token", &order.token).await.expect(201);
     assert!(mine.at("/client/client_secret").is_string());
-    let theirs = connected.gateway.client().post(&path).json(ask).key("k");
+    let theirs = connected.gateway.client().post(&path).json(input).key("k");
     theirs.await.expect(404).problem("not_found");
     let stranger = Merchant::sign_up(&connected.gateway).await;
     let shop = stranger.open_store().await;
@@ -207,8 +207,8 @@ async fn a_number_and_a_payments_id_lead_to_the_order_and_nowhere_else() {
     assert_eq!(placed.id, store.order_id(1_001).as_str());
     assert_ne!(placed.id, OrderId::numbered(&id, "", 1_001).as_str(), "nobody else can tell it");
     let path = format!("/v1/storefront/{}/payments/manual/order", market.store.subdomain);
-    let ask = json!({"order_id": placed.id, "order_token": placed.token});
-    let begun = market.gateway.client().post(&path).json(ask).await.expect(201);
+    let input = json!({"order_id": placed.id, "order_token": placed.token});
+    let begun = market.gateway.client().post(&path).json(input).await.expect(201);
     let other = market.paid(&book, 1).await;
     let listed = market.owner.get("/v1/payments").await.expect(200);
     let order_of = |one: &Value| {
@@ -246,9 +246,10 @@ async fn a_number_and_a_payments_id_lead_to_the_order_and_nowhere_else() {
     }
     for nobody in [&None, &Some("no token")] {
         let path = format!("{}/{}", market.orders_path(), placed.id);
-        let ask = market.gateway.client().get(&path);
-        let ask = nobody.iter().fold(ask, |ask, token| ask.header("x-service-order-token", token));
-        ask.await.expect(404);
+        let input = market.gateway.client().get(&path);
+        let input =
+            nobody.iter().fold(input, |input, token| input.header("x-service-order-token", token));
+        input.await.expect(404);
     }
     // Its secret is the store's alone.
     let secret = store.order_secret.as_str();

@@ -1,11 +1,11 @@
 //! How payments and orders are reconciled: authorizations that lapse, refunds on the provider's
 //! dashboard, two ways to pay one order, and what it all means for a customer's account.
 
+use core_types::id::{OrderId, PaymentId, StoreId};
+use core_types::key;
 use gateway::clock::MINUTE;
 use gateway::problem::Code;
 use gateway::table::Change;
-use ground::id::{OrderId, PaymentId, StoreId};
-use ground::key;
 use support::{
     Market, PASSWORD, Placed, Providers, RAZORPAY_KEY_ID, RAZORPAY_SECRET, Reply, STRIPE_KEY_ID,
     STRIPE_SECRET, Shopper, Value, WEBHOOK_SECRET, cart, deliver, inr, json, unique,
@@ -55,8 +55,8 @@ impl Connected {
     async fn begin(&self, provider: &str, placed: &Placed) -> Begun {
         let subdomain = &self.market.store.subdomain;
         let path = format!("/v1/storefront/{subdomain}/payments/{provider}/order");
-        let ask = self.market.gateway.client().post(&path).json(json!({"order_id": placed.id}));
-        let begun = ask.header("x-service-order-token", &placed.token).await.expect(201);
+        let input = self.market.gateway.client().post(&path).json(json!({"order_id": placed.id}));
+        let begun = input.header("x-service-order-token", &placed.token).await.expect(201);
         Begun { id: begun.str("/payment_id"), reference: begun.str("/provider_order_id") }
     }
 
@@ -92,9 +92,9 @@ impl Connected {
     /// Somebody does something on Stripe's own dashboard.
     async fn at_stripe(&self, path: &str, form: &[(&str, &str)]) {
         let client = self.market.gateway.client().at_url(self.providers.url());
-        let ask = client.post(&format!("/stripe/v1/{path}")).form(form);
-        let ask = ask.header("authorization", &format!("Bearer {STRIPE_SECRET}"));
-        ask.header("idempotency-key", &unique("dashboard")).await.expect(200);
+        let input = client.post(&format!("/stripe/v1/{path}")).form(form);
+        let input = input.header("authorization", &format!("Bearer {STRIPE_SECRET}"));
+        input.header("idempotency-key", &unique("dashboard")).await.expect(200);
     }
 
     async fn refund_at_stripe(&self, payment: &Begun, amount: i64) {
@@ -122,8 +122,8 @@ async fn spent(market: &Market, shopper: &Shopper) -> i64 {
 }
 
 async fn order_of(connected: &Connected, shopper: &Shopper) -> Placed {
-    let ask = shopper.post(&connected.market.orders_path()).key(&unique("order"));
-    Placed::of(ask.json(cart(&[(&connected.book, 1)])).await.expect(201))
+    let input = shopper.post(&connected.market.orders_path()).key(&unique("order"));
+    Placed::of(input.json(cart(&[(&connected.book, 1)])).await.expect(201))
 }
 
 #[tokio::test]
@@ -149,14 +149,14 @@ async fn what_a_customer_has_spent_follows_every_change_of_their_orders_money() 
     let placed = order_of(&connected, &shopper).await;
     market.act(&placed.id, "mark-paid", json!({})).await.expect(200);
     assert_eq!(spent(market, &shopper).await, PRICE);
-    // A refund that the provider refuses is not one.
+    // A refund that the provider rejects is not one.
     let placed = order_of(&connected, &shopper).await;
     let begun = connected.begin("stripe", &placed).await;
     connected.providers.pay_stripe(&begun.reference);
     connected.sync(&begun).await;
-    connected.providers.next([support::Trouble::Refuse(402, "card_declined")]);
-    let refused = connected.act(&begun, "refunds", json!({})).await;
-    refused.expect(502).problem("provider_error");
+    connected.providers.next([support::Trouble::Reject(402, "card_declined")]);
+    let rejected = connected.act(&begun, "refunds", json!({})).await;
+    rejected.expect(502).problem("provider_error");
     assert_eq!(spent(market, &shopper).await, 2 * PRICE);
 }
 
@@ -170,8 +170,8 @@ async fn no_payment_fails_because_its_customer_is_gone() {
     let begun = connected.begin("stripe", &first).await;
     let unheard = order_of(&connected, &shopper).await;
     let paid_unheard = connected.begin("stripe", &unheard).await;
-    let ask = json!({"current_password": PASSWORD});
-    shopper.delete("/v1/storefront/customer/me").json(ask).await.expect(202);
+    let input = json!({"current_password": PASSWORD});
+    shopper.delete("/v1/storefront/customer/me").json(input).await.expect(202);
     connected.providers.pay_stripe(&begun.reference);
     connected.hear_stripe("payment_intent.succeeded", &begun).await;
     assert_eq!(market.show(&first.id).await.str("/financial_status"), "paid");
@@ -378,8 +378,8 @@ async fn a_promise_is_let_go_of_when_the_order_is_paid_another_way() {
     let order = market.show(&placed.id).await;
     assert_eq!(order.str("/financial_status"), "paid");
     assert!(!can(&order, "capture"), "{:?}", actions(&order));
-    let refused = market.act(&placed.id, "capture", json!({})).await.expect(409);
-    refused.problem("not_capturable");
+    let rejected = market.act(&placed.id, "capture", json!({})).await.expect(409);
+    rejected.problem("not_capturable");
     assert_eq!(connected.stripe_status(&promise), "canceled");
     assert_eq!(connected.payment(&promise).await.str("/status"), "voided");
     connected.act(&promise, "capture", json!({})).await.expect(409).problem("not_capturable");
@@ -396,7 +396,7 @@ async fn a_promise_that_could_not_be_let_go_of_at_once_is_let_go_of_by_sync() {
     connected.providers.pay_stripe(&promise.reference);
     connected.sync(&promise).await;
     let paid = connected.providers.pay_razorpay(&money.reference);
-    connected.providers.next([support::Trouble::Refuse(500, "api_error")]);
+    connected.providers.next([support::Trouble::Reject(500, "api_error")]);
     let event = connected.providers.razorpay_event("payment.captured", &paid);
     let client = connected.market.gateway.client();
     deliver(&event, &client, &connected.market.store.subdomain).await.expect(200);

@@ -1,10 +1,10 @@
 //! Money that goes back: asked for once, done at once, later, or not at all.
 
+use core_types::id::{OrderId, PaymentId, StoreId};
+use core_types::key;
 use gateway::clock::MINUTE;
 use gateway::problem::Code;
 use gateway::table::Change;
-use ground::id::{OrderId, PaymentId, StoreId};
-use ground::key;
 use support::{Reply, Trouble, Value, Webhook, json};
 
 use super::connected::{Connected, Order, PRICE};
@@ -15,8 +15,8 @@ impl Connected {
     /// A part of a payment is to go back, under this key.
     async fn refund(&self, id: &str, amount: i64, key: &str) -> Reply {
         let path = format!("/v1/payments/{id}/refunds");
-        let ask = json!({"amount": {"amount": amount, "currency": "INR"}});
-        self.owner.post(&path).key(key).json(ask).await
+        let input = json!({"amount": {"amount": amount, "currency": "INR"}});
+        self.owner.post(&path).key(key).json(input).await
     }
 
     /// What the payment says of its first refund.
@@ -75,15 +75,15 @@ impl Connected {
 }
 
 #[tokio::test]
-async fn a_provider_that_is_busy_has_refused_nothing() {
+async fn a_provider_that_is_busy_has_rejected_nothing() {
     let connected = Connected::open().await;
     let busy = [
-        Trouble::Refuse(409, "idempotency_key_in_use"),
-        Trouble::Refuse(429, "rate_limit"),
-        Trouble::Refuse(429, "lock_timeout"),
-        Trouble::Refuse(409, "BAD_REQUEST_ERROR"),
-        Trouble::Refuse(425, "too_early"),
-        Trouble::Refuse(408, "timeout"),
+        Trouble::Reject(409, "idempotency_key_in_use"),
+        Trouble::Reject(429, "rate_limit"),
+        Trouble::Reject(429, "lock_timeout"),
+        Trouble::Reject(409, "BAD_REQUEST_ERROR"),
+        Trouble::Reject(425, "too_early"),
+        Trouble::Reject(408, "timeout"),
     ];
     for provider in PROVIDERS {
         let order = connected.order().await;
@@ -93,17 +93,17 @@ async fn a_provider_that_is_busy_has_refused_nothing() {
         connected.refund(&id, 400, "once").await.expect(504).problem("provider_timeout");
         for trouble in busy.clone() {
             connected.providers.next([trouble]);
-            let refused = connected.refund(&id, 400, "once").await.expect(502);
-            assert!(refused.header("retry-after").is_some());
-            assert_eq!(refused.str("/provider_code"), "busy");
-            refused.problem("provider_error");
+            let rejected = connected.refund(&id, 400, "once").await.expect(502);
+            assert!(rejected.header("retry-after").is_some());
+            assert_eq!(rejected.str("/provider_code"), "busy");
+            rejected.problem("provider_error");
             assert_eq!(connected.first_refund(&id).await["status"], "pending");
         }
         connected.refund(&id, 400, "once").await.expect(201);
         assert_eq!(connected.providers.refunds().len(), before + 1, "{provider}");
         assert_eq!(connected.payment(&id).await.int("/refunded/amount"), 400);
         // A no is a no.
-        connected.providers.next([Trouble::Refuse(400, "charge_disputed")]);
+        connected.providers.next([Trouble::Reject(400, "charge_disputed")]);
         connected.refund(&id, 500, "twice").await.expect(502).problem("provider_error");
         assert_eq!(connected.payment(&id).await.int("/refundable/amount"), 2 * PRICE - 400);
     }

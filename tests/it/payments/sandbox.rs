@@ -50,11 +50,11 @@ impl Connected {
         for provider in ["razorpay", "stripe"] {
             let path = format!("/v1/payments/providers/{provider}");
             let credentials = credentials(provider);
-            let ask = json!({"credentials": credentials, "capture_method": capture_method});
-            let saved = market.owner.put(&path).json(ask).await.expect(200);
-            let ask = json!({"url": saved.str("/webhook_url"), "secret": WEBHOOK_SECRET});
+            let input = json!({"credentials": credentials, "capture_method": capture_method});
+            let saved = market.owner.put(&path).json(input).await.expect(200);
+            let input = json!({"url": saved.str("/webhook_url"), "secret": WEBHOOK_SECRET});
             let path = format!("/sandbox/{provider}/webhook_endpoints");
-            sandbox.post(&path).json(ask).await.expect(201);
+            sandbox.post(&path).json(input).await.expect(201);
         }
         let book = market.stock(50_000, 10).await;
         Self { market, sandbox, book, _providers: providers }
@@ -65,8 +65,8 @@ impl Connected {
         let placed = self.market.order(cart(&[(&self.book, 1)])).await;
         let subdomain = &self.market.store.subdomain;
         let path = format!("/v1/storefront/{subdomain}/payments/{provider}/order");
-        let ask = self.market.gateway.client().post(&path).json(json!({"order_id": placed.id}));
-        let begun = ask.header("x-service-order-token", &placed.token).await.expect(201);
+        let input = self.market.gateway.client().post(&path).json(json!({"order_id": placed.id}));
+        let begun = input.header("x-service-order-token", &placed.token).await.expect(201);
         (placed, begun.str("/payment_id"), begun.str("/provider_order_id"))
     }
 
@@ -154,8 +154,8 @@ async fn money_that_is_held_and_taken_is_told_at_each_step() {
         connected.act(provider, &reference, "pay").await.expect(200);
         connected.announced(&payment, "authorized").await;
         let path = format!("/v1/payments/{payment}/capture");
-        let ask = connected.market.owner.post(&path).key(&unique("capture")).json(json!({}));
-        ask.await.expect(200);
+        let input = connected.market.owner.post(&path).key(&unique("capture")).json(json!({}));
+        input.await.expect(200);
         let kinds: &[&str] = match provider {
             "razorpay" => &["payment.authorized", "payment.captured", "order.paid"],
             _ => &[
@@ -178,9 +178,9 @@ async fn money_that_is_held_and_taken_is_told_at_each_step() {
 async fn webhooks_go_to_this_machine_alone() {
     let connected = Connected::open("automatic").await;
     for url in ["https://example.com/hook", "http://10.0.0.1/", "", "http://localhost.example/"] {
-        let ask = json!({"url": url, "secret": "s"});
+        let input = json!({"url": url, "secret": "s"});
         let path = "/sandbox/stripe/webhook_endpoints";
-        connected.sandbox.post(path).json(ask).await.expect(400);
+        connected.sandbox.post(path).json(input).await.expect(400);
     }
     connected.sandbox.get("/sandbox/stripe/webhook_endpoints").await.expect(404);
     connected.sandbox.post("/razorpay/v1/orders").json(json!({})).await.expect(401);
@@ -193,35 +193,36 @@ async fn the_providers_answer_a_key_with_what_they_said_first() {
     let (stripe, pair) = (STRIPE_SECRET, format!("{RAZORPAY_KEY_ID}:{RAZORPAY_SECRET}"));
     let basic = format!("Basic {}", BASE64_STANDARD.encode(pair));
     let intent = |amount: &'static str, key: &'static str| {
-        let ask = connected.sandbox.post("/stripe/v1/payment_intents");
-        let ask = ask.header("authorization", &format!("Bearer {stripe}"));
-        ask.header("idempotency-key", key).form(&[("amount", amount), ("currency", "inr")])
+        let input = connected.sandbox.post("/stripe/v1/payment_intents");
+        let input = input.header("authorization", &format!("Bearer {stripe}"));
+        input.header("idempotency-key", key).form(&[("amount", amount), ("currency", "inr")])
     };
     let first = intent("500", "one").await.expect(200);
     assert_eq!(intent("500", "one").await.expect(200).json, first.json);
     let other = intent("600", "one").await.expect(400);
     assert_eq!(other.str("/error/type"), "idempotency_error");
     assert_ne!(intent("500", "two").await.expect(200).str("/id"), first.str("/id"));
-    // A refusal is remembered too: the intent is paid by then, and the key still says no.
+    // A rejection is remembered too: the intent is paid by then, and the key still says no.
     let capture = || {
         let path = format!("/stripe/v1/payment_intents/{}/capture", first.str("/id"));
-        let ask =
+        let input =
             connected.sandbox.post(&path).header("authorization", &format!("Bearer {stripe}"));
-        ask.header("idempotency-key", "take").form(&[])
+        input.header("idempotency-key", "take").form(&[])
     };
     let early = capture().await.expect(400);
     connected.act("stripe", &first.str("/id"), "pay").await.expect(200);
     assert_eq!(capture().await.expect(400).json, early.json);
 
     let order = json!({"amount": 500, "currency": "INR", "payment": {"capture": "automatic"}});
-    let ask = connected.sandbox.post("/razorpay/v1/orders").header("authorization", &basic);
-    let order = ask.json(order).await.expect(200).str("/id");
+    let input = connected.sandbox.post("/razorpay/v1/orders").header("authorization", &basic);
+    let order = input.json(order).await.expect(200).str("/id");
     let paid =
         connected.act("razorpay", &order, "pay").await.expect(200).str("/razorpay_payment_id");
     let refund = |amount: i64| {
-        let ask = connected.sandbox.post(&format!("/razorpay/v1/payments/{paid}/refund"));
-        let ask = ask.header("authorization", &basic).header("x-refund-idempotency", "refund-one");
-        ask.json(json!({ "amount": amount }))
+        let input = connected.sandbox.post(&format!("/razorpay/v1/payments/{paid}/refund"));
+        let input =
+            input.header("authorization", &basic).header("x-refund-idempotency", "refund-one");
+        input.json(json!({ "amount": amount }))
     };
     let first = refund(100).await.expect(200);
     assert_eq!(refund(100).await.expect(200).json, first.json);
@@ -234,21 +235,21 @@ async fn buy(client: &Client, sandbox: &Client, provider: &str) {
     let products = client.get(&format!("{shop}/products?limit=1")).await.expect(200);
     let product = format!("{shop}/products/{}", products.str("/data/0/handle"));
     let variant = client.get(&product).await.expect(200).str("/variants/0/id");
-    let ask = json!({
+    let input = json!({
         "email": "shopper@example.com", "shipping_address": address(),
         "items": [{"variant_id": variant, "quantity": 1}], "payment": {"provider": provider},
     });
-    let ask = client.post(&format!("{shop}/orders")).key(&unique("demo")).json(ask);
-    let placed = Placed::of(ask.await.expect(201));
+    let input = client.post(&format!("{shop}/orders")).key(&unique("demo")).json(input);
+    let placed = Placed::of(input.await.expect(201));
     let path = format!("{shop}/payments/{provider}/order");
-    let ask = client.post(&path).json(json!({"order_id": placed.id}));
-    let begun = ask.header("x-service-order-token", &placed.token).await.expect(201);
+    let input = client.post(&path).json(json!({"order_id": placed.id}));
+    let begun = input.header("x-service-order-token", &placed.token).await.expect(201);
     let path = at_provider(provider, &begun.str("/provider_order_id"), "pay");
     sandbox.post(&path).json(json!({})).await.expect(200);
     let path = format!("{shop}/orders/{}", placed.id);
     eventually(SOON, || async {
-        let ask = client.get(&path).header("x-service-order-token", &placed.token);
-        let shown = ask.await.expect(200);
+        let input = client.get(&path).header("x-service-order-token", &placed.token);
+        let shown = input.await.expect(200);
         (shown.str("/financial_status") == "paid").then_some(())
     })
     .await;

@@ -1,7 +1,7 @@
 //! What paid orders say about a store: how many mails it may send to strangers.
 
-use ground::id::StoreId;
-use ground::key;
+use core_types::id::StoreId;
+use core_types::key;
 use sales::payment::{Mode, account::ProviderAccount};
 use support::{Value, json};
 
@@ -22,8 +22,8 @@ async fn go_live(connected: &Connected, provider: &str) {
         table.get(&key::payment_provider(&store, provider)).await.unwrap();
     let account = account.unwrap();
     let live = ProviderAccount { mode: Mode::Live, version: account.version + 1, ..account };
-    let refused = gateway::problem::Code::VersionConflict;
-    table.write().replace(&live, refused).commit().await.unwrap();
+    let rejected = gateway::problem::Code::VersionConflict;
+    table.write().replace(&live, rejected).commit().await.unwrap();
 }
 
 #[tokio::test]

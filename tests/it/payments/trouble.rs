@@ -1,4 +1,4 @@
-//! Providers that are late, fail or refuse, and money that nobody expects.
+//! Providers that are late, fail or reject, and money that nobody expects.
 
 use gateway::clock::MINUTE;
 use support::{Trouble, json, unique};
@@ -11,12 +11,12 @@ async fn providers_that_are_late_or_fail_are_told_from_each_other_and_nothing_is
     let order = connected.order().await;
     connected.providers.next([Trouble::Hang]);
     connected.begin("stripe", &order).await.expect(504).problem("provider_timeout");
-    connected.providers.next([Trouble::Refuse(500, "api_error")]);
+    connected.providers.next([Trouble::Reject(500, "api_error")]);
     connected.begin("stripe", &order).await.expect(502).problem("provider_error");
-    connected.providers.next([Trouble::Refuse(400, "amount_too_small")]);
-    let refused = connected.begin("stripe", &order).await.expect(502);
-    assert_eq!(refused.str("/provider_code"), "amount_too_small");
-    assert!(!refused.text.contains("not for customers"), "the provider's text stays inside");
+    connected.providers.next([Trouble::Reject(400, "amount_too_small")]);
+    let rejected = connected.begin("stripe", &order).await.expect(502);
+    assert_eq!(rejected.str("/provider_code"), "amount_too_small");
+    assert!(!rejected.text.contains("not for customers"), "the provider's text stays inside");
     // Opened by the provider, which we never heard: opened again, it is the same intent.
     connected.providers.next([Trouble::DoneButLate]);
     connected.begin("stripe", &order).await.expect(504).problem("provider_timeout");

@@ -14,7 +14,7 @@ async fn each_operation_has_an_answer_of_its_own() {
     let kept = owner.post(PRODUCTS).json(json!({"title": "Kept"})).await.expect(201);
     let gone = owner.post(PRODUCTS).json(json!({"title": "Gone"})).await.expect(201);
     let variant = json!([{"price": inr(500), "sku": "MUG"}]);
-    let ask = json!({"operations": [
+    let input = json!({"operations": [
         {"action": "create", "product": {"title": "Mug", "variants": variant}},
         {"action": "create", "product": {"title": "Mug too", "variants": variant}},
         {"action": "create", "product": {"title": 5, "colour": "red"}},
@@ -24,7 +24,7 @@ async fn each_operation_has_an_answer_of_its_own() {
         {"action": "delete", "id": gone.str("/id")},
         {"action": "delete", "id": format!("prd_{:032x}", 7)},
     ]});
-    let done = owner.post(BULK).key(&unique("bulk")).json(ask).await.expect(200);
+    let done = owner.post(BULK).key(&unique("bulk")).json(input).await.expect(200);
     let statuses: Vec<i64> =
         (0..8).map(|number| done.int(&format!("/results/{number}/status"))).collect();
     assert_eq!(statuses, [201, 409, 422, 200, 412, 422, 204, 404]);
@@ -49,18 +49,18 @@ async fn a_request_that_is_sent_again_does_nothing_again() {
     let owner = &market.owner;
     let make =
         |number: i32| json!({"action": "create", "product": {"title": format!("P {number}")}});
-    let ask = json!({"operations": (0..20).map(make).collect::<Vec<_>>()});
+    let input = json!({"operations": (0..20).map(make).collect::<Vec<_>>()});
     let key = unique("bulk");
-    let first = owner.post(BULK).key(&key).json(ask.clone()).await.expect(200);
+    let first = owner.post(BULK).key(&key).json(input.clone()).await.expect(200);
     // As after a crash before the last write: what was done is known, operation by operation.
     let records = market.gateway.items("IDM#").await;
     assert_eq!(records.len(), 21);
     let whole = records.iter().max_by_key(|record| record.to_string().len()).unwrap();
     let place = Key::new(whole["PK"].as_str().unwrap(), whole["SK"].as_str().unwrap());
     market.gateway.app().table.write().delete(&place).commit().await.unwrap();
-    let again = owner.post(BULK).key(&key).json(ask.clone()).await.expect(200);
+    let again = owner.post(BULK).key(&key).json(input.clone()).await.expect(200);
     assert_eq!(again.json, first.json);
-    owner.post(BULK).json(ask).await.expect(400).problem("idempotency_key_required");
+    owner.post(BULK).json(input).await.expect(400).problem("idempotency_key_required");
     assert_eq!(market.gateway.items_of("product", "STO#").await.len(), 20);
     let none = json!({"operations": []});
     owner.post(BULK).key(&unique("bulk")).json(none).await.expect(422);

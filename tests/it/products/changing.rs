@@ -9,8 +9,8 @@ async fn a_patch_changes_what_it_names_and_tells_the_checkout() {
     let gateway = Gateway::start().await;
     let owner = owner(&gateway).await;
     let made = make(&owner, shirt()).await;
-    let ask = json!({"title": "Linen blouse", "vendor": null, "tags": [], "images": []});
-    let changed = owner.patch(&path(&made)).json(ask).if_match("\"1\"").await.expect(200);
+    let input = json!({"title": "Linen blouse", "vendor": null, "tags": [], "images": []});
+    let changed = owner.patch(&path(&made)).json(input).if_match("\"1\"").await.expect(200);
     assert_eq!(changed.str("/title"), "Linen blouse");
     assert_eq!(changed.str("/handle"), "linen-shirt");
     assert_eq!((changed.at("/vendor"), changed.int("/version")), (&Value::Null, 2));
@@ -40,8 +40,8 @@ async fn every_patch_that_is_taken_is_one_version() {
     })
     .await;
     let done = replies.iter().filter(|reply| reply.status == 200).count();
-    let refused = replies.iter().filter(|reply| reply.json["code"] == "version_conflict").count();
-    assert_eq!(done + refused, 10);
+    let rejected = replies.iter().filter(|reply| reply.json["code"] == "version_conflict").count();
+    assert_eq!(done + rejected, 10);
     let shown = owner.get(&path).await.expect(200);
     assert_eq!(shown.int("/version"), 1 + i64::try_from(done).unwrap());
     assert_eq!(kinds(&gateway, "product.updated").await, done);
@@ -53,17 +53,17 @@ async fn variants_come_change_and_go_and_the_price_range_follows() {
     let owner = owner(&gateway).await;
     let made = make(&owner, shirt()).await;
     let variants = format!("{}/variants", path(&made));
-    let ask = json!({"price": inr(100), "options": ["S", "Blue"]});
-    let twin = owner.post(&variants).json(ask).await.expect(422);
+    let input = json!({"price": inr(100), "options": ["S", "Blue"]});
+    let twin = owner.post(&variants).json(input).await.expect(422);
     assert_eq!(twin.field_errors(), [("/options".to_owned(), "duplicate_variant".to_owned())]);
-    let ask = json!({"price": inr(100), "options": ["S", "White"], "sku": "SH-S-W"});
-    let added = owner.post(&variants).json(ask).await.expect(201);
+    let input = json!({"price": inr(100), "options": ["S", "White"], "sku": "SH-S-W"});
+    let added = owner.post(&variants).json(input).await.expect(201);
     assert_eq!((added.str("/title"), added.int("/position")), ("S / White".into(), 4));
     let shown = owner.get(&path(&made)).await.expect(200);
     assert_eq!((shown.int("/price_range/min/amount"), shown.int("/version")), (100, 2));
     let one = format!("{variants}/{}", added.str("/id"));
-    let ask = json!({"price": inr(5_000), "sku": "NEW", "position": 1});
-    let changed = owner.patch(&one).json(ask).await.expect(200);
+    let input = json!({"price": inr(5_000), "sku": "NEW", "position": 1});
+    let changed = owner.patch(&one).json(input).await.expect(200);
     assert_eq!((changed.int("/version"), changed.int("/position")), (2, 1));
     let shown = owner.get(&path(&made)).await.expect(200);
     assert_eq!(shown.int("/price_range/max/amount"), 5_000);
@@ -90,17 +90,17 @@ async fn options_can_grow_but_not_lose_what_was_chosen() {
     let owner = owner(&gateway).await;
     let made = make(&owner, shirt()).await;
     let options = |sizes: &[&str]| json!({"options": [{"name": "Fit", "values": sizes}, {"name": "Colour", "values": ["Blue", "White"]}]});
-    let refused = owner.patch(&path(&made)).json(options(&["S"])).await.expect(422);
-    assert_eq!(refused.field_errors(), [("/options".to_owned(), "options_in_use".to_owned())]);
+    let rejected = owner.patch(&path(&made)).json(options(&["S"])).await.expect(422);
+    assert_eq!(rejected.field_errors(), [("/options".to_owned(), "options_in_use".to_owned())]);
     owner.patch(&path(&made)).json(options(&["S", "M", "L"])).await.expect(200);
     // The only variant of a product takes the first value of what it never chose from.
     let mug = make(&owner, simple("Mug", 5)).await;
-    let ask = json!({"options": [{"name": "Size", "values": ["Small", "Large"]}]});
-    let changed = owner.patch(&path(&mug)).json(ask).await.expect(200);
+    let input = json!({"options": [{"name": "Size", "values": ["Small", "Large"]}]});
+    let changed = owner.patch(&path(&mug)).json(input).await.expect(200);
     assert_eq!(*changed.at("/variants/0/options"), json!(["Small"]));
     assert_eq!(changed.str("/variants/0/title"), "Small");
-    let ask = json!({"price": inr(9), "options": ["Large"]});
-    owner.post(&format!("{}/variants", path(&mug))).json(ask).await.expect(201);
+    let input = json!({"price": inr(9), "options": ["Large"]});
+    owner.post(&format!("{}/variants", path(&mug))).json(input).await.expect(201);
 }
 
 #[tokio::test]
@@ -114,9 +114,9 @@ async fn delete_archives_and_only_what_was_never_ordered_is_removed() {
     assert_eq!(kinds(&gateway, "product.archived").await, 1);
     // As a checkout marks it.
     let (store, variant) = (made.str("/store_id"), made.str("/variants/0/id"));
-    let key = ground::key::sellable(
-        &ground::id::StoreId::parse(&store).unwrap(),
-        &ground::id::VariantId::parse(&variant).unwrap(),
+    let key = core_types::key::sellable(
+        &core_types::id::StoreId::parse(&store).unwrap(),
+        &core_types::id::VariantId::parse(&variant).unwrap(),
     );
     let sellable: catalogue::product::Sellable =
         gateway.app().table.get(&key).await.unwrap().unwrap();

@@ -8,15 +8,15 @@ const CUSTOMERS: &str = "/v1/customers";
 async fn a_store_makes_a_customer_who_proves_the_address_by_signing_in() {
     let market = Market::open().await;
     let email = format!("{}@example.com", unique("known"));
-    let ask = json!({
+    let input = json!({
         "email": email, "name": "Asha Rao", "phone": "+91 80 5550 1234", "tags": ["vip", "vip"],
         "groups": ["trade"], "note": "Prefers mornings", "tax_exempt": true,
         "accepts_marketing": true, "marketing_source": "counter",
     });
-    let made = market.owner.post(CUSTOMERS).json(ask.clone()).await.expect(201);
+    let made = market.owner.post(CUSTOMERS).json(input.clone()).await.expect(201);
     assert_eq!(*made.at("/tags"), json!(["vip"]));
     assert_eq!(made.str("/marketing_consent/source"), "counter");
-    let taken = market.owner.post(CUSTOMERS).json(ask).await.expect(409);
+    let taken = market.owner.post(CUSTOMERS).json(input).await.expect(409);
     taken.problem("email_taken");
     let one = format!("{CUSTOMERS}/{}", made.str("/id"));
     assert_eq!(market.owner.get(&one).await.expect(200).str("/note"), "Prefers mornings");
@@ -27,12 +27,12 @@ async fn a_store_makes_a_customer_who_proves_the_address_by_signing_in() {
     let client = market.gateway.client();
     let login = json!({"subdomain": shop, "email": email, "password": "whatever-it-is-1"});
     client.post("/v1/storefront/customer/login").json(login).await.expect(401);
-    let ask = json!({"subdomain": shop, "email": email});
-    let sent = client.post("/v1/storefront/customer/login/otp").json(ask).await.expect(202);
+    let input = json!({"subdomain": shop, "email": email});
+    let sent = client.post("/v1/storefront/customer/login/otp").json(input).await.expect(202);
     let code = market.gateway.mailbox(&email).code().await;
-    let ask = json!({"challenge_id": sent.str("/challenge_id"), "code": code});
+    let input = json!({"challenge_id": sent.str("/challenge_id"), "code": code});
     let path = "/v1/storefront/customer/login/otp/verify";
-    let session = client.post(path).json(ask).await.expect(200);
+    let session = client.post(path).json(input).await.expect(200);
     assert_eq!(session.str("/customer/id"), made.str("/id"));
     // What the store notes is not theirs to read.
     let me = client.with_token(&session.str("/access_token"));
@@ -45,8 +45,8 @@ async fn a_customer_is_changed_closed_and_removed() {
     let market = Market::open().await;
     let shopper = Shopper::register(&market.gateway, &market.store).await;
     let one = format!("{CUSTOMERS}/{}", shopper.id);
-    let ask = json!({"tags": ["late payer"], "accepts_marketing": true, "name": null});
-    let changed = market.owner.patch(&one).json(ask).await.expect(200);
+    let input = json!({"tags": ["late payer"], "accepts_marketing": true, "name": null});
+    let changed = market.owner.patch(&one).json(input).await.expect(200);
     assert_eq!(changed.str("/marketing_consent/source"), "store");
     let same = market.owner.patch(&one).json(json!({"tags": ["late payer"]})).await.expect(200);
     assert_eq!(same.int("/version"), changed.int("/version"));
@@ -79,9 +79,9 @@ async fn an_exempt_customer_is_levied_no_tax_and_has_their_orders_listed() {
         let asked = shopper.post(&market.orders_path()).key(&unique("o"));
         let placed = asked.json(cart(&[(&book, 1)])).await.expect(201);
         assert_eq!(*placed.at("/order/totals/tax"), inr(tax));
-        let ask =
+        let input =
             json!({"items": [{"variant_id": book, "quantity": 1}], "customer_id": shopper.id});
-        let made = market.owner.post("/v1/orders").key(&unique("o")).json(ask).await.expect(201);
+        let made = market.owner.post("/v1/orders").key(&unique("o")).json(input).await.expect(201);
         assert_eq!(*made.at("/totals/tax"), inr(tax));
     }
     let orders = market.owner.get(&format!("{one}/orders")).await.expect(200);

@@ -19,9 +19,9 @@ async fn a_discount_is_made_changed_switched_and_removed() {
     assert_eq!(made.str("/code"), "WELCOME-10");
     assert_eq!((made.str("/status"), made.int("/used")), ("active".into(), 0));
     let one = format!("{DISCOUNTS}/{}", made.str("/id"));
-    let ask =
+    let input =
         json!({"title": "More", "value": {"basis_points": 2_000}, "minimum": {"quantity": 2}});
-    let changed = owner.patch(&one).json(ask).await.expect(200);
+    let changed = owner.patch(&one).json(input).await.expect(200);
     assert_eq!((changed.int("/version"), changed.int("/minimum/quantity")), (2, 2));
     let off = owner.post(&format!("{one}/disable")).json(json!({})).await.expect(200);
     assert_eq!(off.str("/status"), "disabled");
@@ -47,14 +47,14 @@ async fn a_discount_is_made_changed_switched_and_removed() {
 async fn every_fault_of_a_discount_is_named_at_once() {
     let market = Market::open().await;
     let nothing = |kind: &str| format!("{kind}_{}", "0".repeat(32));
-    let ask = json!({
+    let input = json!({
         "title": "X", "kind": "fixed", "value": {"basis_points": 1},
         "applies_to": {"product_ids": [nothing("prd")], "collection_ids": [nothing("col")]},
         "minimum": {"subtotal": {"amount": 1, "currency": "USD"}},
         "starts_at": "2030-01-02T00:00:00Z", "ends_at": "2030-01-01T00:00:00Z",
     });
-    let refused = market.owner.post(DISCOUNTS).json(ask).await.expect(422);
-    let mut found = refused.field_errors();
+    let rejected = market.owner.post(DISCOUNTS).json(input).await.expect(422);
+    let mut found = rejected.field_errors();
     found.sort();
     let found: Vec<_> = found.iter().map(|(at, code)| (at.as_str(), code.as_str())).collect();
     assert_eq!(
@@ -85,8 +85,8 @@ async fn a_store_has_so_many_automatic_discounts_that_are_not_over() {
     for _ in 0..25 {
         last = market.owner.post(DISCOUNTS).json(automatic()).await.expect(201).str("/id");
     }
-    let refused = market.owner.post(DISCOUNTS).json(automatic()).await.expect(409);
-    assert_eq!(refused.problem("discount_limit").int("/limit"), 25);
+    let rejected = market.owner.post(DISCOUNTS).json(automatic()).await.expect(409);
+    assert_eq!(rejected.problem("discount_limit").int("/limit"), 25);
     let one = format!("{DISCOUNTS}/{last}");
     market.owner.post(&format!("{one}/disable")).json(json!({})).await.expect(200);
     market.owner.post(DISCOUNTS).json(automatic()).await.expect(201);
@@ -100,6 +100,6 @@ async fn an_app_needs_the_scope() {
     let shop = Shop::with_published_app(&["read_discounts"]).await;
     let app = shop.app_client().await;
     assert!(app.get(DISCOUNTS).await.expect(200).data().is_empty());
-    let refused = app.post(DISCOUNTS).json(tenth("APP")).await.expect(403);
-    refused.problem("insufficient_scope");
+    let rejected = app.post(DISCOUNTS).json(tenth("APP")).await.expect(403);
+    rejected.problem("insufficient_scope");
 }

@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use core_types::id::StoreId;
 use futures_util::future::{join, join_all};
 use gateway::problem::Code;
-use ground::id::StoreId;
 use support::{
     Client, Market, Reply, Shopper, Value, address, cart, eventually, inr, json, unique,
 };
@@ -15,8 +15,8 @@ use transfers::export::{Export, ExportKind};
 const EXPORTS: &str = "/v1/exports";
 
 /// An export that has come to its end.
-async fn export(client: &Client, ask: Value) -> Reply {
-    let id = client.post(EXPORTS).json(ask).await.expect(202).str("/id");
+async fn export(client: &Client, input: Value) -> Reply {
+    let id = client.post(EXPORTS).json(input).await.expect(202).str("/id");
     let path = format!("{EXPORTS}/{id}");
     eventually(Duration::from_secs(30), || async {
         let shown = client.get(&path).await.expect(200);
@@ -56,7 +56,7 @@ fn rows(file: &str) -> Vec<Value> {
 async fn products_go_out_as_they_come_in() {
     let market = Market::open().await;
     let owner = &market.owner;
-    let ask = json!({
+    let input = json!({
         "title": "=cmd|' /C calc'!A0", "handle": "tee", "status": "active", "vendor": "\u{ff1d}Loom",
         "tags": ["a", "b"], "images": [{"url": "https://images.example.com/1.png", "alt": "@x"}],
         "options": [{"name": "Size", "values": ["S", "-M"]}],
@@ -66,7 +66,7 @@ async fn products_go_out_as_they_come_in() {
             {"sku": "T-M", "price": inr(5), "compare_at": inr(10), "options": ["-M"]},
         ],
     });
-    owner.post("/v1/products").json(ask).await.expect(201);
+    owner.post("/v1/products").json(input).await.expect(201);
     owner.post("/v1/products").json(json!({"title": "Plain"})).await.expect(201);
     let done = export(owner, json!({"kind": "products"})).await;
     assert_eq!((done.int("/done"), done.int("/rows")), (2, 3));
@@ -115,9 +115,10 @@ async fn orders_customers_and_movements_are_exported_as_rows_and_as_lines() {
     let owner = &market.owner;
     let shopper = Shopper::register(&market.gateway, &market.store).await;
     let (first, second) = (market.stock(1_000, 10).await, market.stock(2_500, 10).await);
-    let mut ask = cart(&[(&first, 2), (&second, 1)]);
-    ask["shipping_address"] = address();
-    let placed = shopper.post(&market.orders_path()).key(&unique("o")).json(ask).await.expect(201);
+    let mut input = cart(&[(&first, 2), (&second, 1)]);
+    input["shipping_address"] = address();
+    let placed =
+        shopper.post(&market.orders_path()).key(&unique("o")).json(input).await.expect(201);
     let done = export(owner, json!({"kind": "orders"})).await;
     assert_eq!((done.int("/done"), done.int("/rows")), (1, 2));
     let all = rows(&file(&market, &done).await);
@@ -144,12 +145,12 @@ async fn orders_customers_and_movements_are_exported_as_rows_and_as_lines() {
     reserved.sort_unstable();
     assert_eq!(reserved, ["1", "2"]);
     // A range that nothing was made in.
-    let ask = json!({"kind": "orders", "until": "2001-01-01T00:00:00Z"});
-    assert_eq!(export(owner, ask).await.int("/rows"), 0);
-    let ask =
+    let input = json!({"kind": "orders", "until": "2001-01-01T00:00:00Z"});
+    assert_eq!(export(owner, input).await.int("/rows"), 0);
+    let input =
         json!({"kind": "orders", "since": "2002-01-01T00:00:00Z", "until": "2001-01-01T00:00:00Z"});
-    let refused = owner.post(EXPORTS).json(ask).await.expect(422);
-    assert_eq!(refused.field_errors(), [("/until".to_owned(), "invalid_range".to_owned())]);
+    let rejected = owner.post(EXPORTS).json(input).await.expect(422);
+    assert_eq!(rejected.field_errors(), [("/until".to_owned(), "invalid_range".to_owned())]);
 }
 
 #[tokio::test]
@@ -184,8 +185,8 @@ async fn a_link_ends_and_leads_to_nothing_else() {
 #[tokio::test]
 async fn an_app_needs_the_scope_of_what_it_exports() {
     let (market, app) = Market::with_app(&["write_exports", "read_products"]).await;
-    let refused = app.post(EXPORTS).json(json!({"kind": "customers"})).await.expect(403);
-    assert_eq!(refused.str("/required_scope"), "read_customers");
+    let rejected = app.post(EXPORTS).json(json!({"kind": "customers"})).await.expect(403);
+    assert_eq!(rejected.str("/required_scope"), "read_customers");
     export(&app, json!({"kind": "products"})).await;
     let people = export(&market.owner, json!({"kind": "customers"})).await;
     app.get(&format!("{EXPORTS}/{}", people.str("/id"))).await.expect(404);
@@ -226,9 +227,9 @@ async fn nothing_is_written_of_an_export_that_was_given_up_or_forgotten() {
     })
     .await;
     for moment in 0..30_u64 {
-        let ask = json!({"kind": "customers", "format": "jsonl"});
-        let id = owner.post(EXPORTS).json(ask).await.expect(202).str("/id");
-        let export = ground::id::ExportId::parse(&id).unwrap();
+        let input = json!({"kind": "customers", "format": "jsonl"});
+        let id = owner.post(EXPORTS).json(input).await.expect(202).str("/id");
+        let export = core_types::id::ExportId::parse(&id).unwrap();
         let (app, export) = (&app, &export);
         let steps = [0_u64, 1, 2].map(|late| async move {
             tokio::time::sleep(Duration::from_millis(late * 3)).await;
@@ -240,8 +241,8 @@ async fn nothing_is_written_of_an_export_that_was_given_up_or_forgotten() {
         };
         join(join_all(steps), forgotten).await;
         let is_there = !market.gateway.items(&format!("EXP#{id}")).await.is_empty();
-        let pieces = market.gateway.items(&format!("FIL#{id}")).await.len();
-        // What is forgotten has no pieces; what somebody else was faster with is forgotten by the next.
-        assert!(is_there || pieces == 0, "{moment}: {pieces} pieces that nobody owns");
+        let chunks = market.gateway.items(&format!("FIL#{id}")).await.len();
+        // What is forgotten has no chunks; what somebody else was faster with is forgotten by the next.
+        assert!(is_there || chunks == 0, "{moment}: {chunks} pieces that nobody owns");
     }
 }

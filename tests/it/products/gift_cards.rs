@@ -30,22 +30,22 @@ async fn issue(owner: &Client, fields: Value) -> Reply {
 
 /// Adds to a card or takes from it.
 async fn change(owner: &Client, card: &str, how: &str, amount: i64) -> Reply {
-    let ask = json!({"amount": inr(amount), "reason": "counter"});
-    owner.post(&format!("{CARDS}/{card}/{how}")).json(ask).key(&key()).await
+    let input = json!({"amount": inr(amount), "reason": "counter"});
+    owner.post(&format!("{CARDS}/{card}/{how}")).json(input).key(&key()).await
 }
 
 #[tokio::test]
 async fn a_card_shows_its_code_once_and_nobody_else_learns_it() {
     let gateway = Gateway::start().await;
     let (owner, _) = store(&gateway).await;
-    let ask = json!({"initial_value": inr(50_000), "note": "Birthday"});
-    let card = owner.post(CARDS).json(ask.clone()).key("a").await.expect(201);
+    let input = json!({"initial_value": inr(50_000), "note": "Birthday"});
+    let card = owner.post(CARDS).json(input.clone()).key("a").await.expect(201);
     let code = card.str("/code");
     assert_eq!(code.len(), 16);
     assert_eq!(card.header("cache-control"), Some("no-store"));
     assert_eq!(*card.at("/balance"), inr(50_000));
     assert!(code.ends_with(&card.str("/last_characters")));
-    let again = owner.post(CARDS).json(ask.clone()).key("a").await.expect(201);
+    let again = owner.post(CARDS).json(input.clone()).key("a").await.expect(201);
     assert_eq!(again.text, card.text, "the same key repeats the answer, code and all");
     let path = format!("{CARDS}/{}", card.str("/id"));
     let shown = owner.get(&path).await.expect(200);
@@ -56,7 +56,7 @@ async fn a_card_shows_its_code_once_and_nobody_else_learns_it() {
         assert!(!text.contains(&code), "the code is in {text}");
     }
     assert_eq!(gateway.events("gift_card.created").await.len(), 1);
-    owner.post(CARDS).json(ask).await.expect(400).problem("idempotency_key_required");
+    owner.post(CARDS).json(input).await.expect(400).problem("idempotency_key_required");
 }
 
 #[tokio::test]
@@ -134,8 +134,8 @@ async fn a_disabled_and_an_expired_card_take_no_part() {
     let again = owner.post(&format!("{path}/disable")).json(json!({})).await;
     again.expect(409).problem("gift_card_disabled");
     let today: String = gateway.now().to_string().chars().take(10).collect();
-    let ask = json!({"initial_value": inr(100), "expires_on": today});
-    let card = issue(&owner, ask).await.expect(201).str("/id");
+    let input = json!({"initial_value": inr(100), "expires_on": today});
+    let card = issue(&owner, input).await.expect(201).str("/id");
     change(&owner, &card, "debit", 1).await.expect(200);
     gateway.advance(Duration::from_hours(24));
     let owner = merchant.sign_in_again().await.at(&store);
@@ -216,8 +216,8 @@ async fn whoever_has_a_code_may_ask_for_its_balance_five_times_a_minute() {
     let gateway = Gateway::start().await;
     let (owner, store) = store(&gateway).await;
     owner.post(&format!("/v1/stores/{}/activate", store.id)).json(json!({})).await.expect(200);
-    let ask = json!({"initial_value": inr(700), "expires_on": "2099-12-31"});
-    let card = issue(&owner, ask).await.expect(201);
+    let input = json!({"initial_value": inr(700), "expires_on": "2099-12-31"});
+    let card = issue(&owner, input).await.expect(201);
     let path = format!("/v1/storefront/{}/gift-cards/balance", store.subdomain);
     gateway.app().clock.stop();
     let shopper = gateway.client();
@@ -231,16 +231,16 @@ async fn whoever_has_a_code_may_ask_for_its_balance_five_times_a_minute() {
     assert_eq!(balance.json, expected);
     let wrong = json!({"code": "AAAABBBBCCCCDDDD"});
     let guesses = race(30, || {
-        let ask = shopper.post(&path).json(wrong.clone());
-        async move { ask.await }
+        let input = shopper.post(&path).json(wrong.clone());
+        async move { input.await }
     })
     .await;
     let missed = guesses.iter().filter(|guess| guess.json["code"] == "not_found").count();
     assert_eq!(missed, 4, "one of five was used up before");
     let right = json!({"code": card.str("/code")});
-    let refused = shopper.post(&path).json(right.clone()).await;
-    assert!(matches!(refused.status, 429), "{}", refused.text);
-    assert!(refused.header("retry-after").is_some());
+    let rejected = shopper.post(&path).json(right.clone()).await;
+    assert!(matches!(rejected.status, 429), "{}", rejected.text);
+    assert!(rejected.header("retry-after").is_some());
     gateway.client().post(&path).json(right.clone()).await.expect(200);
     gateway.advance(Duration::from_mins(1));
     shopper.post(&path).json(right).await.expect(200);
@@ -257,22 +257,22 @@ async fn a_card_that_is_worth_nothing_is_not_sent() {
         "initial_value": inr(500), "expires_on": tomorrow,
         "recipient": {"email": "late@example.com", "send_at": after(72)},
     });
-    let refused = issue(&owner, late).await.expect(422);
-    assert_eq!(refused.str("/errors/0/pointer"), "/recipient/send_at");
-    assert_eq!(refused.str("/errors/0/code"), "after_expiry");
+    let rejected = issue(&owner, late).await.expect(422);
+    assert_eq!(rejected.str("/errors/0/pointer"), "/recipient/send_at");
+    assert_eq!(rejected.str("/errors/0/code"), "after_expiry");
     let send = async |name: &str| {
-        let ask = json!({
+        let input = json!({
             "initial_value": inr(500),
             "recipient": {"email": format!("{name}@example.com"), "send_at": after(72)},
         });
-        issue(&owner, ask).await.expect(201)
+        issue(&owner, input).await.expect(201)
     };
     let names = [unique("disabled"), unique("expired"), unique("good")];
     let disabled = send(&names[0]).await.str("/id");
     owner.post(&format!("{CARDS}/{disabled}/disable")).json(json!({})).await.expect(200);
     let expired = send(&names[1]).await.str("/id");
-    let ask = json!({"expires_on": tomorrow});
-    owner.patch(&format!("{CARDS}/{expired}")).json(ask).await.expect(200);
+    let input = json!({"expires_on": tomorrow});
+    owner.patch(&format!("{CARDS}/{expired}")).json(input).await.expect(200);
     let good = send(&names[2]).await.str("/code");
     gateway.advance(Duration::from_hours(73));
     gateway.sweep().await;
@@ -288,20 +288,20 @@ async fn a_checkout_is_no_way_to_try_codes_out() {
     let gateway = Gateway::start().await;
     let (owner, store) = store(&gateway).await;
     owner.post(&format!("/v1/stores/{}/activate", store.id)).json(json!({})).await.expect(200);
-    let ask = json!({"title": "Pin", "status": "active", "variants": [{"price": inr(100)}]});
-    let product = owner.post("/v1/products").json(ask).await.expect(201);
+    let input = json!({"title": "Pin", "status": "active", "variants": [{"price": inr(100)}]});
+    let product = owner.post("/v1/products").json(input).await.expect(201);
     let variant = product.str("/variants/0/id");
     let code = issue(&owner, json!({"initial_value": inr(1_000)})).await.expect(201).str("/code");
     let path = format!("/v1/storefront/{}/orders", store.subdomain);
     gateway.app().clock.stop();
     let shopper = gateway.client();
     let dry_run = |codes: Value| {
-        let ask = json!({
+        let input = json!({
             "email": "shopper@example.com", "gift_card_codes": codes, "dry_run": true,
             "items": [{"variant_id": variant, "quantity": 1}],
         });
-        let ask = shopper.post(&path).json(ask).key(&key());
-        async move { ask.await }
+        let input = shopper.post(&path).json(input).key(&key());
+        async move { input.await }
     };
     for _ in 0..3 {
         dry_run(json!([code])).await.expect(200);
@@ -311,9 +311,9 @@ async fn a_checkout_is_no_way_to_try_codes_out() {
         assert_eq!(wrong.str("/errors/0/code"), "unknown_gift_card");
     }
     for codes in [json!(["AAAABBBBCCCCDDDD"]), json!([code])] {
-        let refused = dry_run(codes).await.expect(429);
-        assert!(refused.header("retry-after").is_some());
-        refused.problem("too_many_attempts");
+        let rejected = dry_run(codes).await.expect(429);
+        assert!(rejected.header("retry-after").is_some());
+        rejected.problem("too_many_attempts");
     }
     dry_run(json!([])).await.expect(200);
     let balance = format!("/v1/storefront/{}/gift-cards/balance", store.subdomain);
@@ -332,8 +332,8 @@ async fn a_balance_that_is_not_what_the_caller_saw_stays() {
     let (id, seen) = (card.str("/id"), card.etag());
     for (how, status) in [("credit", 200), ("credit", 412), ("debit", 412)] {
         let path = format!("{CARDS}/{id}/{how}");
-        let ask = json!({"amount": inr(100), "reason": "test"});
-        owner.post(&path).json(ask).key(&key()).if_match(&seen).await.expect(status);
+        let input = json!({"amount": inr(100), "reason": "test"});
+        owner.post(&path).json(input).key(&key()).if_match(&seen).await.expect(status);
     }
     let shown = owner.get(&format!("{CARDS}/{id}")).await.expect(200);
     assert_eq!(shown.int("/balance/amount"), 1_100);
@@ -359,24 +359,24 @@ async fn a_card_of_ten_pays_ten_orders_of_one_and_is_credited_what_is_cancelled(
     let gateway = Gateway::start().await;
     let (owner, store) = store(&gateway).await;
     owner.post(&format!("/v1/stores/{}/activate", store.id)).json(json!({})).await.expect(200);
-    let ask = json!({
+    let input = json!({
         "title": "Pin", "status": "active", "variants": [{"price": inr(100)}],
     });
-    let product = owner.post("/v1/products").json(ask).await.expect(201);
+    let product = owner.post("/v1/products").json(input).await.expect(201);
     let variant = product.str("/variants/0/id");
     let card = issue(&owner, json!({"initial_value": inr(1_000)})).await.expect(201);
     let (id, code) = (card.str("/id"), card.str("/code"));
     let path = format!("/v1/storefront/{}/orders", store.subdomain);
     let orders = race(20, || {
-        let ask = json!({
+        let input = json!({
             "email": "shopper@example.com", "gift_card_codes": [code],
             "items": [{"variant_id": variant, "quantity": 1}],
             "shipping_address": {"line1": "1 MG Road", "city": "Pune", "region": "MH",
                 "postal_code": "411001", "country": "IN"},
             "expected_total": inr(100),
         });
-        let ask = gateway.client().post(&path).json(ask).key(&key());
-        async move { ask.await }
+        let input = gateway.client().post(&path).json(input).key(&key());
+        async move { input.await }
     })
     .await;
     let answers: Vec<_> = orders.iter().map(|order| (order.status, &order.text)).collect();

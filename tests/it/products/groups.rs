@@ -17,8 +17,8 @@ async fn a_manual_collection_keeps_its_order() {
     assert_eq!((made.str("/handle"), made.int("/products_count")), ("best".into(), 2));
     let one = format!("{COLLECTIONS}/{}", made.str("/id"));
     let products = format!("{one}/products");
-    let ask = json!({"add": [ids[2], ids[3]], "remove": [ids[0]], "reorder": [ids[3]]});
-    let changed = owner.post(&products).json(ask).await.expect(200);
+    let input = json!({"add": [ids[2], ids[3]], "remove": [ids[0]], "reorder": [ids[3]]});
+    let changed = owner.post(&products).json(input).await.expect(200);
     assert_eq!((changed.int("/products_count"), changed.int("/version")), (3, 2));
     let titles = |reply: Reply| {
         let titles = reply.data().iter().map(|product| product["title"].clone());
@@ -40,8 +40,8 @@ async fn a_manual_collection_keeps_its_order() {
     owner.delete(&products).json(json!({"remove": [ids[3]]})).await.expect(200);
     assert_eq!(titles(owner.get(&products).await.expect(200)), ["c"]);
     let unknown = json!({"add": [format!("prd_{:032x}", 1)]});
-    let refused = owner.post(&products).json(unknown).await.expect(422);
-    assert_eq!(refused.field_errors(), [("/add/0".to_owned(), "unknown_product".to_owned())]);
+    let rejected = owner.post(&products).json(unknown).await.expect(422);
+    assert_eq!(rejected.field_errors(), [("/add/0".to_owned(), "unknown_product".to_owned())]);
     owner.delete(&one).await.expect(204);
     owner.get(&one).await.expect(404);
     assert_eq!(kinds(&gateway, "collection.deleted").await, 1);
@@ -75,14 +75,14 @@ async fn an_automated_collection_follows_its_rules() {
     let both = format!("{PRODUCTS}?collection_id={id}&ids={},{}", ids[0], ids[3]);
     let found = owner.get(&both).await.expect(200);
     assert_eq!((found.data().len(), found.str("/data/0/id")), (1, ids[0].clone()));
-    let ask = json!({"add": []});
-    let refused = owner.post(&format!("{one}/products")).json(ask).await;
-    refused.expect(409).problem("collection_automated");
+    let input = json!({"add": []});
+    let rejected = owner.post(&format!("{one}/products")).json(input).await;
+    rejected.expect(409).problem("collection_automated");
     let bad = json!({"title": "x", "rules": [{"field": "on_sale", "relation": "contains", "value": "no"}]});
-    let refused = owner.post(COLLECTIONS).json(bad).await.expect(422);
+    let rejected = owner.post(COLLECTIONS).json(bad).await.expect(422);
     let expected =
         [("/rules/0/relation", "invalid_relation"), ("/rules/0/value", "invalid_rule_value")];
-    assert_eq!(refused.field_errors(), expected.map(|(at, code)| (at.into(), code.into())));
+    assert_eq!(rejected.field_errors(), expected.map(|(at, code)| (at.into(), code.into())));
 }
 
 #[tokio::test]
@@ -109,9 +109,9 @@ async fn categories_are_a_tree() {
     let body = json!({"title": "Mug", "category_id": cups.str("/id")});
     make(&owner, body).await;
     let gone = json!({"title": "Mug", "category_id": kitchen.str("/id")});
-    let refused = owner.post(PRODUCTS).json(gone).await.expect(422);
+    let rejected = owner.post(PRODUCTS).json(gone).await.expect(422);
     let expected = [("/category_id".to_owned(), "unknown_category".to_owned())];
-    assert_eq!(refused.field_errors(), expected);
+    assert_eq!(rejected.field_errors(), expected);
 }
 
 #[tokio::test]
@@ -130,8 +130,8 @@ async fn the_products_of_a_deleted_category_lose_it() {
     let kept = product("Kept", "active", &mugs).await;
     let moved = product("Moved", "active", &cups).await;
     owner.delete(&format!("{CATEGORIES}/{}", cups.str("/id"))).await.expect(204);
-    let ask = json!({"category_id": mugs.str("/id")});
-    owner.patch(&path(&moved)).json(ask).await.expect(200);
+    let input = json!({"category_id": mugs.str("/id")});
+    owner.patch(&path(&moved)).json(input).await.expect(200);
     let updates = kinds(&gateway, "product.updated").await;
     let early = gateway.sweep().await;
     assert_eq!(early.categories, 0, "the index may be behind");

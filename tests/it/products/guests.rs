@@ -18,10 +18,10 @@ async fn set_days(market: &Market, days: u64) {
 }
 
 async fn order_of_guest(market: &Market, variant: &str, email: &str) -> Placed {
-    let mut ask = cart(&[(variant, 1)]);
-    ask["email"] = json!(email);
-    ask["note"] = json!("The blue door");
-    market.order(ask).await
+    let mut input = cart(&[(variant, 1)]);
+    input["email"] = json!(email);
+    input["note"] = json!("The blue door");
+    market.order(input).await
 }
 
 async fn form(market: &Market, fields: Value) {
@@ -31,9 +31,10 @@ async fn form(market: &Market, fields: Value) {
 }
 
 async fn card(market: &Market, to: &str) -> String {
-    let ask = json!({"initial_value": inr(500), "recipient": {"email": to, "message": "For you"}});
+    let input =
+        json!({"initial_value": inr(500), "recipient": {"email": to, "message": "For you"}});
     let cards = market.owner.post("/v1/products/gift-cards");
-    cards.key(&unique("card")).json(ask).await.expect(201).str("/id")
+    cards.key(&unique("card")).json(input).await.expect(201).str("/id")
 }
 
 /// The lines of the file that a request for data is answered with, by kind.
@@ -89,9 +90,9 @@ impl Attack {
         form(&market, json!({"email": victim, "message": "Where is it?"})).await;
         let attacker = Shopper::register(&market.gateway, &market.store).await;
         // Ordered with the victim's address, and called off.
-        let mut ask = cart(&[(&book, 1)]);
-        ask["email"] = json!(victim);
-        let placed = attacker.post(&market.orders_path()).key(&unique("own")).json(ask).await;
+        let mut input = cart(&[(&book, 1)]);
+        input["email"] = json!(victim);
+        let placed = attacker.post(&market.orders_path()).key(&unique("own")).json(input).await;
         let own = Placed::of(placed.expect(201));
         let cancel = format!("{}/{}/cancel", market.orders_path(), own.id);
         attacker.post(&cancel).json(json!({})).await.expect(200);
@@ -163,8 +164,8 @@ async fn an_account_that_the_store_made_is_its_address_once_that_is_proven() {
     let at = json!({"subdomain": market.store.subdomain, "email": email});
     let sent = client.post("/v1/storefront/customer/login/otp").json(at).await.expect(202);
     let code = market.gateway.mailbox(&email).code().await;
-    let ask = json!({"challenge_id": sent.str("/challenge_id"), "code": code});
-    client.post("/v1/storefront/customer/login/otp/verify").json(ask).await.expect(200);
+    let input = json!({"challenge_id": sent.str("/challenge_id"), "code": code});
+    client.post("/v1/storefront/customer/login/otp/verify").json(input).await.expect(200);
     let lines = file(&market, market.owner.post(&path).json(json!({})).await).await;
     assert_eq!([count(&lines, "customer"), count(&lines, "order")], [1, 1]);
 }
@@ -259,8 +260,8 @@ async fn who_has_an_account_is_no_guest() {
     let of = json!({"email": shopper.email.to_uppercase()});
     for rest in ["data-request", "redact"] {
         let path = format!("/v1/customers/guests/{rest}");
-        let refused = market.owner.post(&path).json(of.clone()).await.expect(409);
-        assert_eq!(refused.problem("address_has_account").str("/customer_id"), shopper.id);
+        let rejected = market.owner.post(&path).json(of.clone()).await.expect(409);
+        assert_eq!(rejected.problem("address_has_account").str("/customer_id"), shopper.id);
     }
     let path = "/v1/customers/guests";
     let found = market.owner.get(path).query(&[("email", &shopper.email)]).await.expect(200);

@@ -20,8 +20,8 @@ const IMPORTS: &str = "/v1/imports";
 const SOON: Duration = Duration::from_secs(90);
 
 /// An import that is asked for.
-async fn asked(client: &Client, ask: Value) -> String {
-    client.post(IMPORTS).json(ask).await.expect(201).str("/id")
+async fn asked(client: &Client, input: Value) -> String {
+    client.post(IMPORTS).json(input).await.expect(201).str("/id")
 }
 
 /// Uploads a file in parts of so many bytes, and starts its import.
@@ -44,8 +44,8 @@ async fn ended(client: &Client, id: &str, within: Duration) -> Reply {
 }
 
 /// An import of a file from its beginning to its end.
-async fn import(client: &Client, ask: Value, file: &[u8]) -> Reply {
-    let id = asked(client, ask).await;
+async fn import(client: &Client, input: Value, file: &[u8]) -> Reply {
+    let id = asked(client, input).await;
     begin(client, &id, file, 1 << 20).await;
     ended(client, &id, SOON).await
 }
@@ -123,7 +123,7 @@ async fn products_are_made_of_shopifys_columns() {
 }
 
 #[tokio::test]
-async fn what_is_there_already_is_refused_left_alone_or_brought_up_to_the_file() {
+async fn what_is_there_already_is_rejected_left_alone_or_brought_up_to_the_file() {
     let market = Market::open().await;
     let owner = &market.owner;
     let first = import(owner, json!({"kind": "products"}), SHOPIFY.as_bytes()).await;
@@ -198,8 +198,8 @@ async fn customers_are_made_with_an_address_and_brought_up_to_the_file() {
     let items = market.gateway.items(&prefix).await;
     assert_eq!(items.len(), 2, "the account and its address");
     let file = file.replace("Mornings", "Evenings");
-    let ask = json!({"kind": "customers", "on_existing": "update"});
-    let again = import(owner, ask, file.as_bytes()).await;
+    let input = json!({"kind": "customers", "on_existing": "update"});
+    let again = import(owner, input, file.as_bytes()).await;
     assert_eq!((again.int("/progress/updated"), again.int("/progress/created")), (2, 0));
     let listed = owner.get("/v1/customers?email=asha@example.com").await.expect(200);
     assert_eq!(listed.data()[0]["note"], "Evenings");
@@ -327,8 +327,8 @@ async fn a_store_has_one_import_at_a_time_and_what_it_may_do_follows_from_its_st
 async fn an_app_needs_the_scope_of_what_it_imports() {
     let (market, app) = Market::with_app(&["write_imports", "write_customers"]).await;
     app.post(IMPORTS).json(json!({"kind": "customers"})).await.expect(201);
-    let refused = app.post(IMPORTS).json(json!({"kind": "products"})).await.expect(403);
-    assert_eq!(refused.str("/required_scope"), "write_products");
+    let rejected = app.post(IMPORTS).json(json!({"kind": "products"})).await.expect(403);
+    assert_eq!(rejected.str("/required_scope"), "write_products");
     let id = asked(&market.owner, json!({"kind": "products"})).await;
     app.get(&format!("{IMPORTS}/{id}")).await.expect(404);
     assert_eq!(app.get(IMPORTS).await.expect(200).data().len(), 1);

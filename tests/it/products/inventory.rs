@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use catalogue::inventory::Level;
 use catalogue::product::Sellable;
+use core_types::id::{LocationId, StoreId, VariantId};
+use core_types::key;
 use gateway::problem::Code;
-use ground::id::{LocationId, StoreId, VariantId};
-use ground::key;
 use support::{Client, Gateway, Merchant, Reply, Value, json, unique};
 
 const LOCATIONS: &str = "/v1/inventory/locations";
@@ -37,8 +37,8 @@ impl Stock {
     }
 
     async fn location(&self, name: &str) -> String {
-        let ask = json!({"name": name, "address": {"country": "IN"}});
-        self.owner.post(LOCATIONS).json(ask).await.expect(201).str("/id")
+        let input = json!({"name": name, "address": {"country": "IN"}});
+        self.owner.post(LOCATIONS).json(input).await.expect(201).str("/id")
     }
 
     /// A new variant with so many at the main location.
@@ -50,13 +50,13 @@ impl Stock {
     }
 
     async fn item_of(&self, inventory: Value) -> String {
-        let ask = json!({
+        let input = json!({
             "title": unique("Thing"),
             "variants": [{
                 "price": {"amount": 1_000, "currency": "INR"}, "inventory": inventory,
             }],
         });
-        let product = self.owner.post("/v1/products").json(ask).await.expect(201);
+        let product = self.owner.post("/v1/products").json(input).await.expect(201);
         product.str("/variants/0/id")
     }
 
@@ -65,12 +65,12 @@ impl Stock {
         let store = self.owner.get("/v1/stores").await.expect(200);
         let (id, subdomain) = (store.str("/data/0/id"), store.str("/data/0/subdomain"));
         self.owner.post(&format!("/v1/stores/{id}/activate")).json(json!({})).await.expect(200);
-        let ask = json!({
+        let input = json!({
             "title": "Lamp", "status": "active", "variants": [{
                 "price": {"amount": 1_000, "currency": "INR"}, "inventory": inventory,
             }],
         });
-        let product = self.owner.post("/v1/products").json(ask).await.expect(201);
+        let product = self.owner.post("/v1/products").json(input).await.expect(201);
         (product.str("/variants/0/id"), format!("/v1/storefront/{subdomain}/orders"))
     }
 
@@ -95,9 +95,9 @@ impl Stock {
     }
 
     async fn change(&self, how: &str, changes: Value) -> Reply {
-        let ask = json!({"reason": "test", "changes": changes});
+        let input = json!({"reason": "test", "changes": changes});
         let key = format!("k{}", KEY.fetch_add(1, Ordering::Relaxed));
-        self.owner.post(&format!("{LEVELS}/{how}")).json(ask).key(&key).await
+        self.owner.post(&format!("{LEVELS}/{how}")).json(input).key(&key).await
     }
 
     async fn quantities(&self, item: &str, location: &str) -> Value {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use catalogue::product::{DeferredWork, ProductStatus, RemovedVariant, Sellable};
 use catalogue::search::Token;
-use ground::id::{ProductId, StoreId, VariantId};
+use core_types::id::{ProductId, StoreId, VariantId};
 use support::{Gateway, Market, Reply, Shopper, Value, cart, inr, json, unique};
 
 use super::{PRODUCTS, kinds, make, owner, path};
@@ -25,8 +25,8 @@ fn variant(product: &Reply, place: usize) -> String {
 
 /// Whether a shopper could order a variant now.
 async fn is_sold(market: &Market, variant: &str) -> bool {
-    let ask = json!({"items": [{"variant_id": variant, "quantity": 1}], "dry_run": true});
-    let said = market.try_order(ask).await;
+    let input = json!({"items": [{"variant_id": variant, "quantity": 1}], "dry_run": true});
+    let said = market.try_order(input).await;
     if said.status == 200 {
         return true;
     }
@@ -36,7 +36,7 @@ async fn is_sold(market: &Market, variant: &str) -> bool {
 }
 
 #[tokio::test]
-async fn a_refused_change_of_a_hundred_variants_changes_none() {
+async fn a_rejected_change_of_a_hundred_variants_changes_none() {
     let market = Market::open().await;
     let owner = &market.owner;
     let made = make(owner, hundred("Numbers", "draft")).await;
@@ -45,9 +45,9 @@ async fn a_refused_change_of_a_hundred_variants_changes_none() {
     let taken = json!({"status": "active", "handle": "mug"});
     owner.patch(&path(&made)).json(taken).await.expect(409).problem("handle_taken");
     let nowhere = json!({"status": "active", "category_id": format!("cat_{:032x}", 7)});
-    let refused = owner.patch(&path(&made)).json(nowhere).await.expect(422);
+    let rejected = owner.patch(&path(&made)).json(nowhere).await.expect(422);
     let unknown = ("/category_id".to_owned(), "unknown_category".to_owned());
-    assert_eq!(refused.field_errors(), [unknown]);
+    assert_eq!(rejected.field_errors(), [unknown]);
     let one = format!("{}/variants/{}", path(&made), variant(&made, 70));
     let taken = json!({"position": 1, "sku": "mug"});
     owner.patch(&one).json(taken).await.expect(409).problem("sku_taken");
@@ -57,7 +57,7 @@ async fn a_refused_change_of_a_hundred_variants_changes_none() {
         assert!(!is_sold(&market, &variant(&made, place)).await, "#{place}");
     }
     assert_eq!(kinds(&market.gateway, "product.updated").await, 0);
-    // What is not refused reaches all of them, and leaves nothing to do.
+    // What is not rejected reaches all of them, and leaves nothing to do.
     owner.patch(&path(&made)).json(json!({"status": "active"})).await.expect(200);
     for place in [0, 50, 99] {
         assert!(is_sold(&market, &variant(&made, place)).await, "#{place}");
@@ -92,7 +92,7 @@ async fn what_a_crash_leaves_to_do_the_sweep_does() {
     let store = StoreId::parse(&market.store.id).unwrap();
     let last = VariantId::parse(&variant(&made, 99)).unwrap();
     // As it is between the change and what it leaves to do.
-    let (table, key) = (&market.gateway.app().table, ground::key::sellable(&store, &last));
+    let (table, key) = (&market.gateway.app().table, core_types::key::sellable(&store, &last));
     let known: Sellable = table.get(&key).await.unwrap().unwrap();
     let behind = Sellable { status: ProductStatus::Draft, was_ordered: true, ..known };
     let deferred = DeferredWork {
@@ -210,8 +210,8 @@ async fn a_removed_product_takes_its_reviews_and_its_stock_with_it() {
         let made = make(&market.owner, body).await;
         let shopper = Shopper::register(&market.gateway, &market.store).await;
         let reviews = format!("/v1/storefront/{}/products/numbers/reviews", market.store.subdomain);
-        let ask = json!({"rating": 4, "title": "Good", "body": "Yes."});
-        let review = shopper.post(&reviews).json(ask).await.expect(201).str("/id");
+        let input = json!({"rating": 4, "title": "Good", "body": "Yes."});
+        let review = shopper.post(&reviews).json(input).await.expect(201).str("/id");
         assert_eq!(market.owner.get("/v1/reviews").await.expect(200).data().len(), 1);
         market.owner.delete(&format!("{}?hard=true", path(&made))).await.expect(204);
         assert_eq!(market.owner.get("/v1/reviews").await.expect(200).data().len(), 0);
@@ -238,7 +238,7 @@ async fn a_hundred_variants_are_made_changed_and_removed_as_one() {
     let owner = owner(&gateway).await;
     let made = make(&owner, hundred("Numbers", "active")).await;
     assert_eq!(made.at("/variants").as_array().unwrap().len(), 100);
-    // A refusal at the very end leaves nothing behind: not one variant, not one SKU.
+    // A rejection at the very end leaves nothing behind: not one variant, not one SKU.
     let before = gateway.items("").await.len();
     let mut other = hundred("Others", "active");
     other["handle"] = "numbers".into();

@@ -1,4 +1,4 @@
-//! Products made: what is refused, and what is unique.
+//! Products made: what is rejected, and what is unique.
 
 use support::{Gateway, Market, Value, inr, json, race, unique};
 
@@ -43,7 +43,7 @@ async fn everything_wrong_with_a_product_is_named_at_once() {
         ],
         "images": [{"media_id": format!("med_{:032x}", 7)}],
     });
-    let refused = owner.post(PRODUCTS).json(body).await.expect(422).problem("validation_failed");
+    let rejected = owner.post(PRODUCTS).json(body).await.expect(422).problem("validation_failed");
     let expected = [
         ("/images/0/media_id", "unknown_media"),
         ("/options/0/values/1", "duplicate_value"),
@@ -57,7 +57,7 @@ async fn everything_wrong_with_a_product_is_named_at_once() {
     ];
     let expected: Vec<_> =
         expected.iter().map(|(at, code)| ((*at).to_owned(), (*code).to_owned())).collect();
-    assert_eq!(refused.field_errors(), expected);
+    assert_eq!(rejected.field_errors(), expected);
     assert_eq!(gateway.items("STO#").await.iter().filter(|i| i["entity"] == "product").count(), 0);
 }
 
@@ -72,8 +72,8 @@ async fn handles_and_skus_are_unique_within_a_store_and_not_beyond() {
     make(&bob, body.clone()).await;
     ann.post(PRODUCTS).json(body).await.expect(409).problem("handle_taken");
     let same_sku = json!({"title": "Cup", "variants": [{"price": inr(5), "sku": "mug"}]});
-    let refused = ann.post(PRODUCTS).json(same_sku).await.expect(409).problem("sku_taken");
-    assert_eq!(refused.str("/sku"), "mug");
+    let rejected = ann.post(PRODUCTS).json(same_sku).await.expect(409).problem("sku_taken");
+    assert_eq!(rejected.str("/sku"), "mug");
     // What follows from a title makes room by itself.
     let second = make(&ann, simple("Mug", 5)).await;
     assert_eq!(second.str("/handle"), "mug-2");
@@ -111,7 +111,7 @@ async fn one_of_20_products_gets_a_sku() {
 
 #[tokio::test]
 async fn a_sku_left_over_by_a_creation_that_broke_off_is_given_up() {
-    use ground::id::{ProductId, StoreId, VariantId};
+    use core_types::id::{ProductId, StoreId, VariantId};
     let gateway = Gateway::start().await;
     let owner = owner(&gateway).await;
     let store_id = StoreId::parse(&make(&owner, simple("Mug", 5)).await.str("/store_id")).unwrap();
@@ -216,9 +216,9 @@ async fn what_a_product_is_reduced_from_is_its_cheapest_variants() {
     }
     let list = |query: &str| {
         let path = format!("/v1/storefront/{}/products?sort=title{query}", market.store.subdomain);
-        let ask = market.gateway.client().get(&path);
+        let input = market.gateway.client().get(&path);
         async move {
-            let list = ask.await.expect(200);
+            let list = input.await.expect(200);
             list.data()
                 .iter()
                 .map(|card| card["title"].as_str().unwrap().to_owned())

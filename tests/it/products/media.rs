@@ -1,6 +1,6 @@
 //! Images: uploaded, fetched, shown, deleted; and their bytes, which are stored once.
 
-use identity::storefront::KEPT;
+use identity::storefront::CACHE_TIME;
 use support::{Behaviour, Client, Gateway, Merchant, Receiver, Reply, Store, json, race, unique};
 
 const MEDIA: &str = "/v1/media";
@@ -81,7 +81,7 @@ async fn an_image_is_shown_before_the_store_opens_and_until_it_is_deleted() {
     front.gateway.get(&page).await.expect(404).problem("store_not_found");
     let renamed = unique("renamed");
     front.owner.patch(&path).json(json!({"subdomain": renamed})).await.expect(200);
-    front.gateway.advance(KEPT);
+    front.gateway.advance(CACHE_TIME);
     front.show(&id).await.expect(200);
     let now = format!("/v1/storefront/{renamed}/media/{id}");
     front.gateway.get(&now).await.expect(200);
@@ -90,16 +90,16 @@ async fn an_image_is_shown_before_the_store_opens_and_until_it_is_deleted() {
     act("activate").await.expect(200);
     front.gateway.get(&format!("/v1/storefront/{renamed}")).await.expect(200);
     act("close").await.expect(200);
-    front.gateway.advance(KEPT);
+    front.gateway.advance(CACHE_TIME);
     front.gateway.get(&now).await.expect(200);
     front.gateway.get(&format!("/v1/storefront/{renamed}")).await.expect(404);
     front.owner.delete(&path).json(json!({"confirm": renamed})).await.expect(202);
-    front.gateway.advance(KEPT);
+    front.gateway.advance(CACHE_TIME);
     front.gateway.get(&now).await.expect(404).problem("store_not_found");
 }
 
 #[tokio::test]
-async fn what_is_no_image_is_refused_by_its_bytes() {
+async fn what_is_no_image_is_rejected_by_its_bytes() {
     let front = Front::open().await;
     let before = front.gateway.count().await;
     for bytes in [&b"<svg xmlns=\"http://www.w3.org/2000/svg\"/>"[..], b"GI", b"%PDF-1.7", b"MZ"] {
@@ -152,12 +152,12 @@ async fn an_image_that_a_product_shows_is_not_deleted() {
         ids.iter().map(|id| json!({"media_id": id, "alt": "A mug"})).collect()
     };
     let [one, two] = [ids[0].as_str(), ids[1].as_str()];
-    let ask = json!({
+    let input = json!({
         "title": "Mug", "images": images(&[one, one]),
         "variants": [{"price": {"amount": 1, "currency": "INR"}}],
     });
-    let product = front.owner.post("/v1/products").json(ask.clone()).await.expect(201);
-    let other = front.owner.post("/v1/products").json(ask).await.expect(201);
+    let product = front.owner.post("/v1/products").json(input.clone()).await.expect(201);
+    let other = front.owner.post("/v1/products").json(input).await.expect(201);
     let delete = |id: &str| front.owner.delete(&format!("{MEDIA}/{id}"));
     let in_use = delete(one).await.expect(409).problem("media_in_use");
     assert_eq!(in_use.int("/uses"), 2);
@@ -172,8 +172,8 @@ async fn an_image_that_a_product_shows_is_not_deleted() {
     front.owner.patch(&path(&product)).json(none).await.expect(200);
     delete(two).await.expect(204);
     let gone = json!({"images": images(&[one])});
-    let refused = front.owner.patch(&path(&product)).json(gone).await.expect(422);
-    assert_eq!(refused.field_errors()[0].1, "unknown_media");
+    let rejected = front.owner.patch(&path(&product)).json(gone).await.expect(422);
+    assert_eq!(rejected.field_errors()[0].1, "unknown_media");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -224,21 +224,21 @@ async fn an_image_is_fetched_from_where_it_is() {
     let receiver = Receiver::start().await;
     let bytes = png(5_000, 7);
     receiver.now(Behaviour::Answer(200, Vec::new(), bytes.clone()));
-    let ask = json!({"source_url": receiver.url("/cat.png"), "alt": "A cat"});
-    let made = front.owner.post(MEDIA).json(ask.clone()).key("k-1").await.expect(201);
+    let input = json!({"source_url": receiver.url("/cat.png"), "alt": "A cat"});
+    let made = front.owner.post(MEDIA).json(input.clone()).key("k-1").await.expect(201);
     assert_eq!(made.str("/alt"), "A cat");
     assert!(front.show(&made.str("/id")).await.expect(200).bytes == bytes);
-    let again = front.owner.post(MEDIA).json(ask.clone()).key("k-1").await.expect(201);
+    let again = front.owner.post(MEDIA).json(input.clone()).key("k-1").await.expect(201);
     assert_eq!(again.str("/id"), made.str("/id"));
     assert_eq!(receiver.requests().len(), 1);
     receiver.now(Behaviour::Status(404));
-    front.owner.post(MEDIA).json(ask).await.expect(502).problem("source_unreachable");
+    front.owner.post(MEDIA).json(input).await.expect(502).problem("source_unreachable");
     for (url, code) in [
         ("http://169.254.169.254/latest/meta-data/", "blocked_address"),
         ("https://metadata.internal/", "blocked_address"),
         ("file:///etc/passwd", "invalid_url"),
     ] {
-        let refused = front.owner.post(MEDIA).json(json!({"source_url": url})).await.expect(422);
-        assert_eq!(refused.field_errors(), [("/source_url".into(), code.into())], "{url}");
+        let rejected = front.owner.post(MEDIA).json(json!({"source_url": url})).await.expect(422);
+        assert_eq!(rejected.field_errors(), [("/source_url".into(), code.into())], "{url}");
     }
 }

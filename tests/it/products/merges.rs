@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use ground::id::{CustomerId, StoreId};
-use ground::key;
+use core_types::id::{CustomerId, StoreId};
+use core_types::key;
 use support::{Market, Placed, Reply, Shopper, Value, cart, eventually, inr, json, race, unique};
 
 /// A market with two accounts of one person: `old` has left traces everywhere.
@@ -29,9 +29,9 @@ impl Twins {
         owner.patch(&settings).json(change).await.expect(200);
         let old = Shopper::register(&market.gateway, &market.store).await;
         let new = Shopper::register(&market.gateway, &market.store).await;
-        let ask = json!({"title": "Tee", "handle": "tee", "status": "active",
+        let input = json!({"title": "Tee", "handle": "tee", "status": "active",
             "variants": [{"price": inr(10_000), "inventory": {"levels": [{"quantity": 9}]}}]});
-        let tee = owner.post("/v1/products").json(ask).await.expect(201);
+        let tee = owner.post("/v1/products").json(input).await.expect(201);
         let book = market.stock(1_000, 100).await;
         let card = json!({"initial_value": inr(500), "customer_id": old.id});
         let card = owner.post("/v1/products/gift-cards").key(&unique("c")).json(card).await;
@@ -45,11 +45,11 @@ impl Twins {
 
     /// An order of one of them.
     async fn order(&self, shopper: &Shopper, fields: Value) -> Reply {
-        let mut ask = cart(&[(&self.book, 1)]);
+        let mut input = cart(&[(&self.book, 1)]);
         for (name, value) in fields.as_object().unwrap() {
-            ask[name] = value.clone();
+            input[name] = value.clone();
         }
-        shopper.post(&self.market.orders_path()).json(ask).key(&unique("o")).await
+        shopper.post(&self.market.orders_path()).json(input).key(&unique("o")).await
     }
 
     async fn paid(&self, shopper: &Shopper) -> Placed {
@@ -59,11 +59,11 @@ impl Twins {
     }
 
     async fn merge(&self) -> Reply {
-        let ask = json!({"source_id": self.old.id});
-        self.market.owner.post(&self.path("merges")).json(ask).await
+        let input = json!({"source_id": self.old.id});
+        self.market.owner.post(&self.path("merges")).json(input).await
     }
 
-    async fn shown(&self, id: &str) -> Reply {
+    async fn to_response(&self, id: &str) -> Reply {
         self.market.owner.get(&format!("/v1/customers/{id}")).await.expect(200)
     }
 
@@ -91,7 +91,7 @@ impl Twins {
         let orders = orders.expect(200).json["data"].as_array().unwrap().clone();
         let paid = orders.iter().filter(|order| order["financial_status"] == "paid");
         let paid = paid.map(|order| order["totals"]["total"]["amount"].as_i64().unwrap()).sum();
-        let shown = self.shown(id).await;
+        let shown = self.to_response(id).await;
         let counted = (shown.int("/orders_count"), shown.int("/total_spent/amount"));
         assert_eq!(counted, (i64::try_from(orders.len()).unwrap(), paid));
         counted
@@ -105,8 +105,8 @@ async fn one_account_ends_and_everything_of_it_is_the_others() {
     let owner = &market.owner;
     for (shopper, streets) in [(old, ["A", "B"]), (new, ["B", "C"])] {
         for name in streets {
-            let ask = street(name);
-            shopper.post("/v1/storefront/customer/addresses").json(ask).await.expect(201);
+            let input = street(name);
+            shopper.post("/v1/storefront/customer/addresses").json(input).await.expect(201);
         }
         let wish = json!({"product_id": twins.tee.str("/id")});
         shopper.post("/v1/storefront/customer/wishlist").json(wish).await.expect(201);
@@ -141,7 +141,7 @@ async fn one_account_ends_and_everything_of_it_is_the_others() {
     owner.get(&format!("/v1/customers/{}", old.id)).await.expect(404);
     let all = twins.merged().await;
     assert_eq!((all.data().len(), all.str("/data/0/id")), (1, asked.str("/id")));
-    let shown = twins.shown(&new.id).await;
+    let shown = twins.to_response(&new.id).await;
     assert_eq!(shown.str("/name"), "Cleo de la Cruz");
     assert_eq!(shown.str("/email"), new.email);
     assert_eq!(shown.str("/note"), "kind\ntall");
@@ -170,8 +170,8 @@ async fn one_account_ends_and_everything_of_it_is_the_others() {
     let hide = format!("/v1/reviews/{}/reject", mugs["id"].as_str().unwrap());
     owner.post(&hide).json(json!({})).await.expect(200);
     // They have used the code.
-    let refused = twins.order(new, json!({"discount_codes": ["ONCE"]})).await.expect(422);
-    assert_eq!(refused.field_errors()[0].1, "discount_used_by_customer");
+    let rejected = twins.order(new, json!({"discount_codes": ["ONCE"]})).await.expect(422);
+    assert_eq!(rejected.field_errors()[0].1, "discount_used_by_customer");
     // It is announced once, and asked again it is answered as it is.
     assert_eq!(market.gateway.events("customer.merged").await.len(), 1);
     assert!(market.gateway.events("customer.deleted").await.is_empty());
@@ -186,15 +186,16 @@ async fn one_account_ends_and_everything_of_it_is_the_others() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_one_is_refused_with_every_reason() {
+async fn what_cannot_be_one_is_rejected_with_every_reason() {
     let twins = Twins::bear().await;
     let owner = &twins.market.owner;
-    let ask = |source: &str| owner.post(&twins.path("merges")).json(json!({"source_id": source}));
+    let request =
+        |source: &str| owner.post(&twins.path("merges")).json(json!({"source_id": source}));
     let fault = |reply: Reply| reply.expect(422).field_errors();
     let at = |code: &str| vec![("/source_id".to_owned(), code.to_owned())];
-    assert_eq!(fault(ask(&twins.new.id).await), at("same_customer"));
+    assert_eq!(fault(request(&twins.new.id).await), at("same_customer"));
     let nobody = format!("cus_{}", "0".repeat(32));
-    assert_eq!(fault(ask(&nobody).await), at("unknown_customer"));
+    assert_eq!(fault(request(&nobody).await), at("unknown_customer"));
     let stranger = owner.post(&format!("/v1/customers/{nobody}/merges"));
     stranger.json(json!({"source_id": twins.old.id})).await.expect(404);
     for (id, prefix) in [(&twins.old.id, "old"), (&twins.new.id, "new")] {
@@ -207,9 +208,9 @@ async fn what_cannot_be_one_is_refused_with_every_reason() {
     let forget = format!("/v1/customers/{}/redact", twins.old.id);
     owner.post(&forget).json(json!({})).await.expect(202);
     let before = twins.market.gateway.count().await;
-    let refused = ask(&twins.old.id).await.expect(409);
+    let rejected = request(&twins.old.id).await.expect(409);
     assert_eq!(
-        *refused.problem("customers_not_mergeable").at("/reasons"),
+        *rejected.problem("customers_not_mergeable").at("/reasons"),
         json!(["note", "redaction", "tags"])
     );
     assert_eq!(twins.market.gateway.count().await, before);
@@ -217,7 +218,7 @@ async fn what_cannot_be_one_is_refused_with_every_reason() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_merge_that_is_cut_off_anywhere_beside_payments_counts_everything_once() {
+async fn a_merge_that_is_cut_off_anywhere_alongside_payments_counts_everything_once() {
     let twins = Twins::bear().await;
     let Twins { market, old, new, .. } = &twins;
     let mut orders = Vec::new();
@@ -225,8 +226,8 @@ async fn a_merge_that_is_cut_off_anywhere_beside_payments_counts_everything_once
         orders.push(Placed::of(twins.order(old, json!({})).await.expect(201)));
     }
     for number in 0..4 {
-        let ask = street(&number.to_string());
-        old.post("/v1/storefront/customer/addresses").json(ask).await.expect(201);
+        let input = street(&number.to_string());
+        old.post("/v1/storefront/customer/addresses").json(input).await.expect(201);
     }
     twins.paid(new).await;
     twins.merge().await.expect(202);
@@ -252,7 +253,7 @@ async fn a_merge_that_is_cut_off_anywhere_beside_payments_counts_everything_once
     assert_eq!(addresses.data().len(), 4);
     let refund = json!({"amount": inr(100)});
     market.act(&orders[0].id, "refund", refund).await.expect(201);
-    assert_eq!(twins.shown(&new.id).await.int("/total_spent/amount"), 12_900);
+    assert_eq!(twins.to_response(&new.id).await.int("/total_spent/amount"), 12_900);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -304,8 +305,8 @@ async fn who_was_two_is_forgotten_as_one() {
     let twins = Twins::bear().await;
     let Twins { market, old, new, .. } = &twins;
     for shopper in [old, new] {
-        let ask = json!({"email": shopper.email, "shipping_address": street("Kudamm")});
-        let placed = twins.order(shopper, ask).await.expect(201).str("/order/id");
+        let input = json!({"email": shopper.email, "shipping_address": street("Kudamm")});
+        let placed = twins.order(shopper, input).await.expect(201).str("/order/id");
         market.act(&placed, "mark-paid", json!({})).await.expect(200);
         market.act(&placed, "fulfill", json!({})).await.expect(201);
     }

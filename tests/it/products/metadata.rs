@@ -6,7 +6,7 @@ use support::{Market, Shopper, Value, cart, inr, json, unique};
 async fn products_variants_and_customers_are_found_by_one_key_of_what_is_kept_with_them() {
     let market = Market::open().await;
     let owner = &market.owner;
-    let ask = json!({
+    let input = json!({
         "title": "Tee", "status": "active", "metadata": {"erp": "7:a"},
         "options": [{"name": "Size", "values": ["S", "M"]}],
         "variants": [
@@ -14,7 +14,7 @@ async fn products_variants_and_customers_are_found_by_one_key_of_what_is_kept_wi
             {"price": inr(1), "options": ["M"]},
         ],
     });
-    let tee = owner.post("/v1/products").json(ask).await.expect(201);
+    let tee = owner.post("/v1/products").json(input).await.expect(201);
     owner.post("/v1/products").json(json!({"title": "Plain"})).await.expect(201);
     let ids = async |path: &str| -> Vec<String> {
         let found = owner.get(path).await.expect(200);
@@ -41,8 +41,8 @@ async fn products_variants_and_customers_are_found_by_one_key_of_what_is_kept_wi
     let many: Value = (0..51).map(|n| (format!("k{n}"), json!("v"))).collect();
     let path = format!("/v1/customers/{}", known.str("/id"));
     let fault = async |metadata: Value| {
-        let refused = owner.patch(&path).json(json!({"metadata": metadata})).await.expect(422);
-        (refused.str("/errors/0/pointer"), refused.str("/errors/0/code"))
+        let rejected = owner.patch(&path).json(json!({"metadata": metadata})).await.expect(422);
+        (rejected.str("/errors/0/pointer"), rejected.str("/errors/0/code"))
     };
     assert_eq!(fault(many).await, ("/metadata".into(), "too_many".into()));
     let long = fault(json!({"a": "x".repeat(501)})).await;
@@ -57,10 +57,10 @@ async fn products_variants_and_customers_are_found_by_one_key_of_what_is_kept_wi
 async fn what_is_said_of_an_order_and_its_lines_stays_with_them() {
     let market = Market::open().await;
     let (book, pen) = (market.stock(1_000, 10).await, market.stock(500, 10).await);
-    let mut ask = cart(&[(&book, 1), (&pen, 1), (&book, 1)]);
-    ask["metadata"] = json!({"channel": "kiosk"});
-    ask["items"][0]["metadata"] = json!({"engraving": "To Ann"});
-    let placed = market.order(ask.clone()).await;
+    let mut input = cart(&[(&book, 1), (&pen, 1), (&book, 1)]);
+    input["metadata"] = json!({"channel": "kiosk"});
+    input["items"][0]["metadata"] = json!({"engraving": "To Ann"});
+    let placed = market.order(input.clone()).await;
     // Lines of one variant are one: the other said nothing of its own.
     let shown = market.show(&placed.id).await;
     assert_eq!(*shown.at("/items/0/metadata"), json!({"engraving": "To Ann"}));
@@ -69,10 +69,10 @@ async fn what_is_said_of_an_order_and_its_lines_stays_with_them() {
     let seen = market.look(&placed).await.expect(200);
     assert_eq!(seen.str("/items/0/metadata/engraving"), "To Ann");
     assert!(!seen.text.contains("kiosk"));
-    ask["items"][2]["metadata"] = json!({"engraving": "To Bob"});
-    let refused = market.try_order(ask).await.expect(422);
-    assert_eq!(refused.str("/errors/0/code"), "metadata_conflict");
-    assert_eq!(refused.str("/errors/0/pointer"), "/items/2/metadata");
+    input["items"][2]["metadata"] = json!({"engraving": "To Bob"});
+    let rejected = market.try_order(input).await.expect(422);
+    assert_eq!(rejected.str("/errors/0/code"), "metadata_conflict");
+    assert_eq!(rejected.str("/errors/0/pointer"), "/items/2/metadata");
     market.order(cart(&[(&pen, 1)])).await;
     let path = format!("/v1/orders/{}", placed.id);
     let lines = json!([{"order_item_id": placed.line(1), "metadata": {"erp": "5"}}]);
@@ -88,8 +88,8 @@ async fn what_is_said_of_an_order_and_its_lines_stays_with_them() {
     }
     let unknown =
         json!({"items": [{"order_item_id": format!("itm_{}", "0".repeat(32)), "metadata": {}}]});
-    let refused = market.owner.patch(&path).json(unknown).await.expect(422);
-    assert_eq!(refused.str("/errors/0/pointer"), "/items/0/order_item_id");
+    let rejected = market.owner.patch(&path).json(unknown).await.expect(422);
+    assert_eq!(rejected.str("/errors/0/pointer"), "/items/0/order_item_id");
 }
 
 #[tokio::test]
@@ -97,7 +97,7 @@ async fn a_variant_is_shown_by_the_picture_that_is_named() {
     let market = Market::open().await;
     let owner = &market.owner;
     let url = |name: &str| format!("https://images.example.com/{name}.png");
-    let mut ask = json!({
+    let mut input = json!({
         "title": "Tee", "handle": "tee", "status": "active",
         "images": [{"url": url("front")}, {"url": url("red")}],
         "options": [{"name": "Colour", "values": ["Blue", "Red"]}],
@@ -106,11 +106,11 @@ async fn a_variant_is_shown_by_the_picture_that_is_named() {
             {"price": inr(1), "options": ["Red"], "image_url": url("gone")},
         ],
     });
-    let refused = owner.post("/v1/products").json(ask.clone()).await.expect(422);
-    assert_eq!(refused.str("/errors/0/pointer"), "/variants/1/image_url");
-    assert_eq!(refused.str("/errors/0/code"), "unknown_image");
-    ask["variants"][1]["image_url"] = json!(url("red"));
-    let tee = owner.post("/v1/products").json(ask).await.expect(201);
+    let rejected = owner.post("/v1/products").json(input.clone()).await.expect(422);
+    assert_eq!(rejected.str("/errors/0/pointer"), "/variants/1/image_url");
+    assert_eq!(rejected.str("/errors/0/code"), "unknown_image");
+    input["variants"][1]["image_url"] = json!(url("red"));
+    let tee = owner.post("/v1/products").json(input).await.expect(201);
     let (blue, red) = (tee.str("/variants/0/id"), tee.str("/variants/1/id"));
     let placed = market.order(cart(&[(&blue, 1), (&red, 1)])).await;
     let shown = market.show(&placed.id).await;

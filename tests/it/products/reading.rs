@@ -81,8 +81,8 @@ async fn an_app_reads_with_one_scope_and_writes_with_another() {
     let app = shop.app_client().await;
     make(&shop.owner(), shirt()).await;
     assert_eq!(app.get(PRODUCTS).await.expect(200).data().len(), 1);
-    let refused = app.post(PRODUCTS).json(shirt()).await.expect(403).problem("insufficient_scope");
-    assert_eq!(refused.str("/required_scope"), "write_products");
+    let rejected = app.post(PRODUCTS).json(shirt()).await.expect(403).problem("insufficient_scope");
+    assert_eq!(rejected.str("/required_scope"), "write_products");
 }
 
 #[tokio::test]

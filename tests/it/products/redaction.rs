@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ground::id::RedactionId;
+use core_types::id::RedactionId;
 use support::{
     Client, Market, Placed, Receiver, Reply, Shopper, Value, cart, eventually, inr, json, unique,
 };
@@ -69,29 +69,29 @@ impl Traces {
             .json(json!({"note": MARKS.told, "tags": [MARKS.name], "metadata": {"as": MARKS.name}}))
             .await
             .expect(200);
-        let ask = json!({
+        let input = json!({
             "title": "Tee", "handle": "tee", "status": "active",
             "variants": [{"price": inr(10_000), "inventory": {"levels": [{"quantity": 9}]}}],
         });
-        let tee = owner.post("/v1/products").json(ask).await.expect(201);
+        let tee = owner.post("/v1/products").json(input).await.expect(201);
         let variant = tee.str("/variants/0/id");
         let mut orders = Vec::new();
         for number in 0..2 {
-            let mut ask = cart(&[(&variant, 1 + number)]);
-            ask["email"] = json!(email);
-            ask["shipping_address"] = MARKS.address();
-            ask["billing_address"] = MARKS.address();
-            ask["note"] = json!(MARKS.told);
-            ask["metadata"] = json!({"for": MARKS.name});
-            ask["items"][0]["metadata"] = json!({"engraving": MARKS.name});
-            let placed = shopper.post(&market.orders_path()).json(ask).key(&unique("o"));
+            let mut input = cart(&[(&variant, 1 + number)]);
+            input["email"] = json!(email);
+            input["shipping_address"] = MARKS.address();
+            input["billing_address"] = MARKS.address();
+            input["note"] = json!(MARKS.told);
+            input["metadata"] = json!({"for": MARKS.name});
+            input["items"][0]["metadata"] = json!({"engraving": MARKS.name});
+            let placed = shopper.post(&market.orders_path()).json(input).key(&unique("o"));
             orders.push(Placed::of(placed.await.expect(201)));
         }
         // Before they had an account; the address is not proven again.
-        let mut ask = cart(&[(&variant, 1)]);
-        ask["email"] = json!(email);
-        ask["shipping_address"] = MARKS.address();
-        orders.push(market.order(ask).await);
+        let mut input = cart(&[(&variant, 1)]);
+        input["email"] = json!(email);
+        input["shipping_address"] = MARKS.address();
+        orders.push(market.order(input).await);
         for placed in &orders {
             market.act(&placed.id, "mark-paid", json!({})).await.expect(200);
             let parcel = json!({"tracking": {
@@ -120,8 +120,8 @@ impl Traces {
         });
         owner.post("/v1/products/gift-cards").key(&unique("c")).json(card).await.expect(201);
         for kind in ["customers", "orders"] {
-            let ask = json!({"kind": kind, "format": "jsonl"});
-            let id = owner.post("/v1/exports").json(ask).await.expect(202).str("/id");
+            let input = json!({"kind": kind, "format": "jsonl"});
+            let id = owner.post("/v1/exports").json(input).await.expect(202).str("/id");
             over(&market, &format!("/v1/exports/{id}")).await;
         }
         market.gateway.quiet().await;
@@ -222,8 +222,8 @@ async fn who_is_forgotten_is_nowhere_in_the_table_and_the_books_stay() {
     }
     // Nothing of it comes out again.
     for kind in ["customers", "orders"] {
-        let ask = json!({"kind": kind, "format": "jsonl"});
-        let id = owner.post("/v1/exports").json(ask).await.expect(202).str("/id");
+        let input = json!({"kind": kind, "format": "jsonl"});
+        let id = owner.post("/v1/exports").json(input).await.expect(202).str("/id");
         over(market, &format!("/v1/exports/{id}")).await;
     }
     assert_eq!(traces.named_in(false).await, Vec::new());
@@ -249,11 +249,12 @@ async fn who_is_forgotten_is_nowhere_in_the_table_and_the_books_stay() {
 async fn a_gift_card_that_waits_is_not_sent_to_who_was_forgotten() {
     let traces = Traces::leave(0).await;
     let (gateway, owner) = (&traces.market.gateway, &traces.market.owner);
-    let ask = json!({"initial_value": inr(500), "recipient": {
+    let input = json!({"initial_value": inr(500), "recipient": {
         "email": traces.shopper.email, "message": MARKS.told,
         "send_at": gateway.now().plus(Duration::from_hours(2)),
     }});
-    let card = owner.post("/v1/products/gift-cards").key(&unique("c")).json(ask).await.expect(201);
+    let card =
+        owner.post("/v1/products/gift-cards").key(&unique("c")).json(input).await.expect(201);
     owner.post(&traces.path("redact")).json(json!({})).await.expect(202);
     traces.redacted(owner).await;
     assert_eq!(gateway.items_of("mail", "MAI#").await.len(), 1, "it waits for its time");
@@ -294,9 +295,9 @@ async fn who_waits_for_a_parcel_is_forgotten_once_it_has_left() {
     let traces = Traces::leave(0).await;
     let (market, owner) = (&traces.market, &traces.market.owner);
     let book = market.stock(1_000, 10).await;
-    let mut ask = cart(&[(&book, 1)]);
-    ask.as_object_mut().unwrap().remove("email");
-    let placed = traces.shopper.post(&market.orders_path()).json(ask).key(&unique("o"));
+    let mut input = cart(&[(&book, 1)]);
+    input.as_object_mut().unwrap().remove("email");
+    let placed = traces.shopper.post(&market.orders_path()).json(input).key(&unique("o"));
     let placed = Placed::of(placed.await.expect(201));
     market.act(&placed.id, "mark-paid", json!({})).await.expect(200);
     owner.post(&traces.path("redact")).json(json!({})).await.expect(202);

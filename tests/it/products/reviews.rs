@@ -17,29 +17,29 @@ impl Counter {
         let change = market.owner.patch(&settings).json(json!({"reviews": rules})).await;
         assert_eq!(*change.expect(200).at("/reviews"), rules);
         let shopper = Shopper::register(&market.gateway, &market.store).await;
-        let ask = json!({
+        let input = json!({
             "title": "Mug", "handle": "mug", "status": "active",
             "variants": [{"price": {"amount": 10_000, "currency": "INR"}}],
         });
-        let product = market.owner.post("/v1/products").json(ask).await.expect(201);
+        let product = market.owner.post("/v1/products").json(input).await.expect(201);
         let path = format!("/v1/storefront/{}/products/mug/reviews", market.store.subdomain);
         Self { variant: product.str("/variants/0/id"), market, shopper, path }
     }
 
     async fn review(&self, line: Option<&str>) -> Reply {
-        let mut ask = json!({"rating": 4, "title": "Good", "body": "Keeps tea warm."});
+        let mut input = json!({"rating": 4, "title": "Good", "body": "Keeps tea warm."});
         if let Some(line) = line {
-            ask["order_item_id"] = json!(line);
+            input["order_item_id"] = json!(line);
         }
-        self.shopper.post(&self.path).json(ask).await
+        self.shopper.post(&self.path).json(input).await
     }
 
     /// An order of the shopper's: its id and its line's.
     async fn order(&self) -> (String, String) {
-        let mut ask = cart(&[(&self.variant, 1)]);
-        ask.as_object_mut().unwrap().remove("email");
-        let ask = self.shopper.post(&self.market.orders_path()).json(ask).key(&unique("order"));
-        let placed = ask.await.expect(201);
+        let mut input = cart(&[(&self.variant, 1)]);
+        input.as_object_mut().unwrap().remove("email");
+        let input = self.shopper.post(&self.market.orders_path()).json(input).key(&unique("order"));
+        let placed = input.await.expect(201);
         (placed.str("/order/id"), placed.str("/order/items/0/id"))
     }
 }
@@ -66,15 +66,15 @@ async fn a_store_may_take_reviews_from_buyers_alone() {
     counter.review(Some(&line)).await.expect(409).problem("already_reviewed");
     // Somebody else's purchase is nobody's.
     let other = Shopper::register(&counter.market.gateway, &counter.market.store).await;
-    let ask = json!({"rating": 1, "title": "Bad", "body": "No.", "order_item_id": line});
-    other.post(&counter.path).json(ask).await.expect(403).problem("purchase_required");
+    let input = json!({"rating": 1, "title": "Bad", "body": "No.", "order_item_id": line});
+    other.post(&counter.path).json(input).await.expect(403).problem("purchase_required");
     assert_eq!(counter.market.gateway.events("review.created").await.len(), 1);
     // Back at the default, anybody may say something, but an unpaid order proves no purchase.
     let settings = format!("/v1/stores/{}/settings", counter.market.store.id);
     counter.market.owner.patch(&settings).json(json!({"reviews": null})).await.expect(200);
     let (_, unpaid) = counter.order().await;
-    let refused = counter.review(Some(&unpaid)).await.expect(422);
-    assert_eq!(refused.field_errors(), [("/order_item_id".into(), "unknown_order_item".into())]);
+    let rejected = counter.review(Some(&unpaid)).await.expect(422);
+    assert_eq!(rejected.field_errors(), [("/order_item_id".into(), "unknown_order_item".into())]);
     assert_eq!(*counter.review(None).await.expect(201).at("/verified_purchase"), json!(false));
 }
 

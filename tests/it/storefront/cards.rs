@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use catalogue::product::{Card, Product, ProductStatus};
+use catalogue::product::{Product, ProductStatus, ProductSummary};
+use core_types::fields::Handle;
+use core_types::id::{LocationId, ProductId, StoreId};
+use core_types::key;
 use gateway::request::FromText;
-use ground::fields::Handle;
-use ground::id::{LocationId, ProductId, StoreId};
-use ground::key;
 use support::{Gateway, Reply, Value, eventually, json, unique};
 
-use super::{Front, KEPT, SOON, titles, walk};
+use super::{CACHE_TIME, Front, SOON, titles, walk};
 
 /// Every order of a list.
 const ORDERS: [&str; 6] = ["-created_at", "created_at", "price", "-price", "title", "best"];
@@ -40,11 +40,11 @@ impl Front {
                     status: ProductStatus::Active,
                     ..one.clone()
                 };
-                write = write.put(&Card::of(&product, &[]).stocked([location.clone()]));
+                write = write.put(&ProductSummary::of(&product, &[]).stocked([location.clone()]));
             }
             write.commit().await.unwrap();
         }
-        self.gateway.advance(KEPT);
+        self.gateway.advance(CACHE_TIME);
         self.get("").await.expect(200);
     }
 
@@ -149,9 +149,9 @@ async fn the_best_rated_come_first_as_reviews_are_approved() {
     }
     for (handle, stars) in [("bad", 1), ("good", 5)] {
         let shopper = support::Shopper::register(&front.gateway, &front.store).await;
-        let ask = json!({"rating": stars, "title": "So", "body": "It is."});
+        let input = json!({"rating": stars, "title": "So", "body": "It is."});
         let path = front.path(&format!("/products/{handle}/reviews"));
-        let review = shopper.post(&path).json(ask).await.expect(201).str("/id");
+        let review = shopper.post(&path).json(input).await.expect(201).str("/id");
         let approve = format!("/v1/reviews/{review}/approve");
         front.owner.post(&approve).json(json!({})).await.expect(200);
     }
@@ -170,9 +170,9 @@ async fn the_best_rated_come_first_as_reviews_are_approved() {
 /// Moves the stock of a variant by so many.
 async fn adjust(front: &Front, variant: &str, delta: i64) {
     let change = json!({"item_id": variant, "location_id": front.location().await, "delta": delta});
-    let ask = json!({"reason": "count", "changes": [change]});
+    let input = json!({"reason": "count", "changes": [change]});
     let path = "/v1/inventory/levels/adjust";
-    front.owner.post(path).key(&unique("adjust")).json(ask).await.expect(200);
+    front.owner.post(path).key(&unique("adjust")).json(input).await.expect(200);
 }
 
 /// Waits until the products in stock are these.

@@ -27,11 +27,11 @@ async fn shop() -> (Market, String) {
 }
 
 async fn discount(market: &Market, fields: Value) -> String {
-    let mut ask = json!({"title": unique("Discount"), "kind": "percentage"});
+    let mut input = json!({"title": unique("Discount"), "kind": "percentage"});
     for (name, value) in fields.as_object().unwrap() {
-        ask[name] = value.clone();
+        input[name] = value.clone();
     }
-    market.owner.post(DISCOUNTS).json(ask).await.expect(201).str("/id")
+    market.owner.post(DISCOUNTS).json(input).await.expect(201).str("/id")
 }
 
 async fn used(market: &Market, discount: &str) -> i64 {
@@ -55,10 +55,10 @@ async fn two_lines_are_taxed_discounted_shipped_and_one_of_them_is_refunded() {
     let (market, rate) = shop().await;
     let (book, pen) = (market.stock(64_950, 10).await, market.stock(2_005, 10).await);
     let id = discount(&market, json!({"code": "TENTH", "value": {"basis_points": 1_000}})).await;
-    let ask = cart(&[(&book, 2), (&pen, 1)]);
-    let ask = with(ask, json!({"shipping_rate_id": rate, "discount_codes": ["tenth"]}));
-    let dry = market.try_order(with(ask.clone(), json!({"dry_run": true}))).await.expect(200);
-    let placed = market.order(ask).await;
+    let input = cart(&[(&book, 2), (&pen, 1)]);
+    let input = with(input, json!({"shipping_rate_id": rate, "discount_codes": ["tenth"]}));
+    let dry = market.try_order(with(input.clone(), json!({"dry_run": true}))).await.expect(200);
+    let placed = market.order(input).await;
     let order = placed.reply.at("/order");
     assert_eq!(order["totals"], *dry.at("/totals"));
     assert_eq!(order["discounts"], *dry.at("/discounts"));
@@ -113,11 +113,11 @@ async fn two_lines_are_taxed_discounted_shipped_and_one_of_them_is_refunded() {
 async fn prices_that_hold_their_tax_are_taken_apart() {
     let (market, rate) = shop().await;
     let settings = format!("/v1/stores/{}/settings", market.store.id);
-    let ask = json!({"taxes": {"prices_include_tax": true}});
-    market.owner.patch(&settings).json(ask).await.expect(200);
+    let input = json!({"taxes": {"prices_include_tax": true}});
+    market.owner.patch(&settings).json(input).await.expect(200);
     let book = market.stock(11_800, 10).await;
-    let ask = with(cart(&[(&book, 1)]), json!({"shipping_rate_id": rate}));
-    let order = market.order(ask).await.reply;
+    let input = with(cart(&[(&book, 1)]), json!({"shipping_rate_id": rate}));
+    let order = market.order(input).await.reply;
     assert_eq!(order.int("/order/totals/total/amount"), 11_800 + 9_900);
     assert_eq!(order.int("/order/items/0/tax/amount"), 1_800);
     assert_eq!(order.int("/order/shipping_line/tax/amount"), 1_510);
@@ -154,42 +154,42 @@ async fn classes_exemptions_and_other_countries_are_taxed_as_they_are() {
 }
 
 #[tokio::test]
-async fn rates_are_offered_cheapest_first_and_judged_again_at_checkout() {
+async fn rates_are_offered_cheapest_first_and_validated_again_at_checkout() {
     let (market, rate) = shop().await;
     let book = market.stock(50_000, 10).await;
     let path = format!("/v1/storefront/{}/shipping-rates", market.store.subdomain);
     let items = json!([{"variant_id": book, "quantity": 1}]);
-    let ask = json!({"items": items, "shipping_address": {"country": "IN", "region": "KA", "postal_code": "560001"}});
+    let input = json!({"items": items, "shipping_address": {"country": "IN", "region": "KA", "postal_code": "560001"}});
     let client = market.gateway.client();
-    let offered = client.post(&path).json(ask).await.expect(200);
+    let offered = client.post(&path).json(input).await.expect(200);
     let names: Vec<_> = offered.data().iter().map(|rate| rate["name"].clone()).collect();
     assert_eq!(names, ["At the shop", "Letter", "Standard", "Express"]);
     assert_eq!(offered.int("/data/2/min_days"), 2);
     let letter = offered.str("/data/1/id");
     let pickup = offered.str("/data/0/id");
-    let ask = json!({"items": items, "shipping_address": {"country": "FR"}});
-    client.post(&path).json(ask).await.expect(422).problem("no_shipping_to_address");
+    let input = json!({"items": items, "shipping_address": {"country": "FR"}});
+    client.post(&path).json(input).await.expect(422).problem("no_shipping_to_address");
     let full = json!({"items": items, "shipping_address": address()});
     client.post(&path).json(full).await.expect(200);
     let wrong = json!({"items": items, "shipping_address": {"country": "IN", "region": "Bavaria"}});
     let wrong = client.post(&path).json(wrong).await.expect(422);
     assert_eq!(fault(&wrong), ("/shipping_address/region".into(), "invalid_region".into()));
 
-    let refused = |fields: Value| {
-        let ask = with(cart(&[(&book, 1)]), fields);
+    let rejected = |fields: Value| {
+        let input = with(cart(&[(&book, 1)]), fields);
         let market = &market;
-        async move { fault(&market.try_order(ask).await.expect(422)) }
+        async move { fault(&market.try_order(input).await.expect(422)) }
     };
     let at_rate = |code: &str| ("/shipping_rate_id".to_owned(), code.to_owned());
-    assert_eq!(refused(json!({})).await, at_rate("required"));
+    assert_eq!(rejected(json!({})).await, at_rate("required"));
     let unknown = format!("shr_{}", "0".repeat(32));
     assert_eq!(
-        refused(json!({"shipping_rate_id": unknown})).await,
+        rejected(json!({"shipping_rate_id": unknown})).await,
         at_rate("unknown_shipping_rate")
     );
     let abroad = json!({"line1": "1 Rue de Rivoli", "city": "Paris", "postal_code": "75001", "country": "FR"});
     let nowhere =
-        refused(json!({"shipping_rate_id": rate, "shipping_address": abroad.clone()})).await;
+        rejected(json!({"shipping_rate_id": rate, "shipping_address": abroad.clone()})).await;
     assert_eq!(nowhere, ("/shipping_address".into(), "no_shipping_to_address".into()));
     market.order(with(cart(&[(&book, 1)]), json!({"shipping_rate_id": letter}))).await;
     let mut fetched = with(cart(&[(&book, 1)]), json!({"shipping_rate_id": pickup}));
@@ -201,8 +201,8 @@ async fn rates_are_offered_cheapest_first_and_judged_again_at_checkout() {
     let fetched = market.order(with(cart(&[(&book, 1)]), afar)).await;
     assert_eq!(fetched.reply.int("/order/totals/tax/amount"), 9_000);
     // The merchant may leave it open how it is sent.
-    let ask = with(cart(&[(&book, 1)]), json!({"note": "by hand"}));
-    let placed = market.owner.post("/v1/orders").key(&unique("o")).json(ask).await.expect(201);
+    let input = with(cart(&[(&book, 1)]), json!({"note": "by hand"}));
+    let placed = market.owner.post("/v1/orders").key(&unique("o")).json(input).await.expect(201);
     assert_eq!(*placed.at("/shipping_line"), Value::Null);
 }
 
@@ -217,11 +217,11 @@ async fn weights_decide_which_rate_a_parcel_has() {
     let variant = made.str("/variants/0/id");
     let path = format!("/v1/storefront/{}/shipping-rates", market.store.subdomain);
     for (quantity, letters) in [(1, 1), (2, 0)] {
-        let ask = json!({
+        let input = json!({
             "items": [{"variant_id": variant, "quantity": quantity}],
             "shipping_address": {"country": "IN"},
         });
-        let offered = market.gateway.client().post(&path).json(ask).await.expect(200);
+        let offered = market.gateway.client().post(&path).json(input).await.expect(200);
         let found = offered.data().iter().filter(|rate| rate["name"] == "Letter").count();
         assert_eq!(found, letters, "{quantity}");
     }
@@ -239,10 +239,10 @@ async fn the_best_automatic_discount_is_taken_after_the_code() {
     discount(&market, json!({"code": "LESS", "kind": "fixed", "value": {"amount": inr(2_000)}}))
         .await;
     let discounts = |lines: Vec<(&str, i64)>, codes: Value| {
-        let ask = with(cart(&lines), json!({"shipping_rate_id": rate, "discount_codes": codes}));
+        let input = with(cart(&lines), json!({"shipping_rate_id": rate, "discount_codes": codes}));
         let market = &market;
         async move {
-            let reply = market.order(ask).await.reply;
+            let reply = market.order(input).await.reply;
             let found = reply.at("/order/discounts").as_array().unwrap().clone();
             let shown = |one: &Value| {
                 (
@@ -265,13 +265,13 @@ async fn the_best_automatic_discount_is_taken_after_the_code() {
 }
 
 #[tokio::test]
-async fn collections_are_judged_as_they_are() {
+async fn collections_are_validated_as_they_are() {
     let market = Market::open().await;
     let make = |title: &str, tags: Value| {
-        let ask = json!({
+        let input = json!({
             "title": title, "status": "active", "tags": tags, "variants": [{"price": inr(1_000)}],
         });
-        let asked = market.owner.post("/v1/products").key(&unique("p")).json(ask);
+        let asked = market.owner.post("/v1/products").key(&unique("p")).json(input);
         async move { asked.await.expect(201) }
     };
     let (listed, tagged, other) = (
@@ -300,8 +300,8 @@ async fn collections_are_judged_as_they_are() {
 #[tokio::test]
 async fn shipping_tax_and_a_discount_cost_six_units_more_at_most() {
     let (market, rate) = shop().await;
-    let ask = json!({"code": "TENTH", "value": {"basis_points": 1_000}, "usage_limit": 50});
-    discount(&market, ask).await;
+    let input = json!({"code": "TENTH", "value": {"basis_points": 1_000}, "usage_limit": 50});
+    discount(&market, input).await;
     let plain = Market::open().await;
     let mut costs = Vec::new();
     for (market, fields) in [
@@ -309,9 +309,9 @@ async fn shipping_tax_and_a_discount_cost_six_units_more_at_most() {
         (&market, json!({"shipping_rate_id": rate, "discount_codes": ["TENTH"]})),
     ] {
         let (book, pen) = (market.stock(64_950, 100).await, market.stock(2_000, 100).await);
-        let ask = || with(cart(&[(&book, 1), (&pen, 1)]), fields.clone());
-        market.order(ask()).await;
-        let second = market.order(ask()).await;
+        let request = || with(cart(&[(&book, 1), (&pen, 1)]), fields.clone());
+        market.order(request()).await;
+        let second = market.order(request()).await;
         costs.push((second.reply.tenths(), second.reply.trips()));
     }
     let more = costs[1].0 - costs[0].0;

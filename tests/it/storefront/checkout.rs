@@ -61,10 +61,10 @@ async fn one_variant_in_two_lines_is_one_line() {
     assert_eq!(market.levels(&book).await, [0, 5, 0, 5]);
     // Together they are short, although each of them could be had alone.
     let pen = market.stock(100, 4).await;
-    let refused = market.try_order(cart(&[(&pen, 2), (&pen, 3)])).await.expect(409);
-    let refused = refused.problem("insufficient_stock");
+    let rejected = market.try_order(cart(&[(&pen, 2), (&pen, 3)])).await.expect(409);
+    let rejected = rejected.problem("insufficient_stock");
     assert_eq!(
-        *refused.at("/items"),
+        *rejected.at("/items"),
         json!([{"pointer": "/items/0", "variant_id": pen, "requested": 5}])
     );
     assert_eq!(market.levels(&pen).await, [4, 0, 0, 4]);
@@ -75,15 +75,15 @@ async fn every_fault_of_a_cart_is_named_at_once_and_nothing_is_written() {
     let market = Market::open().await;
     let book = market.stock(100, 5).await;
     let before = market.gateway.count().await;
-    let ask = json!({
+    let input = json!({
         "items": [
             {"variant_id": book, "quantity": 0}, {"variant_id": "var_nope", "quantity": 1},
         ],
         "shipping_address": {"line1": "1 MG Road", "city": "Pune", "country": "XX"},
         "surprise": 1,
     });
-    let refused = market.try_order(ask).await.expect(422).problem("validation_failed");
-    let found = refused.field_errors();
+    let rejected = market.try_order(input).await.expect(422).problem("validation_failed");
+    let found = rejected.field_errors();
     let found: Vec<_> = found.iter().map(|(at, code)| (at.as_str(), code.as_str())).collect();
     assert_eq!(
         found,
@@ -103,8 +103,8 @@ async fn every_fault_of_a_cart_is_named_at_once_and_nothing_is_written() {
     let mut nowhere = cart(&[(&book, 1)]);
     nowhere.as_object_mut().unwrap().remove("shipping_address");
     nowhere.as_object_mut().unwrap().remove("email");
-    let refused = market.try_order(nowhere).await.expect(422);
-    let pointers: Vec<_> = refused.field_errors().into_iter().map(|error| error.0).collect();
+    let rejected = market.try_order(nowhere).await.expect(422);
+    let pointers: Vec<_> = rejected.field_errors().into_iter().map(|error| error.0).collect();
     assert_eq!(pointers, ["/email", "/shipping_address"]);
     let mut shipped = cart(&[(&book, 1)]);
     shipped["shipping_rate_id"] = format!("shr_{}", "0".repeat(32)).into();
@@ -116,16 +116,16 @@ async fn every_fault_of_a_cart_is_named_at_once_and_nothing_is_written() {
 }
 
 #[tokio::test]
-async fn another_total_than_expected_is_refused_with_the_totals() {
+async fn another_total_than_expected_is_rejected_with_the_totals() {
     let market = Market::open().await;
     let book = market.stock(100, 5).await;
-    let mut ask = cart(&[(&book, 2)]);
-    ask["expected_total"] = inr(199);
-    let refused = market.try_order(ask.clone()).await.expect(409).problem("price_changed");
-    assert_eq!(refused.int("/totals/total/amount"), 200);
+    let mut input = cart(&[(&book, 2)]);
+    input["expected_total"] = inr(199);
+    let rejected = market.try_order(input.clone()).await.expect(409).problem("price_changed");
+    assert_eq!(rejected.int("/totals/total/amount"), 200);
     assert_eq!(market.levels(&book).await, [5, 0, 0, 5]);
-    ask["expected_total"] = inr(200);
-    market.order(ask).await;
+    input["expected_total"] = inr(200);
+    market.order(input).await;
 }
 
 #[tokio::test]
@@ -133,11 +133,11 @@ async fn a_dry_run_says_what_it_would_come_to_and_writes_nothing() {
     let market = Market::open().await;
     let (book, pen) = (market.stock(100, 5).await, market.stock(50, 1).await);
     let before = market.gateway.count().await;
-    let ask = json!({
+    let input = json!({
         "items": [{"variant_id": book, "quantity": 5}, {"variant_id": pen, "quantity": 2}],
         "dry_run": true,
     });
-    let said = market.try_order(ask).await.expect(200);
+    let said = market.try_order(input).await.expect(200);
     assert_eq!(said.int("/totals/total/amount"), 600);
     let available: Vec<_> =
         said.at("/availability").as_array().unwrap().iter().map(|l| &l["available"]).collect();
@@ -153,8 +153,8 @@ async fn a_store_takes_orders_only_while_it_is_open() {
     market.order(cart(&[(&book, 1)])).await;
     let pause = format!("/v1/stores/{}/pause", market.store.id);
     market.merchant.post(&pause).json(json!({})).await.expect(200);
-    let refused = market.try_order(cart(&[(&book, 1)])).await.expect(409);
-    refused.problem("store_not_accepting_orders");
+    let rejected = market.try_order(cart(&[(&book, 1)])).await.expect(409);
+    rejected.problem("store_not_accepting_orders");
     assert_eq!(market.levels(&book).await, [4, 1, 0, 5]);
 }
 
@@ -163,23 +163,23 @@ async fn a_store_may_ask_for_an_account_and_a_telephone_number() {
     let market = Market::open().await;
     let book = market.stock(100, 5).await;
     let settings = format!("/v1/stores/{}/settings", market.store.id);
-    let ask = json!({"checkout": {"guest_checkout": false, "require_phone": true}});
-    market.merchant.patch(&settings).json(ask).await.expect(200);
-    let refused = market.try_order(cart(&[(&book, 1)])).await.expect(403);
-    refused.problem("account_required");
+    let input = json!({"checkout": {"guest_checkout": false, "require_phone": true}});
+    market.merchant.patch(&settings).json(input).await.expect(200);
+    let rejected = market.try_order(cart(&[(&book, 1)])).await.expect(403);
+    rejected.problem("account_required");
     let shopper = Shopper::register(&market.gateway, &market.store).await;
-    let order = |ask: Value| {
+    let order = |input: Value| {
         let key = unique("checkout");
-        shopper.post(&market.orders_path()).key(&key).json(ask)
+        shopper.post(&market.orders_path()).key(&key).json(input)
     };
-    let mut ask = cart(&[(&book, 1)]);
-    ask["shipping_address"].as_object_mut().unwrap().remove("phone");
-    let refused = order(ask).await.expect(422);
-    assert_eq!(refused.field_errors(), [("/shipping_address/phone".into(), "required".into())]);
-    let ask = json!({
+    let mut input = cart(&[(&book, 1)]);
+    input["shipping_address"].as_object_mut().unwrap().remove("phone");
+    let rejected = order(input).await.expect(422);
+    assert_eq!(rejected.field_errors(), [("/shipping_address/phone".into(), "required".into())]);
+    let input = json!({
         "items": [{"variant_id": book, "quantity": 1}], "shipping_address": address(),
     });
-    let placed = order(ask).await.expect(201);
+    let placed = order(input).await.expect(201);
     assert_eq!(placed.str("/order/email"), shopper.email);
     let shown = shopper
         .get(&format!("{}/{}", market.orders_path(), placed.str("/order/id")))
@@ -201,8 +201,8 @@ async fn an_order_is_confirmed_by_mail_where_the_store_wants_that() {
     assert!(mail.text.contains(&number), "{}", mail.text);
     assert!(mail.text.contains("Total: 2.00 INR"), "{}", mail.text);
     let settings = format!("/v1/stores/{}/settings", market.store.id);
-    let ask = json!({"notifications": {"order_confirmation": false}});
-    market.merchant.patch(&settings).json(ask).await.expect(200);
+    let input = json!({"notifications": {"order_confirmation": false}});
+    market.merchant.patch(&settings).json(input).await.expect(200);
     market.order(cart(&[(&book, 1)])).await;
     market.gateway.quiet().await;
     assert_eq!(market.gateway.mailbox("shopper@example.com").mails().len(), 1);
@@ -214,9 +214,9 @@ async fn who_ordered_is_told_by_mail_what_becomes_of_it_once_each() {
     let book = market.stock(10_000, 20).await;
     let settings = format!("/v1/stores/{}/settings", market.store.id);
     let only = |fields: Value| {
-        let mut ask = json!({"order_confirmation": false, "shipping_confirmation": false});
-        ask.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
-        market.merchant.patch(&settings).json(json!({"notifications": ask}))
+        let mut input = json!({"order_confirmation": false, "shipping_confirmation": false});
+        input.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        market.merchant.patch(&settings).json(json!({"notifications": input}))
     };
     only(json!({})).await.expect(200);
     let mailbox = market.gateway.mailbox("shopper@example.com");
@@ -279,14 +279,14 @@ async fn a_shopper_calls_an_unpaid_order_off_and_a_paid_one_not() {
     let market = Market::open().await;
     let book = market.stock(100, 5).await;
     let (card, code) = market.gift_card(50).await;
-    let mut ask = cart(&[(&book, 2)]);
-    ask["gift_card_codes"] = json!([code]);
-    let mine = market.order(ask).await;
+    let mut input = cart(&[(&book, 2)]);
+    input["gift_card_codes"] = json!([code]);
+    let mine = market.order(input).await;
     assert_eq!(market.balance(&card).await, 0);
     let cancel = |placed: &Placed| {
         let path = format!("{}/{}/cancel", market.orders_path(), placed.id);
-        let ask = market.gateway.client().post(&path).json(json!({}));
-        ask.header("x-service-order-token", &placed.token)
+        let input = market.gateway.client().post(&path).json(json!({}));
+        input.header("x-service-order-token", &placed.token)
     };
     let done = cancel(&mine).await.expect(200);
     assert_eq!(*done.at("/status"), json!("cancelled"));
@@ -305,9 +305,9 @@ async fn an_order_that_is_not_paid_for_30_minutes_gives_everything_back() {
     let book = market.stock(100, 5).await;
     let (card, code) = market.gift_card(50).await;
     market.gateway.app().clock.stop();
-    let mut ask = cart(&[(&book, 2)]);
-    ask["gift_card_codes"] = json!([code]);
-    let unpaid = market.order(ask).await;
+    let mut input = cart(&[(&book, 2)]);
+    input["gift_card_codes"] = json!([code]);
+    let unpaid = market.order(input).await;
     let paid = market.paid(&book, 1).await;
     assert_eq!(market.levels(&book).await, [2, 2, 1, 5]);
     market.gateway.advance(Duration::from_millis(30 * 60_000 - 1));
@@ -334,28 +334,31 @@ async fn gift_cards_pay_and_the_rest_is_due() {
     let book = market.stock(1_000, 5).await;
     let (first, first_code) = market.gift_card(300).await;
     let (second, second_code) = market.gift_card(1_500).await;
-    let mut ask = cart(&[(&book, 1)]);
-    ask["gift_card_codes"] = json!([first_code]);
-    let partly = market.order(ask.clone()).await;
+    let mut input = cart(&[(&book, 1)]);
+    input["gift_card_codes"] = json!([first_code]);
+    let partly = market.order(input.clone()).await;
     assert_eq!(partly.reply.int("/order/totals/due/amount"), 700);
     assert_eq!(*partly.reply.at("/payment_required"), json!(true));
     // An empty card pays nothing, and is said to.
-    let refused = market.try_order(ask.clone()).await.expect(422);
-    assert_eq!(refused.field_errors(), [("/gift_card_codes/0".into(), "gift_card_empty".into())]);
-    ask["gift_card_codes"] = json!([second_code]);
-    let whole = market.order(ask.clone()).await;
+    let rejected = market.try_order(input.clone()).await.expect(422);
+    assert_eq!(rejected.field_errors(), [("/gift_card_codes/0".into(), "gift_card_empty".into())]);
+    input["gift_card_codes"] = json!([second_code]);
+    let whole = market.order(input.clone()).await;
     assert_eq!(*whole.reply.at("/order/financial_status"), json!("paid"));
     assert_eq!(*whole.reply.at("/payment_required"), json!(false));
     assert_eq!(*whole.reply.at("/expires_at"), json!(null));
     assert_eq!((market.balance(&first).await, market.balance(&second).await), (0, 500));
     assert_eq!(market.levels(&book).await, [3, 1, 1, 5]);
     assert_eq!(market.gateway.events("order.paid").await.len(), 1);
-    ask["gift_card_codes"] = json!([second_code, second_code]);
-    let refused = market.try_order(ask.clone()).await.expect(422);
-    assert_eq!(refused.field_errors(), [("/gift_card_codes/1".into(), "duplicate".into())]);
-    ask["gift_card_codes"] = json!(["0000000000000000"]);
-    let refused = market.try_order(ask).await.expect(422);
-    assert_eq!(refused.field_errors(), [("/gift_card_codes/0".into(), "unknown_gift_card".into())]);
+    input["gift_card_codes"] = json!([second_code, second_code]);
+    let rejected = market.try_order(input.clone()).await.expect(422);
+    assert_eq!(rejected.field_errors(), [("/gift_card_codes/1".into(), "duplicate".into())]);
+    input["gift_card_codes"] = json!(["0000000000000000"]);
+    let rejected = market.try_order(input).await.expect(422);
+    assert_eq!(
+        rejected.field_errors(),
+        [("/gift_card_codes/0".into(), "unknown_gift_card".into())]
+    );
 }
 
 #[tokio::test]
@@ -363,8 +366,8 @@ async fn a_line_comes_from_the_first_location_that_holds_all_of_it() {
     let market = Market::open().await;
     let all = market.owner.get("/v1/inventory/locations").await.expect(200);
     let main = all.data()[0]["id"].clone();
-    let ask = json!({"name": "Annex", "address": {"country": "IN"}});
-    let annex = market.owner.post("/v1/inventory/locations").json(ask).await.expect(201);
+    let input = json!({"name": "Annex", "address": {"country": "IN"}});
+    let annex = market.owner.post("/v1/inventory/locations").json(input).await.expect(201);
     let annex = annex.str("/id");
     let levels = json!([
         {"location_id": main, "quantity": 2}, {"location_id": annex, "quantity": 5},
@@ -375,8 +378,8 @@ async fn a_line_comes_from_the_first_location_that_holds_all_of_it() {
     let from = |reply: &Reply| reply.at("/items/0/location_id").clone();
     assert_eq!(from(&market.show(&large.id).await), json!(annex));
     assert_eq!(from(&market.show(&small.id).await), main);
-    let refused = market.try_order(cart(&[(&book, 3)])).await.expect(409);
-    refused.problem("insufficient_stock");
+    let rejected = market.try_order(cart(&[(&book, 3)])).await.expect(409);
+    rejected.problem("insufficient_stock");
 }
 
 #[tokio::test]
@@ -405,17 +408,17 @@ async fn an_order_of_40_lines_and_three_gift_cards_is_one_transaction() {
         codes.push(market.gift_card(100).await.1);
     }
     let lines: Vec<_> = variants.iter().map(|variant| (variant.as_str(), 1)).collect();
-    let mut ask = cart(&lines);
-    ask["gift_card_codes"] = json!(codes);
-    let placed = market.order(ask).await;
+    let mut input = cart(&lines);
+    input["gift_card_codes"] = json!(codes);
+    let placed = market.order(input).await;
     assert_eq!(placed.reply.int("/order/totals/due/amount"), 3_700);
     market.act(&placed.id, "mark-paid", json!({})).await.expect(200);
     market.act(&placed.id, "fulfill", json!({})).await.expect(201);
     assert_eq!(market.levels(&variants[39]).await, [0, 0, 0, 0]);
     let extra = market.stock(100, 1).await;
     let lines: Vec<_> = lines.into_iter().chain([(extra.as_str(), 1)]).collect();
-    let refused = market.try_order(cart(&lines)).await.expect(422);
-    assert_eq!(refused.field_errors(), [("/items".into(), "too_many".into())]);
+    let rejected = market.try_order(cart(&lines)).await.expect(422);
+    assert_eq!(rejected.field_errors(), [("/items".into(), "too_many".into())]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -428,9 +431,9 @@ async fn a_thousand_parallel_checkouts_for_100_units_make_100_orders() {
         .collect()
         .await;
     let placed = answers.iter().filter(|answer| answer.status == 201).count();
-    let refused: Vec<_> = answers.into_iter().filter(|answer| answer.status != 201).collect();
-    assert_eq!((placed, refused.len()), (100, 900));
-    for answer in refused {
+    let rejected: Vec<_> = answers.into_iter().filter(|answer| answer.status != 201).collect();
+    assert_eq!((placed, rejected.len()), (100, 900));
+    for answer in rejected {
         assert_eq!(answer.expect(409).problem("insufficient_stock").at("/items/0/requested"), 1);
     }
     assert_eq!(market.levels(&book).await, [0, 100, 0, 100]);
@@ -448,9 +451,9 @@ async fn a_gift_card_of_ten_pays_for_ten_of_twenty_parallel_orders_of_one() {
     let book = market.stock(100, 100).await;
     let (card, code) = market.gift_card(1_000).await;
     let answers = race(20, || {
-        let mut ask = cart(&[(&book, 1)]);
-        ask["gift_card_codes"] = json!([code]);
-        market.try_order(ask)
+        let mut input = cart(&[(&book, 1)]);
+        input["gift_card_codes"] = json!([code]);
+        market.try_order(input)
     })
     .await;
     let paid = answers.iter().filter(|answer| {
@@ -471,10 +474,10 @@ async fn one_checkout_sent_5_times_at_once_is_one_order_with_one_token() {
     let client = market.gateway.client();
     let answers = race(5, || {
         let (client, path) = (client.clone(), market.orders_path());
-        let ask = cart(&[(&book, 1)]);
+        let input = cart(&[(&book, 1)]);
         async move {
             loop {
-                let reply = client.post(&path).key("one").json(ask.clone()).await;
+                let reply = client.post(&path).key("one").json(input.clone()).await;
                 if reply.status != 409 {
                     return reply.expect(201);
                 }
@@ -488,36 +491,36 @@ async fn one_checkout_sent_5_times_at_once_is_one_order_with_one_token() {
     assert_eq!(market.levels(&book).await, [99, 1, 0, 100]);
 }
 
-/// The address of a cart is judged by its country, by a dry run too, with all that is wrong besides.
+/// The address of a cart is validated by its country, by a dry run too, with all that is wrong besides.
 #[tokio::test]
 async fn a_cart_goes_to_an_address_that_its_country_knows() {
     let market = Market::open().await;
     let book = market.stock(1_000, 10).await;
     let nowhere = format!("var_{}", "0".repeat(32));
     for dry_run in [true, false] {
-        let mut ask = cart(&[(&book, 1)]);
-        ask["dry_run"] = json!(dry_run);
-        let address = &mut ask["shipping_address"];
+        let mut input = cart(&[(&book, 1)]);
+        input["dry_run"] = json!(dry_run);
+        let address = &mut input["shipping_address"];
         address["region"] = json!("Bavaria");
         address["postal_code"] = json!("56000");
-        let refused = market.try_order(ask.clone()).await.expect(422);
+        let rejected = market.try_order(input.clone()).await.expect(422);
         let at = |field: &str| format!("/shipping_address/{field}");
         let faults = [
             (at("postal_code"), "invalid_postal_code".to_owned()),
             (at("region"), "invalid_region".to_owned()),
         ];
-        assert_eq!(refused.field_errors(), faults);
-        ask["shipping_address"]["region"] = json!("Karnataka");
-        ask["shipping_address"]["postal_code"] = json!("5600");
-        let refused = market.try_order(ask.clone()).await.expect(422);
-        assert_eq!(refused.field_errors(), faults[..1]);
-        ask["items"][0]["variant_id"] = json!(nowhere);
-        ask["shipping_address"]["postal_code"] = json!("560001");
-        market.try_order(ask).await.expect(422);
+        assert_eq!(rejected.field_errors(), faults);
+        input["shipping_address"]["region"] = json!("Karnataka");
+        input["shipping_address"]["postal_code"] = json!("5600");
+        let rejected = market.try_order(input.clone()).await.expect(422);
+        assert_eq!(rejected.field_errors(), faults[..1]);
+        input["items"][0]["variant_id"] = json!(nowhere);
+        input["shipping_address"]["postal_code"] = json!("560001");
+        market.try_order(input).await.expect(422);
     }
-    let mut ask = cart(&[(&book, 1)]);
-    ask["shipping_address"]["region"] = json!("karnataka");
-    let placed = market.order(ask).await;
+    let mut input = cart(&[(&book, 1)]);
+    input["shipping_address"]["region"] = json!("karnataka");
+    let placed = market.order(input).await;
     assert_eq!(placed.reply.str("/order/shipping_address/region"), "KA");
     assert_eq!(market.levels(&book).await, [9, 1, 0, 10]);
 }

@@ -3,7 +3,7 @@
 
 use support::{Gateway, json, unique};
 
-use super::{Front, KEPT};
+use super::{CACHE_TIME, Front};
 
 #[tokio::test]
 async fn no_page_of_a_storefront_costs_more_than_a_few_glances() {
@@ -21,7 +21,7 @@ async fn no_page_of_a_storefront_costs_more_than_a_few_glances() {
     front.merchant.put(&of_store("/navigation/main")).json(menu).await.expect(200);
     let policy = json!({"title": "Refunds", "body_html": "<p>Text</p>", "published": true});
     front.merchant.put(&of_store("/policies/refund")).json(policy).await.expect(200);
-    front.gateway.advance(KEPT);
+    front.gateway.advance(CACHE_TIME);
     front.gateway.app().clock.stop();
     let mut found = Vec::new();
     let paths = [
@@ -52,13 +52,13 @@ async fn no_page_of_a_storefront_costs_more_than_a_few_glances() {
     assert_eq!(found, paths);
     // Store, settings, account, zones, rates, discounts, sellable, level; the record of its key, and
     // what the network has used it for.
-    let ask = json!({"items": [{"variant_id": mug.str("/variants/0/id"), "quantity": 1}],
+    let input = json!({"items": [{"variant_id": mug.str("/variants/0/id"), "quantity": 1}],
         "dry_run": true});
     let path = front.path("/orders");
-    let quote = front.visitor.post(&path).key(&unique("dry")).json(ask.clone()).await.expect(200);
+    let quote = front.visitor.post(&path).key(&unique("dry")).json(input.clone()).await.expect(200);
     assert_eq!((quote.tenths(), quote.trips()), (80, 2));
-    // What a glance would say no to is looked at as it is.
-    let mut more = ask;
+    // What an eventually consistent read would say no to is looked at as it is.
+    let mut more = input;
     more["items"][0]["quantity"] = json!(4);
     let quote = front.visitor.post(&path).key(&unique("dry")).json(more).await.expect(200);
     assert_eq!(quote.at("/availability/0/available"), &json!(false));

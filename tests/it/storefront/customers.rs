@@ -42,11 +42,11 @@ impl Front {
 
     /// A product for sale.
     async fn product(&self, title: &str) -> Reply {
-        let ask = json!({
+        let input = json!({
             "title": title, "status": "active",
             "variants": [{"price": {"amount": 129_900, "currency": "INR"}}],
         });
-        self.owner.post("/v1/products").json(ask).await.expect(201)
+        self.owner.post("/v1/products").json(input).await.expect(201)
     }
 
     fn path(&self, rest: &str) -> String {

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use support::{Reply, Value, json};
 
-use super::{Front, KEPT, related, titles, walk};
+use super::{CACHE_TIME, Front, related, titles, walk};
 
 #[tokio::test]
 async fn only_what_is_for_sale_is_shown_and_never_how_many_there_are() {
@@ -89,8 +89,8 @@ async fn a_list_is_filtered_by_what_is_asked() {
     assert_eq!(front.get("/categories/mugs").await.expect(200).at("/level"), &json!(2));
     assert_eq!(front.get("/collections").await.expect(200).data().len(), 2);
     assert_eq!(front.get("/collections/picks").await.expect(200).str("/title"), "Picks");
-    let beside = front.beside("blue-mug", 3).await;
-    assert_eq!(related(&beside), ["Red Mug", "Spade", "Bowl"], "the same category comes first");
+    let alongside = front.alongside("blue-mug", 3).await;
+    assert_eq!(related(&alongside), ["Red Mug", "Spade", "Bowl"], "the same category comes first");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -157,16 +157,16 @@ async fn a_busy_storefront_costs_few_round_trips() {
     for number in 0..30 {
         front.sell(&format!("Mug {number}"), 500, 1, json!({})).await;
     }
-    front.gateway.advance(KEPT);
+    front.gateway.advance(CACHE_TIME);
     let cold = front.get("/products").await.expect(200);
     assert_eq!((cold.data().len(), cold.trips()), (20, 2), "store and page");
     // Longer than the answer itself is.
-    front.gateway.advance(gateway::kept::LIFE);
+    front.gateway.advance(gateway::response_cache::LIFE);
     let warm = front.get("/products").await.expect(200);
     assert_eq!(warm.trips(), 1, "the store is kept");
     assert!(warm.tenths() <= 30, "{} tenths", warm.tenths());
     front.has_candidates(30).await;
-    front.gateway.advance(KEPT);
+    front.gateway.advance(CACHE_TIME);
     let cold = front.get("/products/mug-2").await.expect(200);
     assert_eq!(cold.trips(), 4, "store; candidates; product and those beside it");
     assert_eq!(related(&cold), ["Mug 29", "Mug 28", "Mug 27", "Mug 26"]);

@@ -1,10 +1,10 @@
 //! A filter that lets little through costs what is read for it, and a page has a bound.
 
-use catalogue::product::{Card, Product};
+use catalogue::product::{Product, ProductSummary};
+use core_types::fields::Handle;
+use core_types::id::{ProductId, StoreId};
+use core_types::key;
 use gateway::request::FromText;
-use ground::fields::Handle;
-use ground::id::{ProductId, StoreId};
-use ground::key;
 use support::{Gateway, Reply, json};
 
 use super::Front;
@@ -37,7 +37,7 @@ impl Front {
                 tags: vec![noise(number, length)],
                 ..one.clone()
             };
-            table.write().put(&Card::of(&copy, &[])).commit().await.unwrap();
+            table.write().put(&ProductSummary::of(&copy, &[])).commit().await.unwrap();
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use support::{Gateway, Reply, Value, eventually, json};
 
-use super::{CHOSEN, Front, KEPT, SOON, related};
+use super::{CACHE_TIME, CHOSEN, Front, SOON, related};
 
 /// An open store where no stream writes besides.
 async fn quiet() -> Front {
@@ -18,7 +18,7 @@ impl Front {
 }
 
 #[tokio::test]
-async fn what_is_beside_a_product_is_for_sale_now() {
+async fn what_is_alongside_a_product_is_for_sale_now() {
     let front = Front::open().await;
     front.sell("Mug", 500, 1, json!({"tags": ["blue"]})).await;
     assert_eq!(related(&front.get("/products/mug").await.expect(200)), [""; 0]);
@@ -32,7 +32,7 @@ async fn what_is_beside_a_product_is_for_sale_now() {
     // What is put away is gone as soon as its card is read again, and another is there for it.
     let path = |number: usize| format!("/v1/products/{}", others[number].str("/id"));
     front.owner.delete(&path(5)).await.expect(204);
-    front.gateway.advance(KEPT);
+    front.gateway.advance(CACHE_TIME);
     let page = front.get("/products/mug").await.expect(200);
     assert_eq!(related(&page), ["Cup 4", "Cup 3", "Cup 2", "Cup 1"]);
     front.owner.delete(&format!("{}?hard=true", path(4))).await.expect(204);
@@ -56,7 +56,7 @@ async fn what_is_beside_a_product_is_for_sale_now() {
 }
 
 #[tokio::test]
-async fn the_sweep_alone_keeps_what_is_beside_a_product() {
+async fn the_sweep_alone_keeps_what_is_alongside_a_product() {
     let front = quiet().await;
     for title in ["Mug", "Cup", "Bowl"] {
         front.sell(title, 500, 1, json!({})).await;
@@ -151,7 +151,7 @@ fn choice(title: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_product_page_costs_half_a_unit_and_the_cards_beside_it_that_are_not_known() {
+async fn a_product_page_costs_half_a_unit_and_the_cards_alongside_it_that_are_not_known() {
     let front = quiet().await;
     for number in 0..8 {
         let title = format!("Runner {number}");
@@ -170,13 +170,13 @@ async fn a_product_page_costs_half_a_unit_and_the_cards_beside_it_that_are_not_k
     assert_eq!(costs("runner-0").await, (3, 30));
     // Others have the same beside them.
     assert_eq!(costs("runner-1").await, (1, 5));
-    front.gateway.advance(KEPT);
+    front.gateway.advance(CACHE_TIME);
     store_is_known().await;
     assert_eq!(costs("runner-0").await, (2, 25), "the candidates are kept for longer than cards");
     // One that is no candidate yet: where its handle leads to, as well.
     front.sell("Runner 8", 0, 0, choice("Runner 8")).await;
     assert_eq!(costs("runner-8").await, (2, 10));
-    front.gateway.advance(gateway::kept::LIFE);
+    front.gateway.advance(gateway::response_cache::LIFE);
     assert_eq!(costs("runner-8").await, (1, 5));
     front.gateway.advance(CHOSEN);
     let cold = front.get("/products/runner-0").await.expect(200);
@@ -184,21 +184,21 @@ async fn a_product_page_costs_half_a_unit_and_the_cards_beside_it_that_are_not_k
 }
 
 #[tokio::test]
-async fn a_changed_price_is_seen_at_once_and_beside_other_products_a_few_seconds_later() {
+async fn a_changed_price_is_seen_at_once_and_alongside_other_products_a_few_seconds_later() {
     let front = quiet().await;
     let mug = front.sell("Mug", 500, 1, json!({})).await;
     front.sell("Cup", 500, 1, json!({})).await;
     front.swept().await;
-    let beside =
+    let alongside =
         async || front.get("/products/cup").await.expect(200).int("/related/0/price/amount");
-    assert_eq!(beside().await, 500);
+    assert_eq!(alongside().await, 500);
     let path = format!("/v1/products/{}/variants/{}", mug.str("/id"), mug.str("/variants/0/id"));
     let dearer = json!({"price": {"amount": 900, "currency": "INR"}});
     front.owner.patch(&path).json(dearer).await.expect(200);
     let page = front.get("/products/mug").await.expect(200);
     assert_eq!((page.int("/price/amount"), page.int("/variants/0/price/amount")), (900, 900));
-    front.gateway.advance(KEPT);
-    assert_eq!(beside().await, 900);
+    front.gateway.advance(CACHE_TIME);
+    assert_eq!(alongside().await, 900);
 }
 
 #[tokio::test]
@@ -219,7 +219,7 @@ async fn what_is_in_stock_follows_the_stores_policy() {
     };
     for (said, sold) in [("deny", &["Goes on"][..]), ("continue", &["Goes on", "Follows"])] {
         policy(said).await.expect(200);
-        front.gateway.advance(KEPT);
+        front.gateway.advance(CACHE_TIME);
         assert_eq!(front.titles("?in_stock=true").await, sold, "{said}");
         let page = front.get("/products/follows").await.expect(200);
         assert_eq!(page.at("/in_stock"), &json!(said == "continue"));
@@ -240,11 +240,11 @@ async fn ten_locations(front: &Front) -> String {
         let address = json!({"line1": "1 MG Road", "city": "Pune", "region": "MH",
             "postal_code": "411001", "country": "IN"});
         let name = format!("Shop {number}");
-        let ask = json!({"name": name, "address": address, "priority": 500 + number});
-        let made = front.owner.post("/v1/inventory/locations").json(ask).await.expect(201);
+        let input = json!({"name": name, "address": address, "priority": 500 + number});
+        let made = front.owner.post("/v1/inventory/locations").json(input).await.expect(201);
         last = made.str("/id");
     }
-    front.gateway.advance(KEPT);
+    front.gateway.advance(CACHE_TIME);
     last
 }
 
@@ -269,8 +269,8 @@ async fn many_variants_at_many_locations_cost_no_more_than_a_few_batches() {
     let front = Front::open().await;
     let last = ten_locations(&front).await;
     for number in 0..4 {
-        let ask = hundred(&format!("Shirt {number}"), (number == 0).then_some(last.as_str()));
-        front.owner.post("/v1/products").json(ask).await.expect(201);
+        let input = hundred(&format!("Shirt {number}"), (number == 0).then_some(last.as_str()));
+        front.owner.post("/v1/products").json(input).await.expect(201);
     }
     front.sell("Mug", 500, 0, json!({})).await;
     front.sell("Cup", 500, 1, json!({})).await;

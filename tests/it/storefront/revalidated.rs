@@ -24,7 +24,8 @@ impl World {
         let of_store = |rest: &str| format!("/v1/stores/{}{rest}", shop.store.id);
         shop.merchant.post(&of_store("/activate")).json(json!({})).await.expect(200);
         for name in ["a", "b"] {
-            let made = async |path: &str, ask: Value| owner.post(path).json(ask).await.expect(201);
+            let made =
+                async |path: &str, input: Value| owner.post(path).json(input).await.expect(201);
             made("/v1/products/categories", json!({"name": name})).await;
             let product = json!({
                 "title": name, "status": "active",
@@ -57,7 +58,7 @@ impl World {
         let media = owner.post("/v1/media").header("content-type", "image/png").body(image).await;
         let media = media.expect(201).str("/id");
         let theme = live_theme(&shop).await;
-        shop.gateway.advance(identity::storefront::KEPT);
+        shop.gateway.advance(identity::storefront::CACHE_TIME);
         let front = format!("/v1/storefront/{}/theme", shop.store.subdomain);
         let file = shop.gateway.get(&front).await.expect(200).str("/files/0/sha256");
         Self { shop, media, theme, file }
@@ -94,8 +95,8 @@ async fn live_theme(shop: &Shop) -> String {
     let (owner, path) = (shop.owner(), |rest: &str| format!("/v1/themes/{slug}/{rest}"));
     owner.post(&path("install")).json(json!({})).await.expect(201);
     let saved = owner.put(&path("editor/draft")).json(json!({"settings": {}})).await.expect(200);
-    let ask = json!({"draft_version": saved.int("/draft/version")});
-    owner.post(&path("publish")).json(ask).await.expect(201);
+    let input = json!({"draft_version": saved.int("/draft/version")});
+    owner.post(&path("publish")).json(input).await.expect(201);
     slug
 }
 
@@ -104,7 +105,7 @@ async fn revalidates(gateway: &Gateway, path: &str) -> Reply {
     let client = gateway.client();
     let first = client.get(path).await.expect(200);
     // It is made anew, and not served again because it is kept.
-    gateway.advance(gateway::kept::LIFE);
+    gateway.advance(gateway::response_cache::LIFE);
     let again = client.get(path).await.expect(200);
     assert!(first.bytes == again.bytes, "{path}: {} {}", first.text, again.text);
     assert_eq!(first.etag(), again.etag(), "{path}");

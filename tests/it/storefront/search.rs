@@ -122,7 +122,7 @@ async fn a_search_reads_no_more_than_it_shows() {
     let gateway = Gateway::start_with(|options| options.has_stream = false).await;
     let front = Front::open_on(gateway).await;
     let cost = async |query: &str| -> Reply {
-        front.gateway.advance(gateway::kept::LIFE);
+        front.gateway.advance(gateway::response_cache::LIFE);
         front.gateway.client().get(&front.path(&format!("/products?{query}"))).await.expect(200)
     };
     for number in 0..30 {
@@ -186,7 +186,7 @@ async fn variants_are_found_by_sku_and_by_barcode() {
     assert_eq!(find("barcode=X-2").await, []);
     assert_eq!(front.gateway.items_of("barcode", "STO#").await.len(), 2);
     // They are for themselves.
-    let refused = front.owner.get("/v1/products?sku=a&barcode=b&q=c").await.expect(422);
+    let rejected = front.owner.get("/v1/products?sku=a&barcode=b&q=c").await.expect(422);
     let expected = ["/barcode", "/sku"].map(|at| (at.to_owned(), "not_combined".to_owned()));
-    assert_eq!(refused.field_errors(), expected);
+    assert_eq!(rejected.field_errors(), expected);
 }

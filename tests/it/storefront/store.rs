@@ -2,7 +2,7 @@
 
 use support::{Reply, json, unique};
 
-use super::{Front, KEPT};
+use super::{CACHE_TIME, Front};
 
 #[tokio::test]
 async fn a_store_is_looked_up_by_subdomain_by_host_and_by_the_host_asked() {
@@ -50,7 +50,7 @@ async fn a_store_that_moved_is_found_by_both_names() {
     let new = unique("moved");
     let path = format!("/v1/stores/{}", front.store.id);
     front.merchant.patch(&path).json(json!({"subdomain": new})).await.expect(200);
-    front.gateway.advance(KEPT);
+    front.gateway.advance(CACHE_TIME);
     let lookup = |name: &str| format!("/v1/storefront/lookup?subdomain={name}");
     let old = front.visitor.get(&lookup(&front.store.subdomain)).await.expect(200);
     assert_eq!((old.str("/moved_to"), old.str("/subdomain")), (new.clone(), new.clone()));

@@ -60,9 +60,9 @@ impl Shop {
         format!("/v1/stores/{}/domains{rest}", self.store.id)
     }
 
-    async fn ask(&self, host: &str, primary: bool) -> Reply {
-        let ask = json!({"host": host, "primary": primary});
-        self.owner.post(&self.path("")).json(ask).await
+    async fn request(&self, host: &str, primary: bool) -> Reply {
+        let input = json!({"host": host, "primary": primary});
+        self.owner.post(&self.path("")).json(input).await
     }
 
     async fn verify(&self, host: &str) -> Reply {
@@ -84,10 +84,10 @@ async fn a_domain_leads_to_the_store_once_a_record_shows_whose_it_is() {
     let net = Net::start().await;
     let shop = net.shop().await;
     let host = format!("{}.example.com", unique("shop"));
-    let asked = shop.ask(&host.to_uppercase(), true).await.expect(201);
+    let asked = shop.request(&host.to_uppercase(), true).await.expect(201);
     assert_eq!((asked.str("/host"), asked.str("/status")), (host.clone(), "pending".into()));
     assert_eq!(asked.str("/txt_name"), format!("_commerce-challenge.{host}"));
-    shop.ask(&host, false).await.expect(409).problem("domain_taken");
+    shop.request(&host, false).await.expect(409).problem("domain_taken");
     let missing = shop.verify(&host).await.expect(422).problem("txt_not_found");
     assert_eq!(missing.str("/txt_value"), asked.str("/txt_value"));
     net.lookup(&host).await.expect(404).problem("store_not_found");
@@ -101,7 +101,7 @@ async fn a_domain_leads_to_the_store_once_a_record_shows_whose_it_is() {
     let again = shop.verify(&host).await.expect(200);
     assert_eq!(again.int("/version"), verified.int("/version"));
     assert_eq!(shop.primary().await, json!(host));
-    net.gateway.advance(identity::storefront::KEPT);
+    net.gateway.advance(identity::storefront::CACHE_TIME);
     for asked in [host.clone(), format!("{}:443", host.to_uppercase()), format!("{host}.")] {
         let found = net.lookup(&asked).await.expect(200);
         assert_eq!(found.str("/store_id"), shop.store.id, "{asked}");
@@ -113,7 +113,7 @@ async fn a_domain_leads_to_the_store_once_a_record_shows_whose_it_is() {
     shop.remove(&host).await.expect(204);
     shop.remove(&host).await.expect(404);
     assert!(shop.primary().await.is_null());
-    net.gateway.advance(identity::storefront::KEPT);
+    net.gateway.advance(identity::storefront::CACHE_TIME);
     net.lookup(&host).await.expect(404);
     assert_eq!(net.gateway.events("domain.removed").await.len(), 1);
     assert!(net.gateway.items("UQ#HOST#").await.is_empty());
@@ -126,7 +126,7 @@ async fn of_two_stores_that_show_the_same_record_one_has_the_host() {
     let host = format!("{}.example.com", unique("shop"));
     // Asking keeps nobody from it.
     for shop in [&one, &other] {
-        net.write(&shop.ask(&host, true).await.expect(201));
+        net.write(&shop.request(&host, true).await.expect(201));
     }
     let shops = [&one, &other];
     let next = std::sync::atomic::AtomicUsize::new(0);
@@ -161,7 +161,7 @@ async fn customers_are_led_to_one_of_the_verified_domains() {
     let shop = net.shop().await;
     let [first, second] = ["a", "b"].map(|name| format!("{}.example.com", unique(name)));
     for (host, primary) in [(&first, true), (&second, false)] {
-        net.write(&shop.ask(host, primary).await.expect(201));
+        net.write(&shop.request(host, primary).await.expect(201));
         shop.verify(host).await.expect(200);
     }
     assert_eq!(shop.primary().await, json!(first));
@@ -178,7 +178,7 @@ async fn customers_are_led_to_one_of_the_verified_domains() {
     assert!(shop.primary().await.is_null());
     // Of one that is not verified yet it is a wish.
     let third = format!("{}.example.com", unique("c"));
-    let asked = shop.ask(&third, false).await.expect(201);
+    let asked = shop.request(&third, false).await.expect(201);
     let wish = shop.path(&format!("/{third}"));
     let wished = shop.owner.patch(&wish).json(json!({"primary": true})).await.expect(200);
     assert_eq!((wished.str("/status"), wished.at("/primary")), ("pending".into(), &json!(true)));
@@ -189,7 +189,7 @@ async fn customers_are_led_to_one_of_the_verified_domains() {
 }
 
 #[tokio::test]
-async fn hosts_that_nobody_can_have_are_refused_and_a_store_has_so_many() {
+async fn hosts_that_nobody_can_have_are_rejected_and_a_store_has_so_many() {
     let net = Net::start().await;
     let shop = net.shop().await;
     for host in [
@@ -203,19 +203,20 @@ async fn hosts_that_nobody_can_have_are_refused_and_a_store_has_so_many() {
         "a b.example.com",
         "https://example.com",
     ] {
-        let refused = shop.ask(host, false).await.expect(422);
+        let rejected = shop.request(host, false).await.expect(422);
         assert_eq!(
-            refused.field_errors(),
+            rejected.field_errors(),
             [("/host".to_owned(), "invalid_host".to_owned())],
             "{host}"
         );
     }
-    let umlaut = shop.ask("www.bücher.example.com", false).await.expect(201);
+    let umlaut = shop.request("www.bücher.example.com", false).await.expect(201);
     assert_eq!(umlaut.str("/host"), "www.xn--bcher-kva.example.com");
     for n in 1..20 {
-        shop.ask(&format!("shop{n}.example.com"), false).await.expect(201);
+        shop.request(&format!("shop{n}.example.com"), false).await.expect(201);
     }
-    let full = shop.ask("one-more.example.com", false).await.expect(409).problem("domain_limit");
+    let full =
+        shop.request("one-more.example.com", false).await.expect(409).problem("domain_limit");
     assert_eq!(full.int("/limit"), 20);
     let stranger: Client = (*Merchant::sign_up(&net.gateway).await).clone();
     stranger.get(&shop.path("")).await.expect(404);
@@ -230,7 +231,7 @@ async fn the_platforms_own_hosts_are_no_stores() {
     let owner = Merchant::sign_up(&gateway).await;
     let store = owner.open_store().await;
     let path = format!("/v1/stores/{}/domains", store.id);
-    let refused = owner.post(&path).json(json!({"host": "Admin.example.com"})).await.expect(422);
-    assert_eq!(refused.field_errors(), [("/host".to_owned(), "own_host".to_owned())]);
+    let rejected = owner.post(&path).json(json!({"host": "Admin.example.com"})).await.expect(422);
+    assert_eq!(rejected.field_errors(), [("/host".to_owned(), "own_host".to_owned())]);
     owner.post(&path).json(json!({"host": "shop.example.com"})).await.expect(201);
 }

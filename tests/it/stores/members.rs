@@ -1,7 +1,7 @@
 //! The people of a store: who is asked and joins, what each role lets them do, and how they leave.
 
+mod closing;
 mod joining;
-mod leaving;
 mod reach;
 mod roles;
 
@@ -34,8 +34,8 @@ impl Team {
         merchant
     }
 
-    async fn invite(&self, by: &Client, ask: Value) -> Reply {
-        by.post(&self.path("")).json(ask).await
+    async fn invite(&self, by: &Client, input: Value) -> Reply {
+        by.post(&self.path("")).json(input).await
     }
 
     /// The token of the newest invitation to an address.

@@ -22,8 +22,8 @@ async fn market() -> Market {
 }
 
 async fn say(market: &Market, place: &str, subject: &str, body: &str) {
-    let ask = json!({"subject": subject, "body": body});
-    market.owner.put(&path(market, place)).json(ask).await.expect(200);
+    let input = json!({"subject": subject, "body": body});
+    market.owner.put(&path(market, place)).json(input).await.expect(200);
 }
 
 #[tokio::test]
@@ -34,14 +34,14 @@ async fn a_shopper_reads_the_stores_words_in_their_language() {
     say(&market, "/order_placed/fr", "Commande {{ order_number }}", body).await;
     say(&market, "/order_placed/de", "Bestellung", "Summe: {{ total }}").await;
     let order = |locale: Option<&str>| {
-        let (mut ask, email) = (cart(&[(&book, 1)]), format!("{}@example.com", unique("reader")));
-        ask["email"] = json!(email);
+        let (mut input, email) = (cart(&[(&book, 1)]), format!("{}@example.com", unique("reader")));
+        input["email"] = json!(email);
         if let Some(locale) = locale {
-            ask["locale"] = json!(locale);
+            input["locale"] = json!(locale);
         }
         let market = &market;
         async move {
-            let placed = market.order(ask).await;
+            let placed = market.order(input).await;
             let mail = market.gateway.mailbox(&email).nth(1).await;
             let shown = market.show(&placed.id).await;
             (shown.at("/locale").clone(), shown.str("/number"), mail)
@@ -86,8 +86,8 @@ async fn words_are_written_read_listed_and_taken_back() {
     let owner = &market.owner;
     let one = path(&market, "/order_shipped/pt-BR");
     owner.get(&one).await.expect(404);
-    let ask = json!({"subject": "A caminho", "body": "{{ tracking_url }}"});
-    let made = owner.put(&one).json(ask.clone()).await.expect(200);
+    let input = json!({"subject": "A caminho", "body": "{{ tracking_url }}"});
+    let made = owner.put(&one).json(input.clone()).await.expect(200);
     assert_eq!((made.str("/id").as_str(), made.int("/version")), ("order_shipped.pt-br", 1));
     assert_eq!((made.str("/locale").as_str(), made.etag()), ("pt-BR", "\"1\"".to_owned()));
     let again = json!({"subject": "Saiu", "body": "{{ tracking_url }}"});
@@ -108,8 +108,8 @@ async fn words_are_written_read_listed_and_taken_back() {
     market.gateway.quiet().await;
     assert_eq!(market.gateway.events("notification_text.updated").await.len(), 3);
     assert_eq!(market.gateway.events("notification_text.deleted").await.len(), 1);
-    owner.put(&path(&market, "/account_closed/fr")).json(ask.clone()).await.expect(404);
-    owner.put(&path(&market, "/order_placed/french")).json(ask).await.expect(404);
+    owner.put(&path(&market, "/account_closed/fr")).json(input.clone()).await.expect(404);
+    owner.put(&path(&market, "/order_placed/french")).json(input).await.expect(404);
 }
 
 #[tokio::test]
@@ -151,13 +151,13 @@ async fn a_mail_has_at_most_20_languages_however_they_race() {
     let answers = race(26, || {
         let letter = b'a' + turn.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let place = format!("/order_placed/x{}", char::from(letter));
-        let ask = json!({"subject": "S", "body": "B"});
-        market.owner.put(&path(&market, &place)).json(ask).into_future()
+        let input = json!({"subject": "S", "body": "B"});
+        market.owner.put(&path(&market, &place)).json(input).into_future()
     })
     .await;
     let done = answers.iter().filter(|answer| answer.status == 200).count();
-    let refused = answers.into_iter().filter(|answer| answer.status != 200);
-    for answer in refused {
+    let rejected = answers.into_iter().filter(|answer| answer.status != 200);
+    for answer in rejected {
         assert!(answer.status == 503 || answer.text.contains("language_limit"), "{answer:?}");
     }
     assert!(done <= 20, "{done}");

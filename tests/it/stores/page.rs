@@ -1,7 +1,7 @@
 //! What a store says about itself: its branding, and the version that storefronts cache by.
 
 use gateway::clock::MINUTE;
-use identity::storefront::KEPT;
+use identity::storefront::CACHE_TIME;
 use support::{Client, Gateway, Merchant, Reply, Store, Value, json, race, unique};
 
 struct Front {
@@ -40,7 +40,7 @@ impl Front {
 
     /// The store's page, as a process shows it that has not kept it.
     async fn page(&self) -> Reply {
-        self.gateway.advance(KEPT);
+        self.gateway.advance(CACHE_TIME);
         let path = format!("/v1/storefront/{}", self.store.subdomain);
         self.gateway.client().get(&path).await.expect(200)
     }
@@ -101,7 +101,7 @@ async fn what_is_wrong_with_a_branding_is_said_at_once() {
     let front = Front::open().await;
     let before = front.gateway.count().await;
     let link = |url: &str| json!({"network": "x", "url": url});
-    let refused = front
+    let rejected = front
         .brand(json!({
             "logo": {"media_id": "med_1"}, "favicon": "med_1", "primary_color": "red",
             "secondary_color": 7, "slogan": "", "short_description": "x".repeat(501), "font": "a",
@@ -109,7 +109,7 @@ async fn what_is_wrong_with_a_branding_is_said_at_once() {
         }))
         .await
         .expect(422);
-    let mut found = refused.field_errors();
+    let mut found = rejected.field_errors();
     found.sort();
     let expected = [
         ("/branding/favicon", "invalid_type"),
@@ -126,13 +126,13 @@ async fn what_is_wrong_with_a_branding_is_said_at_once() {
     ];
     assert_eq!(found, expected.map(|(at, code)| (at.to_owned(), code.to_owned())));
     let twice = json!({"social_links": [link("https://x.com/a"), link("https://x.com/b")]});
-    let refused = front.brand(twice).await.expect(422);
+    let rejected = front.brand(twice).await.expect(422);
     let at = "/branding/social_links/1/network".to_owned();
-    assert_eq!(refused.field_errors(), [(at, "duplicate".to_owned())]);
+    assert_eq!(rejected.field_errors(), [(at, "duplicate".to_owned())]);
     let many: Vec<Value> =
         (0..13).map(|_| json!({"network": "other", "url": "https://a.co"})).collect();
-    let refused = front.brand(json!({"social_links": many})).await.expect(422);
-    assert_eq!(refused.field_errors()[0].1, "too_many");
+    let rejected = front.brand(json!({"social_links": many})).await.expect(422);
+    assert_eq!(rejected.field_errors()[0].1, "too_many");
     assert_eq!(front.gateway.count().await, before);
 }
 
@@ -169,10 +169,10 @@ async fn another_stores_image_is_none() {
     let image = front.upload(1).await;
     let other = Merchant::sign_up(&front.gateway).await;
     let store = other.open_store().await;
-    let ask = json!({"branding": {"logo": {"media_id": image}}});
-    let refused = other.patch(&format!("/v1/stores/{}", store.id)).json(ask).await.expect(422);
+    let input = json!({"branding": {"logo": {"media_id": image}}});
+    let rejected = other.patch(&format!("/v1/stores/{}", store.id)).json(input).await.expect(422);
     let at = "/branding/logo/media_id".to_owned();
-    assert_eq!(refused.field_errors(), [(at, "unknown_media".to_owned())]);
+    assert_eq!(rejected.field_errors(), [(at, "unknown_media".to_owned())]);
     front.delete_media(&image).await.expect(204);
 }
 
@@ -226,13 +226,13 @@ async fn parallel_changes_all_raise_the_version() {
     let next = std::sync::atomic::AtomicUsize::new(0);
     let answers = race(16, || {
         let turn = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        let ask = if turn.is_multiple_of(2) {
+        let input = if turn.is_multiple_of(2) {
             front.owner.patch(&front.at("")).json(json!({"name": unique("name")}))
         } else {
             let menu = front.at(&format!("/navigation/menu-{turn}"));
             front.owner.put(&menu).json(json!({"items": []}))
         };
-        async move { ask.await }
+        async move { input.await }
     })
     .await;
     let done = answers.iter().filter(|answer| answer.status == 200).count();
@@ -257,13 +257,14 @@ async fn a_store_has_fifty_menus_and_its_page_names_everything() {
     // Eight more at once: there is room for four.
     let next = std::sync::atomic::AtomicUsize::new(56);
     let answers = race(8, || {
-        let ask = put(&format!("menu-{}", next.fetch_add(1, std::sync::atomic::Ordering::Relaxed)));
-        async move { ask.await }
+        let input =
+            put(&format!("menu-{}", next.fetch_add(1, std::sync::atomic::Ordering::Relaxed)));
+        async move { input.await }
     })
     .await;
-    let refused: Vec<&Reply> = answers.iter().filter(|answer| answer.status != 200).collect();
-    assert_eq!(refused.len(), 4);
-    for answer in refused {
+    let rejected: Vec<&Reply> = answers.iter().filter(|answer| answer.status != 200).collect();
+    assert_eq!(rejected.len(), 4);
+    for answer in rejected {
         let code = answer.json["code"].as_str().unwrap();
         assert_eq!((answer.status, code, &answer.json["limit"]), (409, "menu_limit", &json!(50)));
     }

@@ -18,20 +18,20 @@ fn rates(market: &Market) -> String {
 async fn a_zone_is_made_changed_and_removed_with_its_rates() {
     let market = Market::open().await;
     let (owner, path) = (&market.owner, zones(&market));
-    let ask = json!({
+    let input = json!({
         "name": "South", "countries": ["IN"], "regions": ["Karnataka", "TN"],
         "rates": [flat("Standard", 9_900), {
             "name": "Heavy", "kind": "by_weight", "price": inr(19_900), "min": 1_000, "max": 5_000,
             "free_over": inr(200_000), "min_days": 2, "max_days": 5,
         }],
     });
-    let made = owner.post(&path).json(ask).await.expect(201);
+    let made = owner.post(&path).json(input).await.expect(201);
     assert_eq!(*made.at("/regions"), json!(["KA", "TN"]));
     assert_eq!(made.int("/version"), 1);
     let (id, kept) = (made.str("/id"), made.at("/rates/1").clone());
     let one = format!("{path}/{id}");
-    let ask = json!({"name": "South India", "rates": [kept, flat("Express", 29_900)]});
-    let changed = owner.patch(&one).json(ask).await.expect(200);
+    let input = json!({"name": "South India", "rates": [kept, flat("Express", 29_900)]});
+    let changed = owner.patch(&one).json(input).await.expect(200);
     assert_eq!(changed.int("/version"), 2);
     assert_eq!(changed.str("/rates/0/id"), made.str("/rates/1/id"), "a rate keeps its id");
     assert_ne!(changed.str("/rates/1/id"), made.str("/rates/0/id"));
@@ -54,7 +54,7 @@ async fn a_zone_is_made_changed_and_removed_with_its_rates() {
 async fn every_fault_of_a_zone_is_named_at_once() {
     let market = Market::open().await;
     let nowhere = format!("loc_{}", "0".repeat(32));
-    let ask = json!({
+    let input = json!({
         "name": "X", "countries": ["IN", "DE"], "regions": ["KA"],
         "rates": [
             {"name": "A", "kind": "flat", "price": {"amount": 1, "currency": "USD"}, "min": 1},
@@ -63,8 +63,8 @@ async fn every_fault_of_a_zone_is_named_at_once() {
             {"name": "D", "kind": "flat", "price": inr(1), "location_id": nowhere},
         ],
     });
-    let refused = market.owner.post(&zones(&market)).json(ask).await.expect(422);
-    let mut found = refused.field_errors();
+    let rejected = market.owner.post(&zones(&market)).json(input).await.expect(422);
+    let mut found = rejected.field_errors();
     found.sort();
     let found: Vec<_> = found.iter().map(|(at, code)| (at.as_str(), code.as_str())).collect();
     assert_eq!(
@@ -79,9 +79,9 @@ async fn every_fault_of_a_zone_is_named_at_once() {
             ("/regions", "not_applicable"),
         ]
     );
-    let ask = json!({"name": "X", "countries": ["IN"], "regions": ["Bavaria"]});
-    let refused = market.owner.post(&zones(&market)).json(ask).await.expect(422);
-    assert_eq!(refused.field_errors(), [("/regions/0".into(), "invalid_region".into())]);
+    let input = json!({"name": "X", "countries": ["IN"], "regions": ["Bavaria"]});
+    let rejected = market.owner.post(&zones(&market)).json(input).await.expect(422);
+    assert_eq!(rejected.field_errors(), [("/regions/0".into(), "invalid_region".into())]);
     assert!(market.gateway.events("shipping_zone.created").await.is_empty());
 }
 
@@ -90,15 +90,15 @@ async fn zones_do_not_overlap_whoever_makes_them_at_once() {
     let market = Market::open().await;
     let (owner, path) = (&market.owner, zones(&market));
     let answers = race(10, || async {
-        let ask = json!({"name": unique("zone"), "countries": ["IN", "NP"]});
-        owner.post(&path).json(ask).await
+        let input = json!({"name": unique("zone"), "countries": ["IN", "NP"]});
+        owner.post(&path).json(input).await
     })
     .await;
     let made = answers.iter().filter(|answer| answer.status == 201).count();
-    let refused = answers.iter().filter(|answer| answer.json["code"] == "zone_overlap").count();
-    assert_eq!((made, refused), (1, 9));
-    let ask = json!({"name": "Goa", "countries": ["IN"], "postal_prefixes": ["403"]});
-    owner.post(&path).json(ask).await.expect(201);
+    let rejected = answers.iter().filter(|answer| answer.json["code"] == "zone_overlap").count();
+    assert_eq!((made, rejected), (1, 9));
+    let input = json!({"name": "Goa", "countries": ["IN"], "postal_prefixes": ["403"]});
+    owner.post(&path).json(input).await.expect(201);
 }
 
 #[tokio::test]
@@ -115,8 +115,8 @@ async fn tax_rates_are_made_by_country_changed_and_removed() {
     let german = owner.get(&format!("{path}?country=DE")).await.expect(200);
     assert_eq!(german.data().len(), 1);
     let one = format!("{path}/{}", gst.str("/id"));
-    let ask = json!({"region": "Karnataka", "basis_points": 900});
-    let changed = owner.patch(&one).json(ask).await.expect(200);
+    let input = json!({"region": "Karnataka", "basis_points": 900});
+    let changed = owner.patch(&one).json(input).await.expect(200);
     assert_eq!((changed.str("/region"), changed.int("/basis_points")), ("KA".into(), 900));
     let wrong = owner.patch(&one).json(json!({"region": "Bavaria"})).await.expect(422);
     assert_eq!(wrong.field_errors(), [("/region".into(), "invalid_region".into())]);

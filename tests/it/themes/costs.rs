@@ -31,8 +31,8 @@ async fn the_life_of_a_theme_on_a_store() {
     let installed = shop.post("install", json!({"version": "1.0.0"})).await.expect(201);
     let schema = shop.get("schema").await.expect(200);
     let path = shop.path("editor/draft");
-    let ask = json!({"settings": {"heading": "Hello"}});
-    let saved = shop.owner.put(&path).if_match("\"1\"").json(ask).await.expect(200);
+    let input = json!({"settings": {"heading": "Hello"}});
+    let saved = shop.owner.put(&path).if_match("\"1\"").json(input).await.expect(200);
     let preview = shop.post("preview-session", json!({})).await.expect(201);
     let published = shop.post("publish", json!({"draft_version": 2})).await.expect(201);
     let editor = shop.get("editor").await.expect(200);
@@ -96,7 +96,7 @@ async fn what_a_renderer_reads() {
     shop.publish("Hello").await;
     let preview = shop.post("preview-session", json!({})).await.expect(201);
     let token = preview.str("/preview_token");
-    let first = shop.shown().await.expect(200);
+    let first = shop.to_response().await.expect(200);
     shop.gateway.app().clock.stop();
     let visitor = shop.gateway.client();
     let again = visitor.get(&shop.front("theme")).await.expect(200);

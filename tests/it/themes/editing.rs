@@ -9,8 +9,8 @@ async fn of_two_editors_of_one_draft_one_saves_and_the_other_is_told() {
     let save = |heading: String| {
         let (owner, path) = (shop.owner.elsewhere(), path.clone());
         async move {
-            let ask = json!({"settings": {"heading": heading}});
-            owner.put(&path).if_match("\"v1\"").json(ask).await
+            let input = json!({"settings": {"heading": heading}});
+            owner.put(&path).if_match("\"v1\"").json(input).await
         }
     };
     let names = std::sync::atomic::AtomicU32::new(0);
@@ -35,21 +35,21 @@ async fn a_version_in_the_body_is_compared_as_well() {
     let told = shop.owner.put(&path).json(stale).await.expect(409);
     assert_eq!(told.int("/current_version"), 1);
     told.problem("draft_conflict");
-    let ask = json!({"settings": {}, "version": 1});
-    assert_eq!(shop.owner.put(&path).json(ask).await.expect(200).int("/draft/version"), 2);
+    let input = json!({"settings": {}, "version": 1});
+    assert_eq!(shop.owner.put(&path).json(input).await.expect(200).int("/draft/version"), 2);
 }
 
 #[tokio::test]
 async fn every_setting_that_is_wrong_is_named_by_its_place() {
     let shop = ThemeShop::open().await;
     let path = shop.path("editor/draft");
-    let ask = json!({
+    let input = json!({
         "settings": {"color": "red; } body { display: none", "wide": "yes",
             "link": "javascript:alert(1)"},
         "sections": {"a": {"type": "nothing"}}, "order": ["a", "b"],
     });
-    let refused = shop.owner.put(&path).json(ask).await.expect(422);
-    let pointers: Vec<&str> = refused
+    let rejected = shop.owner.put(&path).json(input).await.expect(422);
+    let pointers: Vec<&str> = rejected
         .at("/errors")
         .as_array()
         .unwrap()
@@ -67,10 +67,10 @@ async fn every_setting_that_is_wrong_is_named_by_its_place() {
 async fn a_draft_of_more_than_256_kib_is_too_large() {
     let shop = ThemeShop::open().await;
     let path = shop.path("editor/draft");
-    let ask = json!({"settings": {"heading": "x".repeat(256 * 1024)}});
-    let refused = shop.owner.put(&path).json(ask).await.expect(413);
-    assert_eq!(refused.int("/limit"), 262_144);
-    refused.problem("body_too_large");
+    let input = json!({"settings": {"heading": "x".repeat(256 * 1024)}});
+    let rejected = shop.owner.put(&path).json(input).await.expect(413);
+    assert_eq!(rejected.int("/limit"), 262_144);
+    rejected.problem("body_too_large");
 }
 
 #[tokio::test]
@@ -101,8 +101,8 @@ async fn an_app_edits_with_its_scope_and_reads_with_the_other() {
     owner.post(&path("install")).json(json!({})).await.expect(201);
     let editor = app.get(&path("editor")).await.expect(200);
     assert_eq!(editor.at("/permissions"), &json!(["read"]));
-    let refused = app.put(&path("editor/draft")).json(json!({})).await.expect(403);
-    refused.problem("insufficient_scope");
+    let rejected = app.put(&path("editor/draft")).json(json!({})).await.expect(403);
+    rejected.problem("insufficient_scope");
     let begun = owner.post(&path("preview-session")).json(json!({})).await.expect(201).str("/id");
     app.get(&path(&format!("preview-session/{begun}"))).await.expect(200);
 }

@@ -5,7 +5,7 @@ use support::{ThemeShop, ThemeSource, json};
 #[tokio::test]
 async fn upload_install_draft_preview_publish_and_rollback() {
     let shop = ThemeShop::with_upload().await;
-    shop.shown().await.expect(404).problem("not_found");
+    shop.to_response().await.expect(404).problem("not_found");
     let installed = shop.post("install", json!({})).await.expect(201);
     assert_eq!(installed.str("/installation/theme"), shop.slug);
     assert_eq!(installed.str("/installation/version"), "1.0.0");
@@ -19,12 +19,12 @@ async fn upload_install_draft_preview_publish_and_rollback() {
     let known = shop.owner.get(&shop.path("schema")).header("if-none-match", &tag).await;
     assert_eq!((known.status, known.text.as_str()), (304, ""));
 
-    let ask = json!({
+    let input = json!({
         "settings": {"heading": "Summer", "color": "#ff0000"},
         "sections": {"top": {"type": "hero", "settings": {"title": "Sun"}}}, "order": ["top"],
     });
     let path = shop.path("editor/draft");
-    let saved = shop.owner.put(&path).if_match("\"1\"").json(ask).await.expect(200);
+    let saved = shop.owner.put(&path).if_match("\"1\"").json(input).await.expect(200);
     assert_eq!(saved.int("/draft/version"), 2);
     assert_eq!(saved.str("/draft/settings/heading"), "Summer");
     assert_eq!(*saved.at("/draft/settings/wide"), json!(false), "a default fills what is left out");
@@ -37,14 +37,14 @@ async fn upload_install_draft_preview_publish_and_rollback() {
     let seen = seen.expect(200);
     assert_eq!(seen.str("/settings/heading"), "Summer");
     assert_eq!(seen.header("cache-control"), Some("private, no-store"));
-    shop.shown().await.expect(404);
+    shop.to_response().await.expect(404);
 
     let published = shop.post("publish", json!({"draft_version": 2, "message": "Sun"})).await;
     let published = published.expect(201);
     assert_eq!(published.int("/release/number"), 1);
     let digest = published.str("/release/content_sha256");
     assert_eq!(seen.str("/content_sha256"), digest, "what was previewed is what is published");
-    let shown = shop.shown().await.expect(200);
+    let shown = shop.to_response().await.expect(200);
     assert_eq!((shown.int("/release"), shown.str("/content_sha256")), (1, digest.clone()));
     assert_eq!(shown.str("/sections/top/settings/title"), "Sun");
     assert_eq!(shown.header("cache-control"), Some("public, max-age=30"));
@@ -56,11 +56,11 @@ async fn upload_install_draft_preview_publish_and_rollback() {
     assert_eq!(lookup.at("/theme"), page.at("/theme"));
 
     assert_eq!(shop.publish("Winter").await.int("/release/number"), 2);
-    assert_eq!(shop.shown().await.expect(200).str("/settings/heading"), "Winter");
+    assert_eq!(shop.to_response().await.expect(200).str("/settings/heading"), "Winter");
     let back = shop.post("rollback", json!({"release": 1})).await.expect(201);
     assert_eq!((back.int("/release/number"), back.int("/release/rolled_back_from")), (3, 1));
     assert_eq!(back.str("/release/content_sha256"), digest);
-    let again = shop.shown().await.expect(200);
+    let again = shop.to_response().await.expect(200);
     assert_eq!((again.int("/release"), again.str("/content_sha256")), (3, digest));
     assert_eq!(again.at("/settings"), shown.at("/settings"));
     assert_eq!(again.at("/files"), shown.at("/files"));
@@ -70,7 +70,7 @@ async fn upload_install_draft_preview_publish_and_rollback() {
 async fn each_file_is_found_by_its_digest_and_kept_for_a_year() {
     let shop = ThemeShop::open().await;
     shop.publish("Hello").await;
-    let shown = shop.shown().await.expect(200);
+    let shown = shop.to_response().await.expect(200);
     let files = shown.at("/files").as_array().unwrap().clone();
     assert_eq!(files.len(), 7);
     let css = files.iter().find(|file| file["path"] == "assets/theme.css").unwrap();
@@ -92,7 +92,7 @@ async fn each_file_is_found_by_its_digest_and_kept_for_a_year() {
     shop.upload(&next.version("1.1.0")).await.expect(201);
     shop.post("upgrade", json!({})).await.expect(200);
     shop.publish("Hello").await;
-    let after = shop.shown().await.expect(200);
+    let after = shop.to_response().await.expect(200);
     assert!(!after.text.contains(css["sha256"].as_str().unwrap()));
     visitor.get(&path).await.expect(200);
 }
@@ -119,13 +119,13 @@ async fn an_upgrade_says_what_differs_and_what_is_shown_stays() {
     let editor = shop.get("editor").await.expect(200);
     assert_eq!(editor.str("/schema_version"), "1.1.0");
     assert_eq!(editor.str("/published/theme_version"), "1.0.0");
-    assert_eq!(shop.shown().await.expect(200).str("/version"), "1.0.0");
+    assert_eq!(shop.to_response().await.expect(200).str("/version"), "1.0.0");
     let version = editor.int("/draft/version");
     shop.post("publish", json!({"draft_version": version})).await.expect(201);
-    assert_eq!(shop.shown().await.expect(200).str("/version"), "1.1.0");
+    assert_eq!(shop.to_response().await.expect(200).str("/version"), "1.1.0");
     // Back to what was, files and all.
     shop.post("rollback", json!({"release": 1})).await.expect(201);
-    assert_eq!(shop.shown().await.expect(200).str("/version"), "1.0.0");
+    assert_eq!(shop.to_response().await.expect(200).str("/version"), "1.0.0");
 }
 
 #[tokio::test]
@@ -138,11 +138,11 @@ async fn what_is_shown_stays_installed_and_what_is_not_can_go_and_come_back() {
     let other = support::unique("wool");
     shop.upload(&ThemeSource::new(&other)).await.expect(201);
     let of_other = |rest: &str| format!("/v1/themes/{other}/{rest}");
-    let ask = json!({"keep_settings_from": shop.slug});
-    let installed = shop.owner.post(&of_other("install")).json(ask).await.expect(201);
+    let input = json!({"keep_settings_from": shop.slug});
+    let installed = shop.owner.post(&of_other("install")).json(input).await.expect(201);
     assert_eq!(installed.str("/draft/settings/heading"), "First");
-    let ask = json!({"draft_version": 1});
-    shop.owner.post(&of_other("publish")).json(ask).await.expect(201);
+    let input = json!({"draft_version": 1});
+    shop.owner.post(&of_other("publish")).json(input).await.expect(201);
     let listed = shop.owner.get("/v1/themes?installed=true").await.expect(200);
     assert_eq!(listed.data().len(), 2);
     let gone = shop.post("uninstall", json!({})).await.expect(200);
@@ -156,8 +156,8 @@ async fn what_is_shown_stays_installed_and_what_is_not_can_go_and_come_back() {
     let listed = shop.owner.get("/v1/themes?installed=true").await.expect(200);
     assert_eq!(listed.data().len(), 1);
     // Its releases are numbered on, and what was arranged can be taken over.
-    let ask = json!({"keep_settings_from": shop.slug});
-    let back = shop.post("install", ask).await.expect(201);
+    let input = json!({"keep_settings_from": shop.slug});
+    let back = shop.post("install", input).await.expect(201);
     assert_eq!(back.str("/draft/settings/heading"), "First");
     assert_eq!(shop.publish("Second").await.int("/release/number"), 2);
     let events = shop.gateway.all_events().await;
@@ -169,7 +169,7 @@ async fn what_is_shown_stays_installed_and_what_is_not_can_go_and_come_back() {
 #[tokio::test]
 async fn a_store_has_twenty_themes_at_most() {
     let shop = ThemeShop::open().await;
-    let mut refused = 0;
+    let mut rejected = 0;
     for _ in 0..20 {
         let slug = support::unique("more");
         shop.upload(&ThemeSource::new(&slug)).await.expect(201);
@@ -178,8 +178,8 @@ async fn a_store_has_twenty_themes_at_most() {
         if reply.status == 409 {
             assert_eq!(reply.int("/limit"), 20);
             reply.problem("theme_limit");
-            refused += 1;
+            rejected += 1;
         }
     }
-    assert_eq!(refused, 1);
+    assert_eq!(rejected, 1);
 }

@@ -29,8 +29,8 @@ async fn a_package_is_proposed_accepted_installed_by_others_and_taken_back() {
     assert!(queue.data().iter().any(|it| it["id"] == package.as_str()));
     let reject = operator.post(&of_package("/reject")).json(json!({"notes": []})).await;
     reject.expect(422).problem("validation_failed");
-    let ask = json!({"notes": ["The header is too low."]});
-    let rejected = operator.post(&of_package("/reject")).json(ask).await.expect(200);
+    let input = json!({"notes": ["The header is too low."]});
+    let rejected = operator.post(&of_package("/reject")).json(input).await.expect(200);
     assert_eq!(rejected.str("/status"), "rejected");
     let seen = developer.get(&of_package("")).await.expect(200);
     assert_eq!(seen.str("/notes/0"), "The header is too low.");
@@ -53,8 +53,8 @@ async fn a_package_is_proposed_accepted_installed_by_others_and_taken_back() {
     developer.post(&withdraw).json(json!({})).await.expect(202);
     let shown = visitor.get(&format!("/v1/themes/{slug}")).await.expect(200);
     assert_eq!(shown.str("/version"), "1.0.0");
-    let ask = json!({"version": "1.2.0"});
-    owner.post(&path("upgrade")).json(ask).await.expect(404).problem("not_found");
+    let input = json!({"version": "1.2.0"});
+    owner.post(&path("upgrade")).json(input).await.expect(404).problem("not_found");
     developer.post(&of_package("/withdraw")).json(json!({})).await.expect(202);
     visitor.get(&format!("/v1/themes/{slug}")).await.expect(404);
     // Who has it keeps it.
@@ -100,9 +100,9 @@ async fn the_catalogue_is_filtered_and_tells_a_store_what_it_has() {
     owner.post(&path).json(json!({})).await.expect(201);
     let visitor = gateway.client();
     let found = |query: &str| {
-        let ask = visitor.get(&format!("/v1/themes{query}"));
+        let input = visitor.get(&format!("/v1/themes{query}"));
         async move {
-            let reply = ask.await.expect(200);
+            let reply = input.await.expect(200);
             let mut names: Vec<String> =
                 reply.data().iter().map(|it| it["name"].as_str().unwrap().to_owned()).collect();
             names.sort();
@@ -146,8 +146,8 @@ async fn a_theme_that_costs_something_names_a_store_of_its_maker() {
     assert_eq!(missing.str("/errors/0/pointer"), "/seller_store_id");
     let stranger = Merchant::sign_up(&gateway).await.open_shop().await;
     for id in [stranger.id, format!("sto_{}", "0".repeat(32))] {
-        let refused = developer.post(&path).json(json!({"seller_store_id": id})).await.expect(422);
-        assert_eq!(refused.str("/errors/0/code"), "store_not_owned");
+        let rejected = developer.post(&path).json(json!({"seller_store_id": id})).await.expect(422);
+        assert_eq!(rejected.str("/errors/0/code"), "store_not_owned");
     }
     let own = developer.open_shop().await;
     developer.post(&path).json(json!({"seller_store_id": own.id})).await.expect(202);

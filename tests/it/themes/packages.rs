@@ -12,9 +12,9 @@ async fn a_package_is_taken_once_and_its_files_are_stored_once() {
     let source = ThemeSource::new(&slug);
     let before = gateway.count().await;
     let asked = developer.post("/v1/themes/packages/upload?dry_run=true");
-    let judged = asked.header("content-type", "application/zip").body(source.zip()).await;
-    let judged = judged.expect(200);
-    assert_eq!(judged.at("/files").as_array().unwrap().len(), 7);
+    let validated = asked.header("content-type", "application/zip").body(source.zip()).await;
+    let validated = validated.expect(200);
+    assert_eq!(validated.at("/files").as_array().unwrap().len(), 7);
     assert_eq!(gateway.count().await, before, "nothing is written");
 
     let taken = upload(&developer, source.zip()).await.expect(201);
@@ -49,8 +49,8 @@ async fn the_same_key_takes_a_package_once() {
     let merchant = Merchant::sign_up(&gateway).await;
     let archive = ThemeSource::new(&unique("linen")).zip();
     let send = || async {
-        let ask = merchant.post("/v1/themes/packages/upload").key("once");
-        ask.header("content-type", "application/zip").body(archive.clone()).await
+        let input = merchant.post("/v1/themes/packages/upload").key("once");
+        input.header("content-type", "application/zip").body(archive.clone()).await
     };
     let first = send().await.expect(201);
     let again = send().await.expect(201);
@@ -69,8 +69,8 @@ async fn everything_that_is_wrong_is_named_at_once_and_nothing_is_written() {
     let mut files = source.files();
     files.retain(|(path, _)| !path.starts_with("layout/"));
     files.push(("assets/../../evil.css".into(), b"x".to_vec()));
-    let refused = upload(&merchant, zip(&files)).await.expect(422);
-    let codes: Vec<String> = refused
+    let rejected = upload(&merchant, zip(&files)).await.expect(422);
+    let codes: Vec<String> = rejected
         .at("/findings")
         .as_array()
         .unwrap()
@@ -80,14 +80,14 @@ async fn everything_that_is_wrong_is_named_at_once_and_nothing_is_written() {
     for code in ["path_traversal", "layout_missing", "slug_reserved", "version_invalid"] {
         assert!(codes.iter().any(|found| found == code), "{code} is not among {codes:?}");
     }
-    refused.problem("invalid_package");
+    rejected.problem("invalid_package");
     upload(&merchant, b"no archive".to_vec()).await.expect(422).problem("invalid_package");
     upload(&merchant, Vec::new()).await.expect(422).problem("invalid_package");
-    let ask = merchant.post("/v1/themes/packages/upload").json(json!({}));
-    let refused = ask.await.expect(422);
-    assert_eq!(refused.str("/errors/0/pointer"), "/file");
-    let ask = merchant.post("/v1/themes/packages/upload").header("content-type", "text/plain");
-    ask.body("x").await.expect(415).problem("unsupported_media_type");
+    let input = merchant.post("/v1/themes/packages/upload").json(json!({}));
+    let rejected = input.await.expect(422);
+    assert_eq!(rejected.str("/errors/0/pointer"), "/file");
+    let input = merchant.post("/v1/themes/packages/upload").header("content-type", "text/plain");
+    input.body("x").await.expect(415).problem("unsupported_media_type");
     let large = upload(&merchant, vec![0; (4 << 20) + 1]).await;
     large.expect(413).problem("body_too_large");
     assert_eq!(gateway.count().await, before);
@@ -105,8 +105,8 @@ async fn a_form_brings_an_archive_too() {
         [head.as_bytes(), &archive, b"\r\n--x--\r\n"].concat()
     };
     let send = |body: Vec<u8>| {
-        let ask = merchant.post("/v1/themes/packages/upload");
-        ask.header("content-type", "multipart/form-data; boundary=x").body(body)
+        let input = merchant.post("/v1/themes/packages/upload");
+        input.header("content-type", "multipart/form-data; boundary=x").body(body)
     };
     send(part("archive")).await.expect(422).problem("validation_failed");
     send(b"--x--\r\n".to_vec()).await.expect(422).problem("validation_failed");

@@ -13,7 +13,7 @@ fn page(shop: &ThemeShop) -> String {
 
 /// The page as anybody sees it, a moment later.
 async fn seen(shop: &ThemeShop, rest: &str) -> Reply {
-    shop.gateway.advance(identity::storefront::KEPT);
+    shop.gateway.advance(identity::storefront::CACHE_TIME);
     shop.gateway.client().get(&format!("{}{rest}", page(shop))).await
 }
 

@@ -39,8 +39,8 @@ async fn a_token_shows_one_draft_as_it_was() {
     assert_eq!(file.header("cache-control"), Some("private, no-store"));
     let path = shop.front(&format!("theme/files/{digest}"));
     shop.gateway.client().get(&path).await.expect(404).problem("not_found");
-    let ask = json!({"draft_version": 2});
-    let stale = shop.post("preview-session", ask).await.expect(409);
+    let input = json!({"draft_version": 2});
+    let stale = shop.post("preview-session", input).await.expect(409);
     assert_eq!(stale.int("/current_version"), 3);
     stale.problem("draft_conflict");
     let shown = shop.get(&format!("preview-session/{}", preview.id)).await.expect(200);
@@ -49,7 +49,7 @@ async fn a_token_shows_one_draft_as_it_was() {
 }
 
 #[tokio::test]
-async fn a_token_past_its_time_of_another_store_or_revoked_is_refused() {
+async fn a_token_past_its_time_of_another_store_or_revoked_is_rejected() {
     let shop = ThemeShop::open().await;
     let (short, long) = (begin(&shop, 60).await, begin(&shop, 600).await);
     shop.gateway.advance(Duration::from_secs(58));
@@ -122,7 +122,7 @@ async fn a_kept_answer_is_nobodys_preview() {
     shop.draft("Secret").await;
     let preview = begin(&shop, 600).await;
     for _ in 0..2 {
-        assert_eq!(shop.shown().await.expect(200).str("/settings/heading"), "Public");
+        assert_eq!(shop.to_response().await.expect(200).str("/settings/heading"), "Public");
         let seen = look(&shop, &preview.token).await.expect(200);
         assert_eq!(seen.str("/settings/heading"), "Secret");
     }
@@ -139,7 +139,7 @@ async fn a_store_that_is_not_open_is_shown_to_who_was_invited() {
     owner.post(&format!("/v1/themes/{slug}/install")).json(json!({})).await.expect(201);
     let shop = ThemeShop { gateway, merchant, store, owner, slug };
     let preview = begin(&shop, 600).await;
-    shop.shown().await.expect(404).problem("store_not_found");
+    shop.to_response().await.expect(404).problem("store_not_found");
     look(&shop, "thp_x.y").await.expect(404).problem("store_not_found");
     look(&shop, &preview.token).await.expect(200);
     let page = format!("/v1/storefront/{}", shop.store.subdomain);

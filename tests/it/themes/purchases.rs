@@ -7,11 +7,11 @@ use super::sale::{PRICE, Sale};
 #[tokio::test]
 async fn a_theme_that_costs_something_is_paid_for_and_installed() {
     let sale = Sale::open().await;
-    let refused = sale.install().await.expect(402);
-    assert_eq!(refused.int("/price/amount"), PRICE);
-    refused.problem("license_required");
-    let ask = sale.owner.post(&sale.path("purchase")).json(json!({"provider": "razorpay"}));
-    ask.await.expect(400).problem("idempotency_key_required");
+    let rejected = sale.install().await.expect(402);
+    assert_eq!(rejected.int("/price/amount"), PRICE);
+    rejected.problem("license_required");
+    let input = sale.owner.post(&sale.path("purchase")).json(json!({"provider": "razorpay"}));
+    input.await.expect(400).problem("idempotency_key_required");
     let begun = sale.begin("razorpay").await.expect(201);
     assert_eq!((begun.int("/amount/amount"), begun.str("/status")), (PRICE, "created".into()));
     assert_eq!(begun.str("/client/key_id"), RAZORPAY_KEY_ID);
@@ -35,9 +35,9 @@ async fn a_theme_that_costs_something_is_paid_for_and_installed() {
     assert_eq!((listed.len(), &listed[0]["active"]), (1, &json!(true)));
     // To its maker it costs nothing.
     sale.maker.post(&sale.path("install")).json(json!({})).await.expect(201);
-    let ask =
+    let input =
         sale.maker.post(&sale.path("purchase")).key("own").json(json!({"provider": "razorpay"}));
-    ask.await.expect(409).problem("theme_is_free");
+    input.await.expect(409).problem("theme_is_free");
 }
 
 #[tokio::test]
@@ -79,10 +79,10 @@ async fn a_payment_of_another_amount_grants_nothing_and_goes_back() {
         let begun = sale.begin("razorpay").await.expect(201);
         let reference = begun.str("/provider_order_id");
         let payment = sale.providers.pay_razorpay_with(&reference, amount);
-        let refused = sale.verify(Sale::returned(&begun, &payment)).await.expect(409);
-        assert_eq!(refused.int("/expected/amount"), PRICE);
-        assert_eq!(refused.int("/received/amount"), amount);
-        refused.problem("amount_mismatch");
+        let rejected = sale.verify(Sale::returned(&begun, &payment)).await.expect(409);
+        assert_eq!(rejected.int("/expected/amount"), PRICE);
+        assert_eq!(rejected.int("/received/amount"), amount);
+        rejected.problem("amount_mismatch");
         assert!(sale.licenses().await.is_empty());
         sale.install().await.expect(402);
         let back = sale.providers.payment(&payment);
@@ -98,8 +98,8 @@ async fn a_second_payment_grants_nothing_and_goes_back() {
     let one = sale.providers.pay_razorpay(&first.str("/provider_order_id"));
     let two = sale.providers.pay_razorpay(&second.str("/provider_order_id"));
     let granted = sale.verify(Sale::returned(&first, &one)).await.expect(200);
-    let refused = sale.verify(Sale::returned(&second, &two)).await.expect(409);
-    refused.problem("already_licensed");
+    let rejected = sale.verify(Sale::returned(&second, &two)).await.expect(409);
+    rejected.problem("already_licensed");
     assert_eq!(sale.providers.payment(&two)["amount_refunded"], PRICE);
     assert_eq!(sale.providers.payment(&one)["amount_refunded"], 0);
     // What carried the first buys nothing for the second.
@@ -204,10 +204,10 @@ async fn who_cannot_be_paid_sells_nothing() {
 #[tokio::test]
 async fn a_provider_that_fails_is_asked_again_under_the_same_key() {
     let sale = Sale::open().await;
-    sale.providers.next([Trouble::Refuse(500, "server_error")]);
+    sale.providers.next([Trouble::Reject(500, "server_error")]);
     let begin = || {
-        let ask = sale.owner.post(&sale.path("purchase")).key("once");
-        ask.json(json!({"provider": "razorpay"}))
+        let input = sale.owner.post(&sale.path("purchase")).key("once");
+        input.json(json!({"provider": "razorpay"}))
     };
     begin().await.expect(502).problem("provider_error");
     let begun = begin().await.expect(201);

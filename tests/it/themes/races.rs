@@ -58,17 +58,17 @@ async fn publishes_rollbacks_and_saves_at_once_leave_a_whole_history() {
             async move {
                 match turn % 3 {
                     0 => {
-                        let ask = json!({"settings": {"heading": format!("Turn {turn}")}});
-                        owner.put(&shop.path("editor/draft")).json(ask).await
+                        let input = json!({"settings": {"heading": format!("Turn {turn}")}});
+                        owner.put(&shop.path("editor/draft")).json(input).await
                     }
                     1 => {
                         let editor = owner.get(&shop.path("editor")).await.expect(200);
-                        let ask = json!({"draft_version": editor.int("/draft/version")});
-                        owner.post(&shop.path("publish")).json(ask).await
+                        let input = json!({"draft_version": editor.int("/draft/version")});
+                        owner.post(&shop.path("publish")).json(input).await
                     }
                     _ => {
-                        let ask = json!({"release": turn % 2 + 1});
-                        owner.post(&shop.path("rollback")).json(ask).await
+                        let input = json!({"release": turn % 2 + 1});
+                        owner.post(&shop.path("rollback")).json(input).await
                     }
                 }
             }
@@ -87,12 +87,12 @@ async fn publishes_rollbacks_and_saves_at_once_leave_a_whole_history() {
             releases.iter().map(|release| release["number"].as_i64().unwrap()).collect();
         let all = 1..=i64::try_from(releases.len()).unwrap();
         assert_eq!(numbers, all.collect::<Vec<_>>(), "the history has no gap");
-        let shown = shop.shown().await.expect(200);
+        let shown = shop.to_response().await.expect(200);
         let last = releases.last().unwrap();
         assert_eq!(shown.at("/release"), &last["number"], "the last is what is shown");
         assert_eq!(shown.at("/content_sha256"), &last["content_sha256"]);
     }
-    let shown = shop.shown().await.expect(200);
+    let shown = shop.to_response().await.expect(200);
     let releases = history(&shop).await;
     assert!(releases.len() > 8, "each round has one who was not disturbed: {}", releases.len());
     for release in &releases {
@@ -155,8 +155,8 @@ async fn of_two_makers_who_want_one_slug_one_gets_it() {
         }
         let of = |maker: &Merchant| {
             let path = format!("/v1/themes/packages?slug={slug}");
-            let ask = maker.get(&path);
-            async move { ask.await.expect(200).data().len() }
+            let input = maker.get(&path);
+            async move { input.await.expect(200).data().len() }
         };
         let mut counts = [of(&shop.merchant).await, of(&other).await];
         counts.sort_unstable();
@@ -216,8 +216,8 @@ async fn what_is_published_is_not_uninstalled_and_what_is_uninstalled_not_publis
             async move {
                 match turn {
                     0 => {
-                        let ask = json!({"draft_version": version});
-                        owner.post(&shop.path("publish")).json(ask).await
+                        let input = json!({"draft_version": version});
+                        owner.post(&shop.path("publish")).json(input).await
                     }
                     _ => owner.post(&shop.path("uninstall")).json(json!({})).await,
                 }
@@ -227,7 +227,7 @@ async fn what_is_published_is_not_uninstalled_and_what_is_uninstalled_not_publis
         let both: Vec<&str> = replies.iter().map(|reply| reply.text.as_str()).collect();
         let [published, uninstalled] = [replies[0].status, replies[1].status];
         assert!((published == 201) != (uninstalled == 200), "{both:?}");
-        let shown = shop.shown().await;
+        let shown = shop.to_response().await;
         if published == 201 {
             assert_eq!(shown.status, 200, "{both:?}");
             return;

@@ -18,19 +18,19 @@ async fn of_a_publish_and_a_rollback_at_once_one_wins_and_the_history_has_no_gap
     for round in 0..5 {
         let draft = shop.draft(&format!("Round {round}")).await;
         // Not what is shown: the other of the first two.
-        let shown = shop.shown().await.expect(200).str("/settings/heading");
+        let shown = shop.to_response().await.expect(200).str("/settings/heading");
         let target = if shown == "First" { 2 } else { 1 };
         let turn = AtomicUsize::new(0);
         let act = || {
             let publishes = turn.fetch_add(1, Ordering::Relaxed).is_multiple_of(2);
             let owner = shop.owner.elsewhere();
-            let (rest, ask) = if publishes {
+            let (rest, input) = if publishes {
                 ("publish", json!({"draft_version": draft}))
             } else {
                 ("rollback", json!({"release": target}))
             };
             let path = shop.path(rest);
-            async move { owner.post(&path).json(ask).await }
+            async move { owner.post(&path).json(input).await }
         };
         let replies = race(2, act).await;
         let won = replies.iter().filter(|reply| reply.status == 201).count();
@@ -41,7 +41,7 @@ async fn of_a_publish_and_a_rollback_at_once_one_wins_and_the_history_has_no_gap
         }
         expected += i64::try_from(won).unwrap();
         assert_eq!(numbers(&shop).await, (1..=expected).rev().collect::<Vec<_>>());
-        let shown = shop.shown().await.expect(200);
+        let shown = shop.to_response().await.expect(200);
         assert_eq!(shown.int("/release"), expected, "the last is the one that is shown");
         shop.gateway.advance(std::time::Duration::from_secs(5));
     }
@@ -82,15 +82,15 @@ async fn one_goes_back_to_what_was_and_not_to_what_is() {
 async fn what_is_published_is_the_draft_that_was_meant() {
     let shop = ThemeShop::open().await;
     shop.draft("One").await;
-    let refused = shop.post("publish", json!({"draft_version": 1})).await.expect(409);
-    assert_eq!(refused.int("/current_version"), 2);
-    refused.problem("draft_conflict");
+    let rejected = shop.post("publish", json!({"draft_version": 1})).await.expect(409);
+    assert_eq!(rejected.int("/current_version"), 2);
+    rejected.problem("draft_conflict");
     shop.post("publish", json!({})).await.expect(422).problem("validation_failed");
     assert!(numbers(&shop).await.is_empty());
-    let ask = json!({"draft_version": 2});
-    let key = |ask: Value| shop.owner.post(&shop.path("publish")).key("once").json(ask);
-    let first = key(ask.clone()).await.expect(201);
-    let again = key(ask).await.expect(201);
+    let input = json!({"draft_version": 2});
+    let key = |input: Value| shop.owner.post(&shop.path("publish")).key("once").json(input);
+    let first = key(input.clone()).await.expect(201);
+    let again = key(input).await.expect(201);
     assert_eq!(first.text, again.text);
     assert_eq!(numbers(&shop).await, [1]);
 }

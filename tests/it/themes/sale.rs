@@ -61,8 +61,8 @@ impl Sale {
     }
 
     pub(super) async fn begin(&self, provider: &str) -> Reply {
-        let ask = self.owner.post(&self.path("purchase")).key(&unique("buy"));
-        ask.json(json!({"provider": provider})).await
+        let input = self.owner.post(&self.path("purchase")).key(&unique("buy"));
+        input.json(json!({"provider": provider})).await
     }
 
     pub(super) async fn verify(&self, fields: Value) -> Reply {

@@ -96,7 +96,7 @@ async fn a_theme_of_shopifys_shape_is_uploaded_shown_changed_and_gone_back_to() 
     shop.post("publish", json!({"draft_version": 1})).await.expect(201);
 
     let seen = |rest: &str| {
-        shop.gateway.advance(identity::storefront::KEPT);
+        shop.gateway.advance(identity::storefront::CACHE_TIME);
         shop.gateway.client().get(&format!("/_local/shop/{}{rest}", shop.store.subdomain))
     };
     let first = seen("").await.expect(200);
@@ -117,16 +117,16 @@ async fn a_theme_of_shopifys_shape_is_uploaded_shown_changed_and_gone_back_to() 
     assert_eq!(cells(&last.text), 1, "{}", last.text);
     assert!(last.text.contains("2 of 2"), "{}", last.text);
 
-    let ask = json!({
+    let input = json!({
         "settings": {"color_schemes": {"scheme-1": {"settings": {"background": "#000000"}}}},
         "sections": {"banner": {"type": "banner", "settings": {"size": "l"}, "block_order": ["h"],
             "blocks": {"h": {"type": "heading", "settings": {"heading": "Sale"}}}}},
         "order": ["banner"],
     });
     let path = shop.path("editor/draft");
-    let saved = shop.owner.put(&path).if_match("\"1\"").json(ask).await.expect(200);
-    let ask = json!({"draft_version": saved.int("/draft/version")});
-    shop.post("publish", ask).await.expect(201);
+    let saved = shop.owner.put(&path).if_match("\"1\"").json(input).await.expect(200);
+    let input = json!({"draft_version": saved.int("/draft/version")});
+    shop.post("publish", input).await.expect(201);
     let second = seen("").await.expect(200);
     assert!(
         second.text.contains("banner--l") && second.text.contains(">Sale</h2>"),

@@ -9,8 +9,8 @@ async fn a_draft_is_saved_under_its_version_alone() {
     let shop = ThemeShop::open().await;
     let path = shop.path("editor/draft");
     let save = |form: &str| {
-        let ask = shop.owner.put(&path).header("if-match", form);
-        ask.json(json!({"settings": {"heading": "Hello"}}))
+        let input = shop.owner.put(&path).header("if-match", form);
+        input.json(json!({"settings": {"heading": "Hello"}}))
     };
     // Of no version, or of several: nobody can mean that.
     for form in ["", "W/\"1\"", "\"1\", \"2\"", "\"x\"", "\"-1\"", "\"1.0\"", "\"1", "v", "**"] {
@@ -26,17 +26,17 @@ async fn a_draft_is_saved_under_its_version_alone() {
         assert_eq!(save(form).await.expect(200).int("/draft/version"), version, "{form}");
     }
     // The header and the body must mean the same draft.
-    let ask = shop.owner.put(&path).if_match("\"4\"").json(json!({"version": 3}));
-    ask.await.expect(409).problem("draft_conflict");
-    let ask = shop.owner.put(&path).if_match("\"3\"").json(json!({"version": 4}));
-    ask.await.expect(412).problem("precondition_failed");
+    let input = shop.owner.put(&path).if_match("\"4\"").json(json!({"version": 3}));
+    input.await.expect(409).problem("draft_conflict");
+    let input = shop.owner.put(&path).if_match("\"3\"").json(json!({"version": 4}));
+    input.await.expect(412).problem("precondition_failed");
     // Two headers are two versions.
-    let ask = shop.owner.put(&path).if_match("\"4\"").header("if-match", "\"3\"");
-    let twice = ask.json(json!({})).await;
+    let input = shop.owner.put(&path).if_match("\"4\"").header("if-match", "\"3\"");
+    let twice = input.json(json!({})).await;
     assert!(matches!(twice.status, 400 | 412), "{}", twice.text);
     for version in [json!("4"), json!(4.5), json!(-1), json!(1e99), json!([4])] {
-        let ask = shop.owner.put(&path).json(json!({"version": version}));
-        ask.await.expect(422).problem("validation_failed");
+        let input = shop.owner.put(&path).json(json!({"version": version}));
+        input.await.expect(422).problem("validation_failed");
     }
     assert_eq!(shop.get("editor").await.expect(200).int("/draft/version"), 4);
 }
@@ -46,7 +46,7 @@ async fn whoever_has_it_is_told_so_however_they_ask() {
     let shop = ThemeShop::open().await;
     shop.publish("Hello").await;
     let visitor = shop.gateway.client();
-    let digest = shop.shown().await.expect(200).str("/files/0/sha256");
+    let digest = shop.to_response().await.expect(200).str("/files/0/sha256");
     let file = shop.front(&format!("theme/files/{digest}"));
     let (schema, shown) = (shop.path("schema"), shop.front("theme"));
     for (client, path) in [(&shop.owner, &schema), (&visitor, &shown), (&visitor, &file)] {
@@ -82,12 +82,12 @@ async fn a_preview_is_of_one_store_and_opens_nothing_else() {
     let other = Merchant::sign_up(&shop.gateway).await;
     let store = other.open_shop().await;
     let visitor = shop.gateway.client();
-    let digest = shop.shown().await.expect(200).str("/files/0/sha256");
+    let digest = shop.to_response().await.expect(200).str("/files/0/sha256");
     let at_other = |rest: &str| format!("/v1/storefront/{}/{rest}", store.subdomain);
     for rest in ["theme".to_owned(), format!("theme/files/{digest}")] {
         let path = at_other(&rest);
-        let refused = visitor.get(&path).header("x-service-preview-token", &token).await;
-        refused.expect(400).problem("invalid_or_expired_token");
+        let rejected = visitor.get(&path).header("x-service-preview-token", &token).await;
+        rejected.expect(400).problem("invalid_or_expired_token");
         let path = format!("{path}?preview_token={token}");
         visitor.get(&path).await.expect(400).problem("invalid_or_expired_token");
     }
@@ -100,8 +100,8 @@ async fn a_preview_is_of_one_store_and_opens_nothing_else() {
     let forged = format!("thp_{}.{tag}", URL_SAFE_NO_PAD.encode(forged));
     let long = format!("thp_{}.{tag}", "A".repeat(4_000));
     for unknown in [forged.as_str(), "thp_.", "thp_", ".", &long] {
-        let ask = visitor.get(&at_other("theme")).header("x-service-preview-token", unknown);
-        ask.await.expect(400).problem("invalid_or_expired_token");
+        let input = visitor.get(&at_other("theme")).header("x-service-preview-token", unknown);
+        input.await.expect(400).problem("invalid_or_expired_token");
     }
     // It is no credential: not for its own store's editor, nor to write anything.
     let holder = visitor.with_token(&token);
@@ -111,7 +111,7 @@ async fn a_preview_is_of_one_store_and_opens_nothing_else() {
     held.post(&shop.path("publish")).json(json!({"draft_version": 3})).await.expect(401);
     let posted = visitor.post(&shop.front("theme")).header("x-service-preview-token", &token);
     posted.json(json!({})).await.expect(405);
-    assert_eq!(shop.shown().await.expect(200).str("/settings/heading"), "Public");
+    assert_eq!(shop.to_response().await.expect(200).str("/settings/heading"), "Public");
     // Sessions are found under their own theme and store alone.
     let id = begun.str("/id");
     for path in
@@ -120,6 +120,6 @@ async fn a_preview_is_of_one_store_and_opens_nothing_else() {
         shop.owner.get(&path).await.expect(404);
         shop.owner.delete(&path).await.expect(404);
     }
-    let ask = visitor.get(&shop.front("theme")).header("x-service-preview-token", &token);
-    assert_eq!(ask.await.expect(200).str("/settings/heading"), "Secret");
+    let input = visitor.get(&shop.front("theme")).header("x-service-preview-token", &token);
+    assert_eq!(input.await.expect(200).str("/settings/heading"), "Secret");
 }

@@ -95,7 +95,7 @@ async fn what_was_paid_in_vain_goes_back_whatever_the_provider_says_at_first() {
     let payment = sale.providers.pay_razorpay_with(&reference(&begun), PRICE - 1);
     let event = sale.providers.razorpay_event("payment.captured", &payment);
     // The refund that follows from it.
-    sale.providers.next([Trouble::Refuse(500, "server_error")]);
+    sale.providers.next([Trouble::Reject(500, "server_error")]);
     deliver(&event, &sale.gateway.client(), &sale.seller.subdomain).await.expect(200);
     assert_eq!(sale.providers.payment(&payment)["amount_refunded"], 0);
     assert!(is_due(&sale).await);
@@ -116,7 +116,7 @@ async fn a_provider_that_does_not_answer_is_asked_again_later() {
     let sale = Sale::open().await;
     let begun = sale.begin("stripe").await.expect(201);
     sale.providers.pay_stripe(&reference(&begun));
-    sale.providers.next([Trouble::Refuse(500, "api_error")]);
+    sale.providers.next([Trouble::Reject(500, "api_error")]);
     sale.gateway.advance(MINUTE);
     let swept = sale.gateway.sweep().await;
     assert_eq!((swept.purchases, swept.failures), (0, 1));

@@ -44,7 +44,7 @@ pub struct Function {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Failure {
     /// The function said so, with this error: `errorType` and `errorMessage`. It goes on.
-    Refused(Value),
+    Rejected(Value),
     /// Its process has ended, with these last words.
     Ended(String),
     /// It did not answer within a minute.
@@ -54,7 +54,7 @@ pub enum Failure {
 impl std::fmt::Display for Failure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Refused(error) => write!(f, "the function refused the event: {error}"),
+            Self::Rejected(error) => write!(f, "the function refused the event: {error}"),
             Self::Ended(words) => write!(f, "the function's process has ended: {words}"),
             Self::Late => f.write_str("the function did not answer"),
         }
@@ -119,7 +119,7 @@ impl Function {
         };
         match outcome {
             Ok(Outcome::Answered(payload)) => Ok(payload),
-            Ok(Outcome::Failed(error)) => Err(Failure::Refused(error)),
+            Ok(Outcome::Failed(error)) => Err(Failure::Rejected(error)),
             Err(_) => Err(Failure::Ended(self.process.last_words())),
         }
     }

@@ -1,16 +1,16 @@
 //! Publishing and deleting apps, and their client secret.
 
 use axum::extract::State;
+use core_types::event::Topic;
+use core_types::id::AppId;
+use core_types::key;
+use core_types::resource::{Resource, change};
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
 use gateway::reply::{Json, NoContent, NoStore};
 use gateway::request::{IfMatch, Path};
 use gateway::table::{Write, retry};
-use ground::event::Topic;
-use ground::id::AppId;
-use ground::key;
-use ground::resource::{Resource, change};
 use platform::app::{
     APP_DELETED, APP_PUBLISHED, APP_SECRET_ROTATED, APP_UNPUBLISHED, AppClient, AppView,
     CommerceApp, SECRET_OVERLAP,
@@ -20,7 +20,7 @@ use platform::submission::{APP_SUBMISSION_WITHDRAWN, Submission};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{demand_own, new_secret, own};
+use super::{ensure_own, new_secret, own};
 
 /// `DELETE /v1/app-store/developers/apps/{id}` (`deleteDeveloperApp`): Delete an app.
 ///
@@ -158,7 +158,7 @@ async fn move_to(
     decide: fn(&CommerceApp, Timestamp) -> Result<CommerceApp, Problem>,
 ) -> Result<Json<AppView>, Problem> {
     change(app, &key::app(id), IfMatch::default(), topic, |before, now| {
-        demand_own(developer, before)?;
+        ensure_own(developer, before)?;
         decide(before, now).map(Some)
     })
     .await

@@ -1,22 +1,23 @@
 //! Changing an app: its description at once, the configuration of an approved one by a review.
 
 use axum::extract::State;
+use core_types::fields::{Handle, WebUrl};
+use core_types::id::AppId;
+use core_types::key;
+use core_types::resource::Resource;
+use core_types::scope::Scopes;
 use gateway::app::App;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::{Json, NoStore};
 use gateway::request::{Body, Exact, Fault, Flag, IfMatch, Patch, Path, Text, request};
 use gateway::table::{Write, retry};
-use ground::fields::{Handle, WebUrl};
-use ground::id::AppId;
-use ground::key;
-use ground::resource::Resource;
-use ground::scope::Scopes;
 use platform::app::{APP_UPDATED, CommerceApp, Configuration, Listing, UniqueSlug};
 use platform::caller::Developer;
 use platform::submission::{MIN_DESCRIPTION, is_public_https};
 
 use super::{
-    AppSecretsView, RedirectUris, judge_app_url, judge_pkce, judge_uris, own, texts, webhook,
+    AppSecretsView, RedirectUris, own, texts, validate_app_url, validate_pkce, validate_uris,
+    webhook,
 };
 
 /// Changes to the listing of an approved app. A field that is left out stays. The category changes by a
@@ -109,33 +110,33 @@ pub struct UpdateAppRequest {
 ///
 /// # Errors
 /// `not_found`, `slug_taken`, `precondition_failed`; `not_approved` for the listing of an app that
-/// has none; `redirect_uri_invalid`, `own_host` and the egress policy's refusals as field errors.
+/// has none; `redirect_uri_invalid`, `own_host` and the egress policy's rejections as field errors.
 pub async fn update(
     developer: Developer,
     State(app): State<App>,
     Path(id): Path<AppId>,
     if_match: IfMatch,
-    Body(ask): Body<UpdateAppRequest>,
+    Body(input): Body<UpdateAppRequest>,
 ) -> Result<NoStore<Json<AppSecretsView>>, Problem> {
-    let url = match &ask.webhook_url {
+    let url = match &input.webhook_url {
         Patch::Set(url) => Some(url),
         Patch::Keep | Patch::Clear => None,
     };
-    let refused = webhook::judge(&app, url).await;
+    let rejected = webhook::validate(&app, url).await;
     retry(|| async {
         let before = own(&app, &developer, &id).await?;
         if_match.check(before.version)?;
         let now = app.clock.now();
-        let mut errors: Vec<FieldError> = refused.iter().cloned().collect();
-        let mut next = described(before.changed(now), ask.clone(), &mut errors)?;
-        let wanted = wanted(&app, &next, ask.clone(), &mut errors);
+        let mut errors: Vec<FieldError> = rejected.iter().cloned().collect();
+        let mut next = described(before.changed(now), input.clone(), &mut errors)?;
+        let wanted = wanted(&app, &next, input.clone(), &mut errors);
         next = next.wants(wanted);
         if !errors.is_empty() {
             return Err(Problem::invalid(errors));
         }
         let write = app.table.write();
         let (write, webhook_secret) =
-            webhook::change(write, &app, &mut next, &ask.webhook_url, now).await?;
+            webhook::change(write, &app, &mut next, &input.webhook_url, now).await?;
         let write = move_slug(write, &before, &next);
         let view = AppSecretsView { app: next.view(), client_secret: None, webhook_secret };
         next.save(write, Code::VersionConflict)
@@ -149,17 +150,17 @@ pub async fn update(
 /// The app with another name, slug or listing.
 fn described(
     app: CommerceApp,
-    ask: UpdateAppRequest,
+    input: UpdateAppRequest,
     errors: &mut Vec<FieldError>,
 ) -> Result<CommerceApp, Problem> {
     let mut next = app;
-    if let Some(name) = ask.name {
+    if let Some(name) = input.name {
         next.name = name.into();
     }
-    if let Some(slug) = ask.slug {
+    if let Some(slug) = input.slug {
         next.slug = slug;
     }
-    if let Some(change) = ask.listing {
+    if let Some(change) = input.listing {
         let listing = next.listing.as_mut().ok_or(Code::NotApproved)?;
         errors.extend(change.apply(listing));
     }
@@ -170,28 +171,28 @@ fn described(
 fn wanted(
     app: &App,
     before: &CommerceApp,
-    ask: UpdateAppRequest,
+    input: UpdateAppRequest,
     errors: &mut Vec<FieldError>,
 ) -> Configuration {
     let mut wanted = before.wanted();
-    if let Some(app_url) = ask.app_url {
-        errors.extend(judge_app_url(app, &app_url));
+    if let Some(app_url) = input.app_url {
+        errors.extend(validate_app_url(app, &app_url));
         wanted.app_url = app_url;
     }
-    if let Some(uris) = ask.redirect_uris {
-        errors.extend(judge_uris(app, &uris, before.is_published()));
+    if let Some(uris) = input.redirect_uris {
+        errors.extend(validate_uris(app, &uris, before.is_published()));
         wanted.redirect_uris = texts(uris);
     }
-    if let Some(scopes) = ask.scopes {
+    if let Some(scopes) = input.scopes {
         wanted.scopes = scopes;
     }
-    if let Some(embedded) = ask.embedded {
+    if let Some(embedded) = input.embedded {
         wanted.embedded = embedded.0;
     }
-    if let Some(require_pkce) = ask.require_pkce {
+    if let Some(require_pkce) = input.require_pkce {
         wanted.require_pkce = require_pkce.0;
     }
-    errors.extend(judge_pkce(before.confidential, wanted.require_pkce));
+    errors.extend(validate_pkce(before.confidential, wanted.require_pkce));
     wanted
 }
 

@@ -1,5 +1,7 @@
 //! The subscription behind an app's `webhook_url`: made, moved and ended with the app.
 
+use core_types::id::{AppId, SubscriptionId};
+use core_types::key;
 use delivery::subscription::{self, Subscription};
 use gateway::app::App;
 use gateway::bridged;
@@ -8,8 +10,6 @@ use gateway::problem::{Code, FieldError, Problem};
 use gateway::request::{Exact, Fault, Patch};
 use gateway::signature::SigningSecret;
 use gateway::table::Write;
-use ground::id::{AppId, SubscriptionId};
-use ground::key;
 use platform::app::CommerceApp;
 
 /// A new subscription, and its secret, which is shown once.
@@ -36,7 +36,7 @@ impl Hook {
 }
 
 /// What the egress policy says against a webhook URL, and that it leads to this service itself.
-pub(super) async fn judge<const MAX: usize>(
+pub(super) async fn validate<const MAX: usize>(
     app: &App,
     url: Option<&Exact<MAX>>,
 ) -> Option<FieldError> {
@@ -44,8 +44,8 @@ pub(super) async fn judge<const MAX: usize>(
     let fault = if bridged::is_ours(&app.config, url) {
         Fault::new("own_host", "Events go to a host of the app's own, not to this service's.")
     } else {
-        let refusal = app.egress.check(url).await.err()?;
-        Fault::new(refusal.code(), refusal.to_string())
+        let rejection = app.egress.check(url).await.err()?;
+        Fault::new(rejection.code(), rejection.to_string())
     };
     Some(FieldError { pointer: "/webhook_url".into(), fault })
 }

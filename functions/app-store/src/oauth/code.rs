@@ -1,13 +1,13 @@
 //! Redeeming a code: once, by one conditional write (RFC 6749 §4.1.3, RFC 9700 §2.1.1).
 
+use core_types::key;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::metrics;
 use gateway::problem::{Code, Problem};
 use gateway::reply::{Json, NoStore};
 use gateway::seal;
-use gateway::table::{Sight, retry_from_glance};
-use ground::key;
+use gateway::table::{ReadConsistency, retry_eventual_first};
 use platform::app::{AppClient, AppStatus, CommerceApp};
 use platform::grant::{AuthorizationCode, CodeState, Grant, Presented, RefreshToken};
 use platform::installation::{Installation, InstallationStatus};
@@ -20,18 +20,18 @@ use super::{ClientCredentials, TokenRequest, TokenResponse, required, tokens};
 pub(super) async fn redeem(
     app: &App,
     credentials: &ClientCredentials,
-    ask: &TokenRequest,
+    input: &TokenRequest,
 ) -> Result<NoStore<Json<TokenResponse>>, Problem> {
-    let raw_code = required(ask.code.as_ref(), "code")?;
-    let redirect_uri = required(ask.redirect_uri.as_ref(), "redirect_uri")?;
-    let verifier = ask.code_verifier.as_ref().map(gateway::request::Exact::as_str);
+    let raw_code = required(input.code.as_ref(), "code")?;
+    let redirect_uri = required(input.redirect_uri.as_ref(), "redirect_uri")?;
+    let verifier = input.code_verifier.as_ref().map(gateway::request::Exact::as_str);
     let code_key = key::code(&seal::digest(raw_code));
     let client_key = key::client(&credentials.client_id);
     let mut batch = app.table.get_many(&[&client_key, &code_key]).await?;
     let now = app.clock.now();
     let client: AppClient = credentials.authenticate(batch.take(&client_key)?, now)?;
     let code: AuthorizationCode = batch.take(&code_key)?.ok_or(Code::InvalidGrant)?;
-    code.judge(Presented { client_id: &client.client_id, redirect_uri, verifier })?;
+    code.validate(Presented { client_id: &client.client_id, redirect_uri, verifier })?;
     if code.state == CodeState::Redeemed {
         replayed(app, &code).await?;
         return Err(Code::InvalidGrant.into());
@@ -39,7 +39,7 @@ pub(super) async fn redeem(
     if !code.is_open(now) {
         return Err(Code::InvalidGrant.into());
     }
-    let outcome = retry_from_glance(|sight| commit(app, &code, sight)).await;
+    let outcome = retry_eventual_first(|consistency| commit(app, &code, consistency)).await;
     if matches!(&outcome, Err(problem) if problem.code == Code::InvalidGrant) {
         // Somebody else's redemption may have won meanwhile: then this one is the replay.
         let current: Option<AuthorizationCode> = app.table.get(&code_key).await?;
@@ -65,10 +65,10 @@ async fn replayed(app: &App, code: &AuthorizationCode) -> Result<(), Problem> {
 async fn commit(
     app: &App,
     code: &AuthorizationCode,
-    sight: Sight,
+    consistency: ReadConsistency,
 ) -> Result<NoStore<Json<TokenResponse>>, Problem> {
     let now = app.clock.now();
-    let installation = load_installation(app, code, sight).await?;
+    let installation = load_installation(app, code, consistency).await?;
     let purpose = Purpose {
         installation: &installation,
         client_id: &code.client_id,
@@ -98,11 +98,11 @@ async fn commit(
 async fn load_installation(
     app: &App,
     code: &AuthorizationCode,
-    sight: Sight,
+    consistency: ReadConsistency,
 ) -> Result<Installation, Problem> {
     let installation_key = key::installation(&code.installation_id);
     let app_key = key::app(&code.app_id);
-    let mut batch = app.table.look(&[&installation_key, &app_key], sight).await?;
+    let mut batch = app.table.look(&[&installation_key, &app_key], consistency).await?;
     let owner: CommerceApp = batch.take(&app_key)?.ok_or(Code::InvalidGrant)?;
     let installation: Installation = batch.take(&installation_key)?.ok_or(Code::InvalidGrant)?;
     let in_force = installation.status == InstallationStatus::Active

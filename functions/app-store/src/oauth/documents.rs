@@ -1,11 +1,11 @@
 //! The documents that clients configure themselves by.
 
 use axum::extract::State;
+use core_types::scope::RESOURCES;
 use gateway::app::App;
 use gateway::caller::Public;
 use gateway::problem::Problem;
 use gateway::reply::{Document, DocumentOf, Json};
-use ground::scope::RESOURCES;
 use http::header;
 use schemars::JsonSchema;
 use serde::Serialize;

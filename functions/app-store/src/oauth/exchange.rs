@@ -2,15 +2,15 @@
 //! session.
 
 use axum::extract::State;
+use core_types::id::{AppId, InstallationId, MerchantId, SessionId, StoreId};
+use core_types::key;
+use core_types::scope::{Requested, Scopes};
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, OAuthError, Problem};
 use gateway::reply::{Json, NoStore};
 use gateway::request::{Exact, Form, Parameters, request};
 use gateway::table::{Condition, Write};
-use ground::id::{AppId, InstallationId, MerchantId, SessionId, StoreId};
-use ground::key;
-use ground::scope::{Requested, Scopes};
 use identity::member::Grant;
 use identity::session::UnverifiedToken;
 use platform::app::{AppClient, AppStatus, CommerceApp};
@@ -88,18 +88,18 @@ pub struct ExchangeResponse {
 pub async fn exchange(
     member: AnyMember,
     State(app): State<App>,
-    Form(ask): Form<ExchangeRequest>,
+    Form(input): Form<ExchangeRequest>,
 ) -> Result<NoStore<Json<ExchangeResponse>>, OAuthError> {
-    ask.judge(&member)?;
-    let app_id = app_id(&app, &ask).await?;
+    input.validate(&member)?;
+    let app_id = app_id(&app, &input).await?;
     let now = app.clock.now();
     let installation_id = Installation::id_of(&member.store.id, &app_id);
-    if ask.installation_id.as_ref().is_some_and(|named| *named != installation_id) {
+    if input.installation_id.as_ref().is_some_and(|named| *named != installation_id) {
         return Err(Code::InvalidTarget.into());
     }
     let (installation, published) = load(&app, &installation_id, &app_id).await?;
     let granted = member.grant.narrow(&installation.scopes);
-    let scopes = narrowed(&granted, ask.scope.as_ref())?;
+    let scopes = narrowed(&granted, input.scope.as_ref())?;
     let session = (&member.session.id, &member.account.id);
     let issued = embedded(&app, &installation, &published.client_id, &scopes, session, now).await?;
     let response = Json::new(&ExchangeResponse {
@@ -121,7 +121,7 @@ pub async fn exchange(
 
 impl ExchangeRequest {
     /// The parameters of RFC 8693 §2.1, each of which may be left out but not be wrong.
-    fn judge(&self, member: &AnyMember) -> Result<(), Problem> {
+    fn validate(&self, member: &AnyMember) -> Result<(), Problem> {
         let is = |value: &Option<Exact<128>>, wanted: &str| {
             value.as_ref().is_none_or(|text| text.as_str() == wanted)
         };
@@ -148,8 +148,8 @@ impl ExchangeRequest {
     }
 }
 
-async fn app_id(app: &App, ask: &ExchangeRequest) -> Result<AppId, Problem> {
-    match (&ask.app_id, &ask.client_id) {
+async fn app_id(app: &App, input: &ExchangeRequest) -> Result<AppId, Problem> {
+    match (&input.app_id, &input.client_id) {
         (Some(id), _) => Ok(id.clone()),
         (None, Some(client_id)) => {
             let client: Option<AppClient> = app.table.get(&key::client(client_id.as_str())).await?;

@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
+use core_types::event::Event;
+use core_types::id::{MerchantId, SessionId};
+use core_types::resource::Resource;
+use core_types::scope::Scopes;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::problem::Problem;
 use gateway::seal;
 use gateway::token::{self, APP_TOKEN_SECONDS, Actor, Claims, EMBEDDED_TOKEN_SECONDS};
-use ground::event::Event;
-use ground::id::{MerchantId, SessionId};
-use ground::resource::Resource;
-use ground::scope::Scopes;
 use platform::caller::AUDIENCE;
 use platform::installation::{APP_TOKEN_ISSUED, AppToken, Installation, TokenIssued};
 
@@ -89,6 +89,6 @@ pub(super) async fn issue(
         scopes: what.scopes.to_vec(),
         expires_at,
     };
-    let event = Event::new(&APP_TOKEN_ISSUED, installation.about(), &data, now);
+    let event = Event::new(&APP_TOKEN_ISSUED, installation.event_subject(), &data, now);
     Ok(Issued { jwt, record, event })
 }

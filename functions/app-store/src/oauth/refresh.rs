@@ -1,12 +1,12 @@
 //! Refreshing: rotation with a short overlap, and revocation of the grant on replay
 //! (RFC 9700 §4.14.2).
 
+use core_types::key;
 use gateway::app::App;
 use gateway::problem::{Code, Problem};
 use gateway::reply::{Json, NoStore};
 use gateway::seal;
 use gateway::table::retry;
-use ground::key;
 use platform::app::{AppClient, AppStatus, CommerceApp};
 use platform::grant::{AuthorizationCode, RefreshToken, Use};
 use platform::installation::{Installation, InstallationStatus};
@@ -19,9 +19,9 @@ use super::{ClientCredentials, TokenRequest, TokenResponse, narrowed, required, 
 pub(super) async fn refresh(
     app: &App,
     credentials: &ClientCredentials,
-    ask: &TokenRequest,
+    input: &TokenRequest,
 ) -> Result<NoStore<Json<TokenResponse>>, Problem> {
-    let raw = required(ask.refresh_token.as_ref(), "refresh_token")?;
+    let raw = required(input.refresh_token.as_ref(), "refresh_token")?;
     let digest = seal::digest(raw);
     let token_key = key::refresh_token(&digest);
     let client_key = key::client(&credentials.client_id);
@@ -32,14 +32,14 @@ pub(super) async fn refresh(
     if token.client_id != client.client_id || now >= token.expires_at {
         return Err(Code::InvalidGrant.into());
     }
-    retry(|| rotate(app, &token, ask)).await
+    retry(|| rotate(app, &token, input)).await
 }
 
 /// Code with its grant, installation, both tokens and event: one transaction.
 async fn rotate(
     app: &App,
     used: &RefreshToken,
-    ask: &TokenRequest,
+    input: &TokenRequest,
 ) -> Result<NoStore<Json<TokenResponse>>, Problem> {
     let now = app.clock.now();
     let code_key = key::code(&used.code_digest);
@@ -57,11 +57,11 @@ async fn rotate(
     if how == Use::Replay {
         tokens::revoke_grant(app, &code.digest).await?;
     }
-    if !in_force || matches!(how, Use::Replay | Use::Refuse) {
+    if !in_force || matches!(how, Use::Replay | Use::Reject) {
         return Err(Code::InvalidGrant.into());
     }
     let granted = code.scopes.intersection(&installation.scopes);
-    let scopes = narrowed(&granted, ask.scope.as_ref())?;
+    let scopes = narrowed(&granted, input.scope.as_ref())?;
     let purpose = Purpose {
         installation: &installation,
         client_id: &code.client_id,

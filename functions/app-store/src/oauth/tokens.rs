@@ -2,14 +2,14 @@
 //! whole grant.
 
 use axum::extract::State;
+use core_types::id::{AppId, InstallationId, StoreId};
+use core_types::key;
 use gateway::app::App;
 use gateway::problem::{Code, OAuthError, Problem};
 use gateway::reply::{Json, NoStore};
 use gateway::request::{Exact, Form, Parameters, request};
 use gateway::seal;
 use gateway::table::{Batch, retry};
-use ground::id::{AppId, InstallationId, StoreId};
-use ground::key;
 use identity::merchant::Merchant;
 use identity::session::Session;
 use platform::app::{AppClient, Stop};
@@ -24,7 +24,7 @@ use super::ClientCredentials;
 /// A request about a token.
 #[request]
 #[derive(Debug)]
-pub struct AboutToken {
+pub struct TokenRequestBody {
     /// The token.
     token: Exact<4096>,
     /// `access_token` or `refresh_token`. The hint is optional, and both work for every token.
@@ -35,7 +35,7 @@ pub struct AboutToken {
     client_secret: Option<Exact<256>>,
 }
 
-impl Parameters for AboutToken {
+impl Parameters for TokenRequestBody {
     const KNOWN: Option<&'static [&'static str]> =
         Some(&["token", "token_type_hint", "client_id", "client_secret"]);
 }
@@ -103,9 +103,9 @@ enum PresentedToken {
 pub async fn revoke(
     caller: OAuthClient,
     State(app): State<App>,
-    Form(ask): Form<AboutToken>,
+    Form(input): Form<TokenRequestBody>,
 ) -> Result<NoStore<Json<Revocation>>, OAuthError> {
-    match find(&app, caller, &ask).await? {
+    match find(&app, caller, &input).await? {
         Some(PresentedToken::Refresh(token, _)) => revoke_grant(&app, &token.code_digest).await?,
         Some(PresentedToken::Access(token, _)) => retry(|| revoke_access(&app, &token)).await?,
         None => {}
@@ -123,10 +123,10 @@ pub async fn revoke(
 pub async fn introspect(
     caller: OAuthClient,
     State(app): State<App>,
-    Form(ask): Form<AboutToken>,
+    Form(input): Form<TokenRequestBody>,
 ) -> Result<NoStore<Json<Introspection>>, OAuthError> {
     let now = app.clock.now();
-    let described = match find(&app, caller, &ask).await? {
+    let described = match find(&app, caller, &input).await? {
         Some(PresentedToken::Access(token, installation))
             if installation.admit(&token, now).is_ok()
                 && can_act(&app, &token, &installation).await? =>
@@ -223,16 +223,16 @@ async fn describe_refresh(
 async fn find(
     app: &App,
     caller: OAuthClient,
-    ask: &AboutToken,
+    input: &TokenRequestBody,
 ) -> Result<Option<PresentedToken>, Problem> {
     let credentials =
-        ClientCredentials::of(caller, ask.client_id.as_ref(), ask.client_secret.as_ref())?;
-    if let Some(hint) = &ask.token_type_hint
+        ClientCredentials::of(caller, input.client_id.as_ref(), input.client_secret.as_ref())?;
+    if let Some(hint) = &input.token_type_hint
         && !matches!(hint.as_str(), "access_token" | "refresh_token")
     {
         return Err(Code::UnsupportedTokenType.into());
     }
-    let digest = seal::digest(ask.token.as_str());
+    let digest = seal::digest(input.token.as_str());
     let client_key = key::client(&credentials.client_id);
     let keys = [key::app_token(&digest), key::refresh_token(&digest)];
     let [access_key, refresh_key] = &keys;

@@ -1,5 +1,5 @@
 //! The filters: those of `liquid-lib`, and those that themes expect of a shop. Each is counted: what it
-//! reads is steps, what it makes is memory, and what could be made of little is refused before.
+//! reads is steps, what it makes is memory, and what could be made of little is rejected before.
 
 #[expect(clippy::unnecessary_wraps, reason = "all filters are of one type, which may fail")]
 pub(crate) mod shop;
@@ -55,7 +55,7 @@ impl Call<'_> {
 
 /// What makes the value.
 #[derive(Clone)]
-enum Maker {
+enum FilterKind {
     Library(Box<dyn ParseFilter>),
     Own(Apply),
 }
@@ -64,7 +64,7 @@ enum Maker {
 #[derive(Clone)]
 struct Counting {
     name: String,
-    maker: Maker,
+    kind: FilterKind,
     context: Arc<Context>,
 }
 
@@ -86,11 +86,12 @@ struct Counted {
 pub(crate) fn register(language: &mut Language, context: &Arc<Context>) {
     let library = library().into_iter().map(|filter| {
         let name = filter.reflection().name().to_owned();
-        (name, Maker::Library(filter))
+        (name, FilterKind::Library(filter))
     });
-    let own = shop::FILTERS.iter().map(|(name, apply)| ((*name).to_owned(), Maker::Own(*apply)));
-    for (name, maker) in library.chain(own) {
-        let filter = Counting { name: name.clone(), maker, context: Arc::clone(context) };
+    let own =
+        shop::FILTERS.iter().map(|(name, apply)| ((*name).to_owned(), FilterKind::Own(*apply)));
+    for (name, kind) in library.chain(own) {
+        let filter = Counting { name: name.clone(), kind, context: Arc::clone(context) };
         language.filters.register(name, filter.into());
     }
 }
@@ -155,9 +156,9 @@ impl ParseFilter for Counting {
         let positional: Vec<Expression> = arguments.positional.collect();
         let named: Vec<(String, Expression)> =
             arguments.keyword.map(|(name, value)| (name.to_owned(), value)).collect();
-        let made = match &self.maker {
-            Maker::Own(apply) => Made::Own(*apply),
-            Maker::Library(filter) => {
+        let made = match &self.kind {
+            FilterKind::Own(apply) => Made::Own(*apply),
+            FilterKind::Library(filter) => {
                 let keyword: Vec<(&str, Expression)> =
                     named.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
                 Made::Library(filter.parse(FilterArguments {
@@ -246,7 +247,7 @@ impl Counted {
         Ok(Call { input, positional, named: named.collect::<Result<_>>()?, context: &self.context })
     }
 
-    /// Refuses what a library's filter would make too much of, or work on for too long.
+    /// Rejects what a library's filter would make too much of, or work on for too long.
     fn foresee(&self, input: &dyn ValueView, runtime: &dyn Runtime) -> Result<()> {
         let meter: &Meter = &self.context.meter;
         let argument = |place: usize| -> Result<String> {

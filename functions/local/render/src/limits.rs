@@ -147,7 +147,7 @@ impl Meter {
         Ok(())
     }
 
-    /// Refuses a text that would be too long.
+    /// Rejects a text that would be too long.
     pub(crate) fn text(&self, bytes: u64) -> liquid_core::Result<()> {
         let limit = self.limits.text;
         if bytes > limit {

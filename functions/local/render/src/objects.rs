@@ -104,7 +104,7 @@ pub(crate) fn globals(theme: &Theme, page: &Page, data: &Data) -> Object {
     let products = everything.get("products").cloned().unwrap_or_default();
     globals.insert(KString::from_static("products"), products);
     globals.insert(KString::from_static("collections"), Value::Object(collections));
-    shown(&mut globals, page, &links);
+    insert_page_object(&mut globals, page, &links);
     let schema = theme.json("config/settings_schema.json").and_then(Result::ok).unwrap_or_default();
     let settings = settings::of_theme(&schema, &theme.settings, &globals);
     globals.insert(KString::from_static("settings"), Value::Object(settings));
@@ -112,7 +112,7 @@ pub(crate) fn globals(theme: &Theme, page: &Page, data: &Data) -> Object {
 }
 
 /// The object that the page is about, and its title.
-fn shown(globals: &mut Object, page: &Page, links: &Links<'_>) {
+fn insert_page_object(globals: &mut Object, page: &Page, links: &Links<'_>) {
     let store = links.data.store.get("name").cloned().unwrap_or_default();
     let title = match page {
         Page::Product(product) => {

@@ -48,6 +48,6 @@ fn page(theme: &Theme) -> Result<String, Finding> {
 }
 
 /// The home page of this template alone.
-fn shown(template: &str) -> String {
+fn rendered(template: &str) -> String {
     page(&theme(template, &[])).unwrap()
 }

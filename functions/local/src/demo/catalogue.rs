@@ -82,8 +82,8 @@ pub async fn stock_up(api: &Api) -> Result<(), AnyError> {
             api.about(&format!("Preparing the demo store: product {place} of {all}"));
             if known.iter().all(|(handle, _)| *handle != handle_of(&ware.title)) {
                 let image = images.recv().await.ok_or("there are too few pictures")??;
-                let ask = product(ware, department, place, &category, &location, &image);
-                let made = api.call("POST", "/v1/products", Some(ask)).await?;
+                let input = product(ware, department, place, &category, &location, &image);
+                let made = api.call("POST", "/v1/products", Some(input)).await?;
                 known.push((handle_of(&ware.title), text(&made, "/id")?));
             }
         }
@@ -121,8 +121,8 @@ async fn location(api: &Api) -> Result<String, AnyError> {
     }
     let address = json!({"line1": "12 Mill Road", "city": "Pune", "postal_code": "411001",
         "country": "IN"});
-    let ask = json!({"name": "Warehouse", "address": address, "fulfills_online_orders": true});
-    text(&api.call("POST", "/v1/inventory/locations", Some(ask)).await?, "/id")
+    let input = json!({"name": "Warehouse", "address": address, "fulfills_online_orders": true});
+    text(&api.call("POST", "/v1/inventory/locations", Some(input)).await?, "/id")
 }
 
 async fn category(
@@ -137,12 +137,12 @@ async fn category(
     }
     let parent =
         department.parent.as_deref().and_then(|name| made.iter().find(|(known, _)| *known == name));
-    let ask = json!({
+    let input = json!({
         "name": department.name,
         "parent_id": parent.map(|(_, id)| id),
         "position": made.len(),
     });
-    text(&api.call("POST", "/v1/products/categories", Some(ask)).await?, "/id")
+    text(&api.call("POST", "/v1/products/categories", Some(input)).await?, "/id")
 }
 
 /// Uploads a product's picture; answers with its id.
@@ -226,15 +226,15 @@ async fn collections(api: &Api, products: &[(String, String)]) -> Result<(), Any
     };
     let sale = json!({"field": "on_sale", "relation": "equals", "value": "true"});
     let small = json!({"field": "price", "relation": "less_than", "value": "50000"});
-    for ask in [
+    for input in [
         manual("Staff Picks", every(5)),
         manual("Gift Ideas", every(7)),
         automated("On Sale", sale, "price"),
         automated("Under 500", small, "-created_at"),
     ] {
-        let handle = text(&ask, "/handle")?;
+        let handle = text(&input, "/handle")?;
         if known.iter().all(|(known, _)| *known != handle) {
-            api.call("POST", "/v1/products/collections", Some(ask)).await?;
+            api.call("POST", "/v1/products/collections", Some(input)).await?;
         }
     }
     Ok(())

@@ -5,10 +5,10 @@ use crate::providers::{
     Provider, Providers, RAZORPAY_KEY_ID, RAZORPAY_SECRET, STRIPE_KEY_ID, STRIPE_SECRET,
     WEBHOOK_SECRET,
 };
+use core_types::key;
+use core_types::provider::ProviderName;
 use gateway::app::App;
 use gateway::embedded::AnyError;
-use ground::key;
-use ground::provider::ProviderName;
 use identity::store::{Store, UniqueSubdomain};
 use sales::payment::load;
 use serde_json::{Value, json};
@@ -29,7 +29,7 @@ pub(super) async fn connect(system: &System, providers: &Providers) -> Result<()
         let path = format!("/v1/storefront/{SUBDOMAIN}/payments/{name}/webhook");
         let url = format!("{}{path}", system.url());
         let registered = providers.register(provider, &url, WEBHOOK_SECRET);
-        registered.map_err(|refusal| refusal.body.to_string())?;
+        registered.map_err(|rejection| rejection.body.to_string())?;
         if load::account(app, &store, name).await.map_err(told)?.is_none() {
             missing.push(name);
         }

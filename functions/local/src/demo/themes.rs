@@ -117,19 +117,19 @@ pub(super) async fn publish(merchant: &Api, operator: &Api, store: &str) -> Resu
     if now.pointer("/release_history_head").and_then(Value::as_u64) == Some(0) {
         let draft =
             now.pointer("/draft/version").cloned().ok_or("an installed theme has no draft")?;
-        let ask = json!({"draft_version": draft, "message": "As it comes"});
-        merchant.call("POST", &format!("/v1/themes/{LIVE}/publish"), Some(ask)).await?;
+        let input = json!({"draft_version": draft, "message": "As it comes"});
+        merchant.call("POST", &format!("/v1/themes/{LIVE}/publish"), Some(input)).await?;
     }
     Ok(())
 }
 
 /// Only developers offer themes.
 async fn register(merchant: &Api) -> Result<(), AnyError> {
-    let ask = json!({
+    let input = json!({
         "company": "Demo Store", "contact_email": super::MERCHANT.email, "country": "IN",
         "agree_terms": true,
     });
-    match merchant.call("POST", "/v1/app-store/developers/register", Some(ask)).await {
+    match merchant.call("POST", "/v1/app-store/developers/register", Some(input)).await {
         Err(cause) if !cause.to_string().contains(&StatusCode::CONFLICT.to_string()) => Err(cause),
         _ => Ok(()),
     }
@@ -157,8 +157,8 @@ async fn offer(
     let (id, mut status) = (text(&package, "/id")?, text(&package, "/status")?);
     let act = |action: &str| format!("/v1/themes/packages/{id}/{action}");
     if status == "valid" {
-        let ask = json!({"seller_store_id": store, "changelog": "The first version."});
-        let submitted = merchant.call("POST", &act("submit"), Some(ask)).await?;
+        let input = json!({"seller_store_id": store, "changelog": "The first version."});
+        let submitted = merchant.call("POST", &act("submit"), Some(input)).await?;
         status = text(&submitted, "/status")?;
     }
     if status == "submitted" {

@@ -1,4 +1,4 @@
-//! What the documentation of handlers says: a summary, a description, and the problems they refuse
+//! What the documentation of handlers says: a summary, a description, and the problems they reject
 //! with. It is read from the sources, so that it stands in one place, beside the code.
 
 use std::collections::{BTreeMap, BTreeSet};

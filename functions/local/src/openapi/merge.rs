@@ -1,4 +1,4 @@
-//! What operations share, said once: refusals that are alike, and the schemas of named types.
+//! What operations share, said once: rejections that are alike, and the schemas of named types.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,18 +7,18 @@ use serde_json::{Map, Value, json};
 
 use super::handlers::capitalized;
 
-/// Puts each refusal among the components, and a reference to it in its place.
-pub(super) fn refusals(paths: &mut Value) -> Map<String, Value> {
+/// Puts each rejection among the components, and a reference to it in its place.
+pub(super) fn rejections(paths: &mut Value) -> Map<String, Value> {
     let mut known = Map::new();
     for operation in operations(paths) {
         let Some(responses) = operation.get_mut("responses").and_then(Value::as_object_mut) else {
             continue;
         };
         for (status, response) in responses.iter_mut() {
-            let is_refusal = status.starts_with(['4', '5']);
+            let is_rejection = status.starts_with(['4', '5']);
             // One that shares its status with an answer is this operation's own.
             let contents = response.get("content").and_then(Value::as_object).map_or(0, Map::len);
-            if !is_refusal || contents != 1 {
+            if !is_rejection || contents != 1 {
                 continue;
             }
             let name = name_of(status, response);

@@ -68,11 +68,11 @@ pub(super) fn of(
         let meaning = "What `If-None-Match` names is what would be shown (RFC 9110 §13.1.2).";
         responses.insert("304".to_owned(), json!({"description": meaning}));
     }
-    for (status, refusal) in problems::responses(&codes, row.oauth) {
+    for (status, rejection) in problems::responses(&codes, row.oauth) {
         match responses.get_mut(&status) {
-            Some(success) => join(success, refusal),
+            Some(success) => join(success, rejection),
             None => {
-                responses.insert(status, refusal);
+                responses.insert(status, rejection);
             }
         }
     }
@@ -102,7 +102,7 @@ pub(super) fn of(
     members
 }
 
-/// Adds the contents of an answer or a refusal to those of an answer with the same status.
+/// Adds the contents of an answer or a rejection to those of an answer with the same status.
 fn join(success: &mut Value, mut other: Value) {
     if let Some(contents) = other.get_mut("content").and_then(Value::as_object_mut)
         && let Some(known) = success.get_mut("content").and_then(Value::as_object_mut)
@@ -270,7 +270,7 @@ fn idempotency(operation: &Operation<'_>, row: &Row) -> &'static str {
 
 /// The events, as the requests that they are posted as.
 pub(super) fn webhooks(schemas: &mut Schemas) -> Value {
-    let mut webhook = |shape: &ground::event::Shape| {
+    let mut webhook = |shape: &core_types::event::Shape| {
         let entry = shape.entry;
         let schema = shape.schema_in(&mut schemas.answers);
         let content = json!({"schema": schema, "example": shape.example()});

@@ -46,7 +46,7 @@ pub(super) fn schema() -> Value {
     })
 }
 
-/// A refusal of an OAuth endpoint (RFC 6749 §5.2).
+/// A rejection of an OAuth endpoint (RFC 6749 §5.2).
 pub(super) fn oauth_schema() -> Value {
     json!({
         "type": "object",
@@ -60,7 +60,7 @@ pub(super) fn oauth_schema() -> Value {
     })
 }
 
-/// What every row of this kind can be refused with, whatever its handler says.
+/// What every row of this kind can be rejected with, whatever its handler says.
 pub(super) fn implied(row: &Row) -> BTreeSet<&'static str> {
     let mut codes =
         vec![Code::Internal, Code::Unavailable, Code::AnswerTooLarge, Code::ValidationFailed];
@@ -69,7 +69,7 @@ pub(super) fn implied(row: &Row) -> BTreeSet<&'static str> {
     }
     // What the bridge may not reach.
     codes.push(Code::PathNotAllowed);
-    // What is free costs whoever is refused.
+    // What is free costs whoever is rejected.
     codes.push(Code::RateLimited);
     if row.cost != Cost::FREE {
         codes.push(Code::CostTooHigh);
@@ -92,7 +92,7 @@ pub(super) fn implied(row: &Row) -> BTreeSet<&'static str> {
     codes.into_iter().map(Code::as_str).collect()
 }
 
-/// What this kind of caller can be refused with.
+/// What this kind of caller can be rejected with.
 fn of_access(access: Access) -> &'static [Code] {
     match access {
         Access::Public => &[Code::IdempotencyKeyTooShort],
@@ -118,7 +118,7 @@ fn of_access(access: Access) -> &'static [Code] {
     }
 }
 
-/// The refusals with these codes, by status.
+/// The rejections with these codes, by status.
 pub(super) fn responses(codes: &BTreeSet<&'static str>, oauth: bool) -> Map<String, Value> {
     let mut by_status: BTreeMap<u16, Vec<&'static str>> = BTreeMap::new();
     for code in Code::ALL.iter().filter(|code| codes.contains(code.as_str())) {
@@ -126,7 +126,7 @@ pub(super) fn responses(codes: &BTreeSet<&'static str>, oauth: bool) -> Map<Stri
         by_status.entry(status).or_default().push(code.as_str());
     }
     let response = |(status, codes): (u16, Vec<&'static str>)| {
-        (status.to_string(), if oauth { oauth_refusal(status) } else { refusal(&codes) })
+        (status.to_string(), if oauth { oauth_rejection(status) } else { rejection(&codes) })
     };
     by_status.into_iter().map(response).collect()
 }
@@ -136,7 +136,7 @@ fn as_oauth(status: u16) -> u16 {
     if matches!(status, 413 | 415 | 422) { 400 } else { status }
 }
 
-fn refusal(codes: &[&'static str]) -> Value {
+fn rejection(codes: &[&'static str]) -> Value {
     let listed: Vec<String> = codes.iter().map(|code| format!("`{code}`")).collect();
     let schema = json!({
         "allOf": [
@@ -151,7 +151,7 @@ fn refusal(codes: &[&'static str]) -> Value {
     })
 }
 
-fn oauth_refusal(status: u16) -> Value {
+fn oauth_rejection(status: u16) -> Value {
     let meaning = if status == 401 { "The client is not who it says." } else { "RFC 6749 §5.2." };
     json!({
         "description": meaning,

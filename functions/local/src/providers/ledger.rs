@@ -23,7 +23,7 @@ pub enum Trouble {
     /// It is done, and never answered.
     DoneButLate,
     /// This status, with an error of this code.
-    Refuse(u16, &'static str),
+    Reject(u16, &'static str),
     /// It is done; but a refund is only taken in, and stays pending until it is finished.
     Pending,
 }
@@ -43,20 +43,20 @@ pub struct ProviderCall {
 
 /// A no, as the provider says it.
 #[derive(Debug, Clone)]
-pub struct Refusal {
+pub struct ProviderRejection {
     /// The HTTP status.
     pub status: StatusCode,
     /// `{"error": {…}}`.
     pub body: Value,
-    /// Whether the request was well-formed, so that it was looked into before it was refused.
+    /// Whether the request was well-formed, so that it was looked into before it was rejected.
     pub was_tried: bool,
 }
 
 /// What a call comes to.
-pub(crate) type ApiResult = Result<Value, Refusal>;
+pub(crate) type ApiResult = Result<Value, ProviderRejection>;
 
-impl Refusal {
-    /// A refusal with this error.
+impl ProviderRejection {
+    /// A rejection with this error.
     pub(crate) fn new(status: StatusCode, error: &Value) -> Self {
         Self { status, body: json!({ "error": error }), was_tried: true }
     }
@@ -106,7 +106,7 @@ impl Ledger {
         let result = deed(self);
         let is_kept = match (&result, provider) {
             (Ok(_), _) => true,
-            (Err(refusal), Provider::Stripe) => refusal.was_tried,
+            (Err(rejection), Provider::Stripe) => rejection.was_tried,
             (Err(_), Provider::Razorpay) => false,
         };
         if is_kept {
@@ -117,19 +117,19 @@ impl Ledger {
 
     /// Registers an endpoint; its id.
     pub(crate) fn register(&mut self, provider: Provider, url: &str, secret: &str) -> ApiResult {
-        let refuse = |code: &str, message: &str| {
+        let reject = |code: &str, message: &str| {
             let error = json!({"type": "invalid_request_error", "code": code, "message": message});
-            Err(Refusal::new(StatusCode::BAD_REQUEST, &error))
+            Err(ProviderRejection::new(StatusCode::BAD_REQUEST, &error))
         };
         if !webhook_sender::is_here(url) {
-            return refuse("url_invalid", "Webhooks go to this machine alone.");
+            return reject("url_invalid", "Webhooks go to this machine alone.");
         }
         if secret.is_empty() {
-            return refuse("parameter_missing", "Say what webhooks are signed with.");
+            return reject("parameter_missing", "Say what webhooks are signed with.");
         }
         self.endpoints.retain(|known| known.provider != provider || known.url != url);
         if self.endpoints.len() >= MAX_ENDPOINTS {
-            return refuse("too_many_endpoints", "There are too many endpoints.");
+            return reject("too_many_endpoints", "There are too many endpoints.");
         }
         let (url, secret) = (url.to_owned(), secret.to_owned());
         let answer = json!({"id": mint("we_", 24), "provider": provider.as_str(), "url": url});
@@ -154,9 +154,9 @@ impl Ledger {
 }
 
 /// A key that came with another request before.
-fn reused(provider: Provider) -> Refusal {
+fn reused(provider: Provider) -> ProviderRejection {
     match provider {
-        Provider::Razorpay => razorpay::refuse(
+        Provider::Razorpay => razorpay::reject(
             "Different request with the same idempotency key has already been processed.",
             "NA",
         ),

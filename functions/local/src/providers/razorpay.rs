@@ -11,7 +11,7 @@ use objects::{Order, Payment, Refund, Status};
 use serde_json::{Value, json};
 
 use crate::providers::RAZORPAY_SECRET;
-use crate::providers::ledger::{ApiResult, Refusal, mint};
+use crate::providers::ledger::{ApiResult, ProviderRejection, mint};
 use crate::providers::server::ApiRequest;
 use crate::providers::webhook::{Event, Provider};
 
@@ -34,7 +34,7 @@ pub(crate) struct Razorpay {
 }
 
 /// 400, as for everything that is wrong with a request.
-pub(crate) fn refuse(description: &str, reason: &str) -> Refusal {
+pub(crate) fn reject(description: &str, reason: &str) -> ProviderRejection {
     let is_known = reason != "NA";
     let error = json!({
         "code": "BAD_REQUEST_ERROR",
@@ -44,21 +44,21 @@ pub(crate) fn refuse(description: &str, reason: &str) -> Refusal {
         "reason": reason,
         "metadata": {},
     });
-    Refusal::new(StatusCode::BAD_REQUEST, &error)
+    ProviderRejection::new(StatusCode::BAD_REQUEST, &error)
 }
 
 /// 401.
-pub(crate) fn unauthorized() -> Refusal {
+pub(crate) fn unauthorized() -> ProviderRejection {
     let status = StatusCode::UNAUTHORIZED;
-    Refusal { status, ..refuse("Authentication failed", "NA") }
+    ProviderRejection { status, ..reject("Authentication failed", "NA") }
 }
 
-fn unknown() -> Refusal {
-    refuse("The id provided does not exist", "input_validation_failed")
+fn unknown() -> ProviderRejection {
+    reject("The id provided does not exist", "input_validation_failed")
 }
 
 /// What the script hands the browser when a payment has failed.
-pub(crate) fn payment_failed(payment: &Value) -> Refusal {
+pub(crate) fn payment_failed(payment: &Value) -> ProviderRejection {
     let of = |name: &str| payment.get(name).cloned().unwrap_or_default();
     let error = json!({
         "code": of("error_code"),
@@ -68,7 +68,7 @@ pub(crate) fn payment_failed(payment: &Value) -> Refusal {
         "reason": of("error_reason"),
         "metadata": {"payment_id": of("id"), "order_id": of("order_id")},
     });
-    Refusal::new(StatusCode::BAD_REQUEST, &error)
+    ProviderRejection::new(StatusCode::BAD_REQUEST, &error)
 }
 
 /// A list, newest first, of at most as many as the query's `count` says.
@@ -81,52 +81,54 @@ fn collection(mut items: Vec<Value>, query: &str) -> Value {
 }
 
 /// The JSON of a request.
-fn parse(body: &str) -> Result<Value, Refusal> {
+fn parse(body: &str) -> Result<Value, ProviderRejection> {
     let parsed = serde_json::from_str(if body.is_empty() { "{}" } else { body });
-    parsed.map_err(|_| refuse("The request body is not valid JSON.", "input_validation_failed"))
+    parsed.map_err(|_| reject("The request body is not valid JSON.", "input_validation_failed"))
 }
 
-fn field(ask: &Value, name: &str) -> Value {
-    ask.get(name).cloned().unwrap_or_default()
+fn field(input: &Value, name: &str) -> Value {
+    input.get(name).cloned().unwrap_or_default()
 }
 
 /// Notes are an object, or an empty list.
-fn notes(ask: &Value) -> Value {
-    ask.get("notes").filter(|notes| notes.is_object()).cloned().unwrap_or_else(|| json!([]))
+fn notes(input: &Value) -> Value {
+    input.get("notes").filter(|notes| notes.is_object()).cloned().unwrap_or_else(|| json!([]))
 }
 
-fn amount(ask: &Value) -> Result<i64, Refusal> {
-    let wrong = || refuse("The amount must be an integer.", "input_validation_failed");
-    ask.get("amount").and_then(Value::as_i64).ok_or_else(wrong)
+fn amount(input: &Value) -> Result<i64, ProviderRejection> {
+    let wrong = || reject("The amount must be an integer.", "input_validation_failed");
+    input.get("amount").and_then(Value::as_i64).ok_or_else(wrong)
 }
 
 impl Razorpay {
     /// A request of the API.
-    pub(crate) fn answer(&mut self, ask: &ApiRequest<'_>) -> ApiResult {
-        match (ask.method, ask.path) {
-            ("POST", ["orders"]) => self.open(ask),
+    pub(crate) fn answer(&mut self, input: &ApiRequest<'_>) -> ApiResult {
+        match (input.method, input.path) {
+            ("POST", ["orders"]) => self.open(input),
             ("GET", ["orders", id]) => self.order(id).map(|order| order.view()),
-            ("GET", ["orders", id, "payments"]) => self.payments_of(id, ask.query),
-            ("GET", ["payments"]) => Ok(collection(self.payments(), ask.query)),
+            ("GET", ["orders", id, "payments"]) => self.payments_of(id, input.query),
+            ("GET", ["payments"]) => Ok(collection(self.payments(), input.query)),
             ("GET", ["payments", id]) => self.payment(id).ok_or_else(unknown),
-            ("POST", ["payments", id, "capture"]) => self.capture(id, ask),
+            ("POST", ["payments", id, "capture"]) => self.capture(id, input),
             ("POST", ["payments", id, "refund"]) => {
-                self.refund(id, &parse(ask.body)?, ask.is_pending, ask.now)
+                self.refund(id, &parse(input.body)?, input.is_pending, input.now)
             }
             ("GET", ["payments", id, "refunds"]) => {
                 let ours = self.refunds.iter().filter(|refund| refund.payment_id == *id);
-                Ok(collection(ours.map(Refund::view).collect(), ask.query))
+                Ok(collection(ours.map(Refund::view).collect(), input.query))
             }
             ("GET", ["refunds", id]) => {
                 let found = self.refunds.iter().find(|refund| refund.id == *id);
                 found.map(Refund::view).ok_or_else(unknown)
             }
-            ("GET", ["disputes"]) => Ok(self.list_disputes(ask.query)),
+            ("GET", ["disputes"]) => Ok(self.list_disputes(input.query)),
             ("GET", ["disputes", id]) => self.show_dispute(id),
-            ("PATCH", ["disputes", id, "contest"]) => self.contest(id, &parse(ask.body)?, ask.now),
-            _ => Err(Refusal {
+            ("PATCH", ["disputes", id, "contest"]) => {
+                self.contest(id, &parse(input.body)?, input.now)
+            }
+            _ => Err(ProviderRejection {
                 status: StatusCode::NOT_FOUND,
-                ..refuse("The requested URL was not found on the server.", "NA")
+                ..reject("The requested URL was not found on the server.", "NA")
             }),
         }
     }
@@ -145,7 +147,7 @@ impl Razorpay {
         self.payments.iter().find(|payment| payment.id == id).map(Payment::view)
     }
 
-    fn order(&mut self, id: &str) -> Result<&mut Order, Refusal> {
+    fn order(&mut self, id: &str) -> Result<&mut Order, ProviderRejection> {
         self.orders.iter_mut().find(|order| order.id == id).ok_or_else(unknown)
     }
 
@@ -158,29 +160,29 @@ impl Razorpay {
     /// `POST /v1/orders` (`createOrder`): Create an order.
     ///
     /// The merchant or an app places it.
-    fn open(&mut self, ask: &ApiRequest<'_>) -> ApiResult {
-        let (now, ask) = (ask.now, parse(ask.body)?);
-        let invalid = |text| Err(refuse(text, "input_validation_failed"));
-        let amount = amount(&ask)?;
-        let Some(currency) = ask.get("currency").and_then(Value::as_str) else {
+    fn open(&mut self, input: &ApiRequest<'_>) -> ApiResult {
+        let (now, input) = (input.now, parse(input.body)?);
+        let invalid = |text| Err(reject(text, "input_validation_failed"));
+        let amount = amount(&input)?;
+        let Some(currency) = input.get("currency").and_then(Value::as_str) else {
             return invalid("The currency field is required.");
         };
         if amount < if currency == "INR" { MIN_AMOUNT } else { 1 } {
             let text = "Order amount less than minimum amount allowed";
-            return Err(refuse(text, "amount_less_than_minimum_amount"));
+            return Err(reject(text, "amount_less_than_minimum_amount"));
         }
-        let receipt = field(&ask, "receipt");
+        let receipt = field(&input, "receipt");
         if receipt.as_str().is_some_and(|text| text.chars().count() > MAX_RECEIPT) {
             return invalid("The receipt may not be greater than 40 characters.");
         }
-        let capture = ask.pointer("/payment/capture").and_then(Value::as_str);
+        let capture = input.pointer("/payment/capture").and_then(Value::as_str);
         let order = Order {
             id: mint("order_", 14),
             amount,
             amount_paid: 0,
             currency: currency.to_owned(),
             receipt,
-            notes: notes(&ask),
+            notes: notes(&input),
             attempts: 0,
             is_captured_automatically: capture == Some("automatic"),
             created_at: now.seconds(),
@@ -191,14 +193,15 @@ impl Razorpay {
     }
 
     /// An order that may be paid: one payment of an order carries money, at most.
-    fn payable(&mut self, id: &str) -> Result<&mut Order, Refusal> {
+    fn payable(&mut self, id: &str) -> Result<&mut Order, ProviderRejection> {
         let carries =
             |payment: &&Payment| payment.order_id == id && payment.status != Status::Failed;
         if self.payments.iter().any(|payment| carries(&payment)) {
             let text = "Payment already done for this order.";
-            return Err(refuse(text, "input_validation_failed"));
+            return Err(reject(text, "input_validation_failed"));
         }
-        self.order(id).map_err(|refusal| Refusal { status: StatusCode::NOT_FOUND, ..refusal })
+        self.order(id)
+            .map_err(|rejection| ProviderRejection { status: StatusCode::NOT_FOUND, ..rejection })
     }
 
     fn attempt(
@@ -206,7 +209,7 @@ impl Razorpay {
         id: &str,
         amount: Option<i64>,
         now: Timestamp,
-    ) -> Result<Payment, Refusal> {
+    ) -> Result<Payment, ProviderRejection> {
         let order = self.payable(id)?;
         order.attempts = order.attempts.saturating_add(1);
         Ok(Payment {
@@ -249,11 +252,11 @@ impl Razorpay {
     }
 
     /// `POST /v1/payments/{id}/capture` (`capturePayment`): Capture an authorized payment.
-    fn capture(&mut self, id: &str, ask: &ApiRequest<'_>) -> ApiResult {
-        let (now, ask) = (ask.now, parse(ask.body)?);
+    fn capture(&mut self, id: &str, input: &ApiRequest<'_>) -> ApiResult {
+        let (now, input) = (input.now, parse(input.body)?);
         let found = self.payments.iter().find(|payment| payment.id == id);
         let payment = found.ok_or_else(unknown)?;
-        let invalid = |text| Err(refuse(text, "input_validation_failed"));
+        let invalid = |text| Err(reject(text, "input_validation_failed"));
         match payment.status {
             Status::Authorized => {}
             Status::Captured | Status::Refunded => {
@@ -263,7 +266,7 @@ impl Razorpay {
                 return invalid("Only payments which have been authorized can be captured");
             }
         }
-        if amount(&ask)? != payment.amount {
+        if amount(&input)? != payment.amount {
             return invalid("Capture amount must be equal to the amount authorized");
         }
         self.take(id, now);

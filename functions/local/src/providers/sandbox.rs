@@ -19,7 +19,7 @@ use http::StatusCode;
 use serde_json::{Value, json};
 
 use crate::providers::disputes::{NewDispute, Verdict};
-use crate::providers::ledger::{ProviderCall, Refusal};
+use crate::providers::ledger::{ProviderCall, ProviderRejection};
 use crate::providers::server::{self, ServerState};
 use crate::providers::webhook::Provider;
 use crate::providers::{razorpay, stripe};
@@ -49,8 +49,8 @@ pub(crate) fn answer(state: &ServerState, call: &ProviderCall, path: &[&str]) ->
         }
         ("POST", [provider @ ("razorpay" | "stripe"), "disputes", id, word]) => {
             match (Verdict::named(word), *provider) {
-                (Some(verdict), "razorpay") => ledger.razorpay.judge_dispute(id, verdict, now),
-                (Some(verdict), _) => ledger.stripe.judge_dispute(id, verdict, now),
+                (Some(verdict), "razorpay") => ledger.razorpay.decide_dispute(id, verdict, now),
+                (Some(verdict), _) => ledger.stripe.decide_dispute(id, verdict, now),
                 (None, _) => Err(nothing()),
             }
         }
@@ -67,12 +67,12 @@ pub(crate) fn answer(state: &ServerState, call: &ProviderCall, path: &[&str]) ->
     server::answer(yes, result)
 }
 
-fn nothing() -> Refusal {
+fn nothing() -> ProviderRejection {
     let error = json!({"code": "not_found", "message": "The sandbox has no such thing."});
-    Refusal::new(StatusCode::NOT_FOUND, &error)
+    ProviderRejection::new(StatusCode::NOT_FOUND, &error)
 }
 
-/// URL and secret; what is missing is refused as empty.
+/// URL and secret; what is missing is rejected as empty.
 fn endpoint(body: &str) -> (String, String) {
     let body: Value = serde_json::from_str(body).unwrap_or_default();
     let text = |name| body.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();

@@ -12,7 +12,7 @@ use http::{HeaderMap, StatusCode};
 use serde_json::json;
 use tokio::sync::mpsc::UnboundedSender;
 
-use crate::providers::ledger::{ApiResult, Ledger, ProviderCall, Refusal, Trouble};
+use crate::providers::ledger::{ApiResult, Ledger, ProviderCall, ProviderRejection, Trouble};
 use crate::providers::webhook::Provider;
 use crate::providers::webhook_sender::QueuedEvents;
 use crate::providers::{
@@ -89,12 +89,12 @@ pub(crate) async fn receive(State(state): State<Arc<ServerState>>, request: Requ
     };
     tokio::time::sleep(state.latency).await;
     let trouble = state.act(|ledger, _| ledger.note(call.clone()));
-    if let Err(refusal) = admit(provider, &parts.headers) {
-        return answer(StatusCode::OK, Err(refusal));
+    if let Err(rejection) = admit(provider, &parts.headers) {
+        return answer(StatusCode::OK, Err(rejection));
     }
     match trouble {
         Some(Trouble::Hang) => std::future::pending().await,
-        Some(Trouble::Refuse(status, code)) => {
+        Some(Trouble::Reject(status, code)) => {
             return answer(StatusCode::OK, Err(injected(status, code)));
         }
         Some(Trouble::DoneButLate | Trouble::Pending) | None => {}
@@ -102,11 +102,11 @@ pub(crate) async fn receive(State(state): State<Arc<ServerState>>, request: Requ
     let query = parts.uri.query().unwrap_or_default();
     let result = state.act(|ledger, now| {
         let is_pending = matches!(trouble, Some(Trouble::Pending));
-        let ask =
+        let input =
             ApiRequest { method: &call.method, path, query, body: &call.body, now, is_pending };
         ledger.once(provider, &call, |ledger| match provider {
-            Provider::Razorpay => ledger.razorpay.answer(&ask),
-            Provider::Stripe => ledger.stripe.answer(&ask),
+            Provider::Razorpay => ledger.razorpay.answer(&input),
+            Provider::Stripe => ledger.stripe.answer(&input),
         })
     });
     if matches!(trouble, Some(Trouble::DoneButLate)) {
@@ -120,7 +120,7 @@ fn text(headers: &HeaderMap, name: &str) -> Option<String> {
 }
 
 /// Whether the caller has the account's keys.
-fn admit(provider: Provider, headers: &HeaderMap) -> Result<(), Refusal> {
+fn admit(provider: Provider, headers: &HeaderMap) -> Result<(), ProviderRejection> {
     let given = text(headers, "authorization").unwrap_or_default();
     let basic = |pair: String| format!("Basic {}", BASE64_STANDARD.encode(pair));
     let is_known = match provider {
@@ -138,24 +138,24 @@ fn admit(provider: Provider, headers: &HeaderMap) -> Result<(), Refusal> {
 }
 
 /// An error that nothing asked for; both providers put its code at `error.code`.
-fn injected(status: u16, code: &str) -> Refusal {
+fn injected(status: u16, code: &str) -> ProviderRejection {
     let text = "A sentence that is not for customers.";
     let error = json!({
         "type": "invalid_request_error", "code": code, "description": text, "message": text,
     });
     let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    Refusal::new(status, &error)
+    ProviderRejection::new(status, &error)
 }
 
-fn nowhere() -> Refusal {
+fn nowhere() -> ProviderRejection {
     let message = "There are /razorpay/v1, /stripe/v1 and /sandbox.";
-    Refusal::new(StatusCode::NOT_FOUND, &json!({"code": "not_found", "message": message}))
+    ProviderRejection::new(StatusCode::NOT_FOUND, &json!({"code": "not_found", "message": message}))
 }
 
 /// An result over HTTP; the status of a yes.
 pub(crate) fn answer(yes: StatusCode, result: ApiResult) -> Response {
     match result {
         Ok(value) => (yes, axum::Json(value)).into_response(),
-        Err(refusal) => (refusal.status, axum::Json(refusal.body)).into_response(),
+        Err(rejection) => (rejection.status, axum::Json(rejection.body)).into_response(),
     }
 }

@@ -11,7 +11,7 @@ use http::StatusCode;
 use objects::{Charge, Intent, Refund, Status};
 use serde_json::{Value, json};
 
-use crate::providers::ledger::{ApiResult, Refusal, mint};
+use crate::providers::ledger::{ApiResult, ProviderRejection, mint};
 use crate::providers::server::ApiRequest;
 use crate::providers::webhook::{Event, Provider};
 
@@ -32,45 +32,45 @@ pub(crate) struct Stripe {
 /// The fields of a form. Nested ones keep their brackets.
 type Form = BTreeMap<String, String>;
 
-fn error(status: StatusCode, kind: &str, code: &str, message: &str) -> Refusal {
-    Refusal::new(status, &json!({"type": kind, "code": code, "message": message}))
+fn error(status: StatusCode, kind: &str, code: &str, message: &str) -> ProviderRejection {
+    ProviderRejection::new(status, &json!({"type": kind, "code": code, "message": message}))
 }
 
-fn refuse(code: &str, message: &str) -> Refusal {
+fn reject(code: &str, message: &str) -> ProviderRejection {
     error(StatusCode::BAD_REQUEST, "invalid_request_error", code, message)
 }
 
-fn missing(name: &str) -> Refusal {
-    refuse("parameter_missing", &format!("Missing required param: {name}.")).untried()
+fn missing(name: &str) -> ProviderRejection {
+    reject("parameter_missing", &format!("Missing required param: {name}.")).untried()
 }
 
-fn unknown(object: &str, id: &str) -> Refusal {
+fn unknown(object: &str, id: &str) -> ProviderRejection {
     let message = format!("No such {object}: '{id}'");
     let kind = "invalid_request_error";
     error(StatusCode::NOT_FOUND, kind, "resource_missing", &message).untried()
 }
 
 /// 401.
-pub(crate) fn unauthorized() -> Refusal {
+pub(crate) fn unauthorized() -> ProviderRejection {
     let error = json!({"type": "invalid_request_error", "message": "Invalid API Key provided."});
-    Refusal::new(StatusCode::UNAUTHORIZED, &error)
+    ProviderRejection::new(StatusCode::UNAUTHORIZED, &error)
 }
 
 /// A key that came with another request before.
-pub(crate) fn reused_key() -> Refusal {
+pub(crate) fn reused_key() -> ProviderRejection {
     let message = "Keys for idempotent requests can only be used with the same parameters they \
                    were first used with.";
     let error = json!({"type": "idempotency_error", "message": message});
-    Refusal::new(StatusCode::BAD_REQUEST, &error)
+    ProviderRejection::new(StatusCode::BAD_REQUEST, &error)
 }
 
 /// What the browser gets for a card that is declined.
-pub(crate) fn card_declined(intent: &Value) -> Refusal {
+pub(crate) fn card_declined(intent: &Value) -> ProviderRejection {
     let mut error = intent.get("last_payment_error").cloned().unwrap_or_default();
     if let Some(fields) = error.as_object_mut() {
         fields.insert("payment_intent".to_owned(), as_browser_sees(intent));
     }
-    Refusal::new(StatusCode::PAYMENT_REQUIRED, &error)
+    ProviderRejection::new(StatusCode::PAYMENT_REQUIRED, &error)
 }
 
 /// An intent without what is for the account alone.
@@ -103,11 +103,11 @@ fn least(currency: &str) -> i64 {
 }
 
 /// A positive amount.
-fn amount(form: &Form, name: &str) -> Result<Option<i64>, Refusal> {
+fn amount(form: &Form, name: &str) -> Result<Option<i64>, ProviderRejection> {
     let Some(text) = form.get(name) else { return Ok(None) };
     let amount = text.parse().ok().filter(|amount: &i64| *amount > 0);
     let message = format!("Invalid positive integer: {text}");
-    let wrong = || refuse("parameter_invalid_integer", &message).untried();
+    let wrong = || reject("parameter_invalid_integer", &message).untried();
     amount.map(Some).ok_or_else(wrong)
 }
 
@@ -125,15 +125,15 @@ fn parse(text: &str) -> Form {
 
 impl Stripe {
     /// A request of the API.
-    pub(crate) fn answer(&mut self, ask: &ApiRequest<'_>) -> ApiResult {
-        let form = parse(if ask.method == "GET" { ask.query } else { ask.body });
+    pub(crate) fn answer(&mut self, input: &ApiRequest<'_>) -> ApiResult {
+        let form = parse(if input.method == "GET" { input.query } else { input.body });
         let shown = |(name, value): (&String, &String)| {
             name.starts_with("expand[") && value == "latest_charge"
         };
         let is_expanded = form.iter().any(shown);
-        let intent = match (ask.method, ask.path) {
+        let intent = match (input.method, input.path) {
             ("GET", ["balance"]) => return Ok(balance()),
-            ("POST", ["refunds"]) => return self.refund(&form, ask.is_pending, ask.now),
+            ("POST", ["refunds"]) => return self.refund(&form, input.is_pending, input.now),
             ("GET", ["refunds"]) => return Ok(self.refunds_of(&form)),
             ("GET", ["refunds", id]) => {
                 let found = self.refunds.iter().find(|refund| refund.id == *id);
@@ -141,16 +141,16 @@ impl Stripe {
             }
             ("GET", ["disputes"]) => return Ok(self.disputes_of(&form)),
             ("GET", ["disputes", id]) => return self.show_dispute(id),
-            ("POST", ["disputes", id]) => return self.answer_dispute(id, &form, ask.now),
-            ("POST", ["payment_intents"]) => self.open(&form, ask.now)?,
+            ("POST", ["disputes", id]) => return self.answer_dispute(id, &form, input.now),
+            ("POST", ["payment_intents"]) => self.open(&form, input.now)?,
             ("GET", ["payment_intents", id]) => self.find(id)?.clone(),
-            ("POST", ["payment_intents", id, "capture"]) => self.capture(id, &form, ask.now)?,
-            ("POST", ["payment_intents", id, "cancel"]) => self.cancel(id, ask.now)?,
+            ("POST", ["payment_intents", id, "capture"]) => self.capture(id, &form, input.now)?,
+            ("POST", ["payment_intents", id, "cancel"]) => self.cancel(id, input.now)?,
             (method, path) => {
                 let path = path.join("/");
                 let message = format!("Unrecognized request URL ({method}: /v1/{path}).");
                 let error = json!({"type": "invalid_request_error", "message": message});
-                return Err(Refusal::new(StatusCode::NOT_FOUND, &error).untried());
+                return Err(ProviderRejection::new(StatusCode::NOT_FOUND, &error).untried());
             }
         };
         Ok(if is_expanded { self.expanded(&intent) } else { intent.view() })
@@ -175,7 +175,7 @@ impl Stripe {
         view
     }
 
-    fn find(&mut self, id: &str) -> Result<&mut Intent, Refusal> {
+    fn find(&mut self, id: &str) -> Result<&mut Intent, ProviderRejection> {
         self.intents
             .iter_mut()
             .find(|intent| intent.id == id)
@@ -183,12 +183,12 @@ impl Stripe {
     }
 
     /// `POST /v1/payment_intents`.
-    fn open(&mut self, form: &Form, now: Timestamp) -> Result<Intent, Refusal> {
+    fn open(&mut self, form: &Form, now: Timestamp) -> Result<Intent, ProviderRejection> {
         let amount = amount(form, "amount")?.ok_or_else(|| missing("amount"))?;
         let currency = form.get("currency").ok_or_else(|| missing("currency"))?;
         if amount < least(&currency.to_ascii_uppercase()) {
             let message = "The amount is below the least that is charged in this currency.";
-            return Err(refuse("amount_too_small", message).untried());
+            return Err(reject("amount_too_small", message).untried());
         }
         let id = mint("pi_", 24);
         let method = form.get("capture_method").map_or("automatic_async", String::as_str);
@@ -212,14 +212,14 @@ impl Stripe {
     }
 
     /// An intent that may be paid.
-    fn payable(&mut self, id: &str) -> Result<&mut Intent, Refusal> {
+    fn payable(&mut self, id: &str) -> Result<&mut Intent, ProviderRejection> {
         let intent = self.find(id)?;
         if intent.status == Status::RequiresPaymentMethod {
             return Ok(intent);
         }
         let status = intent.view().get("status").cloned().unwrap_or_default();
         let message = format!("This PaymentIntent cannot be confirmed: its status is {status}.");
-        Err(refuse("payment_intent_unexpected_state", &message))
+        Err(reject("payment_intent_unexpected_state", &message))
     }
 
     /// The customer pays; the intent as the browser sees it.
@@ -257,16 +257,21 @@ impl Stripe {
     }
 
     /// `POST /v1/payment_intents/{id}/capture`; what is not taken is released.
-    fn capture(&mut self, id: &str, form: &Form, now: Timestamp) -> Result<Intent, Refusal> {
+    fn capture(
+        &mut self,
+        id: &str,
+        form: &Form,
+        now: Timestamp,
+    ) -> Result<Intent, ProviderRejection> {
         let intent = self.find(id)?;
         let asked = amount(form, "amount_to_capture")?.unwrap_or(intent.amount);
         if intent.status != Status::RequiresCapture {
             let message = "This PaymentIntent could not be captured because of its status.";
-            return Err(refuse("payment_intent_unexpected_state", message));
+            return Err(reject("payment_intent_unexpected_state", message));
         }
         if asked > intent.amount {
             let message = "The amount to capture is greater than the amount that can be captured.";
-            return Err(refuse("amount_too_large", message));
+            return Err(reject("amount_too_large", message));
         }
         intent.status = Status::Succeeded;
         intent.amount_received = asked;
@@ -283,11 +288,11 @@ impl Stripe {
     }
 
     /// `POST /v1/payment_intents/{id}/cancel`.
-    fn cancel(&mut self, id: &str, now: Timestamp) -> Result<Intent, Refusal> {
+    fn cancel(&mut self, id: &str, now: Timestamp) -> Result<Intent, ProviderRejection> {
         let intent = self.find(id)?;
         if matches!(intent.status, Status::Succeeded | Status::Canceled) {
             let message = "You cannot cancel this PaymentIntent because of its status.";
-            return Err(refuse("payment_intent_unexpected_state", message));
+            return Err(reject("payment_intent_unexpected_state", message));
         }
         intent.status = Status::Canceled;
         intent.canceled_at = Some(now.seconds());

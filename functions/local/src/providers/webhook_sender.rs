@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use gateway::clock::Clock;
-use gateway::egress::{Destination, Egress, Outgoing, Policy, Refusal as EgressRefusal};
+use gateway::egress::{
+    Destination, DestinationRejection as EgressRejection, Egress, Outgoing, Policy,
+};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinSet;
@@ -79,8 +81,8 @@ async fn send(events: QueuedEvents, egress: Egress, clock: Clock) {
 
 /// Posts a webhook; the receiver's status.
 async fn post(egress: &Egress, url: &str, webhook: &Webhook) -> Result<u16, String> {
-    let refused = |cause: EgressRefusal| cause.to_string();
-    let destination = Destination::parse(url, egress.policy()).map_err(refused)?;
+    let rejected = |cause: EgressRejection| cause.to_string();
+    let destination = Destination::parse(url, egress.policy()).map_err(rejected)?;
     let mut headers = HeaderMap::new();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     for (name, value) in &webhook.headers {

@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use axum::extract::State;
+use core_types::id::EventId;
 use delivery::subscription::SigningKeys;
 use gateway::app::App;
 use gateway::budget::{Cost, Tier};
@@ -17,7 +18,6 @@ use gateway::reply::NoContent;
 use gateway::request::{Inbound, Signed};
 use gateway::routes::Routes;
 use gateway::signature::{constant_time_eq, service_hmac, standard_signature};
-use ground::id::EventId;
 use reliability::canary::{self, CanaryReceipt};
 
 /// How old a signature may be, and how far ahead, in seconds (docs/webhooks.md).

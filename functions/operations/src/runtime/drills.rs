@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use axum::extract::State;
+use core_types::id::{DrillId, StoreId, SubscriptionId};
+use core_types::key;
 use delivery::run::RunMessage;
 use gateway::app::App;
 use gateway::budget::Cost;
@@ -16,8 +18,6 @@ use gateway::reply::{Accepted, Either, Json, Page};
 use gateway::request::{Accept, AtMost, Body, Flag, Int, Path, Text, request};
 use gateway::routes::Routes;
 use gateway::table::{self, Condition, Write};
-use ground::id::{DrillId, StoreId, SubscriptionId};
-use ground::key;
 use platform::caller::Operator;
 use reliability::drill::{
     BlastRadius, Drill, DrillKind, DrillPlan, DrillView, MAX_BLAST_RADIUS_PERCENT,
@@ -164,17 +164,17 @@ pub(crate) async fn schedule(
     caller: Operator,
     State(app): State<App>,
     _: idempotency::Required,
-    Body(ask): Body<DrillRequest>,
+    Body(input): Body<DrillRequest>,
 ) -> Result<Either<Json<DrillPreview>, Accepted<DrillView>>, Problem> {
-    let plan = ask.plan();
+    let plan = input.plan();
     let radius = BlastRadius::of(plan.kind, plan.duration_s);
     let most = plan.blast_radius_percent.min(MAX_BLAST_RADIUS_PERCENT);
     let is_too_wide = plan.blast_radius_percent > most || radius.percent > most;
-    if is_too_wide || !is_canary(ask.target.as_ref()) {
+    if is_too_wide || !is_canary(input.target.as_ref()) {
         return Err(Code::BlastRadiusExceeded.with("limit_percent", most));
     }
     let drills_allowed = *app.config.drills_allowed;
-    if ask.dry_run.0 {
+    if input.dry_run.0 {
         let target = TargetView {
             store_id: StoreId::canary(),
             subscription_id: SubscriptionId::canary(),
@@ -183,7 +183,7 @@ pub(crate) async fn schedule(
         let preview = DrillPreview { targets: vec![target], blast_radius: radius, drills_allowed };
         return Ok(Either::Left(Json::new(&preview)));
     }
-    if !ask.confirm.0 {
+    if !input.confirm.0 {
         let detail = "Must be `true`: a drill makes something fail.";
         return Err(Problem::field("/confirm", "confirmation_required", detail));
     }
@@ -228,7 +228,7 @@ pub(crate) async fn show(
 ) -> Result<Shown<DrillView>, Problem> {
     let drill = find(&app, &id).await?;
     let json = || Json::new(&DrillView::from(&drill)).version(drill.version);
-    Ok(page::shown(&accept, || page::drill::sheet(&drill), json))
+    Ok(page::described(&accept, || page::drill::sheet(&drill), json))
 }
 
 /// `POST /v1/operations/runtime/failover-drills/{id}/abort` (`abortDrill`): Abort a failover drill.

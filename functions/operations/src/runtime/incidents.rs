@@ -2,6 +2,10 @@
 //! reads those that concern it.
 
 use axum::extract::State;
+use core_types::id::{IncidentId, StoreId};
+use core_types::key;
+use core_types::resource::{Resource, change, change_with, load};
+use core_types::scope::ReadOperations;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::context::Context;
@@ -10,14 +14,10 @@ use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::{Created, Json, Page};
 use gateway::request::{
-    AtMost, Body, Given, IfMatch, Judgement, Path, Query, Ruled, Rules, Text, request,
+    AtMost, Body, Given, IfMatch, Path, Query, Ruled, Rules, Text, Validation, request,
 };
 use gateway::table;
-use ground::id::{IncidentId, StoreId};
-use ground::key;
-use ground::resource::{Resource, change, change_with, load};
-use ground::scope::ReadOperations;
-use platform::caller::{Operator, Overseer};
+use platform::caller::{Operator, StoreOrPlatform};
 use reliability::incident::{
     Component, Correction, INCIDENT_UPDATED, Incident, IncidentStatus, IncidentView, Report,
     Severity, Step,
@@ -44,7 +44,7 @@ pub(crate) struct IncidentsQuery {
 /// The newest incident comes first. A store sees the incidents that concern it. An operator who names no
 /// store sees all incidents of the last 14 months.
 pub(crate) async fn list(
-    caller: Overseer<ReadOperations>,
+    caller: StoreOrPlatform<ReadOperations>,
     State(app): State<App>,
     Query(query): Query<IncidentsQuery>,
     paging: Paging,
@@ -86,7 +86,7 @@ pub(crate) async fn unresolved(app: &App) -> Result<Vec<Incident>, Problem> {
 /// # Errors
 /// `not_found`, also for an incident of another store or of the platform.
 pub(crate) async fn show(
-    caller: Overseer<ReadOperations>,
+    caller: StoreOrPlatform<ReadOperations>,
     State(app): State<App>,
     Path(id): Path<IncidentId>,
 ) -> Result<Json<IncidentView>, Problem> {
@@ -94,7 +94,7 @@ pub(crate) async fn show(
     if !caller.sees(found.store_id.as_ref()) {
         return Err(Code::NotFound.into());
     }
-    Ok(found.shown())
+    Ok(found.to_response())
 }
 
 /// A new incident.
@@ -115,7 +115,7 @@ pub(crate) struct OpenIncidentRequest {
 }
 
 impl Rules for OpenIncidentRequest {
-    async fn broken(given: Given<'_>, case: &Judgement<'_>) -> Vec<FieldError> {
+    async fn broken(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
         let Some(store) = given.get::<StoreId>("store_id") else { return Vec::new() };
         let found = case.app.table.get::<identity::store::Store>(&key::store(&store)).await;
         if matches!(found, Ok(None)) {
@@ -133,16 +133,16 @@ impl Rules for OpenIncidentRequest {
 pub(crate) async fn open(
     _: Operator,
     State(app): State<App>,
-    Ruled(Body(ask)): Ruled<Body<OpenIncidentRequest>>,
+    Ruled(Body(input)): Ruled<Body<OpenIncidentRequest>>,
 ) -> Result<Created<IncidentView>, Problem> {
     let now = app.clock.now();
     let report = Report {
-        store_id: ask.store_id,
+        store_id: input.store_id,
         cause: None,
-        title: ask.title.into(),
-        description: ask.description.map(String::from),
-        severity: ask.severity,
-        components: distinct(ask.components.0),
+        title: input.title.into(),
+        description: input.description.map(String::from),
+        severity: input.severity,
+        components: distinct(input.components.0),
     };
     let incident = Incident::open(report, actor(), now);
     incident.create_in(app.table.write(), now).answer(incident.created(), now).await
@@ -188,14 +188,14 @@ pub(crate) async fn correct(
     State(app): State<App>,
     Path(id): Path<IncidentId>,
     if_match: IfMatch,
-    Body(ask): Body<CorrectIncidentRequest>,
+    Body(input): Body<CorrectIncidentRequest>,
 ) -> Result<Json<IncidentView>, Problem> {
     let correction = Correction {
-        title: ask.title.map(String::from),
-        description: ask.description.map(String::from),
-        severity: ask.severity,
-        components: ask.components.map(|given| distinct(given.0)),
-        rca: ask.rca.map(String::from),
+        title: input.title.map(String::from),
+        description: input.description.map(String::from),
+        severity: input.severity,
+        components: input.components.map(|given| distinct(given.0)),
+        rca: input.rca.map(String::from),
     };
     let next = |incident: &Incident, now| Ok(incident.correct(correction.clone(), actor(), now));
     change::<Incident>(&app, &key::incident(&id), if_match, &INCIDENT_UPDATED, next).await
@@ -223,9 +223,9 @@ pub(crate) async fn acknowledge(
     State(app): State<App>,
     Path(id): Path<IncidentId>,
     if_match: IfMatch,
-    Body(ask): Body<StepRequest>,
+    Body(input): Body<StepRequest>,
 ) -> Result<Json<IncidentView>, Problem> {
-    take(&app, &id, if_match, Step::Acknowledge, ask).await
+    take(&app, &id, if_match, Step::Acknowledge, input).await
 }
 
 /// `POST /v1/operations/runtime/incidents/{id}/mitigate` (`mitigateIncident`): Mark an incident as mitigated.
@@ -240,9 +240,9 @@ pub(crate) async fn mitigate(
     State(app): State<App>,
     Path(id): Path<IncidentId>,
     if_match: IfMatch,
-    Body(ask): Body<StepRequest>,
+    Body(input): Body<StepRequest>,
 ) -> Result<Json<IncidentView>, Problem> {
-    take(&app, &id, if_match, Step::Mitigate, ask).await
+    take(&app, &id, if_match, Step::Mitigate, input).await
 }
 
 /// `POST /v1/operations/runtime/incidents/{id}/resolve` (`resolveIncident`): Resolve an incident.
@@ -257,9 +257,9 @@ pub(crate) async fn resolve(
     State(app): State<App>,
     Path(id): Path<IncidentId>,
     if_match: IfMatch,
-    Body(ask): Body<StepRequest>,
+    Body(input): Body<StepRequest>,
 ) -> Result<Json<IncidentView>, Problem> {
-    take(&app, &id, if_match, Step::Resolve, ask).await
+    take(&app, &id, if_match, Step::Resolve, input).await
 }
 
 /// `POST /v1/operations/runtime/incidents/{id}/close` (`closeIncident`): Close an incident.
@@ -274,9 +274,9 @@ pub(crate) async fn close(
     State(app): State<App>,
     Path(id): Path<IncidentId>,
     if_match: IfMatch,
-    Body(ask): Body<StepRequest>,
+    Body(input): Body<StepRequest>,
 ) -> Result<Json<IncidentView>, Problem> {
-    take(&app, &id, if_match, Step::Close, ask).await
+    take(&app, &id, if_match, Step::Close, input).await
 }
 
 async fn take(
@@ -284,9 +284,9 @@ async fn take(
     id: &IncidentId,
     if_match: IfMatch,
     step: Step,
-    ask: StepRequest,
+    input: StepRequest,
 ) -> Result<Json<IncidentView>, Problem> {
-    let (message, rca) = (ask.message.map(String::from), ask.rca.map(String::from));
+    let (message, rca) = (input.message.map(String::from), input.rca.map(String::from));
     let next = |incident: &Incident, now| {
         let after = incident.take(step, message.clone(), actor(), now)?;
         Ok(Some(Incident { rca: rca.clone().or(after.rca), ..after }))
@@ -300,7 +300,7 @@ async fn take(
     Ok(answer)
 }
 
-/// States that an incident is resolved. What the table refuses then is stated when it is closed.
+/// States that an incident is resolved. What the table rejects then is stated when it is closed.
 async fn state(app: &App, incident: &Incident) {
     let stated = async { evidence::append(app, incident.record()?).await };
     if let Err(problem) = stated.await {
@@ -329,9 +329,9 @@ pub(crate) async fn note(
     State(app): State<App>,
     Path(id): Path<IncidentId>,
     if_match: IfMatch,
-    Body(ask): Body<NoteRequest>,
+    Body(input): Body<NoteRequest>,
 ) -> Result<Json<IncidentView>, Problem> {
-    let message = String::from(ask.message);
+    let message = String::from(input.message);
     let next = |incident: &Incident, now| Ok(Some(incident.note(message.clone(), actor(), now)));
     change::<Incident>(&app, &key::incident(&id), if_match, &INCIDENT_UPDATED, next).await
 }

@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use axum::extract::State;
+use core_types::id::LoadTestId;
+use core_types::key;
 use delivery::run::RunMessage;
 use gateway::app::App;
 use gateway::budget::Cost;
@@ -13,8 +15,6 @@ use gateway::reply::{Accepted, Json, Page};
 use gateway::request::{Accept, Body, Int, Path, Text, request};
 use gateway::routes::Routes;
 use gateway::table;
-use ground::id::LoadTestId;
-use ground::key;
 use platform::caller::Operator;
 use reliability::evidence::{self, Record};
 use reliability::load_test::{LoadProfile, LoadTest, LoadTestView, MAX_DURATION_SECONDS, MAX_RATE};
@@ -77,16 +77,16 @@ pub(crate) struct LoadTestRequest {
 pub(crate) async fn schedule(
     caller: Operator,
     State(app): State<App>,
-    Body(ask): Body<LoadTestRequest>,
+    Body(input): Body<LoadTestRequest>,
 ) -> Result<Accepted<LoadTestView>, Problem> {
-    if !is_canary(ask.target.as_ref()) || !*app.config.drills_allowed {
+    if !is_canary(input.target.as_ref()) || !*app.config.drills_allowed {
         return Err(Code::SandboxOnly.into());
     }
     let number = |number: i64| u64::try_from(number).unwrap_or(0);
     let profile = LoadProfile {
-        duration_s: number(ask.duration_s.0),
-        requests_per_second: number(ask.requests_per_second.0),
-        checkout_percent: ask.checkout_percent.map_or(CHECKOUT_PERCENT, |Int(n)| number(n)),
+        duration_s: number(input.duration_s.0),
+        requests_per_second: number(input.requests_per_second.0),
+        checkout_percent: input.checkout_percent.map_or(CHECKOUT_PERCENT, |Int(n)| number(n)),
     };
     let now = app.clock.now();
     let test = LoadTest::schedule(profile, &caller.account.id, now);
@@ -116,7 +116,7 @@ pub(crate) async fn show(
 ) -> Result<Shown<LoadTestView>, Problem> {
     let test = find(&app, &id).await?;
     let json = || Json::new(&LoadTestView::from(&test)).version(test.version);
-    Ok(page::shown(&accept, || page::load_test::sheet(&test), json))
+    Ok(page::described(&accept, || page::load_test::sheet(&test), json))
 }
 
 /// `POST /v1/operations/runtime/load-tests/{id}/abort` (`abortLoadTest`): Abort a load test.

@@ -1,6 +1,10 @@
 //! The state of the platform, or of a store's webhooks.
 
 use axum::extract::State;
+use core_types::event::{Event, OutboxState};
+use core_types::id::StoreId;
+use core_types::key;
+use core_types::scope::ReadOperations;
 use futures_util::future::try_join4;
 use gateway::app::App;
 use gateway::clock::Timestamp;
@@ -9,16 +13,12 @@ use gateway::problem::Problem;
 use gateway::reply::{Json, NoStore};
 use gateway::request::{Accept, Query, request};
 use gateway::table;
-use ground::event::{Event, OutboxState};
-use ground::id::StoreId;
-use ground::key;
-use ground::scope::ReadOperations;
-use platform::caller::Overseer;
+use platform::caller::StoreOrPlatform;
 use reliability::drill::Drill;
 use reliability::incident::{Incident, IncidentBrief};
 use reliability::load_test::LoadTest;
 use reliability::metrics::{
-    DELIVERIES, DeliveryNumbers, FamilyNumbers, Point, Window, minutes, series, sightings, sum,
+    DELIVERIES, DeliveryNumbers, FamilyNumbers, Point, Window, minutes, samples, series, sum,
     traffic,
 };
 use reliability::queues::{self, QueueState, outbox_lag};
@@ -95,7 +95,7 @@ pub(crate) struct PlatformNumbers {
 /// The numbers cover the last five minutes by default. It is an HTML page if `Accept` prefers `text/html` to
 /// JSON.
 pub(crate) async fn show(
-    caller: Overseer<ReadOperations>,
+    caller: StoreOrPlatform<ReadOperations>,
     State(app): State<App>,
     Query(query): Query<OverviewQuery>,
     accept: Accept,
@@ -108,7 +108,8 @@ pub(crate) async fn show(
         None => Box::pin(of_platform(&app, window, since)).await?,
     };
     let overview = RuntimeOverview { measured_at: now, ..shown };
-    let shown = page::shown(&accept, || page::overview::sheet(&overview), || Json::new(&overview));
+    let shown =
+        page::described(&accept, || page::overview::sheet(&overview), || Json::new(&overview));
     Ok(NoStore::of(shown))
 }
 
@@ -179,7 +180,7 @@ async fn of_platform(
     )
     .await?;
     let (seen, open, last_drill, last_load_test) = try_join4(
-        sightings(app, since),
+        samples(app, since),
         Box::pin(unresolved(app)),
         Box::pin(runs::last(app, Drill::KIND)),
         runs::last(app, LoadTest::KIND),

@@ -83,7 +83,7 @@ pub(crate) struct DeadLetterList {
     dead_letters: Vec<DeadLetterView>,
 }
 
-ground::view! {
+core_types::view! {
     /// A message that was received five times and never deleted.
     DeadLetterView of letter: Letter {
         /// The id of the message in SQS.
@@ -166,12 +166,12 @@ pub(crate) async fn redrive(
     _: Operator,
     State(app): State<App>,
     Path(name): Path<Text<1, 40>>,
-    Body(ask): Body<RedriveRequest>,
+    Body(input): Body<RedriveRequest>,
 ) -> Result<Accepted<Redriven>, Problem> {
     let queue = RuntimeQueue::named(name.as_str())?;
     let dead = queue.dead_letters(&app).await?;
-    let most = ask.max.map_or(MOVED, |max| max.0);
-    let rate_per_second = ask.rate.map_or(RATE, |rate| rate.0);
+    let most = input.max.map_or(MOVED, |max| max.0);
+    let rate_per_second = input.rate.map_or(RATE, |rate| rate.0);
     let (most, rate) =
         (usize::try_from(most).unwrap_or(0), usize::try_from(rate_per_second).unwrap_or(1));
     let there = dead.depth().await?.waiting;

@@ -6,8 +6,11 @@ use commerce::audience::Audience;
 use commerce::event_filter::EventTypes;
 use commerce::readers::ensure_reads_replay;
 use commerce::replays::{Counted, Replaying, named};
+use core_types::id::{DeliveryId, ReplayId, SubscriptionId};
+use core_types::key;
+use core_types::scope::{ReadOperations, Required, WriteOperations};
 use delivery::replay::{
-    DEFAULT_RATE, Estimate, MOST, MOST_RANGE, Replay, ReplayAsk, ReplayKind, ReplayStatus,
+    DEFAULT_RATE, Estimate, MOST, MOST_RANGE, Replay, ReplayInput, ReplayKind, ReplayStatus,
     ReplayView, Skipped,
 };
 use delivery::run::RunMessage;
@@ -19,12 +22,9 @@ use gateway::page::Paging;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::{Accepted, Either, Json, Page};
 use gateway::request::{
-    AtMost, Body, Flag, Given, Int, Judgement, Path, Query, Ruled, Rules, request,
+    AtMost, Body, Flag, Given, Int, Path, Query, Ruled, Rules, Validation, request,
 };
 use gateway::table;
-use ground::id::{DeliveryId, ReplayId, SubscriptionId};
-use ground::key;
-use ground::scope::{ReadOperations, Required, WriteOperations};
 use platform::caller::{OverseenStore, StoreAccess};
 use reliability::evidence::{self, Record};
 use schemars::JsonSchema;
@@ -75,7 +75,7 @@ fn fields_of(kind: ReplayKind) -> (&'static [&'static str], &'static [&'static s
 }
 
 impl Rules for ReplayRequest {
-    async fn broken(given: Given<'_>, case: &Judgement<'_>) -> Vec<FieldError> {
+    async fn broken(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
         let mut errors = Vec::new();
         if let Some(kind) = given.get::<ReplayKind>("kind") {
             let (needed, other) = fields_of(kind);
@@ -138,31 +138,31 @@ type ReplayReply = Either<Json<ReplayPlan>, Accepted<ReplayView>>;
 pub(crate) async fn create(
     caller: OverseenStore<WriteOperations>,
     State(app): State<App>,
-    Ruled(Body(ask)): Ruled<Body<ReplayRequest>>,
+    Ruled(Body(input)): Ruled<Body<ReplayRequest>>,
 ) -> Result<ReplayReply, Problem> {
     let now = app.clock.now();
     let floor = caller.store.created_at;
-    let range = match ask.kind {
+    let range = match input.kind {
         ReplayKind::Delivery => None,
-        _ => Some(TimeRange::of(ask.since, ask.until, MOST_RANGE, floor, now)?),
+        _ => Some(TimeRange::of(input.since, input.until, MOST_RANGE, floor, now)?),
     };
-    let AtMost(mut delivery_ids) = ask.delivery_ids.unwrap_or(AtMost(Vec::new()));
+    let AtMost(mut delivery_ids) = input.delivery_ids.unwrap_or(AtMost(Vec::new()));
     let mut named = std::collections::HashSet::new();
     delivery_ids.retain(|id| named.insert(id.clone()));
     let whole = |Int(number)| u64::try_from(number).ok();
-    let rate = ask.rate_per_second.and_then(|Int(rate)| u32::try_from(rate).ok());
-    let wanted = ReplayAsk {
-        kind: ask.kind,
-        subscription_id: ask.subscription_id,
-        event_types: ask.event_types.map(|types| types.to_vec()).unwrap_or_default(),
+    let rate = input.rate_per_second.and_then(|Int(rate)| u32::try_from(rate).ok());
+    let wanted = ReplayInput {
+        kind: input.kind,
+        subscription_id: input.subscription_id,
+        event_types: input.event_types.map(|types| types.to_vec()).unwrap_or_default(),
         range,
         delivery_ids,
-        max_count: ask.max_count.and_then(whole).unwrap_or(MOST),
+        max_count: input.max_count.and_then(whole).unwrap_or(MOST),
         rate_per_second: rate.unwrap_or(DEFAULT_RATE),
     };
     let (replay, scopes) = counted(&app, &caller, wanted, now).await?;
     let replay = replay.on_behalf_of(caller.authority_overseen(&scopes));
-    if ask.dry_run.0 {
+    if input.dry_run.0 {
         let plan = ReplayPlan {
             dry_run: true,
             kind: replay.kind,
@@ -183,10 +183,10 @@ pub(crate) async fn create(
 pub(crate) async fn begin<S: Required>(
     app: &App,
     caller: &StoreAccess<S>,
-    ask: ReplayAsk,
+    input: ReplayInput,
     now: Timestamp,
 ) -> Result<Accepted<ReplayView>, Problem> {
-    let (replay, scopes) = counted(app, caller, ask, now).await?;
+    let (replay, scopes) = counted(app, caller, input, now).await?;
     write(app, replay.on_behalf_of(caller.authority(&scopes)), now).await
 }
 
@@ -194,11 +194,11 @@ pub(crate) async fn begin<S: Required>(
 async fn counted<S: Required>(
     app: &App,
     caller: &StoreAccess<S>,
-    ask: ReplayAsk,
+    input: ReplayInput,
     now: Timestamp,
 ) -> Result<(Replay, Vec<&'static str>), Problem> {
     let of_app = caller.actor.app().map(|actor| &actor.app_id);
-    let replay = Replay::new(ask, &caller.store.id, of_app, caller.actor.id(), now);
+    let replay = Replay::new(input, &caller.store.id, of_app, caller.actor.id(), now);
     if let Some(id) = &replay.subscription_id {
         let found = app.table.get::<Subscription>(&key::subscription(&caller.store.id, id)).await?;
         let visible = found.filter(|it| of_app.is_none() || it.app_id.as_ref() == of_app);

@@ -1,8 +1,8 @@
 //! The keys of a store's account with a provider, as they are given.
 
+use core_types::provider::ProviderName;
 use gateway::problem::FieldError;
 use gateway::request::{Exact, Fault, request};
-use ground::provider::ProviderName;
 use sales::payment::Mode;
 use sales::payment::credentials::ProviderCredentials;
 
@@ -42,7 +42,7 @@ fn prefixes(provider: ProviderName, mode: Mode) -> (&'static str, &'static [&'st
 
 impl CredentialsRequest {
     /// The keys of this provider, in this mode.
-    pub(super) fn judge(
+    pub(super) fn validate(
         &self,
         provider: ProviderName,
         mode: Mode,

@@ -5,17 +5,17 @@ use catalogue::collection::{
     COLLECTION_UPDATED, Collection, CollectionKind, CollectionView, MAX_MEMBERS, Members,
     MembersChange,
 };
-use catalogue::product::{self, Faults, ProductSummary};
+use catalogue::product::{self, Faults, ProductSummaryView};
+use core_types::id::{CollectionId, ProductId, StoreId};
+use core_types::key;
+use core_types::resource::{Resource, load};
+use core_types::scope::{ReadProducts, WriteProducts};
 use gateway::app::App;
 use gateway::page::Paging;
 use gateway::problem::{Code, Problem};
 use gateway::reply::{Json, Page};
 use gateway::request::{AtMost, Body, IfMatch, Path, request};
 use gateway::table::retry;
-use ground::id::{CollectionId, ProductId, StoreId};
-use ground::key;
-use ground::resource::{Resource, load};
-use ground::scope::{ReadProducts, WriteProducts};
 use platform::caller::StoreAccess;
 
 use crate::products::of_collection;
@@ -50,7 +50,7 @@ pub(super) async fn known(
 /// `GET /v1/products/collections/{id}/products` (`listCollectionProducts`): List products of a collection.
 ///
 /// Those of a manual collection come in its order, those of an automated one newest first. A page of the
-/// latter judges a bounded number of products, and may be shorter than asked for, with more to come.
+/// latter validates a bounded number of products, and may be shorter than asked for, with more to come.
 ///
 /// # Errors
 /// `not_found`, `invalid_cursor`.
@@ -59,7 +59,7 @@ pub async fn list(
     State(app): State<App>,
     Path(id): Path<CollectionId>,
     paging: Paging,
-) -> Result<Page<ProductSummary>, Problem> {
+) -> Result<Page<ProductSummaryView>, Problem> {
     let collection = load(&app, &key::collection(&caller.store.id, &id)).await?;
     of_collection(&app, &collection, paging, |_| true).await
 }
@@ -89,11 +89,14 @@ pub async fn add(
     State(app): State<App>,
     Path(id): Path<CollectionId>,
     if_match: IfMatch,
-    Body(ask): Body<ChangeRequest>,
+    Body(input): Body<ChangeRequest>,
 ) -> Result<Json<CollectionView>, Problem> {
     let ids = |list: Option<AtMost<ProductId, MAX_MEMBERS>>| list.map(|l| l.0).unwrap_or_default();
-    let change =
-        MembersChange { remove: ids(ask.remove), add: ids(ask.add), reorder: ids(ask.reorder) };
+    let change = MembersChange {
+        remove: ids(input.remove),
+        add: ids(input.add),
+        reorder: ids(input.reorder),
+    };
     let store = &caller.store.id;
     known(&app, store, &change.add, "/add").await?;
     apply(&app, store, &id, if_match, &change).await
@@ -119,9 +122,9 @@ pub async fn remove(
     State(app): State<App>,
     Path(id): Path<CollectionId>,
     if_match: IfMatch,
-    Body(ask): Body<RemoveRequest>,
+    Body(input): Body<RemoveRequest>,
 ) -> Result<Json<CollectionView>, Problem> {
-    let change = MembersChange { remove: ask.remove.0, ..MembersChange::default() };
+    let change = MembersChange { remove: input.remove.0, ..MembersChange::default() };
     apply(&app, &caller.store.id, &id, if_match, &change).await
 }
 
@@ -143,14 +146,14 @@ async fn apply(
             return Err(Code::CollectionAutomated.into());
         }
         let members: Members = batch.take(&members_key)?.ok_or(Code::NotFound)?;
-        let Some(members) = members.apply(change)? else { return Ok(before.shown()) };
+        let Some(members) = members.apply(change)? else { return Ok(before.to_response()) };
         let collection = Collection { products_count: count(&members), ..before.changed(now) };
         app.table
             .write()
             .replace(&collection, Code::VersionConflict)
             .replace(&members, Code::VersionConflict)
             .emit(collection.event(&COLLECTION_UPDATED, now))
-            .answer(collection.shown(), now)
+            .answer(collection.to_response(), now)
             .await
     })
     .await

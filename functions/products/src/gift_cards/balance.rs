@@ -2,15 +2,15 @@
 
 use axum::extract::State;
 use catalogue::inventory::persist;
+use core_types::event::Event;
+use core_types::id::GiftCardId;
+use core_types::money::{self, MoneyInput};
+use core_types::scope::WriteGiftCards;
 use gateway::app::App;
 use gateway::idempotency::Required;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::Json;
 use gateway::request::{Body, IfMatch, Path, Text, request};
-use ground::event::Event;
-use ground::id::GiftCardId;
-use ground::money::{self, AskedMoney};
-use ground::scope::WriteGiftCards;
 use identity::store::Store;
 use platform::caller::StoreAccess;
 use sales::gift_card::{
@@ -28,7 +28,7 @@ use super::{load, positive};
 pub struct MoveRequest {
     /// How much.
     #[schemars(schema_with = "money::positive")]
-    amount: AskedMoney,
+    amount: MoneyInput,
     /// Why; kept with the transaction.
     reason: Text<1, 200>,
 }
@@ -55,9 +55,9 @@ pub async fn credit(
     Path(id): Path<GiftCardId>,
     if_match: IfMatch,
     _: Required,
-    Body(ask): Body<MoveRequest>,
+    Body(input): Body<MoveRequest>,
 ) -> Result<Json<MovedBalance>, Problem> {
-    change(&app, &caller.store, (&id, &if_match), GiftCardEntryKind::Credited, &ask).await
+    change(&app, &caller.store, (&id, &if_match), GiftCardEntryKind::Credited, &input).await
 }
 
 /// `POST /v1/products/gift-cards/{id}/debit` (`debitGiftCard`): Debit a gift card.
@@ -73,9 +73,9 @@ pub async fn debit(
     Path(id): Path<GiftCardId>,
     if_match: IfMatch,
     _: Required,
-    Body(ask): Body<MoveRequest>,
+    Body(input): Body<MoveRequest>,
 ) -> Result<Json<MovedBalance>, Problem> {
-    change(&app, &caller.store, (&id, &if_match), GiftCardEntryKind::Debited, &ask).await
+    change(&app, &caller.store, (&id, &if_match), GiftCardEntryKind::Debited, &input).await
 }
 
 async fn change(
@@ -83,9 +83,9 @@ async fn change(
     store: &Store,
     (id, if_match): (&GiftCardId, &IfMatch),
     kind: GiftCardEntryKind,
-    ask: &MoveRequest,
+    input: &MoveRequest,
 ) -> Result<Json<MovedBalance>, Problem> {
-    let amount = ask.amount.in_currency(&store.currency).and_then(positive);
+    let amount = input.amount.in_currency(&store.currency).and_then(positive);
     let amount = amount
         .map_err(|fault| Problem::invalid(vec![FieldError { pointer: "/amount".into(), fault }]))?;
     persist(|| async {
@@ -98,7 +98,7 @@ async fn change(
             (before.credited(&amount, now)?, &GIFT_CARD_CREDITED)
         };
         let entry = GiftCardEntry {
-            reason: Some(ask.reason.as_str().to_owned()),
+            reason: Some(input.reason.as_str().to_owned()),
             ..GiftCardEntry::new((&card.store_id, &card.id), kind, &amount, now)
         };
         let view = GiftCardView::of(&card, now);
@@ -109,7 +109,7 @@ async fn change(
             .write()
             .replace(&card, Code::VersionConflict)
             .create(&entry, Code::VersionConflict)
-            .emit(Event::new(topic, card.about(), &moved, now))
+            .emit(Event::new(topic, card.event_subject(), &moved, now))
             .answer(answer, now)
             .await
     })

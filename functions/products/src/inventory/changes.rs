@@ -7,20 +7,20 @@ use axum::extract::State;
 use catalogue::inventory::{
     AdjustmentView, InventoryChange, MAX_LEVELS, MAX_QUANTITY, MovementKind, StockState,
 };
+use core_types::id::{LocationId, VariantId};
+use core_types::scope::WriteInventory;
 use gateway::app::App;
 use gateway::idempotency::Required;
 use gateway::problem::{FieldError, Problem};
 use gateway::reply::Json;
 use gateway::request::{
-    AtMost, Body, Flag, Given, Int, Judgement, Patch, Ruled, Rules, Text, request,
+    AtMost, Body, Flag, Given, Int, Patch, Ruled, Rules, Text, Validation, request,
 };
-use ground::id::{LocationId, VariantId};
-use ground::scope::WriteInventory;
 use platform::caller::StoreAccess;
 
 use catalogue::workflows::adjust_stock::{Asked, execute, fault};
 
-gateway::words! {
+gateway::string_enum! {
     /// What can be adjusted and set: the two change together, by what comes and goes.
     #[schemars(rename = "AdjustableState")]
     CountedState {
@@ -31,7 +31,7 @@ gateway::words! {
     }
 }
 
-gateway::words! {
+gateway::string_enum! {
     /// What stock can be moved between by the merchant; what orders hold is theirs.
     MovableState {
         /// What can be sold.
@@ -87,7 +87,7 @@ pub struct AdjustRequest {
 }
 
 impl Rules for AdjustRequest {
-    async fn broken(given: Given<'_>, _: &Judgement<'_>) -> Vec<FieldError> {
+    async fn broken(given: Given<'_>, _: &Validation<'_>) -> Vec<FieldError> {
         no_changes(given)
     }
 }
@@ -119,19 +119,19 @@ pub async fn adjust(
     caller: StoreAccess<WriteInventory>,
     State(app): State<App>,
     _: Required,
-    Ruled(Body(ask)): Ruled<Body<AdjustRequest>>,
+    Ruled(Body(input)): Ruled<Body<AdjustRequest>>,
 ) -> Result<Json<AdjustmentView>, Problem> {
-    let wanted = ask.changes.0.into_iter().map(|change| InventoryChange::Adjust {
-        locator: (change.item_id, change.location_id),
+    let wanted = input.changes.0.into_iter().map(|change| InventoryChange::Adjust {
+        lookup: (change.item_id, change.location_id),
         state: change.state.unwrap_or(CountedState::Available).into(),
         delta: change.delta.0,
         from: change.change_from.map(|from| from.0),
     });
     let asked = Asked {
         kind: MovementKind::Adjusted,
-        reason: ask.reason.into(),
-        reference: ask.reference.map(String::from),
-        dry_run: ask.dry_run.0,
+        reason: input.reason.into(),
+        reference: input.reference.map(String::from),
+        dry_run: input.dry_run.0,
         wanted: wanted.collect(),
         mark: None,
     };
@@ -154,7 +154,7 @@ pub struct SetRequest {
 }
 
 impl Rules for SetRequest {
-    async fn broken(given: Given<'_>, _: &Judgement<'_>) -> Vec<FieldError> {
+    async fn broken(given: Given<'_>, _: &Validation<'_>) -> Vec<FieldError> {
         no_changes(given)
     }
 }
@@ -186,12 +186,12 @@ pub async fn set(
     caller: StoreAccess<WriteInventory>,
     State(app): State<App>,
     _: Required,
-    Ruled(Body(ask)): Ruled<Body<SetRequest>>,
+    Ruled(Body(input)): Ruled<Body<SetRequest>>,
 ) -> Result<Json<AdjustmentView>, Problem> {
     let (mut wanted, mut errors, mut locators) = (Vec::new(), Vec::new(), BTreeSet::new());
-    for (number, change) in ask.changes.0.into_iter().enumerate() {
-        let locator = (change.item_id, change.location_id);
-        if !locators.insert(locator.clone()) {
+    for (number, change) in input.changes.0.into_iter().enumerate() {
+        let lookup = (change.item_id, change.location_id);
+        if !locators.insert(lookup.clone()) {
             let detail = "Another change sets a quantity of this item at this location.";
             errors.push(fault(number, "item_id", "duplicate_change", detail));
         }
@@ -205,16 +205,16 @@ pub async fn set(
             }
         };
         let state = change.state.unwrap_or(CountedState::Available).into();
-        wanted.push(InventoryChange::Set { locator, state, quantity: change.quantity.0, from });
+        wanted.push(InventoryChange::Set { lookup, state, quantity: change.quantity.0, from });
     }
     if !errors.is_empty() {
         return Err(Problem::invalid(errors));
     }
     let asked = Asked {
         kind: MovementKind::Set,
-        reason: ask.reason.into(),
-        reference: ask.reference.map(String::from),
-        dry_run: ask.dry_run.0,
+        reason: input.reason.into(),
+        reference: input.reference.map(String::from),
+        dry_run: input.dry_run.0,
         wanted,
         mark: None,
     };
@@ -237,7 +237,7 @@ pub struct MoveRequest {
 }
 
 impl Rules for MoveRequest {
-    async fn broken(given: Given<'_>, _: &Judgement<'_>) -> Vec<FieldError> {
+    async fn broken(given: Given<'_>, _: &Validation<'_>) -> Vec<FieldError> {
         no_changes(given)
     }
 }
@@ -307,10 +307,10 @@ pub async fn move_stock(
     caller: StoreAccess<WriteInventory>,
     State(app): State<App>,
     _: Required,
-    Ruled(Body(ask)): Ruled<Body<MoveRequest>>,
+    Ruled(Body(input)): Ruled<Body<MoveRequest>>,
 ) -> Result<Json<AdjustmentView>, Problem> {
     let (mut wanted, mut errors) = (Vec::new(), Vec::new());
-    for (number, change) in ask.changes.0.into_iter().enumerate() {
+    for (number, change) in input.changes.0.into_iter().enumerate() {
         match change.wanted(number) {
             Ok(want) => wanted.push(want),
             Err(error) => errors.push(error),
@@ -321,9 +321,9 @@ pub async fn move_stock(
     }
     let asked = Asked {
         kind: MovementKind::Moved,
-        reason: ask.reason.into(),
-        reference: ask.reference.map(String::from),
-        dry_run: ask.dry_run.0,
+        reason: input.reason.into(),
+        reference: input.reference.map(String::from),
+        dry_run: input.dry_run.0,
         wanted,
         mark: None,
     };

@@ -10,6 +10,10 @@ use std::time::Duration;
 
 use axum::extract::State;
 use catalogue::inventory::{Delta, Level, Movement, Quantities};
+use core_types::id::{LocationId, VariantId};
+use core_types::key;
+use core_types::resource::load;
+use core_types::scope::ReadInventory;
 use gateway::app::App;
 use gateway::clock::{MINUTE, Timestamp};
 use gateway::item::{Attributes, Item, Key};
@@ -18,10 +22,6 @@ use gateway::problem::{Code, Problem};
 use gateway::reply::Page;
 use gateway::request::{Int, Path, Query, Written, request};
 use gateway::table::{Scanned, retry};
-use ground::id::{LocationId, VariantId};
-use ground::key;
-use ground::resource::load;
-use ground::scope::ReadInventory;
 use platform::caller::StoreAccess;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -119,11 +119,11 @@ pub async fn verify(
     caller: StoreAccess<ReadInventory>,
     State(app): State<App>,
     Path((item, location)): Path<(VariantId, LocationId)>,
-    Query(ask): Query<VerifyQuery>,
+    Query(input): Query<VerifyQuery>,
     paging: Paging,
 ) -> Result<Page<(), LedgerCheck>, Problem> {
     let key = key::level(&caller.store.id, &item, &location);
-    let most = ask.max_movements.map_or(MOST, |most| most.0.0);
+    let most = input.max_movements.map_or(MOST, |most| most.0.0);
     let most = usize::try_from(most).unwrap_or(usize::MAX);
     let (check, next) = retry(|| async {
         let level: Level = load(&app, &key).await?;

@@ -1,7 +1,7 @@
 //! Draining a location: everything that lies there moves to another one.
 //!
 //! The location is closing by then, so that no checkout that begins takes from it and nothing
-//! comes to it. Whether orders wait for its stock is judged over each level as it is, in the
+//! comes to it. Whether orders wait for its stock is validated over each level as it is, in the
 //! transaction that empties it: an order that was faster is seen, and one that is slower finds
 //! nothing there and is taken from elsewhere.
 //!
@@ -13,18 +13,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use catalogue::inventory::{
-    INVENTORY_ADJUSTED, InventoryChange, Level, LevelLocator, MovementKind, StockSnapshot,
+    INVENTORY_ADJUSTED, InventoryChange, Level, LevelLookup, MovementKind, StockSnapshot,
     StockState, persist, plan,
 };
 use catalogue::location::Location;
 use catalogue::product::Sellable;
+use core_types::event::Event;
+use core_types::id::{MovementId, VariantId};
+use core_types::key;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
 use gateway::table::{Condition, Query, Write};
-use ground::event::Event;
-use ground::id::{MovementId, VariantId};
-use ground::key;
 use http::header;
 
 /// Levels found at a time.
@@ -36,13 +36,13 @@ const AT_ONCE: usize = 19;
 /// How long one request goes on: well within what a request may take, and within the lease on its
 /// idempotency key.
 const LONGEST: Duration = Duration::from_secs(8);
-/// Items that a refusal names.
+/// Items that a rejection names.
 const NAMED: usize = 20;
 /// What the ledger gives as the reason.
 const REASON: &str = "location_deactivated";
 
 /// Whether a location can be emptied, as far as an index tells that may be a moment behind: the
-/// refusal that costs nothing, before anything changes.
+/// rejection that costs nothing, before anything changes.
 ///
 /// # Errors
 /// `location_has_stock`.
@@ -186,7 +186,7 @@ async fn read(
     app: &App,
     levels: &[Level],
     to: &Location,
-) -> Result<BTreeMap<LevelLocator, Level>, Problem> {
+) -> Result<BTreeMap<LevelLookup, Level>, Problem> {
     let keys: Vec<_> = levels
         .iter()
         .flat_map(|level| [&level.location_id, &to.id].map(|at| (&level.variant_id, at)))

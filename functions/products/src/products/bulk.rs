@@ -3,14 +3,14 @@
 use axum::extract::State;
 use catalogue::product::ProductView;
 use catalogue::workflows::save_product::{self, CreateRequest, UpdateRequest};
+use core_types::id::ProductId;
+use core_types::scope::WriteProducts;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::idempotency::{Required, part};
 use gateway::problem::{Code, FieldError, MAX_ERRORS, Problem};
 use gateway::reply::Json;
 use gateway::request::{self, AnyJson, AtMost, Body, IfMatch, Int, request};
-use ground::id::ProductId;
-use ground::scope::WriteProducts;
 use identity::store::Store;
 use platform::caller::StoreAccess;
 use schemars::JsonSchema;
@@ -22,7 +22,7 @@ const MOST: usize = 100;
 /// The version that a number names.
 const MAX_VERSION: i64 = 9_007_199_254_740_991;
 
-gateway::words! {
+gateway::string_enum! {
     /// What an operation does.
     BulkAction {
         /// Makes `product`.
@@ -56,7 +56,7 @@ struct Operation {
     id: Option<ProductId>,
     /// The version that it has to be at, as `If-Match` says it.
     version: Option<Int<1, MAX_VERSION>>,
-    /// The product to make, or what to change about it. It is judged with its operation, which is
+    /// The product to make, or what to change about it. It is validated with its operation, which is
     /// answered 422 by itself.
     product: Option<AnyJson<BulkProduct>>,
 }
@@ -78,7 +78,7 @@ pub struct BulkResult {
     /// The product, as that request would have shown it.
     #[schemars(with = "Option<ProductView>")]
     product: Option<Value>,
-    /// Why it was refused (RFC 9457).
+    /// Why it was rejected (RFC 9457).
     #[schemars(with = "Option<std::collections::BTreeMap<String, Value>>")]
     problem: Option<Value>,
 }
@@ -90,7 +90,7 @@ pub struct BulkResults {
     results: Vec<BulkResult>,
     /// How many were done.
     succeeded: usize,
-    /// How many were refused.
+    /// How many were rejected.
     failed: usize,
 }
 
@@ -115,8 +115,8 @@ impl BulkResult {
 
 /// `POST /v1/products/bulk` (`updateProductsInBulk`): Create, update and archive products in bulk.
 ///
-/// A request has up to 100 products. Each operation is done, or refused, by itself, and has an answer of its
-/// own; what is refused keeps no other from being done.
+/// A request has up to 100 products. Each operation is done, or rejected, by itself, and has an answer of its
+/// own; what is rejected keeps no other from being done.
 ///
 /// # Errors
 /// `too_few` as a fault of its field.
@@ -124,9 +124,9 @@ pub async fn bulk(
     caller: StoreAccess<WriteProducts>,
     State(app): State<App>,
     _: Required,
-    Body(ask): Body<BulkRequest>,
+    Body(input): Body<BulkRequest>,
 ) -> Result<Json<BulkResults>, Problem> {
-    let AtMost(operations) = ask.operations;
+    let AtMost(operations) = input.operations;
     if operations.is_empty() {
         return Err(Problem::field("/operations", "too_few", "Name at least one operation."));
     }

@@ -3,17 +3,18 @@
 use std::collections::HashSet;
 
 use catalogue::product::{
-    self, Barcode, Card, Product, ProductSummary, UniqueSku, Variant, VariantView, cards,
+    self, Barcode, Product, ProductSummary, ProductSummaryView, UniqueSku, Variant, VariantView,
+    summaries,
 };
 use catalogue::search::Search;
+use core_types::id::{ProductId, StoreId, VariantId};
+use core_types::key::{self, VARIANTS};
 use gateway::app::App;
 use gateway::item::Key;
 use gateway::page::Paging;
 use gateway::problem::Problem;
 use gateway::reply::Page;
 use gateway::table::Scanned;
-use ground::id::{ProductId, StoreId, VariantId};
-use ground::key::{self, VARIANTS};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -22,7 +23,7 @@ use serde::Serialize;
 pub struct ListedProduct {
     /// All but its variants.
     #[serde(flatten)]
-    product: ProductSummary,
+    product: ProductSummaryView,
     /// The variant that was asked for by SKU or barcode, and nothing otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     variants: Option<Vec<VariantView>>,
@@ -40,13 +41,13 @@ pub(super) async fn by_words(
     store: &StoreId,
     paging: Paging,
     search: &Search,
-    admits: impl Fn(&Card) -> bool,
+    admits: impl Fn(&ProductSummary) -> bool,
 ) -> Result<Page<ListedProduct>, Problem> {
     let found = search.page(app, paging.limit(), paging.start(), admits).await?;
-    let ids: Vec<ProductId> = found.items.iter().map(|card| card.id().clone()).collect();
+    let ids: Vec<ProductId> = found.items.iter().map(|summary| summary.id().clone()).collect();
     let products = product::get_many(app, store, &ids).await?;
-    let shown = found.filter_map(|card| {
-        products.iter().find(|product| product.id == *card.id()).map(ListedProduct::from)
+    let shown = found.filter_map(|summary| {
+        products.iter().find(|product| product.id == *summary.id()).map(ListedProduct::from)
     });
     paging.finish(app, shown, |product| product).await
 }
@@ -58,9 +59,9 @@ pub(super) async fn those_with(
     ids: &[ProductId],
     search: &Search,
 ) -> Result<HashSet<ProductId>, Problem> {
-    let found = cards(app, store, ids).await?;
-    let found = found.into_iter().filter(|card| search.is_answered_by(card));
-    Ok(found.map(|card| card.id().clone()).collect())
+    let found = summaries(app, store, ids).await?;
+    let found = found.into_iter().filter(|summary| search.is_answered_by(summary));
+    Ok(found.map(|summary| summary.id().clone()).collect())
 }
 
 /// A variant, and its product.

@@ -4,6 +4,9 @@ use axum::extract::State;
 use catalogue::category::{Category, CategoryView, Tree};
 use catalogue::collection::{Collection, CollectionKind};
 use catalogue::product::Seo;
+use core_types::fields::{Handle, Subdomain};
+use core_types::id::CollectionId;
+use core_types::key;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::Index;
@@ -12,9 +15,6 @@ use gateway::problem::{Code, Problem};
 use gateway::reply::{Json, Page};
 use gateway::request::Path;
 use gateway::table::Query;
-use ground::fields::{Handle, Subdomain};
-use ground::id::CollectionId;
-use ground::key;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -52,7 +52,7 @@ pub(crate) async fn categories(
     State(app): State<App>,
     paging: Paging,
 ) -> Result<Page<CategoryBranch>, Problem> {
-    let tree = Tree::glance(&app, &caller.store().id).await?;
+    let tree = Tree::get_eventually(&app, &caller.store().id).await?;
     let branches =
         tree.children(None).map(|category| CategoryBranch::of(category, &tree)).collect();
     let id = |branch: &CategoryBranch| branch.category.id.to_string();

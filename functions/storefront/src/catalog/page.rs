@@ -8,13 +8,13 @@
 
 use std::sync::Arc;
 
-use catalogue::product::{self, Card, Product, Variant};
+use catalogue::product::{self, Product, ProductSummary, Variant};
+use core_types::fields::Handle;
 use gateway::app::App;
 use gateway::problem::{Code, Problem};
-use ground::fields::Handle;
 use identity::store::Store;
 
-use super::beside::Shelf;
+use super::alongside::Shelf;
 
 /// What a product's page shows.
 #[derive(Debug)]
@@ -24,11 +24,11 @@ pub struct ProductPage {
     /// Its variants, in their order.
     pub variants: Vec<Variant>,
     /// The products beside it.
-    pub related: Vec<Arc<Card>>,
+    pub related: Vec<Arc<ProductSummary>>,
 }
 
 impl ProductPage {
-    /// The page of a handle. What a glance does not show may be a moment too new for it, and is read
+    /// The page of a handle. What an eventually consistent read does not show may be a moment too new for it, and is read
     /// again as it is now.
     ///
     /// # Errors
@@ -37,8 +37,8 @@ impl ProductPage {
         let shelf = Shelf::of(app, &store.id).await?;
         if let Some((id, outline)) = shelf.named(app, handle).await? {
             let (found, related) = tokio::try_join!(
-                product::glance(app, &store.id, &id),
-                shelf.beside(app, &id, &outline),
+                product::get_eventually(app, &store.id, &id),
+                shelf.alongside(app, &id, &outline),
             )?;
             let shown = |product: &Product| product.is_visible() && product.handle == *handle;
             if let Some((product, variants)) = found.filter(|(product, _)| shown(product)) {
@@ -49,7 +49,7 @@ impl ProductPage {
         let found = product::load(app, &store.id, &id).await?;
         let found = found.filter(|(product, _)| product.is_visible());
         let (product, variants) = found.ok_or(Code::NotFound)?;
-        let related = shelf.beside(app, &id, &product.outline()).await?;
+        let related = shelf.alongside(app, &id, &product.outline()).await?;
         Ok(Self { product, variants, related })
     }
 }

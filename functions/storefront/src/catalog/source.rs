@@ -10,20 +10,20 @@
 
 use catalogue::category::Tree;
 use catalogue::collection::{Collection, CollectionKind, Members, UniqueCollectionHandle};
-use catalogue::product::{Card, CardOrder, cards};
+use catalogue::product::{ProductSummary, SummaryOrder, summaries};
 use catalogue::search::Search;
+use core_types::fields::Handle;
+use core_types::id::{CollectionId, ProductId, StoreId};
+use core_types::key;
 use gateway::app::App;
 use gateway::budget::has_read_enough;
 use gateway::item::Attributes;
 use gateway::page;
 use gateway::problem::{Code, Problem};
-use gateway::table::{Scanned, retry_from_glance};
-use ground::fields::Handle;
-use ground::id::{CollectionId, ProductId, StoreId};
-use ground::key;
+use gateway::table::{Scanned, retry_eventual_first};
 use identity::store::Store;
 
-use super::ask::{Filter, ListQuery, order_of};
+use super::input::{Filter, ListQuery, order_of};
 
 /// Products of a manual collection, or that words lead to, which are read to be sorted, at most (our
 /// choice); and while such a walk goes on, although they have become more.
@@ -50,9 +50,9 @@ pub struct Source<'a> {
 #[derive(Debug)]
 enum Order {
     /// As an index has them.
-    Index(CardOrder),
+    Index(SummaryOrder),
     /// These, by a key.
-    Sorted(Vec<ProductId>, CardOrder),
+    Sorted(Vec<ProductId>, SummaryOrder),
     /// As the merchant has put them.
     Listed(Vec<ProductId>),
     /// As words lead to them.
@@ -67,10 +67,10 @@ impl<'a> Source<'a> {
     pub async fn open(
         app: &App,
         store: &'a Store,
-        ask: &ListQuery,
+        input: &ListQuery,
         start: Option<&Attributes>,
     ) -> Result<Self, Problem> {
-        let categories = match &ask.category {
+        let categories = match &input.category {
             None => None,
             Some(handle) => {
                 let tree = Tree::with(app, &store.id, handle).await?;
@@ -78,12 +78,12 @@ impl<'a> Source<'a> {
                 Some(tree.subtree(&category.id))
             }
         };
-        let collection = match &ask.collection {
+        let collection = match &input.collection {
             None => None,
             Some(handle) => Some(with_members(app, &store.id, handle).await?),
         };
         let chosen = collection.as_ref().and_then(|(found, _)| order_of(found.sort_order));
-        let sort = ask.sort.map(CardOrder::from).or(chosen);
+        let sort = input.sort.map(SummaryOrder::from).or(chosen);
         let (automated, members) = match collection {
             None => (None, None),
             Some((collection, members)) => match collection.kind {
@@ -93,15 +93,15 @@ impl<'a> Source<'a> {
                 }
             },
         };
-        let mut filter = Filter::new(ask, store, categories, automated);
-        let search = ask.q.as_ref().and_then(|q| Search::of(&store.id, q.as_str()));
+        let mut filter = Filter::new(input, store, categories, automated);
+        let search = input.q.as_ref().and_then(|q| Search::of(&store.id, q.as_str()));
         // A walk goes on as it began, however many there are by now.
         let most = match start {
             None => Some(SORTED.0),
             Some(position) => (!page::is_of_query(position)).then_some(SORTED.1),
         };
         let order = match (search, members, sort) {
-            (Some(search), members, _) if ask.sort.is_none() => {
+            (Some(search), members, _) if input.sort.is_none() => {
                 filter.keep_to(members);
                 filter.leave_words();
                 Order::Found(search)
@@ -112,7 +112,7 @@ impl<'a> Source<'a> {
             }
             (search, members, sort) => {
                 filter.keep_to(members);
-                let sort = sort.unwrap_or(CardOrder::Newest);
+                let sort = sort.unwrap_or(SummaryOrder::Newest);
                 let few = match search.zip(most) {
                     None => None,
                     Some((search, most)) => search.few(app, most).await?,
@@ -129,18 +129,18 @@ impl<'a> Source<'a> {
         app: &App,
         limit: usize,
         start: Option<Attributes>,
-    ) -> Result<Scanned<Card>, Problem> {
+    ) -> Result<Scanned<ProductSummary>, Problem> {
         match &self.order {
             Order::Index(order) => self.indexed(app, *order, limit, start).await,
             Order::Sorted(ids, order) => {
                 page::count_read(ids.len());
-                let found = cards(app, self.store, ids).await?;
-                let found = found.into_iter().filter(|card| self.filter.admits(card));
-                page::sorted(found, limit, start.as_ref(), |card| order.key(card))
+                let found = summaries(app, self.store, ids).await?;
+                let found = found.into_iter().filter(|summary| self.filter.admits(summary));
+                page::sorted(found, limit, start.as_ref(), |summary| order.key(summary))
             }
             Order::Listed(listed) => self.listed(app, listed, limit, start).await,
             Order::Found(search) => {
-                search.page(app, limit, start, |card| self.filter.admits(card)).await
+                search.page(app, limit, start, |summary| self.filter.admits(summary)).await
             }
         }
     }
@@ -149,17 +149,17 @@ impl<'a> Source<'a> {
     async fn indexed(
         &self,
         app: &App,
-        order: CardOrder,
+        order: SummaryOrder,
         limit: usize,
         start: Option<Attributes>,
-    ) -> Result<Scanned<Card>, Problem> {
+    ) -> Result<Scanned<ProductSummary>, Problem> {
         // The merchant may have changed a collection's order since the page before.
         let (_, sort_key) = order.index().key_names();
         if start.as_ref().is_some_and(|position| !position.contains_key(sort_key)) {
             return Err(Code::InvalidCursor.into());
         }
         let query = order.query(self.store);
-        let admits = |card: &Card| self.filter.admits(card);
+        let admits = |summary: &ProductSummary| self.filter.admits(summary);
         if self.filter.is_empty() {
             return app.table.page(&query, limit, start, admits).await;
         }
@@ -181,7 +181,7 @@ impl<'a> Source<'a> {
         listed: &[ProductId],
         limit: usize,
         start: Option<Attributes>,
-    ) -> Result<Scanned<Card>, Problem> {
+    ) -> Result<Scanned<ProductSummary>, Problem> {
         let keys: Vec<&str> = listed.iter().map(ProductId::as_str).collect();
         let mut next = start.map_or(Ok(0), |position| page::resume(&keys, &position))?;
         let mut found = Scanned::at(None);
@@ -190,15 +190,15 @@ impl<'a> Source<'a> {
         for _ in 0..BATCH.1 {
             let batch: Vec<ProductId> = listed.iter().skip(next).take(size).cloned().collect();
             page::count_read(batch.len());
-            let mut shown = cards(app, self.store, &batch).await?.into_iter().peekable();
+            let mut shown = summaries(app, self.store, &batch).await?.into_iter().peekable();
             for id in batch {
                 if found.items.len() >= limit {
                     break;
                 }
                 next = next.saturating_add(1);
-                let card = shown.next_if(|card| *card.id() == id);
-                if let Some(card) = card.filter(|card| self.filter.admits(card)) {
-                    found.push(card, page::position_at(&keys, next));
+                let summary = shown.next_if(|summary| *summary.id() == id);
+                if let Some(summary) = summary.filter(|summary| self.filter.admits(summary)) {
+                    found.push(summary, page::position_at(&keys, next));
                 }
             }
             if found.items.len() >= limit || next >= listed.len() || has_read_enough() {
@@ -221,7 +221,10 @@ pub async fn collection(
 ) -> Result<Collection, Problem> {
     let id = named(app, store, handle).await?;
     let key = &key::collection(store, &id);
-    retry_from_glance(|sight| async move { published(app.table.get_as(key, sight).await?) }).await
+    retry_eventual_first(|consistency| async move {
+        published(app.table.get_as(key, consistency).await?)
+    })
+    .await
 }
 
 /// The same, with its list when it is a manual one.
@@ -233,8 +236,8 @@ async fn with_members(
     let id = named(app, store, handle).await?;
     let (collection, members) =
         (&key::collection(store, &id), &key::collection_members(store, &id));
-    retry_from_glance(|sight| async move {
-        let mut found = app.table.look(&[collection, members], sight).await?;
+    retry_eventual_first(|consistency| async move {
+        let mut found = app.table.look(&[collection, members], consistency).await?;
         Ok((published(found.take(collection)?)?, found.take(members)?))
     })
     .await

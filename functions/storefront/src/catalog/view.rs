@@ -1,11 +1,11 @@
 //! Products as shoppers see them: no cost, no exact stock.
 
-use catalogue::product::{Card, Image, ProductOption, Seo, Variant};
+use catalogue::product::{Image, ProductOption, ProductSummary, Seo, Variant};
+use core_types::fields::Handle;
+use core_types::id::{CategoryId, ProductId, VariantId};
+use core_types::money::Money;
+use core_types::rating::Rating;
 use gateway::clock::Timestamp;
-use ground::fields::Handle;
-use ground::id::{CategoryId, ProductId, VariantId};
-use ground::money::Money;
-use ground::rating::Rating;
 use identity::store::Store;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -14,7 +14,7 @@ use super::page::ProductPage;
 
 /// A product as lists show it.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct ProductCard {
+pub struct StorefrontProductSummary {
     id: ProductId,
     handle: Handle,
     title: String,
@@ -49,30 +49,30 @@ struct VariantRef {
     id: VariantId,
 }
 
-impl ProductCard {
+impl StorefrontProductSummary {
     /// The card as a list shows it.
-    pub fn of(card: Card, store: &Store, base_url: &str) -> Self {
-        let range = card.price_range();
+    pub fn of(summary: ProductSummary, store: &Store, base_url: &str) -> Self {
+        let range = summary.price_range();
         Self {
-            id: card.id().clone(),
+            id: summary.id().clone(),
             price: range.min,
             price_max: range.max,
             compare_at: range.compare_at,
-            images: card.images(base_url),
-            in_stock: card.is_in_stock(store),
-            variants_count: u32::try_from(card.variant_ids.len()).unwrap_or(u32::MAX),
-            rating: card.rating(),
-            handle: card.handle,
-            title: card.title,
-            vendor: card.vendor,
-            product_type: card.product_type,
-            category_id: card.category_id,
-            tags: card.tags,
-            variants: Some(card.variant_ids.into_iter().map(|id| VariantRef { id }).collect()),
-            published_at: card.published_at,
-            created_at: card.created_at,
-            updated_at: card.updated_at,
-            version: card.version,
+            images: summary.images(base_url),
+            in_stock: summary.is_in_stock(store),
+            variants_count: u32::try_from(summary.variant_ids.len()).unwrap_or(u32::MAX),
+            rating: summary.rating(),
+            handle: summary.handle,
+            title: summary.title,
+            vendor: summary.vendor,
+            product_type: summary.product_type,
+            category_id: summary.category_id,
+            tags: summary.tags,
+            variants: Some(summary.variant_ids.into_iter().map(|id| VariantRef { id }).collect()),
+            published_at: summary.published_at,
+            created_at: summary.created_at,
+            updated_at: summary.updated_at,
+            version: summary.version,
         }
     }
 }
@@ -81,7 +81,7 @@ impl ProductCard {
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ProductDetail {
     #[serde(flatten)]
-    card: ProductCard,
+    summary: StorefrontProductSummary,
     /// HTML that can be put on a page as it is.
     description: String,
     /// What its variants differ by.
@@ -91,7 +91,7 @@ pub struct ProductDetail {
     #[serde(rename = "variants")]
     choices: Vec<VariantChoice>,
     /// Other products a shopper may like.
-    related: Vec<ProductCard>,
+    related: Vec<StorefrontProductSummary>,
 }
 
 /// A variant to choose.
@@ -147,7 +147,7 @@ impl ProductDetail {
             variants.into_iter().map(|variant| VariantChoice::of(variant, store)).collect();
         let (range, rating) = (product.price_range(), product.rating());
         Self {
-            card: ProductCard {
+            summary: StorefrontProductSummary {
                 id: product.id,
                 handle: product.handle,
                 title: product.title,
@@ -175,7 +175,9 @@ impl ProductDetail {
             choices,
             related: related
                 .iter()
-                .map(|card| ProductCard::of(Card::clone(card), store, base_url))
+                .map(|summary| {
+                    StorefrontProductSummary::of(ProductSummary::clone(summary), store, base_url)
+                })
                 .collect(),
         }
     }

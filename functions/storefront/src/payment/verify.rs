@@ -1,18 +1,18 @@
 //! The customer comes back from the provider.
 
 use axum::extract::State;
+use core_types::fields::Subdomain;
+use core_types::id::{OrderId, PaymentId};
+use core_types::money::Money;
+use core_types::provider::ProviderName;
 use gateway::app::App;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::Json;
-use gateway::request::{Body, Exact, FromText, Given, Judgement, Path, Ruled, Rules, request};
-use ground::fields::Subdomain;
-use ground::id::{OrderId, PaymentId};
-use ground::money::Money;
-use ground::provider::ProviderName;
+use gateway::request::{Body, Exact, FromText, Given, Path, Ruled, Rules, Validation, request};
 use platform::caller::Shopper;
 use sales::order::aggregate::PaymentWithOrder;
 use sales::order::{FinancialStatus, OrderStatus};
-use sales::payment::locator::PaymentLocator;
+use sales::payment::lookup::PaymentLookup;
 use sales::payment::provider::{Provider, Returned};
 use sales::payment::{Payment, PaymentStatus, Source, load};
 use sales::workflows::record_payment::{self, PaymentUpdate};
@@ -62,7 +62,7 @@ fn fields_of(provider: &str) -> &'static [&'static str] {
 }
 
 impl Rules for VerifyRequest {
-    async fn broken(given: Given<'_>, case: &Judgement<'_>) -> Vec<FieldError> {
+    async fn broken(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
         let provider = case.inbound.param("provider").unwrap_or_default();
         let missing = fields_of(provider).iter().filter(|name| !given.has(name));
         let detail = "This field is required.";
@@ -140,12 +140,12 @@ pub async fn verify(
     caller: Shopper,
     State(app): State<App>,
     Path((_, provider)): Path<(Subdomain, Segment)>,
-    Ruled(Body(ask)): Ruled<Body<VerifyRequest>>,
+    Ruled(Body(input)): Ruled<Body<VerifyRequest>>,
 ) -> Result<Json<VerifiedPayment>, Problem> {
     let provider = named(&provider)?;
-    let returned = ask.returned();
+    let returned = input.returned();
     let store = caller.store();
-    let all = load::payments_of(&app, &store.id, &ask.order_id).await?;
+    let all = load::payments_of(&app, &store.id, &input.order_id).await?;
     let of_provider: Vec<&Payment> =
         all.iter().filter(|payment| payment.provider == provider).collect();
     let newest = of_provider.iter().max_by_key(|payment| payment.created_at);
@@ -155,9 +155,8 @@ pub async fn verify(
     let payment = meant.unwrap_or(newest);
     let connected = load::connect(&app, &store.id, provider).await?;
     connected.verify_return(payment, &returned)?;
-    let (locator, source) = (PaymentLocator::from(*payment), Source::Verify);
+    let (lookup, source) = (PaymentLookup::from(*payment), Source::Verify);
     let observed = &record_payment::look(&app, &connected, payment).await?;
-    let update =
-        PaymentUpdate { locator: &locator, observed, source, event: None, is_answer: true };
+    let update = PaymentUpdate { lookup: &lookup, observed, source, event: None, is_answer: true };
     record_payment::record(&app, &connected, update, verified).await
 }

@@ -3,19 +3,19 @@
 use std::sync::Arc;
 
 use axum::extract::State;
+use core_types::fields::Subdomain;
+use core_types::id::StoreId;
+use core_types::key;
+use core_types::provider::ProviderName;
 use gateway::app::App;
 use gateway::budget::Tier;
 use gateway::caller::{Access, Caller, Identity};
 use gateway::problem::{Code, Problem};
 use gateway::reply::Json;
 use gateway::request::{FromText, Inbound, Path, Signed};
-use ground::fields::Subdomain;
-use ground::id::StoreId;
-use ground::key;
-use ground::provider::ProviderName;
 use identity::store::UniqueSubdomain;
 use sales::payment::load::connect;
-use sales::payment::locator::PaymentLocator;
+use sales::payment::lookup::PaymentLookup;
 use sales::payment::provider::{Notice, Provider};
 use sales::payment::provider_event::ProviderEvent;
 use sales::payment::{ProviderReference, Source};
@@ -28,9 +28,9 @@ use themes::purchase::settlement::{self, PurchaseUpdate};
 use super::{Segment, named};
 
 /// How much of a body is kept, in bytes: an item holds 400 KB, and sealing adds a third.
-const KEPT_BODY: usize = 200 * 1024;
+const MAX_STORED_BODY: usize = 200 * 1024;
 
-/// A payment provider, or whoever says so: the signature is judged with the body. Each storefront
+/// A payment provider, or whoever says so: the signature is validated with the body. Each storefront
 /// has a budget of its own for it, so that one store's flood does not keep another's events out.
 #[derive(Debug, Clone)]
 pub struct ProviderCall {
@@ -71,7 +71,7 @@ gateway::inline_schema!([] ProviderWebhook, "ProviderWebhook", |_generator| {
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "ReceivedEvent")]
 pub struct Received {
-    /// Always true: what is refused is a problem.
+    /// Always true: what is rejected is a problem.
     received: bool,
 }
 
@@ -101,24 +101,24 @@ pub async fn receive(
     }
     let now = app.clock.now();
     let notice = connected.webhook(&inbound.headers, &inbound.body, now)?;
-    let locator = match &notice.observed {
+    let lookup = match &notice.observed {
         None => None,
         Some(observed) => locate(&app, &store, provider, &observed.reference).await?,
     };
-    let event = event(&app, &store, provider, &notice, locator.as_ref(), &inbound.body).await?;
-    if let (Some(locator), Some(observed)) = (&locator, &notice.observed) {
+    let event = event(&app, &store, provider, &notice, lookup.as_ref(), &inbound.body).await?;
+    if let (Some(lookup), Some(observed)) = (&lookup, &notice.observed) {
         if let Some(refunded) = &observed.refund {
             // Told again, it changes nothing; so the event may well be recorded after it.
-            refund_order::receive(&app, locator, refunded, observed.provider_payment.as_deref())
+            refund_order::receive(&app, lookup, refunded, observed.provider_payment.as_deref())
                 .await?;
         }
         if let Some(dispute) = &notice.dispute {
-            record_disputes::receive(&app, &connected, locator, dispute, &event).await?;
+            record_disputes::receive(&app, &connected, lookup, dispute, &event).await?;
             return Ok(received());
         }
-        let observed = &record_payment::in_full(&app, &connected, locator, observed).await?;
+        let observed = &record_payment::in_full(&app, &connected, lookup, observed).await?;
         let (source, event) = (Source::Webhook, Some(&event));
-        let update = PaymentUpdate { locator, observed, source, event, is_answer: false };
+        let update = PaymentUpdate { lookup, observed, source, event, is_answer: false };
         return record_payment::record(&app, &connected, update, |_| received()).await;
     }
     if let Some(observed) = &notice.observed
@@ -157,11 +157,11 @@ async fn locate(
     store: &StoreId,
     provider: ProviderName,
     reference: &str,
-) -> Result<Option<PaymentLocator>, Problem> {
+) -> Result<Option<PaymentLookup>, Problem> {
     let key = key::provider_reference(provider.as_str(), reference);
     let found: Option<ProviderReference> = app.table.get(&key).await?;
     let ours = found.filter(|reference| reference.store_id == *store);
-    Ok(ours.as_ref().map(PaymentLocator::from))
+    Ok(ours.as_ref().map(PaymentLookup::from))
 }
 
 /// The event as it is kept.
@@ -170,17 +170,17 @@ async fn event(
     store: &StoreId,
     provider: ProviderName,
     notice: &Notice,
-    locator: Option<&PaymentLocator>,
+    lookup: Option<&PaymentLookup>,
     body: &[u8],
 ) -> Result<ProviderEvent, Problem> {
     let key = app.secrets.payment_key().await?;
-    let kept = body.get(..KEPT_BODY).unwrap_or(body);
+    let kept = body.get(..MAX_STORED_BODY).unwrap_or(body);
     let context = format!("{store}/{provider}/{}", notice.event_id);
     Ok(ProviderEvent {
         provider,
         event_id: notice.event_id.clone(),
         store_id: store.clone(),
-        payment_id: locator.map(|locator| locator.payment_id.clone()),
+        payment_id: lookup.map(|lookup| lookup.payment_id.clone()),
         kind: notice.kind.clone(),
         sealed_body: key.seal(kept, context.as_bytes()),
         created_at: app.clock.now(),

@@ -10,14 +10,14 @@
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
+use core_types::key;
 use futures_util::future::try_join_all;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
-use gateway::table::{Change, Sight, Write, retry_from_glance};
-use ground::key;
+use gateway::table::{Change, ReadConsistency, Write, retry_eventual_first};
 use serde::{Deserialize, Serialize};
 
 use super::{Blob, CHUNK, Chunk, Octets, TOGETHER};
@@ -64,19 +64,19 @@ pub async fn pin(
     files: &BTreeMap<String, Bytes>,
 ) -> Result<BTreeMap<String, BlobRef>, Problem> {
     let upload = gateway::id::mint("", app.clock.now());
-    // What is pinned stays: a glance that shows it is enough, and one that does not is refused.
+    // What is pinned stays: an eventually consistent read that shows it is enough, and one that does not is rejected.
     let upload = &upload;
-    retry_from_glance(|sight| pin_once(app, files, upload, sight)).await
+    retry_eventual_first(|consistency| pin_once(app, files, upload, consistency)).await
 }
 
 async fn pin_once(
     app: &App,
     files: &BTreeMap<String, Bytes>,
     upload: &str,
-    sight: Sight,
+    consistency: ReadConsistency,
 ) -> Result<BTreeMap<String, BlobRef>, Problem> {
     let now = app.clock.now();
-    let known = descriptions(app, files.keys(), sight).await?;
+    let known = descriptions(app, files.keys(), consistency).await?;
     let mut places: BTreeMap<String, BlobRef> =
         known.iter().map(|(name, blob)| (name.clone(), BlobRef::from(blob))).collect();
     let mut batches = Batches::new(app);
@@ -112,11 +112,11 @@ async fn pin_once(
 async fn descriptions(
     app: &App,
     names: impl Iterator<Item = &String>,
-    sight: Sight,
+    consistency: ReadConsistency,
 ) -> Result<BTreeMap<String, Blob>, Problem> {
     let keys: Vec<Key> = names.map(|name| key::blob(name)).collect();
     let read = keys.chunks(BATCH).map(|hundred| async move {
-        let mut batch = app.table.look(&hundred.iter().collect::<Vec<_>>(), sight).await?;
+        let mut batch = app.table.look(&hundred.iter().collect::<Vec<_>>(), consistency).await?;
         let found = hundred.iter().map(|key| batch.take::<Blob>(key));
         found.collect::<Result<Vec<Option<Blob>>, Problem>>()
     });
@@ -198,7 +198,8 @@ pub async fn read(app: &App, places: &[&BlobRef]) -> Result<Vec<Bytes>, Problem>
     };
     let wanted: Vec<Vec<Key>> = places.iter().map(|place| keys(place)).collect();
     // What is pinned never changes: it is there since before anybody was told of it.
-    let mut batch = app.table.glance(&wanted.iter().flatten().collect::<Vec<_>>()).await?;
+    let mut batch =
+        app.table.get_many_eventually(&wanted.iter().flatten().collect::<Vec<_>>()).await?;
     let mut known: BTreeMap<&str, Bytes> = BTreeMap::new();
     for (place, keys) in places.iter().zip(&wanted) {
         if known.contains_key(place.sha256.as_str()) {

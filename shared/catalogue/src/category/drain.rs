@@ -7,12 +7,12 @@
 
 use std::time::Duration;
 
+use core_types::id::{CategoryId, ProductId, StoreId};
+use core_types::key::{self, IndexKey};
 use gateway::clock::{DAY, MINUTE, Timestamp};
 use gateway::item::{Item, Key};
 use gateway::outbox::Due;
 use gateway::table::{Change, Query};
-use ground::id::{CategoryId, ProductId, StoreId};
-use ground::key::{self, IndexKey};
 use serde::{Deserialize, Serialize};
 
 use super::Category;
@@ -21,7 +21,7 @@ use crate::product::Product;
 /// How long an index may be behind the table, amply.
 const SETTLED: Duration = MINUTE;
 /// How long what was done is remembered.
-const KEPT: Duration = DAY.saturating_mul(30);
+const RETENTION: Duration = DAY.saturating_mul(30);
 
 /// A deleted category whose products are still to lose it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -54,7 +54,7 @@ impl Item for CategoryDrain {
         if self.is_open { vec![due] } else { Vec::new() }
     }
     fn forget_at(&self) -> Option<Timestamp> {
-        (!self.is_open).then(|| self.created_at.plus(KEPT))
+        (!self.is_open).then(|| self.created_at.plus(RETENTION))
     }
 }
 
@@ -117,7 +117,7 @@ impl CategoryDrain {
 mod tests {
     use super::*;
     use crate::product::tests::product;
-    use ground::event::EXAMPLE_TIME;
+    use core_types::event::EXAMPLE_TIME;
 
     #[test]
     fn it_begins_when_the_index_has_settled_and_keeps_its_position() {

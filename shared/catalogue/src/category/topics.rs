@@ -2,7 +2,7 @@
 
 use super::CategoryView;
 
-ground::topics! {
+core_types::topics! {
     CATEGORY_CREATED = "category.created", "category", Some("read_products"), CategoryView,
         "A category was made.";
     CATEGORY_UPDATED = "category.updated", "category", Some("read_products"), CategoryView,

@@ -1,18 +1,18 @@
 //! The rules of automated collections.
 
+use core_types::id::CategoryId;
+use core_types::money::MAX_AMOUNT;
 use deserr::ValuePointerRef;
 use gateway::request::{Fault, FieldErrors, FromText, Text, request};
-use ground::id::CategoryId;
-use ground::money::MAX_AMOUNT;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::product::{Card, Product};
+use crate::product::{Product, ProductSummary};
 
 /// Rules of one collection (our choice).
 pub const MAX_RULES: usize = 20;
 
-gateway::words! {
+gateway::string_enum! {
     /// What a rule looks at.
     RuleField {
         /// The title.
@@ -32,7 +32,7 @@ gateway::words! {
     }
 }
 
-gateway::words! {
+gateway::string_enum! {
     /// How a rule compares.
     RuleRelation {
         /// Is the same; texts without case.
@@ -52,7 +52,7 @@ gateway::words! {
     }
 }
 
-gateway::words! {
+gateway::string_enum! {
     /// How rules go together.
     MatchMode {
         /// Every one must be met.
@@ -77,7 +77,7 @@ pub struct Rule {
 /// A rule as it is asked for: its relation and its value fit its field.
 #[request(validate = fitting -> FieldErrors)]
 #[derive(Debug, Clone)]
-pub struct RuleAsk {
+pub struct RuleInput {
     /// What it looks at.
     field: RuleField,
     /// How it compares.
@@ -86,30 +86,30 @@ pub struct RuleAsk {
     value: Text<1, 200>,
 }
 
-impl From<RuleAsk> for Rule {
-    fn from(ask: RuleAsk) -> Self {
-        Self { field: ask.field, relation: ask.relation, value: ask.value.into() }
+impl From<RuleInput> for Rule {
+    fn from(input: RuleInput) -> Self {
+        Self { field: input.field, relation: input.relation, value: input.value.into() }
     }
 }
 
-fn fitting(ask: RuleAsk, location: ValuePointerRef<'_>) -> Result<RuleAsk, FieldErrors> {
+fn fitting(input: RuleInput, location: ValuePointerRef<'_>) -> Result<RuleInput, FieldErrors> {
     use RuleField::{Category, OnSale, Price, ProductType, Tag, Title, Vendor};
     use RuleRelation::{Contains, EndsWith, Equals, GreaterThan, LessThan, NotEquals, StartsWith};
-    let relations: &[RuleRelation] = match ask.field {
+    let relations: &[RuleRelation] = match input.field {
         Title | Vendor | ProductType | Tag => &[Equals, NotEquals, Contains, StartsWith, EndsWith],
         Category => &[Equals, NotEquals],
         Price => &[Equals, NotEquals, GreaterThan, LessThan],
         OnSale => &[Equals],
     };
     let mut errors = FieldErrors::default();
-    if !relations.contains(&ask.relation) {
+    if !relations.contains(&input.relation) {
         let names: Vec<_> = relations.iter().map(|relation| relation.as_str()).collect();
-        let detail = format!("`{}` takes: {}.", ask.field, names.join(", "));
+        let detail = format!("`{}` takes: {}.", input.field, names.join(", "));
         let fault = Fault::new("invalid_relation", detail);
         errors.add_at(location.push_key("relation"), || fault);
     }
-    let text = ask.value.as_str();
-    let wrong = match ask.field {
+    let text = input.value.as_str();
+    let wrong = match input.field {
         Category => CategoryId::from_text(text).err(),
         Price => amount(text).is_none().then(|| {
             Fault::new(
@@ -124,16 +124,16 @@ fn fitting(ask: RuleAsk, location: ValuePointerRef<'_>) -> Result<RuleAsk, Field
     if let Some(fault) = wrong {
         errors.add_at(location.push_key("value"), || fault);
     }
-    if errors.is_empty() { Ok(ask) } else { Err(errors) }
+    if errors.is_empty() { Ok(input) } else { Err(errors) }
 }
 
 fn amount(text: &str) -> Option<i64> {
     text.parse().ok().filter(|amount| (0..=MAX_AMOUNT).contains(amount))
 }
 
-/// What rules judge of a product.
+/// What rules validate of a product.
 #[derive(Debug, Clone, Copy)]
-pub struct Judged<'a> {
+pub struct Validated<'a> {
     title: &'a str,
     vendor: Option<&'a str>,
     product_type: Option<&'a str>,
@@ -144,7 +144,7 @@ pub struct Judged<'a> {
     on_sale: bool,
 }
 
-impl<'a> From<&'a Product> for Judged<'a> {
+impl<'a> From<&'a Product> for Validated<'a> {
     fn from(product: &'a Product) -> Self {
         Self {
             title: &product.title,
@@ -158,22 +158,22 @@ impl<'a> From<&'a Product> for Judged<'a> {
     }
 }
 
-impl<'a> From<&'a Card> for Judged<'a> {
-    fn from(card: &'a Card) -> Self {
+impl<'a> From<&'a ProductSummary> for Validated<'a> {
+    fn from(summary: &'a ProductSummary) -> Self {
         Self {
-            title: &card.title,
-            vendor: card.vendor.as_deref(),
-            product_type: card.product_type.as_deref(),
-            category_id: card.category_id.as_ref(),
-            tags: &card.tags,
-            price: card.price_min(),
-            on_sale: card.on_sale,
+            title: &summary.title,
+            vendor: summary.vendor.as_deref(),
+            product_type: summary.product_type.as_deref(),
+            category_id: summary.category_id.as_ref(),
+            tags: &summary.tags,
+            price: summary.price_min(),
+            on_sale: summary.on_sale,
         }
     }
 }
 
 /// Whether a product belongs to a collection of these rules; without rules none does.
-pub fn holds<'a>(rules: &[Rule], mode: MatchMode, product: impl Into<Judged<'a>>) -> bool {
+pub fn holds<'a>(rules: &[Rule], mode: MatchMode, product: impl Into<Validated<'a>>) -> bool {
     let product = &product.into();
     match mode {
         MatchMode::All => !rules.is_empty() && rules.iter().all(|rule| rule.holds(product)),
@@ -183,7 +183,7 @@ pub fn holds<'a>(rules: &[Rule], mode: MatchMode, product: impl Into<Judged<'a>>
 
 impl Rule {
     /// Whether a product meets this rule.
-    fn holds(&self, product: &Judged<'_>) -> bool {
+    fn holds(&self, product: &Validated<'_>) -> bool {
         let text = |text: Option<&str>| self.compares(text.unwrap_or_default());
         match self.field {
             RuleField::Title => text(Some(product.title)),
@@ -256,7 +256,7 @@ mod tests {
             (OnSale, Equals, "false", false),
         ] {
             let rule = rule(field, relation, value);
-            assert_eq!(rule.holds(&Judged::from(&product)), expected, "{rule:?}");
+            assert_eq!(rule.holds(&Validated::from(&product)), expected, "{rule:?}");
         }
     }
 
@@ -274,7 +274,7 @@ mod tests {
     #[test]
     fn a_rule_fits_its_field() {
         let errors = |body| {
-            let problem = read::<RuleAsk>(body).unwrap_err();
+            let problem = read::<RuleInput>(body).unwrap_err();
             let found = problem.errors().iter().map(|e| (e.pointer.clone(), e.fault.code));
             found.collect::<Vec<_>>()
         };
@@ -285,6 +285,6 @@ mod tests {
         ];
         assert_eq!(found, expected);
         let good = json!({"field": "title", "relation": "contains", "value": "mug"});
-        assert!(read::<RuleAsk>(good).is_ok());
+        assert!(read::<RuleInput>(good).is_ok());
     }
 }

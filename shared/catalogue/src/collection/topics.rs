@@ -2,7 +2,7 @@
 
 use super::CollectionView;
 
-ground::topics! {
+core_types::topics! {
     COLLECTION_CREATED = "collection.created", "collection", Some("read_products"), CollectionView,
         "A collection was made.";
     COLLECTION_UPDATED = "collection.updated", "collection", Some("read_products"), CollectionView,

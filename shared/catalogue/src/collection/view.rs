@@ -1,15 +1,15 @@
 //! Collections as their store's owner and apps see them.
 
+use core_types::event::{EXAMPLE_TIME, Example, sample};
+use core_types::fields::Handle;
+use core_types::id::{CollectionId, StoreId};
+use core_types::sample_id;
 use gateway::clock::Timestamp;
-use ground::event::{EXAMPLE_TIME, Example, sample};
-use ground::fields::Handle;
-use ground::id::{CollectionId, StoreId};
-use ground::sample_id;
 
 use super::{Collection, CollectionKind, MatchMode, Rule, RuleField, RuleRelation, SortOrder};
 use crate::product::Seo;
 
-ground::view! {
+core_types::view! {
     /// A collection.
     CollectionView of collection: Collection {
         /// The id.

@@ -3,10 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use core_types::id::{LocationId, MovementId, StoreId, VariantId};
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
 use gateway::table::Write;
-use ground::id::{LocationId, MovementId, StoreId, VariantId};
 use serde_json::json;
 
 use super::{AdjustmentView, ChangeView, Delta, Level, Movement, MovementKind, StockState};
@@ -15,7 +15,7 @@ use super::{AdjustmentView, ChangeView, Delta, Level, Movement, MovementKind, St
 pub const MAX_LEVELS: usize = 45;
 
 /// What a level is found by: a variant and a location.
-pub type LevelLocator = (VariantId, LocationId);
+pub type LevelLookup = (VariantId, LocationId);
 
 /// One change that a request wants.
 #[derive(Debug, Clone)]
@@ -23,7 +23,7 @@ pub enum InventoryChange {
     /// So many more, or fewer, if there were `from`.
     Adjust {
         /// Which level.
-        locator: LevelLocator,
+        lookup: LevelLookup,
         /// What is counted: `available` or `on_hand`, which change together.
         state: StockState,
         /// How many more.
@@ -34,7 +34,7 @@ pub enum InventoryChange {
     /// So many, if there were `from`.
     Set {
         /// Which level.
-        locator: LevelLocator,
+        lookup: LevelLookup,
         /// What is counted: `available` or `on_hand`.
         state: StockState,
         /// How many.
@@ -45,9 +45,9 @@ pub enum InventoryChange {
     /// So many from one state or location to another.
     Move {
         /// From here, in this state.
-        from: (LevelLocator, StockState),
+        from: (LevelLookup, StockState),
         /// To here, in this state.
-        to: (LevelLocator, StockState),
+        to: (LevelLookup, StockState),
         /// How many.
         quantity: i64,
     },
@@ -55,9 +55,9 @@ pub enum InventoryChange {
 
 impl InventoryChange {
     /// The levels that it touches.
-    pub fn locators(&self) -> Vec<&LevelLocator> {
+    pub fn locators(&self) -> Vec<&LevelLookup> {
         match self {
-            Self::Adjust { locator, .. } | Self::Set { locator, .. } => vec![locator],
+            Self::Adjust { lookup, .. } | Self::Set { lookup, .. } => vec![lookup],
             Self::Move { from, to, .. } => vec![&from.0, &to.0],
         }
     }
@@ -78,14 +78,14 @@ pub struct Adjustment {
 #[derive(Debug, Default)]
 pub struct StockSnapshot {
     /// The levels that there are.
-    pub levels: BTreeMap<LevelLocator, Level>,
+    pub levels: BTreeMap<LevelLookup, Level>,
     /// The variants that are sold beyond their stock.
     pub oversold: Vec<VariantId>,
 }
 
 impl StockSnapshot {
-    fn quantity(&self, locator: &LevelLocator, state: StockState) -> i64 {
-        self.levels.get(locator).map_or(0, |level| level.quantity(state))
+    fn quantity(&self, lookup: &LevelLookup, state: StockState) -> i64 {
+        self.levels.get(lookup).map_or(0, |level| level.quantity(state))
     }
 }
 
@@ -99,33 +99,33 @@ pub fn plan(
     kind: MovementKind,
     now: Timestamp,
 ) -> Result<Adjustment, Problem> {
-    let mut deltas: BTreeMap<LevelLocator, Delta> = BTreeMap::new();
-    let mut named: BTreeMap<(LevelLocator, StockState), i64> = BTreeMap::new();
+    let mut deltas: BTreeMap<LevelLookup, Delta> = BTreeMap::new();
+    let mut named: BTreeMap<(LevelLookup, StockState), i64> = BTreeMap::new();
     for want in wanted {
-        for (locator, state, delta) in steps(want, snapshot)? {
-            let total = deltas.entry(locator.clone()).or_default();
+        for (lookup, state, delta) in steps(want, snapshot)? {
+            let total = deltas.entry(lookup.clone()).or_default();
             *total =
                 total.plus(delta_of(state, delta, matches!(want, InventoryChange::Move { .. })));
-            let total = named.entry((locator, state)).or_default();
+            let total = named.entry((lookup, state)).or_default();
             *total = total.saturating_add(delta);
         }
     }
     let mut adjustment =
         Adjustment { levels: Vec::new(), movements: Vec::new(), changes: Vec::new() };
-    let mut after: BTreeMap<LevelLocator, Level> = BTreeMap::new();
-    for (locator, delta) in deltas {
-        let before = snapshot.levels.get(&locator);
-        let next = next_level(store, &locator, (before, delta), snapshot, now)?;
+    let mut after: BTreeMap<LevelLookup, Level> = BTreeMap::new();
+    for (lookup, delta) in deltas {
+        let before = snapshot.levels.get(&lookup);
+        let next = next_level(store, &lookup, (before, delta), snapshot, now)?;
         if !delta.is_nothing() {
-            let at = (store, &locator.0, &locator.1);
+            let at = (store, &lookup.0, &lookup.1);
             adjustment.movements.push(Movement::new(at, kind, delta, now));
             adjustment.levels.push((before.cloned(), next.clone()));
         }
-        after.insert(locator, next);
+        after.insert(lookup, next);
     }
-    for ((locator, state), delta) in named {
-        let quantity_after = after.get(&locator).map_or(0, |level| level.quantity(state));
-        let (item_id, location_id) = locator;
+    for ((lookup, state), delta) in named {
+        let quantity_after = after.get(&lookup).map_or(0, |level| level.quantity(state));
+        let (item_id, location_id) = lookup;
         adjustment.changes.push(ChangeView { item_id, location_id, state, delta, quantity_after });
     }
     Ok(adjustment)
@@ -135,16 +135,16 @@ pub fn plan(
 fn steps(
     want: &InventoryChange,
     snapshot: &StockSnapshot,
-) -> Result<Vec<(LevelLocator, StockState, i64)>, Problem> {
+) -> Result<Vec<(LevelLookup, StockState, i64)>, Problem> {
     match want {
-        InventoryChange::Adjust { locator, state, delta, from } => {
-            compare(locator, *state, *from, snapshot)?;
-            Ok(vec![(locator.clone(), *state, *delta)])
+        InventoryChange::Adjust { lookup, state, delta, from } => {
+            compare(lookup, *state, *from, snapshot)?;
+            Ok(vec![(lookup.clone(), *state, *delta)])
         }
-        InventoryChange::Set { locator, state, quantity, from } => {
-            compare(locator, *state, *from, snapshot)?;
-            let delta = quantity.saturating_sub(snapshot.quantity(locator, *state));
-            Ok(vec![(locator.clone(), *state, delta)])
+        InventoryChange::Set { lookup, state, quantity, from } => {
+            compare(lookup, *state, *from, snapshot)?;
+            let delta = quantity.saturating_sub(snapshot.quantity(lookup, *state));
+            Ok(vec![(lookup.clone(), *state, delta)])
         }
         InventoryChange::Move { from, to, quantity } => Ok(vec![
             (from.0.clone(), from.1, quantity.saturating_neg()),
@@ -154,16 +154,16 @@ fn steps(
 }
 
 fn compare(
-    locator: &LevelLocator,
+    lookup: &LevelLookup,
     state: StockState,
     from: Option<i64>,
     snapshot: &StockSnapshot,
 ) -> Result<(), Problem> {
-    let actual = snapshot.quantity(locator, state);
+    let actual = snapshot.quantity(lookup, state);
     match from {
         Some(expected) if expected != actual => Err(Code::StaleQuantity
-            .with("item_id", locator.0.as_str())
-            .with("location_id", locator.1.as_str())
+            .with("item_id", lookup.0.as_str())
+            .with("location_id", lookup.1.as_str())
             .with("state", state.as_str())
             .with("expected", expected)
             .with("actual", actual)),
@@ -183,23 +183,23 @@ fn delta_of(state: StockState, quantity: i64, moves: bool) -> Delta {
 
 fn next_level(
     store: &StoreId,
-    locator: &LevelLocator,
+    lookup: &LevelLookup,
     (before, delta): (Option<&Level>, Delta),
     snapshot: &StockSnapshot,
     now: Timestamp,
 ) -> Result<Level, Problem> {
-    let fresh = Level { version: 0, ..Level::open(store, &locator.0, &locator.1, 0, now) };
+    let fresh = Level { version: 0, ..Level::open(store, &lookup.0, &lookup.1, 0, now) };
     let before = before.unwrap_or(&fresh);
     // Beyond its stock a variant is sold, by orders; what lies there is never less than nothing.
-    let oversell = snapshot.oversold.contains(&locator.0)
+    let oversell = snapshot.oversold.contains(&lookup.0)
         && before.on_hand.saturating_add(delta.on_hand()) >= 0;
     before.after(delta, oversell, now).ok_or_else(|| {
         let needed = json!({
             "available": delta.available, "reserved": delta.reserved,
         });
         Code::InsufficientQuantity
-            .with("item_id", locator.0.as_str())
-            .with("location_id", locator.1.as_str())
+            .with("item_id", lookup.0.as_str())
+            .with("location_id", lookup.1.as_str())
             .with("available", before.available)
             .with("on_hand", before.on_hand)
             .with("change", needed)
@@ -214,7 +214,7 @@ impl Adjustment {
     }
 
     /// Adds every level and its movement to a transaction: two actions for each. A level that
-    /// changed meanwhile refuses it with `version_conflict`: see [`super::persist`].
+    /// changed meanwhile rejects it with `version_conflict`: see [`super::persist`].
     pub fn put_into(&self, write: Write) -> Write {
         let write = self.levels.iter().fold(write, |write, (before, next)| match before {
             None => write.create(next, Code::VersionConflict),

@@ -3,12 +3,12 @@
 //! fits into one; a transaction must not step twice on one level, so an order merges lines of the
 //! same variant first (docs/platform.md §1).
 
+use core_types::id::{LocationId, OrderId, StoreId, VariantId};
+use core_types::key;
 use gateway::clock::Timestamp;
 use gateway::item::Item;
 use gateway::problem::{Code, Problem};
 use gateway::table::{Change, Write};
-use ground::id::{LocationId, OrderId, StoreId, VariantId};
-use ground::key;
 
 use super::{Delta, Level, Movement, MovementKind};
 
@@ -103,13 +103,13 @@ impl StockStep {
     }
 }
 
-/// One step of one line, refused when the level does not hold what it takes. Steps that take
-/// nothing cannot be refused, and open a level that is not there yet.
+/// One step of one line, rejected when the level does not hold what it takes. Steps that take
+/// nothing cannot be rejected, and open a level that is not there yet.
 pub fn apply(
     write: Write,
     step: StockStep,
     line: &Line<'_>,
-    refused: impl Into<Problem>,
+    rejected: impl Into<Problem>,
     now: Timestamp,
 ) -> Write {
     let Some(counter) = step.needs() else { return oversell(write, step, line, now) };
@@ -117,21 +117,21 @@ pub fn apply(
         .only_if("#need >= :need")
         .name("#need", counter)
         .value(":need", line.quantity);
-    put(write, step, line, (change, refused.into()), now)
+    put(write, step, line, (change, rejected.into()), now)
 }
 
 /// One step of one line, whatever the level holds: the variant continues selling.
 pub fn oversell(write: Write, step: StockStep, line: &Line<'_>, now: Timestamp) -> Write {
     let change = moved_or_opened(step.delta(line.quantity), line, now);
-    let refused = Problem::internal("a step without a condition");
-    put(write, step, line, (change, refused), now)
+    let rejected = Problem::internal("a step without a condition");
+    put(write, step, line, (change, rejected), now)
 }
 
 fn put(
     write: Write,
     step: StockStep,
     line: &Line<'_>,
-    (change, refused): (Change, Problem),
+    (change, rejected): (Change, Problem),
     now: Timestamp,
 ) -> Write {
     let at = (line.store, line.variant, line.location);
@@ -140,7 +140,7 @@ fn put(
         ..Movement::new(at, step.kind(), step.delta(line.quantity), now)
     };
     let level = key::level(line.store, line.variant, line.location);
-    write.update(&level, change, refused).create(&movement, Code::VersionConflict)
+    write.update(&level, change, rejected).create(&movement, Code::VersionConflict)
 }
 
 /// The arithmetic on a level that is there.

@@ -1,7 +1,7 @@
 //! Sample data of events about stock.
 
-use ground::event::{EXAMPLE_TIME, Example};
-use ground::id::{LocationId, MovementId, VariantId};
+use core_types::event::{EXAMPLE_TIME, Example};
+use core_types::id::{LocationId, MovementId, VariantId};
 
 use super::{AdjustmentView, ChangeView, MovementKind, StockState};
 

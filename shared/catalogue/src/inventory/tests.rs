@@ -16,15 +16,15 @@ fn level(available: i64) -> Level {
     Level::open(&store, &variant, &location, available, NOW)
 }
 
-fn locator(name: &str) -> LevelLocator {
+fn lookup(name: &str) -> LevelLookup {
     (VariantId::derive(&["v"]), LocationId::derive(&[name]))
 }
 
 fn snapshot(levels: &[(&str, i64)]) -> StockSnapshot {
     let at = |(name, available): &(&str, i64)| {
-        let locator = locator(name);
-        let level = Level::open(&ids().0, &locator.0, &locator.1, *available, NOW);
-        (locator, level)
+        let lookup = lookup(name);
+        let level = Level::open(&ids().0, &lookup.0, &lookup.1, *available, NOW);
+        (lookup, level)
     };
     StockSnapshot { levels: levels.iter().map(at).collect(), oversold: Vec::new() }
 }
@@ -34,11 +34,11 @@ fn planned(wanted: &[InventoryChange], snapshot: &StockSnapshot) -> Result<Adjus
 }
 
 fn adjust(name: &str, state: StockState, delta: i64, from: Option<i64>) -> InventoryChange {
-    InventoryChange::Adjust { locator: locator(name), state, delta, from }
+    InventoryChange::Adjust { lookup: lookup(name), state, delta, from }
 }
 
 proptest! {
-    /// Whatever orders do in whatever order: the counters add up, nothing that is refused leaves
+    /// Whatever orders do in whatever order: the counters add up, nothing that is rejected leaves
     /// a trace, and only what can be sold may fall below zero, where that is allowed.
     #[test]
     fn any_sequence_of_steps_keeps_the_balance(
@@ -73,15 +73,15 @@ proptest! {
     ) {
         let mut levels = snapshot(&[("a", 20), ("b", 0)]);
         let reserved = StockStep::Reserve.delta(5);
-        let first = levels.levels.get_mut(&locator("a")).unwrap();
+        let first = levels.levels.get_mut(&lookup("a")).unwrap();
         *first = first.after(reserved, false, NOW).unwrap();
         for (kind, number) in changes {
-            let (from, to) = (locator("a"), locator("b"));
+            let (from, to) = (lookup("a"), lookup("b"));
             let quantity = number.abs() + 1;
             let wanted = match kind {
                 0 => adjust("a", StockState::OnHand, number, None),
                 1 => InventoryChange::Set {
-                    locator: from, state: StockState::Available, quantity, from: None,
+                    lookup: from, state: StockState::Available, quantity, from: None,
                 },
                 2 => InventoryChange::Move {
                     from: (from.clone(), StockState::Available),
@@ -95,10 +95,10 @@ proptest! {
             for (_, next) in planned(&[wanted], &levels).map(|all| all.levels).unwrap_or_default() {
                 prop_assert_eq!(next.on_hand, next.available + next.committed + next.reserved);
                 prop_assert!(next.available >= 0 && next.held >= 0);
-                let locator = (next.variant_id.clone(), next.location_id.clone());
-                levels.levels.insert(locator, next);
+                let lookup = (next.variant_id.clone(), next.location_id.clone());
+                levels.levels.insert(lookup, next);
             }
-            let first = &levels.levels[&locator("a")];
+            let first = &levels.levels[&lookup("a")];
             prop_assert_eq!(first.reserved - first.held, 5);
         }
     }
@@ -115,7 +115,7 @@ fn equal_changes_are_merged_and_a_level_is_written_once() {
     let planned = planned(&wanted, &snapshot(&[("a", 10)])).unwrap();
     assert_eq!((planned.levels.len(), planned.movements.len(), planned.changes.len()), (2, 2, 3));
     let of = |name: &str, state| {
-        let (_, location) = locator(name);
+        let (_, location) = lookup(name);
         let mut changes = planned.changes.iter();
         changes.find(|c| c.location_id == location && c.state == state).unwrap().clone()
     };
@@ -139,12 +139,12 @@ fn a_change_of_another_quantity_than_compared_is_stale() {
 #[test]
 fn an_oversold_variant_is_adjusted_down_to_what_lies_there() {
     let mut snapshot = snapshot(&[("a", 3)]);
-    let level = snapshot.levels.get_mut(&locator("a")).unwrap();
+    let level = snapshot.levels.get_mut(&lookup("a")).unwrap();
     *level = level.after(StockStep::Reserve.delta(5), true, NOW).unwrap();
     assert_eq!((level.available, level.reserved, level.on_hand), (-2, 5, 3));
     let down = [adjust("a", StockState::Available, -3, None)];
     assert!(planned(&down, &snapshot).is_err(), "it is not sold beyond its stock any more");
-    snapshot.oversold.push(locator("a").0);
+    snapshot.oversold.push(lookup("a").0);
     assert_eq!(planned(&down, &snapshot).unwrap().levels[0].1.on_hand, 0);
     assert!(planned(&[adjust("a", StockState::Available, -4, None)], &snapshot).is_err());
 }
@@ -191,12 +191,12 @@ fn a_line_is_taken_from_as_few_locations_as_hold_it_and_from_the_first_of_those(
 fn what_is_sold_beyond_its_stock_is_owed_by_one_location() {
     let snapshot = snapshot(&[("a", 2), ("b", 9)]);
     let levels: Vec<Level> = snapshot.levels.into_values().collect();
-    let online = [locator("c").1, locator("a").1, locator("b").1];
+    let online = [lookup("c").1, lookup("a").1, lookup("b").1];
     let chosen = |quantity| allocate(&levels, &online, quantity, true, 40);
-    assert_eq!(chosen(2), Some(vec![(locator("a").1, 2)]));
-    assert_eq!(chosen(10), Some(vec![(locator("a").1, 2), (locator("b").1, 8)]));
-    assert_eq!(chosen(12), Some(vec![(locator("a").1, 12)]));
-    assert_eq!(allocate(&[], &online, 1, true, 40), Some(vec![(locator("c").1, 1)]));
+    assert_eq!(chosen(2), Some(vec![(lookup("a").1, 2)]));
+    assert_eq!(chosen(10), Some(vec![(lookup("a").1, 2), (lookup("b").1, 8)]));
+    assert_eq!(chosen(12), Some(vec![(lookup("a").1, 12)]));
+    assert_eq!(allocate(&[], &online, 1, true, 40), Some(vec![(lookup("c").1, 1)]));
     assert_eq!(allocate(&levels, &[], 1, true, 40), None);
 }
 

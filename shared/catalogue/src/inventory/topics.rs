@@ -2,7 +2,7 @@
 
 use super::AdjustmentView;
 
-ground::topics! {
+core_types::topics! {
     INVENTORY_ADJUSTED = "inventory.adjusted", "inventory_adjustment", Some("read_inventory"),
         AdjustmentView, "Stock was adjusted, set or moved by the merchant.";
 }

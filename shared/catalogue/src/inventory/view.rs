@@ -1,8 +1,8 @@
 //! Stock as it is shown. The API calls a variant whose stock is counted an item.
 
+use core_types::event::EventSubject;
+use core_types::id::{LocationId, MovementId, OrderId, StoreId, VariantId};
 use gateway::clock::Timestamp;
-use ground::event::About;
-use ground::id::{LocationId, MovementId, OrderId, StoreId, VariantId};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -22,7 +22,7 @@ pub struct Quantities {
     pub on_hand: i64,
 }
 
-ground::view! {
+core_types::view! {
     /// How much of an item is at a location.
     LevelView of level: Level {
         /// The item and the location, joined by `:`.
@@ -65,8 +65,8 @@ impl From<&Level> for Quantities {
 
 impl AdjustmentView {
     /// What an event says it is about.
-    pub fn about<'a>(&'a self, store: &'a StoreId) -> About<'a> {
-        About { store: Some(store), app: None, entity: self.id.as_str(), version: 1 }
+    pub fn about<'a>(&'a self, store: &'a StoreId) -> EventSubject<'a> {
+        EventSubject { store: Some(store), app: None, entity: self.id.as_str(), version: 1 }
     }
 }
 
@@ -107,7 +107,7 @@ pub struct AdjustmentView {
     pub created_at: Timestamp,
 }
 
-ground::view! {
+core_types::view! {
     /// A movement of stock.
     #[schemars(rename = "StockMovement")]
     MovementView of movement: Movement {

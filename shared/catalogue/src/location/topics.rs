@@ -2,7 +2,7 @@
 
 use super::LocationView;
 
-ground::topics! {
+core_types::topics! {
     LOCATION_CREATED = "location.created", "location", Some("read_locations"), LocationView,
         "A stock location was made.";
     LOCATION_UPDATED = "location.updated", "location", Some("read_locations"), LocationView,

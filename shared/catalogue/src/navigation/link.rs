@@ -1,7 +1,7 @@
 //! What menu items lead to.
 
+use core_types::fields::Handle;
 use gateway::request::{Fault, FromText};
-use ground::fields::Handle;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

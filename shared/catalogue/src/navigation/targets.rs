@@ -2,16 +2,16 @@
 
 use std::collections::HashMap;
 
+use core_types::id::{CategoryId, CollectionId, ProductId, StoreId};
+use core_types::key;
 use gateway::app::App;
 use gateway::item::Key;
 use gateway::problem::{FieldError, Problem};
-use ground::id::{CategoryId, CollectionId, ProductId, StoreId};
-use ground::key;
 
 use super::{Items, MenuItem, MenuItemKind};
 use crate::category::Category;
 use crate::collection::Collection;
-use crate::product::Card;
+use crate::product::ProductSummary;
 
 /// Keys that one consistent read takes.
 const AT_ONCE: usize = 100;
@@ -42,7 +42,7 @@ pub async fn unknown_targets(
         let mut found = app.table.get_many(&keys).await?;
         for (key, (kind, pointers)) in some {
             let is_there = match kind {
-                MenuItemKind::Product => found.take::<Card>(key)?.is_some(),
+                MenuItemKind::Product => found.take::<ProductSummary>(key)?.is_some(),
                 MenuItemKind::Collection => found.take::<Collection>(key)?.is_some(),
                 _ => found.take::<Category>(key)?.is_some(),
             };
@@ -72,7 +72,7 @@ fn collect<'a>(items: &'a [MenuItem], at: &str, named: &mut Vec<(MenuItemKind, &
 /// Where the resource lies; nowhere, if the id is that of another kind.
 fn key_of(store: &StoreId, kind: MenuItemKind, id: &str) -> Option<Key> {
     match kind {
-        MenuItemKind::Product => ProductId::parse(id).map(|id| key::card(store, &id)),
+        MenuItemKind::Product => ProductId::parse(id).map(|id| key::summary(store, &id)),
         MenuItemKind::Collection => CollectionId::parse(id).map(|id| key::collection(store, &id)),
         _ => CategoryId::parse(id).map(|id| key::category(store, &id)),
     }

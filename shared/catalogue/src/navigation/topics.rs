@@ -1,10 +1,10 @@
 //! What is announced of navigation menus.
 
-use ground::event::{EXAMPLE_TIME, Example, sample};
+use core_types::event::{EXAMPLE_TIME, Example, sample};
 
 use super::{MenuItem, MenuItemKind, MenuView};
 
-ground::topics! {
+core_types::topics! {
     NAVIGATION_UPDATED = "navigation.updated", "navigation", Some("read_content"), MenuView,
         "A navigation menu was made or changed.";
     NAVIGATION_DELETED = "navigation.deleted", "navigation", Some("read_content"), MenuView,

@@ -1,9 +1,9 @@
 //! Which variants carry a barcode.
 
+use core_types::id::{ProductId, StoreId, VariantId};
+use core_types::key;
 use gateway::item::{Item, Key};
 use gateway::table::Query;
-use ground::id::{ProductId, StoreId, VariantId};
-use ground::key;
 use serde::{Deserialize, Serialize};
 
 use super::Variant;

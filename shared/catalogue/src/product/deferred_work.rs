@@ -2,8 +2,8 @@
 //!
 //! A transaction has at most 100 actions, and a product of 100 variants with stock has several
 //! times as many items. A change is decided by *one* transaction, which holds all that can be
-//! refused and all that the answer shows. What does not fit into it besides is nothing that can be
-//! refused; it is left to this item, which the transaction writes too. Whoever made the change
+//! rejected and all that the answer shows. What does not fit into it besides is nothing that can be
+//! rejected; it is left to this item, which the transaction writes too. Whoever made the change
 //! does it at once; after a crash the sweep does it, a minute later.
 //!
 //! - *What checkouts need of variants* is brought up to what the product is when that is done, not
@@ -17,6 +17,9 @@
 //!   this item: once.
 //! - *Reviews* of a product that is gone go with it, so many at a time.
 
+use core_types::id::{MediaId, ProductId, StoreId, VariantId};
+use core_types::image;
+use core_types::key::{self, IndexKey};
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 use gateway::app::App;
 use gateway::clock::{MINUTE, Timestamp};
@@ -24,12 +27,9 @@ use gateway::item::{Item, Key};
 use gateway::outbox::Due;
 use gateway::problem::{Code, Problem};
 use gateway::table::{Condition, Query, Write, retry};
-use ground::id::{MediaId, ProductId, StoreId, VariantId};
-use ground::image;
-use ground::key::{self, IndexKey};
 use serde::{Deserialize, Serialize};
 
-use super::{Card, Product, Sellable, UniqueSku, Variant, load, restock_product};
+use super::{Product, ProductSummary, Sellable, UniqueSku, Variant, load, restock_product};
 use crate::location::MAX_LOCATIONS;
 use crate::review::Review;
 use crate::search::{self, Token};
@@ -188,8 +188,8 @@ impl DeferredWork {
             Some((product, _)) => Condition::is_at(product.version),
             None => Condition::new("attribute_not_exists(PK)"),
         };
-        let card = found.map(|(product, variants)| Card::of(&product, &variants));
-        let rows = card.as_ref().map(search::rows).unwrap_or_default();
+        let summary = found.map(|(product, variants)| ProductSummary::of(&product, &variants));
+        let rows = summary.as_ref().map(search::rows).unwrap_or_default();
         let key = key::product(&self.store_id, &self.product_id);
         for part in self.words.chunks(ACTIONS.saturating_sub(1)) {
             let write = app.table.write().check(&key, unchanged.clone(), Code::VersionConflict);
@@ -279,7 +279,7 @@ pub async fn refresh(app: &App, store: &StoreId, id: &ProductId) -> Result<bool,
 mod tests {
     use super::*;
     use crate::product::tests::product;
-    use ground::event::EXAMPLE_TIME;
+    use core_types::event::EXAMPLE_TIME;
 
     #[test]
     fn the_sweep_leaves_it_a_minute_to_whoever_made_the_change() {

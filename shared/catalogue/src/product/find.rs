@@ -1,12 +1,12 @@
 //! Products read: one with its variants, several, those for sale, the one of a handle.
 
+use core_types::fields::Handle;
+use core_types::id::{ProductId, StoreId};
+use core_types::key;
 use gateway::app::App;
 use gateway::item::{self, Attributes, FromItem, Item, Key};
 use gateway::problem::Problem;
-use gateway::table::{Query, Sight};
-use ground::fields::Handle;
-use ground::id::{ProductId, StoreId};
-use ground::key;
+use gateway::table::{Query, ReadConsistency};
 
 use super::{MAX_VARIANTS, Product, UniqueProductHandle, Variant};
 
@@ -37,12 +37,12 @@ pub async fn load(
 
 /// As [`load`], at half the price and perhaps a moment old: none also where some of the variants are
 /// too new for it.
-pub async fn glance(
+pub async fn get_eventually(
     app: &App,
     store: &StoreId,
     id: &ProductId,
 ) -> Result<Option<(Product, Vec<Variant>)>, Problem> {
-    let found = read(app, own_range(store, id).seen(Sight::Glance)).await?;
+    let found = read(app, own_range(store, id).seen(ReadConsistency::Eventual)).await?;
     Ok(found.filter(|(product, variants)| variants.len() == product.variant_ids.len()))
 }
 

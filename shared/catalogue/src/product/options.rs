@@ -39,8 +39,8 @@ impl Faults {
         if self.0.is_empty() { Ok(()) } else { Err(Problem::invalid(self.0)) }
     }
 
-    /// Judges a product's options by themselves: names and values are told apart without case.
-    pub fn judge_options(&mut self, options: &[ProductOption]) {
+    /// Validates a product's options by themselves: names and values are told apart without case.
+    pub fn validate_options(&mut self, options: &[ProductOption]) {
         let mut names = HashSet::new();
         for (option_index, option) in options.iter().enumerate() {
             if !names.insert(option.name.to_lowercase()) {
@@ -61,9 +61,9 @@ impl Faults {
         }
     }
 
-    /// Judges what a variant chooses: a value for each option, in their order. `pointer` leads to
+    /// Validates what a variant chooses: a value for each option, in their order. `pointer` leads to
     /// the variant.
-    pub fn judge_choice(&mut self, options: &[ProductOption], choice: &[String], pointer: &str) {
+    pub fn validate_choice(&mut self, options: &[ProductOption], choice: &[String], pointer: &str) {
         if choice.len() != options.len() {
             let detail = match options {
                 [] => "The product has no options.".to_owned(),
@@ -85,9 +85,9 @@ impl Faults {
         }
     }
 
-    /// Judges that no two variants choose the same. `choices` come with the pointers to their
+    /// Validates that no two variants choose the same. `choices` come with the pointers to their
     /// variants; those without one are there already and blamed for nothing.
-    pub fn judge_distinct<'a>(
+    pub fn validate_distinct<'a>(
         &mut self,
         choices: impl IntoIterator<Item = (&'a [String], Option<String>)>,
     ) {
@@ -179,7 +179,7 @@ mod tests {
     fn options_have_distinct_names_and_values() {
         let mut faults = Faults::default();
         let options = [option("Size", &["S", "s"]), option("size", &[])];
-        faults.judge_options(&options);
+        faults.validate_options(&options);
         let expected = [
             ("/options/0/values/1".to_owned(), "duplicate_value"),
             ("/options/1/name".to_owned(), "duplicate_option"),
@@ -191,15 +191,18 @@ mod tests {
     #[test]
     fn a_variant_chooses_one_value_of_each_option() {
         let options = [option("Size", &["S", "M"]), option("Colour", &["Blue"])];
-        let judged = |values: &[&str]| {
+        let validated = |values: &[&str]| {
             let mut faults = Faults::default();
-            faults.judge_choice(&options, &choice(values), "/variants/3");
+            faults.validate_choice(&options, &choice(values), "/variants/3");
             found(faults)
         };
-        assert_eq!(judged(&["S", "Blue"]), []);
-        assert_eq!(judged(&["S"]), [("/variants/3/options".to_owned(), "option_count_mismatch")]);
+        assert_eq!(validated(&["S", "Blue"]), []);
+        assert_eq!(
+            validated(&["S"]),
+            [("/variants/3/options".to_owned(), "option_count_mismatch")]
+        );
         let unknown = [("/variants/3/options/1".to_owned(), "unknown_option_value")];
-        assert_eq!(judged(&["M", "Red"]), unknown);
+        assert_eq!(validated(&["M", "Red"]), unknown);
     }
 
     #[test]
@@ -207,7 +210,7 @@ mod tests {
         let (s, m) = (choice(&["S"]), choice(&["M"]));
         let mut faults = Faults::default();
         let at = |pointer: &str| Some(pointer.to_owned());
-        faults.judge_distinct([
+        faults.validate_distinct([
             (s.as_slice(), None),
             (m.as_slice(), at("/variants/0")),
             (s.as_slice(), at("/variants/1")),

@@ -1,11 +1,11 @@
 //! What of a product says which others are like it.
 
-use ground::id::CategoryId;
+use core_types::id::CategoryId;
 use serde::{Deserialize, Serialize};
 
-use super::{Card, Product};
+use super::{Product, ProductSummary};
 
-/// Tags that likeness is judged by (our choice).
+/// Tags that likeness is validated by (our choice).
 const MAX_TAGS: usize = 10;
 
 /// What a product is likened by, which is known before it is read.
@@ -37,7 +37,7 @@ impl Outline {
     }
 }
 
-impl Card {
+impl ProductSummary {
     /// What it is likened by.
     pub(crate) fn outline(&self) -> Outline {
         Outline {

@@ -6,14 +6,14 @@
 //! card's count of such looks, which each of them raises: of several at once the last to write has
 //! read all that was before, and nobody who read less comes after it. Doing it twice does no harm.
 
+use core_types::id::{LocationId, ProductId, StoreId};
+use core_types::key;
 use gateway::app::App;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
 use gateway::table::{Change, Write, retry};
-use ground::id::{LocationId, ProductId, StoreId};
-use ground::key;
 
-use super::{Card, Sellable, Variant};
+use super::{ProductSummary, Sellable, Variant};
 use crate::inventory::Level;
 
 /// Levels that one batch reads.
@@ -46,23 +46,23 @@ async fn look(
     (store, id): (&StoreId, &ProductId),
     level: Option<&Level>,
 ) -> Result<(), Problem> {
-    let card_key = key::card(store, id);
+    let card_key = key::summary(store, id);
     let variant_key = level.map(|level| key::variant(store, id, &level.variant_id));
     let keys: Vec<&Key> = std::iter::once(&card_key).chain(&variant_key).collect();
     let mut found = app.table.get_many(&keys).await?;
-    let Some(card) = found.take::<Card>(&card_key)? else { return Ok(()) };
-    if level.is_some_and(|level| was_made_with(&card, level)) {
+    let Some(summary) = found.take::<ProductSummary>(&card_key)? else { return Ok(()) };
+    if level.is_some_and(|level| was_made_with(&summary, level)) {
         return Ok(());
     }
     let variant: Option<Variant> = variant_key.map(|key| found.take(&key)).transpose()?.flatten();
-    let at = level.map_or(&*card.stocked_at, |level| std::slice::from_ref(&level.location_id));
-    let stocked = stocked(app, &card, at).await?;
+    let at = level.map_or(&*summary.stocked_at, |level| std::slice::from_ref(&level.location_id));
+    let stocked = stocked(app, &summary, at).await?;
     let locations = stocked.iter().map(|level| &level.location_id);
     let change = Change::new("SET stocked_at = :stocked, stock_version = :next")
         .only_if("stock_version = :read")
-        .value(":stocked", amended(&card.stocked_at, at, locations))
-        .value(":read", card.stock_version)
-        .value(":next", card.stock_version.saturating_add(1));
+        .value(":stocked", amended(&summary.stocked_at, at, locations))
+        .value(":read", summary.stock_version)
+        .value(":next", summary.stock_version.saturating_add(1));
     let write = app.table.write().update(&card_key, change, Code::VersionConflict);
     let write = write.also(variant, |write, variant| {
         let own = stocked.iter().filter(|level| level.variant_id == variant.id);
@@ -83,18 +83,22 @@ fn tell(write: Write, variant: &Variant, stocked_at: Vec<LocationId>) -> Write {
 }
 
 /// Whether product, variant and card began with this level as it is: they are one write.
-fn was_made_with(card: &Card, level: &Level) -> bool {
+fn was_made_with(summary: &ProductSummary, level: &Level) -> bool {
     level.available > 0
         && level.version == 1
-        && card.created_at == level.created_at
-        && card.stocked_at.contains(&level.location_id)
+        && summary.created_at == level.created_at
+        && summary.stocked_at.contains(&level.location_id)
 }
 
 /// The levels of a product's variants at these locations that hold something.
-async fn stocked(app: &App, card: &Card, at: &[LocationId]) -> Result<Vec<Level>, Problem> {
-    let places = card.variant_ids.iter().flat_map(|id| at.iter().map(move |place| (id, place)));
+async fn stocked(
+    app: &App,
+    summary: &ProductSummary,
+    at: &[LocationId],
+) -> Result<Vec<Level>, Problem> {
+    let places = summary.variant_ids.iter().flat_map(|id| at.iter().map(move |place| (id, place)));
     let keys: Vec<Key> =
-        places.map(|(variant, place)| key::level(card.store_id(), variant, place)).collect();
+        places.map(|(variant, place)| key::level(summary.store_id(), variant, place)).collect();
     let mut stocked = Vec::new();
     for part in keys.chunks(BATCH) {
         let mut found = app.table.get_many(&part.iter().collect::<Vec<_>>()).await?;

@@ -1,13 +1,13 @@
 //! What a checkout needs of a variant.
 
+use core_types::fields::TaxClass;
+use core_types::id::{ProductId, StoreId, VariantId};
+use core_types::key;
+use core_types::money::Money;
 use gateway::app::App;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
 use gateway::table::Change;
-use ground::fields::TaxClass;
-use ground::id::{ProductId, StoreId, VariantId};
-use ground::key;
-use ground::money::Money;
 use identity::store::{InventoryPolicy, Store};
 use serde::{Deserialize, Serialize};
 

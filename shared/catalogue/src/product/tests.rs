@@ -1,7 +1,7 @@
 //! Products to test with, and what holds of one.
 
-use ground::event::{EXAMPLE_TIME, sample};
-use ground::money;
+use core_types::event::{EXAMPLE_TIME, sample};
+use core_types::money;
 
 use super::*;
 

@@ -2,7 +2,7 @@
 
 use super::ProductView;
 
-ground::topics! {
+core_types::topics! {
     PRODUCT_CREATED = "product.created", "product", Some("read_products"), ProductView,
         "A product was made.";
     PRODUCT_UPDATED = "product.updated", "product", Some("read_products"), ProductView,

@@ -1,11 +1,11 @@
 //! The one product of a handle, the one variant of a SKU.
 
+use core_types::fields::Handle;
+use core_types::id::{ProductId, StoreId, VariantId};
+use core_types::key;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::table::{Change, Condition};
-use ground::fields::Handle;
-use ground::id::{ProductId, StoreId, VariantId};
-use ground::key;
 use serde::{Deserialize, Serialize};
 
 use super::{Outline, Product, Variant};

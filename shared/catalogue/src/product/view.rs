@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use core_types::event::{EXAMPLE_TIME, Example, sample};
+use core_types::fields::{Currency, Handle, TaxClass};
+use core_types::id::{CategoryId, ProductId, StoreId, VariantId};
+use core_types::money::{self, Money};
+use core_types::rating::Rating;
+use core_types::sample_id;
 use gateway::clock::Timestamp;
-use ground::event::{EXAMPLE_TIME, Example, sample};
-use ground::fields::{Currency, Handle, TaxClass};
-use ground::id::{CategoryId, ProductId, StoreId, VariantId};
-use ground::money::{self, Money};
-use ground::rating::Rating;
-use ground::sample_id;
 use identity::store::InventoryPolicy;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -51,9 +51,9 @@ impl Product {
     }
 }
 
-ground::view! {
+core_types::view! {
     /// A product as lists show it: all but its variants.
-    ProductSummary of product: Product {
+    ProductSummaryView of product: Product {
         /// The id.
         id: ProductId,
         /// The store.
@@ -106,7 +106,7 @@ ground::view! {
 pub struct ProductView {
     /// All but its variants.
     #[serde(flatten)]
-    pub summary: ProductSummary,
+    pub summary: ProductSummaryView,
     /// Its variants, in their order.
     pub variants: Vec<VariantView>,
 }
@@ -128,7 +128,7 @@ pub struct InventoryView {
     pub policy: Option<InventoryPolicy>,
 }
 
-ground::view! {
+core_types::view! {
     /// A variant.
     VariantView of variant: Variant {
         /// The id.
@@ -168,7 +168,7 @@ ground::view! {
     }
 }
 
-impl Example for ProductSummary {
+impl Example for ProductSummaryView {
     fn example() -> Self {
         let price = money::sample(129_900);
         let image = "https://images.example.com/mug.png";
@@ -220,6 +220,6 @@ impl Example for ProductView {
             updated_at: EXAMPLE_TIME,
             version: 1,
         };
-        Self { summary: ProductSummary::example(), variants: vec![variant] }
+        Self { summary: ProductSummaryView::example(), variants: vec![variant] }
     }
 }

@@ -6,21 +6,21 @@
 
 use std::collections::{HashMap, HashSet};
 
+use core_types::id::{ProductId, StoreId};
+use core_types::key;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 use gateway::app::App;
 use gateway::budget::has_read_enough;
 use gateway::item::{Attributes, Item, Key};
 use gateway::page;
 use gateway::problem::{Code, Problem};
-use gateway::table::{Query, Scanned, Sight};
-use ground::id::{ProductId, StoreId};
-use ground::key;
+use gateway::table::{Query, ReadConsistency, Scanned};
 
 use super::{Rank, Token, answers, have, tokens};
-use crate::product::{Card, cards};
+use crate::product::{ProductSummary, summaries};
 use crate::words::words;
 
-/// Words that are looked up; further ones are judged by the card (our choice).
+/// Words that are looked up; further ones are validated by the card (our choice).
 const LOOKED_UP: usize = 4;
 /// Products that a word which others are compared with may have in each place (our choice).
 const FEW: usize = 200;
@@ -71,8 +71,8 @@ impl Search {
         app: &App,
         limit: usize,
         start: Option<Attributes>,
-        admits: impl Fn(&Card) -> bool,
-    ) -> Result<Scanned<Card>, Problem> {
+        admits: impl Fn(&ProductSummary) -> bool,
+    ) -> Result<Scanned<ProductSummary>, Problem> {
         let known = self.look_up(app).await?;
         let (word, start) = self.lead(&known, start.as_ref())?;
         let others: Vec<&HashSet<ProductId>> = known
@@ -106,7 +106,7 @@ impl Search {
                 let page: Scanned<Token> = app.table.page(&query, rows, at, takes).await?;
                 let looked_at = if others.is_empty() { page.items.len() } else { AHEAD };
                 looked = looked.saturating_add(looked_at);
-                let shown = self.judge(app, (word, &page.items), &admits).await?;
+                let shown = self.validate(app, (word, &page.items), &admits).await?;
                 found.extend(shown);
                 if found.len() > limit {
                     break 'ranks;
@@ -126,7 +126,7 @@ impl Search {
     }
 
     /// The products that have all of these words, if they are no more than this many or so: those that
-    /// one of the words leads to, to be judged.
+    /// one of the words leads to, to be validated.
     ///
     /// # Errors
     /// 503.
@@ -138,8 +138,8 @@ impl Search {
     }
 
     /// Whether a product has all of these words.
-    pub fn is_answered_by(&self, card: &Card) -> bool {
-        answers(card, &self.words)
+    pub fn is_answered_by(&self, summary: &ProductSummary) -> bool {
+        answers(summary, &self.words)
     }
 
     /// What is known of the words before the first is read; nothing where there is only one.
@@ -193,7 +193,9 @@ impl Search {
 
     fn query(&self, rank: Rank, word: &str) -> Query {
         let partition = key::search_words(&self.store, word);
-        Query::partition(partition).begins_with(beginning(rank, word)).seen(Sight::Glance)
+        Query::partition(partition)
+            .begins_with(beginning(rank, word))
+            .seen(ReadConsistency::Eventual)
     }
 
     /// Before the first item of a word in a place.
@@ -203,25 +205,26 @@ impl Search {
 
     /// The products of these items of the leading word that are found by it there, and have the others
     /// too.
-    async fn judge(
+    async fn validate(
         &self,
         app: &App,
         (word, rows): (&str, &[Token]),
-        admits: impl Fn(&Card) -> bool,
-    ) -> Result<Vec<(Card, Key)>, Problem> {
+        admits: impl Fn(&ProductSummary) -> bool,
+    ) -> Result<Vec<(ProductSummary, Key)>, Problem> {
         let ids: Vec<ProductId> = rows.iter().filter_map(Token::product).collect();
-        let found = cards(app, &self.store, &ids).await?.into_iter();
-        let mut found: HashMap<ProductId, Card> =
-            found.map(|card| (card.id().clone(), card)).collect();
-        let judge = |row: &Token| {
+        let found = summaries(app, &self.store, &ids).await?.into_iter();
+        let mut found: HashMap<ProductId, ProductSummary> =
+            found.map(|summary| (summary.id().clone(), summary)).collect();
+        let validate = |row: &Token| {
             let id = row.product()?;
-            let card = found.get(&id)?;
-            let own = tokens(card);
-            let is_found = row.is_first_of(&own, word) && have(&own, &self.words) && admits(card);
+            let summary = found.get(&id)?;
+            let own = tokens(summary);
+            let is_found =
+                row.is_first_of(&own, word) && have(&own, &self.words) && admits(summary);
             // No other of its words is the first.
-            is_found.then(|| found.remove(&id)).flatten().map(|card| (card, row.key()))
+            is_found.then(|| found.remove(&id)).flatten().map(|summary| (summary, row.key()))
         };
-        Ok(rows.iter().filter_map(judge).collect())
+        Ok(rows.iter().filter_map(validate).collect())
     }
 }
 
@@ -239,12 +242,16 @@ fn key_of(position: &Attributes) -> Result<Key, Problem> {
 }
 
 /// A page of what was found, which may be more than it holds; or to be gone on with from `rest`.
-fn cut(mut found: Vec<(Card, Key)>, limit: usize, rest: Option<Key>) -> Scanned<Card> {
+fn cut(
+    mut found: Vec<(ProductSummary, Key)>,
+    limit: usize,
+    rest: Option<Key>,
+) -> Scanned<ProductSummary> {
     let has_more = found.len() > limit;
     found.truncate(limit);
     let mut page = Scanned::at(None);
-    for (card, key) in found {
-        page.push(card, Some(page::position_of(&key, [])));
+    for (summary, key) in found {
+        page.push(summary, Some(page::position_of(&key, [])));
     }
     if !has_more {
         page.next = rest.map(|key| page::position_of(&key, []));

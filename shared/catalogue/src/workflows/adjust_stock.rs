@@ -3,11 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::inventory::{
-    Adjustment, AdjustmentView, INVENTORY_ADJUSTED, InventoryChange, Level, LevelLocator,
+    Adjustment, AdjustmentView, INVENTORY_ADJUSTED, InventoryChange, Level, LevelLookup,
     MAX_LEVELS, MovementKind, StockSnapshot, persist, plan,
 };
 use crate::location::Location;
 use crate::product::Sellable;
+use core_types::event::Event;
+use core_types::id::{LocationId, MovementId, VariantId};
+use core_types::key;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
@@ -15,9 +18,6 @@ use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::Json;
 use gateway::request::Fault;
 use gateway::table::{Condition, Write};
-use ground::event::Event;
-use ground::id::{LocationId, MovementId, VariantId};
-use ground::key;
 use identity::store::Store;
 use serde::{Deserialize, Serialize};
 
@@ -91,7 +91,7 @@ pub async fn execute(
     store: &Store,
     asked: &Asked,
 ) -> Result<Json<AdjustmentView>, Problem> {
-    let locators: BTreeSet<&LevelLocator> =
+    let locators: BTreeSet<&LevelLookup> =
         asked.wanted.iter().flat_map(InventoryChange::locators).collect();
     if locators.is_empty() {
         return Err(Problem::field("/changes", "too_few", "Name at least one change."));
@@ -126,7 +126,7 @@ pub async fn execute(
         let changes = !adjustment.movements.is_empty();
         let event = Event::new(&INVENTORY_ADJUSTED, view.about(&store.id), &view, now);
         let items = adjustment.new_items();
-        demand_items(adjustment.put_into(asked.marked(app.table.write())), store, asked, items)
+        ensure_items(adjustment.put_into(asked.marked(app.table.write())), store, asked, items)
             .also(changes.then_some(event), Write::emit)
             .answer(Json::new(&view), now)
             .await
@@ -163,12 +163,12 @@ async fn open(
         let empty = Level::open(&store.id, &next.variant_id, &next.location_id, 0, now);
         write.create(&empty, Code::VersionConflict)
     });
-    demand_items(write, store, asked, adjustment.new_items()).commit().await
+    ensure_items(write, store, asked, adjustment.new_items()).commit().await
 }
 
 /// Demands that these items are still there. It is of those alone that get a new level: a level
 /// goes with its item, so who changes one that is there finds it gone.
-fn demand_items<'a>(
+fn ensure_items<'a>(
     write: Write,
     store: &Store,
     asked: &Asked,
@@ -194,7 +194,7 @@ impl Terms {
         app: &App,
         store: &Store,
         asked: &Asked,
-        locators: &BTreeSet<&LevelLocator>,
+        locators: &BTreeSet<&LevelLookup>,
     ) -> Result<Self, Problem> {
         let items: BTreeSet<&VariantId> = locators.iter().map(|(item, _)| item).collect();
         let at: BTreeSet<&LocationId> = locators.iter().map(|(_, location)| location).collect();
@@ -226,14 +226,14 @@ impl Terms {
 async fn read_levels(
     app: &App,
     store: &Store,
-    locators: &BTreeSet<&LevelLocator>,
-) -> Result<BTreeMap<LevelLocator, Level>, Problem> {
-    let key = |(item, location): &&LevelLocator| key::level(&store.id, item, location);
+    locators: &BTreeSet<&LevelLookup>,
+) -> Result<BTreeMap<LevelLookup, Level>, Problem> {
+    let key = |(item, location): &&LevelLookup| key::level(&store.id, item, location);
     let keys: Vec<Key> = locators.iter().map(key).collect();
     let mut batch = app.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
     let mut levels = BTreeMap::new();
-    for (locator, key) in locators.iter().zip(&keys) {
-        levels.extend(batch.take::<Level>(key)?.map(|level| ((*locator).clone(), level)));
+    for (lookup, key) in locators.iter().zip(&keys) {
+        levels.extend(batch.take::<Level>(key)?.map(|level| ((*lookup).clone(), level)));
     }
     Ok(levels)
 }
@@ -242,7 +242,7 @@ async fn read_levels(
 fn unknown_item(asked: &Asked, item: &VariantId) -> Problem {
     let detail = "There is no such item.";
     Problem::invalid(vec![fault(
-        position(asked, |locator| locator.0 == *item),
+        position(asked, |lookup| lookup.0 == *item),
         "item_id",
         "unknown_item",
         detail,
@@ -251,7 +251,7 @@ fn unknown_item(asked: &Asked, item: &VariantId) -> Problem {
 
 /// The change that names a location that there is not.
 fn unknown_location(asked: &Asked, location: &LocationId) -> Problem {
-    let number = position(asked, |locator| locator.1 == *location);
+    let number = position(asked, |lookup| lookup.1 == *location);
     let field =
         match asked.wanted.get(number) {
             Some(InventoryChange::Move { from, to, .. }) if from.0 != to.0 => {
@@ -264,7 +264,7 @@ fn unknown_location(asked: &Asked, location: &LocationId) -> Problem {
 }
 
 /// The index of the first change that names such a level.
-fn position(asked: &Asked, names: impl Fn(&LevelLocator) -> bool) -> usize {
+fn position(asked: &Asked, names: impl Fn(&LevelLookup) -> bool) -> usize {
     let first = asked.wanted.iter().position(|want| want.locators().into_iter().any(&names));
     first.unwrap_or_default()
 }

@@ -1,8 +1,8 @@
 //! Making, changing and removing a product with its variants: by a request, by many in one, or by a file.
 
-pub mod ask;
 mod change;
 mod create;
+pub mod input;
 mod overwrite;
 pub mod write;
 

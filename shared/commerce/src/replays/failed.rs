@@ -2,15 +2,15 @@
 
 use std::collections::HashMap;
 
+use core_types::event::{Event, EventGroup};
+use core_types::id::EventId;
+use core_types::key;
 use delivery::delivery::{Delivery, DeliveryStatus};
 use delivery::replay::{Replay, Skipped};
 use gateway::app::App;
 use gateway::item::{Index, Key};
 use gateway::problem::Problem;
 use gateway::table::{Query, WalkPlace};
-use ground::event::{Event, EventGroup};
-use ground::id::EventId;
-use ground::key;
 
 use super::{Plan, Planned, Replaying};
 
@@ -135,7 +135,8 @@ impl Replaying<'_> {
     async fn events_of(&self, deliveries: &[Delivery]) -> Result<HashMap<EventId, Event>, Problem> {
         let keys: Vec<Key> =
             deliveries.iter().map(|delivery| key::event(&delivery.event_id)).collect();
-        let mut batch = self.app.table.glance(&keys.iter().collect::<Vec<_>>()).await?;
+        let mut batch =
+            self.app.table.get_many_eventually(&keys.iter().collect::<Vec<_>>()).await?;
         let mut events = HashMap::new();
         for key in &keys {
             // Events that happened together are one item: the first one's take is that of all.

@@ -2,15 +2,15 @@
 
 use std::collections::HashMap;
 
+use core_types::event::{Event, OutboxState};
+use core_types::id::DeliveryId;
+use core_types::key;
 use delivery::delivery::Delivery;
 use delivery::replay::ReplayKind;
 use delivery::subscription::Subscription;
 use gateway::item::{Index, Key};
 use gateway::problem::Problem;
 use gateway::table::WalkPlace;
-use ground::event::{Event, OutboxState};
-use ground::id::DeliveryId;
-use ground::key;
 
 use super::{Plan, Planned, Replaying};
 
@@ -43,9 +43,10 @@ impl Replaying<'_> {
         }
         plan.planned = match self.replay.kind {
             ReplayKind::Missing => self.without_delivery(&taken).await?,
-            _ => {
-                taken.iter().map(|(event, to)| Planned::beside(self.delivery(event, to))).collect()
-            }
+            _ => taken
+                .iter()
+                .map(|(event, to)| Planned::alongside(self.delivery(event, to)))
+                .collect(),
         };
         Ok(plan)
     }
@@ -58,7 +59,8 @@ impl Replaying<'_> {
         let first = |event: &Event, to: &Subscription| Delivery::first_id(&event.id, &to.id);
         let keys: Vec<Key> =
             taken.iter().map(|(event, to)| key::delivery(&first(event, to))).collect();
-        let mut batch = self.app.table.glance(&keys.iter().collect::<Vec<_>>()).await?;
+        let mut batch =
+            self.app.table.get_many_eventually(&keys.iter().collect::<Vec<_>>()).await?;
         let mut there: HashMap<DeliveryId, Delivery> = HashMap::new();
         for key in &keys {
             there.extend(batch.take::<Delivery>(key)?.map(|found| (found.id.clone(), found)));
@@ -66,9 +68,9 @@ impl Replaying<'_> {
         let planned = taken.iter().filter_map(|(event, to)| {
             let id = first(event, to);
             match there.remove(&id) {
-                None => Some(Planned::beside(Delivery { id, ..self.delivery(event, to) })),
+                None => Some(Planned::alongside(Delivery { id, ..self.delivery(event, to) })),
                 Some(found) if found.replay_id.as_ref() == Some(&self.replay.id) => {
-                    Some(Planned { is_made: true, ..Planned::beside(found) })
+                    Some(Planned { is_made: true, ..Planned::alongside(found) })
                 }
                 Some(_) => None,
             }

@@ -7,6 +7,8 @@
 
 use std::collections::HashSet;
 
+use core_types::id::DeliveryId;
+use core_types::key;
 use delivery::delivery::Delivery;
 use delivery::replay::Skipped;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
@@ -15,12 +17,10 @@ use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
 use gateway::table::Write;
-use ground::id::DeliveryId;
-use ground::key;
 
 use super::Planned;
 
-/// Deliveries that take others' places in one transaction: three items each, with their place in a lane.
+/// Deliveries that take others' places in one transaction: three items each, with their place in a ordering key.
 const TOGETHER: usize = 33;
 /// Such transactions under way at once.
 const AT_ONCE: usize = 4;
@@ -38,13 +38,13 @@ pub(super) async fn all(
     let mut known: HashSet<DeliveryId> = all.iter().map(|made| made.id.clone()).collect();
     let (first, others): (Vec<_>, Vec<_>) =
         open.into_iter().partition(|it| known.insert(it.delivery.id.clone()));
-    let (beside, in_place): (Vec<_>, Vec<_>) =
+    let (alongside, in_place): (Vec<_>, Vec<_>) =
         first.into_iter().partition(|it| it.replaces.is_none());
     let make = |it: Planned| async move {
         it.delivery.make(app).await?;
         Ok::<_, Problem>(it.delivery)
     };
-    let writes: Vec<_> = beside.into_iter().map(make).collect();
+    let writes: Vec<_> = alongside.into_iter().map(make).collect();
     all.extend(stream::iter(writes).buffered(WRITES).try_collect::<Vec<_>>().await?);
     let mut skipped = Skipped::default();
     let chunks: Vec<_> = in_place.chunks(TOGETHER).map(|chunk| together(app, chunk, now)).collect();
@@ -64,9 +64,9 @@ pub(super) async fn all(
 /// Those that a step has made before, which was cut off: each with the delivery that it was made with.
 async fn made_before(app: &App, made: Vec<Planned>) -> Result<Vec<Delivery>, Problem> {
     let (in_place, mut found): (Vec<_>, Vec<Delivery>) = {
-        let (in_place, beside): (Vec<_>, Vec<_>) =
+        let (in_place, alongside): (Vec<_>, Vec<_>) =
             made.into_iter().partition(|it| it.replaces.is_some());
-        (in_place, beside.into_iter().map(|it| it.delivery).collect())
+        (in_place, alongside.into_iter().map(|it| it.delivery).collect())
     };
     let keys: Vec<Key> = in_place.iter().map(|it| it.delivery.key()).collect();
     let mut batch = app.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
@@ -82,7 +82,7 @@ async fn made_before(app: &App, made: Vec<Planned>) -> Result<Vec<Delivery>, Pro
 fn take_place(write: Write, planned: &Planned, now: Timestamp) -> Write {
     let Planned { delivery, replaces, .. } = planned;
     let replaced = replaces.as_ref().map(|before| before.replaced_by(&delivery.id, now));
-    let write = delivery.enter_lane(write.create(delivery, Code::VersionConflict));
+    let write = delivery.enter_ordering_key(write.create(delivery, Code::VersionConflict));
     write.also(replaced, |write, replaced| write.replace(&replaced, Code::VersionConflict))
 }
 
@@ -136,7 +136,7 @@ async fn alone(
             let its_own = |there: &Delivery| there.redelivery_of.as_ref() == Some(&old.id);
             Ok((Some(there).filter(its_own), none))
         }
-        // Made with another delivery of the same event, in whose lane the new one stands.
+        // Made with another delivery of the same event, in whose ordering key the new one stands.
         Some(there) if !old.is_in_flight() => {
             let replaced = old.replaced_by(&there.id, now);
             let write = app.table.write().replace(&replaced, Code::VersionConflict);

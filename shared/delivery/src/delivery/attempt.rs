@@ -2,20 +2,20 @@
 
 use std::time::Duration;
 
+use core_types::id::DeliveryId;
+use core_types::key;
 use gateway::clock::Timestamp;
 use gateway::egress::SendError;
 use gateway::item::{Item, Key};
-use ground::id::DeliveryId;
-use ground::key;
 use serde::{Deserialize, Serialize};
 
-use super::{Delivery, KEPT};
+use super::{Delivery, RETENTION};
 
 /// Attempts that a delivery keeps, the latest (our choice): those of five runs.
-const MOST_KEPT: usize = 50;
+const MAX_ATTEMPTS: usize = 50;
 /// The longest answer, in bytes, that is kept with the attempt (our choice). Each attempt after it
 /// writes it again; most who answer anything say less.
-const LONGEST_KEPT: usize = 256;
+const MAX_RESPONSE: usize = 256;
 
 /// What an attempt's result means for its delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub enum AttemptVerdict {
     Failure,
     /// 410: the receiver wants no more of anything.
     Gone,
-    /// The URL leads to an address that is refused.
+    /// The URL leads to an address that is rejected.
     Blocked,
 }
 
@@ -101,7 +101,7 @@ pub struct DeliveryAttempt {
 /// An attempt as its delivery keeps it. Short, because a delivery is written with all of its attempts:
 /// one that succeeds at once fits into a kilobyte.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct KeptAttempt {
+pub struct StoredAttempt {
     #[serde(rename = "n")]
     number: u32,
     /// None where it is that of the attempt before.
@@ -147,7 +147,7 @@ impl Item for RecordedAnswer {
         self.version
     }
     fn forget_at(&self) -> Option<Timestamp> {
-        Some(self.created_at.plus(KEPT))
+        Some(self.created_at.plus(RETENTION))
     }
 }
 
@@ -171,7 +171,7 @@ impl DeliveryAttempt {
     #[must_use]
     pub fn with_response(mut self, body: &[u8], truncated: bool) -> Self {
         let body = String::from_utf8_lossy(body).into_owned();
-        self.is_answer_apart = body.len() > LONGEST_KEPT;
+        self.is_answer_apart = body.len() > MAX_RESPONSE;
         self.response_body = Some(body);
         self.response_truncated = truncated;
         self
@@ -230,7 +230,7 @@ impl Delivery {
     pub fn with_attempt(mut self, attempt: &DeliveryAttempt) -> Self {
         let last = self.attempts().pop();
         let is_elsewhere = last.is_none_or(|last| last.url != attempt.url);
-        self.attempts.push(KeptAttempt {
+        self.attempts.push(StoredAttempt {
             number: attempt.number,
             url: is_elsewhere.then(|| attempt.url.clone()),
             started_at: attempt.started_at,
@@ -241,7 +241,7 @@ impl Delivery {
             response_truncated: attempt.response_truncated,
             is_answer_apart: attempt.is_answer_apart,
         });
-        let over = self.attempts.len().saturating_sub(MOST_KEPT);
+        let over = self.attempts.len().saturating_sub(MAX_ATTEMPTS);
         let first = self.attempts().get(over).map(|first| first.url.clone());
         self.attempts.drain(..over);
         if let Some(kept) = self.attempts.first_mut() {
@@ -251,8 +251,8 @@ impl Delivery {
     }
 
     /// Its attempts without what was answered to them.
-    pub(super) fn without_answers(&self) -> Vec<KeptAttempt> {
-        let bare = |kept: &KeptAttempt| KeptAttempt {
+    pub(super) fn without_answers(&self) -> Vec<StoredAttempt> {
+        let bare = |kept: &StoredAttempt| StoredAttempt {
             response_body: None,
             is_answer_apart: false,
             ..kept.clone()
@@ -261,7 +261,7 @@ impl Delivery {
     }
 }
 
-ground::view! {
+core_types::view! {
     /// An attempt of a delivery.
     AttemptView of attempt: DeliveryAttempt {
         /// The number of the attempt, from 1.

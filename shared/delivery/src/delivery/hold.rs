@@ -16,7 +16,7 @@ const CROWDED_FIRST: Duration = Duration::from_secs(1);
 /// costs does not grow with what waits before it (our choice).
 const CROWDED_MOST: Duration = Duration::from_secs(30);
 
-gateway::words! {
+gateway::string_enum! {
     /// What a delivery waits for besides its time.
     #[schemars(rename = "DeliveryHold")]
     Hold {
@@ -82,7 +82,7 @@ impl Delivery {
         }
     }
 
-    /// The delivery behind `head` in its lane; none when it already waits there. It is attempted as
+    /// The delivery behind `head` in its ordering key; none when it already waits there. It is attempted as
     /// soon as its message comes, which whoever ends the head sends. Should that be lost, the sweep
     /// looks again, after the time at which the head may have ended.
     pub fn behind(&self, head: &Self, now: Timestamp) -> Option<Self> {

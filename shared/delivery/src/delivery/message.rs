@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
+use core_types::id::{AppId, DeliveryId, EventId, StoreId, SubscriptionId};
 use gateway::clock::Timestamp;
 use gateway::item::Key;
 use gateway::queue;
-use ground::id::{AppId, DeliveryId, EventId, StoreId, SubscriptionId};
 use serde::{Deserialize, Serialize};
 
 use super::{Delivery, DeliveryStatus};
@@ -40,7 +40,7 @@ impl DeliveryMessage {
 
 /// Whether a message's attempt can be made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Turn {
+pub enum Readiness {
     /// It can.
     Ready,
     /// It can; the attempt before it never came back.
@@ -71,21 +71,21 @@ impl Delivery {
     }
 
     /// Whether the attempt that a message stands for can be made now.
-    pub fn turn(&self, attempt: u32, now: Timestamp) -> Turn {
+    pub fn turn(&self, attempt: u32, now: Timestamp) -> Readiness {
         let is_next = self.attempt.saturating_add(1) == attempt;
         let has_come = |at: Option<Timestamp>| at.is_none_or(|at| at <= now.plus(EARLY));
         match self.status {
             DeliveryStatus::Pending | DeliveryStatus::Retrying
                 if is_next && has_come(self.next_attempt_at) =>
             {
-                Turn::Ready
+                Readiness::Ready
             }
             DeliveryStatus::Delivering
                 if is_next && self.lease_until.is_none_or(|until| until <= now) =>
             {
-                Turn::AfterLost
+                Readiness::AfterLost
             }
-            _ => Turn::Stale,
+            _ => Readiness::Stale,
         }
     }
 }

@@ -12,12 +12,12 @@
 //!   back.
 //! - *Places taken and the table gone*: as after a crash.
 
+use core_types::key;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::Key;
 use gateway::problem::Problem;
-use gateway::table::Place;
-use ground::key;
+use gateway::table::Permit;
 
 use super::{Delivery, LEASE, Speed};
 use crate::subscription::Subscription;
@@ -32,9 +32,9 @@ pub const MOST_FOR_SCOPE: u32 = 20;
 /// The places that an attempt holds; none when its receiver is prompt.
 #[derive(Debug, Default)]
 #[must_use = "places that are not left stay taken until the lease ends"]
-pub struct Places(Vec<Place>);
+pub struct Permits(Vec<Permit>);
 
-impl Places {
+impl Permits {
     /// The places of an attempt at this delivery; none when all of one kind are taken.
     ///
     /// # Errors

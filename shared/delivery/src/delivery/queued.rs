@@ -34,7 +34,7 @@ pub fn message_attributes(headers: Vec<(String, String)>) -> Vec<(String, String
     attributes
 }
 
-/// The body as a queue takes it: two characters that JSON may have as they are, and SQS refuses, are
+/// The body as a queue takes it: two characters that JSON may have as they are, and SQS rejects, are
 /// escaped, which no reader of JSON can tell. It is what is signed then.
 pub fn message_body(body: &str) -> Cow<'_, str> {
     if foreign::is_sendable(body) {

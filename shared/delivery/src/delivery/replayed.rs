@@ -1,8 +1,8 @@
 //! What a replay makes of a delivery: another one of the same event, in its place.
 
+use core_types::event::Event;
+use core_types::id::{DeliveryId, EventId, ReplayId, SubscriptionId};
 use gateway::clock::Timestamp;
-use ground::event::Event;
-use ground::id::{DeliveryId, EventId, ReplayId, SubscriptionId};
 
 use super::{Delivery, DeliveryStatus, due_for};
 use crate::subscription::Subscription;

@@ -3,11 +3,11 @@
 
 use std::collections::BTreeMap;
 
+use core_types::event::Event;
+use core_types::id::StoreId;
 use gateway::clock::Timestamp;
 use gateway::seal;
 use gateway::signature::{service_hmac, standard_signature};
-use ground::event::Event;
-use ground::id::StoreId;
 
 use super::Delivery;
 use crate::subscription::{CHALLENGE, SigningKeys};

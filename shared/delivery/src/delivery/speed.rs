@@ -10,7 +10,7 @@ use crate::subscription::{SLOW, Subscription};
 /// The class of an attempt that was not answered in time.
 pub const TIMEOUT: &str = "timeout";
 
-gateway::words! {
+gateway::string_enum! {
     /// Which of the two queues.
     Speed {
         /// No attempt takes longer than five seconds.

@@ -1,4 +1,4 @@
-use ground::event::{About, Entry};
+use core_types::event::{Entry, EventSubject};
 use identity::store::STORE_UPDATED;
 
 use super::*;
@@ -7,7 +7,7 @@ const NOW: Timestamp = Timestamp::from_millis(1_795_244_400_000);
 
 fn delivery() -> Delivery {
     let store = StoreId::mint(NOW);
-    let about = About { store: Some(&store), app: None, entity: "x", version: 1 };
+    let about = EventSubject { store: Some(&store), app: None, entity: "x", version: 1 };
     let topic = Entry::of(&STORE_UPDATED);
     let event = Event::untyped(&topic, about, serde_json::json!({}), NOW);
     let id = SubscriptionId::mint(NOW);
@@ -27,7 +27,7 @@ fn ten_failures_exhaust_a_delivery_and_every_wait_is_its_slot() {
     let mut now = NOW;
     let failure = AttemptOutcome::answered(500, None);
     for made in 1..=MAX_ATTEMPTS {
-        assert_eq!(delivery.turn(made, now), Turn::Ready);
+        assert_eq!(delivery.turn(made, now), Readiness::Ready);
         delivery = delivery.claimed(now).with_outcome(&failure, Duration::ZERO, 1 << 31, now);
         assert_eq!(delivery.attempt, made);
         match slot(made) {
@@ -42,19 +42,19 @@ fn ten_failures_exhaust_a_delivery_and_every_wait_is_its_slot() {
             None => assert_eq!(delivery.status, DeliveryStatus::Exhausted),
         }
     }
-    assert!(!due(&delivery) && delivery.turn(11, now) == Turn::Stale);
+    assert!(!due(&delivery) && delivery.turn(11, now) == Readiness::Stale);
 }
 
 #[test]
 fn a_duplicate_message_finds_nothing_to_do() {
     let pending = delivery();
-    assert_eq!(pending.turn(1, NOW), Turn::Ready);
-    assert_eq!(pending.turn(2, NOW), Turn::Stale);
+    assert_eq!(pending.turn(1, NOW), Readiness::Ready);
+    assert_eq!(pending.turn(2, NOW), Readiness::Stale);
     let claimed = pending.claimed(NOW);
-    assert_eq!(claimed.turn(1, NOW), Turn::Stale);
-    assert_eq!(claimed.turn(2, NOW), Turn::Stale);
+    assert_eq!(claimed.turn(1, NOW), Readiness::Stale);
+    assert_eq!(claimed.turn(2, NOW), Readiness::Stale);
     let done = claimed.with_outcome(&AttemptOutcome::answered(204, None), Duration::ZERO, 0, NOW);
-    assert_eq!((done.status, done.turn(1, NOW)), (DeliveryStatus::Succeeded, Turn::Stale));
+    assert_eq!((done.status, done.turn(1, NOW)), (DeliveryStatus::Succeeded, Readiness::Stale));
     assert!(!due(&done));
 }
 
@@ -63,16 +63,16 @@ fn an_attempt_whose_maker_died_is_followed_by_the_next_once_its_lease_ends() {
     let claimed = delivery().claimed(NOW);
     assert!(due(&claimed));
     let later = NOW.plus(LEASE);
-    assert_eq!(claimed.turn(1, later), Turn::Stale);
-    assert_eq!(claimed.turn(2, later), Turn::AfterLost);
+    assert_eq!(claimed.turn(1, later), Readiness::Stale);
+    assert_eq!(claimed.turn(2, later), Readiness::AfterLost);
 }
 
 #[test]
 fn an_early_message_is_stale() {
     let deferred = delivery().deferred(NOW.plus(MINUTE), NOW);
     assert_eq!((deferred.status, deferred.attempt), (DeliveryStatus::Pending, 0));
-    assert_eq!(deferred.turn(1, NOW.plus(Duration::from_secs(58))), Turn::Stale);
-    assert_eq!(deferred.turn(1, NOW.plus(Duration::from_secs(59))), Turn::Ready);
+    assert_eq!(deferred.turn(1, NOW.plus(Duration::from_secs(58))), Readiness::Stale);
+    assert_eq!(deferred.turn(1, NOW.plus(Duration::from_secs(59))), Readiness::Ready);
     assert_eq!(deferred.delay(NOW), Some(MINUTE));
 }
 
@@ -96,7 +96,7 @@ fn whoever_stands_behind_another_is_due_after_it_may_have_ended_and_ready_at_onc
     let head = delivery().claimed(NOW);
     let waiting = delivery().behind(&head, NOW).unwrap();
     assert_eq!(waiting.due_at, Some(NOW.plus(LEASE).plus(MINUTE * 2)));
-    assert_eq!((waiting.turn(1, NOW), waiting.status), (Turn::Ready, DeliveryStatus::Pending));
+    assert_eq!((waiting.turn(1, NOW), waiting.status), (Readiness::Ready, DeliveryStatus::Pending));
     assert!(waiting.behind(&head, NOW).is_none(), "it waits there already");
     let failed =
         head.with_outcome(&AttemptOutcome::answered(500, None), Duration::ZERO, 1 << 31, NOW);
@@ -124,7 +124,8 @@ fn what_answers_mean() {
     ] {
         assert_eq!(AttemptOutcome::answered(status, None).verdict, verdict, "{status}");
     }
-    let blocked = gateway::egress::SendError::Blocked(gateway::egress::Refusal::Address);
+    let blocked =
+        gateway::egress::SendError::Blocked(gateway::egress::DestinationRejection::Address);
     assert_eq!(AttemptOutcome::from(blocked).verdict, AttemptVerdict::Blocked);
     assert_eq!(
         AttemptOutcome::from(gateway::egress::SendError::Timeout).error.as_deref(),
@@ -199,26 +200,26 @@ fn the_same_event_and_subscription_make_the_same_delivery() {
 fn a_delivery_has_a_place_where_its_subscription_wants_the_entity_in_order() {
     use crate::subscription::Ordering;
     let store = StoreId::mint(NOW);
-    let about = About { store: Some(&store), app: None, entity: "x", version: 1 };
+    let about = EventSubject { store: Some(&store), app: None, entity: "x", version: 1 };
     let event = Event::untyped(&Entry::of(&STORE_UPDATED), about, serde_json::json!({}), NOW);
     let id = SubscriptionId::mint(NOW);
     let types = vec!["*".to_owned()];
     let mut subscription =
         Subscription::for_store(&store, "mer_x", id, "u".into(), types, "s".into(), NOW);
     subscription.ordering = Ordering::None;
-    assert!(Delivery::new(&event, &subscription, NOW).lane_position().is_none());
+    assert!(Delivery::new(&event, &subscription, NOW).ordering_position().is_none());
     subscription.ordering = Ordering::Entity;
     let delivery = Delivery::new(&event, &subscription, NOW);
-    let position = delivery.lane_position().unwrap();
+    let position = delivery.ordering_position().unwrap();
     assert_eq!(
         (&position.delivery_id, &position.subscription_id),
         (&delivery.id, &subscription.id)
     );
     assert_eq!(
-        (position.lane.entity_id.as_str(), position.lane.order.clone()),
+        (position.ordering_key.entity_id.as_str(), position.ordering_key.order.clone()),
         ("x", event.order())
     );
-    assert_eq!((position.forget_at(), position.version()), (Some(NOW.plus(KEPT)), 1));
+    assert_eq!((position.forget_at(), position.version()), (Some(NOW.plus(RETENTION)), 1));
 }
 
 #[test]
@@ -234,7 +235,7 @@ fn whoever_finds_no_place_waits_twice_as_long_each_time_and_counts_no_attempt() 
         );
         assert_eq!(waiting.due_at, Some(until.plus(QUEUE_GRACE)));
         assert_eq!((waiting.attempt, waiting.status), (0, DeliveryStatus::Pending));
-        assert_eq!(waiting.turn(1, until), Turn::Ready);
+        assert_eq!(waiting.turn(1, until), Readiness::Ready);
         now = until;
     }
     let claimed = waiting.claimed(now);
@@ -255,8 +256,8 @@ fn the_wait_for_a_place_is_spread_half_either_way() {
 #[test]
 fn a_duplicate_message_of_what_was_put_off_finds_nothing_to_do() {
     let waiting = delivery().crowded(1 << 31, NOW).crowded(1 << 31, NOW).crowded(1 << 31, NOW);
-    assert_eq!(waiting.turn(1, NOW), Turn::Stale);
-    assert_eq!(waiting.turn(1, NOW.plus(Duration::from_secs(4))), Turn::Ready);
+    assert_eq!(waiting.turn(1, NOW), Readiness::Stale);
+    assert_eq!(waiting.turn(1, NOW.plus(Duration::from_secs(4))), Readiness::Ready);
 }
 
 #[test]

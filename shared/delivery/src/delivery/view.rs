@@ -1,11 +1,11 @@
 //! A delivery as its owner sees it.
 
+use core_types::id::{DeliveryId, EventId, ReplayId, SubscriptionId};
 use gateway::clock::Timestamp;
-use ground::id::{DeliveryId, EventId, ReplayId, SubscriptionId};
 
 use super::{Delivery, DeliveryStatus, Hold};
 
-ground::view! {
+core_types::view! {
     /// A delivery of an event to a subscription.
     DeliveryView of delivery: Delivery {
         /// The id.

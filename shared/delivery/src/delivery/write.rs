@@ -1,5 +1,5 @@
 //! Writing a delivery: alone in one conditional write, and in a transaction only with what goes with it,
-//! which is its position in a lane, and an answer that is an item of its own.
+//! which is its position in a ordering key, and an answer that is an item of its own.
 
 use gateway::app::App;
 use gateway::clock::Timestamp;
@@ -16,23 +16,23 @@ fn draw() -> String {
 }
 
 impl Delivery {
-    /// Makes the delivery, with its position in its lane. One that has been made is left as it is,
+    /// Makes the delivery, with its position in its ordering key. One that has been made is left as it is,
     /// whatever has become of it.
     ///
     /// # Errors
     /// 503 when the table cannot be reached.
     pub async fn make(&self, app: &App) -> Result<(), Problem> {
-        if self.lane.is_none() {
+        if self.ordering_key.is_none() {
             return app.table.put_new(self).await.map(drop);
         }
         let write = app.table.write().create(self, Code::VersionConflict);
-        match self.enter_lane(write).commit().await {
+        match self.enter_ordering_key(write).commit().await {
             Err(problem) if problem.code == Code::VersionConflict => Ok(()),
             outcome => outcome,
         }
     }
 
-    /// Writes the delivery in place of its version before. One that has ended leaves its lane with it.
+    /// Writes the delivery in place of its version before. One that has ended leaves its ordering key with it.
     ///
     /// # Errors
     /// `version_conflict` when another writer came first.
@@ -45,11 +45,11 @@ impl Delivery {
     /// # Errors
     /// As [`Delivery::replace`].
     pub async fn settle(&self, app: &App, answer: Option<RecordedAnswer>) -> Result<(), Problem> {
-        let is_alone = answer.is_none() && (self.lane.is_none() || !self.status.is_final());
+        let is_alone = answer.is_none() && (self.ordering_key.is_none() || !self.status.is_final());
         if !is_alone {
             let write = app.table.write().replace(self, Code::VersionConflict);
             let write = write.also(answer, |write, answer| write.put(&answer));
-            return self.leave_lane(write).commit().await;
+            return self.leave_ordering_key(write).commit().await;
         }
         if app.table.put_next(self).await? { Ok(()) } else { Err(Code::VersionConflict.into()) }
     }
@@ -71,11 +71,11 @@ impl Delivery {
         now: Timestamp,
     ) -> Result<Changed<Self>, Problem> {
         let claim = draw();
-        let key = ground::key::delivery(&message.delivery_id);
+        let key = core_types::key::delivery(&message.delivery_id);
         let claimed = app.table.change::<Self>(&key, first_claim(&claim, now)).await?;
         Ok(match claimed {
             // Ours, whose reply was lost.
-            Changed::Refused(Some(found)) if found.claim.as_ref() == Some(&claim) => {
+            Changed::Rejected(Some(found)) if found.claim.as_ref() == Some(&claim) => {
                 Changed::Done(found)
             }
             other => other,

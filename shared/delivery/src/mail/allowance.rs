@@ -12,6 +12,9 @@
 //! such. Codes to whoever asks for an account are the platform's words: they have a number of their own, so that
 //! who asks for many keeps no order's mail back.
 
+use core_types::fields::Email;
+use core_types::id::{MerchantId, OrderId, StoreId};
+use core_types::key;
 use gateway::app::App;
 use gateway::clock::{DAY, Timestamp};
 use gateway::item::{Item, Key};
@@ -19,9 +22,6 @@ use gateway::outbox::Outgoing;
 use gateway::problem::{Code, Problem};
 use gateway::seal;
 use gateway::table::{Change, Write};
-use ground::fields::Email;
-use ground::id::{MerchantId, OrderId, StoreId};
-use ground::key;
 use http::header;
 use identity::merchant::Merchant;
 use identity::store::Store;

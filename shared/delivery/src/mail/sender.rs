@@ -1,10 +1,10 @@
 //! Whom a mail is from, as its reader sees it.
 
+use core_types::fields::{Email, misleads};
+use core_types::key;
+use core_types::mail::MailContent;
 use gateway::app::App;
 use gateway::problem::Problem;
-use ground::fields::{Email, misleads};
-use ground::key;
-use ground::mail::MailContent;
 use identity::settings::Settings;
 use identity::store::Store;
 
@@ -13,7 +13,7 @@ use super::allowance::Room;
 /// Who stands for a mail. What is unset is the platform's.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Sender {
-    /// The store's name, or the one that it has chosen. It does not stand alone ([`Sender::shown`]).
+    /// The store's name, or the one that it has chosen. It does not stand alone ([`Sender::display_name`]).
     pub name: Option<String>,
     /// Where answers go.
     pub reply_to: Option<Email>,
@@ -52,7 +52,7 @@ impl Sender {
 
     /// The name that a reader sees beside the platform's address: it always says that a shop on the platform
     /// writes, and not the platform, whatever the shop calls itself.
-    pub fn shown(&self, platform: &str) -> Option<String> {
+    pub fn display_name(&self, platform: &str) -> Option<String> {
         self.name.as_ref().map(|name| format!("{name} - shop on {platform}"))
     }
 }
@@ -74,7 +74,7 @@ mod tests {
         assert_eq!(on_one_line(mask), "PayPal Security security paypal.com");
         assert_eq!(on_one_line(" Lotus   Tea "), "Lotus Tea");
         let sender = Sender { name: Some("Account Security".into()), ..Sender::default() };
-        assert_eq!(sender.shown("Commerce").unwrap(), "Account Security - shop on Commerce");
-        assert_eq!(Sender::default().shown("Commerce"), None, "the platform's own");
+        assert_eq!(sender.display_name("Commerce").unwrap(), "Account Security - shop on Commerce");
+        assert_eq!(Sender::default().display_name("Commerce"), None, "the platform's own");
     }
 }

@@ -4,7 +4,7 @@ use crate::delivery::DeliveryStatus;
 const NOW: Timestamp = Timestamp::from_millis(1_795_244_400_000);
 
 fn replay(rate_per_second: u32, max_count: u64) -> Replay {
-    let ask = ReplayAsk {
+    let input = ReplayInput {
         kind: ReplayKind::Range,
         subscription_id: None,
         event_types: Vec::new(),
@@ -13,7 +13,7 @@ fn replay(rate_per_second: u32, max_count: u64) -> Replay {
         max_count,
         rate_per_second,
     };
-    Replay::new(ask, &StoreId::derive(&["here"]), None, "mer_x", NOW)
+    Replay::new(input, &StoreId::derive(&["here"]), None, "mer_x", NOW)
 }
 
 fn place() -> Option<WalkPlace> {
@@ -75,7 +75,7 @@ fn a_replay_is_what_its_deliveries_came_to() {
     assert_eq!(given_up.status, ReplayStatus::Partial, "what is retried goes on by itself");
     assert_eq!(given_up.progress().unfinished, 1);
     let unseen = after(2, &[Succeeded]);
-    assert_eq!((unseen.status, unseen.looked), (ReplayStatus::Running, Look::default()));
+    assert_eq!((unseen.status, unseen.looked), (ReplayStatus::Running, Scan::default()));
 }
 
 #[test]

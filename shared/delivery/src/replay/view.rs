@@ -1,18 +1,19 @@
 //! A replay as whoever answers for the store sees it.
 
+use core_types::end_reason::EndReason;
+use core_types::event::{EXAMPLE_TIME, Event, EventSubject, Example};
+use core_types::id::{MerchantId, ReplayId, StoreId, SubscriptionId};
+use core_types::range::TimeRange;
 use gateway::clock::Timestamp;
-use ground::end_reason::EndReason;
-use ground::event::{About, EXAMPLE_TIME, Event, Example};
-use ground::id::{MerchantId, ReplayId, StoreId, SubscriptionId};
-use ground::range::TimeRange;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
-    DEFAULT_RATE, Estimate, MOST, MOST_RANGE, Replay, ReplayAsk, ReplayKind, ReplayStatus, Skipped,
+    DEFAULT_RATE, Estimate, MOST, MOST_RANGE, Replay, ReplayInput, ReplayKind, ReplayStatus,
+    Skipped,
 };
 
-ground::topics! {
+core_types::topics! {
     REPLAY_FINISHED = "replay.finished", "replay", Some("read_operations"), ReplayView,
         "A replay is over: it has sent what it was to send, or was cancelled.";
 }
@@ -32,7 +33,7 @@ pub struct ReplayProgress {
     pub cursor: Option<String>,
 }
 
-ground::view! {
+core_types::view! {
     /// A replay.
     ReplayView of replay: Replay {
         /// The id: `X-Service-Replay-Id` of its deliveries.
@@ -85,7 +86,7 @@ ground::view! {
 impl Example for ReplayView {
     fn example() -> Self {
         let range = TimeRange { since: EXAMPLE_TIME.minus(MOST_RANGE), until: EXAMPLE_TIME };
-        let ask = ReplayAsk {
+        let input = ReplayInput {
             kind: ReplayKind::Recover,
             subscription_id: Some(SubscriptionId::derive(&["example"])),
             event_types: Vec::new(),
@@ -96,7 +97,7 @@ impl Example for ReplayView {
         };
         let by = MerchantId::derive(&["example"]);
         let store = StoreId::derive(&["example"]);
-        let replay = Replay::new(ask, &store, None, by.as_str(), EXAMPLE_TIME);
+        let replay = Replay::new(input, &store, None, by.as_str(), EXAMPLE_TIME);
         Self::from(&Replay {
             id: ReplayId::derive(&["example"]),
             status: ReplayStatus::Succeeded,
@@ -114,7 +115,7 @@ impl Example for ReplayView {
 impl Replay {
     /// That it is over.
     pub(super) fn finished(&self) -> Event {
-        let about = About {
+        let about = EventSubject {
             store: Some(&self.store_id),
             app: None,
             entity: self.id.as_str(),

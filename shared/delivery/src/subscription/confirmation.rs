@@ -2,17 +2,17 @@
 //!
 //! A queue's policy says that the service may send, not for whom. So a queue gets nothing but a challenge
 //! until the token in it has come back, and again when another queue takes its place. Of a token its digest is
-//! kept alone, and a wrong one is counted by the write that refuses it, under the subscription's version:
+//! kept alone, and a wrong one is counted by the write that rejects it, under the subscription's version:
 //! however many come at once, each is counted before the next is looked at.
 
 use std::time::Duration;
 
+use core_types::id::EventId;
 use gateway::clock::{DAY, MINUTE, Timestamp};
 use gateway::problem::{Code, Problem};
 use gateway::queue::foreign::ForeignMessage;
 use gateway::seal;
 use gateway::signature::constant_time_eq;
-use ground::id::EventId;
 use http::header;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -99,7 +99,7 @@ impl Challenge {
         let body = json!({
             "id": id,
             "type": CHALLENGE,
-            "api_version": ground::event::API_VERSION,
+            "api_version": core_types::event::API_VERSION,
             "created_at": sent_at,
             "store_id": subscription.store_id,
             "entity": {

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{Confirmation, Subscription, SubscriptionStatus};
 
-gateway::words! {
+gateway::string_enum! {
     /// The type of a destination.
     #[derive(Default)]
     DestinationKind {

@@ -1,6 +1,6 @@
 //! What a subscription's owner wants of the events of a type: conditions over their payload.
 //!
-//! A filter is an object of `JSONPath` (RFC 9535) and condition, judged before a delivery is made:
+//! A filter is an object of `JSONPath` (RFC 9535) and condition, validated before a delivery is made:
 //!
 //! ```json
 //! {"$.data.total.amount": {"gte": 100000}, "$.data.status": ["open", "closed"]}
@@ -9,16 +9,16 @@
 //! Every path must hold; a path holds when one of the values it selects meets its condition. The
 //! operators are those that Amazon `EventBridge` and Amazon SNS have, under plain names.
 //!
-//! A filter is judged for every event of a store, so what it may cost is bounded when it is given:
+//! A filter is validated for every event of a store, so what it may cost is bounded when it is given:
 //! a path selects in one pass over the payload (our choice), because it descends once (`..`), has
 //! one expression (`?`) that looks at what is below it, and no list of selectors.
 
 use std::cell::OnceCell;
 use std::cmp::Ordering;
 
+use core_types::event::Event;
 use deserr::{Deserr, IntoValue, ValuePointerRef};
 use gateway::request::{Fault, FieldErrors};
-use ground::event::Event;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use serde_json_path::JsonPath;
@@ -96,7 +96,7 @@ impl Subscription {
 
 impl PayloadFilter {
     /// The filter as it was given.
-    pub fn shown(&self) -> Value {
+    pub fn to_json(&self) -> Value {
         Value::Object(self.0.clone())
     }
 
@@ -206,7 +206,7 @@ fn unquoted(text: &str) -> String {
 
 /// A condition: a value to equal, a list of such, or an object of operators, all of which hold.
 fn tests(condition: &Value, pointer: ValuePointerRef<'_>, errors: &mut FieldErrors) -> Vec<Test> {
-    let judged = match condition {
+    let validated = match condition {
         Value::Object(operators) => {
             if operators.is_empty() {
                 let fault = || Fault::new("too_few", "Must have at least one operator.");
@@ -228,7 +228,7 @@ fn tests(condition: &Value, pointer: ValuePointerRef<'_>, errors: &mut FieldErro
         Value::Array(_) => list(condition).map(Test::In),
         value => scalar(value).map(|value| Test::In(vec![value])),
     };
-    match judged {
+    match validated {
         Ok(test) => vec![test],
         Err(fault) => {
             errors.add_at(pointer, || fault);
@@ -324,7 +324,7 @@ impl Deserr<FieldErrors> for PayloadFilter {
 
 impl From<PayloadFilter> for String {
     fn from(filter: PayloadFilter) -> Self {
-        filter.shown().to_string()
+        filter.to_json().to_string()
     }
 }
 

@@ -28,9 +28,9 @@ const HOPELESS_AFTER: Duration = HOUR.saturating_mul(120);
 /// … and at least so many exhausted deliveries.
 const HOPELESS_EXHAUSTED: u32 = 20;
 
-gateway::words! {
+gateway::string_enum! {
     /// The health of a receiver.
-    HealthWord {
+    HealthStatus {
         /// No attempt failed since the last success, or since it was last enabled.
         Healthy = "healthy",
         /// The last attempt failed.
@@ -86,11 +86,11 @@ pub enum Gate {
 
 impl ReceiverHealth {
     /// How well events arrive, in a word.
-    pub fn word(&self) -> HealthWord {
+    pub fn word(&self) -> HealthStatus {
         match (&self.circuit, self.consecutive_failures) {
-            (Some(_), _) => HealthWord::CircuitOpen,
-            (None, 0) => HealthWord::Healthy,
-            (None, _) => HealthWord::Failing,
+            (Some(_), _) => HealthStatus::CircuitOpen,
+            (None, 0) => HealthStatus::Healthy,
+            (None, _) => HealthStatus::Failing,
         }
     }
 
@@ -219,10 +219,10 @@ mod tests {
     #[test]
     fn ten_failures_in_a_row_open_the_circuit_and_nine_do_not() {
         let nine = (0..9).fold(ReceiverHealth::default(), |health, _| health.failed(false, START));
-        assert_eq!((nine.gate(START), nine.word()), (Gate::Closed, HealthWord::Failing));
+        assert_eq!((nine.gate(START), nine.word()), (Gate::Closed, HealthStatus::Failing));
         let ten = nine.failed(false, START);
         assert_eq!(ten.gate(START), Gate::Open(START.plus(MINUTE)));
-        assert_eq!((ten.word(), ten.revision), (HealthWord::CircuitOpen, 10));
+        assert_eq!((ten.word(), ten.revision), (HealthStatus::CircuitOpen, 10));
     }
 
     #[test]
@@ -251,7 +251,7 @@ mod tests {
     #[test]
     fn a_success_closes_the_circuit_and_is_otherwise_written_every_five_minutes() {
         let healed = tripped().succeeded(START).unwrap();
-        assert_eq!((healed.gate(START), healed.word()), (Gate::Closed, HealthWord::Healthy));
+        assert_eq!((healed.gate(START), healed.word()), (Gate::Closed, HealthStatus::Healthy));
         assert_eq!(healed.succeeded(START.plus(MINUTE)), None);
         assert!(healed.succeeded(START.plus(SUCCESS_RECORDED)).is_some());
     }

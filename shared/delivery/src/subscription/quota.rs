@@ -1,10 +1,10 @@
 //! How many subscriptions a store may have.
 
+use core_types::id::{AppId, StoreId};
+use core_types::key;
 use gateway::item::{Item, Key};
 use gateway::problem::Code;
 use gateway::table::{Change, Condition, Write};
-use ground::id::{AppId, StoreId};
-use ground::key;
 
 use super::{MAX_PER_STORE, Subscription};
 
@@ -34,7 +34,7 @@ pub fn release_quota(write: Write, store: &StoreId) -> Write {
 
 /// Removes the subscriptions that an app made on a store, and counts them no more: part of
 /// the app's uninstallation. Deliveries under way find no subscription, and are cancelled. When one
-/// of them is gone by then, the whole write is refused with `version_conflict`: read them anew.
+/// of them is gone by then, the whole write is rejected with `version_conflict`: read them anew.
 pub fn remove_of_app(
     mut write: Write,
     store: &StoreId,

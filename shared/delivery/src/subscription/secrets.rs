@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use core_types::id::SubscriptionId;
 use gateway::clock::Timestamp;
 use gateway::seal::SealKey;
 use gateway::signature::SigningSecret;
-use ground::id::SubscriptionId;
 
 use super::Subscription;
 

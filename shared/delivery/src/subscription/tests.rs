@@ -1,8 +1,8 @@
+use core_types::event::{Entry, EventSubject};
+use core_types::scope::Scopes;
 use gateway::problem::Code;
 use gateway::seal::SealKey;
 use gateway::signature::SigningSecret;
-use ground::event::{About, Entry};
-use ground::scope::Scopes;
 use identity::store::STORE_UPDATED;
 use platform::installation::APP_INSTALLED;
 
@@ -22,7 +22,7 @@ fn subscription(store: &StoreId, key: &SealKey, types: &[&str]) -> (Subscription
 }
 
 fn event(name: &str, store: Option<&StoreId>, app: Option<&AppId>) -> Event {
-    let about = About { store, app, entity: "x", version: 1 };
+    let about = EventSubject { store, app, entity: "x", version: 1 };
     let topics = [Entry::of(&STORE_UPDATED), Entry::of(&APP_INSTALLED)];
     let topic = topics.iter().find(|topic| topic.name == name).unwrap();
     Event::untyped(topic, about, serde_json::json!({}), NOW)
@@ -49,7 +49,7 @@ fn an_app_s_subscription_takes_what_it_may_read_and_nothing_without_an_installat
 }
 
 #[test]
-fn what_was_taken_is_judged_again_by_the_scopes_of_the_moment() {
+fn what_was_taken_is_validated_again_by_the_scopes_of_the_moment() {
     let store = StoreId::mint(NOW);
     let (mut subscription, _) = subscription(&store, &SealKey::generate(), &["*"]);
     assert!(subscription.may_read(READ, None), "its owner's");
@@ -150,7 +150,7 @@ fn a_subscription_switched_off_by_the_service_starts_afresh_when_switched_on() {
 #[test]
 fn a_filter_lets_through_what_it_names_and_what_was_too_large_to_be_sent_along() {
     let store = StoreId::mint(NOW);
-    let about = About { store: Some(&store), app: None, entity: "x", version: 1 };
+    let about = EventSubject { store: Some(&store), app: None, entity: "x", version: 1 };
     let event =
         |data: serde_json::Value| Event::untyped(&Entry::of(&STORE_UPDATED), about, data, NOW);
     let (mut subscription, _) = subscription(&store, &SealKey::generate(), &["*"]);

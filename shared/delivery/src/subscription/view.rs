@@ -2,19 +2,19 @@
 
 use std::collections::BTreeMap;
 
+use core_types::event::{Event, EventSubject, Example};
+use core_types::id::{MerchantId, SubscriptionId};
 use gateway::clock::Timestamp;
-use ground::event::{About, Event, Example};
-use ground::id::{MerchantId, SubscriptionId};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{
-    ConfirmationView, DestinationView, DisabledReason, HealthWord, Ordering, PayloadFilter,
+    ConfirmationView, DestinationView, DisabledReason, HealthStatus, Ordering, PayloadFilter,
     Subscription, SubscriptionStatus,
 };
 
-ground::topics! {
+core_types::topics! {
     WEBHOOK_SUBSCRIPTION_DISABLED = "webhook_subscription.disabled", "webhook_subscription",
         Some("read_webhooks"), SubscriptionView,
         "The service switched a webhook subscription off: its receiver is gone, or keeps failing.";
@@ -23,7 +23,7 @@ ground::topics! {
 /// What stands for the value of a custom header.
 const MASK: &str = "***";
 
-ground::view! {
+core_types::view! {
     /// A webhook subscription.
     SubscriptionView of (subscription: Subscription, now: Timestamp) {
         /// The id.
@@ -42,7 +42,7 @@ ground::view! {
         /// The event types that it receives: names, `noun.*` or `*`.
         event_types: Vec<String>,
         /// Conditions that the payload must meet, by `JSONPath` (RFC 9535).
-        filter: Option<Value> = subscription.filter.as_ref().map(PayloadFilter::shown),
+        filter: Option<Value> = subscription.filter.as_ref().map(PayloadFilter::to_json),
         /// The order in which events are delivered.
         ordering: Ordering,
         /// The most attempts begun in a second; `null` for no limit.
@@ -54,7 +54,7 @@ ground::view! {
         /// Why the service disabled it.
         disabled_reason: Option<DisabledReason>,
         /// The health of the receiver.
-        health: HealthWord = subscription.health.word(),
+        health: HealthStatus = subscription.health.word(),
         /// The merchant or app that created it: `mer_…` or `app_…`.
         created_by: String,
         /// The failure counts of the receiver.
@@ -102,7 +102,7 @@ impl Subscription {
     /// That the service has switched it off, with the subscription as it is now.
     pub fn disabled_event(&self, now: Timestamp) -> Event {
         let (store, app) = (self.store_id.as_ref(), self.app_id.as_ref());
-        let about = About { store, app, entity: self.id.as_str(), version: self.version };
+        let about = EventSubject { store, app, entity: self.id.as_str(), version: self.version };
         let view = SubscriptionView::of(self, now);
         Event::new(&WEBHOOK_SUBSCRIPTION_DISABLED, about, &view, now)
     }
@@ -144,7 +144,7 @@ impl Example for SubscriptionView {
             headers: BTreeMap::new(),
             status: SubscriptionStatus::DisabledBySystem,
             disabled_reason: Some(DisabledReason::Gone),
-            health: HealthWord::Failing,
+            health: HealthStatus::Failing,
             created_by: MerchantId::derive(&["example"]).to_string(),
             stats: Stats {
                 last_success_at: Some(at),

@@ -1,8 +1,8 @@
 //! What a process remembers of callers, so that it need not ask the table: which networks used up
-//! what refusals cost, and which credentials and storefronts were good a moment ago.
+//! what rejections cost, and which credentials and storefronts were good a moment ago.
 //!
-//! Nothing here admits anybody. A closed network is refused before anything is read for it; who was
-//! admitted from there a moment ago is not, and is judged as ever.
+//! Nothing here admits anybody. A closed network is rejected before anything is read for it; who was
+//! admitted from there a moment ago is not, and is validated as ever.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -24,7 +24,7 @@ pub struct Admissions(Mutex<Memory>);
 
 #[derive(Debug, Default)]
 struct Memory {
-    /// By network: when a refusal can be paid for again.
+    /// By network: when a rejection can be paid for again.
     closed: HashMap<String, i64>,
     /// By what was shown: until when it is remembered.
     known: HashMap<String, i64>,
@@ -35,7 +35,7 @@ impl Admissions {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Remembers that a network cannot pay for a refusal before `until`.
+    /// Remembers that a network cannot pay for a rejection before `until`.
     pub(super) fn close(&self, network: &str, until: i64, now: i64) {
         keep(&mut self.memory().closed, network, until, now);
     }
@@ -56,7 +56,7 @@ impl Admissions {
         keep(&mut self.memory().known, shown, now.saturating_add(KNOWN_FOR), now);
     }
 
-    /// Forgets it: they were refused.
+    /// Forgets it: they were rejected.
     pub(super) fn forget(&self, shown: &str) {
         self.memory().known.remove(shown);
     }
@@ -75,7 +75,7 @@ fn keep(entries: &mut HashMap<String, i64>, name: &str, until: i64, now: i64) {
 
 /// What a request shows by which its sender may be known: the digest of its credential, or, without
 /// one, the storefront it is for.
-pub(super) fn shown(inbound: &Inbound) -> Option<String> {
+pub(super) fn presented_credential(inbound: &Inbound) -> Option<String> {
     let credential = inbound.header(header::AUTHORIZATION.as_str());
     let credential = credential.or_else(|| inbound.header(header::COOKIE.as_str()));
     let storefront = || inbound.param("subdomain").map(|name| format!("at {name}"));
@@ -129,7 +129,7 @@ mod tests {
     fn who_is_known_is_known_by_their_credential_or_else_by_their_storefront() {
         use crate::caller::Access;
         use crate::routes::Row;
-        let shown_by = |headers: &[(&str, &str)], subdomain: Option<&str>| {
+        let presented_by = |headers: &[(&str, &str)], subdomain: Option<&str>| {
             let mut request = http::Request::builder().uri("/v1/x");
             for (name, value) in headers {
                 request = request.header(*name, *value);
@@ -137,14 +137,19 @@ mod tests {
             let (parts, ()) = request.body(()).unwrap().into_parts();
             let params = subdomain.map(|name| ("subdomain".to_owned(), name.to_owned()));
             let row = Row::example(parts.method.clone(), "/v1/x", Access::Public);
-            shown(&Inbound::new(&parts, bytes::Bytes::new(), params.into_iter().collect(), row))
+            presented_credential(&Inbound::new(
+                &parts,
+                bytes::Bytes::new(),
+                params.into_iter().collect(),
+                row,
+            ))
         };
-        let bearer = shown_by(&[("authorization", "Bearer a")], Some("shop"));
+        let bearer = presented_by(&[("authorization", "Bearer a")], Some("shop"));
         assert_eq!(bearer, Some(seal::digest("Bearer a")));
-        assert_eq!(shown_by(&[("cookie", "s=1")], None), Some(seal::digest("s=1")));
-        assert_eq!(shown_by(&[], Some("shop")), Some("at shop".into()));
-        assert_eq!(shown_by(&[], None), None);
-        let both = shown_by(&[("authorization", "Bearer a"), ("cookie", "s=1")], None);
+        assert_eq!(presented_by(&[("cookie", "s=1")], None), Some(seal::digest("s=1")));
+        assert_eq!(presented_by(&[], Some("shop")), Some("at shop".into()));
+        assert_eq!(presented_by(&[], None), None);
+        let both = presented_by(&[("authorization", "Bearer a"), ("cookie", "s=1")], None);
         assert_eq!(both, bearer);
     }
 

@@ -34,7 +34,7 @@ pub(super) enum Taken {
     /// They were there; so many are left.
     Admitted { available: u32, paid: Paid },
     /// They will be there in so many microseconds; so many are there now.
-    Refused { available: u32, wait: i64 },
+    Rejected { available: u32, wait: i64 },
 }
 
 /// Where points were taken from.
@@ -108,7 +108,7 @@ impl Bucket {
             return Err(Problem::unavailable("no charge of this bucket reached the table"));
         }
         self.give_back(app, &slot).await;
-        let asked = self.ask(app, &slot, amount, |plan| plan);
+        let asked = self.request(app, &slot, amount, |plan| plan);
         let (taken, ()) = join(asked, end_others(app, &slot)).await;
         if taken.is_err() {
             slot.failed();
@@ -127,7 +127,7 @@ impl Bucket {
             return;
         }
         let asking = slot.asking.lock().await;
-        if let Err(problem) = self.ask(app, &slot, amount, Plan::owed).await {
+        if let Err(problem) = self.request(app, &slot, amount, Plan::owed).await {
             tracing::warn!(cause = %problem, "what was read is not charged");
         }
         drop(asking);
@@ -135,7 +135,7 @@ impl Bucket {
     }
 
     /// Asks the table for what the lease lacks.
-    async fn ask(
+    async fn request(
         &self,
         app: &App,
         slot: &Arc<Slot>,
@@ -158,7 +158,7 @@ impl Bucket {
                     slot.lease().failed();
                     return Err(problem);
                 }
-                BucketStep::Refused(old) => old,
+                BucketStep::Rejected(old) => old,
             };
             let tat = tat_of(&old).unwrap_or(0);
             if is_of(&old, &attempt) {
@@ -166,13 +166,13 @@ impl Bucket {
                 return Ok(slot.granted(&plan, tat));
             }
             let mut lease = slot.lease();
-            lease.refused(tat);
+            lease.rejected(tat);
             let wait = lease.wait(now, amount).filter(|_| !plan.owed);
             if let Some(wait) = wait {
-                return Ok(Taken::Refused { available: lease.available(now), wait });
+                return Ok(Taken::Rejected { available: lease.available(now), wait });
             }
         }
-        Ok(Taken::Refused { available: 0, wait: 1_000_000 })
+        Ok(Taken::Rejected { available: 0, wait: 1_000_000 })
     }
 
     /// Gives back what is left of a lease whose time is over, unless somebody took points after it;
@@ -196,7 +196,7 @@ impl Bucket {
             .await;
         match sent {
             Ok(_) => slot.lease().gave_back(from, to),
-            Err(error) if refused_item(&error).is_some() => {}
+            Err(error) if rejected_item(&error).is_some() => {}
             Err(error) => {
                 tracing::debug!(cause = %table::unavailable(&error), "points not given back");
             }
@@ -236,8 +236,8 @@ impl Bucket {
             Ok(answer) => {
                 BucketStep::Admitted(answer.attributes.as_ref().and_then(tat_of).unwrap_or(now))
             }
-            Err(error) => match refused_item(&error) {
-                Some(old) => BucketStep::Refused(old),
+            Err(error) => match rejected_item(&error) {
+                Some(old) => BucketStep::Rejected(old),
                 None => BucketStep::Failed(table::unavailable(&error)),
             },
         }
@@ -263,14 +263,14 @@ impl Slot {
     /// Takes points, if it is known without the table whether they are there.
     fn take(self: &Arc<Self>, now: i64, amount: i64) -> Option<Taken> {
         let mut lease = self.lease();
-        let verdict = lease.judge(now, amount)?;
+        let verdict = lease.validate(now, amount)?;
         let available = lease.available(now);
         drop(lease);
         Some(match verdict {
             Verdict::Paid(mark) => {
                 Taken::Admitted { available, paid: Paid { slot: Arc::clone(self), mark } }
             }
-            Verdict::Refused(wait) => Taken::Refused { available, wait },
+            Verdict::Rejected(wait) => Taken::Rejected { available, wait },
         })
     }
 
@@ -302,22 +302,22 @@ fn count_write() {
     });
 }
 
-/// Turns before a contended bucket refuses.
+/// Turns before a contended bucket rejects.
 const TURNS: i64 = 12;
 /// How much further each turn reaches over a bucket that has just been woken.
 const OVERLAP_MICROS: i64 = 50_000;
 
 enum BucketStep {
     Admitted(i64),
-    Refused(Attributes),
+    Rejected(Attributes),
     Failed(Problem),
 }
 
-/// The item that refused a condition; empty when there is none.
-fn refused_item<R>(error: &SdkError<UpdateItemError, R>) -> Option<Attributes> {
+/// The item that rejected a condition; empty when there is none.
+fn rejected_item<R>(error: &SdkError<UpdateItemError, R>) -> Option<Attributes> {
     match error.as_service_error() {
-        Some(UpdateItemError::ConditionalCheckFailedException(refused)) => {
-            Some(refused.item.clone().unwrap_or_default())
+        Some(UpdateItemError::ConditionalCheckFailedException(rejected)) => {
+            Some(rejected.item.clone().unwrap_or_default())
         }
         _ => None,
     }
@@ -360,20 +360,20 @@ mod tests {
     }
 
     #[test]
-    fn a_refused_condition_is_told_from_every_other_failure_and_shows_what_stood_in_its_way() {
+    fn a_rejected_condition_is_told_from_every_other_failure_and_shows_what_stood_in_its_way() {
         let item = Attributes::from([("tat".to_owned(), number(7))]);
-        let refusal = |item: Option<Attributes>| {
-            let refused = ConditionalCheckFailedException::builder().set_item(item).build();
-            SdkError::service_error(UpdateItemError::ConditionalCheckFailedException(refused), ())
+        let rejection = |item: Option<Attributes>| {
+            let rejected = ConditionalCheckFailedException::builder().set_item(item).build();
+            SdkError::service_error(UpdateItemError::ConditionalCheckFailedException(rejected), ())
         };
-        assert_eq!(refused_item(&refusal(Some(item.clone()))), Some(item.clone()));
-        assert_eq!(refused_item(&refusal(None)), Some(Attributes::new()));
+        assert_eq!(rejected_item(&rejection(Some(item.clone()))), Some(item.clone()));
+        assert_eq!(rejected_item(&rejection(None)), Some(Attributes::new()));
         let busy = ProvisionedThroughputExceededException::builder().build();
         let busy = SdkError::service_error(
             UpdateItemError::ProvisionedThroughputExceededException(busy),
             (),
         );
-        assert!(refused_item(&busy).is_none());
+        assert!(rejected_item(&busy).is_none());
         assert_eq!((tat_of(&item), tat_of(&Attributes::new())), (Some(7), None));
         assert_eq!(micros(Timestamp::from_millis(5)), 5_000);
     }

@@ -34,8 +34,8 @@ impl Cost {
 
     /// What a caller who is not admitted costs the network they come from: what was read to
     /// find it out. The same for every route, for nothing of it was done.
-    pub const REFUSED: Self = Self::Fixed(Self::REFUSAL);
-    pub(super) const REFUSAL: u32 = 2;
+    pub const REJECTED: Self = Self::Fixed(Self::REJECTION);
+    pub(super) const REJECTION: u32 = 2;
 
     /// What expanding or searching costs beside the read itself (docs/conventions.md §5).
     pub const SEARCHING: u32 = 5;
@@ -51,7 +51,7 @@ impl Cost {
         ("checkout", Self::CHECKOUT),
         ("one_time_code", Self::CODE),
         ("bulk", Self::BULK),
-        ("refused", Self::REFUSED),
+        ("refused", Self::REJECTED),
     ];
 
     /// What `inbound` is charged ahead.

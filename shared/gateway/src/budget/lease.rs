@@ -47,7 +47,7 @@ pub(super) enum Verdict {
     /// It is paid; here it lies, for [`Lease::refund`].
     Paid(i64),
     /// It fits in so many microseconds.
-    Refused(i64),
+    Rejected(i64),
 }
 
 /// What a charge asks the table for.
@@ -113,7 +113,7 @@ impl Lease {
     }
 
     /// Decides a charge without the table, if that can be done.
-    pub(super) fn judge(&mut self, now: i64, amount: i64) -> Option<Verdict> {
+    pub(super) fn validate(&mut self, now: i64, amount: i64) -> Option<Verdict> {
         if self.live(now) >= amount {
             self.left = self.held(now).saturating_sub(amount);
             self.pace.count(now, amount);
@@ -121,7 +121,7 @@ impl Lease {
         }
         // What is about to change is not known: somebody asks, or something goes back.
         let unsettled = self.reserved > 0 || (now >= self.until && self.held(now) > 0);
-        if unsettled { None } else { self.wait(now, amount).map(Verdict::Refused) }
+        if unsettled { None } else { self.wait(now, amount).map(Verdict::Rejected) }
     }
 
     /// How long it takes until a charge fits, by what is known; none when it may fit now.
@@ -170,7 +170,7 @@ impl Lease {
     }
 
     /// The table did not grant it: its TAT is this.
-    pub(super) fn refused(&mut self, tat: i64) {
+    pub(super) fn rejected(&mut self, tat: i64) {
         self.tat = Some(tat);
         self.reserved = 0;
     }

@@ -132,7 +132,7 @@ mod tests {
     fn it_never_grows_beyond_its_bound() {
         let leases = Leases::default();
         let see = |number: usize, tat: i64, now: i64| {
-            leases.of(&bucket(number), now).lease().refused(tat);
+            leases.of(&bucket(number), now).lease().rejected(tat);
             leases.memory().slots.len()
         };
         for number in 0..MAX_ENTRIES {

@@ -1,4 +1,4 @@
-//! What may be reached: a URL judged by its text, an address by its network
+//! What may be reached: a URL validated by its text, an address by its network
 //! (docs/conventions.md §11).
 
 use std::{error::Error, fmt, net::IpAddr, sync::LazyLock};
@@ -9,10 +9,10 @@ use url::{Host, Url};
 /// Longest URL we accept, in bytes (our choice; longer ones are cut by proxies on the way).
 const MAX_URL_BYTES: usize = 2048;
 
-/// The networks that docs/conventions.md §11 refuses, in its order. Those outside `2000::/3` would
-/// be refused anyway ([`address_is_allowed`]); they stand here so that the list can be compared
+/// The networks that docs/conventions.md §11 rejects, in its order. Those outside `2000::/3` would
+/// be rejected anyway ([`address_is_allowed`]); they stand here so that the list can be compared
 /// with its source.
-pub(super) const REFUSED_NETWORKS: &[&str] = &[
+pub(super) const REJECTED_NETWORKS: &[&str] = &[
     "10.0.0.0/8",      // private, RFC 1918
     "172.16.0.0/12",   // private
     "192.168.0.0/16",  // private
@@ -50,9 +50,9 @@ pub(super) const REFUSED_NETWORKS: &[&str] = &[
     "::ffff:0:0/96", // v4-mapped. Our choice: of allowed IPv4 too, nobody publishes such an AAAA
 ];
 
-/// [`REFUSED_NETWORKS`], parsed once. `None`, should one of them not parse, refuses everything.
-static REFUSED: LazyLock<Option<Vec<IpNetwork>>> =
-    LazyLock::new(|| REFUSED_NETWORKS.iter().map(|network| network.parse().ok()).collect());
+/// [`REJECTED_NETWORKS`], parsed once. `None`, should one of them not parse, rejects everything.
+static REJECTED: LazyLock<Option<Vec<IpNetwork>>> =
+    LazyLock::new(|| REJECTED_NETWORKS.iter().map(|network| network.parse().ok()).collect());
 
 /// What outgoing requests may reach.
 #[derive(Debug, Clone)]
@@ -81,15 +81,15 @@ impl Policy {
     }
 
     /// What `local` and tests use: also http, loopback and any port. Every other private range
-    /// stays refused, so that a developer's machine is no bridge into the office network.
+    /// stays rejected, so that a developer's machine is no bridge into the office network.
     pub fn development() -> Self {
         Self { allow_http: true, allow_loopback: true, ports: Ports::Any }
     }
 }
 
-/// Why a URL, or an address it leads to, is refused.
+/// Why a URL, or an address it leads to, is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Refusal {
+pub enum DestinationRejection {
     /// Longer than 2048 bytes.
     TooLong,
     /// Not an absolute URL, or with bytes that parsers repair: controls, spaces, backslashes.
@@ -114,7 +114,7 @@ pub enum Refusal {
     Unresolvable,
 }
 
-impl Refusal {
+impl DestinationRejection {
     /// The problem code (docs/errors.md): `blocked_address`
     /// if the URL leads to a private place, `invalid_url` for everything else.
     pub fn code(self) -> &'static str {
@@ -125,7 +125,7 @@ impl Refusal {
     }
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for DestinationRejection {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
             Self::TooLong => "The URL is longer than 2048 bytes.",
@@ -143,38 +143,38 @@ impl fmt::Display for Refusal {
     }
 }
 
-impl Error for Refusal {}
+impl Error for DestinationRejection {}
 
-/// A URL that was parsed and judged. To hold one is the proof; only its name's addresses are open.
+/// A URL that was parsed and validated. To hold one is the proof; only its name's addresses are open.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Destination(pub(super) Url);
 
 impl Destination {
-    /// Judges everything about a URL that can be judged without asking a name server.
-    pub fn parse(text: &str, policy: &Policy) -> Result<Self, Refusal> {
+    /// Validates everything about a URL that can be validated without asking a name server.
+    pub fn parse(text: &str, policy: &Policy) -> Result<Self, DestinationRejection> {
         if text.len() > MAX_URL_BYTES {
-            return Err(Refusal::TooLong);
+            return Err(DestinationRejection::TooLong);
         }
         // `url` drops tabs and line breaks and reads `\` as `/` (docs/platform.md §4, §5). Whoever
-        // sends these hopes that two parsers disagree, so they are refused and not repaired.
+        // sends these hopes that two parsers disagree, so they are rejected and not repaired.
         if text.bytes().any(|byte| byte <= 0x20 || byte == 0x7f || byte == b'\\') {
-            return Err(Refusal::Malformed);
+            return Err(DestinationRejection::Malformed);
         }
         if text.contains('#') {
-            return Err(Refusal::Fragment);
+            return Err(DestinationRejection::Fragment);
         }
         // For the same reason: `https:host` and `https:///host` would be repaired, and the `@` of an
         // empty userinfo would be gone after parsing.
-        let (_, rest) = text.split_once("://").ok_or(Refusal::Malformed)?;
+        let (_, rest) = text.split_once("://").ok_or(DestinationRejection::Malformed)?;
         let authority = rest.split(['/', '?']).next().unwrap_or_default();
         if authority.contains('@') {
-            return Err(Refusal::UserInfo);
+            return Err(DestinationRejection::UserInfo);
         }
         if authority.is_empty() {
-            return Err(Refusal::HostName);
+            return Err(DestinationRejection::HostName);
         }
-        let destination = Self(Url::parse(text).map_err(|_| Refusal::Malformed)?);
-        destination.judge(policy)?;
+        let destination = Self(Url::parse(text).map_err(|_| DestinationRejection::Malformed)?);
+        destination.validate(policy)?;
         Ok(destination)
     }
 
@@ -189,7 +189,7 @@ impl Destination {
     }
 
     /// Whom a URL leads to: the host in normal form, and the port unless it is that of `https`. What
-    /// is no URL leads to nobody. It is not judged, and says nothing about addresses.
+    /// is no URL leads to nobody. It is not validated, and says nothing about addresses.
     pub fn receiver_of(url: &str) -> String {
         let Ok(url) = Url::parse(url) else { return String::new() };
         let host = url.host_str().unwrap_or_default().trim_end_matches('.');
@@ -199,46 +199,46 @@ impl Destination {
         }
     }
 
-    pub(super) fn judge(&self, policy: &Policy) -> Result<(), Refusal> {
+    pub(super) fn validate(&self, policy: &Policy) -> Result<(), DestinationRejection> {
         match self.0.scheme() {
             "https" => {}
             "http" if policy.allow_http => {}
-            _ => return Err(Refusal::Scheme),
+            _ => return Err(DestinationRejection::Scheme),
         }
-        let port = self.0.port_or_known_default().ok_or(Refusal::Port)?;
+        let port = self.0.port_or_known_default().ok_or(DestinationRejection::Port)?;
         if matches!(policy.ports, Ports::Only(allowed) if !allowed.contains(&port)) {
-            return Err(Refusal::Port);
+            return Err(DestinationRejection::Port);
         }
         // `url` has already turned every spelling of an address (decimal, octal, hex, short, full
         // width) into one of the two literals.
         match self.0.host() {
-            Some(Host::Domain(name)) => judge_name(name, policy),
-            Some(Host::Ipv4(address)) => judge_literal(address.into(), policy),
-            Some(Host::Ipv6(address)) => judge_literal(address.into(), policy),
-            None => Err(Refusal::HostName),
+            Some(Host::Domain(name)) => validate_name(name, policy),
+            Some(Host::Ipv4(address)) => validate_literal(address.into(), policy),
+            Some(Host::Ipv6(address)) => validate_literal(address.into(), policy),
+            None => Err(DestinationRejection::HostName),
         }
     }
 }
 
-fn judge_literal(address: IpAddr, policy: &Policy) -> Result<(), Refusal> {
+fn validate_literal(address: IpAddr, policy: &Policy) -> Result<(), DestinationRejection> {
     match address_is_allowed(address, policy) {
         true if address.is_loopback() => Ok(()),
-        true => Err(Refusal::Literal),
-        false => Err(Refusal::Address),
+        true => Err(DestinationRejection::Literal),
+        false => Err(DestinationRejection::Address),
     }
 }
 
-fn judge_name(name: &str, policy: &Policy) -> Result<(), Refusal> {
+fn validate_name(name: &str, policy: &Policy) -> Result<(), DestinationRejection> {
     // An empty label is a trailing dot (`localhost.` is localhost) or a doubled one.
     if name.split('.').any(str::is_empty) {
-        return Err(Refusal::HostName);
+        return Err(DestinationRejection::HostName);
     }
     match name.rsplit('.').next() {
         Some("localhost") if policy.allow_loopback => Ok(()),
-        Some("localhost" | "local" | "internal") => Err(Refusal::LocalName),
+        Some("localhost" | "local" | "internal") => Err(DestinationRejection::LocalName),
         _ if name.contains('.') => Ok(()),
         // The resolver would complete a single label with the machine's search domains.
-        _ => Err(Refusal::HostName),
+        _ => Err(DestinationRejection::HostName),
     }
 }
 
@@ -252,7 +252,7 @@ pub fn address_is_allowed(ip: IpAddr, policy: &Policy) -> bool {
         IpAddr::V4(_) => true,
         IpAddr::V6(address) => matches!(address.segments(), [0x2000..=0x3fff, ..]),
     };
-    let is_refused =
+    let is_rejected =
         |networks: &Vec<IpNetwork>| networks.iter().any(|network| network.contains(ip));
-    is_unicast && REFUSED.as_ref().is_some_and(|networks| !is_refused(networks))
+    is_unicast && REJECTED.as_ref().is_some_and(|networks| !is_rejected(networks))
 }

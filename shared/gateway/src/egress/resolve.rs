@@ -1,4 +1,4 @@
-//! Names, and the guard that judges every address they lead to.
+//! Names, and the guard that validates every address they lead to.
 
 use std::{
     future::Future,
@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use super::destination::{Policy, Refusal, address_is_allowed};
+use super::destination::{DestinationRejection, Policy, address_is_allowed};
 
 /// Time for the resolver alone. Our choice: under [`CONNECT_TIMEOUT`], so that a name server that
 /// hangs is recorded as `dns` and not as `connect`.
@@ -18,7 +18,7 @@ const RESOLVE_TIMEOUT: Duration = Duration::from_secs(2);
 /// What [`Resolve::resolve`] returns: every address of the name, in the order to try them.
 pub type Resolving<'a> = Pin<Box<dyn Future<Output = io::Result<Vec<IpAddr>>> + Send + 'a>>;
 
-/// Looks names up. It is not trusted: its answers are judged by the caller.
+/// Looks names up. It is not trusted: its answers are validated by the caller.
 pub trait Resolve: Send + Sync {
     /// All addresses of a name. An empty list and an error mean the same: the name is of no use.
     fn resolve<'a>(&'a self, host: &'a str) -> Resolving<'a>;
@@ -37,7 +37,7 @@ impl Resolve for SystemResolver {
     }
 }
 
-/// A resolver that refuses. The HTTP client knows no other, so it cannot dial what was not judged.
+/// A resolver that rejects. The HTTP client knows no other, so it cannot dial what was not validated.
 #[derive(Clone)]
 pub(super) struct Guard {
     pub(super) policy: Policy,
@@ -45,19 +45,19 @@ pub(super) struct Guard {
 }
 
 impl Guard {
-    pub(super) async fn resolve(&self, host: &str) -> Result<Vec<IpAddr>, Refusal> {
+    pub(super) async fn resolve(&self, host: &str) -> Result<Vec<IpAddr>, DestinationRejection> {
         let answer = tokio::time::timeout(RESOLVE_TIMEOUT, self.inner.resolve(host)).await;
         let Ok(Ok(addresses)) = answer else {
-            return Err(Refusal::Unresolvable);
+            return Err(DestinationRejection::Unresolvable);
         };
         if addresses.is_empty() {
-            return Err(Refusal::Unresolvable);
+            return Err(DestinationRejection::Unresolvable);
         }
-        // One bad answer among good ones is an attack that waits for a retry: refuse them all.
+        // One bad answer among good ones is an attack that waits for a retry: reject them all.
         if addresses.iter().all(|address| address_is_allowed(*address, &self.policy)) {
             Ok(addresses)
         } else {
-            Err(Refusal::Address)
+            Err(DestinationRejection::Address)
         }
     }
 }

@@ -258,9 +258,9 @@ impl Emulators {
         attributes: Value,
     ) -> Result<String, EmulatorError> {
         let tried = format!("create the queue {name}");
-        let ask = queues::creation(name, &attributes);
-        let ask = ask.map_err(EmulatorError::while_trying(tried.clone()))?;
-        let made = self.queues.own().create_queue(ask).await;
+        let input = queues::creation(name, &attributes);
+        let input = input.map_err(EmulatorError::while_trying(tried.clone()))?;
+        let made = self.queues.own().create_queue(input).await;
         let made = made.map_err(EmulatorError::while_trying(tried.clone()))?;
         made.queue_url.ok_or("no URL came back").map_err(EmulatorError::while_trying(tried))
     }

@@ -35,7 +35,7 @@ const SLOW: Duration = Duration::from_millis(250);
 /// What happens to one call of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fault {
-    /// Refused for its rate: `ProvisionedThroughputExceededException`, `ThrottlingException`, or a
+    /// Rejected for its rate: `ProvisionedThroughputExceededException`, `ThrottlingException`, or a
     /// transaction that is cancelled for it.
     Throttled,
     /// A transaction, or a write, that met a transaction of somebody else's.
@@ -50,7 +50,7 @@ pub enum Fault {
     Short,
     /// A batch of which a part is left undone.
     Leftover,
-    /// Refused for good, as where a permission is missing. Only planned.
+    /// Rejected for good, as where a permission is missing. Only planned.
     Denied,
     /// A write that the table never takes, as of an item that is too large. Only planned.
     Invalid,
@@ -59,7 +59,7 @@ pub enum Fault {
 }
 
 /// Which calls the table never takes: by their operation, and what they ask.
-type Refusing = Box<dyn FnMut(&str, &Value) -> bool + Send>;
+type Rejecting = Box<dyn FnMut(&str, &Value) -> bool + Send>;
 
 impl Fault {
     /// Those that are drawn.
@@ -134,11 +134,11 @@ fn mix(number: u64) -> u64 {
 #[derive(Debug, Clone)]
 pub struct Faults(Arc<Inner>);
 
-/// What no plan draws: writes that are refused for good.
+/// What no plan draws: writes that are rejected for good.
 #[derive(Default)]
-struct Refused(Option<Refusing>);
+struct Rejected(Option<Rejecting>);
 
-impl fmt::Debug for Refused {
+impl fmt::Debug for Rejected {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Refused({})", self.0.is_some())
     }
@@ -150,7 +150,7 @@ struct Inner {
     is_held: AtomicBool,
     /// Calls of one operation that go wrong, in order.
     planned: Mutex<VecDeque<(&'static str, Fault)>>,
-    refusing: Mutex<Refused>,
+    rejecting: Mutex<Rejected>,
     calls: AtomicU64,
     /// How many calls of each operation have come.
     came: watch::Sender<BTreeMap<String, usize>>,
@@ -181,7 +181,7 @@ impl Faults {
             plan,
             is_held: AtomicBool::new(false),
             planned: Mutex::default(),
-            refusing: Mutex::default(),
+            rejecting: Mutex::default(),
             calls: AtomicU64::new(0),
             came: watch::Sender::default(),
             happened: Mutex::default(),
@@ -199,18 +199,18 @@ impl Faults {
         lock(&self.0.planned).extend(faults);
     }
 
-    /// From now on, writes of which this is so are refused as the table refuses what it can never take
+    /// From now on, writes of which this is so are rejected as the table rejects what it can never take
     /// ([`Fault::Invalid`]). It is asked about each write once, so that it can count them.
-    pub fn refuse(&self, refusing: impl FnMut(&str, &Value) -> bool + Send + 'static) {
-        lock(&self.0.refusing).0 = Some(Box::new(refusing));
+    pub fn reject(&self, rejecting: impl FnMut(&str, &Value) -> bool + Send + 'static) {
+        lock(&self.0.rejecting).0 = Some(Box::new(rejecting));
     }
 
     /// Whether a write is one that the table never takes.
-    fn refuses(&self, call: &Call, ask: &Value) -> bool {
+    fn rejects(&self, call: &Call, input: &Value) -> bool {
         let is_held = self.0.is_held.load(Ordering::Relaxed);
-        let mut refusing = lock(&self.0.refusing);
-        let asked = refusing.0.as_mut().filter(|_| call.is_write() && !is_held);
-        asked.is_some_and(|refusing| refusing(&call.operation, ask))
+        let mut rejecting = lock(&self.0.rejecting);
+        let asked = rejecting.0.as_mut().filter(|_| call.is_write() && !is_held);
+        asked.is_some_and(|rejecting| rejecting(&call.operation, input))
     }
 
     /// How many planned faults have not happened.

@@ -1,5 +1,5 @@
 //! What IAM is in a deployment: a function's calls to AWS are held against the policy that its
-//! template gives it, and what it has used is remembered, and what it was refused.
+//! template gives it, and what it has used is remembered, and what it was rejected.
 
 mod asked;
 mod policy;
@@ -31,7 +31,7 @@ struct Inner {
 #[derive(Debug, Default)]
 struct Seen {
     used: BTreeSet<Use>,
-    refused: BTreeSet<String>,
+    rejected: BTreeSet<String>,
 }
 
 impl Guard {
@@ -46,37 +46,37 @@ impl Guard {
         self.seen().used.clone()
     }
 
-    /// What was refused so far. Whoever asked may have gone on without: a test that passes does not
-    /// show that nothing was refused.
-    pub fn refused(&self) -> BTreeSet<String> {
-        self.seen().refused.clone()
+    /// What was rejected so far. Whoever asked may have gone on without: a test that passes does not
+    /// show that nothing was rejected.
+    pub fn rejected(&self) -> BTreeSet<String> {
+        self.seen().rejected.clone()
     }
 
     fn seen(&self) -> MutexGuard<'_, Seen> {
         self.0.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn judge(&self, target: &str, body: &[u8]) -> Result<(), BoxError> {
+    fn validate(&self, target: &str, body: &[u8]) -> Result<(), BoxError> {
         match self.allow(target, body) {
             Ok(used) => {
                 self.seen().used.extend(used);
                 Ok(())
             }
-            Err(refused) => {
+            Err(rejected) => {
                 let function = &self.0.function;
-                let refusal = format!(
-                    "template.yaml gives the function {function} no {refused}: add it to its Policies"
+                let rejection = format!(
+                    "template.yaml gives the function {function} no {rejected}: add it to its Policies"
                 );
-                tracing::error!(refusal, "AccessDeniedException");
-                self.seen().refused.insert(refused);
-                Err(refusal.into())
+                tracing::error!(rejection, "AccessDeniedException");
+                self.seen().rejected.insert(rejected);
+                Err(rejection.into())
             }
         }
     }
 
     /// A call is allowed when each action that it takes is, by a single statement and for every
     /// partition key of the call: `ForAllValues` looks at all of them, and one statement does not
-    /// add to another. Of a transaction AWS does not say whether an action is judged by the keys of
+    /// add to another. Of a transaction AWS does not say whether an action is validated by the keys of
     /// its own parts or of all; by all it is allowed either way.
     fn allow(&self, target: &str, body: &[u8]) -> Result<BTreeSet<Use>, String> {
         let Inner { policy, names, .. } = &*self.0;
@@ -92,8 +92,8 @@ impl Guard {
             let Some(statement) = giving.iter().find(|it| it.takes(&keys)) else {
                 let is_taken = |key: &&str| giving.iter().any(|it| it.takes(&[*key].into()));
                 let (taken, outside): (Vec<&str>, Vec<&str>) = keys.into_iter().partition(is_taken);
-                let refused = if outside.is_empty() { taken } else { outside };
-                return Err(format!("{permission} {}", refused.join(", ")).trim_end().to_owned());
+                let rejected = if outside.is_empty() { taken } else { outside };
+                return Err(format!("{permission} {}", rejected.join(", ")).trim_end().to_owned());
             };
             used.extend(statement.uses(permission, own));
         }
@@ -114,6 +114,6 @@ impl Intercept for Guard {
     ) -> Result<(), BoxError> {
         let request = context.request();
         let target = request.headers().get("x-amz-target").unwrap_or_default();
-        self.judge(target, request.body().bytes().unwrap_or_default())
+        self.validate(target, request.body().bytes().unwrap_or_default())
     }
 }

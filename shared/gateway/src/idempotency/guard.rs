@@ -1,4 +1,4 @@
-//! What a guest's network has used a key for: with another body it is refused, as everybody's is,
+//! What a guest's network has used a key for: with another body it is rejected, as everybody's is,
 //! and a changed cart is no second order. It is no part of whose key it is: elsewhere the same body
 //! finds the record without it.
 
@@ -17,7 +17,7 @@ const UNUSED: &str = "attribute_not_exists(PK) OR expires_at <= :at OR fingerpri
 ///
 /// # Errors
 /// `idempotency_key_reused`: it was something else.
-pub(super) async fn demand(app: &App, claim: &Claim) -> Result<(), Problem> {
+pub(super) async fn ensure(app: &App, claim: &Claim) -> Result<(), Problem> {
     let Some(guard) = &claim.guard else { return Ok(()) };
     let old = record::put_at(app, claim, guard, record::USED).await?;
     match old {

@@ -1,8 +1,8 @@
-//! Requests that ask for several things, each of which is done, or refused, by itself.
+//! Requests that ask for several things, each of which is done, or rejected, by itself.
 
 use std::sync::Arc;
 
-use super::record::{judge, put};
+use super::record::{put, validate};
 use super::{Claim, Claimed, hash};
 use crate::answer::Answer;
 use crate::app::App;
@@ -33,7 +33,7 @@ impl Claim {
 /// again. What [`Write::answer`](crate::table::Write::answer) completes is that record.
 ///
 /// # Errors
-/// What `effect` refuses; `request_in_progress` while another attempt may be at it.
+/// What `effect` rejects; `request_in_progress` while another attempt may be at it.
 pub async fn part<R: Reply>(
     app: &App,
     number: usize,
@@ -45,7 +45,7 @@ pub async fn part<R: Reply>(
         let claim = claim.part(number);
         let claimed = match put(app, &claim).await? {
             None => Claimed::Mine(claim),
-            Some(old) => judge(&claim, &old)?,
+            Some(old) => validate(&claim, &old)?,
         };
         match claimed {
             Claimed::Mine(claim) => context.keep(claim),
@@ -57,7 +57,7 @@ pub async fn part<R: Reply>(
     if let Some(claim) = context.take::<Claim>() {
         match &outcome {
             Ok(answer) => drop(claim.settle(app, answer, None).await),
-            // What was refused had no effect, and is judged anew when the request is sent again:
+            // What was rejected had no effect, and is validated anew when the request is sent again:
             // a claim that is left would be in its way for as long as its lease.
             Err(_) => claim.release(app).await,
         }

@@ -9,7 +9,7 @@ use futures_util::FutureExt;
 use http::header;
 
 use super::scopes::{insufficient, missing};
-use super::{Claim, Claimed, kept};
+use super::{Claim, Claimed, stored_response};
 use crate::answer::Answer;
 use crate::app::App;
 use crate::clock::{DAY, Timestamp};
@@ -76,8 +76,8 @@ pub(super) async fn put_at(
             if inner.err().is_conditional_check_failed_exception() =>
         {
             match inner.into_err() {
-                PutItemError::ConditionalCheckFailedException(refused) => {
-                    Ok(Some(refused.item.unwrap_or_default()))
+                PutItemError::ConditionalCheckFailedException(rejected) => {
+                    Ok(Some(rejected.item.unwrap_or_default()))
                 }
                 other => Err(Problem::unavailable(other)),
             }
@@ -87,7 +87,7 @@ pub(super) async fn put_at(
 }
 
 /// What a record in the way of a claim means.
-pub(super) fn judge(claim: &Claim, old: &Attributes) -> Result<Claimed, Problem> {
+pub(super) fn validate(claim: &Claim, old: &Attributes) -> Result<Claimed, Problem> {
     if text_of(old, "lease") == Some(&claim.lease) {
         // The SDK's second attempt met its own first (docs/platform.md §1).
         return Ok(Claimed::Mine(claim.clone()));
@@ -122,7 +122,7 @@ pub(super) fn replay(claim: &Claim, old: &Attributes) -> Result<Answer, Problem>
     }
     let sealed = old.get("answer").and_then(|value| value.as_b().ok());
     let sealed = sealed.map(aws_sdk_dynamodb::primitives::Blob::as_ref).unwrap_or_default();
-    let answer = kept::open(&claim.seal, sealed, claim.key.pk.as_bytes())?;
+    let answer = stored_response::open(&claim.seal, sealed, claim.key.pk.as_bytes())?;
     Ok(answer.header(http::HeaderName::from_static("idempotent-replayed"), "true"))
 }
 

@@ -18,14 +18,14 @@ pub(super) type Made = (String, Box<RawValue>);
 /// names a text is none.
 pub(super) struct Joined<'a, 'de> {
     pub(super) packed: &'a mut serde_json::Deserializer<StrRead<'de>>,
-    pub(super) beside: &'de [Made],
+    pub(super) alongside: &'de [Made],
 }
 
 impl<'de> Deserializer<'de> for Joined<'_, 'de> {
     type Error = serde_json::Error;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Self::Error> {
-        self.packed.deserialize_map(Joining { visitor, beside: self.beside })
+        self.packed.deserialize_map(Joining { visitor, alongside: self.alongside })
     }
 
     serde::forward_to_deserialize_any! {
@@ -37,7 +37,7 @@ impl<'de> Deserializer<'de> for Joined<'_, 'de> {
 /// Shows the visitor of an item the members of both.
 struct Joining<'de, V> {
     visitor: V,
-    beside: &'de [Made],
+    alongside: &'de [Made],
 }
 
 impl<'de, V: Visitor<'de>> Visitor<'de> for Joining<'de, V> {
@@ -48,14 +48,14 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Joining<'de, V> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, packed: A) -> Result<Self::Value, A::Error> {
-        let Self { visitor, beside } = self;
-        visitor.visit_map(All { packed, beside, left: beside.iter(), value: None })
+        let Self { visitor, alongside } = self;
+        visitor.visit_map(All { packed, alongside, left: alongside.iter(), value: None })
     }
 }
 
 struct All<'de, A> {
     packed: A,
-    beside: &'de [Made],
+    alongside: &'de [Made],
     /// Those beside that are still to come, after the packed ones.
     left: std::slice::Iter<'de, Made>,
     /// The value of the last of them.
@@ -66,7 +66,7 @@ impl<'de, A: MapAccess<'de>> All<'de, A> {
     /// The name of the next packed member that counts.
     fn next_name(&mut self) -> Result<Option<Name<'de>>, A::Error> {
         while let Some(name) = self.packed.next_key::<Name<'de>>()? {
-            if name.0 != TEXT && self.beside.iter().all(|(other, _)| *other != name.0) {
+            if name.0 != TEXT && self.alongside.iter().all(|(other, _)| *other != name.0) {
                 return Ok(Some(name));
             }
             self.packed.next_value::<IgnoredAny>()?;

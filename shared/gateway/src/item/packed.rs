@@ -84,13 +84,14 @@ pub(super) fn read<T: DeserializeOwned>(mut attributes: Attributes) -> Result<T,
         _ => b"{}".to_vec(),
     };
     let packed = std::str::from_utf8(&packed).map_err(Problem::internal)?;
-    let mut beside = beside(attributes)?;
+    let mut alongside = alongside(attributes)?;
     if packed.contains(TEXT) {
-        let text = text(packed)?.filter(|(name, _)| beside.iter().all(|(other, _)| other != name));
-        beside.extend(text);
+        let text =
+            text(packed)?.filter(|(name, _)| alongside.iter().all(|(other, _)| other != name));
+        alongside.extend(text);
     }
     let mut packed = serde_json::Deserializer::from_str(packed);
-    T::deserialize(Joined { packed: &mut packed, beside: &beside }).map_err(Problem::internal)
+    T::deserialize(Joined { packed: &mut packed, alongside: &alongside }).map_err(Problem::internal)
 }
 
 /// An item as JSON, packed or not; bytes, which have no form in it, are left out.
@@ -116,7 +117,7 @@ fn text(packed: &str) -> Result<Option<Made>, Problem> {
 }
 
 /// What stands beside the packed attributes.
-fn beside(attributes: Attributes) -> Result<Vec<Made>, Problem> {
+fn alongside(attributes: Attributes) -> Result<Vec<Made>, Problem> {
     let made = |(name, value)| {
         let json = match value {
             AttributeValue::B(_) => return Ok(None),

@@ -1,4 +1,4 @@
-//! An event, mended for `lambda_http`. As it stands, that refuses the whole event for one header that is
+//! An event, mended for `lambda_http`. As it stands, that rejects the whole event for one header that is
 //! not ASCII; keeps the last of repeated headers where they are listed twice; and panics on a body that
 //! is not base64, on a query or a host that is no part of a URI, and on a list of no values. Of a path
 //! that arrives decoded it makes another one (docs/platform.md §3).

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{KEPT, Tally};
+use super::{RETENTION, Tally};
 use crate::clock::{DAY, MINUTE, Timestamp};
 use crate::item::{Item, Key};
 use crate::problem::Problem;
@@ -78,7 +78,7 @@ impl Item for Minute {
         self.version
     }
     fn forget_at(&self) -> Option<Timestamp> {
-        Some(self.at.plus(KEPT))
+        Some(self.at.plus(RETENTION))
     }
 }
 

@@ -11,11 +11,11 @@ pub struct Outcome {
     pub took: Duration,
     /// Whether it failed, and the asker is not to blame: 5xx.
     pub is_error: bool,
-    /// Whether it was refused: 4xx, but for 429.
-    pub is_refusal: bool,
+    /// Whether it was rejected: 4xx, but for 429.
+    pub is_rejection: bool,
     /// Whether the asker's budget was spent: 429.
     pub is_throttled: bool,
-    /// How often the table refused a call for now.
+    /// How often the table rejected a call for now.
     pub table_throttles: u32,
 }
 
@@ -23,8 +23,8 @@ impl Outcome {
     /// How a request went, by the status of its answer.
     pub fn answered(status: u16, took: Duration, table_throttles: u32) -> Self {
         let is_throttled = status == 429;
-        let is_refusal = (400..500).contains(&status) && !is_throttled;
-        Self { took, is_error: status >= 500, is_refusal, is_throttled, table_throttles }
+        let is_rejection = (400..500).contains(&status) && !is_throttled;
+        Self { took, is_error: status >= 500, is_rejection, is_throttled, table_throttles }
     }
 }
 
@@ -35,11 +35,11 @@ pub struct Tally {
     pub count: u64,
     /// Those that failed: 5xx.
     pub errors: u64,
-    /// Those that were refused: 4xx, but for 429.
+    /// Those that were rejected: 4xx, but for 429.
     pub refusals: u64,
     /// Those whose asker's budget was spent: 429.
     pub throttled: u64,
-    /// How often the table refused a call for now.
+    /// How often the table rejected a call for now.
     pub table_throttles: u64,
     /// Authorization codes that came a second time.
     pub code_replays: u64,
@@ -51,7 +51,7 @@ impl Tally {
     pub(super) fn note(&mut self, outcome: Outcome) {
         self.count = self.count.saturating_add(1);
         self.errors = self.errors.saturating_add(u64::from(outcome.is_error));
-        self.refusals = self.refusals.saturating_add(u64::from(outcome.is_refusal));
+        self.refusals = self.refusals.saturating_add(u64::from(outcome.is_rejection));
         self.throttled = self.throttled.saturating_add(u64::from(outcome.is_throttled));
         self.table_throttles =
             self.table_throttles.saturating_add(u64::from(outcome.table_throttles));

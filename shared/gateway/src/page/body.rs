@@ -79,7 +79,7 @@ mod tests {
     use crate::size::PAGE_LIMIT;
 
     /// How many items of this many bytes, as they are sent, a page has, and whether it goes on.
-    fn shown(sizes: &[usize]) -> (usize, bool) {
+    fn page_of_sizes(sizes: &[usize]) -> (usize, bool) {
         let mut found = Scanned::at(None);
         for (number, size) in sizes.iter().enumerate() {
             // Two quotes, escaped, and a comma.
@@ -97,17 +97,21 @@ mod tests {
     #[test]
     fn a_page_ends_where_more_would_be_too_much() {
         let half = PAGE_LIMIT / 2;
-        assert_eq!(shown(&[half, half]), (2, false));
-        assert_eq!(shown(&[half, half + 1]), (1, true));
-        assert_eq!(shown(&[half, half, 5]), (2, true));
-        assert_eq!(shown(&[1000, PAGE_LIMIT - 1000]), (2, false));
-        assert_eq!(shown(&[1000, PAGE_LIMIT - 999]), (1, true), "what came first is counted, too");
-        assert_eq!(shown(&[PAGE_LIMIT + 1, 5]), (1, true), "one is always shown");
-        assert_eq!(shown(&[PAGE_LIMIT + 1]), (1, false));
+        assert_eq!(page_of_sizes(&[half, half]), (2, false));
+        assert_eq!(page_of_sizes(&[half, half + 1]), (1, true));
+        assert_eq!(page_of_sizes(&[half, half, 5]), (2, true));
+        assert_eq!(page_of_sizes(&[1000, PAGE_LIMIT - 1000]), (2, false));
+        assert_eq!(
+            page_of_sizes(&[1000, PAGE_LIMIT - 999]),
+            (1, true),
+            "what came first is counted, too"
+        );
+        assert_eq!(page_of_sizes(&[PAGE_LIMIT + 1, 5]), (1, true), "one is always shown");
+        assert_eq!(page_of_sizes(&[PAGE_LIMIT + 1]), (1, false));
     }
 
     #[test]
-    fn what_a_list_says_of_itself_stands_beside_its_items() {
+    fn what_a_list_says_of_itself_stands_alongside_its_items() {
         #[derive(Serialize)]
         struct Extras {
             unread: u32,

@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_position_of_another_kind_of_list_is_refused() {
+    fn a_position_of_another_kind_of_list_is_rejected() {
         let position = position_at(&["a", "b"], 1).unwrap();
         assert!(sorted(["a"], 1, Some(&position), |item| (*item).to_owned()).is_err());
         let sorted = sorted(["a", "b"], 1, None, |item| (*item).to_owned()).unwrap();

@@ -9,7 +9,7 @@ use crate::budget::Charge;
 use crate::context::Context;
 
 impl Problem {
-    /// What every 429 says, whoever refused: when to come again, and what there is to spend.
+    /// What every 429 says, whoever rejected: when to come again, and what there is to spend.
     fn completed(self, context: Option<&Context>) -> Self {
         if self.code.status() != 429 {
             return self;

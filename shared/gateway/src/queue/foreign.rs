@@ -1,6 +1,6 @@
 //! Queues of others: where events go for consumers who would rather poll than be called.
 //!
-//! A queue is named by its URL, and judged by that alone: `https://sqs.<region>.amazonaws.com/`, an
+//! A queue is named by its URL, and validated by that alone: `https://sqs.<region>.amazonaws.com/`, an
 //! account, a name. It belongs to another account than the stack's own. Within one account IAM lets a
 //! role send to a queue that says nothing of it, so that whoever named one of ours would write to it;
 //! another account's queue takes nothing but from whom its own policy admits
@@ -27,9 +27,9 @@ const FIFO: &str = ".fifo";
 /// Attributes that a message may have.
 pub const MAX_ATTRIBUTES: usize = 10;
 
-/// Why a queue is refused.
+/// Why a queue is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum QueueRefusal {
+pub enum QueueRejection {
     /// Not the URL of a queue.
     Malformed,
     /// In another partition of AWS, which knows no role of this one.
@@ -38,7 +38,7 @@ pub enum QueueRefusal {
     Own,
 }
 
-impl QueueRefusal {
+impl QueueRejection {
     /// The code of the fault.
     pub const fn code(self) -> &'static str {
         match self {
@@ -48,7 +48,7 @@ impl QueueRefusal {
     }
 }
 
-impl fmt::Display for QueueRefusal {
+impl fmt::Display for QueueRejection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Malformed => {
@@ -103,23 +103,23 @@ fn partition(region: &str) -> (&'static str, &'static str) {
     }
 }
 
-/// Judges a queue by its URL; `own` is that of any queue of the stack.
-fn judge<'a>(text: &'a str, own: &str) -> Result<QueueUrl<'a>, QueueRefusal> {
-    let queue = QueueUrl::parse(text).ok_or(QueueRefusal::Malformed)?;
-    let own = QueueUrl::parse(own).ok_or(QueueRefusal::Malformed)?;
+/// Validates a queue by its URL; `own` is that of any queue of the stack.
+fn validate<'a>(text: &'a str, own: &str) -> Result<QueueUrl<'a>, QueueRejection> {
+    let queue = QueueUrl::parse(text).ok_or(QueueRejection::Malformed)?;
+    let own = QueueUrl::parse(own).ok_or(QueueRejection::Malformed)?;
     match (queue.region, own.region) {
         (Some(one), Some(other)) if partition(one) != partition(other) => {
-            return Err(QueueRefusal::Partition);
+            return Err(QueueRejection::Partition);
         }
         (Some(_), Some(_)) => {}
         // An emulator has all of its queues in one place.
         (None, None) if queue.origin == own.origin => {}
-        _ => return Err(QueueRefusal::Malformed),
+        _ => return Err(QueueRejection::Malformed),
     }
-    if queue.account == own.account { Err(QueueRefusal::Own) } else { Ok(queue) }
+    if queue.account == own.account { Err(QueueRejection::Own) } else { Ok(queue) }
 }
 
-/// A queue of another account. To hold one is the proof that it was judged.
+/// A queue of another account. To hold one is the proof that it was validated.
 #[derive(Debug, Clone)]
 pub struct ForeignQueue {
     client: Client,
@@ -146,7 +146,7 @@ pub struct ForeignMessage {
 pub struct QueueAnswer {
     /// The HTTP status.
     pub status: u16,
-    /// The message's id as JSON, or the code and the text of the refusal.
+    /// The message's id as JSON, or the code and the text of the rejection.
     pub said: String,
 }
 
@@ -180,9 +180,9 @@ impl ForeignQueue {
     ///
     /// # Errors
     /// Why not.
-    pub fn new(client: Client, text: &str, own: &str) -> Result<Self, QueueRefusal> {
-        let judged = judge(text, own)?;
-        let (region, is_fifo) = (judged.region.map(str::to_owned), is_fifo(judged.name));
+    pub fn new(client: Client, text: &str, own: &str) -> Result<Self, QueueRejection> {
+        let validated = validate(text, own)?;
+        let (region, is_fifo) = (validated.region.map(str::to_owned), is_fifo(validated.name));
         Ok(Self { client, url: text.to_owned(), region, is_fifo })
     }
 
@@ -197,14 +197,14 @@ impl ForeignQueue {
         deadline: Duration,
     ) -> Result<QueueAnswer, QueueError> {
         let ForeignMessage { body, attributes, group_id, deduplication_id } = message;
-        let mut ask = self.client.send_message().queue_url(&self.url).message_body(body);
+        let mut input = self.client.send_message().queue_url(&self.url).message_body(body);
         for (name, value) in attributes {
             let value = MessageAttributeValue::builder().data_type("String").string_value(value);
             let value = value.build().map_err(|_| QueueError::unanswered("invalid_message"))?;
-            ask = ask.message_attributes(name, value);
+            input = input.message_attributes(name, value);
         }
         if self.is_fifo {
-            ask = ask.message_group_id(group_id).message_deduplication_id(deduplication_id);
+            input = input.message_group_id(group_id).message_deduplication_id(deduplication_id);
         }
         let limits = TimeoutConfig::builder().operation_timeout(deadline);
         let limits = limits.operation_attempt_timeout(deadline).build();
@@ -213,8 +213,8 @@ impl ForeignQueue {
         if let Some(region) = &self.region {
             here.set_region(Some(Region::new(region.clone())));
         }
-        let sent = ask.customize().config_override(here).send().boxed().await;
-        let sent = sent.map_err(|error| refused(&error))?;
+        let sent = input.customize().config_override(here).send().boxed().await;
+        let sent = sent.map_err(|error| rejected(&error))?;
         let said = json!({
             "message_id": sent.message_id,
             "sequence_number": sent.sequence_number,
@@ -223,7 +223,7 @@ impl ForeignQueue {
     }
 }
 
-fn refused(error: &SdkError<SendMessageError, HttpResponse>) -> QueueError {
+fn rejected(error: &SdkError<SendMessageError, HttpResponse>) -> QueueError {
     match error {
         SdkError::TimeoutError(_) => QueueError::unanswered("timeout"),
         SdkError::DispatchFailure(failure) if failure.is_timeout() => {
@@ -242,7 +242,7 @@ fn refused(error: &SdkError<SendMessageError, HttpResponse>) -> QueueError {
     }
 }
 
-/// What a refusal means, by the code that SQS gives it; where it has no code of its own, by the text.
+/// What a rejection means, by the code that SQS gives it; where it has no code of its own, by the text.
 fn class(status: u16, code: &str, text: &str) -> &'static str {
     let is = |part: &str| code.contains(part);
     if is("NonExistentQueue") || is("QueueDoesNotExist") {

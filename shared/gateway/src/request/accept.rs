@@ -4,7 +4,7 @@ use axum::extract::FromRequestParts;
 use http::request::Parts;
 use http::{HeaderMap, header};
 
-use super::{Argument, Judgement, Raw};
+use super::{Argument, Raw, Validation};
 use crate::problem::Problem;
 
 /// The quality of what is wanted without a reserve, in thousandths.
@@ -65,9 +65,9 @@ impl<S: Sync> FromRequestParts<S> for Accept {
     }
 }
 
-/// Nothing in it is refused: what none of the forms satisfies is answered as JSON.
+/// Nothing in it is rejected: what none of the forms satisfies is answered as JSON.
 impl Argument for Accept {
-    async fn judge(_: &mut Judgement<'_>) -> Result<(), Problem> {
+    async fn validate(_: &mut Validation<'_>) -> Result<(), Problem> {
         Ok(())
     }
 }

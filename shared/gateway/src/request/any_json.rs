@@ -1,4 +1,4 @@
-//! JSON of a request that is judged later, and not by the form of the request.
+//! JSON of a request that is validated later, and not by the form of the request.
 
 use std::borrow::Cow;
 use std::marker::PhantomData;

@@ -1,4 +1,4 @@
-//! What the arguments of a handler read of a request, judged before the handler is called, so that
+//! What the arguments of a handler read of a request, validated before the handler is called, so that
 //! a caller hears at once of everything that is wrong: in the body, in the filters, in the paging,
 //! and in what nobody reads.
 
@@ -63,7 +63,7 @@ impl Reads {
 
 /// A request on its way through the arguments of its handler.
 #[derive(Debug)]
-pub struct Judgement<'a> {
+pub struct Validation<'a> {
     /// The application.
     pub app: &'a App,
     /// The request.
@@ -74,20 +74,20 @@ pub struct Judgement<'a> {
 
 /// An argument of a handler that is no caller.
 ///
-/// It is judged first, and extracted when nothing is wrong with any argument.
+/// It is validated first, and extracted when nothing is wrong with any argument.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not say what it reads of a request",
     label = "an argument of a handler implements `Argument`"
 )]
 pub trait Argument {
-    /// What it reads: of the rest, what nobody reads is refused.
+    /// What it reads: of the rest, what nobody reads is rejected.
     const READS: Reads = Reads::NOTHING;
 
     /// Says what is wrong with what it reads.
     ///
     /// # Errors
-    /// What leaves nothing to judge: a path that names nothing, a body that is no JSON.
-    fn judge(case: &mut Judgement<'_>) -> impl Future<Output = Result<(), Problem>> + Send {
+    /// What leaves nothing to validate: a path that names nothing, a body that is no JSON.
+    fn validate(case: &mut Validation<'_>) -> impl Future<Output = Result<(), Problem>> + Send {
         let _ = case;
         std::future::ready(Ok(()))
     }
@@ -122,7 +122,7 @@ macro_rules! describes {
     (|$operation:ident| $body:block) => {};
 }
 
-impl<'a> Judgement<'a> {
+impl<'a> Validation<'a> {
     pub(crate) fn new(app: &'a App, inbound: &'a Inbound, reads: Reads) -> Self {
         Self { app, inbound, reads, errors: FieldErrors::default() }
     }
@@ -133,7 +133,7 @@ impl<'a> Judgement<'a> {
     }
 
     /// Records that the cursor is none of this list.
-    pub(crate) fn refuse_cursor(&mut self) {
+    pub(crate) fn reject_cursor(&mut self) {
         let detail = Code::InvalidCursor.title();
         self.errors.push(FieldError::new("/cursor", INVALID_CURSOR, detail));
     }
@@ -191,10 +191,10 @@ impl<'a> Judgement<'a> {
             || (PAGING.contains(&name) && self.reads.paging)
     }
 
-    /// Refuses parameters that are repeated and, unless an argument reads parameters by name and
+    /// Rejects parameters that are repeated and, unless an argument reads parameters by name and
     /// knows which there are, those that nobody reads. At an OAuth endpoint unknown parameters are
     /// ignored (RFC 6749 §3.2).
-    fn judge_parameters(&mut self) {
+    fn validate_parameters(&mut self) {
         let (mut seen, mut repeated) = (BTreeSet::new(), BTreeSet::new());
         for (name, _) in form_urlencoded::parse(self.inbound.query.as_bytes()) {
             if !seen.insert(name.clone()) {
@@ -219,9 +219,9 @@ impl<'a> Judgement<'a> {
         }
     }
 
-    /// Refuses fields where no argument reads the body. The body of a `GET` means nothing
+    /// Rejects fields where no argument reads the body. The body of a `GET` means nothing
     /// (RFC 9110 §9.3.1).
-    fn judge_unread_body(&mut self) -> Result<(), Problem> {
+    fn validate_unread_body(&mut self) -> Result<(), Problem> {
         if self.reads.body || self.inbound.method == Method::GET {
             return Ok(());
         }
@@ -232,8 +232,8 @@ impl<'a> Judgement<'a> {
 
     /// What it comes to.
     pub(crate) fn verdict(mut self) -> Result<(), Problem> {
-        self.judge_parameters();
-        self.judge_unread_body()?;
+        self.validate_parameters();
+        self.validate_unread_body()?;
         match &*self.errors {
             [] => Ok(()),
             [only] if only.fault.code == INVALID_CURSOR => Err(Code::InvalidCursor.into()),
@@ -257,7 +257,7 @@ impl Argument for Whole {
 }
 
 impl<T: FromPath> Argument for Path<T> {
-    async fn judge(case: &mut Judgement<'_>) -> Result<(), Problem> {
+    async fn validate(case: &mut Validation<'_>) -> Result<(), Problem> {
         Self::of(case.inbound).map(drop)
     }
 
@@ -268,7 +268,7 @@ impl<T: FromPath> Argument for Path<T> {
 }
 
 impl Argument for IfMatch {
-    async fn judge(case: &mut Judgement<'_>) -> Result<(), Problem> {
+    async fn validate(case: &mut Validation<'_>) -> Result<(), Problem> {
         Self::of(&case.inbound.headers).map(drop)
     }
 
@@ -276,12 +276,12 @@ impl Argument for IfMatch {
     fn describe(operation: &mut Operation) {
         let version = json_schema!({"type": "string", "pattern": "^([*]|\"?v?[0-9]{1,19}\"?)$"});
         operation.takes_as(ParameterLocation::Header, "If-Match", false, version);
-        operation.refuses(&[Code::InvalidHeader, Code::PreconditionFailed]);
+        operation.rejects(&[Code::InvalidHeader, Code::PreconditionFailed]);
     }
 }
 
 impl Argument for Required {
-    async fn judge(case: &mut Judgement<'_>) -> Result<(), Problem> {
+    async fn validate(case: &mut Validation<'_>) -> Result<(), Problem> {
         let named = case.inbound.headers.contains_key("idempotency-key");
         if named { Ok(()) } else { Err(Code::IdempotencyKeyRequired.into()) }
     }
@@ -290,14 +290,14 @@ impl Argument for Required {
     fn describe(operation: &mut Operation) {
         let key = crate::idempotency::key_schema();
         operation.takes_as(ParameterLocation::Header, "Idempotency-Key", true, key);
-        operation.refuses(&[Code::IdempotencyKeyRequired]);
+        operation.rejects(&[Code::IdempotencyKeyRequired]);
     }
 }
 
 impl<T: Deserr<FieldErrors> + Described + Send + 'static> Argument for Body<T> {
     const READS: Reads = Reads::BODY;
 
-    async fn judge(case: &mut Judgement<'_>) -> Result<(), Problem> {
+    async fn validate(case: &mut Validation<'_>) -> Result<(), Problem> {
         let fields = case.body()?;
         let read = case.read(fields).map(Body::<T>);
         case.keep(read);
@@ -307,14 +307,14 @@ impl<T: Deserr<FieldErrors> + Described + Send + 'static> Argument for Body<T> {
     #[cfg(feature = "openapi")]
     fn describe(operation: &mut Operation) {
         operation.takes_body::<T>("application/json");
-        operation.refuses(&[Code::ValidationFailed]);
+        operation.rejects(&[Code::ValidationFailed]);
     }
 }
 
 impl<T: Deserr<FieldErrors> + Parameters + Described + Send + 'static> Argument for Form<T> {
     const READS: Reads = Reads::BODY;
 
-    async fn judge(case: &mut Judgement<'_>) -> Result<(), Problem> {
+    async fn validate(case: &mut Validation<'_>) -> Result<(), Problem> {
         let fields = case.form(T::KNOWN)?;
         let read = case.read(fields).map(Form::<T>);
         case.keep(read);
@@ -325,14 +325,14 @@ impl<T: Deserr<FieldErrors> + Parameters + Described + Send + 'static> Argument 
     fn describe(operation: &mut Operation) {
         operation.takes_body::<T>("application/x-www-form-urlencoded");
         operation.takes_body::<T>("application/json");
-        operation.refuses(&[Code::InvalidForm, Code::ValidationFailed]);
+        operation.rejects(&[Code::InvalidForm, Code::ValidationFailed]);
     }
 }
 
 impl<T: Deserr<FieldErrors> + Described + Send + 'static> Argument for Query<T> {
     const READS: Reads = Reads::QUERY;
 
-    async fn judge(case: &mut Judgement<'_>) -> Result<(), Problem> {
+    async fn validate(case: &mut Validation<'_>) -> Result<(), Problem> {
         let fields = case.query();
         let read = case.read(fields).map(Query::<T>);
         case.keep(read);
@@ -342,7 +342,7 @@ impl<T: Deserr<FieldErrors> + Described + Send + 'static> Argument for Query<T> 
     #[cfg(feature = "openapi")]
     fn describe(operation: &mut Operation) {
         operation.takes_query::<T>();
-        operation.refuses(&[Code::ValidationFailed]);
+        operation.rejects(&[Code::ValidationFailed]);
     }
 }
 
@@ -356,8 +356,8 @@ impl Given<'_> {
         self.0.get(name).is_some_and(|value| !value.is_null())
     }
 
-    /// Whether all of them are well formed, so that `T` can be judged whole: by a handler that has
-    /// more to judge it by.
+    /// Whether all of them are well formed, so that `T` can be validated whole: by a handler that has
+    /// more to validate it by.
     pub fn is<T: Deserr<FieldErrors>>(&self) -> bool {
         super::read::<T>(self.0.clone()).is_ok()
     }
@@ -374,13 +374,13 @@ impl Given<'_> {
 }
 
 /// What must hold of a request beside the form of each field: between fields, and of fields that
-/// only the application can judge. It is said of the fields that are well formed, so that a fault in
+/// only the application can validate. It is said of the fields that are well formed, so that a fault in
 /// one does not hide those of others.
 pub trait Rules {
     /// What does not hold.
     fn broken(
         given: Given<'_>,
-        case: &Judgement<'_>,
+        case: &Validation<'_>,
     ) -> impl Future<Output = Vec<FieldError>> + Send;
 }
 
@@ -391,7 +391,7 @@ pub struct Ruled<E>(pub E);
 impl<T: Deserr<FieldErrors> + Rules + Described + Send + 'static> Argument for Ruled<Body<T>> {
     const READS: Reads = Reads::BODY;
 
-    async fn judge(case: &mut Judgement<'_>) -> Result<(), Problem> {
+    async fn validate(case: &mut Validation<'_>) -> Result<(), Problem> {
         let fields = case.body()?;
         let broken = T::broken(Given(&fields), case).await;
         case.add(broken);
@@ -403,14 +403,14 @@ impl<T: Deserr<FieldErrors> + Rules + Described + Send + 'static> Argument for R
     #[cfg(feature = "openapi")]
     fn describe(operation: &mut Operation) {
         operation.takes_body::<T>("application/json");
-        operation.refuses(&[Code::ValidationFailed]);
+        operation.rejects(&[Code::ValidationFailed]);
     }
 }
 
 impl<T: Deserr<FieldErrors> + Rules + Described + Send + 'static> Argument for Ruled<Query<T>> {
     const READS: Reads = Reads::QUERY;
 
-    async fn judge(case: &mut Judgement<'_>) -> Result<(), Problem> {
+    async fn validate(case: &mut Validation<'_>) -> Result<(), Problem> {
         let fields = case.query();
         let broken = T::broken(Given(&fields), case).await;
         case.add(broken);
@@ -422,7 +422,7 @@ impl<T: Deserr<FieldErrors> + Rules + Described + Send + 'static> Argument for R
     #[cfg(feature = "openapi")]
     fn describe(operation: &mut Operation) {
         operation.takes_query::<T>();
-        operation.refuses(&[Code::ValidationFailed]);
+        operation.rejects(&[Code::ValidationFailed]);
     }
 }
 

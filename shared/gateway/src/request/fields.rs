@@ -173,7 +173,7 @@ macro_rules! text_field {
 /// Defines a closed set of words: an enum that is a request field, a path parameter, a stored
 /// attribute and a JSON value alike.
 #[macro_export]
-macro_rules! words {
+macro_rules! string_enum {
     ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $word:literal),* $(,)? }) => {
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash,
             serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
@@ -332,12 +332,12 @@ impl<const MIN: i64, const MAX: i64> Deserr<FieldErrors> for Int<MIN, MAX> {
         value: Value<V>,
         location: ValuePointerRef<'_>,
     ) -> Result<Self, FieldErrors> {
-        let judged = match value {
+        let validated = match value {
             Value::Integer(number) => Self::within(i64::try_from(number).ok()),
             Value::NegativeInteger(number) => Self::within(Some(number)),
             _ => Err(Fault::new("invalid_type", "Must be an integer.")),
         };
-        judged.map_err(|fault| FieldErrors::at(location, fault))
+        validated.map_err(|fault| FieldErrors::at(location, fault))
     }
 }
 

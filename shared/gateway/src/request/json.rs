@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn duplicate_keys_deep_nesting_and_trailing_bytes_are_refused() {
+    fn duplicate_keys_deep_nesting_and_trailing_bytes_are_rejected() {
         assert!(parse(br#"{"a":{"b":[1,-2,3.5,"x",null,true]}}"#).is_ok());
         assert!(parse(br#"{"a":1,"a":2}"#).is_err());
         assert!(parse(br#"[{"a":1,"\u0061":2}]"#).is_err());

@@ -39,11 +39,11 @@ pub(super) async fn edge(
     context.keep(untouched);
     let answered = Arc::clone(&context);
     let reader = amounts::wanted(&headers);
-    let refused = reader.as_ref().err().cloned();
+    let rejected = reader.as_ref().err().cloned();
     let asked = method.clone();
     let handled = context.scope(async move {
         let unreadable = request.extensions_mut().remove().map(|Unreadable(problem)| problem);
-        if let Some(problem) = unreadable.or(refused) {
+        if let Some(problem) = unreadable.or(rejected) {
             return problem.into_response();
         }
         match cors::preflight(&method, request.headers()) {

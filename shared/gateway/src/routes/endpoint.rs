@@ -22,8 +22,8 @@ type Authenticate = for<'a> fn(
     &'a Arc<Inbound>,
     &'a mut Extensions,
 ) -> Soon<'a, Result<Identity, Problem>>;
-/// [`Handler::judge`].
-type Judge = for<'a> fn(&'a App, &'a Inbound) -> Soon<'a, Result<(), Problem>>;
+/// [`Handler::validate`].
+type Validator = for<'a> fn(&'a App, &'a Inbound) -> Soon<'a, Result<(), Problem>>;
 /// [`Handler::call`].
 type Call = Box<dyn Fn(Parts, App) -> Soon<'static, Response> + Send + Sync>;
 
@@ -33,10 +33,10 @@ pub(super) struct Endpoint {
     /// [`Caller::reads`].
     pub(super) reads: fn(&Inbound) -> bool,
     pub(super) authenticate: Authenticate,
-    pub(super) judge: Judge,
+    pub(super) validate: Validator,
     pub(super) call: Call,
     /// A problem as the row says it.
-    pub(super) refuse: fn(Problem) -> Response,
+    pub(super) reject: fn(Problem) -> Response,
 }
 
 impl Endpoint {
@@ -45,9 +45,9 @@ impl Endpoint {
             row,
             reads: H::Caller::reads,
             authenticate: authenticate::<H::Caller>,
-            judge: |app, inbound| Box::pin(H::judge(app, inbound)),
+            validate: |app, inbound| Box::pin(H::validate(app, inbound)),
             call: Box::new(move |parts, app| Box::pin(handler.clone().call(parts, app))),
-            refuse: |problem| H::Refusal::from(problem).into_response(),
+            reject: |problem| H::Rejection::from(problem).into_response(),
         }
     }
 }

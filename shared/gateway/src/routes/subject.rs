@@ -54,7 +54,7 @@ impl Subjects {
         let mut parts = parts_of(inbound);
         let about = inbound.about(subject.row.clone());
         if (subject.authenticate)(app, &about, &mut parts.extensions).await.is_err()
-            || (subject.judge)(app, &about).await.is_err()
+            || (subject.validate)(app, &about).await.is_err()
         {
             return false;
         }

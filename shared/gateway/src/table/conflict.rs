@@ -1,4 +1,4 @@
-//! What the table refuses for now: writes of one item that meet a transaction, which the SDK gives up
+//! What the table rejects for now: writes of one item that meet a transaction, which the SDK gives up
 //! (docs/platform.md §1), and calls beyond what it takes, which the SDK tries again by itself.
 
 use aws_sdk_dynamodb::config::interceptors::{FinalizerInterceptorContextRef, InterceptorContext};
@@ -15,7 +15,7 @@ use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
 use super::TableUse;
 use crate::context::Context;
 
-/// What the table calls a refusal of a call because there are too many.
+/// What the table calls a rejection of a call because there are too many.
 const THROTTLES: [&str; 3] =
     ["ProvisionedThroughputExceededException", "ThrottlingException", "RequestLimitExceeded"];
 
@@ -41,7 +41,7 @@ impl ClassifyRetry for Conflicts {
     }
 }
 
-/// Counts what the table refused because it was asked too much: each attempt of a call once, which the SDK's
+/// Counts what the table rejected because it was asked too much: each attempt of a call once, which the SDK's
 /// classifiers do not promise.
 #[derive(Debug)]
 pub(crate) struct Throttles;
@@ -75,7 +75,7 @@ impl Intercept for Throttles {
     }
 }
 
-/// Counts a refusal of the table's for the request under way.
+/// Counts a rejection of the table's for the request under way.
 pub(super) fn count_throttle() {
     Context::update(|used: &mut TableUse| used.throttles = used.throttles.saturating_add(1));
 }

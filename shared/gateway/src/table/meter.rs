@@ -1,4 +1,4 @@
-//! What a piece of work asks of the table, where no request counts it.
+//! What a chunk of work asks of the table, where no request counts it.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use super::TableUse;
 use crate::clock::Timestamp;
 use crate::context::Context;
 
-/// What a piece of work asked of the table.
+/// What a chunk of work asked of the table.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Metered {
     /// Round trips.

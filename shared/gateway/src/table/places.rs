@@ -20,7 +20,7 @@ const TRIES: usize = 4;
 /// A place that is held.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use = "a place that is not given back stays taken until its time has passed"]
-pub struct Place {
+pub struct Permit {
     key: Key,
     slot: u32,
     until: Timestamp,
@@ -37,7 +37,7 @@ impl Table {
         most: u32,
         until: Timestamp,
         now: Timestamp,
-    ) -> Result<Option<Place>, Problem> {
+    ) -> Result<Option<Permit>, Problem> {
         let forget_at = until.plus(DAY);
         let take = Take { entity: "places", time: until, free: now, forget_at };
         // Blindly at first: where few are held that is one write and no read.
@@ -45,8 +45,8 @@ impl Table {
         for _ in 0..TRIES {
             let Some(slot) = free_slots(&item, most, now).first().copied() else { return Ok(None) };
             match self.take_slot(key, slot, take).await? {
-                Taking::Taken => return Ok(Some(Place { key: key.clone(), slot, until })),
-                Taking::Refused(found) => item = found,
+                Taking::Taken => return Ok(Some(Permit { key: key.clone(), slot, until })),
+                Taking::Rejected(found) => item = found,
             }
         }
         Ok(None)
@@ -56,7 +56,7 @@ impl Table {
     ///
     /// # Errors
     /// 503 when the table cannot be reached: the place is free when its time has passed.
-    pub async fn leave_place(&self, place: Place) -> Result<(), Problem> {
+    pub async fn leave_place(&self, place: Permit) -> Result<(), Problem> {
         let outcome = self
             .client
             .update_item()

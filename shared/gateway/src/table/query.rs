@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 
-use super::Sight;
+use super::ReadConsistency;
 use super::read::MAX_PAGES;
 use crate::item::{Attributes, Index, Key};
 
@@ -98,10 +98,10 @@ impl Query {
         self
     }
 
-    /// As it is, or at a glance; an index is always glanced at.
+    /// As it is, or at an eventually consistent read; an index is always glanced at.
     #[must_use]
-    pub fn seen(mut self, sight: Sight) -> Self {
-        self.consistent = sight == Sight::Settled && self.index.is_none();
+    pub fn seen(mut self, consistency: ReadConsistency) -> Self {
+        self.consistent = consistency == ReadConsistency::Strong && self.index.is_none();
         self
     }
 

@@ -10,7 +10,7 @@ use aws_sdk_dynamodb::types::{KeysAndAttributes, ReturnConsumedCapacity};
 use futures_util::FutureExt;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 
-use super::{Query, Sight, Table, back_off, count, unavailable};
+use super::{Query, ReadConsistency, Table, back_off, count, unavailable};
 use crate::item::{self, Attributes, FromItem, Index, Item, Key};
 use crate::problem::Problem;
 
@@ -49,17 +49,21 @@ impl Batch {
 impl Table {
     /// One item, read consistently.
     pub async fn get<T: Item>(&self, key: &Key) -> Result<Option<T>, Problem> {
-        self.get_as(key, Sight::Settled).await
+        self.get_as(key, ReadConsistency::Strong).await
     }
 
     /// One item.
-    pub async fn get_as<T: Item>(&self, key: &Key, sight: Sight) -> Result<Option<T>, Problem> {
+    pub async fn get_as<T: Item>(
+        &self,
+        key: &Key,
+        consistency: ReadConsistency,
+    ) -> Result<Option<T>, Problem> {
         let answer = self
             .client
             .get_item()
             .table_name(self.name())
             .set_key(Some(key.attributes()))
-            .consistent_read(sight == Sight::Settled)
+            .consistent_read(consistency == ReadConsistency::Strong)
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .boxed()
@@ -72,7 +76,7 @@ impl Table {
     /// One item at half the price, perhaps a moment old. One that is not seen so may be too new for
     /// that, and is looked for as it is.
     pub async fn peek<T: Item>(&self, key: &Key) -> Result<Option<T>, Problem> {
-        match self.get_as(key, Sight::Glance).await? {
+        match self.get_as(key, ReadConsistency::Eventual).await? {
             Some(found) => Ok(Some(found)),
             None => self.get(key).await,
         }
@@ -85,7 +89,7 @@ impl Table {
 
     /// Any number of items, 100 in a round trip and several such trips side by side, at half the
     /// price and perhaps a moment old.
-    pub async fn glance(&self, keys: &[&Key]) -> Result<Batch, Problem> {
+    pub async fn get_many_eventually(&self, keys: &[&Key]) -> Result<Batch, Problem> {
         let hundreds: Vec<Vec<Attributes>> = keys.chunks(BATCH).map(distinct).collect();
         let parts: Vec<Batch> = stream::iter(hundreds)
             .map(|hundred| self.read(hundred, false))
@@ -97,10 +101,14 @@ impl Table {
     }
 
     /// Up to 100 items in one round trip.
-    pub async fn look(&self, keys: &[&Key], sight: Sight) -> Result<Batch, Problem> {
-        match sight {
-            Sight::Glance => self.glance(keys).await,
-            Sight::Settled => self.get_many(keys).await,
+    pub async fn look(
+        &self,
+        keys: &[&Key],
+        consistency: ReadConsistency,
+    ) -> Result<Batch, Problem> {
+        match consistency {
+            ReadConsistency::Eventual => self.get_many_eventually(keys).await,
+            ReadConsistency::Strong => self.get_many(keys).await,
         }
     }
 
@@ -167,7 +175,7 @@ impl Table {
         }
         let keys: Vec<Key> =
             rows.iter().filter(|row| query.means(row)).filter_map(Key::of).collect();
-        self.glance(&keys.iter().collect::<Vec<_>>()).await.map(Some)
+        self.get_many_eventually(&keys.iter().collect::<Vec<_>>()).await.map(Some)
     }
 
     /// Only the keys, as GSI3 projects nothing else.

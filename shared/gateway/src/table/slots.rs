@@ -3,7 +3,7 @@
 //! for each pass of a second, [places](super::places) one for each holder.
 //!
 //! An update is not a transaction: when its reply is lost, the SDK sends it again, and its own first
-//! try refuses the second. Then another slot is taken: one fewer until that time has passed, never one
+//! try rejects the second. Then another slot is taken: one fewer until that time has passed, never one
 //! more.
 
 use std::time::Duration;
@@ -37,7 +37,7 @@ pub(super) struct Take {
 pub(super) enum Taking {
     Taken,
     /// By somebody else; the item as it is.
-    Refused(Attributes),
+    Rejected(Attributes),
 }
 
 impl Table {
@@ -76,9 +76,9 @@ impl Table {
                 Ok(Taking::Taken)
             }
             Err(error) => match error.as_service_error() {
-                Some(UpdateItemError::ConditionalCheckFailedException(refused)) => {
+                Some(UpdateItemError::ConditionalCheckFailedException(rejected)) => {
                     count([]);
-                    Ok(Taking::Refused(refused.item.clone().unwrap_or_default()))
+                    Ok(Taking::Rejected(rejected.item.clone().unwrap_or_default()))
                 }
                 _ => Err(unavailable(&error)),
             },

@@ -1,4 +1,4 @@
-//! Writes: one transaction, each of whose actions says what its refused condition means.
+//! Writes: one transaction, each of whose actions says what its rejected condition means.
 
 mod alone;
 mod condition;
@@ -53,21 +53,21 @@ impl Table {
 
 impl Write {
     /// Puts an item that must not exist yet.
-    pub fn create<T: Item>(self, item: &T, refused: impl Into<Problem>) -> Self {
-        self.put_if(item, Condition::new("attribute_not_exists(PK)"), refused)
+    pub fn create<T: Item>(self, item: &T, rejected: impl Into<Problem>) -> Self {
+        self.put_if(item, Condition::new("attribute_not_exists(PK)"), rejected)
     }
 
     /// Creates an item that is at its first version, and replaces the one before a later one.
-    pub fn create_or_replace<T: Item>(self, item: &T, refused: impl Into<Problem>) -> Self {
-        if item.version() == 1 { self.create(item, refused) } else { self.replace(item, refused) }
+    pub fn create_or_replace<T: Item>(self, item: &T, rejected: impl Into<Problem>) -> Self {
+        if item.version() == 1 { self.create(item, rejected) } else { self.replace(item, rejected) }
     }
 
     /// Puts an item in place of its version before: optimistic locking.
-    pub fn replace<T: Item>(self, item: &T, refused: impl Into<Problem>) -> Self {
+    pub fn replace<T: Item>(self, item: &T, rejected: impl Into<Problem>) -> Self {
         let condition = Condition::new("#version = :before")
             .name("#version", "version")
             .value(":before", item.version().saturating_sub(1));
-        self.put_if(item, condition, refused)
+        self.put_if(item, condition, rejected)
     }
 
     /// Changes an item in place to what it is now, like [`Write::replace`], except for the
@@ -79,10 +79,10 @@ impl Write {
         item: &T,
         counted: &[&str],
         and: Condition,
-        refused: impl Into<Problem>,
+        rejected: impl Into<Problem>,
     ) -> Self {
         match in_place::everything_but(item, counted, and) {
-            Ok(change) => self.update(&item.key(), change, refused),
+            Ok(change) => self.update(&item.key(), change, rejected),
             Err(defect) => {
                 self.defect = Some(defect);
                 self
@@ -100,7 +100,7 @@ impl Write {
         mut self,
         item: &T,
         condition: Condition,
-        refused: impl Into<Problem>,
+        rejected: impl Into<Problem>,
     ) -> Self {
         let built = item::attributes(item).and_then(|attributes| {
             let (text, names, values) = expression(condition);
@@ -113,12 +113,12 @@ impl Write {
                 .build()
                 .map_err(Problem::internal)
         });
-        self.push(built.map(|put| TransactWriteItem::builder().put(put).build()), refused);
+        self.push(built.map(|put| TransactWriteItem::builder().put(put).build()), rejected);
         self
     }
 
     /// Changes an item in place.
-    pub fn update(mut self, key: &Key, change: Change, refused: impl Into<Problem>) -> Self {
+    pub fn update(mut self, key: &Key, change: Change, rejected: impl Into<Problem>) -> Self {
         let (text, names, values) = expression(change.condition);
         let built = Update::builder()
             .table_name(self.table.name())
@@ -129,7 +129,10 @@ impl Write {
             .set_expression_attribute_values(values)
             .build()
             .map_err(Problem::internal);
-        self.push(built.map(|update| TransactWriteItem::builder().update(update).build()), refused);
+        self.push(
+            built.map(|update| TransactWriteItem::builder().update(update).build()),
+            rejected,
+        );
         self
     }
 
@@ -139,8 +142,8 @@ impl Write {
     }
 
     /// Deletes an item as it was read: it must still be at this version.
-    pub fn delete_unchanged<T: Item>(self, item: &T, refused: impl Into<Problem>) -> Self {
-        self.delete_if(&item.key(), Condition::is_at(item.version()), refused)
+    pub fn delete_unchanged<T: Item>(self, item: &T, rejected: impl Into<Problem>) -> Self {
+        self.delete_if(&item.key(), Condition::is_at(item.version()), rejected)
     }
 
     /// Deletes an item under a condition.
@@ -148,7 +151,7 @@ impl Write {
         mut self,
         key: &Key,
         condition: Condition,
-        refused: impl Into<Problem>,
+        rejected: impl Into<Problem>,
     ) -> Self {
         let (text, names, values) = expression(condition);
         let built = Delete::builder()
@@ -159,12 +162,15 @@ impl Write {
             .set_expression_attribute_values(values)
             .build()
             .map_err(Problem::internal);
-        self.push(built.map(|delete| TransactWriteItem::builder().delete(delete).build()), refused);
+        self.push(
+            built.map(|delete| TransactWriteItem::builder().delete(delete).build()),
+            rejected,
+        );
         self
     }
 
     /// Demands a condition of an item that the transaction does not change.
-    pub fn check(mut self, key: &Key, condition: Condition, refused: impl Into<Problem>) -> Self {
+    pub fn check(mut self, key: &Key, condition: Condition, rejected: impl Into<Problem>) -> Self {
         let (text, names, values) = expression(condition);
         let built = ConditionCheck::builder()
             .table_name(self.table.name())
@@ -175,7 +181,7 @@ impl Write {
             .build()
             .map_err(Problem::internal);
         let action = built.map(|check| TransactWriteItem::builder().condition_check(check).build());
-        self.push(action, refused);
+        self.push(action, rejected);
         self
     }
 
@@ -203,9 +209,9 @@ impl Write {
         }
     }
 
-    fn push(&mut self, action: Result<TransactWriteItem, Problem>, refused: impl Into<Problem>) {
+    fn push(&mut self, action: Result<TransactWriteItem, Problem>, rejected: impl Into<Problem>) {
         match action {
-            Ok(action) => self.actions.push((action, refused.into())),
+            Ok(action) => self.actions.push((action, rejected.into())),
             Err(defect) => self.defect = Some(defect),
         }
     }
@@ -214,7 +220,7 @@ impl Write {
     /// is completed with the answer in the same transaction.
     ///
     /// # Errors
-    /// The problem of the first action, in order, whose condition was refused.
+    /// The problem of the first action, in order, whose condition was rejected.
     pub async fn answer<R: Reply>(mut self, reply: R, now: Timestamp) -> Result<R, Problem> {
         if let Some(context) = Context::current()
             && let Some(claim) = context.take::<Claim>()
@@ -232,7 +238,7 @@ impl Write {
     /// Commits without completing an idempotency record.
     ///
     /// # Errors
-    /// The problem of the first action, in order, whose condition was refused.
+    /// The problem of the first action, in order, whose condition was rejected.
     pub async fn commit(mut self) -> Result<(), Problem> {
         let gathered = std::mem::take(&mut self.gathered);
         self = gathered.into_iter().fold(self, |write, all| all.put_into(write));
@@ -242,11 +248,11 @@ impl Write {
         if self.actions.is_empty() {
             return Ok(());
         }
-        let (actions, refusals): (Vec<_>, Vec<_>) = self.actions.into_iter().unzip();
+        let (actions, rejections): (Vec<_>, Vec<_>) = self.actions.into_iter().unzip();
         if actions.iter().any(is_canarys) {
             self.table.unless_throttled().await?;
         }
-        let outcome = self.table.send(&actions, &refusals).await;
+        let outcome = self.table.send(&actions, &rejections).await;
         // Also after a failure, which may be a reply that was lost.
         self.table.kept.forget(actions.iter().filter_map(partition));
         outcome
@@ -257,7 +263,7 @@ impl Table {
     /// Lets a write of the canary store's go ahead.
     ///
     /// # Errors
-    /// 503 while the table is made to refuse them.
+    /// 503 while the table is made to reject them.
     async fn unless_throttled(&self) -> Result<(), Problem> {
         if self.injects(FaultKind::TableThrottled).await {
             return Err(Problem::unavailable("injected: the canary's writes are throttled"));
@@ -269,7 +275,7 @@ impl Table {
     async fn send(
         &self,
         actions: &[TransactWriteItem],
-        refusals: &[Problem],
+        rejections: &[Problem],
     ) -> Result<(), Problem> {
         // One token for all attempts: whichever of them was applied, it was applied once.
         let token = crate::id::mint("", Timestamp::from_millis(0));
@@ -292,8 +298,8 @@ impl Table {
                 Err(error) => error,
             };
             count([]);
-            match judge(error.as_service_error(), refusals) {
-                FailureKind::Refused(problem) => return Err(*problem),
+            match validate(error.as_service_error(), rejections) {
+                FailureKind::Rejected(problem) => return Err(*problem),
                 FailureKind::TryAgain if attempt < ATTEMPTS => {
                     back_off(attempt, BASE, CAP).await;
                     attempt = attempt.saturating_add(1);
@@ -321,14 +327,14 @@ fn partition(action: &TransactWriteItem) -> Option<&str> {
 
 /// What a failed transaction means.
 enum FailureKind {
-    Refused(Box<Problem>),
+    Rejected(Box<Problem>),
     TryAgain,
     /// An action of it can never be done, for this reason.
     Invalid(String),
     Failed,
 }
 
-fn judge(error: Option<&TransactWriteItemsError>, refusals: &[Problem]) -> FailureKind {
+fn validate(error: Option<&TransactWriteItemsError>, rejections: &[Problem]) -> FailureKind {
     let reasons = match error {
         Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) => {
             cancelled.cancellation_reasons()
@@ -338,11 +344,11 @@ fn judge(error: Option<&TransactWriteItemsError>, refusals: &[Problem]) -> Failu
         }
         _ => return FailureKind::Failed,
     };
-    // A refused condition is final; a conflict or throttling beside it changes nothing about it.
+    // A rejected condition is final; a conflict or throttling beside it changes nothing about it.
     if let Some(position) = reasons.iter().position(|reason| says(reason, "ConditionalCheckFailed"))
     {
-        let problem = refusals.get(position).cloned();
-        return FailureKind::Refused(Box::new(
+        let problem = rejections.get(position).cloned();
+        return FailureKind::Rejected(Box::new(
             problem.unwrap_or_else(|| Code::VersionConflict.into()),
         ));
     }

@@ -18,7 +18,7 @@ static PROVIDER: CryptoProvider = CryptoProvider {
 
 /// Makes it what the library signs and verifies with. Any number of times, before the first use.
 pub(super) fn install() {
-    // It is refused where it is installed already.
+    // It is rejected where it is installed already.
     let _ = PROVIDER.install_default();
 }
 

@@ -1,4 +1,4 @@
-//! Tokens that must be refused, each with the name of the attack.
+//! Tokens that must be rejected, each with the name of the attack.
 //!
 //! [`forgeries`] are those that an outsider can make who has seen one valid token and the published
 //! keys.
@@ -238,14 +238,14 @@ fn respelt_signatures(message: &str, signature: &str) -> Named {
 fn altered_shapes(header: &str, payload: &str, signature: &str) -> Named {
     let huge = "A".repeat(5_000);
     let fill = |(name, shape): (&str, &str)| {
-        let piece = |part: char| match part {
+        let chunk = |part: char| match part {
             'H' => header.to_owned(),
             'P' => payload.to_owned(),
             'S' => signature.to_owned(),
             'L' => huge.clone(),
             other => other.to_string(),
         };
-        (format!("shape: {name}"), shape.chars().map(piece).collect())
+        (format!("shape: {name}"), shape.chars().map(chunk).collect())
     };
     let mut all: Named = SHAPES.map(fill).into();
     let bom = [b"\xef\xbb\xbf", &unb64(header)[..]].concat();

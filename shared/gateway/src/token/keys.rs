@@ -6,7 +6,7 @@
 //! after the last than the longest token life and the longest cache together (an hour and a bit).
 //!
 //! Only the function that issues tokens may read [`KeySet`]; the others verify with [`PublicKeys`],
-//! made from the published JWKS (RFC 7517), and refuse to read anything with a private part.
+//! made from the published JWKS (RFC 7517), and reject to read anything with a private part.
 //! A key's id is its thumbprint (RFC 7638), so it can neither be mistyped nor point to another key.
 
 use std::fmt;
@@ -171,17 +171,17 @@ impl TryFrom<StoredKeys> for KeySet {
             current: stored.current.try_into()?,
             next: stored.next.try_into()?,
         };
-        refuse_twins(set.all().map(|key| key.kid.as_str()))?;
+        reject_twins(set.all().map(|key| key.kid.as_str()))?;
         set.current.prove()?;
         Ok(set)
     }
 }
 
 impl PublicKeys {
-    /// Reads a JWKS as [`KeySet::jwks`] writes it. A key with a private part is refused.
+    /// Reads a JWKS as [`KeySet::jwks`] writes it. A key with a private part is rejected.
     pub fn from_jwks(jwks: &Value) -> Result<Self, KeyError> {
         let Jwks { keys } = Jwks::deserialize(jwks).map_err(|_| KeyError::Format)?;
-        refuse_twins(keys.iter().map(|key| key.kid.as_str()))?;
+        reject_twins(keys.iter().map(|key| key.kid.as_str()))?;
         keys.into_iter().map(PublicJwk::check).collect::<Result<_, _>>().map(Self)
     }
 
@@ -329,7 +329,7 @@ impl Point {
     }
 }
 
-fn refuse_twins<'a>(kids: impl Iterator<Item = &'a str>) -> Result<(), KeyError> {
+fn reject_twins<'a>(kids: impl Iterator<Item = &'a str>) -> Result<(), KeyError> {
     let mut kids: Vec<&str> = kids.collect();
     let count = kids.len();
     kids.sort_unstable();

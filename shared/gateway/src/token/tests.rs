@@ -1,4 +1,4 @@
-//! What is signed, what is refused, and at which second.
+//! What is signed, what is rejected, and at which second.
 
 use super::*;
 use serde_json::{Value, json};
@@ -65,7 +65,7 @@ fn an_app_token_holds_exactly_the_documented_claims() {
 }
 
 #[test]
-fn every_forgery_is_refused() {
+fn every_forgery_is_rejected() {
     let keys = KeySet::generate().rotate();
     for claims in [claims(), embedded()] {
         let token = sign(&keys, &claims).unwrap();
@@ -78,7 +78,7 @@ fn every_forgery_is_refused() {
 }
 
 #[test]
-fn what_our_own_key_would_never_sign_is_refused_for_its_content() {
+fn what_our_own_key_would_never_sign_is_rejected_for_its_content() {
     let keys = KeySet::generate();
     for claims in [claims(), embedded()] {
         let misfits = forgeries::misfits(&json!(claims), &keys);
@@ -146,7 +146,7 @@ const REASONS: [(&str, TokenError); 28] = [
 ];
 
 #[test]
-fn each_refusal_has_its_own_reason() {
+fn each_rejection_has_its_own_reason() {
     let keys = KeySet::generate();
     let forged =
         forgeries::forgeries(&sign(&keys, &claims()).unwrap(), &json!(claims()), &keys.jwks());
@@ -195,20 +195,20 @@ fn a_token_begins_ten_seconds_before_nbf_and_iat() {
 #[test]
 fn nothing_is_signed_that_would_not_be_accepted() {
     let keys = KeySet::generate();
-    let refusal = |claims, change: fn(&mut Claims)| {
+    let rejection = |claims, change: fn(&mut Claims)| {
         let mut claims: Claims = claims;
         change(&mut claims);
         sign(&keys, &claims).unwrap_err()
     };
     let (app, embedded) = (claims, embedded);
-    assert_eq!(refusal(app(), |it| it.exp = NOW + 3_601), TokenError::Lifetime);
-    assert_eq!(refusal(app(), |it| it.exp = NOW), TokenError::Lifetime);
-    assert_eq!(refusal(embedded(), |it| it.exp = NOW + 301), TokenError::Lifetime);
-    assert_eq!(refusal(embedded(), |it| it.act = None), TokenError::Claims);
-    assert_eq!(refusal(embedded(), |it| it.sid = None), TokenError::Claims);
-    assert_eq!(refusal(embedded(), |it| it.sid = Some(String::new())), TokenError::Claims);
-    assert_eq!(refusal(app(), |it| it.store_id.clear()), TokenError::Claims);
-    assert_eq!(refusal(app(), |it| it.scope = "x".repeat(4_096)), TokenError::TooLong);
+    assert_eq!(rejection(app(), |it| it.exp = NOW + 3_601), TokenError::Lifetime);
+    assert_eq!(rejection(app(), |it| it.exp = NOW), TokenError::Lifetime);
+    assert_eq!(rejection(embedded(), |it| it.exp = NOW + 301), TokenError::Lifetime);
+    assert_eq!(rejection(embedded(), |it| it.act = None), TokenError::Claims);
+    assert_eq!(rejection(embedded(), |it| it.sid = None), TokenError::Claims);
+    assert_eq!(rejection(embedded(), |it| it.sid = Some(String::new())), TokenError::Claims);
+    assert_eq!(rejection(app(), |it| it.store_id.clear()), TokenError::Claims);
+    assert_eq!(rejection(app(), |it| it.scope = "x".repeat(4_096)), TokenError::TooLong);
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! libaddressinput; nothing is asked for at run time. A region is known by its code (ISO 3166-2
 //! without the country) and by its names in the country's languages and in English; it is kept as
 //! its code. Street, city and country are asked for in every country (our choice). Whether a
-//! postal code lies in its region is not judged: borders of delivery are not those of states.
+//! postal code lies in its region is not validated: borders of delivery are not those of states.
 
 use std::collections::BTreeMap;
 use std::sync::{LazyLock, OnceLock};
@@ -31,7 +31,7 @@ struct Format {
     regions: BTreeMap<String, Vec<String>>,
 }
 
-/// A country's format, which is read when an address there is judged first.
+/// A country's format, which is read when an address there is validated first.
 #[derive(Debug, Deserialize)]
 #[serde(transparent)]
 struct Entry {
@@ -58,7 +58,7 @@ pub type Kept = (Option<String>, Option<String>);
 ///
 /// # Errors
 /// `required`, `invalid_region`, `invalid_postal_code`.
-pub fn judge(
+pub fn validate(
     country: &str,
     region: Option<&str>,
     postal_code: Option<&str>,
@@ -154,9 +154,9 @@ mod tests {
     fn kept(country: &str, region: &str, postal_code: &str) -> Result<Kept, Vec<String>> {
         let given = |text: &'static str| (!text.is_empty()).then_some(text);
         let (region, postal_code) = (region.to_owned().leak(), postal_code.to_owned().leak());
-        let judged = judge(country, given(region), given(postal_code));
+        let validated = validate(country, given(region), given(postal_code));
         let named = |(field, fault): (&str, Fault)| format!("{field}: {}", fault.code);
-        judged.map_err(|faults| faults.into_iter().map(named).collect())
+        validated.map_err(|faults| faults.into_iter().map(named).collect())
     }
 
     #[test]

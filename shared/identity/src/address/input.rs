@@ -1,8 +1,8 @@
 //! Addresses as they are asked for.
 
+use core_types::fields::{Country, Phone};
 use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
 use gateway::request::{Fault, FieldErrors, FromText, Text, request};
-use ground::fields::{Country, Phone};
 use schemars::JsonSchema;
 
 use super::{PostalAddress, formats};
@@ -66,8 +66,8 @@ pub fn faults_in_country(json: &serde_json::Value) -> Vec<(&'static str, Fault)>
     let text = |field: &str| json.get(field).and_then(serde_json::Value::as_str);
     let country = text("country").and_then(|country| Country::from_text(country).ok());
     let Some(country) = country else { return Vec::new() };
-    let judged = formats::judge(country.as_str(), text("region"), text("postal_code"));
-    judged.err().unwrap_or_default()
+    let validated = formats::validate(country.as_str(), text("region"), text("postal_code"));
+    validated.err().unwrap_or_default()
 }
 
 impl From<AddressInput> for PostalAddress {

@@ -1,6 +1,10 @@
-//! One-time codes: mailed with a challenge that remembers whom they are for, and judged once they
+//! One-time codes: mailed with a challenge that remembers whom they are for, and validated once they
 //! come back.
 
+use core_types::fields::Email;
+use core_types::id::ChallengeId;
+use core_types::key;
+use core_types::mail::{Mail, MailContent};
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::Item;
@@ -10,18 +14,14 @@ use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::Accepted;
 use gateway::request::{Given, Inbound, Text};
 use gateway::table::Write;
-use ground::fields::Email;
-use ground::id::ChallengeId;
-use ground::key;
-use ground::mail::{Mail, MailContent};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Account, Found, find};
 use crate::challenge::{self, CODE_LIFETIME, Challenge};
-use crate::holder::Holder;
+use crate::holder::ChallengeSubject;
 use crate::notifications;
-use crate::throttle::{JUDGED_CODES, Kind, Subject, Throttle};
+use crate::throttle::{CODE_ATTEMPTS, Kind, Subject, Throttle};
 
 /// A code on its way: the challenge, and the mail if there is somebody to write to.
 #[derive(Debug)]
@@ -53,7 +53,7 @@ impl Sending {
     pub async fn new<A: Account>(
         app: &App,
         id: ChallengeId,
-        (holder, account): (Option<Holder>, Option<&A>),
+        (holder, account): (Option<ChallengeSubject>, Option<&A>),
         (subject, throttle): (&Subject, &Throttle),
         content: impl FnOnce(&str) -> Option<MailContent>,
     ) -> Result<Self, Problem> {
@@ -62,7 +62,7 @@ impl Sending {
         let hash = password::hash_code(&code).await.map_err(Problem::unavailable)?;
         let now = app.clock.now();
         let owner = account.map(A::holder);
-        let store = holder.as_ref().or(owner.as_ref()).and_then(Holder::store_id);
+        let store = holder.as_ref().or(owner.as_ref()).and_then(ChallengeSubject::store_id);
         let content = content(&code).map(|content| content.from_store(store));
         let mail = content.map(|content| Mail::compose(&key, &content, now));
         Ok(Self {
@@ -106,7 +106,7 @@ impl Outgoing for Sending {
 /// `too_many_attempts` before `resend_after` has passed.
 pub async fn request<A: Account>(
     app: &App,
-    at: (&A::Realm, &Email),
+    at: (&A::Tenant, &Email),
     inbound: &Inbound,
 ) -> Result<Accepted<CodeSent>, Problem> {
     let id = ChallengeId::mint(app.clock.now());
@@ -168,18 +168,18 @@ pub async fn newest(app: &App, subject: &Subject) -> Result<Option<ChallengeId>,
 ///
 /// # Errors
 /// `invalid_or_expired_code`, for every way to fail; `too_many_attempts`, when the account has had as
-/// many codes judged as it may.
-pub async fn judge(
+/// many codes validated as it may.
+pub async fn validate(
     app: &App,
     id: Option<ChallengeId>,
     code: &Text<1, 100>,
-) -> Result<(Challenge, Holder), Problem> {
+) -> Result<(Challenge, ChallengeSubject), Problem> {
     let failed = Code::InvalidOrExpiredCode;
     let challenge_key = key::challenge(&id.ok_or(failed)?);
     let challenge: Challenge = app.table.get(&challenge_key).await?.ok_or(failed)?;
     let try_it =
         |write: Write| write.update(&challenge_key, Challenge::count_try(app.clock.now()), failed);
-    JUDGED_CODES.take(app, &challenge.account, try_it).await?;
+    CODE_ATTEMPTS.take(app, &challenge.account, try_it).await?;
     let right = password::verify_code(code.as_str(), Some(&challenge.code_hash)).await;
     let holder = challenge.holder.clone().filter(|_| right).ok_or(failed)?;
     Ok((challenge, holder))
@@ -192,7 +192,7 @@ pub async fn judge(
 pub async fn owner<A: Account>(
     app: &App,
     challenge: &Challenge,
-    holder: &Holder,
+    holder: &ChallengeSubject,
 ) -> Result<A, Problem> {
     let failed = Code::InvalidOrExpiredCode;
     let account: Option<A> = app.table.get(&A::key_of(holder).ok_or(failed)?).await?;

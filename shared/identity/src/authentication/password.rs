@@ -2,21 +2,21 @@
 
 use std::sync::Arc;
 
+use core_types::fields::Email;
+use core_types::mail::{Mail, MailContent};
 use gateway::app::App;
 use gateway::caller::{Access, Caller, Identity, Public};
 use gateway::clock::Timestamp;
 use gateway::item::Item;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::{Accepted, Json};
-use gateway::request::{Flag, Given, Inbound, Judgement, Rules, Text, request};
+use gateway::request::{Flag, Given, Inbound, Rules, Text, Validation, request};
 use gateway::table::Write;
-use ground::fields::Email;
-use ground::mail::{Mail, MailContent};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
-    Account, Found, LinkSent, ShownCode, confirm, find, follow, keep_session, live_sessions,
+    Account, Found, LinkSent, PresentedCode, confirm, find, follow, keep_session, live_sessions,
     send_link,
 };
 use crate::challenge::{self, Purpose};
@@ -31,7 +31,7 @@ use crate::throttle::Kind;
 /// `too_many_attempts`.
 pub async fn reset<A: Account>(
     app: &App,
-    at: (&A::Realm, &Email),
+    at: (&A::Tenant, &Email),
     inbound: &Inbound,
     content: impl FnOnce(&Email, &str) -> MailContent,
 ) -> Result<Accepted<LinkSent>, Problem> {
@@ -43,7 +43,7 @@ pub async fn reset<A: Account>(
 /// Who may change a password: whoever has a token from a mail, or the owner who is signed in.
 #[derive(Debug, Clone)]
 pub enum Changer<C> {
-    /// Somebody with a token, which [`by_link`] judges.
+    /// Somebody with a token, which [`by_link`] validates.
     Link(Public),
     /// The owner.
     Session(Box<C>),
@@ -57,7 +57,7 @@ impl<C: Caller> Caller for Changer<C> {
     }
 
     async fn authenticate(app: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
-        // A body that is no JSON is refused as such, whoever sent it.
+        // A body that is no JSON is rejected as such, whoever sent it.
         let by_link = inbound.json().map_or(true, |body| body.get("token").is_some());
         if by_link {
             return Public::authenticate(app, inbound).await.map(Self::Link);
@@ -82,7 +82,7 @@ pub struct UpdateRequest {
     /// The current password, if there is one; with a session.
     current_password: Option<Guess>,
     /// A one-time code to the account's address, where it has no password.
-    one_time_code: Option<ShownCode>,
+    one_time_code: Option<PresentedCode>,
     /// 8 to 128 characters, and not a common one.
     new_password: NewPassword,
     /// Whether the account's other sessions end; they do unless this is `false`. A reset always
@@ -99,7 +99,7 @@ impl UpdateRequest {
 }
 
 impl Rules for UpdateRequest {
-    async fn broken(given: Given<'_>, _: &Judgement<'_>) -> Vec<FieldError> {
+    async fn broken(given: Given<'_>, _: &Validation<'_>) -> Vec<FieldError> {
         if !given.has("token") {
             return Vec::new();
         }
@@ -128,10 +128,10 @@ pub struct PasswordUpdated {
 pub async fn by_link<A: Account>(
     app: &App,
     inbound: &Inbound,
-    ask: &UpdateRequest,
+    input: &UpdateRequest,
 ) -> Result<Json<PasswordUpdated>, Problem> {
-    let (link, account) = follow::<A>(app, Purpose::Reset, ask.token_alone()?).await?;
-    let hash = ask.new_password.hash().await?;
+    let (link, account) = follow::<A>(app, Purpose::Reset, input.token_alone()?).await?;
+    let hash = input.new_password.hash().await?;
     let now = app.clock.now();
     let ended = live_sessions(app, &account, now).await?.len();
     let next = account.with_password(hash, now).proven();
@@ -152,14 +152,14 @@ pub async fn by_link<A: Account>(
 pub async fn by_session<A: Account>(
     app: &App,
     inbound: &Inbound,
-    ask: &UpdateRequest,
+    input: &UpdateRequest,
     (account, session): (&A, &A::Session),
 ) -> Result<Json<PasswordUpdated>, Problem> {
-    let shown = (ask.current_password.as_ref(), ask.one_time_code.as_ref());
+    let shown = (input.current_password.as_ref(), input.one_time_code.as_ref());
     let confirmed = confirm(app, account, shown, "This field is required.", inbound).await?;
-    let hash = ask.new_password.hash().await?;
+    let hash = input.new_password.hash().await?;
     let now = app.clock.now();
-    let revoke = ask.revoke_other_sessions.is_none_or(|flag| flag.0);
+    let revoke = input.revoke_other_sessions.is_none_or(|flag| flag.0);
     let next = if revoke {
         account.with_password(hash, now)
     } else {

@@ -1,13 +1,13 @@
 //! Removing what an account holds.
 
+use core_types::event::Event;
+use core_types::key;
+use core_types::resource::Resource;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
 use gateway::table::{Condition, Query, Write};
-use ground::event::Event;
-use ground::key;
-use ground::resource::Resource;
 
 use super::{CUSTOMER_DELETED, Customer, CustomerDeleted, UniqueCustomerEmail};
 
@@ -19,15 +19,15 @@ const ROUNDS: u32 = 10;
 const TOGETHER: usize = 100;
 
 /// Adds the removal of the account itself: its address is free again, and everybody is told. It is
-/// refused when the account is gone, and with `version_conflict` when it has another address now.
-pub fn remove(write: Write, account: &Customer, refused: Code, now: Timestamp) -> Write {
+/// rejected when the account is gone, and with `version_conflict` when it has another address now.
+pub fn remove(write: Write, account: &Customer, rejected: Code, now: Timestamp) -> Write {
     let gone = CustomerDeleted { id: account.id.clone(), deleted_at: now };
     let claim = UniqueCustomerEmail::of(account).key();
     let is_held = UniqueCustomerEmail::is_held_by(account);
     write
-        .delete_if(&account.key(), Condition::exists(), refused)
+        .delete_if(&account.key(), Condition::exists(), rejected)
         .delete_if(&claim, is_held, Code::VersionConflict)
-        .emit(Event::new(&CUSTOMER_DELETED, account.about(), &gone, now))
+        .emit(Event::new(&CUSTOMER_DELETED, account.event_subject(), &gone, now))
 }
 
 /// Removes everything of a customer's but the account itself, that others were merged into it, and what

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use core_types::fields::MOST_METADATA;
 use gateway::clock::Timestamp;
-use ground::fields::MOST_METADATA;
 
 use super::save::{MAX_NOTE, MAX_WORDS};
 use super::{Customer, MAX_FORMER_EMAILS};

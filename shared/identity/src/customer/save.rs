@@ -1,5 +1,8 @@
 //! Making a customer, and changing one, by the store.
 
+use core_types::fields::{Email, Metadata, PersonName, Phone};
+use core_types::id::CustomerId;
+use core_types::resource::{Resource, change_with};
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::Key;
@@ -7,9 +10,6 @@ use gateway::problem::{Code, Problem};
 use gateway::reply::{Created, Json};
 use gateway::request::{AtMost, Flag, IfMatch, Patch, Text, request};
 use gateway::table::Write;
-use ground::fields::{Email, Metadata, PersonName, Phone};
-use ground::id::CustomerId;
-use ground::resource::{Resource, change_with};
 
 use super::{
     CUSTOMER_CREATED, CUSTOMER_UPDATED, Customer, CustomerStatus, CustomerView, UniqueCustomerEmail,
@@ -74,34 +74,34 @@ fn words(given: AtMost<Text<1, 100>, MAX_WORDS>) -> Vec<String> {
 pub async fn create(
     app: &App,
     store: &Store,
-    (id, ask): (CustomerId, CreateRequest),
+    (id, input): (CustomerId, CreateRequest),
     now: Timestamp,
 ) -> Result<Created<CustomerView>, Problem> {
     let application = Application {
-        email: ask.email,
+        email: input.email,
         password_hash: None,
-        name: ask.name.map(String::from),
-        phone: ask.phone,
+        name: input.name.map(String::from),
+        phone: input.phone,
         accepts_marketing: false,
     };
-    let source = ask.marketing_source.as_ref().map_or(BY_STORE, |source| source.as_str());
+    let source = input.marketing_source.as_ref().map_or(BY_STORE, |source| source.as_str());
     let made = Customer::register(&store.id, &store.currency, application, now).with_consent(
-        ask.accepts_marketing.0,
+        input.accepts_marketing.0,
         source,
         now,
     );
-    let address = ask.address.map(|input| Address::add(&store.id, &id, input.into(), now));
+    let address = input.address.map(|input| Address::add(&store.id, &id, input.into(), now));
     let customer = Customer {
         id,
         // Their owner proves it by signing in.
         is_email_proven: false,
         addresses_count: u32::from(address.is_some()),
         default_address_id: address.as_ref().map(|address| address.id.clone()),
-        tags: ask.tags.map(words).unwrap_or_default(),
-        groups: ask.groups.map(words).unwrap_or_default(),
-        note: ask.note.map(String::from),
-        tax_exempt: ask.tax_exempt.0,
-        metadata: ask.metadata.map(|metadata| metadata.0).unwrap_or_default(),
+        tags: input.tags.map(words).unwrap_or_default(),
+        groups: input.groups.map(words).unwrap_or_default(),
+        note: input.note.map(String::from),
+        tax_exempt: input.tax_exempt.0,
+        metadata: input.metadata.map(|metadata| metadata.0).unwrap_or_default(),
         ..made
     };
     app.table
@@ -172,24 +172,24 @@ pub async fn update(
     app: &App,
     key: &Key,
     if_match: IfMatch,
-    ask: UpdateRequest,
+    input: UpdateRequest,
 ) -> Result<Json<CustomerView>, Problem> {
-    update_with(app, key, if_match, ask, |write| write).await
+    update_with(app, key, if_match, input, |write| write).await
 }
 
 /// As [`update`], with what `extend` adds to the transaction.
 ///
 /// # Errors
-/// As [`update`]; what the added actions refuse with.
+/// As [`update`]; what the added actions reject with.
 pub async fn update_with(
     app: &App,
     key: &Key,
     if_match: IfMatch,
-    ask: UpdateRequest,
+    input: UpdateRequest,
     extend: impl Fn(Write) -> Write,
 ) -> Result<Json<CustomerView>, Problem> {
     let next = |before: &Customer, now| {
-        let wanted = ask.clone().apply(before, now);
+        let wanted = input.clone().apply(before, now);
         let seen = |customer: &Customer| serde_json::to_value(customer).map_err(Problem::internal);
         Ok((seen(&wanted)? != seen(before)?).then(|| wanted.changed(now)))
     };

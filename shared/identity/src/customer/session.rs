@@ -6,12 +6,12 @@
 
 use std::time::Duration;
 
+use core_types::id::{CustomerId, CustomerSessionId, StoreId};
+use core_types::key;
 use gateway::clock::{DAY, Timestamp};
 use gateway::item::{Item, Key};
 use gateway::seal;
 use gateway::signature::constant_time_eq;
-use ground::id::{CustomerId, CustomerSessionId, StoreId};
-use ground::key;
 use serde::{Deserialize, Serialize};
 
 use super::{Customer, CustomerStatus};

@@ -2,7 +2,7 @@
 
 use super::{CustomerDeleted, CustomerView};
 
-ground::topics! {
+core_types::topics! {
     CUSTOMER_CREATED = "customer.created", "customer", Some("read_customers"), CustomerView,
         "A customer made an account, and proved their address; or the store made it.";
     CUSTOMER_UPDATED = "customer.updated", "customer", Some("read_customers"), CustomerView,

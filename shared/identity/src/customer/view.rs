@@ -2,18 +2,18 @@
 
 use std::collections::BTreeMap;
 
+use core_types::event::{EXAMPLE_TIME, Example, sample};
+use core_types::fields::{Email, Phone};
+use core_types::id::{AddressId, CustomerId, StoreId};
+use core_types::money::{self, Money};
+use core_types::sample_id;
 use gateway::clock::Timestamp;
-use ground::event::{EXAMPLE_TIME, Example, sample};
-use ground::fields::{Email, Phone};
-use ground::id::{AddressId, CustomerId, StoreId};
-use ground::money::{self, Money};
-use ground::sample_id;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{BY_CUSTOMER, Customer, CustomerStatus, MarketingConsent};
 
-ground::view! {
+core_types::view! {
     /// A customer as the store and its apps see them.
     CustomerView of customer: Customer {
         /// The id.
@@ -53,7 +53,7 @@ ground::view! {
     }
 }
 
-ground::view! {
+core_types::view! {
     /// An account as its owner sees it: without the store's labels.
     AccountView of customer: Customer {
         /// The id.

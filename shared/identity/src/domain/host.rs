@@ -54,12 +54,12 @@ impl FromText for Host {
     const EXPECTS: &'static str = "a host";
 
     fn from_text(text: &str) -> Result<Self, Fault> {
-        let refused = || {
+        let rejected = || {
             let detail = "Must be a host below a registered domain, like `shop.example.com`.";
             Fault::new("invalid_host", detail)
         };
-        let host = Self::of(text.trim().trim_end_matches('.')).ok_or_else(refused)?;
-        if host.registrable().is_some() { Ok(host) } else { Err(refused()) }
+        let host = Self::of(text.trim().trim_end_matches('.')).ok_or_else(rejected)?;
+        if host.registrable().is_some() { Ok(host) } else { Err(rejected()) }
     }
 }
 

@@ -1,12 +1,12 @@
 //! What is announced of a store's domains.
 
-use ground::event::{EXAMPLE_TIME, Example, sample};
-use ground::id::StoreId;
-use ground::sample_id;
+use core_types::event::{EXAMPLE_TIME, Example, sample};
+use core_types::id::StoreId;
+use core_types::sample_id;
 
 use super::{DomainStatus, DomainView, Host};
 
-ground::topics! {
+core_types::topics! {
     DOMAIN_VERIFIED = "domain.verified", "domain", Some("read_store"), DomainView,
         "A domain was shown to be the store's, and leads to it.";
     DOMAIN_REMOVED = "domain.removed", "domain", Some("read_store"), DomainView,

@@ -1,12 +1,12 @@
 //! Domains as they are shown.
 
+use core_types::id::StoreId;
 use gateway::clock::Timestamp;
-use ground::id::StoreId;
 
 use super::{Domain, Host};
 use crate::store::Store;
 
-gateway::words! {
+gateway::string_enum! {
     /// Whether a domain is known to be the store's.
     DomainStatus {
         /// The record is to be written, and looked for.
@@ -16,7 +16,7 @@ gateway::words! {
     }
 }
 
-ground::view! {
+core_types::view! {
     /// A domain of a store.
     DomainView of (domain: Domain, store: &Store) {
         /// The host: the name that it has already.

@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use core_types::id::StoreId;
+use core_types::scope::Scopes;
 use gateway::problem::{Code, Problem};
-use ground::id::StoreId;
-use ground::scope::Scopes;
 use serde::{Deserialize, Serialize};
 
 /// Stores of others that one account may be a member of (our choice): its item, which every request
 /// of the merchant's reads, stays below four kilobytes for all but staff with many scopes on many.
 pub const MAX_MEMBERSHIPS: usize = 50;
 
-gateway::words! {
+gateway::string_enum! {
     /// What a member is to a store.
     Role {
         /// Does everything.
@@ -49,7 +49,7 @@ impl Role {
         if self.is_at_least(least) { Ok(()) } else { Err(least.required()) }
     }
 
-    /// The refusal of whoever is less than this.
+    /// The rejection of whoever is less than this.
     pub fn required(self) -> Problem {
         Code::InsufficientRole.with("required_role", self.as_str())
     }

@@ -1,14 +1,14 @@
 //! All the people of a store, and what becomes of them.
 
+use core_types::event::{Event, EventSubject, Topic};
+use core_types::fields::Email;
+use core_types::id::{MemberId, MerchantId, StoreId};
+use core_types::key;
 use gateway::clock::{DAY, Timestamp};
 use gateway::item::{Item, Key, Packing};
 use gateway::problem::{Code, Problem};
 use gateway::signature::constant_time_eq;
 use gateway::table::Write;
-use ground::event::{About, Event, Topic};
-use ground::fields::Email;
-use ground::id::{MemberId, MerchantId, StoreId};
-use ground::key;
 use serde::{Deserialize, Serialize};
 
 use super::token;
@@ -107,7 +107,7 @@ impl Member {
         now: Timestamp,
     ) -> Event {
         let (id, version) = (self.id.as_str(), self.version);
-        let about = About { store: Some(store), app: None, entity: id, version };
+        let about = EventSubject { store: Some(store), app: None, entity: id, version };
         Event::new(topic, about, &MemberView::of(self, store, account, now), now)
     }
 

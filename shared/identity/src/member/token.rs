@@ -1,7 +1,7 @@
 //! The token of an invitation: mailed once, and kept as its digest.
 
+use core_types::id::StoreId;
 use gateway::{id, seal};
-use ground::id::StoreId;
 
 /// Digits of the store that a token names.
 const NAME: usize = 32;

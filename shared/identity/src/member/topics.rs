@@ -1,13 +1,13 @@
 //! What is announced of the people of a store: to the store, and to no app.
 
-use ground::event::{EXAMPLE_TIME, Example, sample};
-use ground::fields::Email;
-use ground::id::{MemberId, MerchantId, StoreId};
-use ground::sample_id;
+use core_types::event::{EXAMPLE_TIME, Example, sample};
+use core_types::fields::Email;
+use core_types::id::{MemberId, MerchantId, StoreId};
+use core_types::sample_id;
 
 use super::{MemberStatus, MemberView, Role};
 
-ground::topics! {
+core_types::topics! {
     MEMBER_INVITED = "member.invited", "member", None, MemberView,
         "Somebody was invited to a store, or invited again.";
     MEMBER_JOINED = "member.joined", "member", None, MemberView,

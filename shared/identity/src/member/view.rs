@@ -1,13 +1,13 @@
 //! The people of a store as they are shown.
 
+use core_types::fields::Email;
+use core_types::id::{MemberId, MerchantId, StoreId};
 use gateway::clock::Timestamp;
-use ground::fields::Email;
-use ground::id::{MemberId, MerchantId, StoreId};
 
 use super::{Member, Role};
 use crate::merchant::Merchant;
 
-gateway::words! {
+gateway::string_enum! {
     /// Whether somebody is one of a store's people.
     MemberStatus {
         /// They are.
@@ -19,7 +19,7 @@ gateway::words! {
     }
 }
 
-ground::view! {
+core_types::view! {
     /// A member of a store, or somebody who is invited to be one.
     MemberView of (member: Member, store_id: &StoreId, account: Option<&Merchant>, now: Timestamp) {
         /// `mem_` and 32 hexadecimal digits; the same before and after the invitation is accepted.

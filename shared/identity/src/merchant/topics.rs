@@ -1,13 +1,13 @@
 //! What is announced of merchants.
 
-use ground::event::{EXAMPLE_TIME, Example, sample};
-use ground::fields::Email;
-use ground::id::MerchantId;
-use ground::sample_id;
+use core_types::event::{EXAMPLE_TIME, Example, sample};
+use core_types::fields::Email;
+use core_types::id::MerchantId;
+use core_types::sample_id;
 
 use super::{MerchantStatus, MerchantView};
 
-ground::topics! {
+core_types::topics! {
     MERCHANT_CREATED = "merchant.created", "merchant", None, MerchantView,
         "An account was made.";
     MERCHANT_UPDATED = "merchant.updated", "merchant", None, MerchantView,

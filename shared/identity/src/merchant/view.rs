@@ -1,13 +1,13 @@
 //! Merchants as they are shown.
 
+use core_types::fields::{Email, Locale};
+use core_types::id::MerchantId;
 use gateway::clock::Timestamp;
 use gateway::config::Config;
-use ground::fields::{Email, Locale};
-use ground::id::MerchantId;
 
 use super::{Merchant, MerchantStatus};
 
-ground::view! {
+core_types::view! {
     /// An account as its owner sees it.
     MerchantView of (merchant: Merchant, config: &Config) {
         /// The id.

@@ -1,8 +1,8 @@
 //! Mails to a store's customers about their accounts.
 
+use core_types::fields::{Email, Subdomain};
+use core_types::mail::MailContent;
 use gateway::clock::{DAY, Timestamp};
-use ground::fields::{Email, Subdomain};
-use ground::mail::MailContent;
 
 use crate::challenge::{CODE_LIFETIME, Purpose};
 

@@ -1,12 +1,12 @@
 //! How a store presents itself: its pictures, its colours, its words, and where else it is found.
 
+use core_types::fields::{Subdomain, WebUrl};
+use core_types::id::{MediaId, StoreId};
+use core_types::image;
 use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
 use gateway::problem::{FieldError, Problem};
 use gateway::request::{AtMost, Fault, FieldErrors, FromText, request};
 use gateway::table::Write;
-use ground::fields::{Subdomain, WebUrl};
-use ground::id::{MediaId, StoreId};
-use ground::image;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -35,7 +35,7 @@ impl FromText for Color {
     }
 }
 
-gateway::words! {
+gateway::string_enum! {
     /// A network that a store can have a profile on.
     SocialNetwork {
         /// Bluesky.
@@ -192,7 +192,7 @@ pub struct PictureView {
     pub url: String,
 }
 
-ground::view! {
+core_types::view! {
     /// How a store presents itself, as everybody sees it.
     #[derive(Default)]
     BrandingView of (branding: Branding, base_url: &str, subdomain: &Subdomain) {

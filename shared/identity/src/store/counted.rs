@@ -1,18 +1,18 @@
 //! What others write into a store's item in passing. None of it makes the store's version stale,
 //! and no write of the store undoes it.
 
+use core_types::fields::Handle;
+use core_types::id::StoreId;
+use core_types::key;
 use gateway::problem::Code;
 use gateway::table::{Change, Condition, Write};
-use ground::fields::Handle;
-use ground::id::StoreId;
-use ground::key;
 
 use super::{LiveTheme, MAX_MENUS, MAX_THEMES, Store, StoreStatus};
 
 /// The attributes that the functions below write.
 const COUNTED: &[&str] = &["config_changes", "menus", "themes", "live_theme", "currency_locked"];
 
-/// Writes a changed store. Refused, like a stale version, when it has another currency and
+/// Writes a changed store. Rejected, like a stale version, when it has another currency and
 /// something was priced in the old one meanwhile.
 pub fn replace(write: Write, store: &Store) -> Write {
     let sound = Condition::new("currency_locked = :no OR currency = :currency")
@@ -30,7 +30,7 @@ pub fn configured(write: Write, store: &StoreId) -> Write {
 }
 
 /// As [`configured`], for a menu that is made: it is one of the store's from now on. Part of the
-/// transaction that creates it. Refused when the store has [`MAX_MENUS`] others.
+/// transaction that creates it. Rejected when the store has [`MAX_MENUS`] others.
 pub fn menu_made(write: Write, store: &StoreId, menu: &Handle) -> Write {
     let has_room = "attribute_not_exists(menus) OR size(menus) < :most OR contains(menus, :handle)";
     let change = Change::new("ADD config_changes :one, menus :menu")
@@ -52,7 +52,7 @@ pub fn menu_removed(write: Write, store: &StoreId, menu: &Handle) -> Write {
 }
 
 /// Says that a theme is one of the store's from now on. Part of the transaction that installs it.
-/// Refused when the store has [`MAX_THEMES`] others.
+/// Rejected when the store has [`MAX_THEMES`] others.
 pub fn theme_installed(write: Write, store: &StoreId, theme: &str) -> Write {
     let has_room =
         "attribute_not_exists(themes) OR size(themes) < :most OR contains(themes, :slug)";
@@ -65,7 +65,7 @@ pub fn theme_installed(write: Write, store: &StoreId, theme: &str) -> Write {
 }
 
 /// Says that a theme is none of the store's any more. Part of the transaction that uninstalls it.
-/// Refused when the storefront is shown in it.
+/// Rejected when the storefront is shown in it.
 pub fn theme_uninstalled(write: Write, store: &StoreId, theme: &str) -> Write {
     let is_hidden = "attribute_not_exists(live_theme) OR live_theme.slug <> :slug";
     let change = Change::new("DELETE themes :theme")
@@ -76,7 +76,7 @@ pub fn theme_uninstalled(write: Write, store: &StoreId, theme: &str) -> Write {
 }
 
 /// As [`configured`], for what the storefront is shown in from now on. Part of the transaction that
-/// makes the release. Refused when the theme is not the store's any more.
+/// makes the release. Rejected when the theme is not the store's any more.
 pub fn theme_published(write: Write, store: &StoreId, live: &LiveTheme) -> Write {
     let change = Change::new("SET live_theme = :live ADD config_changes :one")
         .only_if("attribute_exists(PK) AND contains(themes, :slug)")
@@ -88,7 +88,7 @@ pub fn theme_published(write: Write, store: &StoreId, live: &LiveTheme) -> Write
 
 /// Says that something is priced in the currency of the store that was read: from now on it stays.
 /// Part of the transaction that makes the first such thing, and none of any other: once the store
-/// has left its draft, or is marked, its currency is fixed. Refused when the store has another
+/// has left its draft, or is marked, its currency is fixed. Rejected when the store has another
 /// currency by now.
 pub fn keep_currency(write: Write, store: &Store) -> Write {
     if store.currency_locked || store.status != StoreStatus::Draft {

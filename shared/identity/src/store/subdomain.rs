@@ -1,11 +1,11 @@
 //! Subdomains: each leads to one store at a time.
 
+use core_types::fields::Subdomain;
+use core_types::id::StoreId;
+use core_types::key;
 use gateway::clock::{DAY, Timestamp};
 use gateway::item::{Item, Key};
 use gateway::table::Condition;
-use ground::fields::Subdomain;
-use ground::id::StoreId;
-use ground::key;
 use serde::{Deserialize, Serialize};
 
 use super::Store;

@@ -2,7 +2,7 @@
 
 use super::StoreView;
 
-ground::topics! {
+core_types::topics! {
     STORE_CREATED = "store.created", "store", Some("read_store"), StoreView,
         "A store was opened.";
     STORE_UPDATED = "store.updated", "store", Some("read_store"), StoreView,

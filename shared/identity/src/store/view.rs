@@ -1,16 +1,16 @@
 //! Stores as they are shown.
 
+use core_types::event::{EXAMPLE_TIME, Example, sample};
+use core_types::fields::{Country, Currency, Locale, Subdomain, TimeZone};
+use core_types::id::{MerchantId, StoreId};
+use core_types::sample_id;
 use gateway::clock::Timestamp;
-use ground::event::{EXAMPLE_TIME, Example, sample};
-use ground::fields::{Country, Currency, Locale, Subdomain, TimeZone};
-use ground::id::{MerchantId, StoreId};
-use ground::sample_id;
 
 use super::branding::BrandingView;
 use super::{Contact, InventoryPolicy, Store, StoreStatus};
 use crate::domain::Host;
 
-ground::view! {
+core_types::view! {
     /// A store as its owner and its apps see it.
     StoreView of (store: Store, base_url: &str) {
         /// The id.

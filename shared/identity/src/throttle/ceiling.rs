@@ -7,21 +7,21 @@
 
 use std::time::Duration;
 
+use core_types::key;
 use gateway::app::App;
 use gateway::clock::{DAY, HOUR, Timestamp};
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
-use gateway::table::{Sight, Write, retry};
-use ground::key;
+use gateway::table::{ReadConsistency, Write, retry};
 use serde::{Deserialize, Serialize};
 
 use super::too_many;
 
 /// One-time codes of an account that are compared in an hour, right or wrong (our choice): at 25 of
 /// a million, an attacker with any number of networks needs years.
-pub const JUDGED_CODES: Ceiling = Ceiling { of: "judged", most: 25, window: HOUR };
+pub const CODE_ATTEMPTS: Ceiling = Ceiling { of: "judged", most: 25, window: HOUR };
 /// Codes of an account's second factor that are compared in an hour, right or wrong (our choice).
-pub const JUDGED_TOTP: Ceiling = Ceiling { of: "judged_totp", most: 25, window: HOUR };
+pub const TOTP_ATTEMPTS: Ceiling = Ceiling { of: "judged_totp", most: 25, window: HOUR };
 /// Mails of one kind that an account can be made to send in an hour (our choice).
 const MAILS: usize = 10;
 
@@ -83,23 +83,28 @@ impl Ceiling {
     ///
     /// # Errors
     /// `too_many_attempts`; 503.
-    pub async fn demand(self, app: &App, digest: &str) -> Result<(), Problem> {
-        self.demand_as(app, digest, Sight::Settled).await
+    pub async fn ensure(self, app: &App, digest: &str) -> Result<(), Problem> {
+        self.ensure_as(app, digest, ReadConsistency::Strong).await
     }
 
-    /// As [`Ceiling::demand`], over what is there or a glance at it: whoever counts looks again.
+    /// As [`Ceiling::demand`], over what is there or an eventually consistent read at it: whoever counts looks again.
     ///
     /// # Errors
     /// As [`Ceiling::demand`].
-    pub async fn demand_as(self, app: &App, digest: &str, sight: Sight) -> Result<(), Problem> {
-        let before: Option<Times> = app.table.get_as(&self.key(digest), sight).await?;
+    pub async fn ensure_as(
+        self,
+        app: &App,
+        digest: &str,
+        consistency: ReadConsistency,
+    ) -> Result<(), Problem> {
+        let before: Option<Times> = app.table.get_as(&self.key(digest), consistency).await?;
         self.recent(before, digest, app.clock.now()).map(drop)
     }
 
     /// Counts one more, together with what `also` writes: the one is not done without the other.
     ///
     /// # Errors
-    /// `too_many_attempts`, also for who is crowded out; what `also` is refused with; 503.
+    /// `too_many_attempts`, also for who is crowded out; what `also` is rejected with; 503.
     pub async fn take(
         self,
         app: &App,
@@ -181,8 +186,8 @@ mod tests {
 
     #[test]
     fn codes_and_mails_have_the_ceilings_that_are_promised() {
-        assert_eq!((JUDGED_CODES.most, JUDGED_CODES.window), (25, HOUR));
-        assert_eq!((JUDGED_TOTP.most, JUDGED_TOTP.window), (25, HOUR));
+        assert_eq!((CODE_ATTEMPTS.most, CODE_ATTEMPTS.window), (25, HOUR));
+        assert_eq!((TOTP_ATTEMPTS.most, TOTP_ATTEMPTS.window), (25, HOUR));
         let mails = Ceiling::of_mails("otp_mails");
         assert_eq!((mails.most, mails.window), (10, HOUR));
     }
@@ -190,10 +195,10 @@ mod tests {
     #[test]
     fn what_is_counted_is_forgotten_a_day_after_the_last_of_it() {
         let now = Timestamp::from_millis(0);
-        let counted = JUDGED_CODES.count(None, "d", now).unwrap();
-        let counted = JUDGED_CODES.count(Some(counted), "d", now.plus(MINUTE)).unwrap();
+        let counted = CODE_ATTEMPTS.count(None, "d", now).unwrap();
+        let counted = CODE_ATTEMPTS.count(Some(counted), "d", now.plus(MINUTE)).unwrap();
         assert_eq!((counted.forget_at(), counted.version()), (Some(now.plus(MINUTE + DAY)), 2));
-        let counted = JUDGED_CODES.count(Some(counted), "d", now.plus(2 * MINUTE)).unwrap();
+        let counted = CODE_ATTEMPTS.count(Some(counted), "d", now.plus(2 * MINUTE)).unwrap();
         assert_eq!(counted.version(), 3);
     }
 }

@@ -5,8 +5,8 @@
 //! submission. A submission holds what it proposes by value, so that what an operator looked at is
 //! what is approved.
 
-use ground::fields::WebUrl;
-use ground::scope::Scopes;
+use core_types::fields::WebUrl;
+use core_types::scope::Scopes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,10 +1,10 @@
 //! What may happen to an app, and the changes that others make to its counters.
 
+use core_types::id::AppId;
+use core_types::key;
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
 use gateway::table::{Change, Condition, Write};
-use ground::id::AppId;
-use ground::key;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -25,19 +25,19 @@ pub struct Suspension {
 impl CommerceApp {
     /// The counters: changed in place by reviews and installations, in their own transactions,
     /// and therefore never written by [`CommerceApp::save`]. They do not move the version, so that a
-    /// popular app's developer is not refused for what merchants do.
+    /// popular app's developer is not rejected for what merchants do.
     pub const COUNTED: &'static [&'static str] =
         &["rating_count", "rating_sum", "stars", "active_installs"];
 
     /// Writes this app, at its next version, without its counters.
-    pub fn save(&self, write: Write, refused: impl Into<Problem>) -> Write {
-        write.replace_except(self, Self::COUNTED, Condition::default(), refused)
+    pub fn save(&self, write: Write, rejected: impl Into<Problem>) -> Write {
+        write.replace_except(self, Self::COUNTED, Condition::default(), rejected)
     }
 
     /// Writes this app, at its next version, unless a store has come to use it.
-    pub fn save_unless_installed(&self, write: Write, refused: impl Into<Problem>) -> Write {
+    pub fn save_unless_installed(&self, write: Write, rejected: impl Into<Problem>) -> Write {
         let unused = Condition::is("active_installs", 0);
-        write.replace_except(self, Self::COUNTED, unused, refused)
+        write.replace_except(self, Self::COUNTED, unused, rejected)
     }
 
     /// That the app is still in the catalogue when the transaction happens.
@@ -46,13 +46,13 @@ impl CommerceApp {
     }
 
     /// One more store the app is active on; only while it is in the catalogue.
-    pub fn one_install_more(write: Write, id: &AppId, refused: impl Into<Problem>) -> Write {
+    pub fn one_install_more(write: Write, id: &AppId, rejected: impl Into<Problem>) -> Write {
         let change = Change::new("SET active_installs = active_installs + :one")
             .only_if("#status = :published")
             .name("#status", "status")
             .value(":published", AppStatus::Published)
             .value(":one", 1_u64);
-        write.update(&key::app(id), change, refused)
+        write.update(&key::app(id), change, rejected)
     }
 
     /// What its developer can do now.
@@ -75,7 +75,7 @@ impl CommerceApp {
         actions
     }
 
-    fn refused(&self) -> Problem {
+    fn rejected(&self) -> Problem {
         Problem::state(self.status.as_str(), &self.allowed_actions())
     }
 
@@ -86,7 +86,7 @@ impl CommerceApp {
     /// merchants to their own machines since it was approved.
     pub fn publish(&self, now: Timestamp) -> Result<Self, Problem> {
         if !matches!(self.status, AppStatus::Draft | AppStatus::Unpublished) {
-            return Err(self.refused());
+            return Err(self.rejected());
         }
         if self.approved_version.is_none() || self.listing.is_none() {
             return Err(Code::NotApproved.into());
@@ -105,7 +105,7 @@ impl CommerceApp {
     /// `invalid_state_transition`.
     pub fn unpublish(&self, now: Timestamp) -> Result<Self, Problem> {
         if self.status != AppStatus::Published {
-            return Err(self.refused());
+            return Err(self.rejected());
         }
         Ok(Self { status: AppStatus::Unpublished, ..self.changed(now) })
     }
@@ -148,7 +148,7 @@ impl CommerceApp {
     /// `invalid_state_transition` while it is published; `app_installed` while a store uses it.
     pub fn delete(&self, now: Timestamp) -> Result<Self, Problem> {
         if matches!(self.status, AppStatus::Published | AppStatus::Deleted) {
-            return Err(self.refused());
+            return Err(self.rejected());
         }
         if self.active_installs > 0 {
             return Err(Code::AppInstalled.with("active_installs", self.active_installs));
@@ -172,7 +172,7 @@ impl CommerceApp {
         }
         match self.status {
             AppStatus::Draft | AppStatus::Published | AppStatus::Unpublished => Ok(()),
-            AppStatus::Suspended | AppStatus::Deleted => Err(self.refused()),
+            AppStatus::Suspended | AppStatus::Deleted => Err(self.rejected()),
         }
     }
 }
@@ -181,10 +181,10 @@ impl CommerceApp {
 pub(crate) mod tests {
     use super::*;
     use crate::app::AppView;
-    use ground::event::{EXAMPLE_TIME, Example, sample};
-    use ground::fields::{Handle, WebUrl};
-    use ground::id::MerchantId;
-    use ground::scope::Scopes;
+    use core_types::event::{EXAMPLE_TIME, Example, sample};
+    use core_types::fields::{Handle, WebUrl};
+    use core_types::id::MerchantId;
+    use core_types::scope::Scopes;
 
     /// A draft that could be approved.
     pub(crate) fn draft() -> CommerceApp {
@@ -251,13 +251,13 @@ pub(crate) mod tests {
             let app = CommerceApp { status, ..draft() };
             let suspended = app.suspend("Spam.".into(), now).unwrap();
             assert_eq!(suspended.status, AppStatus::Suspended);
-            for refused in [
+            for rejected in [
                 suspended.suspend("Again.".into(), now),
                 suspended.publish(now),
                 suspended.unpublish(now),
                 app.resume(now),
             ] {
-                assert_eq!(refused.unwrap_err().code, Code::InvalidStateTransition);
+                assert_eq!(rejected.unwrap_err().code, Code::InvalidStateTransition);
             }
             assert!(suspended.may_submit().is_err());
             let resumed = suspended.resume(now).unwrap();

@@ -2,7 +2,7 @@
 
 use super::AppView;
 
-ground::topics! {
+core_types::topics! {
     APP_PUBLISHED = "app.published", "app", None, AppView,
         "An app entered the catalogue.";
     APP_UNPUBLISHED = "app.unpublished", "app", None, AppView,

@@ -1,10 +1,10 @@
 //! Sample data of events about apps.
 
-use ground::event::{EXAMPLE_TIME, Example, sample};
-use ground::fields::{Handle, WebUrl};
-use ground::id::AppId;
-use ground::rating::Rating;
-use ground::scope::Scopes;
+use core_types::event::{EXAMPLE_TIME, Example, sample};
+use core_types::fields::{Handle, WebUrl};
+use core_types::id::AppId;
+use core_types::rating::Rating;
+use core_types::scope::Scopes;
 
 use super::{AppStatus, AppView, Category, Configuration, Listing};
 

@@ -5,11 +5,11 @@
 //! mark is written once per shard, all in the transaction that suspends, and each installation looks
 //! at its own shard. That there is none, which is the rule, is read as cheaply.
 
+use core_types::id::{AppId, InstallationId};
+use core_types::key;
 use gateway::item::{Item, Key};
 use gateway::outbox::SHARDS;
 use gateway::table::Write;
-use ground::id::{AppId, InstallationId};
-use ground::key;
 use serde::{Deserialize, Serialize};
 
 /// That an app is stopped, for the installations of one shard.

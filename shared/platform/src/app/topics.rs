@@ -3,7 +3,7 @@
 
 use super::AppView;
 
-ground::topics! {
+core_types::topics! {
     APP_CREATED = "app.created", "app", None, AppView,
         "A developer made an app.";
     APP_UPDATED = "app.updated", "app", None, AppView,

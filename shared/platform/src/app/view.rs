@@ -1,23 +1,28 @@
 //! An app as its developer sees it, and as events about it carry it.
 
+use core_types::event::EventSubject;
+use core_types::fields::{Handle, WebUrl};
+use core_types::id::{AppId, SubmissionId};
+use core_types::rating::Rating;
+use core_types::resource::Resource;
 use gateway::clock::Timestamp;
 use gateway::problem::Problem;
 use gateway::table::Write;
-use ground::event::About;
-use ground::fields::{Handle, WebUrl};
-use ground::id::{AppId, SubmissionId};
-use ground::rating::Rating;
-use ground::resource::Resource;
 
 use super::{AppStatus, CommerceApp, Configuration, Listing, Suspension};
 
 impl Resource for CommerceApp {
     type View = AppView;
-    fn about(&self) -> About<'_> {
-        About { store: None, app: Some(&self.id), entity: self.id.as_str(), version: self.version }
+    fn event_subject(&self) -> EventSubject<'_> {
+        EventSubject {
+            store: None,
+            app: Some(&self.id),
+            entity: self.id.as_str(),
+            version: self.version,
+        }
     }
-    fn replace(&self, write: Write, refused: impl Into<Problem>) -> Write {
-        self.save(write, refused)
+    fn replace(&self, write: Write, rejected: impl Into<Problem>) -> Write {
+        self.save(write, rejected)
     }
 }
 
@@ -28,7 +33,7 @@ impl CommerceApp {
     }
 }
 
-ground::view! {
+core_types::view! {
     /// An app as its developer sees it; never a secret.
     AppView of app: CommerceApp {
         /// The id.

@@ -1,5 +1,5 @@
+use core_types::scope::Scopes;
 use gateway::clock::Timestamp;
-use ground::scope::Scopes;
 
 use super::*;
 
@@ -30,7 +30,7 @@ fn installation() -> Installation {
 fn an_apps_work_ends_with_what_it_was_granted() {
     let granted = installation();
     let authority = Authority {
-        asker: Asker::App {
+        asker: RequestedBy::App {
             app_id: granted.app_id.clone(),
             installation_id: granted.id.clone(),
             generation: granted.generation,

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
+use core_types::id::{AppId, InstallationId, MerchantId, SessionId, StoreId};
+use core_types::key;
 use gateway::app::App;
 use gateway::caller::{Access, Caller, Identity};
 use gateway::problem::{Code, Problem};
 use gateway::request::Inbound;
 use gateway::seal;
 use gateway::token::{self, Claims};
-use ground::id::{AppId, InstallationId, MerchantId, SessionId, StoreId};
-use ground::key;
 use http::header;
 use identity::session::Session;
 use identity::store::{Store, StoreStatus};
@@ -53,7 +53,7 @@ gateway::caller_argument!(EmbeddedApp);
 gateway::caller_argument!(Bridge);
 gateway::caller_argument!(OAuthClient);
 
-/// Reads and judges an app token: signature, record, installation, store, and that operators have
+/// Reads and validates an app token: signature, record, installation, store, and that operators have
 /// not stopped the app, in one round trip.
 pub(super) async fn open_app_token(
     app: &App,
@@ -61,10 +61,10 @@ pub(super) async fn open_app_token(
     inbound: &Inbound,
 ) -> Result<(AppActor, Store), Problem> {
     let claims = claims_of(app, unverified).await?;
-    let refused = || Problem::from(Code::InvalidToken);
-    let installation_id = InstallationId::parse(&claims.installation_id).ok_or_else(refused)?;
-    let store_id = StoreId::parse(&claims.store_id).ok_or_else(refused)?;
-    let app_id = AppId::parse(&claims.app_id).ok_or_else(refused)?;
+    let rejected = || Problem::from(Code::InvalidToken);
+    let installation_id = InstallationId::parse(&claims.installation_id).ok_or_else(rejected)?;
+    let store_id = StoreId::parse(&claims.store_id).ok_or_else(rejected)?;
+    let app_id = AppId::parse(&claims.app_id).ok_or_else(rejected)?;
     let bound = bound_session(&claims)?;
     let token_key = key::app_token(&seal::digest(unverified));
     let installation_key = key::installation(&installation_id);
@@ -77,26 +77,26 @@ pub(super) async fn open_app_token(
     keys.extend(session_keys.iter().flatten());
     let mut batch = app.table.get_many(&keys).await?;
     let now = app.clock.now();
-    let token: AppToken = batch.take_recent(&token_key)?.ok_or_else(refused)?;
-    let installation: Installation = batch.take_recent(&installation_key)?.ok_or_else(refused)?;
+    let token: AppToken = batch.take_recent(&token_key)?.ok_or_else(rejected)?;
+    let installation: Installation = batch.take_recent(&installation_key)?.ok_or_else(rejected)?;
     installation.admit(&token, now)?;
     if installation.app_id != app_id || batch.take::<Stop>(&stop_key)?.is_some() {
-        return Err(refused());
+        return Err(rejected());
     }
-    let store: Store = batch.take_recent(&store_key)?.ok_or_else(refused)?;
+    let store: Store = batch.take_recent(&store_key)?.ok_or_else(rejected)?;
     // What a token may do is what it was issued with and what is still granted: to the app, and to
     // whoever uses it.
     let mut scopes = token.scopes.intersection(&installation.scopes);
     if let Some([merchant_key, session_key]) = &session_keys {
-        let account: Account = batch.take_recent(merchant_key)?.ok_or_else(refused)?;
-        let session: Session = batch.take_recent(session_key)?.ok_or_else(refused)?;
+        let account: Account = batch.take_recent(merchant_key)?.ok_or_else(rejected)?;
+        let session: Session = batch.take_recent(session_key)?.ok_or_else(rejected)?;
         if !session.is_alive(&account, now) {
-            return Err(refused());
+            return Err(rejected());
         }
-        scopes = account.grant_on(&store).ok_or_else(refused)?.narrow(&scopes);
+        scopes = account.grant_on(&store).ok_or_else(rejected)?.narrow(&scopes);
     }
     if store.id != installation.store_id || store.status == StoreStatus::Deleted {
-        return Err(refused());
+        return Err(rejected());
     }
     if !names_no_other_store(inbound, &store.id) {
         return Err(no_such_store(inbound));

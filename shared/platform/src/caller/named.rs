@@ -1,8 +1,8 @@
 //! Which store a request names, and how one that it may not name is answered.
 
+use core_types::id::StoreId;
 use gateway::problem::{Code, Problem};
 use gateway::request::Inbound;
-use ground::id::StoreId;
 use serde_json::Value;
 
 /// The store a request names: path, header, query, body; of an owner's the first that is there counts.
@@ -19,7 +19,7 @@ pub(super) fn named_store(inbound: &Inbound) -> Option<String> {
 }
 
 /// Whether whatever the request says of a store, in its path, headers, query or body, names this
-/// one. An app's token is for one store: what names another is refused, also beside what does not.
+/// one. An app's token is for one store: what names another is rejected, also beside what does not.
 pub(super) fn names_no_other_store(inbound: &Inbound, store: &StoreId) -> bool {
     let own = |named: &str| named == store.as_str();
     let path = !names_store_in_path(inbound) || inbound.param("id").is_none_or(own);

@@ -2,13 +2,13 @@
 
 use std::collections::HashSet;
 
+use core_types::id::StoreId;
+use core_types::key;
 use gateway::app::App;
 use gateway::item::Key;
 use gateway::problem::{Code, Problem};
 use gateway::request::Inbound;
 use gateway::table::Query;
-use ground::id::StoreId;
-use ground::key;
 use identity::member::Grant;
 use identity::session::Session;
 use identity::store::{MAX_STORES, Store, StoreStatus};

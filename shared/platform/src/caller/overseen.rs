@@ -3,11 +3,11 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
+use core_types::scope::Required;
 use gateway::app::App;
 use gateway::caller::{Access, Caller, Identity};
 use gateway::problem::{Code, Problem};
 use gateway::request::Inbound;
-use ground::scope::Required;
 use identity::member::Grant;
 use identity::store::StoreStatus;
 

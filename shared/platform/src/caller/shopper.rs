@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use core_types::key;
 use gateway::app::App;
 use gateway::budget::Tier;
 use gateway::caller::{Access, Caller, Identity};
 use gateway::problem::{Code, Problem};
 use gateway::request::Inbound;
-use ground::key;
 use http::header;
 use identity::customer::{Customer as Account, CustomerSession, UnverifiedCustomerToken};
 use identity::store::{Store, StoreStatus};
@@ -28,7 +28,7 @@ pub struct Customer {
 }
 
 /// Anybody at the storefront that the path names; a customer, if they present a customer token. A
-/// token that is not good there is refused and not passed over: its sender believes to be signed
+/// token that is not good there is rejected and not passed over: its sender believes to be signed
 /// in.
 #[derive(Debug, Clone)]
 pub struct Shopper {
@@ -42,19 +42,19 @@ pub struct Shopper {
 gateway::caller_argument!(Customer);
 gateway::caller_argument!(Shopper);
 
-/// Reads and judges a customer token: customer, session and store in one round trip.
+/// Reads and validates a customer token: customer, session and store in one round trip.
 async fn open(app: &App, inbound: &Inbound) -> Result<Customer, Problem> {
-    let refused = || Problem::from(Code::Unauthenticated);
-    let token = UnverifiedCustomerToken::parse(bearer(inbound)?).ok_or_else(refused)?;
+    let rejected = || Problem::from(Code::Unauthenticated);
+    let token = UnverifiedCustomerToken::parse(bearer(inbound)?).ok_or_else(rejected)?;
     let customer_key = key::customer(&token.store_id, &token.customer_id);
     let session_key = key::customer_session(&token.store_id, &token.customer_id, &token.session_id);
     let store_key = key::store(&token.store_id);
     let mut batch = app.table.get_many(&[&customer_key, &session_key, &store_key]).await?;
-    let account: Account = batch.take_recent(&customer_key)?.ok_or_else(refused)?;
-    let session: CustomerSession = batch.take_recent(&session_key)?.ok_or_else(refused)?;
-    let store: Store = batch.take_recent(&store_key)?.ok_or_else(refused)?;
+    let account: Account = batch.take_recent(&customer_key)?.ok_or_else(rejected)?;
+    let session: CustomerSession = batch.take_recent(&session_key)?.ok_or_else(rejected)?;
+    let store: Store = batch.take_recent(&store_key)?.ok_or_else(rejected)?;
     if !session.admits(&token, &account, app.clock.now()) || store.status == StoreStatus::Deleted {
-        return Err(refused());
+        return Err(rejected());
     }
     Ok(Customer { account, session, store })
 }

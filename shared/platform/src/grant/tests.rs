@@ -47,8 +47,8 @@ fn a_refresh_token_works_until_its_successor_is_used_and_then_betrays_the_thief(
     third.current.push("r3".into());
     assert_eq!(third.present("r1", soon), Use::Replay);
     assert_eq!(third.present("r2", soon), Use::Repeat);
-    assert_eq!(third.revoked(soon).present("r3", soon), Use::Refuse);
-    assert_eq!(third.present("r3", NOW.plus(GRANT_LIFETIME)), Use::Refuse);
+    assert_eq!(third.revoked(soon).present("r3", soon), Use::Reject);
+    assert_eq!(third.present("r3", NOW.plus(GRANT_LIFETIME)), Use::Reject);
 }
 
 const MILLI: Duration = Duration::from_millis(1);
@@ -101,17 +101,17 @@ fn a_code_is_presented_by_its_client_from_its_uri_and_with_its_verifier() {
         redirect_uri: "https://a.example/cb",
         verifier: Some(&verifier),
     };
-    assert!(challenged.judge(right).is_ok());
+    assert!(challenged.validate(right).is_ok());
     for wrong in [
         Presented { client_id: "cli_2", ..right },
         Presented { redirect_uri: "https://a.example/cb/", ..right },
         Presented { verifier: None, ..right },
         Presented { verifier: Some("w"), ..right },
     ] {
-        assert_eq!(challenged.judge(wrong).unwrap_err().code, Code::InvalidGrant, "{wrong:?}");
+        assert_eq!(challenged.validate(wrong).unwrap_err().code, Code::InvalidGrant, "{wrong:?}");
     }
-    assert!(code().judge(right).is_err(), "a verifier without a challenge is a downgrade");
-    assert!(code().judge(Presented { verifier: None, ..right }).is_ok());
+    assert!(code().validate(right).is_err(), "a verifier without a challenge is a downgrade");
+    assert!(code().validate(Presented { verifier: None, ..right }).is_ok());
 }
 
 #[test]
@@ -135,16 +135,16 @@ fn verifiers_have_43_to_128_characters_of_the_unreserved_set() {
 fn a_grant_is_refreshed_for_90_days_and_not_a_millisecond_more() {
     let last = NOW.plus((90 * DAY).saturating_sub(MILLI));
     assert_eq!(grant().present("r1", last), Use::Rotate);
-    assert_eq!(grant().present("r1", NOW.plus(90 * DAY)), Use::Refuse);
-    assert_eq!(grant().present("r1", NOW.plus(90 * DAY + MILLI)), Use::Refuse);
+    assert_eq!(grant().present("r1", NOW.plus(90 * DAY)), Use::Reject);
+    assert_eq!(grant().present("r1", NOW.plus(90 * DAY + MILLI)), Use::Reject);
 }
 
 #[test]
-fn a_revoked_grant_refuses_what_would_rotate_and_calls_nothing_a_replay() {
+fn a_revoked_grant_rejects_what_would_rotate_and_calls_nothing_a_replay() {
     // Revocation alone: the tokens are still listed.
     let revoked = Grant { revoked_at: Some(NOW), ..grant() };
-    assert_eq!(revoked.present("r1", NOW), Use::Refuse);
-    assert_eq!(revoked.present("other", NOW), Use::Refuse);
+    assert_eq!(revoked.present("r1", NOW), Use::Reject);
+    assert_eq!(revoked.present("other", NOW), Use::Reject);
     assert_eq!(grant().present("other", NOW), Use::Replay);
     // The list alone: nothing says that it is revoked.
     let emptied = Grant { revoked_at: None, ..grant().revoked(NOW) };
@@ -168,7 +168,7 @@ fn a_lost_answer_is_asked_for_four_times_more_and_not_a_fifth() {
     for successor in 1..=5 {
         rotated.current.push(format!("r1.{successor}"));
         let next = rotated.present("r1", NOW);
-        let expected = if successor < 5 { Use::Repeat } else { Use::Refuse };
+        let expected = if successor < 5 { Use::Repeat } else { Use::Reject };
         assert_eq!(next, expected, "{successor} successors");
         let repeated = rotated.rotated("r1", Use::Repeat, NOW.plus(MINUTE));
         assert_eq!(repeated.previous_until, rotated.previous_until, "the overlap is not extended");
@@ -216,7 +216,7 @@ fn a_revoked_grant_has_no_token_left_and_its_code_is_a_new_version() {
 }
 
 #[test]
-fn a_redemption_demands_again_what_was_judged() {
+fn a_redemption_demands_again_what_was_validated() {
     let written = format!("{:?}", code().redemption(&grant(), NOW));
     for demanded in [
         "#state = :issued",

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use core_types::event::EXAMPLE_TIME as NOW;
 use gateway::clock::MINUTE;
-use ground::event::EXAMPLE_TIME as NOW;
 
 use super::*;
 use crate::app::draft;
@@ -31,7 +31,7 @@ fn active() -> Installation {
 }
 
 #[test]
-fn a_token_is_admitted_while_every_condition_holds_and_refused_by_each_alone() {
+fn a_token_is_admitted_while_every_condition_holds_and_rejected_by_each_alone() {
     let good = token(0);
     let known = active().record(&good, NOW);
     assert!(known.admit(&good, NOW).is_ok());

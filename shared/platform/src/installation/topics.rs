@@ -1,15 +1,15 @@
 //! What is announced of installations.
 
+use core_types::event::{EXAMPLE_TIME, Example};
+use core_types::id::{AppId, InstallationId, StoreId};
+use core_types::sample_id;
 use gateway::clock::Timestamp;
-use ground::event::{EXAMPLE_TIME, Example};
-use ground::id::{AppId, InstallationId, StoreId};
-use ground::sample_id;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{InstallationStatus, InstallationView};
 
-ground::topics! {
+core_types::topics! {
     APP_INSTALLED = "app.installed", "installation", None, InstallationView,
         "A merchant chose an app for a store.";
     APP_AUTHORIZED = "app.authorized", "installation", None, InstallationView,

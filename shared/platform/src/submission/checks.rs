@@ -1,13 +1,13 @@
 //! The automatic checks of a submission: what a machine can find out before a person looks.
 
-use gateway::egress::Refusal;
+use gateway::egress::DestinationRejection;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Proposal;
 use crate::app::{AppClient, CommerceApp, is_loopback};
 
-gateway::words! {
+gateway::string_enum! {
     /// The verdict of a check.
     #[schemars(rename = "CheckVerdict")]
     Verdict {
@@ -38,12 +38,12 @@ pub const MIN_DESCRIPTION: usize = 50;
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Surroundings {
     /// What the egress policy says against its `webhook_url`.
-    pub webhook: Option<Refusal>,
+    pub webhook: Option<DestinationRejection>,
     /// Whether its `app_url` leads to this service itself.
     pub is_ours: bool,
 }
 
-/// Judges a proposal of an app, as its developer wants it to be.
+/// Validates a proposal of an app, as its developer wants it to be.
 pub fn checks(
     app: &CommerceApp,
     client: Option<&AppClient>,
@@ -75,7 +75,7 @@ fn check(name: &str, verdict: Verdict, detail: impl Into<String>) -> SubmissionC
 }
 
 /// `verdict` with the first text if something is wrong, `pass` with the second if not.
-fn judge(name: &str, wrong: bool, verdict: Verdict, why: &str, well: &str) -> SubmissionCheck {
+fn validate(name: &str, wrong: bool, verdict: Verdict, why: &str, well: &str) -> SubmissionCheck {
     if wrong { check(name, verdict, why) } else { check(name, Verdict::Pass, well) }
 }
 
@@ -91,7 +91,7 @@ fn version(app: &CommerceApp, proposal: &Proposal) -> SubmissionCheck {
 }
 
 fn description(proposal: &Proposal) -> SubmissionCheck {
-    judge(
+    validate(
         "listing_is_complete",
         proposal.listing.description.chars().count() < MIN_DESCRIPTION,
         Verdict::Fail,
@@ -111,11 +111,11 @@ fn listing_links(proposal: &Proposal) -> SubmissionCheck {
     .collect();
     let why = format!("The listing lacks {}.", missing.join(" and "));
     let well = "Icon, support URL and screencast are there.";
-    judge("listing_has_links", !missing.is_empty(), Verdict::Warn, &why, well)
+    validate("listing_has_links", !missing.is_empty(), Verdict::Warn, &why, well)
 }
 
 fn privacy_policy(proposal: &Proposal) -> SubmissionCheck {
-    judge(
+    validate(
         "privacy_policy_is_public",
         !is_public_https(proposal.listing.privacy_policy_url.as_str()),
         Verdict::Fail,
@@ -127,7 +127,7 @@ fn privacy_policy(proposal: &Proposal) -> SubmissionCheck {
 fn redirect_uris(app: &CommerceApp) -> SubmissionCheck {
     let wrong =
         app.redirect_uris.is_empty() || app.redirect_uris.iter().any(|uri| !is_public_https(uri));
-    judge(
+    validate(
         "redirect_uris_are_public",
         wrong,
         Verdict::Fail,
@@ -144,11 +144,11 @@ fn app_url(app: &CommerceApp) -> SubmissionCheck {
     let origin = app.origin();
     let same = app.redirect_uris.iter().any(|uri| origin_of(uri) == origin);
     let why = "No redirect URI has the origin of the app URL; merchants may wonder where they are.";
-    judge("app_url_is_public", !same, Verdict::Warn, why, "The app URL is on https.")
+    validate("app_url_is_public", !same, Verdict::Warn, why, "The app URL is on https.")
 }
 
 fn own_host(is_ours: bool) -> SubmissionCheck {
-    judge(
+    validate(
         "app_url_is_its_own",
         is_ours,
         Verdict::Fail,
@@ -174,7 +174,7 @@ fn client_secret(app: &CommerceApp, client: Option<&AppClient>) -> SubmissionChe
     let ready = client.is_some_and(|client| {
         client.confidential == app.confidential && client.secrets.is_empty() != app.confidential
     });
-    judge(
+    validate(
         "client_can_authenticate",
         !ready || !(app.confidential || app.require_pkce),
         Verdict::Fail,
@@ -200,17 +200,17 @@ fn write_scopes(app: &CommerceApp, proposal: &Proposal) -> SubmissionCheck {
         .collect();
     let why = format!("The test instructions do not say what {} is for.", unexplained.join(", "));
     let well = "Every scope that writes is explained.";
-    judge("write_scopes_are_explained", !unexplained.is_empty(), Verdict::Warn, &why, well)
+    validate("write_scopes_are_explained", !unexplained.is_empty(), Verdict::Warn, &why, well)
 }
 
-fn webhook_url(app: &CommerceApp, refusal: Option<Refusal>) -> SubmissionCheck {
-    match (&app.webhook_url, refusal) {
+fn webhook_url(app: &CommerceApp, rejection: Option<DestinationRejection>) -> SubmissionCheck {
+    match (&app.webhook_url, rejection) {
         (None, _) => check("webhook_url_is_allowed", Verdict::Pass, "The app has no webhook URL."),
         (Some(_), None) => {
             check("webhook_url_is_allowed", Verdict::Pass, "The webhook URL is allowed.")
         }
-        (Some(_), Some(refusal)) => {
-            check("webhook_url_is_allowed", Verdict::Fail, refusal.to_string())
+        (Some(_), Some(rejection)) => {
+            check("webhook_url_is_allowed", Verdict::Fail, rejection.to_string())
         }
     }
 }
@@ -229,7 +229,7 @@ mod tests {
     use super::*;
     use crate::app::{ClientSecret, Configuration, draft};
     use crate::submission::SubmissionView;
-    use ground::event::Example;
+    use core_types::event::Example;
 
     fn client(app: &CommerceApp) -> AppClient {
         let secret = ClientSecret { digest: "d".into(), expires_at: None };
@@ -271,7 +271,7 @@ mod tests {
             webhook_url: Some("https://10.0.0.1/".into()),
             ..draft()
         };
-        let around = Surroundings { webhook: Some(Refusal::Address), is_ours: true };
+        let around = Surroundings { webhook: Some(DestinationRejection::Address), is_ours: true };
         let found = checks(&app, None, around, &proposal);
         let asked = named(Verdict::Warn, &found);
         assert!(asked.contains(&"configuration_is_as_approved"), "{asked:?}");

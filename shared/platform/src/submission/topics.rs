@@ -1,12 +1,12 @@
 //! What is announced of submissions.
 
-use ground::event::{EXAMPLE_TIME, Example, sample};
-use ground::id::{AppId, SubmissionId};
+use core_types::event::{EXAMPLE_TIME, Example, sample};
+use core_types::id::{AppId, SubmissionId};
 
 use super::{Proposal, Release, SubmissionCheck, SubmissionStatus, SubmissionView, Verdict};
 use crate::app::samples::{configuration, listing};
 
-ground::topics! {
+core_types::topics! {
     APP_SUBMITTED = "app.submitted", "submission", None, SubmissionView,
         "A developer submitted a version of an app.";
     APP_SUBMISSION_WITHDRAWN = "app.submission_withdrawn", "submission", None, SubmissionView,

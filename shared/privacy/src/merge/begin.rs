@@ -3,15 +3,15 @@
 use std::collections::BTreeSet;
 
 use catalogue::wishlist::MAX_WISHES;
+use core_types::event::Event;
+use core_types::id::{CustomerId, StoreId};
+use core_types::key;
+use core_types::resource::Resource;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::Item;
 use gateway::problem::{Code, Problem};
 use gateway::table::{Condition, Query, Write};
-use ground::event::Event;
-use ground::id::{CustomerId, StoreId};
-use ground::key;
-use ground::resource::Resource;
 use identity::customer::{CUSTOMER_UPDATED, Customer, UniqueCustomerEmail};
 use sales::order::guest::GuestOrders;
 
@@ -37,7 +37,7 @@ struct Both {
 ///
 /// # Errors
 /// `not_found`; `same_customer` and `unknown_customer` as faults of `/source_id`; `customers_not_mergeable`,
-/// with `reasons`. The transaction is refused with `version_conflict`.
+/// with `reasons`. The transaction is rejected with `version_conflict`.
 pub async fn begin(
     app: &App,
     store: &StoreId,
@@ -73,9 +73,11 @@ pub async fn begin(
     let redactions = [batch.take(&redactions[0])?, batch.take(&redactions[1])?];
     let redactions = redactions.into_iter().flatten().collect();
     // After the account: what is written beside it meanwhile has changed its version.
-    let beside = Query::partition(goes.key().pk).begins_with(key::GUEST_ORDERS);
-    let (former, works) =
-        tokio::try_join!(Merge::all_into(app, store, source), app.table.all(&beside, MOST_WORKS))?;
+    let alongside = Query::partition(goes.key().pk).begins_with(key::GUEST_ORDERS);
+    let (former, works) = tokio::try_join!(
+        Merge::all_into(app, store, source),
+        app.table.all(&alongside, MOST_WORKS)
+    )?;
     let both = Both { stays, goes, redactions, former, works };
     let reasons = both.reasons();
     if !reasons.is_empty() {
@@ -115,7 +117,7 @@ impl Both {
             )
             .create(merge, Code::VersionConflict)
             .emit(stays.event(&CUSTOMER_UPDATED, now))
-            .emit(Event::new(&CUSTOMER_MERGED, stays.about(), &told, now));
+            .emit(Event::new(&CUSTOMER_MERGED, stays.event_subject(), &told, now));
         let ids = [&stays.id, &goes.id];
         let write = ids.iter().fold(write, |write, id| self.unredacted(write, merge, id));
         let write = self.former.iter().fold(write, |write, former| {

@@ -3,12 +3,12 @@
 
 use catalogue::review::{self, Review, ReviewStatus};
 use catalogue::wishlist::{self, Wish};
+use core_types::event::Event;
+use core_types::key;
 use gateway::app::App;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
 use gateway::table::{Query, retry};
-use ground::event::Event;
-use ground::key;
 use identity::address::{self, Address};
 use identity::customer::{self, Customer};
 use sales::gift_card::{GIFT_CARD_UPDATED, GiftCard, GiftCardView};
@@ -25,16 +25,16 @@ pub(super) async fn belongings(app: &App, merge: &Merge) -> Result<(), Problem> 
     let own = key::customer(&merge.store_id, &merge.customer_id);
     let left = key::customer(&merge.store_id, &merge.source_id);
     if let Some(stays) = app.table.get::<Customer>(&own).await? {
-        let beside = |of: &Key, what| Query::partition(of.pk.clone()).begins_with(what);
-        let known: Vec<Address> = app.table.all(&beside(&own, key::ADDRESSES), MOST).await?;
+        let alongside = |of: &Key, what| Query::partition(of.pk.clone()).begins_with(what);
+        let known: Vec<Address> = app.table.all(&alongside(&own, key::ADDRESSES), MOST).await?;
         let mut addresses: Vec<Address> =
-            app.table.all(&beside(&left, key::ADDRESSES), MOST).await?;
+            app.table.all(&alongside(&left, key::ADDRESSES), MOST).await?;
         addresses.retain(|address| known.iter().all(|own| own.postal != address.postal));
         for some in addresses.chunks(TOGETHER) {
             address::hand_over(app.table.write(), &stays, some).commit().await.or_else(gone)?;
         }
-        let known: Vec<Wish> = app.table.all(&beside(&own, key::WISHES), MOST).await?;
-        let wishes: Vec<Wish> = app.table.all(&beside(&left, key::WISHES), MOST).await?;
+        let known: Vec<Wish> = app.table.all(&alongside(&own, key::WISHES), MOST).await?;
+        let wishes: Vec<Wish> = app.table.all(&alongside(&left, key::WISHES), MOST).await?;
         for some in wishes.chunks(TOGETHER) {
             let write = wishlist::hand_over(app.table.write(), &stays, some, &known);
             write.commit().await.or_else(gone)?;
@@ -56,7 +56,7 @@ pub(super) async fn gift_card(app: &App, merge: &Merge, card: &GiftCard) -> Resu
     };
     let view = GiftCardView::of(&card, now);
     let write = app.table.write().replace(&card, Code::VersionConflict);
-    write.emit(Event::new(&GIFT_CARD_UPDATED, card.about(), &view, now)).commit().await
+    write.emit(Event::new(&GIFT_CARD_UPDATED, card.event_subject(), &view, now)).commit().await
 }
 
 /// A review of theirs. Where the one who stays has said something about the same, that is what holds.

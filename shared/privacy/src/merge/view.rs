@@ -1,16 +1,16 @@
 //! Merges, as they are shown and announced.
 
+use core_types::end_reason::EndReason;
+use core_types::event::{EXAMPLE_TIME, Example};
+use core_types::id::{CustomerId, MergeId};
+use core_types::sample_id;
 use gateway::clock::Timestamp;
-use ground::end_reason::EndReason;
-use ground::event::{EXAMPLE_TIME, Example};
-use ground::id::{CustomerId, MergeId};
-use ground::sample_id;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Merge, MergeStatus};
 
-ground::topics! {
+core_types::topics! {
     CUSTOMER_MERGED = "customer.merged", "customer", Some("read_customers"), CustomerMerged,
         "A customer's account became part of another's: what you hold of `source_id` is of `id`. Orders \
          follow, each with `order.updated`.";
@@ -37,7 +37,7 @@ impl Example for CustomerMerged {
     }
 }
 
-ground::view! {
+core_types::view! {
     /// A merge of a customer into another.
     MergeView of merge: Merge {
         /// The id.

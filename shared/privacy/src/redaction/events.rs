@@ -1,11 +1,11 @@
 //! Removing what events say of a person.
 
+use core_types::event::{Event, EventGroup, OutboxState};
+use core_types::id::StoreId;
+use core_types::key;
 use gateway::app::App;
 use gateway::problem::{Code, Problem};
 use gateway::table::Query;
-use ground::event::{Event, EventGroup, OutboxState};
-use ground::id::StoreId;
-use ground::key;
 use identity::customer::CUSTOMER_DELETED;
 use sales::order::ORDER_REDACTED;
 

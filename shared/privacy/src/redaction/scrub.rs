@@ -2,10 +2,10 @@
 
 use catalogue::form::FormSubmission;
 use catalogue::review::Review;
+use core_types::key;
 use gateway::app::App;
 use gateway::item::Item;
 use gateway::problem::{Code, Problem};
-use ground::key;
 use identity::customer::{self, Customer};
 use sales::gift_card::GiftCard;
 use sales::order::{Order, load};

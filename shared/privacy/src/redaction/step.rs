@@ -1,12 +1,12 @@
 //! A step of a redaction: pages of its parts, one after the other.
 
+use core_types::id::{RedactionId, StoreId};
+use core_types::key;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::Item;
 use gateway::problem::Problem;
 use gateway::table::{WalkPlace, Write};
-use ground::id::{RedactionId, StoreId};
-use ground::key;
 
 use super::{CUSTOMER_REDACTED, Redaction, RedactionStatus, scrub};
 use crate::person::{Part, PartPage};

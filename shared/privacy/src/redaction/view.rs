@@ -1,17 +1,17 @@
 //! Redactions and requests for data, as they are shown and announced.
 
+use core_types::end_reason::EndReason;
+use core_types::event::{EXAMPLE_TIME, Example};
+use core_types::id::{CustomerId, ExportId, OrderId, RedactionId, StoreId};
+use core_types::sample_id;
 use gateway::clock::Timestamp;
-use ground::end_reason::EndReason;
-use ground::event::{EXAMPLE_TIME, Example};
-use ground::id::{CustomerId, ExportId, OrderId, RedactionId, StoreId};
-use ground::sample_id;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Redaction, RedactionStatus};
 use crate::person::Person;
 
-ground::topics! {
+core_types::topics! {
     CUSTOMER_DATA_REQUESTED = "customer.data_requested", "customer", Some("read_customers"),
         CustomerDataRequested,
         "A person asks what is known of them: tell the store what you hold.";
@@ -48,7 +48,7 @@ impl Example for CustomerDataRequested {
     }
 }
 
-ground::view! {
+core_types::view! {
     /// A redaction of a customer.
     RedactionView of redaction: Redaction {
         /// The id.

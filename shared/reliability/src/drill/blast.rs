@@ -4,8 +4,8 @@
 //! too. Its events are few, and attempts for one store are counted ([`MOST_FOR_SCOPE`]); as a share of
 //! the attempts that the deployment makes at once that is the blast radius.
 
+use core_types::id::StoreId;
 use delivery::delivery::MOST_FOR_SCOPE;
-use ground::id::StoreId;
 use schemars::JsonSchema;
 use serde::Serialize;
 

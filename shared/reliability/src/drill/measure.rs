@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use core_types::event::{Event, OutboxState};
 use delivery::delivery::{Delivery, DeliveryStatus};
 use gateway::clock::Timestamp;
-use ground::event::{Event, OutboxState};
 
 use super::{Drill, DrillKind, StopCondition, StopMetric, Verdict};
 
@@ -71,7 +71,7 @@ pub struct Observation {
     pub oldest_undelivered_seconds: u64,
     /// Attempts that failed.
     pub failed_attempts: u64,
-    /// Writes that were refused.
+    /// Writes that were rejected.
     pub refused_writes: u64,
     /// Messages that wait.
     pub queue_depth: u64,
@@ -83,7 +83,7 @@ impl Observation {
             StopMetric::UndeliveredEvents => self.undelivered_events,
             StopMetric::OldestUndeliveredSeconds => self.oldest_undelivered_seconds,
             StopMetric::FailedAttempts => self.failed_attempts,
-            StopMetric::RefusedWrites => self.refused_writes,
+            StopMetric::RejectedWrites => self.refused_writes,
             StopMetric::QueueDepth => self.queue_depth,
         }
     }
@@ -119,7 +119,7 @@ impl Drill {
         self.stop_conditions.iter().find(|condition| observed.meets(condition)).copied()
     }
 
-    /// Whether the fault shows: in a write that was refused, an attempt that failed, an event that is
+    /// Whether the fault shows: in a write that was rejected, an attempt that failed, an event that is
     /// late. A rotation shows in the first event that was delivered after it.
     pub(super) fn shows(&self, now: Timestamp) -> bool {
         let Some(injected_at) = self.injected_at else { return false };
@@ -161,7 +161,7 @@ impl Drill {
 
     /// What that comes to: all was delivered in time, no more is lost than may be, and nothing had to
     /// stop it.
-    pub(super) fn judged(&self) -> Verdict {
+    pub(super) fn validated(&self) -> Verdict {
         let is_in_time = self.observed_rto_s().is_some_and(|seconds| seconds <= self.rto_s);
         let is_little = self.lost_events() <= self.rpo_events;
         if is_in_time && is_little && self.stop_reason.is_none() {

@@ -127,14 +127,14 @@ fn a_stop_condition_ends_the_fault_when_it_is_met_and_not_before() {
         (StopMetric::UndeliveredEvents, 2),
         (StopMetric::OldestUndeliveredSeconds, 4),
         (StopMetric::FailedAttempts, 0),
-        (StopMetric::RefusedWrites, 0),
+        (StopMetric::RejectedWrites, 0),
         (StopMetric::QueueDepth, 0),
     ] {
         assert!(!observed.meets(&condition(metric, value)), "{metric}");
         assert_eq!(observed.meets(&condition(metric, value.saturating_sub(1))), value > 0);
     }
     let refused = drill.with_refused_write(at(9));
-    assert!(refused.observation(at(9)).meets(&condition(StopMetric::RefusedWrites, 0)));
+    assert!(refused.observation(at(9)).meets(&condition(StopMetric::RejectedWrites, 0)));
 }
 
 #[test]

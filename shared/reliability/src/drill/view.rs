@@ -1,7 +1,7 @@
 //! Drills in responses.
 
+use core_types::id::{DrillId, MerchantId, StoreId};
 use gateway::clock::Timestamp;
-use ground::id::{DrillId, MerchantId, StoreId};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -44,7 +44,7 @@ impl From<&Drill> for EventCounts {
     }
 }
 
-ground::view! {
+core_types::view! {
     /// A failover drill.
     DrillView of drill: Drill {
         /// The id.

@@ -2,12 +2,12 @@
 //! condition that the head is still the one that was hashed. So of those that append at once one is
 //! next, and the others hash again: the chain has neither a gap nor a fork.
 
+use core_types::id::EvidenceId;
+use core_types::key;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
 use gateway::table::{self, Condition, Write};
-use ground::id::EvidenceId;
-use ground::key;
 
 use super::{Evidence, EvidenceName, Head, Record};
 
@@ -92,7 +92,7 @@ impl Addition {
         &self.name.id
     }
 
-    /// Adds it to a transaction, which is refused with `version_conflict` where somebody else was
+    /// Adds it to a transaction, which is rejected with `version_conflict` where somebody else was
     /// next.
     pub fn put_into(self, write: Write) -> Write {
         let follows = self.before.as_ref().map_or_else(

@@ -1,14 +1,14 @@
 //! Whether the chain is whole: walked from its beginning, page by page, and held against its head. It
 //! stops at the first record that is not as it was written, and names it.
 
+use core_types::id::EvidenceId;
+use core_types::key;
 use gateway::app::App;
 use gateway::clock::{DAY, Timestamp};
 use gateway::item::Key;
 use gateway::page;
 use gateway::problem::Problem;
 use gateway::table::Query;
-use ground::id::EvidenceId;
-use ground::key;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -130,7 +130,7 @@ fn evidence_that_was_spoilt_can_be_read() {
     let spoilt = json!({"record": 7, "hash": ["x"], "SK": "000000000001"});
     let found: Evidence = serde_json::from_value(spoilt).unwrap();
     assert_eq!((found.record.as_str(), found.place.as_str()), ("", "000000000001"));
-    let judged = Position::beginning(at(0)).followed_by(&at(0).month(), &found);
+    let validated = Position::beginning(at(0)).followed_by(&at(0).month(), &found);
     let expected = Broken { number: 1, id: None, fault: Fault::Changed };
-    assert_eq!(judged, Err(expected));
+    assert_eq!(validated, Err(expected));
 }

@@ -1,13 +1,13 @@
 //! How incidents are opened and resolved: with their place among the unresolved ones of their rule.
 
+use core_types::id::{IncidentId, StoreId};
+use core_types::key;
+use core_types::resource::Resource;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
 use gateway::table::{Query, Write};
-use ground::id::{IncidentId, StoreId};
-use ground::key;
-use ground::resource::Resource;
 use serde::{Deserialize, Serialize};
 
 use super::{INCIDENT_OPENED, Incident, Step};
@@ -60,7 +60,7 @@ impl OpenIncident {
 }
 
 impl Incident {
-    /// Adds a new incident to a transaction, with its place if a rule opened it, and announces it. Refused
+    /// Adds a new incident to a transaction, with its place if a rule opened it, and announces it. Rejected
     /// with `version_conflict` where the rule has an unresolved one about the same.
     pub fn create_in(&self, write: Write, now: Timestamp) -> Write {
         let place = self.rule.zip(self.subject.clone()).map(|(rule, subject)| OpenIncident {

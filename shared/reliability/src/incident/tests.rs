@@ -1,4 +1,4 @@
-use ground::event::EXAMPLE_TIME;
+use core_types::event::EXAMPLE_TIME;
 
 use super::*;
 

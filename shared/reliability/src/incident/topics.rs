@@ -1,13 +1,13 @@
 //! What is announced of incidents.
 
-use ground::event::{EXAMPLE_TIME, Example};
-use ground::id::{IncidentId, StoreId};
-use ground::sample_id;
+use core_types::event::{EXAMPLE_TIME, Example};
+use core_types::id::{IncidentId, StoreId};
+use core_types::sample_id;
 
 use super::{Component, EntryKind, IncidentStatus, IncidentView, Severity, Step, TimelineEntry};
 use crate::rules::Rule;
 
-ground::topics! {
+core_types::topics! {
     INCIDENT_OPENED = "incident.opened", "incident", Some("read_operations"), IncidentView,
         "An incident was opened, by an operator or by a rule.";
     INCIDENT_UPDATED = "incident.updated", "incident", Some("read_operations"), IncidentView,
@@ -24,7 +24,7 @@ ground::topics! {
 
 impl Step {
     /// What is announced when it is taken.
-    pub const fn topic(self) -> &'static ground::event::Topic<IncidentView> {
+    pub const fn topic(self) -> &'static core_types::event::Topic<IncidentView> {
         match self {
             Self::Acknowledge => &INCIDENT_ACKNOWLEDGED,
             Self::Mitigate => &INCIDENT_MITIGATED,

@@ -1,12 +1,12 @@
 //! Incidents in responses.
 
+use core_types::id::{IncidentId, StoreId};
 use gateway::clock::Timestamp;
-use ground::id::{IncidentId, StoreId};
 
 use super::{Component, Incident, IncidentStatus, Severity, TimelineEntry};
 use crate::rules::Rule;
 
-ground::view! {
+core_types::view! {
     /// An incident.
     IncidentView of incident: Incident {
         /// The id.
@@ -50,7 +50,7 @@ ground::view! {
     }
 }
 
-ground::view! {
+core_types::view! {
     /// A summary of an incident.
     IncidentBrief of incident: Incident {
         /// The id.

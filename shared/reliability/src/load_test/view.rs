@@ -1,8 +1,8 @@
 //! Load tests in responses.
 
+use core_types::id::{LoadTestId, MerchantId, StoreId};
 use gateway::clock::Timestamp;
 use gateway::metrics::Percentiles;
-use ground::id::{LoadTestId, MerchantId, StoreId};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -57,7 +57,7 @@ impl From<&Outcomes> for OutcomesView {
     }
 }
 
-ground::view! {
+core_types::view! {
     /// A load test.
     LoadTestView of test: LoadTest {
         /// The id.

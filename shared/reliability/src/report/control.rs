@@ -1,7 +1,7 @@
 //! Controls: targets, and what the evidence says about each.
 
+use core_types::id::EvidenceId;
 use gateway::clock::Timestamp;
-use ground::id::EvidenceId;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ const WHOLE: u64 = 10_000;
 /// Outcomes of what was given up, which says nothing of the service.
 const GIVEN_UP: [&str; 2] = ["aborted", "cancelled"];
 
-gateway::words! {
+gateway::string_enum! {
     /// A control of a report.
     ControlId {
         /// The events of drills and replays are delivered.
@@ -35,7 +35,7 @@ gateway::words! {
     }
 }
 
-gateway::words! {
+gateway::string_enum! {
     /// How a measurement is compared with its target.
     Comparison {
         /// The measurement should be the target or more.
@@ -45,7 +45,7 @@ gateway::words! {
     }
 }
 
-gateway::words! {
+gateway::string_enum! {
     /// The unit of a measurement.
     #[schemars(rename = "MeasurementUnit")]
     Unit {
@@ -150,7 +150,7 @@ impl ControlId {
     }
 
     /// What is promised, with what was measured of it.
-    fn judged(self, framework: Framework, found: Measurement) -> Control {
+    fn validated(self, framework: Framework, found: Measurement) -> Control {
         let (title, criterion, target) = self.promise();
         let verdict = match found.measured {
             _ if found.evidence.is_empty() => Verdict::NoEvidence,
@@ -197,7 +197,7 @@ pub fn controls(framework: Framework, stated: &[Statement], chain: &Checked) -> 
                 }
                 ControlId::LatencyUnderLoad => worst(&load_tests, |test| Some(test.p99_ms)),
             };
-            id.judged(framework, found)
+            id.validated(framework, found)
         })
         .collect()
 }

@@ -1,14 +1,14 @@
 //! The codes of discounts, and how often a client may try one out.
 
+use core_types::id::{DiscountId, StoreId};
+use core_types::key;
 use gateway::app::App;
 use gateway::clock::MINUTE;
 use gateway::item::{Item, Key};
 use gateway::problem::Problem;
 use gateway::request::{Fault, FromText};
 use gateway::seal;
-use gateway::table::Sight;
-use ground::id::{DiscountId, StoreId};
-use ground::key;
+use gateway::table::ReadConsistency;
 use identity::throttle::Ceiling;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -77,13 +77,13 @@ fn digest_of(store: &StoreId, client_prefix: &str) -> String {
 ///
 /// # Errors
 /// `too_many_attempts`; 503.
-pub async fn demand_try(
+pub async fn ensure_try(
     app: &App,
     store: &StoreId,
     client_prefix: &str,
-    sight: Sight,
+    consistency: ReadConsistency,
 ) -> Result<(), Problem> {
-    TRIES.demand_as(app, &digest_of(store, client_prefix), sight).await
+    TRIES.ensure_as(app, &digest_of(store, client_prefix), consistency).await
 }
 
 /// Counts a wrong code of whoever is in the network `client_prefix`.

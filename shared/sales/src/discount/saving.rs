@@ -1,10 +1,10 @@
 //! What a discount takes off a cart.
 
-use ground::fields::Currency;
-use ground::id::{CollectionId, ProductId};
-use ground::money::Money;
+use core_types::fields::Currency;
+use core_types::id::{CollectionId, ProductId};
+use core_types::money::Money;
 
-use super::{Discount, DiscountValue, Refusal, Targets};
+use super::{Discount, DiscountRejection, DiscountValue, Targets};
 use crate::tax::{WHOLE, share};
 
 /// A line as a discount looks at it.
@@ -48,18 +48,18 @@ impl Discount {
     ///
     /// # Errors
     /// Why it is not.
-    pub fn saving(&self, cart: &[Goods], currency: &Currency) -> Result<Saving, Refusal> {
+    pub fn saving(&self, cart: &[Goods], currency: &Currency) -> Result<Saving, DiscountRejection> {
         let meant: Vec<bool> = cart.iter().map(|goods| self.applies_to.hold(goods)).collect();
         let named = || cart.iter().zip(&meant).filter(|(_, meant)| **meant).map(|(goods, _)| goods);
         if named().next().is_none() {
-            return Err(Refusal::NotApplicable);
+            return Err(DiscountRejection::NotApplicable);
         }
         let sum = Money::sum(named().map(|goods| &goods.subtotal), currency);
         let units = named().map(|goods| goods.quantity).fold(0, u32::saturating_add);
         let least = self.minimum.subtotal.as_ref();
         let is_short = least.is_some_and(|least| sum.is_none_or(|sum| sum.amount < least.amount));
         if is_short || self.minimum.quantity.is_some_and(|least| units < least) {
-            return Err(Refusal::MinimumNotMet);
+            return Err(DiscountRejection::MinimumNotMet);
         }
         let left: Vec<Money> = cart
             .iter()
@@ -69,18 +69,18 @@ impl Discount {
         let nothing = || vec![Money::zero(currency); cart.len()];
         match &self.value {
             DiscountValue::FreeShipping if !cart.iter().any(|goods| goods.requires_shipping) => {
-                Err(Refusal::NotApplicable)
+                Err(DiscountRejection::NotApplicable)
             }
             DiscountValue::FreeShipping => Ok(Saving { lines: nothing(), free_shipping: true }),
             DiscountValue::Percentage { basis_points } => {
-                let whole = Money::sum(&left, currency).ok_or(Refusal::NotApplicable)?;
+                let whole = Money::sum(&left, currency).ok_or(DiscountRejection::NotApplicable)?;
                 Ok(Saving::over(&left, &share(&whole, *basis_points, WHOLE)))
             }
             DiscountValue::Fixed { amount } if amount.currency != *currency => {
-                Err(Refusal::CurrencyMismatch)
+                Err(DiscountRejection::CurrencyMismatch)
             }
             DiscountValue::Fixed { amount } => {
-                let whole = Money::sum(&left, currency).ok_or(Refusal::NotApplicable)?;
+                let whole = Money::sum(&left, currency).ok_or(DiscountRejection::NotApplicable)?;
                 Ok(Saving::over(&left, &amount.min(&whole)))
             }
             DiscountValue::BuyXGetY { .. } => self.given(cart, &meant),
@@ -88,11 +88,11 @@ impl Discount {
     }
 
     /// Buy X get Y: the cheapest of what can be got are given, and no unit is both bought and got.
-    fn given(&self, cart: &[Goods], bought: &[bool]) -> Result<Saving, Refusal> {
+    fn given(&self, cart: &[Goods], bought: &[bool]) -> Result<Saving, DiscountRejection> {
         let DiscountValue::BuyXGetY { buy_quantity, get_quantity, basis_points, get, most } =
             &self.value
         else {
-            return Err(Refusal::NotApplicable);
+            return Err(DiscountRejection::NotApplicable);
         };
         let got: Vec<bool> = if get.is_everything() {
             bought.to_vec()
@@ -112,7 +112,7 @@ impl Discount {
         let (x, y) = (u64::from(*buy_quantity), u64::from(*get_quantity));
         let times = pool.times(x, y, most.map(u64::from));
         if times == 0 {
-            return Err(Refusal::MinimumNotMet);
+            return Err(DiscountRejection::MinimumNotMet);
         }
         let mut wanted = times.saturating_mul(y);
         // Of what could be both, so much is bought.

@@ -1,15 +1,15 @@
 //! Whether a discount can be used: by now, and by this shopper.
 
+use core_types::fields::Email;
+use core_types::id::{CustomerId, StoreId};
 use gateway::clock::Timestamp;
 use gateway::seal;
-use ground::fields::Email;
-use ground::id::{CustomerId, StoreId};
 
 use super::{Discount, DiscountStatus};
 
 /// Why a discount is not given: a word for programs and a sentence for shoppers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Refusal {
+pub enum DiscountRejection {
     /// There is no such code.
     Unknown,
     /// Named twice.
@@ -36,7 +36,7 @@ pub enum Refusal {
     CurrencyMismatch,
 }
 
-impl Refusal {
+impl DiscountRejection {
     /// The code of the field's fault.
     pub const fn code(self) -> &'static str {
         match self {
@@ -110,23 +110,23 @@ impl Standing {
     ///
     /// # Errors
     /// Why not.
-    pub fn demand(&self, shopper: &Shopper, now: Timestamp) -> Result<(), Refusal> {
+    pub fn ensure(&self, shopper: &Shopper, now: Timestamp) -> Result<(), DiscountRejection> {
         let discount = &self.discount;
         match discount.status_at(now) {
             DiscountStatus::Active => {}
-            DiscountStatus::Scheduled => return Err(Refusal::NotStarted),
-            DiscountStatus::Expired => return Err(Refusal::Expired),
-            DiscountStatus::Disabled => return Err(Refusal::Disabled),
+            DiscountStatus::Scheduled => return Err(DiscountRejection::NotStarted),
+            DiscountStatus::Expired => return Err(DiscountRejection::Expired),
+            DiscountStatus::Disabled => return Err(DiscountRejection::Disabled),
         }
         if discount.usage_limit.is_some_and(|most| u64::from(most) <= self.used) {
-            return Err(Refusal::UsedUp);
+            return Err(DiscountRejection::UsedUp);
         }
         if discount.per_customer_limit.is_some_and(|most| u64::from(most) <= self.used_by_shopper) {
-            return Err(Refusal::UsedByCustomer);
+            return Err(DiscountRejection::UsedByCustomer);
         }
         let is_first = shopper.account.as_ref().is_some_and(|(_, orders)| *orders == 0);
         if discount.first_order_only && !is_first {
-            return Err(Refusal::NotFirstOrder);
+            return Err(DiscountRejection::NotFirstOrder);
         }
         Ok(())
     }

@@ -1,9 +1,9 @@
 //! What discounts take off, whom they are for, and which are kept among the automatic ones.
 
+use core_types::event::sample;
+use core_types::fields::Email;
+use core_types::id::CustomerId;
 use gateway::request::FromText;
-use ground::event::sample;
-use ground::fields::Email;
-use ground::id::CustomerId;
 
 use super::*;
 
@@ -56,7 +56,7 @@ pub(crate) fn discount(value: DiscountValue, applies_to: Targets) -> Discount {
     }
 }
 
-fn saved(discount: &Discount, cart: &[Goods]) -> Result<Vec<i64>, Refusal> {
+fn saved(discount: &Discount, cart: &[Goods]) -> Result<Vec<i64>, DiscountRejection> {
     let saving = discount.saving(cart, &sample("INR"))?;
     Ok(saving.lines.iter().map(|line| line.amount).collect())
 }
@@ -93,10 +93,10 @@ fn the_cheapest_are_given_and_no_unit_is_bought_and_got() {
     let back = discount(bundle(4, 1, of(&["dear"]), None), of(&["cheap"]));
     assert_eq!(saved(&back, &cart), Ok(vec![900, 0]));
     let five = discount(bundle(5, 1, of(&["dear"]), None), of(&["cheap"]));
-    assert_eq!(saved(&five, &cart), Err(Refusal::MinimumNotMet));
+    assert_eq!(saved(&five, &cart), Err(DiscountRejection::MinimumNotMet));
     // Two dear ones are bought or got, not both.
     let same = discount(bundle(2, 1, of(&["dear"]), None), of(&["dear"]));
-    assert_eq!(saved(&same, &cart), Err(Refusal::MinimumNotMet));
+    assert_eq!(saved(&same, &cart), Err(DiscountRejection::MinimumNotMet));
     let half = DiscountValue::BuyXGetY {
         buy_quantity: 1,
         get_quantity: 1,
@@ -115,13 +115,13 @@ fn a_minimum_counts_the_lines_that_are_meant_before_anything_is_off() {
     let mut cart = vec![goods("a", 500, 2), goods("b", 500, 1)];
     let mut tenth = discount(DiscountValue::Percentage { basis_points: 1_000 }, of(&["a"]));
     tenth.minimum = Minimum { subtotal: Some(money(1_001)), quantity: None };
-    assert_eq!(saved(&tenth, &cart), Err(Refusal::MinimumNotMet));
+    assert_eq!(saved(&tenth, &cart), Err(DiscountRejection::MinimumNotMet));
     tenth.minimum = Minimum { subtotal: Some(money(1_000)), quantity: Some(2) };
     cart[0].left = money(500);
     assert_eq!(saved(&tenth, &cart), Ok(vec![50, 0]));
     tenth.minimum.quantity = Some(3);
-    assert_eq!(saved(&tenth, &cart), Err(Refusal::MinimumNotMet));
-    assert_eq!(saved(&tenth, &cart[1..]), Err(Refusal::NotApplicable));
+    assert_eq!(saved(&tenth, &cart), Err(DiscountRejection::MinimumNotMet));
+    assert_eq!(saved(&tenth, &cart[1..]), Err(DiscountRejection::NotApplicable));
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn what_is_sent_free_has_to_be_sent() {
     let mut cart = vec![goods("a", 500, 1)];
     assert!(free.saving(&cart, &sample("INR")).unwrap().free_shipping);
     cart[0].requires_shipping = false;
-    assert_eq!(saved(&free, &cart), Err(Refusal::NotApplicable));
+    assert_eq!(saved(&free, &cart), Err(DiscountRejection::NotApplicable));
 }
 
 #[test]
@@ -145,21 +145,21 @@ fn a_discount_is_for_whom_and_when_it_says() {
         |orders| Shopper { account: Some((CustomerId::derive(&["cleo"]), orders)), email: None };
     let guest = Shopper { account: None, email: Some(Email::from_text("A@example.com").unwrap()) };
     let plain = standing(|_| {}, 9, 9);
-    assert_eq!(plain.demand(&guest, NOW), Ok(()));
-    assert_eq!(plain.demand(&guest, Timestamp::from_millis(0)), Err(Refusal::NotStarted));
+    assert_eq!(plain.ensure(&guest, NOW), Ok(()));
+    assert_eq!(plain.ensure(&guest, Timestamp::from_millis(0)), Err(DiscountRejection::NotStarted));
     let over = standing(|discount| discount.ends_at = Some(NOW), 0, 0);
-    assert_eq!(over.demand(&guest, NOW), Err(Refusal::Expired));
+    assert_eq!(over.ensure(&guest, NOW), Err(DiscountRejection::Expired));
     let off = standing(|discount| discount.disabled = true, 0, 0);
-    assert_eq!(off.demand(&guest, NOW.plus(hour)), Err(Refusal::Disabled));
+    assert_eq!(off.ensure(&guest, NOW.plus(hour)), Err(DiscountRejection::Disabled));
     let limited = |used| standing(|discount| discount.usage_limit = Some(2), used, 0);
-    assert_eq!(limited(1).demand(&guest, NOW), Ok(()));
-    assert_eq!(limited(2).demand(&guest, NOW), Err(Refusal::UsedUp));
+    assert_eq!(limited(1).ensure(&guest, NOW), Ok(()));
+    assert_eq!(limited(2).ensure(&guest, NOW), Err(DiscountRejection::UsedUp));
     let own = |by| standing(|discount| discount.per_customer_limit = Some(1), 0, by);
-    assert_eq!(own(1).demand(&guest, NOW), Err(Refusal::UsedByCustomer));
+    assert_eq!(own(1).ensure(&guest, NOW), Err(DiscountRejection::UsedByCustomer));
     let first = standing(|discount| discount.first_order_only = true, 0, 0);
-    assert_eq!(first.demand(&account(0), NOW), Ok(()));
-    assert_eq!(first.demand(&account(1), NOW), Err(Refusal::NotFirstOrder));
-    assert_eq!(first.demand(&guest, NOW), Err(Refusal::NotFirstOrder));
+    assert_eq!(first.ensure(&account(0), NOW), Ok(()));
+    assert_eq!(first.ensure(&account(1), NOW), Err(DiscountRejection::NotFirstOrder));
+    assert_eq!(first.ensure(&guest, NOW), Err(DiscountRejection::NotFirstOrder));
     let store = StoreId::derive(&["store"]);
     let again =
         Shopper { email: Some(Email::from_text("a@EXAMPLE.com").unwrap()), ..guest.clone() };
@@ -169,18 +169,18 @@ fn a_discount_is_for_whom_and_when_it_says() {
 
 #[test]
 fn what_is_over_makes_room_among_the_automatic_ones() {
-    let mut book = Book::empty(key::automatic_discounts(&StoreId::derive(&["store"])));
+    let mut document = Document::empty(key::automatic_discounts(&StoreId::derive(&["store"])));
     for n in 0..MAX_AUTOMATIC {
         let id = DiscountId::derive(&[&n.to_string()]);
-        book = book.with(Discount { id, ..discount(DiscountValue::FreeShipping, of(&[])) });
+        document = document.with(Discount { id, ..discount(DiscountValue::FreeShipping, of(&[])) });
     }
     let more = discount(DiscountValue::FreeShipping, of(&[]));
-    assert_eq!(listed(&book, &more, false, NOW).unwrap_err().code, Code::DiscountLimit);
-    book.entries[3].ends_at = Some(NOW);
-    let next = listed(&book, &more, false, NOW).unwrap().unwrap();
+    assert_eq!(listed(&document, &more, false, NOW).unwrap_err().code, Code::DiscountLimit);
+    document.entries[3].ends_at = Some(NOW);
+    let next = listed(&document, &more, false, NOW).unwrap().unwrap();
     assert_eq!(next.entries.len(), MAX_AUTOMATIC);
     let gone = listed(&next, &more, true, NOW).unwrap().unwrap();
     assert!(gone.entry(more.id.as_str()).is_err());
     let coded = Discount { code: Some(sample("CODE")), ..more };
-    assert_eq!(listed(&book, &coded, false, NOW).unwrap(), None);
+    assert_eq!(listed(&document, &coded, false, NOW).unwrap(), None);
 }

@@ -2,7 +2,7 @@
 
 use super::DiscountView;
 
-ground::topics! {
+core_types::topics! {
     DISCOUNT_CREATED = "discount.created", "discount", Some("read_discounts"), DiscountView,
         "A discount was made.";
     DISCOUNT_UPDATED = "discount.updated", "discount", Some("read_discounts"), DiscountView,

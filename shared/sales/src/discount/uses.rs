@@ -3,14 +3,14 @@
 //!
 //! Where the uses are limited, they are one counter under a condition. Where they are not, each order
 //! counts on one of [`SHARDS`], so that a sale does not queue up at one item: transactions that meet
-//! there would refuse each other. A limit can therefore not be put on a discount that had none.
+//! there would reject each other. A limit can therefore not be put on a discount that had none.
 
+use core_types::id::{CustomerId, DiscountId, StoreId};
+use core_types::key;
 use gateway::app::App;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
 use gateway::table::{Change, Query, Write};
-use ground::id::{CustomerId, DiscountId, StoreId};
-use ground::key;
 use serde::{Deserialize, Serialize};
 
 use super::Discount;
@@ -70,7 +70,7 @@ impl Used {
     }
 }
 
-/// Counts an order's use. It is refused when the limit was reached meanwhile.
+/// Counts an order's use. It is rejected when the limit was reached meanwhile.
 pub fn take(write: Write, discount: &Discount, used: &Used) -> Write {
     let (store, id) = (&discount.store_id, &discount.id);
     let count = |most: Option<u32>| {

@@ -1,9 +1,9 @@
 //! Discounts as they are shown.
 
+use core_types::event::{EXAMPLE_TIME, Example};
+use core_types::id::{DiscountId, StoreId};
+use core_types::money::Money;
 use gateway::clock::Timestamp;
-use ground::event::{EXAMPLE_TIME, Example};
-use ground::id::{DiscountId, StoreId};
-use ground::money::Money;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -52,7 +52,7 @@ impl From<&DiscountValue> for DiscountValueView {
     }
 }
 
-ground::view! {
+core_types::view! {
     /// A discount.
     DiscountView of (discount: Discount, used: Option<u64>, now: Timestamp) {
         /// `dsc_` and 32 hexadecimal digits.
@@ -103,7 +103,7 @@ impl From<&Discount> for DiscountView {
 
 impl Example for DiscountView {
     fn example() -> Self {
-        use ground::event::sample;
+        use core_types::event::sample;
         Self {
             id: DiscountId::derive(&["example"]),
             store_id: StoreId::derive(&["example"]),

@@ -5,14 +5,14 @@
 //! summary and ids of its documents (<https://razorpay.com/docs/api/disputes/contest>). Files are
 //! uploaded at the provider.
 
+use core_types::id::{DisputeEvidenceId, DisputeId, StoreId};
+use core_types::key;
+use core_types::money::Money;
+use core_types::provider::ProviderName;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::seal::SealKey;
-use ground::id::{DisputeEvidenceId, DisputeId, StoreId};
-use ground::key;
-use ground::money::Money;
-use ground::provider::ProviderName;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -144,7 +144,7 @@ impl Dispute {
     ///
     /// # Errors
     /// `invalid_state_transition`, `evidence_pending`, `evidence_past_due`.
-    pub fn demand_response(&self, now: Timestamp) -> Result<(), Problem> {
+    pub fn ensure_response(&self, now: Timestamp) -> Result<(), Problem> {
         if self.status != DisputeStatus::NeedsResponse {
             return Err(Problem::state(self.status.as_str(), &self.allowed_actions()));
         }
@@ -178,16 +178,16 @@ impl Dispute {
     pub fn answered(
         &self,
         id: &DisputeEvidenceId,
-        refusal: Option<&str>,
+        rejection: Option<&str>,
         now: Timestamp,
     ) -> Option<Self> {
         let sent = self.pending_evidence().filter(|sent| sent.id == *id)?;
-        let status = match (refusal, sent.submit) {
+        let status = match (rejection, sent.submit) {
             (Some(_), _) => EvidenceStatus::Failed,
             (None, true) => EvidenceStatus::Submitted,
             (None, false) => EvidenceStatus::Staged,
         };
-        let failure_code = refusal.map(str::to_owned);
+        let failure_code = rejection.map(str::to_owned);
         let answered_at = Some(now);
         let sent = SentEvidence { status, failure_code, answered_at, ..sent.clone() };
         let version = self.version.saturating_add(1);

@@ -1,12 +1,12 @@
 //! Loaders: what is read of disputes.
 
+use core_types::id::{DisputeId, StoreId};
+use core_types::key;
+use core_types::resource;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::problem::Problem;
 use gateway::table::Query;
-use ground::id::{DisputeId, StoreId};
-use ground::key;
-use ground::resource;
 
 use super::{Dispute, DisputeStatus};
 

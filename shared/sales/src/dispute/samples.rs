@@ -1,8 +1,8 @@
 //! A sample dispute: what the catalogue of events shows.
 
+use core_types::event::{EXAMPLE_TIME, Example};
+use core_types::money;
 use gateway::clock::DAY;
-use ground::event::{EXAMPLE_TIME, Example};
-use ground::money;
 
 use super::{Dispute, DisputeStatus, DisputeType, DisputeView};
 use crate::payment::Payment;

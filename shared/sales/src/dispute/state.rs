@@ -6,13 +6,13 @@
 
 use std::time::Duration;
 
+use core_types::event::Topic;
+use core_types::mail::Notice;
+use core_types::money::Money;
+use core_types::resource::Resource;
 use gateway::clock::{MINUTE, Timestamp};
 use gateway::problem::Code;
 use gateway::table::Write;
-use ground::event::Topic;
-use ground::mail::Notice;
-use ground::money::Money;
-use ground::resource::Resource;
 
 use super::{
     DISPUTE_CLOSED, DISPUTE_CREATED, DISPUTE_LOST, DISPUTE_UPDATED, DISPUTE_WON, Dispute,

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
+use core_types::id::{DisputeEvidenceId, RefundId};
+use core_types::money::{self, Money};
+use core_types::provider::ProviderName;
 use gateway::clock::{DAY, Timestamp};
 use gateway::problem::Code;
-use ground::id::{DisputeEvidenceId, RefundId};
-use ground::money::{self, Money};
-use ground::provider::ProviderName;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -124,7 +124,7 @@ fn evidence_is_taken_while_the_bank_waits_for_it_and_one_at_a_time() {
     let payment = captured(1_000);
     let open = after(&payment, &[told(0, Chargeback, NeedsResponse, 9)]);
     let code =
-        |dispute: &Dispute, now| dispute.demand_response(now).map_err(|problem| problem.code);
+        |dispute: &Dispute, now| dispute.ensure_response(now).map_err(|problem| problem.code);
     assert_eq!(code(&open, NOW), Ok(()));
     assert_eq!(code(&open, NOW.plus(DAY)), Err(Code::EvidencePastDue));
     for status in [UnderReview, Closed, Won, Lost] {
@@ -141,9 +141,9 @@ fn evidence_is_taken_while_the_bank_waits_for_it_and_one_at_a_time() {
     assert_eq!(staged.evidence.as_ref().unwrap().status, EvidenceStatus::Staged);
     assert!(staged.answered(&id, None, NOW).is_none(), "it is known");
     assert_eq!(code(&staged, NOW), Ok(()), "a draft may be changed");
-    let refused = sent.answered(&id, Some("no"), NOW).unwrap().evidence.unwrap();
+    let rejected = sent.answered(&id, Some("no"), NOW).unwrap().evidence.unwrap();
     assert_eq!(
-        (refused.status, refused.failure_code.as_deref()),
+        (rejected.status, rejected.failure_code.as_deref()),
         (EvidenceStatus::Failed, Some("no"))
     );
     let key = gateway::seal::SealKey::generate();

@@ -2,7 +2,7 @@
 
 use super::DisputeView;
 
-ground::topics! {
+core_types::topics! {
     DISPUTE_CREATED = "dispute.created", "dispute", Some("read_payments"), DisputeView,
         "A customer's bank disputes a payment.";
     DISPUTE_UPDATED = "dispute.updated", "dispute", Some("read_payments"), DisputeView,

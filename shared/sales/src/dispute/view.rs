@@ -1,13 +1,13 @@
 //! A dispute as the merchant and their apps see it.
 
+use core_types::id::{DisputeId, OrderId, PaymentId, StoreId};
+use core_types::money::Money;
+use core_types::provider::ProviderName;
 use gateway::clock::Timestamp;
-use ground::id::{DisputeId, OrderId, PaymentId, StoreId};
-use ground::money::Money;
-use ground::provider::ProviderName;
 
 use super::{Dispute, DisputeStatus, DisputeType, SentEvidence};
 
-ground::view! {
+core_types::view! {
     /// A dispute of a payment.
     DisputeView of dispute: Dispute {
         /// `dsp_` and 32 hexadecimal digits.

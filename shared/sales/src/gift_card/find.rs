@@ -1,18 +1,18 @@
 //! Finding gift cards by their codes, and how often a client may try: five times in any minute.
 //!
 //! Asking for a balance counts before the code is looked at, right or wrong. Paying with a code
-//! counts when it is wrong; but whoever has used their tries up is refused before any code is
-//! looked at, or else the refusal would tell the wrong codes from the right ones.
+//! counts when it is wrong; but whoever has used their tries up is rejected before any code is
+//! looked at, or else the rejection would tell the wrong codes from the right ones.
 
 use std::collections::HashMap;
 
+use core_types::id::StoreId;
+use core_types::key;
 use gateway::app::App;
 use gateway::clock::MINUTE;
 use gateway::item::Key;
 use gateway::problem::Problem;
 use gateway::seal;
-use ground::id::StoreId;
-use ground::key;
 use identity::throttle::Ceiling;
 
 use super::{GiftCard, GiftCardCode, UniqueGiftCardCode};
@@ -25,8 +25,8 @@ const LOOKUPS: Ceiling = Ceiling { of: "gift_card", most: 5, window: MINUTE };
 ///
 /// # Errors
 /// `too_many_attempts`; 503.
-pub async fn demand_lookup(app: &App, store: &StoreId, client_prefix: &str) -> Result<(), Problem> {
-    LOOKUPS.demand(app, &digest_of(store, client_prefix)).await
+pub async fn ensure_lookup(app: &App, store: &StoreId, client_prefix: &str) -> Result<(), Problem> {
+    LOOKUPS.ensure(app, &digest_of(store, client_prefix)).await
 }
 
 fn digest_of(store: &StoreId, client_prefix: &str) -> String {

@@ -1,11 +1,11 @@
 //! What orders do with gift cards: paying with them, refunding to them.
 
+use core_types::id::{GiftCardId, OrderId, StoreId};
+use core_types::key;
+use core_types::money::Money;
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
 use gateway::table::{Change, Write};
-use ground::id::{GiftCardId, OrderId, StoreId};
-use ground::key;
-use ground::money::Money;
 
 use super::{GiftCard, GiftCardEntry, GiftCardEntryKind, GiftCardStatus};
 
@@ -16,7 +16,7 @@ pub fn debit(
     card: &GiftCard,
     amount: &Money,
     order: &OrderId,
-    refused: impl Into<Problem>,
+    rejected: impl Into<Problem>,
     now: Timestamp,
 ) -> Write {
     let change = Change::new(
@@ -32,7 +32,7 @@ pub fn debit(
     .value(":active", GiftCardStatus::Active);
     let owner = (&card.store_id, &card.id);
     let entry = GiftCardEntry::new(owner, GiftCardEntryKind::Redeemed, amount, now);
-    change_balance(write, change, &entry.of_order(order), refused, now)
+    change_balance(write, change, &entry.of_order(order), rejected, now)
 }
 
 /// An order gives a card its money back: balance +`amount`, even if the card was disabled or has
@@ -42,7 +42,7 @@ pub fn credit(
     card: &GiftCardId,
     amount: &Money,
     (store, order): (&StoreId, &OrderId),
-    refused: impl Into<Problem>,
+    rejected: impl Into<Problem>,
     now: Timestamp,
 ) -> Write {
     let change = Change::new(
@@ -51,14 +51,14 @@ pub fn credit(
     )
     .only_if("#balance.#currency = :currency");
     let entry = GiftCardEntry::new((store, card), GiftCardEntryKind::Returned, amount, now);
-    change_balance(write, change, &entry.of_order(order), refused, now)
+    change_balance(write, change, &entry.of_order(order), rejected, now)
 }
 
 fn change_balance(
     write: Write,
     change: Change,
     entry: &GiftCardEntry,
-    refused: impl Into<Problem>,
+    rejected: impl Into<Problem>,
     now: Timestamp,
 ) -> Write {
     let change = change
@@ -72,5 +72,5 @@ fn change_balance(
         .value(":now", now)
         .value(":one", 1);
     let card = key::gift_card(&entry.store_id, &entry.card_id);
-    write.update(&card, change, refused).create(entry, Code::VersionConflict)
+    write.update(&card, change, rejected).create(entry, Code::VersionConflict)
 }

@@ -1,8 +1,8 @@
 //! Sample data of events about gift cards.
 
-use ground::event::{EXAMPLE_TIME, Example, sample};
-use ground::id::{GiftCardEntryId, GiftCardId};
-use ground::money;
+use core_types::event::{EXAMPLE_TIME, Example, sample};
+use core_types::id::{GiftCardEntryId, GiftCardId};
+use core_types::money;
 
 use super::{
     GiftCardEntryKind, GiftCardEntryView, GiftCardMoved, GiftCardStatus, GiftCardView, LastDay,

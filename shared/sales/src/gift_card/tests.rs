@@ -1,8 +1,8 @@
 //! Rules of gift cards.
 
-use ground::event::sample;
-use ground::fields::Currency;
-use ground::id::MerchantId;
+use core_types::event::sample;
+use core_types::fields::Currency;
+use core_types::id::MerchantId;
 use identity::store::NewStore;
 
 use super::*;
@@ -45,7 +45,7 @@ fn a_balance_is_never_below_zero() {
     assert_eq!((empty.balance.amount, empty.version), (0, 2));
     assert_eq!(empty.debited(&money(1), NOW).unwrap_err().code, Code::InsufficientBalance);
     assert_eq!(empty.credited(&money(5), NOW).unwrap().balance.amount, 5);
-    let full = card.credited(&money(ground::money::MAX_AMOUNT), NOW);
+    let full = card.credited(&money(core_types::money::MAX_AMOUNT), NOW);
     assert_eq!(full.unwrap_err().code, Code::ValidationFailed);
 }
 

@@ -2,7 +2,7 @@
 
 use super::{GiftCardMoved, GiftCardView};
 
-ground::topics! {
+core_types::topics! {
     GIFT_CARD_CREATED = "gift_card.created", "gift_card", Some("read_gift_cards"), GiftCardView,
         "A gift card was issued; its code is in no event.";
     GIFT_CARD_UPDATED = "gift_card.updated", "gift_card", Some("read_gift_cards"), GiftCardView,

@@ -1,8 +1,8 @@
 //! Gift cards as they are shown: never their codes, except once.
 
+use core_types::id::{CustomerId, GiftCardEntryId, GiftCardId, OrderId};
+use core_types::money::Money;
 use gateway::clock::Timestamp;
-use ground::id::{CustomerId, GiftCardEntryId, GiftCardId, OrderId};
-use ground::money::Money;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -104,7 +104,7 @@ impl GiftCardBalance {
     }
 }
 
-ground::view! {
+core_types::view! {
     /// A movement of a card's balance.
     GiftCardEntryView of entry: GiftCardEntry {
         /// `gte_` and 32 hexadecimal digits.

@@ -1,6 +1,6 @@
 //! Where a parcel may be followed by a link in a mail: at a carrier's own page, which no store can write.
 
-use ground::fields::WebUrl;
+use core_types::fields::WebUrl;
 use identity::domain::{Domains, Host};
 use url::Url;
 
@@ -74,8 +74,8 @@ pub fn may_be_followed(url: &str, domains: &Domains, base_url: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use core_types::id::StoreId;
     use gateway::clock::Timestamp;
-    use ground::id::StoreId;
 
     use super::*;
 
@@ -84,7 +84,7 @@ mod tests {
         let store = StoreId::derive(&["s"]);
         let host = Host::of("shop.example.org").unwrap();
         let now = Timestamp::from_millis(0);
-        let (mut domains, _) = Domains::of(&store, None).ask(&host, false, now).unwrap();
+        let (mut domains, _) = Domains::of(&store, None).request(&host, false, now).unwrap();
         domains.domains[0].verified_at = Some(now);
         let may = |url: &str| may_be_followed(url, &domains, "https://api.example.com");
         for url in [

@@ -1,8 +1,8 @@
 //! The mail that tells a merchant of a dispute.
 
+use core_types::fields::Email;
+use core_types::mail::{MailContent, on_one_line, unlinked};
 use gateway::clock::DAY;
-use ground::fields::Email;
-use ground::mail::{MailContent, on_one_line, unlinked};
 
 use crate::dispute::{Dispute, DisputeType};
 

@@ -1,11 +1,11 @@
 //! The mail that brings a gift card.
 
+use core_types::key;
+use core_types::mail::{GiftCardNews, MailContent, on_one_line};
 use gateway::app::App;
 use gateway::clock::DAY;
 use gateway::item::Item;
 use gateway::problem::Problem;
-use ground::key;
-use ground::mail::{GiftCardNews, MailContent, on_one_line};
 use identity::store::Store;
 
 use super::kind::NotificationKind;

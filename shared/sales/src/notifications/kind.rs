@@ -1,6 +1,6 @@
 //! The mails that a store can say in its own words, and what can stand in them.
 
-use gateway::words;
+use gateway::string_enum;
 
 /// What stands for something in a text: `{{ order_number }}`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,7 +52,7 @@ const CODE: Placeholder = in_body("code", "ABCD-EFGH-JKMN-PQRS");
 const MESSAGE: Placeholder = in_body("message", "    Happy birthday!");
 const EXPIRES_ON: Placeholder = anywhere("expires_on", "2030-12-31");
 
-words! {
+string_enum! {
     /// A mail that a store can say in its own words.
     NotificationKind {
         /// An order was placed.

@@ -1,10 +1,10 @@
 //! Mails about a customer's order.
 
+use core_types::fields::Email;
+use core_types::mail::{MailContent, on_one_line};
+use core_types::money::Money;
 use gateway::clock::DAY;
 use gateway::problem::Problem;
-use ground::fields::Email;
-use ground::mail::{MailContent, on_one_line};
-use ground::money::Money;
 use identity::store::Store;
 
 use super::kind::NotificationKind;

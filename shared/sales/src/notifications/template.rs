@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
+use core_types::mail::{holds_link, unlinked};
 use gateway::problem::{FieldError, Problem};
 use gateway::request::Fault;
-use ground::mail::{holds_link, unlinked};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{Environment, UndefinedBehavior, Value};
 use schemars::JsonSchema;
@@ -100,7 +100,7 @@ impl Wording {
     /// # Errors
     /// `invalid_template`, `unknown_placeholder`, `placeholder_not_allowed`, `placeholder_required`,
     /// `link_not_allowed` as faults of `/subject` and `/body`.
-    pub fn judge(&self, kind: NotificationKind) -> Result<(), Problem> {
+    pub fn validate(&self, kind: NotificationKind) -> Result<(), Problem> {
         let mut errors = Vec::new();
         let mut fault = |pointer: &str, fault| {
             errors.push(FieldError { pointer: pointer.to_owned(), fault });
@@ -130,7 +130,7 @@ impl Wording {
     /// apart, but for the links among the values.
     ///
     /// # Errors
-    /// `internal` when it is no template, which [`Wording::judge`] tells before.
+    /// `internal` when it is no template, which [`Wording::validate`] tells before.
     pub fn render(&self, kind: NotificationKind, values: &Values) -> Result<Rendered, Problem> {
         let text = |name: &str| {
             let found = values.iter().find(|(known, _)| *known == name);
@@ -215,7 +215,7 @@ mod tests {
     fn built_in_words_are_sound_and_travel_unencoded() {
         for kind in NotificationKind::ALL {
             let words = built_in::wording(*kind);
-            words.judge(*kind).unwrap();
+            words.validate(*kind).unwrap();
             for values in [words.preview(*kind).unwrap(), words.render(*kind, &Vec::new()).unwrap()]
             {
                 assert!(values.text.is_ascii() && values.text.ends_with('\n'), "{values:?}");
@@ -248,14 +248,14 @@ mod tests {
                 vec![("/subject", "unknown_placeholder"), ("/body", "unknown_placeholder")],
             ),
         ] {
-            let refused = wording(subject, body).judge(kind).unwrap_err();
-            let errors = refused.errors().iter();
+            let rejected = wording(subject, body).validate(kind).unwrap_err();
+            let errors = rejected.errors().iter();
             let found: Vec<_> = errors.map(|one| (one.pointer.as_str(), one.fault.code)).collect();
             assert_eq!(found, expected, "{subject} {body}");
         }
         let sound =
             "Zahlen: {{link}} {% if not outstanding %}\u{20ac}{%- else -%}{ {{ shop }}{% endif %}";
-        wording("Bestellung {{order_number}}", sound).judge(kind).unwrap();
+        wording("Bestellung {{order_number}}", sound).validate(kind).unwrap();
     }
 
     #[test]

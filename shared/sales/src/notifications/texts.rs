@@ -2,21 +2,21 @@
 
 use std::collections::BTreeMap;
 
+use core_types::event::{EXAMPLE_TIME, EventSubject, Example};
+use core_types::fields::Locale;
+use core_types::id::StoreId;
+use core_types::key;
+use core_types::mail::MailContent;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::Problem;
-use ground::event::{About, EXAMPLE_TIME, Example};
-use ground::fields::Locale;
-use ground::id::StoreId;
-use ground::key;
-use ground::mail::MailContent;
 use serde::{Deserialize, Serialize};
 
 use super::built_in;
 use super::kind::NotificationKind;
 use super::template::{Rendered, Values, Wording};
 
-ground::topics! {
+core_types::topics! {
     NOTIFICATION_TEXT_UPDATED = "notification_text.updated", "notification_text",
         Some("read_content"), NotificationTextView, "A store changed the words of a mail, in a language.";
     NOTIFICATION_TEXT_DELETED = "notification_text.deleted", "notification_text",
@@ -146,8 +146,13 @@ impl NotificationTexts {
     }
 
     /// What events say they are about.
-    pub fn about<'a>(&'a self, view: &'a NotificationTextView) -> About<'a> {
-        About { store: Some(&self.store_id), app: None, entity: &view.id, version: view.version }
+    pub fn about<'a>(&'a self, view: &'a NotificationTextView) -> EventSubject<'a> {
+        EventSubject {
+            store: Some(&self.store_id),
+            app: None,
+            entity: &view.id,
+            version: view.version,
+        }
     }
 
     /// All of them, as they are shown.
@@ -163,7 +168,7 @@ impl Rendered {
     }
 }
 
-ground::view! {
+core_types::view! {
     /// A store's words for a mail in a language.
     NotificationTextView of (text: NotificationText, kind: NotificationKind) {
         /// The mail and the language: what tells a store's texts apart.

@@ -3,12 +3,12 @@
 
 use std::collections::BTreeMap;
 
+use core_types::fields::{Email, Metadata, Phone};
+use core_types::id::VariantId;
+use core_types::money::{Money, MoneyInput};
+use core_types::provider::ProviderName;
 use gateway::problem::FieldError;
 use gateway::request::{Fault, Given, Int, Text, request};
-use ground::fields::{Email, Metadata, Phone};
-use ground::id::VariantId;
-use ground::money::{AskedMoney, Money};
-use ground::provider::ProviderName;
 use identity::store::Store;
 
 use super::item::OrderContact;
@@ -99,7 +99,7 @@ pub struct PaymentInput {
 
 impl PaymentInput {
     /// Manual payments are taken by the merchant.
-    pub fn judge(&self, faults: &mut Vec<FieldError>) {
+    pub fn validate(&self, faults: &mut Vec<FieldError>) {
         let is_cash = self.provider == ProviderName::Manual;
         if is_cash && self.capture_method == Some(CaptureMethod::Automatic) {
             let detail = "Nobody can take this money but the merchant, by hand.";
@@ -110,13 +110,13 @@ impl PaymentInput {
 
 /// The total that somebody believes in, in the store's currency.
 pub fn expected(
-    asked: Option<&AskedMoney>,
+    asked: Option<&MoneyInput>,
     store: &Store,
     faults: &mut Vec<FieldError>,
 ) -> Option<Money> {
-    let judged = asked?.in_currency(&store.currency);
+    let validated = asked?.in_currency(&store.currency);
     let pointer = "/expected_total/currency".to_owned();
-    judged.map_err(|fault| faults.push(FieldError { pointer, fault })).ok()
+    validated.map_err(|fault| faults.push(FieldError { pointer, fault })).ok()
 }
 
 /// The lines of a cart, those of one variant as one: a transaction touches each level once

@@ -3,9 +3,9 @@
 //! ([`save_change`](crate::workflows::save_change)).
 
 use catalogue::inventory::StockStep;
-use ground::event::{Event, Topic};
-use ground::id::{GiftCardId, OrderItemId};
-use ground::money::Money;
+use core_types::event::{Event, Topic};
+use core_types::id::{GiftCardId, OrderItemId};
+use core_types::money::Money;
 
 use super::refund::{Refund, RefundStatus};
 use super::stock::StockMove;

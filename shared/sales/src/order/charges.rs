@@ -1,8 +1,8 @@
 //! What an order costs besides its goods, and what is taken off, as it was when it was placed.
 
-use ground::fields::Currency;
-use ground::id::DiscountId;
-use ground::money::Money;
+use core_types::fields::Currency;
+use core_types::id::DiscountId;
+use core_types::money::Money;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -120,7 +120,7 @@ impl OrderDiscount {
     }
 }
 
-ground::view! {
+core_types::view! {
     /// A discount that an order has.
     OrderDiscountView of discount: OrderDiscount {
         /// The discount.

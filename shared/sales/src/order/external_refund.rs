@@ -1,9 +1,9 @@
 //! Money of an order that went back at its provider, without us: the order has a refund that says
 //! so, like any other.
 
+use core_types::id::{PaymentId, RefundId};
+use core_types::money::Money;
 use gateway::clock::Timestamp;
-use ground::id::{PaymentId, RefundId};
-use ground::money::Money;
 
 use super::refund::{Plan, Refund, RefundReason};
 use super::{ORDER_REFUNDED, Order, OrderChange, RefundChange};

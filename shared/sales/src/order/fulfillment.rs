@@ -4,15 +4,15 @@ mod topics;
 mod view;
 
 use catalogue::inventory::{self, StockStep};
+use core_types::event::{Event, EventSubject, Topic};
+use core_types::id::{FulfillmentId, LocationId, OrderId, OrderItemId, StoreId};
+use core_types::key;
+use core_types::resource::Resource;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key, Packing};
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::request::Fault;
 use gateway::table::Write;
-use ground::event::{About, Event, Topic};
-use ground::id::{FulfillmentId, LocationId, OrderId, OrderItemId, StoreId};
-use ground::key;
-use ground::resource::Resource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -23,7 +23,7 @@ use super::{Order, OrderAction, OrderItem, Units, stock};
 pub use topics::*;
 pub use view::FulfillmentView;
 
-gateway::words! {
+gateway::string_enum! {
     /// How far a fulfilment has come.
     FulfillmentState {
         /// On its way.
@@ -115,8 +115,8 @@ impl Item for Fulfillment {
 impl Resource for Fulfillment {
     type View = FulfillmentView;
 
-    fn about(&self) -> About<'_> {
-        About {
+    fn event_subject(&self) -> EventSubject<'_> {
+        EventSubject {
             store: Some(&self.store_id),
             app: None,
             entity: self.id.as_str(),
@@ -126,7 +126,7 @@ impl Resource for Fulfillment {
 
     /// In its order's timeline.
     fn event(&self, topic: &Topic<FulfillmentView>, now: Timestamp) -> Event {
-        let event = Event::new(topic, self.about(), &self.view(), now);
+        let event = Event::new(topic, self.event_subject(), &self.view(), now);
         event.in_timeline_of(self.order_id.as_str())
     }
 }
@@ -278,14 +278,14 @@ impl Order {
         now: Timestamp,
     ) -> Result<(Self, Fulfillment), Problem> {
         if fulfillment.status != FulfillmentState::Shipped || self.is_over() {
-            return Err(fulfillment.refuses());
+            return Err(fulfillment.rejects());
         }
         let mut next = self.clone();
         for line in &fulfillment.items {
             let found = next.items.iter_mut().find(|item| item.id == line.order_item_id);
             let item = found.ok_or_else(|| Problem::internal("a fulfilment of unknown lines"))?;
             if item.returnable() < line.quantity {
-                return Err(fulfillment.refuses());
+                return Err(fulfillment.rejects());
             }
             item.unfulfill_units(line.quantity, &fulfillment.units_of(item));
         }
@@ -313,7 +313,7 @@ impl Fulfillment {
     }
 
     /// What is answered when its state does not allow what was asked.
-    pub fn refuses(&self) -> Problem {
+    pub fn rejects(&self) -> Problem {
         Problem::state(self.status.as_str(), &self.allowed_actions())
     }
 
@@ -357,7 +357,7 @@ impl Fulfillment {
     /// `invalid_state_transition`.
     pub fn delivered(&self, now: Timestamp) -> Result<Self, Problem> {
         if self.status != FulfillmentState::Shipped {
-            return Err(self.refuses());
+            return Err(self.rejects());
         }
         let status = FulfillmentState::Delivered;
         Ok(Self { status, delivered_at: Some(now), ..self.changed(now) })
@@ -369,7 +369,7 @@ impl Fulfillment {
     /// `invalid_state_transition`.
     pub fn tracked(&self, tracking: Tracking, now: Timestamp) -> Result<Self, Problem> {
         if self.status == FulfillmentState::Cancelled {
-            return Err(self.refuses());
+            return Err(self.rejects());
         }
         Ok(Self { tracking, ..self.changed(now) })
     }
@@ -380,9 +380,9 @@ pub fn take_out(write: Write, order: &Order, of: &Fulfillment, now: Timestamp) -
     order.items.iter().fold(write, |write, item| {
         of.units_of(item).iter().fold(write, |write, units| {
             let missing = json!({"order_item_id": item.id, "location_id": units.location_id});
-            let refused = Code::InsufficientCommitted.with("items", vec![missing]);
+            let rejected = Code::InsufficientCommitted.with("items", vec![missing]);
             let line = stock::line(order, item, &units.location_id, units.quantity);
-            inventory::apply(write, StockStep::Fulfil, &line, refused, now)
+            inventory::apply(write, StockStep::Fulfil, &line, rejected, now)
         })
     })
 }

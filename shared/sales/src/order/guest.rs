@@ -6,14 +6,14 @@
 
 use std::time::Duration;
 
+use core_types::id::{CustomerId, OrderId, StoreId};
+use core_types::key::{self, IndexKey};
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::outbox::Due;
 use gateway::problem::Problem;
 use gateway::table::Query;
-use ground::id::{CustomerId, OrderId, StoreId};
-use ground::key::{self, IndexKey};
 use identity::customer::Customer;
 use identity::store::Store;
 use serde::{Deserialize, Serialize};

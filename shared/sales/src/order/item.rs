@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use ground::fields::Phone;
-use ground::id::{GiftCardId, LocationId, OrderItemId, PaymentId, ProductId, VariantId};
-use ground::money::Money;
+use core_types::fields::Phone;
+use core_types::id::{GiftCardId, LocationId, OrderItemId, PaymentId, ProductId, VariantId};
+use core_types::money::Money;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -66,7 +66,7 @@ pub struct OrderItem {
     /// Units that left and came back.
     pub returned: u32,
     /// Of those that will not leave, how many money could still go back for: they were cancelled
-    /// without a refund, or a provider refused it.
+    /// without a refund, or a provider rejected it.
     #[serde(default)]
     pub owed_cancelled: u32,
     /// Of those that came back, how many money could still go back for.

@@ -5,11 +5,11 @@
 mod view;
 
 use catalogue::inventory::StockStep;
+use core_types::event::{Event, Topic};
+use core_types::id::{LocationId, OrderItemId};
+use core_types::resource::Resource;
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
-use ground::event::{Event, Topic};
-use ground::id::{LocationId, OrderItemId};
-use ground::resource::Resource;
 use serde_json::{Value, json};
 
 use super::refund::RestockType;
@@ -58,7 +58,7 @@ impl Order {
         reason: Option<String>,
         now: Timestamp,
     ) -> Result<(OrderChange, LinesView), Problem> {
-        self.demand(OrderAction::CancelLines)?;
+        self.ensure(OrderAction::CancelLines)?;
         let all = || {
             let left = self.items.iter().filter(|item| item.remaining() > 0);
             left.map(|item| (item.id.clone(), item.remaining())).collect()
@@ -66,7 +66,7 @@ impl Order {
         let wanted: Vec<(OrderItemId, u32)> = named.map_or_else(all, |named| {
             named.iter().map(|line| (line.order_item_id.clone(), line.quantity)).collect()
         });
-        self.demand_units(&wanted, OrderItem::remaining)?;
+        self.ensure_units(&wanted, OrderItem::remaining)?;
         let (mut next, mut lines, mut steps) = (self.clone(), Vec::new(), Vec::new());
         for (id, quantity) in wanted {
             let Some(item) = next.items.iter_mut().find(|item| item.id == id) else { continue };
@@ -97,10 +97,10 @@ impl Order {
         reason: Option<String>,
         now: Timestamp,
     ) -> Result<(OrderChange, LinesView), Problem> {
-        self.demand(OrderAction::ReturnLines)?;
+        self.ensure(OrderAction::ReturnLines)?;
         let wanted: Vec<_> =
             named.iter().map(|line| (line.order_item_id.clone(), line.quantity)).collect();
-        self.demand_units(&wanted, OrderItem::returnable)?;
+        self.ensure_units(&wanted, OrderItem::returnable)?;
         let (mut next, mut lines, mut steps) = (self.clone(), Vec::new(), Vec::new());
         for line in named {
             let (id, quantity) = (line.order_item_id.clone(), line.quantity);
@@ -127,7 +127,7 @@ impl Order {
     }
 
     /// Whether the lines have so many units each.
-    fn demand_units(
+    fn ensure_units(
         &self,
         wanted: &[(OrderItemId, u32)],
         have: fn(&OrderItem) -> u32,
@@ -158,7 +158,7 @@ impl Order {
     ) -> (OrderChange, LinesView) {
         let order = next.changed(now);
         let view = LinesView { lines, reason, order: OrderView::from(&order) };
-        let event = Event::new(topic, order.about(), &view, now);
+        let event = Event::new(topic, order.event_subject(), &view, now);
         let is_paid_by_it =
             !self.outstanding().is_zero() && order.financial_status == FinancialStatus::Paid;
         let change = OrderChange { units, lines: Some(event), ..OrderChange::new(self, order) };
@@ -221,9 +221,9 @@ mod tests {
     fn as_many_units_as_there_are_are_cancelled_and_not_one_more() {
         let order = paid(&order());
         assert!(order.cancel_lines(Some(&cancelled(&order, 0, 2)), true, None, NOW).is_ok());
-        let refused =
+        let rejected =
             order.cancel_lines(Some(&cancelled(&order, 0, 3)), true, None, NOW).unwrap_err();
-        assert_eq!(refused.code, Code::QuantityExceedsRemaining);
+        assert_eq!(rejected.code, Code::QuantityExceedsRemaining);
     }
 
     #[test]
@@ -255,8 +255,8 @@ mod tests {
         assert_eq!(locations(line(0, true, Some(&elsewhere))), std::slice::from_ref(&elsewhere));
         assert_eq!(locations(line(0, true, None)), [LocationId::derive(&["warehouse"])]);
         assert!(locations(line(0, false, Some(&elsewhere))).is_empty());
-        let refused = order.return_lines(&[line(1, true, None)], None, NOW).unwrap_err();
-        assert_eq!(refused.code, Code::QuantityExceedsRemaining);
+        let rejected = order.return_lines(&[line(1, true, None)], None, NOW).unwrap_err();
+        assert_eq!(rejected.code, Code::QuantityExceedsRemaining);
         let (cancelled, _) = order.cancel_lines(None, true, None, NOW).unwrap();
         assert_eq!(cancelled.lines.unwrap().name, "order.lines_cancelled");
     }
@@ -264,8 +264,8 @@ mod tests {
     #[test]
     fn an_order_is_paid_by_cancelling_what_was_left_to_pay_and_only_then() {
         let open = order();
-        let id = ground::id::PaymentId::derive(&["one"]);
-        let part = ground::money::sample(20_000);
+        let id = core_types::id::PaymentId::derive(&["one"]);
+        let part = core_types::money::sample(20_000);
         let receipt =
             crate::order::IncomingPayment { payment_id: &id, provider: "stripe", amount: &part };
         let partly = open.apply_payment(receipt, NOW).unwrap().unwrap().order;

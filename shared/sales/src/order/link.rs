@@ -6,24 +6,24 @@
 
 use std::fmt;
 
+use core_types::fields::LinkTemplate;
 use gateway::seal::{self, MacKey};
-use ground::fields::LinkTemplate;
 
 use super::Order;
 
 /// A token that somebody shows for an order, with what those of mails are made by.
-pub struct ShownToken {
+pub struct PresentedToken {
     text: String,
     links: MacKey,
 }
 
-impl fmt::Debug for ShownToken {
+impl fmt::Debug for PresentedToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("ShownToken")
     }
 }
 
-impl ShownToken {
+impl PresentedToken {
     /// A token as it was sent.
     pub fn new(text: &str, links: MacKey) -> Self {
         Self { text: text.to_owned(), links }
@@ -53,8 +53,8 @@ impl Order {
 
 #[cfg(test)]
 mod tests {
+    use core_types::fields::Email;
     use gateway::request::FromText;
-    use ground::fields::Email;
 
     use super::*;
     use crate::order::tests::order;
@@ -71,11 +71,11 @@ mod tests {
         };
         let ann = at("ann@example.com");
         let token = ann.link_token(&key).unwrap();
-        let shown = |token: &str| ShownToken::new(token, copy());
+        let shown = |token: &str| PresentedToken::new(token, copy());
         assert!(shown(&token).opens(&ann) && shown("came with it").opens(&ann));
         assert!(shown(&token).opens(&at("Ann@Example.com")), "one mailbox");
         assert!(!shown(&token).opens(&at("bob@example.com")), "another mailbox");
-        assert!(!ShownToken::new(&token, MacKey::generate()).opens(&ann), "another key");
+        assert!(!PresentedToken::new(&token, MacKey::generate()).opens(&ann), "another key");
         assert!(!shown("").opens(&ann) && !shown("").opens(&Order { email: None, ..order() }));
         let page = LinkTemplate::from_text("https://shop.example/{order_id}?t={token}").unwrap();
         let link = ann.link(&page, &key).unwrap();

@@ -1,14 +1,14 @@
 //! Loaders: what is read of orders.
 
 use catalogue::location::Location;
+use core_types::id::{LocationId, OrderId, StoreId};
+use core_types::key;
+use core_types::resource;
 use gateway::app::App;
 use gateway::item::{self, Attributes, FromItem, Item, Key};
 use gateway::page;
 use gateway::problem::{Code, FieldError, Problem};
-use gateway::table::{Query, Sight};
-use ground::id::{LocationId, OrderId, StoreId};
-use ground::key;
-use ground::resource;
+use gateway::table::{Query, ReadConsistency};
 use identity::store::Store;
 
 use super::Order;
@@ -18,7 +18,7 @@ use super::number;
 use super::refund::Refund;
 use super::restock::{RestockLocations, UnchangedStore};
 use crate::payment::Payment;
-use crate::payment::locator::PaymentLocator;
+use crate::payment::lookup::PaymentLookup;
 use crate::payment::provider_event::ProviderEvent;
 
 /// Items that are read of one order.
@@ -52,10 +52,10 @@ impl FromItem for Member {
 /// # Errors
 /// `not_found`.
 pub async fn order(app: &App, store: &StoreId, id: &OrderId) -> Result<Order, Problem> {
-    order_as(app, store, id, Sight::Settled).await
+    order_as(app, store, id, ReadConsistency::Strong).await
 }
 
-/// As [`order`], as it is or at a glance.
+/// As [`order`], as it is or at an eventually consistent read.
 ///
 /// # Errors
 /// `not_found`.
@@ -63,9 +63,9 @@ pub async fn order_as(
     app: &App,
     store: &StoreId,
     id: &OrderId,
-    sight: Sight,
+    consistency: ReadConsistency,
 ) -> Result<Order, Problem> {
-    resource::load_as(app, &key::order(store, id), sight).await
+    resource::load_as(app, &key::order(store, id), consistency).await
 }
 
 /// An order with all that belongs to it: one query, because they share a partition.
@@ -77,10 +77,10 @@ pub async fn aggregate(
     store: &StoreId,
     id: &OrderId,
 ) -> Result<OrderAggregate, Problem> {
-    aggregate_as(app, store, id, Sight::Settled).await
+    aggregate_as(app, store, id, ReadConsistency::Strong).await
 }
 
-/// As [`aggregate`], as it is or at a glance.
+/// As [`aggregate`], as it is or at an eventually consistent read.
 ///
 /// # Errors
 /// `not_found`.
@@ -88,9 +88,9 @@ pub async fn aggregate_as(
     app: &App,
     store: &StoreId,
     id: &OrderId,
-    sight: Sight,
+    consistency: ReadConsistency,
 ) -> Result<OrderAggregate, Problem> {
-    let query = Query::partition(key::order(store, id).pk).seen(sight);
+    let query = Query::partition(key::order(store, id).pk).seen(consistency);
     let found: Vec<Member> = app.table.all(&query, MAX_ITEMS).await?;
     let mut order = None;
     let (mut fulfillments, mut refunds, mut payments) = (Vec::new(), Vec::new(), Vec::new());
@@ -135,18 +135,18 @@ pub async fn by_number(app: &App, store: &Store, text: &str) -> Result<Vec<Order
 ///
 /// # Errors
 /// `not_found`.
-pub async fn payment(app: &App, locator: &PaymentLocator) -> Result<PaymentWithOrder, Problem> {
-    payment_and_event(app, locator, None).await.map(|(known, _)| known)
+pub async fn payment(app: &App, lookup: &PaymentLookup) -> Result<PaymentWithOrder, Problem> {
+    payment_and_event(app, lookup, None).await.map(|(known, _)| known)
 }
 
 /// A payment and its order, and whether an event has been handled.
 pub(crate) async fn payment_and_event(
     app: &App,
-    locator: &PaymentLocator,
+    lookup: &PaymentLookup,
     event: Option<&ProviderEvent>,
 ) -> Result<(PaymentWithOrder, bool), Problem> {
-    let payment_key = key::payment(&locator.store_id, &locator.order_id, &locator.payment_id);
-    let order_key = key::order(&locator.store_id, &locator.order_id);
+    let payment_key = key::payment(&lookup.store_id, &lookup.order_id, &lookup.payment_id);
+    let order_key = key::order(&lookup.store_id, &lookup.order_id);
     let event_key = event.map(Item::key);
     let keys: Vec<&Key> = [&payment_key, &order_key].into_iter().chain(&event_key).collect();
     let mut found = app.table.get_many(&keys).await?;

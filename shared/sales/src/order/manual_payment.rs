@@ -1,9 +1,9 @@
 //! A manual payment: the merchant says that the money is there.
 
+use core_types::id::PaymentId;
+use core_types::provider::ProviderName;
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
-use ground::id::PaymentId;
-use ground::provider::ProviderName;
 
 use super::{IncomingPayment, Order, OrderAction, OrderChange};
 use crate::payment::{
@@ -26,7 +26,7 @@ impl Order {
         if self.outstanding().is_zero() && !self.is_over() {
             return Err(Code::OrderAlreadyPaid.into());
         }
-        self.demand(OrderAction::MarkPaid)?;
+        self.ensure(OrderAction::MarkPaid)?;
         let payment = match self.opened_manually(payments, now)? {
             Some(payment) => Payment { method: method.or(payment.method.clone()), ..payment },
             None => self.new_payment(method, now),
@@ -77,7 +77,7 @@ impl Order {
             provider_payment: None,
             authorized: amount.clone(),
             captured: amount.clone(),
-            refunded: ground::money::Money::zero(&self.currency),
+            refunded: core_types::money::Money::zero(&self.currency),
             status: PaymentStatus::Captured,
             capture_method: CaptureMethod::Manual,
             is_applied: true,

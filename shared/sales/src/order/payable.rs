@@ -1,9 +1,9 @@
-//! Whether an order can be paid in the way that its shopper has chosen: judged with the rest of the
+//! Whether an order can be paid in the way that its shopper has chosen: validated with the rest of the
 //! cart, before anything is held.
 
+use core_types::money::Money;
+use core_types::provider::ProviderName;
 use gateway::problem::FieldError;
-use ground::money::Money;
-use ground::provider::ProviderName;
 
 use super::Order;
 use super::cart::{PaymentInput, fault};
@@ -27,7 +27,7 @@ impl ProviderAccount {
 /// What is wrong with how a cart is to be paid; `due` is what is left when gift cards have paid, and
 /// none while a cart's total is not known. Whoever chooses nothing must have something to choose,
 /// if they are a shopper: a merchant can always say that an order was paid.
-pub(crate) fn judge(
+pub(crate) fn validate(
     accounts: &[ProviderAccount],
     chosen: Option<&PaymentInput>,
     is_shopper: bool,
@@ -62,11 +62,11 @@ pub(crate) fn judge(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ground::money;
+    use core_types::money;
 
     fn account(provider: ProviderName, enabled: bool) -> ProviderAccount {
         let account = serde_json::json!({
-            "store_id": ground::id::StoreId::derive(&["s"]), "provider": provider, "mode": "test",
+            "store_id": core_types::id::StoreId::derive(&["s"]), "provider": provider, "mode": "test",
             "capture_method": "automatic", "enabled": enabled,
             "created_at": "2026-01-01T00:00:00.000Z", "updated_at": "2026-01-01T00:00:00.000Z",
             "version": 1,
@@ -103,7 +103,7 @@ mod tests {
             (&off, None, false, Some(&inr), None),
         ] {
             let chosen = chosen.map(through);
-            let fault = judge(accounts, chosen.as_ref(), is_shopper, due);
+            let fault = validate(accounts, chosen.as_ref(), is_shopper, due);
             let found = fault.map(|fault| fault.fault.code);
             assert_eq!(found, expected, "{chosen:?} of {accounts:?} for {due:?}");
         }

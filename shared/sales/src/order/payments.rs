@@ -1,14 +1,14 @@
 //! What an order takes of its payments: which money it applies, and how much.
 
+use core_types::money::Money;
 use gateway::problem::{Code, Problem};
-use ground::money::Money;
 
 use super::Order;
 use crate::payment::{Attention, Payment};
 
 impl Order {
     /// Why the order does not take this payment's money.
-    pub(crate) fn refusal(&self, payment: &Payment) -> Option<Attention> {
+    pub(crate) fn rejection(&self, payment: &Payment) -> Option<Attention> {
         let authorized = self.payment(&payment.id).is_some_and(|known| !known.voided);
         if self.is_over() {
             return Some(Attention::LatePayment);
@@ -24,7 +24,7 @@ impl Order {
     ///
     /// # Errors
     /// `order_expired`, `order_already_paid`; `amount_exceeds_outstanding`, with what is too much.
-    pub(crate) fn demand_room(&self, amount: &Money) -> Result<(), Problem> {
+    pub(crate) fn ensure_room(&self, amount: &Money) -> Result<(), Problem> {
         if self.is_over() {
             return Err(Code::OrderExpired.with("order_status", self.status.as_str()));
         }
@@ -72,8 +72,8 @@ mod tests {
     use crate::order::IncomingPayment;
     use crate::order::tests::{order, paid};
     use crate::payment::tests::{NOW, open};
-    use ground::id::PaymentId;
-    use ground::money;
+    use core_types::id::PaymentId;
+    use core_types::money;
 
     fn with(authorized: i64, captured: i64) -> Payment {
         let (authorized, captured) = (money::sample(authorized), money::sample(captured));
@@ -111,7 +111,7 @@ mod tests {
             (&moved_on, with(25_000, 0), twice),
         ] {
             let (held, taken) = (payment.authorized.amount, payment.captured.amount);
-            let found = order.refusal(&payment);
+            let found = order.rejection(&payment);
             assert_eq!(found, expected, "{held} held, {taken} taken, {:?}", order.payments);
         }
     }
@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn an_order_has_room_for_what_is_left_to_pay_and_no_more() {
         let code = |order: &Order, amount: i64| {
-            order.demand_room(&money::sample(amount)).map_err(|problem| problem.code)
+            order.ensure_room(&money::sample(amount)).map_err(|problem| problem.code)
         };
         let open = order();
         assert_eq!((code(&open, 1), code(&open, 25_000)), (Ok(()), Ok(())));

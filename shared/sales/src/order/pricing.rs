@@ -8,11 +8,11 @@ use std::collections::BTreeMap;
 
 use catalogue::inventory::{self, Level};
 use catalogue::product::{ProductStatus, Sellable};
+use core_types::fields::{Email, Locale};
+use core_types::id::{CustomerId, OrderItemId};
+use core_types::money::Money;
 use gateway::clock::Timestamp;
 use gateway::problem::FieldError;
-use ground::fields::{Email, Locale};
-use ground::id::{CustomerId, OrderItemId};
-use ground::money::Money;
 use identity::address::PostalAddress;
 use identity::store::Store;
 

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use core_types::event::{EXAMPLE_TIME, Event, Example};
+use core_types::id::{CustomerId, OrderId};
+use core_types::resource::Resource;
+use core_types::sample_id;
 use gateway::clock::Timestamp;
-use ground::event::{EXAMPLE_TIME, Event, Example};
-use ground::id::{CustomerId, OrderId};
-use ground::resource::Resource;
-use ground::sample_id;
 use identity::address::PostalAddress;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -72,7 +72,7 @@ impl Order {
     pub fn redacted_event(&self, now: Timestamp) -> Event {
         let (id, customer_id) = (self.id.clone(), self.customer_id.clone());
         let data = OrderRedacted { id, customer_id, redacted_at: now };
-        Event::new(&ORDER_REDACTED, self.about(), &data, now)
+        Event::new(&ORDER_REDACTED, self.event_subject(), &data, now)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Refunds: what goes back, of which lines, and through what: gift cards first.
 //!
 //! Whatever is to go back is first reserved on the order: `refunded + a` only while that is at
-//! most `captured`, under the order's version. Only then is a provider asked. What it refuses is
+//! most `captured`, under the order's version. Only then is a provider asked. What it rejects is
 //! released again.
 
 mod plan;
@@ -9,14 +9,14 @@ mod steps;
 mod topics;
 mod view;
 
+use core_types::event::{Event, EventSubject, Topic};
+use core_types::id::{GiftCardId, LocationId, OrderId, OrderItemId, PaymentId, RefundId, StoreId};
+use core_types::key;
+use core_types::money::Money;
+use core_types::resource::Resource;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key, Packing};
 use gateway::request::Text;
-use ground::event::{About, Event, Topic};
-use ground::id::{GiftCardId, LocationId, OrderId, OrderItemId, PaymentId, RefundId, StoreId};
-use ground::key;
-use ground::money::Money;
-use ground::resource::Resource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -28,7 +28,7 @@ pub use view::{PlanView, RefundView, SuggestedTransaction};
 /// What a merchant notes about a refund, at whatever door it comes in.
 pub type RefundNote = Text<0, 2000>;
 
-gateway::words! {
+gateway::string_enum! {
     /// What becomes of the units that money goes back for.
     RestockType {
         /// Nothing: stock and what is to be fulfilled stay as they are.
@@ -40,7 +40,7 @@ gateway::words! {
     }
 }
 
-gateway::words! {
+gateway::string_enum! {
     /// Why money goes back.
     RefundReason {
         /// The customer asked for it.
@@ -56,14 +56,14 @@ gateway::words! {
     }
 }
 
-gateway::words! {
+gateway::string_enum! {
     /// How far a refund, or a part of it, has come.
     RefundStatus {
         /// Reserved; a provider has not answered yet.
         Pending = "pending",
         /// The money has gone back.
         Succeeded = "succeeded",
-        /// A provider refused; what was reserved for it is free again.
+        /// A provider rejected; what was reserved for it is free again.
         Failed = "failed",
     }
 }
@@ -116,7 +116,7 @@ pub struct RefundLine {
     /// What becomes of them.
     pub restock_type: RestockType,
     /// How many of them go back into stock with it: none that went back before, without a refund
-    /// or with one that was refused.
+    /// or with one that was rejected.
     pub restocked: u32,
     /// Where they come back to; the first of these locations.
     pub location_id: Option<LocationId>,
@@ -200,8 +200,8 @@ impl Item for Refund {
 impl Resource for Refund {
     type View = RefundView;
 
-    fn about(&self) -> About<'_> {
-        About {
+    fn event_subject(&self) -> EventSubject<'_> {
+        EventSubject {
             store: Some(&self.store_id),
             app: None,
             entity: self.id.as_str(),
@@ -211,7 +211,7 @@ impl Resource for Refund {
 
     /// In its order's timeline.
     fn event(&self, topic: &Topic<RefundView>, now: Timestamp) -> Event {
-        let event = Event::new(topic, self.about(), &self.view(), now);
+        let event = Event::new(topic, self.event_subject(), &self.view(), now);
         event.in_timeline_of(self.order_id.as_str())
     }
 }

@@ -9,11 +9,11 @@
 use std::collections::BTreeMap;
 
 use catalogue::location::Location;
+use core_types::id::LocationId;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::request::Fault;
 use gateway::table::{Condition, Write};
-use ground::id::LocationId;
 use identity::store::Store;
 
 use super::Units;
@@ -84,7 +84,7 @@ impl UnchangedStore {
 
     /// Adds to the transaction that what was seen is still so; if not, it ends in
     /// `version_conflict`, and is to be tried again.
-    pub fn demand(&self, write: Write) -> Write {
+    pub fn ensure(&self, write: Write) -> Write {
         let Some((store, version)) = &self.0 else { return write };
         write.check(store, Condition::is_at(*version), Code::VersionConflict)
     }

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use ground::event::{EXAMPLE_TIME, Example, sample};
-use ground::id::{
+use core_types::event::{EXAMPLE_TIME, Example, sample};
+use core_types::id::{
     FulfillmentId, LocationId, OrderId, OrderItemId, PaymentId, ProductId, RefundId, StoreId,
     VariantId,
 };
-use ground::money;
+use core_types::money;
 
 use super::fulfillment::{
     FulfilledUnits, Fulfillment, FulfillmentLine, FulfillmentState, FulfillmentView, Tracking,

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use core_types::fields::{Currency, Email};
+use core_types::id::{
+    CustomerId, FulfillmentId, OrderId, OrderItemId, ProductId, StoreId, VariantId,
+};
+use core_types::money::Money;
+use core_types::provider::ProviderName;
 use gateway::clock::Timestamp;
-use ground::fields::{Currency, Email};
-use ground::id::{CustomerId, FulfillmentId, OrderId, OrderItemId, ProductId, StoreId, VariantId};
-use ground::money::Money;
-use ground::provider::ProviderName;
 use identity::address::PostalAddress;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -15,7 +17,7 @@ use super::fulfillment::{Fulfillment, FulfillmentLine, FulfillmentState, Trackin
 use super::stock::StockState;
 use super::{
     DiscountAllocation, FinancialStatus, FulfillmentStatus, GiftCardUse, Order, OrderContact,
-    OrderDiscountView, OrderItem, OrderStatus, ShippingLine, ShownToken, Totals,
+    OrderDiscountView, OrderItem, OrderStatus, PresentedToken, ShippingLine, Totals,
 };
 use crate::tax::LineTax;
 
@@ -78,7 +80,7 @@ pub struct ShopperOrderView {
     pub version: u64,
 }
 
-ground::view! {
+core_types::view! {
     /// A line.
     ShopperItemView of item: OrderItem {
         /// `itm_` and 32 hexadecimal digits.
@@ -126,7 +128,7 @@ ground::view! {
     }
 }
 
-ground::view! {
+core_types::view! {
     /// A gift card that pays for an order.
     ShopperGiftCardView of card: GiftCardUse {
         /// The end of its code.
@@ -138,7 +140,7 @@ ground::view! {
     }
 }
 
-ground::view! {
+core_types::view! {
     /// A parcel.
     ShopperFulfillmentView of fulfillment: Fulfillment {
         /// `ful_` and 32 hexadecimal digits.
@@ -164,7 +166,11 @@ impl Order {
     /// Whether it is shown to this customer, or to whoever has this token: an order of theirs, or
     /// the one that the token came with, or was mailed for. A draft is the merchant's alone until it binds (our
     /// choice), be it assigned to a customer or not.
-    pub fn is_shown_to(&self, customer: Option<&CustomerId>, token: Option<&ShownToken>) -> bool {
+    pub fn is_shown_to(
+        &self,
+        customer: Option<&CustomerId>,
+        token: Option<&PresentedToken>,
+    ) -> bool {
         let is_theirs = customer.is_some() && customer == self.customer_id.as_ref();
         let has_token = token.is_some_and(|token| token.opens(self));
         self.status != OrderStatus::Draft && (is_theirs || has_token)

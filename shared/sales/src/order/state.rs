@@ -4,7 +4,7 @@ use gateway::problem::Problem;
 
 use super::{Order, OrderItem, StockState};
 
-gateway::words! {
+gateway::string_enum! {
     /// Where an order is in its life.
     OrderStatus {
         /// Made by the merchant, not yet binding; its stock is held.
@@ -20,7 +20,7 @@ gateway::words! {
     }
 }
 
-gateway::words! {
+gateway::string_enum! {
     /// What has become of an order's money.
     FinancialStatus {
         /// Not paid.
@@ -44,7 +44,7 @@ gateway::words! {
     }
 }
 
-gateway::words! {
+gateway::string_enum! {
     /// How much of an order has left, derived from its lines.
     FulfillmentStatus {
         /// Nothing.
@@ -58,7 +58,7 @@ gateway::words! {
     }
 }
 
-gateway::words! {
+gateway::string_enum! {
     /// What can be done with an order.
     OrderAction {
         /// Change its note, tags, e-mail or address.
@@ -148,12 +148,12 @@ impl Order {
 
     /// # Errors
     /// `invalid_state_transition`, with the state and what may be done in it.
-    pub fn demand(&self, action: OrderAction) -> Result<(), Problem> {
-        if self.allows(action) { Ok(()) } else { Err(self.refuses()) }
+    pub fn ensure(&self, action: OrderAction) -> Result<(), Problem> {
+        if self.allows(action) { Ok(()) } else { Err(self.rejects()) }
     }
 
     /// What is answered when the order's state does not allow what was asked.
-    pub fn refuses(&self) -> Problem {
+    pub fn rejects(&self) -> Problem {
         Problem::state(self.status.as_str(), &self.allowed_actions())
             .with("financial_status", self.financial_status.as_str())
             .with("fulfillment_status", self.fulfillment_status.as_str())

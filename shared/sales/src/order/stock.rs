@@ -4,14 +4,14 @@
 //! touches each level once.
 
 use catalogue::inventory::{self, Line, StockStep};
+use core_types::id::LocationId;
 use gateway::clock::Timestamp;
 use gateway::problem::Problem;
 use gateway::table::Write;
-use ground::id::LocationId;
 
 use super::{Order, OrderItem, Units};
 
-gateway::words! {
+gateway::string_enum! {
     /// What an order's remaining units hold of the stock.
     StockState {
         /// Set aside until the order is paid.

@@ -12,10 +12,10 @@ use std::time::Duration;
 
 use catalogue::inventory::Level;
 use catalogue::product::{ProductStatus, Sellable};
+use core_types::id::{GiftCardId, LocationId, MerchantId, ProductId, VariantId};
 use gateway::clock::Timestamp;
 use gateway::problem::Problem;
 use gateway::request::{FromText, Int};
-use ground::id::{GiftCardId, LocationId, MerchantId, ProductId, VariantId};
 use identity::store::{NewStore, Store};
 
 use super::cart::{CartLine, LineInput};

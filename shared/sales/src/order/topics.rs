@@ -3,7 +3,7 @@
 use super::lines::LinesView;
 use super::{OrderRedacted, OrderView};
 
-ground::topics! {
+core_types::topics! {
     ORDER_CREATED = "order.created", "order", Some("read_orders"), OrderView,
         "An order was placed; its stock is set aside.";
     ORDER_UPDATED = "order.updated", "order", Some("read_orders"), OrderView,

@@ -7,11 +7,11 @@
 
 use std::time::Duration;
 
+use core_types::event::Topic;
+use core_types::id::PaymentId;
+use core_types::money::Money;
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
-use ground::event::Topic;
-use ground::id::PaymentId;
-use ground::money::Money;
 
 use super::stock::{StockMove, StockState};
 use super::{Order, OrderAction, OrderChange, OrderPayment, OrderStatus, OrderView};
@@ -181,7 +181,7 @@ impl Order {
     /// # Errors
     /// `invalid_state_transition`.
     pub fn confirm(&self, now: Timestamp) -> Result<OrderChange, Problem> {
-        self.demand(OrderAction::Confirm)?;
+        self.ensure(OrderAction::Confirm)?;
         let mut next = self.clone();
         next.confirmed = true;
         let stock = next.firm_up();
@@ -215,7 +215,7 @@ impl Order {
         if self.items.iter().any(|item| item.fulfilled > 0) && self.status == OrderStatus::Open {
             return Err(Code::AlreadyFulfilled.into());
         }
-        self.demand(OrderAction::Cancel)?;
+        self.ensure(OrderAction::Cancel)?;
         let how = if restock { StockMove::Release } else { StockMove::WriteOff };
         let ended = self.ended(OrderStatus::Cancelled, reason, how, now);
         Ok(ended.announced(&ORDER_CANCELLED))

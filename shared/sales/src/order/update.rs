@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use core_types::fields::Email;
+use core_types::id::OrderItemId;
 use gateway::clock::Timestamp;
 use gateway::problem::Problem;
-use ground::fields::Email;
-use ground::id::OrderItemId;
 use identity::address::PostalAddress;
 
 use super::{Order, OrderAction, OrderStatus};
@@ -59,7 +59,7 @@ impl Order {
         if let Some(address) = update.shipping_address {
             let has_left = self.items.iter().any(|item| item.fulfilled > 0);
             if Some(&address) != self.shipping_address.as_ref() && (has_left || self.is_over()) {
-                return Err(self.refuses());
+                return Err(self.rejects());
             }
             next.shipping_address = Some(address);
         }
@@ -71,7 +71,7 @@ impl Order {
     /// # Errors
     /// `invalid_state_transition`.
     pub fn held(&self, now: Timestamp) -> Result<Self, Problem> {
-        self.demand(OrderAction::Hold)?;
+        self.ensure(OrderAction::Hold)?;
         Ok(Self { on_hold: true, ..self.clone() }.changed(now))
     }
 
@@ -80,7 +80,7 @@ impl Order {
     /// # Errors
     /// `invalid_state_transition`.
     pub fn released(&self, now: Timestamp) -> Result<Self, Problem> {
-        self.demand(OrderAction::Release)?;
+        self.ensure(OrderAction::Release)?;
         Ok(Self { on_hold: false, ..self.clone() }.changed(now))
     }
 
@@ -89,7 +89,7 @@ impl Order {
     /// # Errors
     /// `invalid_state_transition`.
     pub fn closed(&self, now: Timestamp) -> Result<Self, Problem> {
-        self.demand(OrderAction::Close)?;
+        self.ensure(OrderAction::Close)?;
         let (status, closed_at) = (OrderStatus::Closed, Some(now));
         Ok(Self { status, closed_at, on_hold: false, ..self.clone() }.changed(now))
     }
@@ -100,7 +100,7 @@ impl Order {
     /// # Errors
     /// `invalid_state_transition`.
     pub fn reopened(&self, now: Timestamp) -> Result<Self, Problem> {
-        self.demand(OrderAction::Reopen)?;
+        self.ensure(OrderAction::Reopen)?;
         let status = OrderStatus::Open;
         let mut next = Self { status, closed_at: None, ..self.clone() };
         next.expires_at = next.waits_until(now);

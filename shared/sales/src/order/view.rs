@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use gateway::clock::Timestamp;
-use ground::fields::{Currency, Email, Locale};
-use ground::id::{
+use core_types::fields::{Currency, Email, Locale};
+use core_types::id::{
     CustomerId, GiftCardId, LocationId, OrderId, OrderItemId, PaymentId, ProductId, StoreId,
     VariantId,
 };
-use ground::money::Money;
+use core_types::money::Money;
+use gateway::clock::Timestamp;
 use identity::address::PostalAddress;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -20,7 +20,7 @@ use super::{
 use crate::payment::CaptureMethod;
 use crate::tax::LineTax;
 
-ground::view! {
+core_types::view! {
     /// An order.
     OrderView of order: Order {
         /// `ord_` and 32 hexadecimal digits.
@@ -104,7 +104,7 @@ ground::view! {
     }
 }
 
-ground::view! {
+core_types::view! {
     /// A line.
     OrderItemView of item: OrderItem {
         /// `itm_` and 32 hexadecimal digits.
@@ -179,7 +179,7 @@ impl From<Allocation> for AllocationView {
     }
 }
 
-ground::view! {
+core_types::view! {
     /// A gift card that pays for an order.
     GiftCardUseView of card: GiftCardUse {
         /// The card.
@@ -193,7 +193,7 @@ ground::view! {
     }
 }
 
-ground::view! {
+core_types::view! {
     /// What a payment has done for an order.
     OrderPaymentView of payment: OrderPayment {
         /// The id of one of the order's payments.

@@ -1,9 +1,9 @@
 //! Another amount than was asked for: the merchant takes it as a part of what is due, or gives it
 //! back.
 
+use core_types::money::Money;
 use gateway::clock::Timestamp;
 use gateway::problem::Problem;
-use ground::money::Money;
 
 use super::{Attention, Payment, PaymentStatus};
 
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
     use crate::payment::ObservedState;
     use crate::payment::tests::{NOW, after, observed, open};
-    use ground::money;
+    use core_types::money;
 
     fn other_amount() -> Payment {
         after(&open(), &observed(ObservedState::Captured, 1_000))
@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn nothing_is_accepted_while_some_of_it_may_be_on_its_way_back() {
-        let id = ground::id::RefundId::derive(&["a"]);
+        let id = core_types::id::RefundId::derive(&["a"]);
         let payment = other_amount();
         let going = payment.begin_refund(&id, &money::sample(400), NOW).unwrap();
         assert!(going.awaits_decision() && !going.is_acceptable());

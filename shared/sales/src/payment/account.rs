@@ -1,13 +1,13 @@
 //! A store's account with a payment provider: credentials that are written and never read back.
 
+use core_types::id::StoreId;
+use core_types::key;
+use core_types::provider::ProviderName;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
 use gateway::seal::SealKey;
 use gateway::table::Condition;
-use ground::id::StoreId;
-use ground::key;
-use ground::provider::ProviderName;
 use identity::store::Store;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -243,7 +243,7 @@ impl ProviderAccountView {
     }
 }
 
-ground::view! {
+core_types::view! {
     /// A way to pay, as a customer sees it.
     #[schemars(rename = "PaymentMethod")]
     MethodView of account: ProviderAccount {

@@ -1,9 +1,9 @@
 //! A payment as it is opened with its provider.
 
+use core_types::id::PaymentId;
+use core_types::money::Money;
 use gateway::clock::Timestamp;
 use gateway::seal::SealKey;
-use ground::id::PaymentId;
-use ground::money::Money;
 
 use super::account::ProviderAccount;
 use super::provider::Opened;
@@ -14,26 +14,26 @@ impl Payment {
     pub fn begun(
         id: PaymentId,
         account: &ProviderAccount,
-        ask: Opening,
+        input: Opening,
         at_provider: Opened,
         key: &SealKey,
         now: Timestamp,
     ) -> Self {
         let secret = at_provider.client_secret;
-        let zero = Money::zero(&ask.amount.currency);
+        let zero = Money::zero(&input.amount.currency);
         Self {
             sealed_client_secret: secret
                 .map(|text| key.seal(text.as_bytes(), id.as_str().as_bytes())),
             id,
-            store_id: ask.store_id,
-            order_id: ask.order_id,
-            order_number: ask.order_number,
+            store_id: input.store_id,
+            order_id: input.order_id,
+            order_number: input.order_number,
             provider: account.provider,
             mode: account.mode,
             key_id: account.key_id.clone(),
             provider_reference: at_provider.reference,
             provider_payment: None,
-            amount: ask.amount,
+            amount: input.amount,
             authorized: zero.clone(),
             captured: zero.clone(),
             refunded: zero,
@@ -49,7 +49,7 @@ impl Payment {
             disputes_asked_at: None,
             tries: 0,
             tried_at: None,
-            expires_at: ask.expires_at,
+            expires_at: input.expires_at,
             created_at: now,
             updated_at: now,
             version: 1,

@@ -67,7 +67,7 @@ impl Call {
             .egress
             .send(Outgoing {
                 method: self.method,
-                destination: destination.map_err(|refusal| broken(&refusal))?,
+                destination: destination.map_err(|rejection| broken(&rejection))?,
                 headers,
                 body: Bytes::from(self.body),
                 deadline: app.config.payment_base_urls.deadline,
@@ -99,7 +99,7 @@ fn failure(status: u16, body: Option<&Value>) -> ProviderFailure {
         401 | 403 => ProviderFailure::Unauthorized,
         // Our key, with other words: what the first ones came to is not known here.
         _ if kind.as_deref() == Some("idempotency_error") => ProviderFailure::Broken(code),
-        400 | 402 | 404 | 422 => ProviderFailure::Refused(code),
+        400 | 402 | 404 | 422 => ProviderFailure::Rejected(code),
         _ => ProviderFailure::Broken(format!("status {status}")),
     }
 }
@@ -138,7 +138,7 @@ mod tests {
         for status in [400, 402, 404, 422] {
             assert_eq!(
                 of(status, "card_error", "no"),
-                ProviderFailure::Refused("no".into()),
+                ProviderFailure::Rejected("no".into()),
                 "{status}"
             );
         }

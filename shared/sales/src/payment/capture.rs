@@ -1,7 +1,7 @@
 //! Captures that were never answered.
 
+use core_types::money::Money;
 use gateway::clock::Timestamp;
-use ground::money::Money;
 
 use super::{Action, Payment, PaymentStatus};
 
@@ -30,7 +30,7 @@ mod tests {
     use super::*;
     use crate::payment::ObservedState;
     use crate::payment::tests::{NOW, after, observed, open};
-    use ground::money;
+    use core_types::money;
 
     #[test]
     fn a_capture_without_an_answer_is_remembered_as_one_that_may_have_worked() {

@@ -1,10 +1,10 @@
 //! A store's account with a provider, ready to be called.
 
+use core_types::id::{PaymentId, RefundId};
+use core_types::money::Money;
+use core_types::provider::ProviderName;
 use gateway::app::App;
 use gateway::clock::Timestamp;
-use ground::id::{PaymentId, RefundId};
-use ground::money::Money;
-use ground::provider::ProviderName;
 use http::HeaderMap;
 
 use super::manual::Manual;
@@ -49,9 +49,9 @@ impl Provider for Connected {
         &self,
         app: &App,
         id: &PaymentId,
-        ask: &Opening,
+        input: &Opening,
     ) -> Result<Opened, ProviderFailure> {
-        each!(self, provider => provider.open(app, id, ask).await)
+        each!(self, provider => provider.open(app, id, input).await)
     }
 
     fn client(&self, payment: &Payment, secret: Option<String>) -> Client {

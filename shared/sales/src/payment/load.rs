@@ -1,20 +1,20 @@
 //! Loaders: what is read of payments, and of a store's accounts with payment providers.
 
+use core_types::id::{OrderId, PaymentId, StoreId};
+use core_types::key;
+use core_types::provider::ProviderName;
+use core_types::resource;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::Key;
 use gateway::problem::{Code, Problem};
 use gateway::table::Query;
-use ground::id::{OrderId, PaymentId, StoreId};
-use ground::key;
-use ground::provider::ProviderName;
-use ground::resource;
 use identity::store::Store;
 
 use super::Payment;
 use super::account::ProviderAccount;
 use super::connected::Connected;
-use super::locator::PaymentLocator;
+use super::lookup::PaymentLookup;
 use super::manual::Manual;
 
 /// Payments of one order that are read; each is opened by a person who wants to pay.
@@ -25,7 +25,7 @@ const MAX_PAYMENTS: usize = 50;
 /// # Errors
 /// `not_found`.
 pub async fn payment(app: &App, store: &Store, id: &PaymentId) -> Result<Payment, Problem> {
-    let PaymentLocator { store_id, order_id, payment_id } = PaymentLocator::of(store, id);
+    let PaymentLookup { store_id, order_id, payment_id } = PaymentLookup::of(store, id);
     resource::load(app, &key::payment(&store_id, &order_id, &payment_id)).await
 }
 
@@ -34,7 +34,7 @@ pub async fn payment(app: &App, store: &Store, id: &PaymentId) -> Result<Payment
 /// # Errors
 /// The table does not answer.
 pub async fn found(app: &App, store: &Store, id: &PaymentId) -> Result<Option<Payment>, Problem> {
-    let PaymentLocator { store_id, order_id, payment_id } = PaymentLocator::of(store, id);
+    let PaymentLookup { store_id, order_id, payment_id } = PaymentLookup::of(store, id);
     app.table.get(&key::payment(&store_id, &order_id, &payment_id)).await
 }
 

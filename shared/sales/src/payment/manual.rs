@@ -1,10 +1,10 @@
 //! Cash and bank transfer: nobody is called, and the merchant says when the money is there.
 
+use core_types::id::{PaymentId, RefundId};
+use core_types::money::Money;
+use core_types::provider::ProviderName;
 use gateway::app::App;
 use gateway::clock::Timestamp;
-use ground::id::{PaymentId, RefundId};
-use ground::money::Money;
-use ground::provider::ProviderName;
 use http::HeaderMap;
 use serde_json::json;
 
@@ -103,7 +103,7 @@ impl Provider for Manual {
         _: &App,
         _: &Dispute,
     ) -> Result<ObservedDispute, ProviderFailure> {
-        Err(ProviderFailure::Refused("not_supported".into()))
+        Err(ProviderFailure::Rejected("not_supported".into()))
     }
 
     async fn send_evidence(
@@ -112,7 +112,7 @@ impl Provider for Manual {
         _: &Dispute,
         _: &Evidence,
     ) -> Result<ObservedDispute, ProviderFailure> {
-        Err(ProviderFailure::Refused("not_supported".into()))
+        Err(ProviderFailure::Rejected("not_supported".into()))
     }
 
     async fn check(&self, _: &App) -> Result<(), ProviderFailure> {

@@ -2,12 +2,12 @@
 
 use std::fmt;
 
+use core_types::id::{PaymentId, RefundId};
+use core_types::money::Money;
+use core_types::provider::ProviderName;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
-use ground::id::{PaymentId, RefundId};
-use ground::money::Money;
-use ground::provider::ProviderName;
 use http::{HeaderMap, header};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -33,7 +33,7 @@ pub trait Provider {
         &self,
         app: &App,
         id: &PaymentId,
-        ask: &Opening,
+        input: &Opening,
     ) -> impl Future<Output = Result<Opened, ProviderFailure>> + Send;
 
     /// What the customer's browser is given to pay with.
@@ -167,7 +167,7 @@ pub enum RefundResult {
     /// It has taken the refund in, under its reference, and says later what became of it.
     Pending(String),
     /// No, with its code. That is final.
-    Refused(String),
+    Rejected(String),
 }
 
 /// What a provider's event says about a refund of ours.
@@ -277,18 +277,18 @@ pub enum ProviderFailure {
     Timeout,
     /// It could not be reached, or did not speak its protocol: it may have done it.
     Broken(String),
-    /// The credentials are refused.
+    /// The credentials are rejected.
     Unauthorized,
     /// It is busy, perhaps with this very request: it may have done it.
     Busy,
-    /// It refused, with its code.
-    Refused(String),
+    /// It rejected, with its code.
+    Rejected(String),
 }
 
 impl ProviderFailure {
     /// Whether the provider has said no, so that asking again is of no use.
     pub fn is_final(&self) -> bool {
-        matches!(self, Self::Refused(_))
+        matches!(self, Self::Rejected(_))
     }
 
     /// The provider's code, or our word for why there is none.
@@ -298,7 +298,7 @@ impl ProviderFailure {
             Self::Broken(_) => "unreachable",
             Self::Unauthorized => "unauthorized",
             Self::Busy => "busy",
-            Self::Refused(code) => code,
+            Self::Rejected(code) => code,
         }
     }
 }

@@ -1,14 +1,14 @@
 //! Events of providers that were handled: one that is sent again is known by its id.
 
+use core_types::id::{PaymentId, StoreId};
+use core_types::key;
+use core_types::provider::ProviderName;
 use gateway::clock::{DAY, Timestamp};
 use gateway::item::{Item, Key};
-use ground::id::{PaymentId, StoreId};
-use ground::key;
-use ground::provider::ProviderName;
 use serde::{Deserialize, Serialize};
 
 /// How long a provider's events are kept: longer than any of them sends one again.
-const EVENTS_KEPT: std::time::Duration = DAY.saturating_mul(30);
+const EVENT_RETENTION: std::time::Duration = DAY.saturating_mul(30);
 
 /// A provider's event that was handled.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -40,7 +40,7 @@ impl Item for ProviderEvent {
         self.version
     }
     fn forget_at(&self) -> Option<Timestamp> {
-        Some(self.created_at.plus(EVENTS_KEPT))
+        Some(self.created_at.plus(EVENT_RETENTION))
     }
 }
 

@@ -9,15 +9,15 @@ use std::fmt;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use core_types::fields::Currency;
+use core_types::id::{PaymentId, RefundId};
+use core_types::money::Money;
+use core_types::provider::ProviderName;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::request::FromText;
 use gateway::seal;
 use gateway::signature::{constant_time_eq, hmac_sha256_hex};
-use ground::fields::Currency;
-use ground::id::{PaymentId, RefundId};
-use ground::money::Money;
-use ground::provider::ProviderName;
 use http::{HeaderMap, HeaderName, header};
 use serde_json::{Value, json};
 
@@ -91,7 +91,7 @@ fn segment(reference: &str) -> String {
 /// An amount as Razorpay counts it.
 fn units(amount: &Money) -> Result<i64, ProviderFailure> {
     let counted = ProviderUnits::of_razorpay(amount).count(amount);
-    counted.ok_or_else(|| ProviderFailure::Refused("amount_not_supported".into()))
+    counted.ok_or_else(|| ProviderFailure::Rejected("amount_not_supported".into()))
 }
 
 impl Provider for Razorpay {
@@ -105,14 +105,14 @@ impl Provider for Razorpay {
         &self,
         app: &App,
         id: &PaymentId,
-        ask: &Opening,
+        input: &Opening,
     ) -> Result<Opened, ProviderFailure> {
-        let receipt: String = ask.order_number.chars().take(MAX_RECEIPT).collect();
+        let receipt: String = input.order_number.chars().take(MAX_RECEIPT).collect();
         let body = json!({
-            "amount": units(&ask.amount)?,
-            "currency": ask.amount.currency,
+            "amount": units(&input.amount)?,
+            "currency": input.amount.currency,
             "receipt": receipt,
-            "notes": {"payment_id": id, "order_id": ask.order_id, "store_id": ask.store_id},
+            "notes": {"payment_id": id, "order_id": input.order_id, "store_id": input.store_id},
             "payment": capture_options(self.capture_method),
         });
         let answer = self.post(app, "/v1/orders", &body).send(app).await?;
@@ -187,7 +187,7 @@ impl Provider for Razorpay {
         Ok(best.unwrap_or_else(|| Observed::pending(&payment.provider_reference)))
     }
 
-    /// `POST /v1/payments/{id}/capture`. One that was captured already is refused; then it is
+    /// `POST /v1/payments/{id}/capture`. One that was captured already is rejected; then it is
     /// looked at instead.
     async fn capture(
         &self,
@@ -196,7 +196,7 @@ impl Provider for Razorpay {
         amount: &Money,
     ) -> Result<CaptureResult, ProviderFailure> {
         let paid = payment.provider_payment.as_deref();
-        let paid = paid.ok_or_else(|| ProviderFailure::Refused("nothing_authorized".into()))?;
+        let paid = paid.ok_or_else(|| ProviderFailure::Rejected("nothing_authorized".into()))?;
         let path = format!("/v1/payments/{}/capture", segment(paid));
         let body = json!({"amount": units(amount)?, "currency": amount.currency});
         match self.post(app, &path, &body).send(app).await {
@@ -206,11 +206,11 @@ impl Provider for Razorpay {
                     .map(CaptureResult::by_us)
                     .ok_or_else(|| ProviderFailure::Broken("no payment".into()))
             }
-            Err(refused @ ProviderFailure::Refused(_)) => match self.fetch(app, payment).await {
+            Err(rejected @ ProviderFailure::Rejected(_)) => match self.fetch(app, payment).await {
                 Ok(observed) if observed.state == ObservedState::Captured => {
                     Ok(CaptureResult::before(observed))
                 }
-                _ => Err(refused),
+                _ => Err(rejected),
             },
             Err(failure) => Err(failure),
         }
@@ -238,7 +238,7 @@ impl Provider for Razorpay {
         amount: &Money,
     ) -> Result<RefundResult, ProviderFailure> {
         let paid = payment.provider_payment.as_deref();
-        let paid = paid.ok_or_else(|| ProviderFailure::Refused("nothing_captured".into()))?;
+        let paid = paid.ok_or_else(|| ProviderFailure::Rejected("nothing_captured".into()))?;
         let path = format!("/v1/payments/{}/refund", segment(paid));
         let body = json!({
             "amount": units(amount)?, "speed": "normal", "notes": {"refund_id": id},
@@ -379,7 +379,7 @@ fn refund_result(refund: &Value) -> Option<RefundResult> {
     let reference = text(refund, "/id")?;
     Some(match refund.get("status").and_then(Value::as_str) {
         Some("processed") => RefundResult::Done(reference),
-        Some("failed") => RefundResult::Refused("refund_failed".into()),
+        Some("failed") => RefundResult::Rejected("refund_failed".into()),
         _ => RefundResult::Pending(reference),
     })
 }

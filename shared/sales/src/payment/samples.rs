@@ -1,9 +1,9 @@
 //! A sample payment: what the catalogue of events shows.
 
-use ground::event::{EXAMPLE_TIME, Example};
-use ground::id::{OrderId, PaymentId, StoreId};
-use ground::money::{self, Money};
-use ground::provider::ProviderName;
+use core_types::event::{EXAMPLE_TIME, Example};
+use core_types::id::{OrderId, PaymentId, StoreId};
+use core_types::money::{self, Money};
+use core_types::provider::ProviderName;
 
 use super::{
     Action, CaptureMethod, Mode, Payment, PaymentAttempt, PaymentStatus, PaymentView, Receipt,

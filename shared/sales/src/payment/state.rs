@@ -3,19 +3,19 @@
 mod disputes;
 mod refunds;
 
+use core_types::event::Topic;
+use core_types::money::Money;
+use core_types::provider::ProviderName;
+use core_types::resource::Resource;
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
 use gateway::table::Write;
-use ground::event::Topic;
-use ground::money::Money;
-use ground::provider::ProviderName;
-use ground::resource::Resource;
 
 pub(crate) use disputes::disputed;
 
 use super::{
-    Action, Attention, KEPT, Observed, ObservedState, Payment, PaymentAttempt, PaymentStatus,
-    PaymentView, Receipt, Source,
+    Action, Attention, MAX_RECORDS, Observed, ObservedState, Payment, PaymentAttempt,
+    PaymentStatus, PaymentView, Receipt, Source,
 };
 use crate::payment::{
     PAYMENT_AUTHORIZED, PAYMENT_CAPTURED, PAYMENT_FAILED, PAYMENT_REFUNDED, PAYMENT_VOIDED,
@@ -37,7 +37,7 @@ pub enum Transition {
     Voided,
     /// Money went back.
     Refunded,
-    /// The provider refused to refund.
+    /// The provider rejected to refund.
     RefundFailed,
     /// Money is to go back, and reserved for that.
     RefundBegun,
@@ -203,14 +203,14 @@ impl Payment {
 
     fn record(&mut self, attempt: PaymentAttempt) {
         self.attempts.push(attempt);
-        let excess = self.attempts.len().saturating_sub(KEPT);
+        let excess = self.attempts.len().saturating_sub(MAX_RECORDS);
         self.attempts.drain(..excess);
     }
 
     fn receipt(&mut self, action: Action, amount: &Money, reference: &str, now: Timestamp) {
         let (amount, provider_reference) = (amount.clone(), reference.to_owned());
         self.receipts.push(Receipt { action, amount, provider_reference, at: now });
-        let excess = self.receipts.len().saturating_sub(KEPT);
+        let excess = self.receipts.len().saturating_sub(MAX_RECORDS);
         self.receipts.drain(..excess);
     }
 

@@ -10,12 +10,12 @@ mod objects;
 
 use std::fmt;
 
+use core_types::id::{PaymentId, RefundId};
+use core_types::money::Money;
+use core_types::provider::ProviderName;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::signature::{constant_time_eq, hmac_sha256_hex};
-use ground::id::{PaymentId, RefundId};
-use ground::money::Money;
-use ground::provider::ProviderName;
 use http::{HeaderMap, HeaderName, header};
 use objects::{charge, intent, refund, refund_id, refund_result};
 use serde_json::{Value, json};
@@ -80,8 +80,8 @@ impl Stripe {
         call.send(app).await
     }
 
-    /// What became of a payment after Stripe refused to move it: somebody else may have.
-    async fn after_refusal(
+    /// What became of a payment after Stripe rejected to move it: somebody else may have.
+    async fn after_rejection(
         &self,
         app: &App,
         payment: &Payment,
@@ -113,7 +113,7 @@ fn path_of(payment: &Payment, rest: &str) -> String {
 /// An amount as Stripe counts it.
 fn units(amount: &Money) -> Result<i64, ProviderFailure> {
     let counted = ProviderUnits::of_stripe(amount).count(amount);
-    counted.ok_or_else(|| ProviderFailure::Refused("amount_not_supported".into()))
+    counted.ok_or_else(|| ProviderFailure::Rejected("amount_not_supported".into()))
 }
 
 impl Provider for Stripe {
@@ -126,19 +126,19 @@ impl Provider for Stripe {
         &self,
         app: &App,
         id: &PaymentId,
-        ask: &Opening,
+        input: &Opening,
     ) -> Result<Opened, ProviderFailure> {
-        let amount = units(&ask.amount)?.to_string();
-        let currency = ask.amount.currency.as_str().to_ascii_lowercase();
+        let amount = units(&input.amount)?.to_string();
+        let currency = input.amount.currency.as_str().to_ascii_lowercase();
         let fields = [
             ("amount", amount.as_str()),
             ("currency", &currency),
             ("capture_method", self.capture_method.as_str()),
             ("automatic_payment_methods[enabled]", "true"),
-            ("description", &ask.order_number),
+            ("description", &input.order_number),
             ("metadata[payment_id]", id.as_str()),
-            ("metadata[order_id]", ask.order_id.as_str()),
-            ("metadata[store_id]", ask.store_id.as_str()),
+            ("metadata[order_id]", input.order_id.as_str()),
+            ("metadata[store_id]", input.store_id.as_str()),
         ];
         let answer = self.post(app, "/v1/payment_intents", &fields, Some(id.as_str())).await?;
         let broken = || ProviderFailure::Broken("no payment intent".into());
@@ -221,7 +221,7 @@ impl Provider for Stripe {
             }
             Err(failure) => {
                 let wanted = ObservedState::Captured;
-                self.after_refusal(app, payment, wanted, failure).await.map(CaptureResult::before)
+                self.after_rejection(app, payment, wanted, failure).await.map(CaptureResult::before)
             }
         }
     }
@@ -232,7 +232,9 @@ impl Provider for Stripe {
             Ok(answer) => {
                 intent(&answer).ok_or_else(|| ProviderFailure::Broken("no intent".into()))
             }
-            Err(failure) => self.after_refusal(app, payment, ObservedState::Voided, failure).await,
+            Err(failure) => {
+                self.after_rejection(app, payment, ObservedState::Voided, failure).await
+            }
         }
     }
 

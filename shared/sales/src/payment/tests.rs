@@ -2,13 +2,13 @@
 
 mod attempts;
 
+use core_types::id::RefundId;
+use core_types::money::{self, Money};
+use core_types::provider::ProviderName;
 use gateway::clock::Timestamp;
 use gateway::problem::Code;
 use gateway::seal::SealKey;
 use gateway::signature::hmac_sha256_hex;
-use ground::id::RefundId;
-use ground::money::{self, Money};
-use ground::provider::ProviderName;
 use http::{HeaderMap, HeaderValue};
 use serde_json::{Value, json};
 
@@ -195,10 +195,10 @@ fn refunds_never_exceed_what_was_captured_also_while_they_are_pending() {
     let nothing = one.begin_refund(&ids[1], &money::sample(0), NOW);
     assert_eq!(code(nothing), Code::RefundExceedsCaptured);
     let two = one.begin_refund(&ids[1], &money::sample(29_900), NOW).unwrap();
-    let refused = two.finish_refund(&ids[0], &Err("no".into()), NOW).unwrap();
-    assert_eq!(refused.transition, Transition::RefundFailed);
-    assert_eq!(refused.payment.refundable(), money::sample(100_000));
-    let done = refused.payment.finish_refund(&ids[1], &Ok("rfnd_1".into()), NOW).unwrap().payment;
+    let rejected = two.finish_refund(&ids[0], &Err("no".into()), NOW).unwrap();
+    assert_eq!(rejected.transition, Transition::RefundFailed);
+    assert_eq!(rejected.payment.refundable(), money::sample(100_000));
+    let done = rejected.payment.finish_refund(&ids[1], &Ok("rfnd_1".into()), NOW).unwrap().payment;
     assert_eq!(done.status, PaymentStatus::PartiallyRefunded);
     assert!(done.finish_refund(&ids[1], &Ok("rfnd_1".into()), NOW).is_none(), "recorded once");
     assert!(done.finish_refund(&ids[2], &Ok("rfnd_2".into()), NOW).is_none(), "never begun");
@@ -374,20 +374,20 @@ fn a_webhook_of_stripes_is_signed_and_fresh() {
     })
     .to_string()
     .into_bytes();
-    let judge = |headers: &HeaderMap, body: &[u8]| stripe().webhook(headers, body, NOW);
+    let validate = |headers: &HeaderMap, body: &[u8]| stripe().webhook(headers, body, NOW);
     for age in [-300, 0, 300] {
-        let notice = judge(&stripe_headers(NOW.seconds() - age, &body), &body).unwrap();
+        let notice = validate(&stripe_headers(NOW.seconds() - age, &body), &body).unwrap();
         assert_eq!(notice.observed.unwrap().amount, Some(money::sample(100)));
     }
     for age in [-301, 301, 86_400] {
-        let result = judge(&stripe_headers(NOW.seconds() - age, &body), &body);
+        let result = validate(&stripe_headers(NOW.seconds() - age, &body), &body);
         assert_eq!(result.unwrap_err(), Forged, "{age} seconds old");
     }
     let signed = stripe_headers(NOW.seconds(), &body);
-    assert_eq!(judge(&signed, b"{}").unwrap_err(), Forged);
+    assert_eq!(validate(&signed, b"{}").unwrap_err(), Forged);
     for header in ["", "t=1", "v1=abc", "t=x,v1=y", "t=1767225600,v0=abc"] {
         let headers = headers(&[("stripe-signature", header.to_owned())]);
-        assert_eq!(judge(&headers, &body).unwrap_err(), Forged, "{header}");
+        assert_eq!(validate(&headers, &body).unwrap_err(), Forged, "{header}");
     }
 }
 
@@ -431,7 +431,7 @@ fn credentials_are_sealed_for_one_store_and_provider() {
     let moved =
         super::account::ProviderAccount { provider: ProviderName::Razorpay, ..account.clone() };
     assert!(moved.credentials(&key).is_none(), "another provider");
-    let other = ground::id::StoreId::mint(NOW);
+    let other = core_types::id::StoreId::mint(NOW);
     assert!(
         super::account::ProviderAccount { store_id: other, ..account }.credentials(&key).is_none()
     );

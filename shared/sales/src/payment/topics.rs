@@ -2,7 +2,7 @@
 
 use super::PaymentView;
 
-ground::topics! {
+core_types::topics! {
     PAYMENT_CREATED = "payment.created", "payment", Some("read_payments"), PaymentView,
         "A payment was opened with a provider.";
     PAYMENT_AUTHORIZED = "payment.authorized", "payment", Some("read_payments"), PaymentView,

@@ -1,7 +1,7 @@
 //! Unapplied payments: money that an order does not take, because it came too late or twice.
 
+use core_types::id::RefundId;
 use gateway::clock::Timestamp;
-use ground::id::RefundId;
 
 use super::{Attention, Payment, PaymentChange, PaymentStatus, RefundState, Transition};
 
@@ -14,20 +14,20 @@ impl Payment {
     }
 
     /// Whether the order did not take this payment's money, and it has not gone back yet. What a
-    /// provider refuses to send back is left to the merchant.
+    /// provider rejects to send back is left to the merchant.
     pub(crate) fn is_to_go_back(&self) -> bool {
         let late =
             matches!(self.attention, Some(Attention::LatePayment | Attention::DuplicatePayment));
         let held = self.status == PaymentStatus::Authorized
             || matches!(self.status, PaymentStatus::Captured | PaymentStatus::PartiallyRefunded);
-        let refused = self.state_of(&self.unapplied_refund()) == Some(RefundState::Failed);
+        let rejected = self.state_of(&self.unapplied_refund()) == Some(RefundState::Failed);
         // What a dispute holds cannot go back; it may later, when the dispute is won.
         let is_kept = !self.disputed().is_zero() && self.refundable().is_zero();
-        late && held && !self.is_applied && !refused && !is_kept
+        late && held && !self.is_applied && !rejected && !is_kept
     }
 
     /// The id of the refund of money that the order did not take: one, however often it is tried.
-    /// What comes back after it was done (another refund was refused) goes by the next.
+    /// What comes back after it was done (another refund was rejected) goes by the next.
     pub(crate) fn unapplied_refund(&self) -> RefundId {
         // The word is part of ids that are in use.
         let nth = |n: usize| RefundId::derive(&[self.id.as_str(), "surplus", &n.to_string()]);
@@ -37,7 +37,7 @@ impl Payment {
         ids.next().unwrap_or_else(|| nth(self.refunds.len()))
     }
 
-    /// Whether some of the money is on its way back by another refund, which may yet be refused.
+    /// Whether some of the money is on its way back by another refund, which may yet be rejected.
     pub(crate) fn is_going_back_otherwise(&self) -> bool {
         let ours = self.unapplied_refund();
         let mut others = self.refunds.iter().filter(|refund| refund.id != ours);
@@ -55,8 +55,8 @@ mod tests {
     use crate::dispute::DisputeStatus;
     use crate::payment::tests::{NOW, open};
     use crate::payment::{PaymentDispute, PaymentRefund};
-    use ground::id::DisputeId;
-    use ground::money;
+    use core_types::id::DisputeId;
+    use core_types::money;
 
     fn with(authorized: i64, captured: i64) -> Payment {
         let (authorized, captured) = (money::sample(authorized), money::sample(captured));
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_held_and_no_order_took_goes_back_unless_that_was_refused() {
+    fn what_is_held_and_no_order_took_goes_back_unless_that_was_rejected() {
         use PaymentStatus::{Authorized, Captured, Created, PartiallyRefunded, Refunded, Voided};
         for status in [Authorized, Captured, PartiallyRefunded] {
             assert!(late(status, Vec::new()).is_to_go_back(), "{status:?}");
@@ -95,9 +95,9 @@ mod tests {
         let mismatch = Some(Attention::AmountMismatch);
         assert!(!Payment { attention: mismatch, ..held.clone() }.is_to_go_back());
         let first = held.unapplied_refund();
-        let refused = late(Captured, vec![refund(first.clone(), RefundState::Failed)]);
-        assert_eq!(refused.unapplied_refund(), first);
-        assert!(!refused.is_to_go_back(), "left to the merchant");
+        let rejected = late(Captured, vec![refund(first.clone(), RefundState::Failed)]);
+        assert_eq!(rejected.unapplied_refund(), first);
+        assert!(!rejected.is_to_go_back(), "left to the merchant");
     }
 
     #[test]

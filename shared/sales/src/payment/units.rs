@@ -1,7 +1,7 @@
 //! How providers count money, where that differs from ISO 4217, and the least that they take.
 
-use ground::money::Money;
-use ground::provider::ProviderName;
+use core_types::money::Money;
+use core_types::provider::ProviderName;
 
 /// How a provider counts a currency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,7 +116,7 @@ mod tests {
     use gateway::request::FromText;
 
     use super::*;
-    use ground::fields::Currency;
+    use core_types::fields::Currency;
 
     fn money(amount: i64, code: &str) -> Money {
         Money::new(amount, &Currency::from_text(code).unwrap()).unwrap()

@@ -1,16 +1,16 @@
 //! A payment as the merchant and their apps see it.
 
+use core_types::id::{OrderId, PaymentId, StoreId};
+use core_types::money::Money;
+use core_types::provider::ProviderName;
 use gateway::clock::Timestamp;
-use ground::id::{OrderId, PaymentId, StoreId};
-use ground::money::Money;
-use ground::provider::ProviderName;
 
 use super::{
     Attention, CaptureMethod, Mode, Payment, PaymentAttempt, PaymentDispute, PaymentRefund,
     PaymentStatus, Receipt,
 };
 
-ground::view! {
+core_types::view! {
     /// A payment.
     PaymentView of payment: Payment {
         /// `pay_` and 32 hexadecimal digits.

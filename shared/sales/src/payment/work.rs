@@ -37,7 +37,7 @@ mod tests {
 
     use super::*;
     use crate::payment::{Attention, PaymentStatus};
-    use ground::money;
+    use core_types::money;
 
     const NOW: Timestamp = Timestamp::from_millis(1_767_225_600_000);
 
@@ -58,7 +58,7 @@ mod tests {
     fn a_refund_is_taken_up_later_and_later_until_it_is_done() {
         let payment = taken();
         assert_eq!(payment.due_at(), None);
-        let id = ground::id::RefundId::derive(&["refund"]);
+        let id = core_types::id::RefundId::derive(&["refund"]);
         let begun = payment.begin_refund(&id, &money::sample(100), NOW).unwrap();
         assert_eq!(begun.due_at(), Some(NOW.plus(MINUTE)));
         let later = NOW.plus(MINUTE);
@@ -69,7 +69,7 @@ mod tests {
         let done = often.finish_refund(&id, &Ok("re_1".into()), later).unwrap().payment;
         assert_eq!(done.due_at(), None);
         // What is begun after that is tried from the start.
-        let other = ground::id::RefundId::derive(&["other"]);
+        let other = core_types::id::RefundId::derive(&["other"]);
         let begun = done.begin_refund(&other, &money::sample(100), later).unwrap();
         assert_eq!(begun.due_at(), Some(later.plus(MINUTE)));
     }

@@ -1,15 +1,15 @@
 //! Rates: what sending a parcel costs.
 
-use ground::event::{Example, sample};
-use ground::fields::Currency;
-use ground::id::{LocationId, ShippingRateId};
-use ground::money::{self, Money};
+use core_types::event::{Example, sample};
+use core_types::fields::Currency;
+use core_types::id::{LocationId, ShippingRateId};
+use core_types::money::{self, Money};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{ShippingZone, amount};
 
-gateway::words! {
+gateway::string_enum! {
     /// What a rate asks of a parcel.
     ShippingRateKind {
         /// Nothing.
@@ -120,7 +120,7 @@ impl From<&ShippingRate> for ShippingService {
     }
 }
 
-ground::view! {
+core_types::view! {
     /// A shipping rate.
     ShippingRateView of rate: ShippingRate {
         /// `shr_` and 32 hexadecimal digits; what `shipping_rate_id` takes at checkout.

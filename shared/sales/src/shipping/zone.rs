@@ -1,17 +1,17 @@
 //! Zones: which places they cover.
 
+use core_types::event::EventSubject;
+use core_types::fields::Country;
+use core_types::id::{ShippingZoneId, StoreId};
+use core_types::key;
 use gateway::clock::Timestamp;
 use gateway::item::Key;
 use gateway::problem::{Code, Problem};
-use ground::event::About;
-use ground::fields::Country;
-use ground::id::{ShippingZoneId, StoreId};
-use ground::key;
 use serde::{Deserialize, Serialize};
 
 use super::{MAX_RATES_IN_ALL, MAX_ZONES, ShippingRate, ShippingZoneView};
-use crate::book::{self, Book, Entry};
-use crate::tax::Place;
+use crate::document::{self, Document, Entry};
+use crate::tax::TaxLocation;
 
 /// Places. Without countries: wherever no other zone sends.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,12 +51,12 @@ impl Entry for ShippingZone {
     const KIND: &'static str = "shipping_zones";
     type View = ShippingZoneView;
 
-    fn book(&self) -> Key {
+    fn document(&self) -> Key {
         key::shipping_zones(&self.store_id)
     }
 
-    fn about(&self) -> About<'_> {
-        book::about(&self.store_id, self.id.as_str(), self.version)
+    fn event_subject(&self) -> EventSubject<'_> {
+        document::about(&self.store_id, self.id.as_str(), self.version)
     }
 
     fn changed(&self, now: Timestamp) -> Self {
@@ -82,7 +82,7 @@ impl Places {
     }
 
     /// How particular they are of a place: nothing when they do not cover it.
-    fn covers(&self, place: &Place) -> Option<(bool, usize, bool)> {
+    fn covers(&self, place: &TaxLocation) -> Option<(bool, usize, bool)> {
         let in_country = self.countries.contains(&place.country);
         if !in_country && !self.countries.is_empty() {
             return None;
@@ -118,8 +118,8 @@ impl ShippingZone {
     ///
     /// # Errors
     /// `zone_limit`, `zone_overlap`; `too_many` of its rates.
-    pub fn fits(book: &Book<Self>, zone: &Self) -> Result<(), Problem> {
-        let others = || book.others(zone.id.as_str());
+    pub fn fits(document: &Document<Self>, zone: &Self) -> Result<(), Problem> {
+        let others = || document.others(zone.id.as_str());
         if others().count() >= MAX_ZONES {
             return Err(Code::ZoneLimit.with("limit", MAX_ZONES));
         }
@@ -139,14 +139,14 @@ impl ShippingZone {
 }
 
 /// The zone that a place is in.
-pub fn find<'a>(zones: &'a [ShippingZone], place: &Place) -> Option<&'a ShippingZone> {
+pub fn find<'a>(zones: &'a [ShippingZone], place: &TaxLocation) -> Option<&'a ShippingZone> {
     let covering = zones.iter().filter_map(|zone| Some((zone.places.covers(place)?, zone)));
     covering.max_by_key(|(particular, _)| *particular).map(|(_, zone)| zone)
 }
 
 #[cfg(test)]
 mod tests {
-    use ground::event::{EXAMPLE_TIME, sample};
+    use core_types::event::{EXAMPLE_TIME, sample};
 
     use super::*;
 
@@ -169,8 +169,8 @@ mod tests {
         }
     }
 
-    fn place(country: &str, region: &str, postal_code: &str) -> Place {
-        Place {
+    fn place(country: &str, region: &str, postal_code: &str) -> TaxLocation {
+        TaxLocation {
             country: sample(country),
             region: Some(region.into()),
             postal_code: Some(postal_code.into()),
@@ -186,7 +186,8 @@ mod tests {
             zone("Highlands", &["GB"], &[], &["IV", "KW1"]),
             zone("Inverness", &["GB"], &[], &["iv1 "]),
         ];
-        let found = |place: &Place| find(&zones, place).map(|zone| zone.name.clone()).unwrap();
+        let found =
+            |place: &TaxLocation| find(&zones, place).map(|zone| zone.name.clone()).unwrap();
         assert_eq!(found(&place("US", "CA", "90210")), "rest");
         assert_eq!(found(&place("FR", "IDF", "75001")), "Europe");
         assert_eq!(found(&place("GB", "SCT", "EH1 1AA")), "Scotland");
@@ -197,36 +198,36 @@ mod tests {
 
     #[test]
     fn no_place_is_in_two_zones_alike() {
-        let refused = |ours: &ShippingZone, theirs: &ShippingZone| {
-            let book = Book::empty(ours.book()).with(theirs.clone());
-            ShippingZone::fits(&book, ours).err().map(|problem| problem.code)
+        let rejected = |ours: &ShippingZone, theirs: &ShippingZone| {
+            let document = Document::empty(ours.document()).with(theirs.clone());
+            ShippingZone::fits(&document, ours).err().map(|problem| problem.code)
         };
         let europe = zone("Europe", &["DE", "FR"], &[], &[]);
-        assert_eq!(refused(&zone("A", &["FR"], &[], &[]), &europe), Some(Code::ZoneOverlap));
-        assert_eq!(refused(&zone("A", &["FR"], &[], &["75"]), &europe), None);
-        assert_eq!(refused(&zone("A", &["US"], &["CA"], &[]), &europe), None);
-        assert_eq!(refused(&zone("A", &[], &[], &[]), &europe), None);
+        assert_eq!(rejected(&zone("A", &["FR"], &[], &[]), &europe), Some(Code::ZoneOverlap));
+        assert_eq!(rejected(&zone("A", &["FR"], &[], &["75"]), &europe), None);
+        assert_eq!(rejected(&zone("A", &["US"], &["CA"], &[]), &europe), None);
+        assert_eq!(rejected(&zone("A", &[], &[], &[]), &europe), None);
         let rest = zone("rest", &[], &[], &[]);
-        assert_eq!(refused(&zone("A", &[], &[], &[]), &rest), Some(Code::ZoneOverlap));
+        assert_eq!(rejected(&zone("A", &[], &[], &[]), &rest), Some(Code::ZoneOverlap));
         let paris = zone("Paris", &["FR"], &[], &["75"]);
         assert_eq!(
-            refused(&zone("A", &["FR"], &[], &["751", "75"]), &paris),
+            rejected(&zone("A", &["FR"], &[], &["751", "75"]), &paris),
             Some(Code::ZoneOverlap)
         );
-        assert_eq!(refused(&zone("A", &["FR"], &[], &["751"]), &paris), None);
+        assert_eq!(rejected(&zone("A", &["FR"], &[], &["751"]), &paris), None);
         // A zone does not stand in its own way.
-        assert_eq!(refused(&paris, &paris), None);
+        assert_eq!(rejected(&paris, &paris), None);
     }
 
     #[test]
     fn a_store_has_so_many_zones() {
-        let mut book = Book::empty(key::shipping_zones(&StoreId::derive(&["store"])));
+        let mut document = Document::empty(key::shipping_zones(&StoreId::derive(&["store"])));
         for n in 0..MAX_ZONES {
-            book = book.with(zone(&n.to_string(), &["FR"], &[], &[&n.to_string()]));
+            document = document.with(zone(&n.to_string(), &["FR"], &[], &[&n.to_string()]));
         }
         let one_more = zone("more", &["DE"], &[], &[]);
-        assert_eq!(ShippingZone::fits(&book, &one_more).unwrap_err().code, Code::ZoneLimit);
-        let known = book.entries[0].clone();
-        ShippingZone::fits(&book, &known).unwrap();
+        assert_eq!(ShippingZone::fits(&document, &one_more).unwrap_err().code, Code::ZoneLimit);
+        let known = document.entries[0].clone();
+        ShippingZone::fits(&document, &known).unwrap();
     }
 }

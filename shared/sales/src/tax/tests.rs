@@ -18,8 +18,8 @@ fn rate(name: &str, region: Option<&str>, class: Option<&str>, basis_points: i64
     }
 }
 
-fn place(country: &str, region: &str) -> Place {
-    Place { country: sample(country), region: Some(region.into()), postal_code: None }
+fn place(country: &str, region: &str) -> TaxLocation {
+    TaxLocation { country: sample(country), region: Some(region.into()), postal_code: None }
 }
 
 fn money(amount: i64) -> Money {
@@ -29,7 +29,7 @@ fn money(amount: i64) -> Money {
 #[test]
 fn rates_of_a_country_and_of_its_region_add_up() {
     let rates = [rate("GST", None, None, 500), rate("PST", Some("BC"), None, 700)];
-    let names = |place: &Place| {
+    let names = |place: &TaxLocation| {
         on_goods(&rates, place, None).iter().map(|rate| rate.name.clone()).collect::<Vec<_>>()
     };
     assert_eq!(names(&place("CA", "BC")), ["GST", "PST"]);

@@ -5,13 +5,13 @@
 //! goes on as any other ([`super::refund_order`]), and is resumed as any other.
 
 use catalogue::inventory;
+use core_types::id::{OrderId, StoreId};
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::problem::Problem;
 use gateway::reply::Reply;
 use gateway::request::IfMatch;
-use gateway::table::{Sight, retry};
-use ground::id::{OrderId, StoreId};
+use gateway::table::{ReadConsistency, retry};
 
 use super::close_payments::close_payments_or_warn;
 use super::refund_order::{self, Earlier, NewRefund, Reserved};
@@ -45,14 +45,14 @@ pub async fn cancel<R: Reply>(
     app: &App,
     store: &StoreId,
     id: &OrderId,
-    ask: &CancelOrder,
+    input: &CancelOrder,
     answer: impl Fn(&Order, Option<&Refund>) -> R,
 ) -> Result<R, Problem> {
     let answer = |order: &Order, refund: Option<&Refund>| Ok(answer(order, refund));
     let spending = Spending::default();
     // A future of many kilobytes stays out of its caller's.
-    let once = |sight| once(app, (store, id, sight), ask, &spending, &answer);
-    let reserved = inventory::persist_from_glance(once);
+    let once = |consistency| once(app, (store, id, consistency), input, &spending, &answer);
+    let reserved = inventory::persist_eventual_first(once);
     let reserved = Box::pin(reserved).await?;
     let answered = refund_order::finish(app, reserved, &answer).await?;
     Box::pin(close_payments_or_warn(app, store, id)).await;
@@ -62,49 +62,49 @@ pub async fn cancel<R: Reply>(
 /// One attempt: the order is cancelled, and what goes back of its money is reserved.
 async fn once<R: Reply>(
     app: &App,
-    (store, id, sight): (&StoreId, &OrderId, Sight),
-    ask: &CancelOrder,
+    (store, id, consistency): (&StoreId, &OrderId, ReadConsistency),
+    input: &CancelOrder,
     spending: &Spending,
     answer: &impl Fn(&Order, Option<&Refund>) -> Result<R, Problem>,
 ) -> Result<Reserved<R>, Problem> {
-    let aggregate = load::aggregate_as(app, store, id, sight).await?;
+    let aggregate = load::aggregate_as(app, store, id, consistency).await?;
     let now = app.clock.now();
-    let refund_id = match Earlier::of(&aggregate, &ask.seed, now) {
+    let refund_id = match Earlier::of(&aggregate, &input.seed, now) {
         Earlier::Stands(refund) => {
-            sight.demand_settled()?;
+            consistency.ensure_strong()?;
             return Reserved::of(aggregate, refund, answer);
         }
         Earlier::New(id) => id,
     };
-    ask.if_match.check(aggregate.order.version)?;
-    let cancelled = aggregate.order.cancel(ask.reason.clone(), ask.restock, now)?;
-    if !ask.refund || cancelled.order.refundable().is_zero() {
+    input.if_match.check(aggregate.order.version)?;
+    let cancelled = aggregate.order.cancel(input.reason.clone(), input.restock, now)?;
+    if !input.refund || cancelled.order.refundable().is_zero() {
         let answered = answer(&cancelled.order, None)?;
         let write = cancelled.save(app, app.table.write(), spending, now).await?;
         return write.answer(answered, now).await.map(Reserved::Done);
     }
-    let (wanted, why) = (WantedRefund::default(), (RefundReason::Other, ask.reason.clone()));
+    let (wanted, why) = (WantedRefund::default(), (RefundReason::Other, input.reason.clone()));
     let refund = NewRefund { id: refund_id, wanted: &wanted, why };
     refund_order::begin(app, &aggregate, cancelled, refund, spending, answer, now).await
 }
 
-/// Cancels an unpaid order for its shopper, if `judge` lets it pass.
+/// Cancels an unpaid order for its shopper, if `validate` lets it pass.
 ///
 /// # Errors
-/// `not_found`, `already_fulfilled`, `invalid_state_transition`; what `judge` says.
+/// `not_found`, `already_fulfilled`, `invalid_state_transition`; what `validate` says.
 pub async fn cancel_unpaid<R: Reply>(
     app: &App,
     store: &StoreId,
     id: &OrderId,
     reason: &str,
-    judge: impl Fn(&Order, Timestamp) -> Result<(), Problem>,
+    validate: impl Fn(&Order, Timestamp) -> Result<(), Problem>,
     answer: impl Fn(&Order, Timestamp) -> R,
 ) -> Result<R, Problem> {
     let spending = Spending::default();
     let answered = retry(|| async {
         let now = app.clock.now();
         let before = load::order(app, store, id).await?;
-        judge(&before, now)?;
+        validate(&before, now)?;
         let change = before.cancel(Some(reason.to_owned()), true, now)?;
         let write = change.save(app, app.table.write(), &spending, now).await?;
         write.answer(answer(&change.order, now), now).await

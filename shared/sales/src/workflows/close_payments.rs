@@ -5,6 +5,7 @@
 
 use std::time::Duration;
 
+use core_types::id::{OrderId, StoreId};
 use gateway::app::App;
 use gateway::clock::{MINUTE, Timestamp};
 use gateway::item::Item;
@@ -12,7 +13,6 @@ use gateway::outbox::Due;
 use gateway::problem::{Code, Problem};
 use gateway::reply::NoContent;
 use gateway::table::Change;
-use ground::id::{OrderId, StoreId};
 
 use super::record_payment::{self, PaymentUpdate};
 use super::return_unapplied;
@@ -20,7 +20,7 @@ use crate::order::aggregate::OrderAggregate;
 use crate::order::{Order, load};
 use crate::payment::connected::Connected;
 use crate::payment::load::connect;
-use crate::payment::locator::PaymentLocator;
+use crate::payment::lookup::PaymentLookup;
 use crate::payment::provider::Provider;
 use crate::payment::{Observed, ObservedState, Payment, PaymentStatus, ProviderDeadline, Source};
 
@@ -88,7 +88,7 @@ pub(super) async fn ask_all(
             all.is_cut_short = true;
             continue;
         }
-        if let Err(problem) = ask(app, &aggregate.order, payment).await {
+        if let Err(problem) = request(app, &aggregate.order, payment).await {
             deadline.note(payment.provider, &problem);
             tracing::warn!(cause = %problem, payment = payment.id.as_str(), "payment not closed");
             all.failed.get_or_insert(problem);
@@ -98,7 +98,7 @@ pub(super) async fn ask_all(
 }
 
 /// Records what was paid, unless the order is over, and voids what was not.
-async fn ask(app: &App, order: &Order, payment: &Payment) -> Result<(), Problem> {
+async fn request(app: &App, order: &Order, payment: &Payment) -> Result<(), Problem> {
     let connected = connect(app, &payment.store_id, payment.provider).await?;
     if order.is_over() {
         let is_taken = payment.awaits_decision() && !payment.captured.is_zero();
@@ -126,9 +126,8 @@ async fn record(
     payment: &Payment,
     observed: &Observed,
 ) -> Result<(), Problem> {
-    let (locator, source) = (PaymentLocator::from(payment), Source::Sync);
-    let update =
-        PaymentUpdate { locator: &locator, observed, source, event: None, is_answer: false };
+    let (lookup, source) = (PaymentLookup::from(payment), Source::Sync);
+    let update = PaymentUpdate { lookup: &lookup, observed, source, event: None, is_answer: false };
     match record_payment::record(app, connected, update, |_| NoContent::default()).await {
         // It was answered, and is the merchant's to decide about.
         Err(problem) if problem.code == Code::AmountMismatch => Ok(()),

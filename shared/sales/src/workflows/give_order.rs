@@ -1,11 +1,11 @@
 //! An order becomes an account's: the order under its version, and the account's counts, in one
 //! transaction.
 
+use core_types::key;
+use core_types::resource::Resource;
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
 use gateway::table::Write;
-use ground::key;
-use ground::resource::Resource;
 use identity::customer;
 
 use crate::order::{ORDER_UPDATED, Order};

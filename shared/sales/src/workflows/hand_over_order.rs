@@ -1,11 +1,11 @@
 //! An order becomes another account's, of the same person: with what it counts there, and with its use of
 //! discounts that a customer has a limited number of.
 
+use core_types::id::CustomerId;
 use gateway::app::App;
 use gateway::item::Key;
 use gateway::problem::Problem;
 use gateway::table::{Write, retry};
-use ground::id::CustomerId;
 
 use super::give_order::{give, name};
 use crate::discount::uses;

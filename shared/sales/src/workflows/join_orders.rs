@@ -4,13 +4,13 @@
 //! once, however often it is tried, and beside whatever pays or refunds it meanwhile. A crash leaves
 //! the work due; what was joined before is no guest's any more.
 
+use core_types::id::{CustomerId, StoreId};
+use core_types::key;
 use gateway::app::App;
 use gateway::clock::{MINUTE, Timestamp};
 use gateway::item::{Item, Key};
 use gateway::problem::Problem;
 use gateway::table::retry;
-use ground::id::{CustomerId, StoreId};
-use ground::key;
 use identity::customer::Customer;
 
 use super::give_order::give;

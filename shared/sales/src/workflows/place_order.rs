@@ -2,25 +2,25 @@
 //! gift cards, the idempotency record and the event — or nothing happens.
 //!
 //! What was read decides nothing about stock and balances: the arithmetic and its condition are
-//! in the write. So a glance at the store will do, which costs half and may be a moment old. A cart
-//! that would be refused by it is priced again over what there is, and so is one whose write was
-//! refused because somebody was faster.
+//! in the write. So an eventually consistent read at the store will do, which costs half and may be a moment old. A cart
+//! that would be rejected by it is priced again over what there is, and so is one whose write was
+//! rejected because somebody was faster.
 
 mod price_cart;
 
 use catalogue::inventory::{self, StockStep};
 use catalogue::product;
+use core_types::id::ShippingRateId;
+use core_types::key;
+use core_types::mail::Notice;
+use core_types::money::Money;
+use core_types::resource::Resource;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::Item;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::Reply;
-use gateway::table::{Sight, Write, is_to_be_settled};
-use ground::id::ShippingRateId;
-use ground::key;
-use ground::mail::Notice;
-use ground::money::Money;
-use ground::resource::Resource;
+use gateway::table::{ReadConsistency, Write, needs_strong_read};
 use identity::settings::Settings;
 use identity::store::Store;
 
@@ -35,9 +35,9 @@ use crate::order::pricing::{Buyer, Quote, Terms, insufficient_stock};
 use crate::order::{ORDER_CREATED, ORDER_PAID, Order, StockState, stock};
 use crate::payment::PaymentChange;
 use crate::shipping::ShippingZone;
-use crate::tax::Place;
+use crate::tax::TaxLocation;
 
-/// How often a cart is priced again after its write was refused.
+/// How often a cart is priced again after its write was rejected.
 const ATTEMPTS: u32 = 12;
 /// Actions that one transaction takes.
 const MAX_ACTIONS: usize = 100;
@@ -57,9 +57,9 @@ pub struct Cart {
     /// The shipping rate that is chosen.
     pub shipping_rate_id: Option<ShippingRateId>,
     /// Where it goes.
-    pub destination: Option<Place>,
+    pub destination: Option<TaxLocation>,
     /// Where it is taxed when it goes nowhere; in the store's country, unless that is known.
-    pub billed_at: Option<Place>,
+    pub billed_at: Option<TaxLocation>,
     /// Whether its buyer pays no tax.
     pub is_exempt: bool,
     /// Who buys, as far as discounts ask.
@@ -72,7 +72,7 @@ pub struct Cart {
     pub expected_total: Option<Money>,
     /// How it is to be paid, as far as that is known.
     pub payment: Option<PaymentInput>,
-    /// Whether it is only asked what it would come to: no transaction judges it after that.
+    /// Whether it is only asked what it would come to: no transaction validates it after that.
     pub dry_run: bool,
     /// What is wrong with it already, before anybody has asked the store.
     pub faults: Vec<FieldError>,
@@ -111,7 +111,7 @@ pub struct Priced {
 impl Priced {
     /// # Errors
     /// `validation_failed`, with every fault of the cart.
-    pub fn demand_sound(&self) -> Result<(), Problem> {
+    pub fn ensure_sound(&self) -> Result<(), Problem> {
         if self.faults.is_empty() { Ok(()) } else { Err(Problem::invalid(self.faults.clone())) }
     }
 
@@ -121,29 +121,32 @@ impl Priced {
     }
 }
 
-/// Orders a cart, if `judge` lets it pass: it adds its faults to those that are known, and all of
+/// Orders a cart, if `validate` lets it pass: it adds its faults to those that are known, and all of
 /// them are named at once.
 ///
 /// # Errors
-/// `insufficient_stock`, `price_changed`, what [`price`] finds, and what `judge` says.
+/// `insufficient_stock`, `price_changed`, what [`price`] finds, and what `validate` says.
 pub async fn place<R: Reply>(
     app: &App,
     store: &Store,
     cart: &Cart,
     placing: &Placing,
-    judge: impl Fn(&Priced) -> Result<Vec<FieldError>, Problem>,
+    validate: impl Fn(&Priced) -> Result<Vec<FieldError>, Problem>,
     answer: impl Fn(&Order) -> R,
 ) -> Result<R, Problem> {
     let mut number = None;
     let mut attempt = 0;
     // Who names the codes of gift cards is counted by each look at them.
     let is_plain = cart.gift_card_codes.is_empty();
-    let mut sight = if is_plain { Sight::Glance } else { Sight::Settled };
+    let mut consistency =
+        if is_plain { ReadConsistency::Eventual } else { ReadConsistency::Strong };
     loop {
-        let priced = match decide(app, store, cart, &judge, sight).await {
-            // What is refused is refused for what there is, never for what a glance has seen.
-            Err(refused) if sight == Sight::Glance && is_to_be_settled(&refused) => {
-                sight = Sight::Settled;
+        let priced = match decide(app, store, cart, &validate, consistency).await {
+            // What is rejected is rejected for what there is, never for what an eventually consistent read has seen.
+            Err(rejected)
+                if consistency == ReadConsistency::Eventual && needs_strong_read(&rejected) =>
+            {
+                consistency = ReadConsistency::Strong;
                 continue;
             }
             decided => decided?,
@@ -161,7 +164,7 @@ pub async fn place<R: Reply>(
         match outcome {
             Err(problem) if again(&problem) && attempt < ATTEMPTS => {
                 attempt = attempt.saturating_add(1);
-                sight = Sight::Settled;
+                consistency = ReadConsistency::Strong;
             }
             outcome => return outcome,
         }
@@ -173,14 +176,14 @@ async fn decide(
     app: &App,
     store: &Store,
     cart: &Cart,
-    judge: &impl Fn(&Priced) -> Result<Vec<FieldError>, Problem>,
-    sight: Sight,
+    validate: &impl Fn(&Priced) -> Result<Vec<FieldError>, Problem>,
+    consistency: ReadConsistency,
 ) -> Result<Priced, Problem> {
-    let mut priced = price_as(app, store, cart, sight).await?;
-    priced.faults.extend(judge(&priced)?);
-    priced.demand_sound()?;
-    priced.quote.demand_total(cart.expected_total.as_ref())?;
-    priced.quote.demand_stock()?;
+    let mut priced = price_as(app, store, cart, consistency).await?;
+    priced.faults.extend(validate(&priced)?);
+    priced.ensure_sound()?;
+    priced.quote.ensure_total(cart.expected_total.as_ref())?;
+    priced.quote.ensure_stock()?;
     Ok(priced)
 }
 

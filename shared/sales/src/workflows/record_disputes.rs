@@ -10,20 +10,20 @@
 //! Money that nobody has told of yet may be disputed already: then the provider is asked about the
 //! payment first.
 
+use core_types::key;
+use core_types::provider::ProviderName;
 use gateway::app::App;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
 use gateway::reply::NoContent;
 use gateway::table::retry;
-use ground::key;
-use ground::provider::ProviderName;
 
 use super::record_payment::{self, PaymentUpdate};
 use super::save_change::Spending;
 use crate::dispute::{Dispute, DisputeChange, ObservedDispute};
 use crate::order::{Order, OrderChange};
 use crate::payment::connected::Connected;
-use crate::payment::locator::PaymentLocator;
+use crate::payment::lookup::PaymentLookup;
 use crate::payment::provider::Provider;
 use crate::payment::provider_event::ProviderEvent;
 use crate::payment::{Payment, Source};
@@ -39,24 +39,23 @@ const MOST: usize = 90;
 pub async fn receive(
     app: &App,
     connected: &Connected,
-    locator: &PaymentLocator,
+    lookup: &PaymentLookup,
     observed: &ObservedDispute,
     event: &ProviderEvent,
 ) -> Result<(), Problem> {
     let told = Told { provider: connected.name(), observed: std::slice::from_ref(observed) };
-    let Some(known) = record(app, locator, told, Some(event), Unless::NothingWasTaken).await?
-    else {
+    let Some(known) = record(app, lookup, told, Some(event), Unless::NothingWasTaken).await? else {
         return Ok(());
     };
     let observed = &connected.fetch(app, &known).await?;
     let (source, is_answer) = (Source::Sync, false);
-    let update = PaymentUpdate { locator, observed, source, event: None, is_answer };
-    // What it is refused for is for the merchant to see; the dispute is recorded all the same.
+    let update = PaymentUpdate { lookup, observed, source, event: None, is_answer };
+    // What it is rejected for is for the merchant to see; the dispute is recorded all the same.
     match record_payment::record(app, connected, update, |_| NoContent::default()).await {
         Err(problem) if problem.code != Code::AmountMismatch => return Err(problem),
         _ => {}
     }
-    record(app, locator, told, Some(event), Unless::Never).await.map(drop)
+    record(app, lookup, told, Some(event), Unless::Never).await.map(drop)
 }
 
 /// Asks the provider about the disputes of a payment, and records what it says; whether there are any.
@@ -69,7 +68,7 @@ pub async fn look(app: &App, connected: &Connected, payment: &Payment) -> Result
         return Ok(false);
     }
     let told = Told { provider: connected.name(), observed: &observed };
-    record(app, &PaymentLocator::from(payment), told, None, Unless::Never).await.map(|_| true)
+    record(app, &PaymentLookup::from(payment), told, None, Unless::Never).await.map(|_| true)
 }
 
 /// What a provider says about disputes.
@@ -91,25 +90,25 @@ enum Unless {
 /// Records what was learnt; the payment, where nothing was recorded.
 async fn record(
     app: &App,
-    locator: &PaymentLocator,
+    lookup: &PaymentLookup,
     told: Told<'_>,
     event: Option<&ProviderEvent>,
     unless: Unless,
 ) -> Result<Option<Payment>, Problem> {
     let spending = Spending::default();
-    retry(|| Box::pin(once(app, locator, told, event, unless, &spending))).await
+    retry(|| Box::pin(once(app, lookup, told, event, unless, &spending))).await
 }
 
 async fn once(
     app: &App,
-    locator: &PaymentLocator,
+    lookup: &PaymentLookup,
     told: Told<'_>,
     event: Option<&ProviderEvent>,
     unless: Unless,
     spending: &Spending,
 ) -> Result<Option<Payment>, Problem> {
     let now = app.clock.now();
-    let Known { payment, order, disputes, is_handled } = read(app, locator, told, event).await?;
+    let Known { payment, order, disputes, is_handled } = read(app, lookup, told, event).await?;
     if is_handled {
         return Ok(None);
     }
@@ -152,11 +151,11 @@ struct Known {
 /// One round trip.
 async fn read(
     app: &App,
-    locator: &PaymentLocator,
+    lookup: &PaymentLookup,
     told: Told<'_>,
     event: Option<&ProviderEvent>,
 ) -> Result<Known, Problem> {
-    let PaymentLocator { store_id, order_id, payment_id } = locator;
+    let PaymentLookup { store_id, order_id, payment_id } = lookup;
     let payment = key::payment(store_id, order_id, payment_id);
     let order = key::order(store_id, order_id);
     let id = |one: &ObservedDispute| Dispute::id_of(store_id, told.provider, &one.reference);

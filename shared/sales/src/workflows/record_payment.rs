@@ -15,14 +15,14 @@
 mod accept;
 mod capture;
 
+use core_types::key;
+use core_types::provider::ProviderName;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::Key;
 use gateway::problem::{Code, Problem};
 use gateway::reply::Reply;
 use gateway::table::{Write, retry};
-use ground::key;
-use ground::provider::ProviderName;
 
 pub use accept::accept;
 pub use capture::{capture, look};
@@ -32,7 +32,7 @@ use super::save_change::Spending;
 use crate::order::aggregate::PaymentWithOrder;
 use crate::order::{IncomingPayment, ORDER_PAID, ORDER_UPDATED, Order, OrderChange, load};
 use crate::payment::connected::Connected;
-use crate::payment::locator::PaymentLocator;
+use crate::payment::lookup::PaymentLookup;
 use crate::payment::provider::Provider;
 use crate::payment::provider_event::ProviderEvent;
 use crate::payment::{
@@ -43,7 +43,7 @@ use crate::payment::{
 #[derive(Debug, Clone, Copy)]
 pub struct PaymentUpdate<'a> {
     /// Which payment.
-    pub locator: &'a PaymentLocator,
+    pub lookup: &'a PaymentLookup,
     /// What its provider says.
     pub observed: &'a Observed,
     /// How that was learnt.
@@ -127,13 +127,13 @@ async fn apply<R: Reply>(
 pub async fn in_full(
     app: &App,
     connected: &Connected,
-    locator: &PaymentLocator,
+    lookup: &PaymentLookup,
     observed: &Observed,
 ) -> Result<Observed, Problem> {
     if connected.name() != ProviderName::Razorpay || !observed.has_all_gone_back() {
         return Ok(observed.clone());
     }
-    let payment = load::payment(app, locator).await?.payment;
+    let payment = load::payment(app, lookup).await?.payment;
     if !payment.captured.is_zero() {
         return Ok(observed.clone());
     }
@@ -148,7 +148,7 @@ async fn once<R: Reply>(
     answer: &impl Fn(&PaymentWithOrder) -> R,
 ) -> Result<Recorded<R>, Problem> {
     let now = app.clock.now();
-    let (known, is_handled) = load::payment_and_event(app, update.locator, update.event).await?;
+    let (known, is_handled) = load::payment_and_event(app, update.lookup, update.event).await?;
     if is_handled {
         let answer = answer(&known);
         return Ok(Recorded::unchanged(known, answer));
@@ -174,10 +174,10 @@ async fn once<R: Reply>(
             let write = change.save(app, write, spending, now).await?;
             let next = PaymentWithOrder { payment, order: change.order };
             let answered = answer(&next);
-            // What is refused in the end is not answered with this.
-            let is_refused = next.payment.awaits_decision()
+            // What is rejected in the end is not answered with this.
+            let is_rejected = next.payment.awaits_decision()
                 || (update.source == Source::Admin && next.payment.is_to_go_back());
-            let answered = if update.is_answer && !is_refused {
+            let answered = if update.is_answer && !is_rejected {
                 write.answer(answered, now).await?
             } else {
                 write.commit().await?;
@@ -263,12 +263,12 @@ fn decide(
     let receipt = |amount| IncomingPayment { payment_id: &payment_id, provider, amount };
     let next = match change.transition {
         Transition::Authorized | Transition::Captured
-            if order.refusal(&change.payment).is_some() =>
+            if order.rejection(&change.payment).is_some() =>
         {
-            return Ok(refused(order, change));
+            return Ok(rejected(order, change));
         }
         Transition::Mismatched if order.is_over() || order.outstanding().is_zero() => {
-            return Ok(refused(order, change));
+            return Ok(rejected(order, change));
         }
         Transition::Authorized => order.authorize(receipt(&change.payment.authorized), now),
         Transition::Captured => order.apply_payment(receipt(&change.payment.captured), now)?,
@@ -312,9 +312,9 @@ fn external_refund<'a>(before: &Payment, after: &'a Payment) -> Option<&'a Payme
 }
 
 /// Money that the order does not take: the payment alone knows of it.
-fn refused(order: &Order, mut change: PaymentChange) -> DecidedUpdate {
+fn rejected(order: &Order, mut change: PaymentChange) -> DecidedUpdate {
     let is_gone = change.payment.status == PaymentStatus::Refunded;
-    change.payment.attention = order.refusal(&change.payment).filter(|_| !is_gone);
+    change.payment.attention = order.rejection(&change.payment).filter(|_| !is_gone);
     change.payment.is_applied = false;
     DecidedUpdate::of(OrderChange::none(order), change)
 }

@@ -5,10 +5,10 @@
 //! the refund's id follows from the caller's idempotency key: so the same request sent again
 //! resumes the refund where it was left, and no provider pays twice. Nobody has to send it again:
 //! a payment with a pending refund carries a due mark ([`super::process_payment`]), and the
-//! provider's own event may be faster. A provider that refuses for good sets the reserved amount
+//! provider's own event may be faster. A provider that rejects for good sets the reserved amount
 //! free; one that does not answer leaves it pending.
 //!
-//! A provider either does it ([`RefundResult::Done`]), refuses it ([`RefundResult::Refused`]), or
+//! A provider either does it ([`RefundResult::Done`]), rejects it ([`RefundResult::Rejected`]), or
 //! takes it in and says later what became of it ([`RefundResult::Pending`]). Whoever learns that,
 //! from an answer or from an event, records it on the payment, the refund and the order alike.
 
@@ -17,13 +17,13 @@ mod reserve;
 use std::time::Duration;
 
 use catalogue::inventory;
+use core_types::id::{OrderId, PaymentId, RefundId, StoreId};
+use core_types::money::Money;
 use gateway::app::App;
 use gateway::clock::MINUTE;
 use gateway::problem::{Code, Problem};
 use gateway::reply::Reply;
 use gateway::request::IfMatch;
-use ground::id::{OrderId, PaymentId, RefundId, StoreId};
-use ground::money::Money;
 
 use self::reserve::{reserve, reserve_unapplied};
 use super::save_change::Spending;
@@ -32,7 +32,7 @@ use crate::order::refund::{Refund, RefundReason, RefundStatus, WantedRefund};
 use crate::order::{Order, load};
 use crate::payment::connected::Connected;
 use crate::payment::load::connect;
-use crate::payment::locator::PaymentLocator;
+use crate::payment::lookup::PaymentLookup;
 use crate::payment::provider::{Provider, ProviderFailure, RefundNotice, RefundResult};
 use crate::payment::{Payment, PaymentRefund, RefundState};
 
@@ -68,7 +68,7 @@ pub async fn refund<R: Reply>(
     app: &App,
     store: &StoreId,
     id: &OrderId,
-    ask: &RefundOrder,
+    input: &RefundOrder,
     answer: impl Fn(&Order, &Refund) -> R,
 ) -> Result<R, Problem> {
     let answer = |order: &Order, refund: Option<&Refund>| {
@@ -76,8 +76,8 @@ pub async fn refund<R: Reply>(
         Ok(answer(order, refund))
     };
     let spending = Spending::default();
-    let reserved = inventory::persist_from_glance(|sight| {
-        reserve(app, (store, id, sight), ask, &spending, &answer)
+    let reserved = inventory::persist_eventual_first(|consistency| {
+        reserve(app, (store, id, consistency), input, &spending, &answer)
     })
     .await?;
     finish(app, reserved, &answer).await
@@ -98,9 +98,9 @@ pub(super) async fn finish<R: Reply>(
         let payment = aggregate.payment(&id)?;
         let known = at_hand.iter().find(|account| account.name() == payment.provider);
         let result = match known {
-            Some(connected) => ask(app, connected, payment, &refund.id, &amount).await,
+            Some(connected) => request(app, connected, payment, &refund.id, &amount).await,
             None => match connect(app, &payment.store_id, payment.provider).await {
-                Ok(connected) => ask(app, &connected, payment, &refund.id, &amount).await,
+                Ok(connected) => request(app, &connected, payment, &refund.id, &amount).await,
                 Err(problem) => Err(problem),
             },
         };
@@ -118,7 +118,7 @@ pub(super) async fn finish<R: Reply>(
 }
 
 /// What went wrong after the amount was reserved: the same request is to try again, so it must not
-/// be a refusal that its idempotency key would keep.
+/// be a rejection that its idempotency key would keep.
 fn passing(problem: Problem) -> Problem {
     match problem.code {
         Code::ProviderNotConnected => {
@@ -134,7 +134,7 @@ fn passing(problem: Problem) -> Problem {
 /// # Errors
 /// `provider_error`, `provider_timeout`, `service_unavailable`: it may have been done; ask again
 /// under the same id.
-async fn ask(
+async fn request(
     app: &App,
     connected: &Connected,
     payment: &Payment,
@@ -152,7 +152,7 @@ async fn ask(
         return Ok(result);
     }
     match connected.refund(app, payment, id, amount).await {
-        Err(ProviderFailure::Refused(code)) => Ok(RefundResult::Refused(code)),
+        Err(ProviderFailure::Rejected(code)) => Ok(RefundResult::Rejected(code)),
         result => result.map_err(Problem::from),
     }
 }
@@ -174,7 +174,7 @@ async fn record<R: Reply>(
     let Some(change) = aggregate.record_refund(&refund.id, results, now) else {
         // Nothing new: somebody else has recorded it, or the provider is still at it.
         return match known.status {
-            RefundStatus::Failed => Err(refused(known)),
+            RefundStatus::Failed => Err(rejected(known)),
             _ => answer(&aggregate.order, Some(known)),
         };
     };
@@ -184,15 +184,15 @@ async fn record<R: Reply>(
         return write.answer(answer(&change.order, Some(next))?, now).await;
     }
     write.commit().await?;
-    Err(refused(next))
+    Err(rejected(next))
 }
 
-fn refused(refund: &Refund) -> Problem {
+fn rejected(refund: &Refund) -> Problem {
     let why = refund.transactions.iter().find_map(|part| part.failure_code.clone());
-    refused_by_provider(&refund.id, why)
+    rejected_by_provider(&refund.id, why)
 }
 
-fn refused_by_provider(id: &RefundId, why: Option<String>) -> Problem {
+fn rejected_by_provider(id: &RefundId, why: Option<String>) -> Problem {
     Code::ProviderError
         .with("refund_id", id.as_str())
         .with("failure_code", why)
@@ -218,8 +218,8 @@ async fn complete(
     payment: &Payment,
     reserved: &PaymentRefund,
 ) -> Result<(), Problem> {
-    let result = ask(app, connected, payment, &reserved.id, &reserved.amount).await?;
-    record_result(app, &PaymentLocator::from(payment), None, &reserved.id, &result).await
+    let result = request(app, connected, payment, &reserved.id, &reserved.amount).await?;
+    record_result(app, &PaymentLookup::from(payment), None, &reserved.id, &result).await
 }
 
 /// Records what an event tells of a refund, and of the payment that it refunds: one of another
@@ -229,27 +229,27 @@ async fn complete(
 /// `not_found`, when the order is gone.
 pub async fn receive(
     app: &App,
-    locator: &PaymentLocator,
+    lookup: &PaymentLookup,
     notice: &RefundNotice,
     carrier: Option<&str>,
 ) -> Result<(), Problem> {
-    record_result(app, locator, carrier, &notice.id, &notice.result).await
+    record_result(app, lookup, carrier, &notice.id, &notice.result).await
 }
 
 /// The third step of one payment's part. Told twice, it is recorded once.
 async fn record_result(
     app: &App,
-    locator: &PaymentLocator,
+    lookup: &PaymentLookup,
     carrier: Option<&str>,
     id: &RefundId,
     result: &RefundResult,
 ) -> Result<(), Problem> {
-    let results = [(locator.payment_id.clone(), result.clone())];
+    let results = [(lookup.payment_id.clone(), result.clone())];
     let spending = Spending::default();
     inventory::persist(|| async {
         let now = app.clock.now();
-        let aggregate = load::aggregate(app, &locator.store_id, &locator.order_id).await?;
-        let known = aggregate.payment(&locator.payment_id);
+        let aggregate = load::aggregate(app, &lookup.store_id, &lookup.order_id).await?;
+        let known = aggregate.payment(&lookup.payment_id);
         if known.is_ok_and(|payment| !payment.is_carried_by(carrier)) {
             return Ok(());
         }
@@ -263,7 +263,7 @@ async fn record_result(
 ///
 /// # Errors
 /// `payment_not_captured`, `refund_exceeds_captured`, `provider_timeout`; `provider_error`, also
-/// when the provider refuses for good.
+/// when the provider rejects for good.
 pub async fn refund_unapplied(
     app: &App,
     payment: &Payment,
@@ -274,7 +274,7 @@ pub async fn refund_unapplied(
     let payment = return_part(app, &connected, payment, id, Some(amount)).await?;
     let entry = payment.refund(id).cloned().ok_or(Code::NotFound)?;
     if entry.status == RefundState::Failed {
-        return Err(refused_by_provider(id, entry.failure_code));
+        return Err(rejected_by_provider(id, entry.failure_code));
     }
     Ok((payment, entry))
 }
@@ -290,14 +290,14 @@ pub(super) async fn return_part(
     id: &RefundId,
     amount: Option<&Money>,
 ) -> Result<Payment, Problem> {
-    let locator = PaymentLocator::from(payment);
-    let payment = reserve_unapplied(app, &locator, id, amount).await?;
+    let lookup = PaymentLookup::from(payment);
+    let payment = reserve_unapplied(app, &lookup, id, amount).await?;
     let reserved = payment.refund(id).ok_or(Code::NotFound)?;
     if reserved.status != RefundState::Pending {
         return Ok(payment);
     }
     complete(app, connected, &payment, reserved).await?;
-    load::payment(app, &locator).await.map(|known| known.payment)
+    load::payment(app, &lookup).await.map(|known| known.payment)
 }
 
 #[cfg(test)]
@@ -305,7 +305,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_refusal_that_may_pass_is_no_answer_that_a_key_keeps() {
+    fn a_rejection_that_may_pass_is_no_answer_that_a_key_keeps() {
         let passed = passing(Code::ProviderNotConnected.into());
         assert_eq!(passed.code, Code::ProviderError);
         assert_eq!(passing(Code::NotFound.into()).code, Code::NotFound);

@@ -10,7 +10,7 @@ use super::refund_order;
 use crate::order::load;
 use crate::payment::connected::Connected;
 use crate::payment::load::connect;
-use crate::payment::locator::PaymentLocator;
+use crate::payment::lookup::PaymentLookup;
 use crate::payment::provider::Provider;
 use crate::payment::{Attention, Payment, PaymentStatus, Source};
 
@@ -75,11 +75,11 @@ pub(super) async fn return_unapplied(
 }
 
 async fn void(app: &App, connected: &Connected, payment: &Payment) -> Result<Payment, Problem> {
-    let locator = PaymentLocator::from(payment);
+    let lookup = PaymentLookup::from(payment);
     let observed = connected.void(app, payment).await?;
     retry(|| async {
         let now = app.clock.now();
-        let known = load::payment(app, &locator).await?.payment;
+        let known = load::payment(app, &lookup).await?.payment;
         let Some(change) = known.observe(&observed, Source::Sync, now)? else { return Ok(known) };
         change.write(app.table.write(), now).commit().await?;
         Ok(change.payment)

@@ -3,19 +3,19 @@
 //!
 //! What customers have spent is counted beside their account. An account may be gone, or go at that
 //! moment, and no payment is to fail for that. So the first attempt takes the account to be there,
-//! which costs no read; one that is refused is made again, and from then on the account is looked
+//! which costs no read; one that is rejected is made again, and from then on the account is looked
 //! for first, and left out when it is not there.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use core_types::event::{Event, Topic};
+use core_types::key;
+use core_types::mail::Notice;
+use core_types::resource::Resource;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
 use gateway::table::Write;
-use ground::event::{Event, Topic};
-use ground::key;
-use ground::mail::Notice;
-use ground::resource::Resource;
 use identity::customer::{self, Customer};
 
 use crate::discount::uses;

@@ -5,16 +5,16 @@
 //! which follows from the caller's idempotency key: so the same request sent again resumes it where
 //! it was left. Nobody has to send it again: a payment with evidence on its way carries a due mark
 //! ([`super::process_payment`]). Evidence that was sent before is looked for at the provider first:
-//! what the bank has, it has. A provider that refuses for good ends it; one that does not answer
+//! what the bank has, it has. A provider that rejects for good ends it; one that does not answer
 //! leaves it on its way.
 
+use core_types::id::{DisputeEvidenceId, DisputeId, StoreId};
+use core_types::key;
 use gateway::app::App;
 use gateway::problem::{Code, Problem};
 use gateway::reply::{NoContent, Reply};
 use gateway::request::IfMatch;
 use gateway::table::retry;
-use ground::id::{DisputeEvidenceId, DisputeId, StoreId};
-use ground::key;
 
 use crate::dispute::evidence::{self, Evidence, PendingEvidence};
 use crate::dispute::{
@@ -23,7 +23,7 @@ use crate::dispute::{
 use crate::order;
 use crate::payment::connected::Connected;
 use crate::payment::load::connect;
-use crate::payment::locator::PaymentLocator;
+use crate::payment::lookup::PaymentLookup;
 use crate::payment::provider::{Provider, ProviderFailure};
 use crate::payment::{Payment, PaymentDispute};
 use crate::workflows::save_change::Spending;
@@ -46,22 +46,22 @@ pub struct SubmitEvidence {
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`, `provider_not_connected`, those of
-/// [`Dispute::demand_response`], the faults of `/evidence`; once it is kept only `provider_error`,
+/// [`Dispute::ensure_response`], the faults of `/evidence`; once it is kept only `provider_error`,
 /// `provider_timeout` and others that no idempotency key keeps.
 pub async fn submit<R: Reply>(
     app: &App,
     store: &StoreId,
     id: &DisputeId,
-    ask: &SubmitEvidence,
+    input: &SubmitEvidence,
     answer: impl Fn(&Dispute) -> R,
 ) -> Result<R, Problem> {
-    let evidence_id = DisputeEvidenceId::derive(&[id.as_str(), &ask.seed]);
+    let evidence_id = DisputeEvidenceId::derive(&[id.as_str(), &input.seed]);
     let (connected, dispute, evidence, is_new) =
-        retry(|| Box::pin(keep(app, (store, id), &evidence_id, ask))).await?;
+        retry(|| Box::pin(keep(app, (store, id), &evidence_id, input))).await?;
     let Some(evidence) = evidence else {
         let sent = dispute.evidence.as_ref();
         return match sent.filter(|sent| sent.status == EvidenceStatus::Failed) {
-            Some(sent) => Err(refused(&sent.id, sent.failure_code.clone())),
+            Some(sent) => Err(rejected(&sent.id, sent.failure_code.clone())),
             None => Ok(answer(&dispute)),
         };
     };
@@ -71,7 +71,7 @@ pub async fn submit<R: Reply>(
         retry(|| Box::pin(record(app, (&dispute, &evidence.id), &outcome, &spending, &answer)));
     let recorded = recorded.await;
     recorded.and_then(|answered| match outcome {
-        Outcome::Refused(code) => Err(refused(&evidence.id, Some(code))),
+        Outcome::Rejected(code) => Err(rejected(&evidence.id, Some(code))),
         Outcome::Taken(_) => answered.ok_or_else(|| Problem::internal("no dispute")),
     })
 }
@@ -81,10 +81,10 @@ enum Outcome {
     /// The dispute as it is with it.
     Taken(Box<ObservedDispute>),
     /// No, with its code.
-    Refused(String),
+    Rejected(String),
 }
 
-fn refused(id: &DisputeEvidenceId, why: Option<String>) -> Problem {
+fn rejected(id: &DisputeEvidenceId, why: Option<String>) -> Problem {
     Code::ProviderError
         .with("evidence_id", id.as_str())
         .with("failure_code", why)
@@ -97,7 +97,7 @@ async fn keep(
     app: &App,
     (store, id): (&StoreId, &DisputeId),
     evidence_id: &DisputeEvidenceId,
-    ask: &SubmitEvidence,
+    input: &SubmitEvidence,
 ) -> Result<(Connected, Dispute, Option<Evidence>, bool), Problem> {
     let now = app.clock.now();
     let dispute = load::dispute(app, store, id).await?;
@@ -111,10 +111,10 @@ async fn keep(
         let evidence = evidence.ok_or(Code::VersionConflict)?;
         return Ok((connected, dispute, Some(evidence), false));
     }
-    ask.if_match.check(dispute.version)?;
-    dispute.demand_response(now)?;
-    let fields = evidence::parse(dispute.provider, &ask.fields, &dispute.amount, ask.submit)?;
-    let evidence = Evidence { id: evidence_id.clone(), submit: ask.submit, fields };
+    input.if_match.check(dispute.version)?;
+    dispute.ensure_response(now)?;
+    let fields = evidence::parse(dispute.provider, &input.fields, &dispute.amount, input.submit)?;
+    let evidence = Evidence { id: evidence_id.clone(), submit: input.submit, fields };
     let key = app.secrets.payment_key().await?;
     let pending = PendingEvidence::seal(&dispute, &evidence, &key, now);
     let next = dispute.with_evidence(&evidence, now);
@@ -139,11 +139,11 @@ async fn kept(app: &App, dispute: &Dispute) -> Result<Option<Evidence>, Problem>
 }
 
 async fn payment_of(app: &App, dispute: &Dispute) -> Result<Payment, Problem> {
-    order::load::payment(app, &locator_of(dispute)).await.map(|known| known.payment)
+    order::load::payment(app, &lookup_of(dispute)).await.map(|known| known.payment)
 }
 
-fn locator_of(dispute: &Dispute) -> PaymentLocator {
-    PaymentLocator {
+fn lookup_of(dispute: &Dispute) -> PaymentLookup {
+    PaymentLookup {
         store_id: dispute.store_id.clone(),
         order_id: dispute.order_id.clone(),
         payment_id: dispute.payment_id.clone(),
@@ -168,18 +168,18 @@ async fn send(
             return Ok(if observed.is_submitted || !observed.status.is_over() {
                 Outcome::Taken(Box::new(observed))
             } else {
-                Outcome::Refused("dispute_closed".to_owned())
+                Outcome::Rejected("dispute_closed".to_owned())
             });
         }
     }
     match connected.send_evidence(app, dispute, evidence).await {
         Ok(observed) => Ok(Outcome::Taken(Box::new(observed))),
-        Err(ProviderFailure::Refused(code)) => Ok(Outcome::Refused(code)),
+        Err(ProviderFailure::Rejected(code)) => Ok(Outcome::Rejected(code)),
         Err(failure) => Err(failure.into()),
     }
 }
 
-/// The third step, and the request's answer. None when the provider has refused, which no key keeps.
+/// The third step, and the request's answer. None when the provider has rejected, which no key keeps.
 async fn record<R: Reply>(
     app: &App,
     (dispute, id): (&Dispute, &DisputeEvidenceId),
@@ -189,15 +189,15 @@ async fn record<R: Reply>(
 ) -> Result<Option<R>, Problem> {
     let now = app.clock.now();
     let known = load::dispute(app, &dispute.store_id, &dispute.id).await?;
-    let refusal = match outcome {
-        Outcome::Refused(code) => Some(code.as_str()),
+    let rejection = match outcome {
+        Outcome::Rejected(code) => Some(code.as_str()),
         Outcome::Taken(_) => None,
     };
-    let Some(answered) = known.answered(id, refusal, now) else {
+    let Some(answered) = known.answered(id, rejection, now) else {
         // Somebody else has recorded it.
         return Ok(Some(answer(&known)));
     };
-    let aggregate = order::load::payment(app, &locator_of(dispute)).await?;
+    let aggregate = order::load::payment(app, &lookup_of(dispute)).await?;
     let mut change = DisputeChange { dispute: answered, topics: vec![&DISPUTE_UPDATED] };
     if let Outcome::Taken(observed) = outcome
         && let Some(told) = Dispute::after(Some(&change.dispute), observed, &aggregate.payment, now)
@@ -214,7 +214,7 @@ async fn record<R: Reply>(
     let unchanged = order::OrderChange::none(&aggregate.order);
     let order = unchanged.with_payment(changed).and_disputed(&next, now);
     let write = order.save(app, write, spending, now).await?;
-    if refusal.is_some() {
+    if rejection.is_some() {
         write.commit().await?;
         return Ok(None);
     }

@@ -25,7 +25,10 @@ pub(super) fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
 }
 
 /// What is wrong with the end of the directory; then nothing else can be believed.
-pub(super) fn judge_end(zip: &[u8], archive: &ZipSliceArchive<&[u8]>) -> Vec<(Code, &'static str)> {
+pub(super) fn validate_end(
+    zip: &[u8],
+    archive: &ZipSliceArchive<&[u8]>,
+) -> Vec<(Code, &'static str)> {
     let at = usize::try_from(archive.eocd_offset()).unwrap_or(usize::MAX);
     let end = zip.get(at..).unwrap_or_default();
     let half = |offset| u16_at(end, offset).unwrap_or(u16::MAX);
@@ -35,7 +38,7 @@ pub(super) fn judge_end(zip: &[u8], archive: &ZipSliceArchive<&[u8]>) -> Vec<(Co
     let before = at.checked_sub(ZIP64_LOCATOR).and_then(|start| zip.get(start..at));
     let long = before.is_some_and(|before| before.starts_with(ZIP64_LOCATOR_SIGNATURE));
     if long || here == u16::MAX || all == u16::MAX || size == u32::MAX || offset == u32::MAX {
-        return vec![(Code::Zip64Refused, "A package is no zip of the long format (ZIP64).")];
+        return vec![(Code::Zip64Rejected, "A package is no zip of the long format (ZIP64).")];
     }
     let mut problems = Vec::new();
     if disk != 0 || directory_disk != 0 || here != all {
@@ -63,7 +66,7 @@ pub(super) fn judge_end(zip: &[u8], archive: &ZipSliceArchive<&[u8]>) -> Vec<(Co
 }
 
 /// Says where entries share bytes, and where there are bytes of none.
-pub(super) fn judge_extents(
+pub(super) fn validate_extents(
     entries: &[Entry<'_>],
     directory: u64,
     is_complete: bool,
@@ -78,7 +81,7 @@ pub(super) fn judge_extents(
     let is_complete = is_complete && extents.len() == entries.len();
     let mut reached = 0;
     for (start, end, entry) in extents {
-        let shown = entry.shown();
+        let shown = entry.printable_name();
         if start < reached || end > directory {
             let detail = "Its bytes are those of another entry too.";
             findings.push(Finding::new(Code::EntriesOverlap, &shown, detail));

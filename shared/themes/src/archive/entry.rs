@@ -53,9 +53,9 @@ impl<'a> Entry<'a> {
         record: &ZipFileHeaderRecord<'a>,
     ) -> Self {
         let mut problems = Vec::new();
-        judge_record(zip, record, &mut problems);
+        validate_record(zip, record, &mut problems);
         let (data, extent) = if let Ok(entry) = archive.get_entry(record.wayfinder()) {
-            let extent = judge_local(zip, record, &entry, &mut problems);
+            let extent = validate_local(zip, record, &entry, &mut problems);
             (entry.data(), Some(extent))
         } else {
             problems.push((Code::EntryTruncated, "Its header or its bytes are not there."));
@@ -79,13 +79,13 @@ impl<'a> Entry<'a> {
     }
 
     /// The name as it can be shown.
-    pub(super) fn shown(&self) -> String {
+    pub(super) fn printable_name(&self) -> String {
         String::from_utf8_lossy(self.name).into_owned()
     }
 
     /// Says everything that is wrong with it.
-    pub(super) fn judge(&self, findings: &mut Findings) {
-        let shown = self.shown();
+    pub(super) fn validate(&self, findings: &mut Findings) {
+        let shown = self.printable_name();
         findings.extend(
             self.problems.iter().map(|(code, detail)| Finding::new(*code, &shown, *detail)),
         );
@@ -140,7 +140,7 @@ impl<'a> Entry<'a> {
 }
 
 /// What is wrong with the directory's record of an entry.
-fn judge_record(zip: &[u8], record: &ZipFileHeaderRecord<'_>, problems: &mut Vec<Problem>) {
+fn validate_record(zip: &[u8], record: &ZipFileHeaderRecord<'_>, problems: &mut Vec<Problem>) {
     let flags = record.flags().bits();
     if flags & ENCRYPTED != 0 || record.compression_method() == CompressionMethod::AES {
         problems.push((Code::EntryEncrypted, "A package's files are not encrypted."));
@@ -155,7 +155,7 @@ fn judge_record(zip: &[u8], record: &ZipFileHeaderRecord<'_>, problems: &mut Vec
     let disk = u16_at(header, 34);
     let is_long = record.extra_fields().any(|(id, _)| id == ExtraFieldId::ZIP64);
     if is_long || words.contains(&Some(u32::MAX)) || disk == Some(u16::MAX) {
-        problems.push((Code::Zip64Refused, "It is described in the long format (ZIP64)."));
+        problems.push((Code::Zip64Rejected, "It is described in the long format (ZIP64)."));
     } else if disk != Some(0) {
         problems.push((Code::ArchiveMultiDisk, "It is said to be on another disk."));
     }
@@ -168,7 +168,7 @@ fn judge_record(zip: &[u8], record: &ZipFileHeaderRecord<'_>, problems: &mut Vec
 }
 
 /// What is wrong with the header beside the data, and from where to where the entry goes.
-fn judge_local(
+fn validate_local(
     zip: &[u8],
     record: &ZipFileHeaderRecord<'_>,
     entry: &ZipSliceEntry<'_>,

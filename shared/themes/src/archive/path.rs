@@ -19,8 +19,8 @@ pub(super) fn accepted(entries: &[Entry<'_>], findings: &mut Findings) -> BTreeM
     let mut names = BTreeMap::new();
     let mut taken = Taken::default();
     for (index, entry) in entries.iter().enumerate() {
-        let shown = entry.shown();
-        let problems = judge(entry.name);
+        let shown = entry.printable_name();
+        let problems = validate(entry.name);
         let is_good = problems.is_empty();
         findings
             .extend(problems.into_iter().map(|(code, detail)| Finding::new(code, &shown, detail)));
@@ -43,7 +43,7 @@ pub(super) fn accepted(entries: &[Entry<'_>], findings: &mut Findings) -> BTreeM
 }
 
 /// Everything that is wrong with a name.
-fn judge(name: &[u8]) -> Vec<(Code, &'static str)> {
+fn validate(name: &[u8]) -> Vec<(Code, &'static str)> {
     let Ok(name) = std::str::from_utf8(name) else {
         return vec![(Code::PathNotUtf8, "A name is UTF-8.")];
     };

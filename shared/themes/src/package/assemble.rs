@@ -8,7 +8,7 @@ use crate::finding::{Code, Finding, Report, below};
 use crate::findings::Findings;
 use crate::release::canonical;
 use crate::schema::{BlockType, Schema, SectionType, read, section};
-use crate::settings::{Content, Judge, MAX_CONTENT};
+use crate::settings::{Content, MAX_CONTENT, Validator};
 
 const SETTINGS_DATA: &str = "config/settings_data.json";
 const INDEX: &str = "templates/index.json";
@@ -44,7 +44,7 @@ pub(super) fn schema(files: &Files, findings: &mut Findings) -> Schema {
         section.presets = presets;
     }
     schema.initial = initial(files, &schema, findings);
-    judge_pages(files, &schema, findings);
+    validate_pages(files, &schema, findings);
     schema
 }
 
@@ -135,15 +135,15 @@ fn initial(files: &Files, schema: &Schema, findings: &mut Findings) -> Content {
     let data = value(files, SETTINGS_DATA, findings);
     let mut report = Report::about(SETTINGS_DATA, findings);
     let (pointer, current) = data.map(|data| current(&data, &mut report)).unwrap_or_default();
-    let mut judge = Judge::default();
-    let settings = judge.settings(schema.settings(), &current, &pointer);
-    tell(judge, &mut report);
+    let mut validate = Validator::default();
+    let settings = validate.settings(schema.settings(), &current, &pointer);
+    tell(validate, &mut report);
     let (sections, order) = match value(files, INDEX, findings) {
         Some(index) => {
             let member = |name: &str| index.get(name).unwrap_or(&Value::Null);
-            let mut judge = Judge::default();
-            let page = judge.page(schema, (member("sections"), member("order")), "");
-            tell(judge, &mut Report::about(INDEX, findings));
+            let mut validate = Validator::default();
+            let page = validate.page(schema, (member("sections"), member("order")), "");
+            tell(validate, &mut Report::about(INDEX, findings));
             page
         }
         None => Default::default(),
@@ -182,8 +182,8 @@ fn current(data: &Value, report: &mut Report<'_>) -> (String, Value) {
     (pointer, settings.into())
 }
 
-/// Judges the pages and the groups of sections that nobody edits here: they must be drawn, too.
-fn judge_pages(files: &Files, schema: &Schema, findings: &mut Findings) {
+/// Validates the pages and the groups of sections that nobody edits here: they must be drawn, too.
+fn validate_pages(files: &Files, schema: &Schema, findings: &mut Findings) {
     let is_page = |path: &&String| {
         ending(path) == "json"
             && (path.starts_with("templates/") || path.starts_with("sections/"))
@@ -198,17 +198,17 @@ fn judge_pages(files: &Files, schema: &Schema, findings: &mut Findings) {
             continue;
         }
         let member = |name: &str| page.get(name).unwrap_or(&Value::Null);
-        let mut judge = Judge::default();
-        judge.page(schema, (member("sections"), member("order")), "");
-        tell(judge, &mut report);
+        let mut validate = Validator::default();
+        validate.page(schema, (member("sections"), member("order")), "");
+        tell(validate, &mut report);
     }
 }
 
 /// Faults and notes of content as findings.
-fn tell(judge: Judge, report: &mut Report<'_>) {
-    report.count(Code::SettingValueInvalid, judge.faults.more());
-    report.count(Code::SettingUnknown, judge.more_unknown);
-    for fault in judge.faults.iter() {
+fn tell(validate: Validator, report: &mut Report<'_>) {
+    report.count(Code::SettingValueInvalid, validate.faults.more());
+    report.count(Code::SettingUnknown, validate.more_unknown);
+    for fault in validate.faults.iter() {
         let code = match fault.fault.code {
             "unknown_section" => Code::SectionTypeUnknown,
             "unknown_block" => Code::BlockTypeUnknown,
@@ -218,7 +218,7 @@ fn tell(judge: Judge, report: &mut Report<'_>) {
         };
         report.say(code, &fault.pointer, fault.fault.detail.clone());
     }
-    for note in judge.notes {
+    for note in validate.notes {
         report.say(note.code, &note.pointer, note.detail);
     }
 }

@@ -113,7 +113,7 @@ pub(super) fn place(files: Files, findings: &mut Findings) -> Files {
             Some(wrapper) => path.strip_prefix(wrapper.as_str()).unwrap_or(&path).to_owned(),
             None => path,
         };
-        match judge(&path, bytes.as_deref()) {
+        match validate(&path, bytes.as_deref()) {
             Ok(()) => {
                 placed.insert(path, bytes);
             }
@@ -140,7 +140,7 @@ fn wrapper(files: &Files) -> Option<String> {
     (!is_own).then(|| format!("{top}/"))
 }
 
-fn judge(path: &str, bytes: Option<&[u8]>) -> Result<(), (Code, String)> {
+fn validate(path: &str, bytes: Option<&[u8]>) -> Result<(), (Code, String)> {
     let ending = ending(path);
     if path != manifest::PATH {
         let parts = path.split_once('/');
@@ -151,7 +151,7 @@ fn judge(path: &str, bytes: Option<&[u8]>) -> Result<(), (Code, String)> {
         };
         if !directory.is_deep && name.contains('/') {
             let detail = format!("There are no directories in `{}`.", directory.name);
-            return Err((Code::SubdirectoryRefused, detail));
+            return Err((Code::SubdirectoryRejected, detail));
         }
         if is_archive(&ending, bytes.unwrap_or_default()) {
             return Err((Code::NestedArchive, "There is no archive in a package.".to_owned()));
@@ -159,7 +159,7 @@ fn judge(path: &str, bytes: Option<&[u8]>) -> Result<(), (Code, String)> {
         if !directory.endings.contains(&ending.as_str()) {
             let endings = directory.endings.join(", ");
             let detail = format!("Files of `{}` end in one of: {endings}.", directory.name);
-            return Err((Code::FileTypeRefused, detail));
+            return Err((Code::FileTypeRejected, detail));
         }
     }
     let most = match ending.as_str() {
@@ -171,7 +171,7 @@ fn judge(path: &str, bytes: Option<&[u8]>) -> Result<(), (Code, String)> {
         let detail = format!("A file that ends in `{ending}` has at most {most} bytes.");
         return Err((Code::FileTooLarge, detail));
     }
-    bytes.map_or(Ok(()), |bytes| judge_content(&ending, bytes))
+    bytes.map_or(Ok(()), |bytes| validate_content(&ending, bytes))
 }
 
 fn is_archive(ending: &str, bytes: &[u8]) -> bool {
@@ -189,7 +189,7 @@ fn is_archive(ending: &str, bytes: &[u8]) -> bool {
 }
 
 /// Whether a file is what its name says: a text is text, a picture begins as one.
-fn judge_content(ending: &str, bytes: &[u8]) -> Result<(), (Code, String)> {
+fn validate_content(ending: &str, bytes: &[u8]) -> Result<(), (Code, String)> {
     let at = |offset: usize, magic: &[u8]| {
         bytes.get(offset..).is_some_and(|bytes| bytes.starts_with(magic))
     };

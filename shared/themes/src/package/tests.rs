@@ -93,8 +93,8 @@ fn warnings(reading: &Reading) -> BTreeSet<Code> {
     reading.findings.iter().filter(|finding| !finding.is_error()).map(|found| found.code).collect()
 }
 
-/// Holds that each package is refused with exactly these errors.
-fn refused(cases: Vec<(&str, Vec<u8>, &[Code])>) {
+/// Holds that each package is rejected with exactly these errors.
+fn rejected(cases: Vec<(&str, Vec<u8>, &[Code])>) {
     for (what, bytes, codes) in cases {
         let reading = read(&bytes);
         let expected: BTreeSet<Code> = codes.iter().copied().collect();

@@ -1,14 +1,14 @@
 //! A purchase is opened with the payment provider of the theme's maker.
 
+use core_types::id::{OrderId, PaymentId, StoreId, ThemePurchaseId};
+use core_types::key;
+use core_types::money::Money;
+use core_types::provider::ProviderName;
 use gateway::app::App;
 use gateway::clock::{HOUR, Timestamp};
 use gateway::item::Item;
 use gateway::problem::{Code, Problem};
 use gateway::reply::Reply;
-use ground::id::{OrderId, PaymentId, StoreId, ThemePurchaseId};
-use ground::key;
-use ground::money::Money;
-use ground::provider::ProviderName;
 use sales::payment::account::ProviderAccount;
 use sales::payment::provider::{Client, Provider};
 use sales::payment::{CaptureMethod, Opening, Payment, PaymentStatus};

@@ -1,15 +1,15 @@
 //! What is learnt of a purchase (by the merchant's return, the provider's webhook, or because the
 //! provider was asked) is applied to it and to the licence in one transaction, and only forward.
 
+use core_types::id::{RefundId, StoreId, ThemePurchaseId};
+use core_types::key;
+use core_types::provider::ProviderName;
+use core_types::resource::Resource;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
 use gateway::table::{Condition, Write, retry};
-use ground::id::{RefundId, StoreId, ThemePurchaseId};
-use ground::key;
-use ground::provider::ProviderName;
-use ground::resource::Resource;
 use sales::payment::connected::Connected;
 use sales::payment::load::connect;
 use sales::payment::provider::Provider;
@@ -230,11 +230,11 @@ pub async fn process(
     }
     let taken = purchase.retried(now);
     app.table.write().replace(&taken, Code::VersionConflict).commit().await?;
-    let asked = ask(app, &taken, now).await;
+    let asked = request(app, &taken, now).await;
     asked.inspect_err(|problem| deadline.note(provider, problem)).map(|()| true)
 }
 
-async fn ask(app: &App, purchase: &ThemePurchase, now: Timestamp) -> Result<(), Problem> {
+async fn request(app: &App, purchase: &ThemePurchase, now: Timestamp) -> Result<(), Problem> {
     let payment = &purchase.payment;
     let connected = connect(app, &payment.store_id, payment.provider).await?;
     let mut observed = look(app, &connected, purchase).await?;

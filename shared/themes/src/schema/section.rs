@@ -12,7 +12,7 @@ use super::{
     BlockType, Label, MAX_BLOCKS, MAX_SECTION_SETTINGS, Preset, Schema, SectionType, Setting,
 };
 use crate::finding::{Code, Report, below};
-use crate::settings::Judge;
+use crate::settings::Validator;
 
 /// Sections of a kind that a page can be held to.
 const MAX_LIMIT: u32 = 25;
@@ -151,16 +151,16 @@ pub(crate) fn presets(
             report.say(Code::PresetInvalid, &below(&pointer, "name"), "A preset has a name.");
             continue;
         };
-        let mut judge = Judge::with_room(*room);
+        let mut validate = Validator::with_room(*room);
         let given = as_content(kind, preset);
-        let section = judge.section(schema, &given, &pointer);
-        *room = judge.room();
-        for fault in judge.faults.iter() {
+        let section = validate.section(schema, &given, &pointer);
+        *room = validate.room();
+        for fault in validate.faults.iter() {
             report.say(Code::PresetInvalid, &fault.pointer, fault.fault.detail.clone());
         }
-        report.count(Code::PresetInvalid, judge.faults.more());
-        report.count(Code::SettingUnknown, judge.more_unknown);
-        for note in judge.notes {
+        report.count(Code::PresetInvalid, validate.faults.more());
+        report.count(Code::SettingUnknown, validate.more_unknown);
+        for note in validate.notes {
             report.say(note.code, &note.pointer, note.detail);
         }
         let category = preset.get("category").and_then(text);

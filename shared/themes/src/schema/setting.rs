@@ -7,7 +7,7 @@ use serde_json::{Map, Number, Value};
 
 use super::{Choice, Label, MAX_SECTION_SETTINGS, MAX_STEPS, Setting, SettingKind};
 use crate::finding::{Code, Report, below};
-use crate::settings::{Judge, decimal};
+use crate::settings::{Validator, decimal};
 
 /// What somebody reads of a setting.
 const MEMBERS: &[&str] = &[
@@ -99,7 +99,7 @@ impl Reader<'_, '_> {
             role: object.get("role").cloned(),
             visible_if: self.text(object, "visible_if"),
         };
-        self.judge_labels(&setting);
+        self.validate_labels(&setting);
         if kind == SettingKind::Range && !self.range(&mut setting) {
             return Some(setting);
         }
@@ -226,7 +226,7 @@ impl Reader<'_, '_> {
         definition
     }
 
-    fn judge_labels(&mut self, setting: &Setting) {
+    fn validate_labels(&mut self, setting: &Setting) {
         let (member, label) = if setting.kind.is_sidebar() {
             ("content", &setting.content)
         } else {
@@ -275,15 +275,15 @@ impl Reader<'_, '_> {
             self.report.say(Code::SettingDefaultInvalid, &pointer, "It has no value.");
             return None;
         }
-        let mut judge = Judge::default();
-        let value = judge.value(setting, given, &pointer);
-        for fault in judge.faults.iter() {
+        let mut validate = Validator::default();
+        let value = validate.value(setting, given, &pointer);
+        for fault in validate.faults.iter() {
             let detail = fault.fault.detail.clone();
             self.report.say(Code::SettingDefaultInvalid, &fault.pointer, detail);
         }
-        self.report.count(Code::SettingDefaultInvalid, judge.faults.more());
-        self.report.count(Code::SettingUnknown, judge.more_unknown);
-        for note in judge.notes {
+        self.report.count(Code::SettingDefaultInvalid, validate.faults.more());
+        self.report.count(Code::SettingUnknown, validate.more_unknown);
+        for note in validate.notes {
             self.report.say(note.code, &note.pointer, note.detail);
         }
         value

@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_exact_or_refused() {
+    fn numbers_are_exact_or_rejected() {
         let of = |value: serde_json::Value| millionths(value.as_number().unwrap());
         assert_eq!(of(json!(1)), Some(1_000_000));
         assert_eq!(of(json!(-0.1)), Some(-100_000));

@@ -2,8 +2,8 @@
 
 use std::sync::LazyLock;
 
+use core_types::fields::{Handle, WebUrl};
 use gateway::request::{Fault, FromText};
-use ground::fields::{Handle, WebUrl};
 use regex_lite::Regex;
 use url::Url;
 
@@ -68,7 +68,7 @@ pub(super) fn font(text: &str) -> Result<(), Fault> {
 /// A path of the storefront, a place on its page, or a web, mail or telephone URL.
 pub(super) fn url(text: &str) -> Result<(), Fault> {
     let detail = "Must be a path like `/collections/all`, or an http, https, mailto or tel URL.";
-    let refused = Fault::new("invalid_url", detail);
+    let rejected = Fault::new("invalid_url", detail);
     let is_clean = text.len() <= MAX_URL
         && !text.chars().any(|c| c.is_control() || c.is_whitespace() || c == '\\');
     let is_path = (text.starts_with('/') && !text.starts_with("//")) || text.starts_with('#');
@@ -83,7 +83,7 @@ pub(super) fn url(text: &str) -> Result<(), Fault> {
         let rest = text.strip_prefix("shopify://");
         rest.is_some_and(|rest| rest.split('/').all(|part| Handle::from_text(part).is_ok()))
     };
-    if is_clean && (is_path || is_absolute() || is_resource()) { Ok(()) } else { Err(refused) }
+    if is_clean && (is_path || is_absolute() || is_resource()) { Ok(()) } else { Err(rejected) }
 }
 
 /// A picture: a medium of the store, a file of the theme, or one on the web; none that is a document
@@ -154,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn colors_are_colors_and_nothing_of_css_beside() {
+    fn colors_are_colors_and_nothing_of_css_alongside() {
         for good in [
             "#fff",
             "#FFFF",

@@ -39,8 +39,8 @@ fn draft(settings: Value) -> Draft {
     Draft { settings, ..Draft::default() }
 }
 
-/// What a value of a setting of this type becomes; the code of its fault if it is refused.
-fn judged(setting: &Value, value: &Value) -> Result<(Value, Vec<Code>), &'static str> {
+/// What a value of a setting of this type becomes; the code of its fault if it is rejected.
+fn validated(setting: &Value, value: &Value) -> Result<(Value, Vec<Code>), &'static str> {
     let mut setting = setting.clone();
     setting
         .as_object_mut()
@@ -61,7 +61,7 @@ fn judged(setting: &Value, value: &Value) -> Result<(Value, Vec<Code>), &'static
 }
 
 #[test]
-fn every_type_takes_its_values_and_refuses_others() {
+fn every_type_takes_its_values_and_rejects_others() {
     let kind = |kind: &str| json!({"type": kind});
     let options = json!({"type": "select", "options": [{"value": "a", "label": "A"}, {"value": "b", "label": "B"}]});
     let range = json!({"type": "range", "min": 0, "max": 1, "step": 0.1});
@@ -99,7 +99,7 @@ fn every_type_takes_its_values_and_refuses_others() {
         (kind("liquid"), json!("{{ shop.name }}<script>")),
     ];
     for (setting, value) in good {
-        assert_eq!(judged(&setting, &value), Ok((value, vec![])), "{setting}");
+        assert_eq!(validated(&setting, &value), Ok((value, vec![])), "{setting}");
     }
     let bad = [
         (kind("checkbox"), json!("true"), "invalid_type"),
@@ -137,15 +137,15 @@ fn every_type_takes_its_values_and_refuses_others() {
         (kind("liquid"), json!("a\0"), "invalid_characters"),
     ];
     for (setting, value, code) in bad {
-        assert_eq!(judged(&setting, &value), Err(code), "{setting} {value}");
+        assert_eq!(validated(&setting, &value), Err(code), "{setting} {value}");
     }
 }
 
 #[test]
 fn html_is_made_whole_and_safe_and_that_is_said() {
     let sanitized = |kind: &str, from: &str, to: &str| {
-        let judged = judged(&json!({"type": kind}), &json!(from));
-        assert_eq!(judged, Ok((json!(to), vec![Code::SettingSanitized])), "{kind} {from}");
+        let validated = validated(&json!({"type": kind}), &json!(from));
+        assert_eq!(validated, Ok((json!(to), vec![Code::SettingSanitized])), "{kind} {from}");
     };
     sanitized("richtext", "<p>a<script>alert(1)</script>", "<p>a</p>");
     sanitized("richtext", "<p>a <b>b <i>c</b></p>", "<p>a <b>b <i>c</i></b></p>");

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::judge::{Judge, block_type, weight};
+use super::validate::{Validator, block_type, weight};
 use super::{Content, Difference, Element, MAX_CONTENT, MAX_SECTIONS, difference, value};
 use crate::finding::below;
 use crate::schema::{BlockType, MAX_BLOCKS, Schema, Setting};
@@ -33,7 +33,7 @@ pub struct Upgrade {
 
 /// What becomes of `content` when the theme goes from the old schema to the new.
 pub fn upgrade(old: &Schema, new: &Schema, content: &Content) -> Upgrade {
-    let mut mover = Mover { old, new, room: MAX_CONTENT, upgrade: Upgrade::default() };
+    let mut mover = SettingsMigration { old, new, room: MAX_CONTENT, upgrade: Upgrade::default() };
     let before: Vec<&Setting> = old.settings().collect();
     let after: Vec<&Setting> = new.settings().collect();
     let settings = mover.settings(&before, &after, &content.settings, "/settings");
@@ -44,7 +44,7 @@ pub fn upgrade(old: &Schema, new: &Schema, content: &Content) -> Upgrade {
     Upgrade { difference: difference(old, new), content, ..mover.upgrade }
 }
 
-struct Mover<'a> {
+struct SettingsMigration<'a> {
     old: &'a Schema,
     new: &'a Schema,
     /// Bytes that there is room for still: defaults of the new version can be longer.
@@ -55,7 +55,7 @@ struct Mover<'a> {
 /// The kinds of blocks that were taken, and that are.
 type Allowed<'a> = (&'a [BlockType], &'a [BlockType]);
 
-impl Mover<'_> {
+impl SettingsMigration<'_> {
     fn settings(
         &mut self,
         old: &[&Setting],
@@ -73,8 +73,9 @@ impl Mover<'_> {
                 if followed && default != *value {
                     return None;
                 }
-                let mut judge = Judge::default();
-                let taken = judge.value(setting, value, "").filter(|_| judge.faults.is_empty());
+                let mut validate = Validator::default();
+                let taken =
+                    validate.value(setting, value, "").filter(|_| validate.faults.is_empty());
                 // Nothing was set, and nothing is.
                 taken.or_else(|| (*value == default).then(|| default.clone()))
             });

@@ -1,6 +1,6 @@
 //! Customers as rows, in the columns of Shopify's customer files.
 
-use ground::fields::Phone;
+use core_types::fields::Phone;
 use identity::customer::Customer;
 
 use super::columns::Row;

@@ -1,6 +1,6 @@
 //! Orders as rows, one for each line, in the columns of Shopify's order files.
 
-use ground::fields::{Email, Phone};
+use core_types::fields::{Email, Phone};
 use identity::address::PostalAddress;
 use sales::discount::DiscountCode;
 use sales::order::{Order, OrderItem};

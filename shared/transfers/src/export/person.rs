@@ -3,13 +3,13 @@
 use catalogue::form::FormSubmissionView;
 use catalogue::review::ReviewView;
 use catalogue::wishlist::Wish;
+use core_types::id::{ProductId, VariantId};
+use core_types::key;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::Item;
 use gateway::problem::Problem;
 use gateway::table::{Query, WalkPlace};
-use ground::id::{ProductId, VariantId};
-use ground::key;
 use identity::address::{Address, AddressView};
 use identity::customer::{Customer, CustomerSession, CustomerView};
 use identity::session::CreatedVia;
@@ -29,7 +29,7 @@ const MOST: usize = 1_000;
 
 /// Whose data an export is of, and how far it has come there.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct About {
+pub struct EventSubject {
     /// The person.
     pub person: Person,
     /// The part that it is at.
@@ -67,7 +67,7 @@ pub(super) async fn page(
     export: &mut Export,
     written: &mut Written,
 ) -> Result<bool, Problem> {
-    let Some(About { mut person, part }) = export.about.clone() else { return Ok(true) };
+    let Some(EventSubject { mut person, part }) = export.about.clone() else { return Ok(true) };
     let place = export.place.clone();
     let place = place.as_ref();
     let next = match part {
@@ -90,8 +90,8 @@ pub(super) async fn page(
         Part::GiftCards => {
             let (found, next) = person.gift_cards(app, place).await?;
             let now = app.clock.now();
-            for card in &found {
-                add(written, "gift_card", GiftCardView::of(card, now));
+            for summary in &found {
+                add(written, "gift_card", GiftCardView::of(summary, now));
             }
             next
         }
@@ -114,7 +114,7 @@ pub(super) async fn page(
     };
     let following = if next.is_some() { Some(part) } else { part.next() };
     export.place = next;
-    export.about = following.map(|part| About { person, part });
+    export.about = following.map(|part| EventSubject { person, part });
     Ok(following.is_none())
 }
 
@@ -127,16 +127,16 @@ async fn account(
     let key = key::customer(&person.store_id, customer);
     let Some(account) = app.table.get::<Customer>(&key).await? else { return Ok(None) };
     add(written, "customer", CustomerView::from(&account));
-    let beside = |prefix: &str| Query::partition(account.key().pk).begins_with(prefix);
-    for address in app.table.all::<Address>(&beside(key::ADDRESSES), MOST).await? {
+    let alongside = |prefix: &str| Query::partition(account.key().pk).begins_with(prefix);
+    for address in app.table.all::<Address>(&alongside(key::ADDRESSES), MOST).await? {
         let default = account.default_address_id.as_ref();
         add(written, "address", AddressView::of(&address, default));
     }
-    for wish in app.table.all::<Wish>(&beside(key::WISHES), MOST).await? {
+    for wish in app.table.all::<Wish>(&alongside(key::WISHES), MOST).await? {
         let Wish { product_id, variant_id, created_at, .. } = wish;
         add(written, "wish", WishLine { product_id, variant_id, created_at });
     }
-    for session in app.table.all::<CustomerSession>(&beside(key::SESSIONS), MOST).await? {
+    for session in app.table.all::<CustomerSession>(&alongside(key::SESSIONS), MOST).await? {
         let CustomerSession { created_via, ip_prefix, created_at, expires_at, .. } = session;
         add(written, "session", SessionLine { created_via, ip_prefix, created_at, expires_at });
     }

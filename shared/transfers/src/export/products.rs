@@ -1,7 +1,7 @@
 //! Products as rows, in the columns of Shopify's product files: what an import reads again.
 
 use catalogue::product::{Product, ProductStatus, Variant};
-use ground::fields::TaxClass;
+use core_types::fields::TaxClass;
 use identity::store::InventoryPolicy;
 
 use super::columns::Row;
@@ -96,7 +96,7 @@ fn variant(row: Row, variant: &Variant, product: &Product, is_first: bool) -> Ro
         InventoryPolicy::Deny => "deny",
         InventoryPolicy::Continue => "continue",
     });
-    let amount = |money: &ground::money::Money| money.decimal();
+    let amount = |money: &core_types::money::Money| money.decimal();
     row.some("Variant SKU", variant.sku.as_deref())
         .value("Variant Grams", variant.weight_grams.map(|it| it.to_string()).unwrap_or_default())
         .value("Variant Inventory Tracker", if variant.tracked { TRACKER } else { "" })

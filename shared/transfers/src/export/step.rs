@@ -1,17 +1,17 @@
-//! A step of an export: some pages are read and written as pieces of the file.
+//! A step of an export: some pages are read and written as chunks of the file.
 
 use std::time::Duration;
 
 use catalogue::inventory::{Movement, MovementView};
 use catalogue::product::{Product, ProductView, Variant};
+use core_types::end_reason::EndReason;
+use core_types::id::{CustomerId, ExportId, OrderId, ProductId};
+use core_types::key;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::{Item, Key};
 use gateway::problem::Problem;
 use gateway::table::{Query, WalkPlace};
-use ground::end_reason::EndReason;
-use ground::id::{CustomerId, ExportId, OrderId, ProductId};
-use ground::key;
 use identity::customer::{Customer, CustomerView};
 use platform::authority::Standing;
 use sales::order::{Order, OrderView};
@@ -22,7 +22,7 @@ use super::{
     Export, ExportKind, ExportStatus, columns, customers, movements, orders, person, products,
 };
 use crate::FileFormat;
-use crate::piece::{self, PIECE, Piece};
+use crate::chunk::{self, CHUNK, Chunk};
 
 /// How long one message stays with an export.
 const STAY: Duration = Duration::from_secs(10);
@@ -122,11 +122,11 @@ async fn end(
 ) -> Result<Export, Problem> {
     let over = export.broken(status, reason, app.clock.now());
     over.save(app.table.write()).commit().await?;
-    piece::remove(app, export.id.as_str()).await;
+    chunk::remove(app, export.id.as_str()).await;
     Ok(over)
 }
 
-/// Reads until a piece is full, writes it, and writes how far that is; or says why it may read no more.
+/// Reads until a chunk is full, writes it, and writes how far that is; or says why it may read no more.
 async fn advance(
     app: &App,
     export: &Export,
@@ -134,11 +134,11 @@ async fn advance(
 ) -> Result<Result<Export, EndReason>, Problem> {
     let mut next = export.running(app.clock.now());
     let mut written = Written::default();
-    if export.pieces.is_empty() && export.format == FileFormat::Csv {
+    if export.chunks.is_empty() && export.format == FileFormat::Csv {
         written.bytes = crate::csv::rows(&[columns::names(names(export.kind))]);
     }
     let mut is_last = false;
-    while written.bytes.len() < PIECE / 2 && !is_last {
+    while written.bytes.len() < CHUNK / 2 && !is_last {
         if let Some(reason) = standing.lost(app).await? {
             return Ok(Err(reason));
         }
@@ -146,13 +146,13 @@ async fn advance(
     }
     next.done = next.done.saturating_add(written.done);
     next.rows = next.rows.saturating_add(written.rows);
-    let mut pieces = Vec::new();
-    for bytes in written.bytes.chunks(PIECE) {
-        let place = Export::piece(next.pieces.len());
-        next.pieces.push(u32::try_from(bytes.len()).unwrap_or(u32::MAX));
-        pieces.push(Piece::new(export.id.as_str(), place, bytes.to_vec(), export.created_at));
+    let mut chunks = Vec::new();
+    for bytes in written.bytes.chunks(CHUNK) {
+        let place = Export::chunk(next.chunks.len());
+        next.chunks.push(u32::try_from(bytes.len()).unwrap_or(u32::MAX));
+        chunks.push(Chunk::new(export.id.as_str(), place, bytes.to_vec(), export.created_at));
     }
-    piece::write_of(app, export, &pieces).await?;
+    chunk::write_of(app, export, &chunks).await?;
     if is_last {
         let ended = next.ended(ExportStatus::Succeeded, app.clock.now());
         next = Export { version: next.version, ..ended };
@@ -249,7 +249,7 @@ async fn with_variants(
     let keys: Vec<Key> = found.iter().flat_map(of).collect();
     let mut variants = std::collections::HashMap::new();
     for keys in keys.chunks(100) {
-        let mut batch = app.table.glance(&keys.iter().collect::<Vec<_>>()).await?;
+        let mut batch = app.table.get_many_eventually(&keys.iter().collect::<Vec<_>>()).await?;
         for key in keys {
             variants.extend(batch.take::<Variant>(key)?.map(|one| (key.clone(), one)));
         }
@@ -280,7 +280,8 @@ async fn movements_page(
         return Ok(is_last && export.within.is_none());
     };
     let is_last = export.place.is_none();
-    let Some((product, variants)) = catalogue::product::glance(app, &export.store_id, &id).await?
+    let Some((product, variants)) =
+        catalogue::product::get_eventually(app, &export.store_id, &id).await?
     else {
         return Ok(is_last);
     };

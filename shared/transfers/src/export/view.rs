@@ -1,16 +1,16 @@
 //! An export as whoever asked for it sees it.
 
+use core_types::end_reason::EndReason;
+use core_types::event::{EXAMPLE_TIME, Event, EventSubject, Example};
+use core_types::id::{CustomerId, ExportId, StoreId};
 use gateway::clock::Timestamp;
-use ground::end_reason::EndReason;
-use ground::event::{About, EXAMPLE_TIME, Event, Example};
-use ground::id::{CustomerId, ExportId, StoreId};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Export, ExportKind, ExportStatus};
 use crate::FileFormat;
 
-ground::topics! {
+core_types::topics! {
     EXPORT_FINISHED = "export.finished", "export", Some("read_exports"), ExportView,
         "An export is over: its file is there, or it failed or was cancelled.";
 }
@@ -27,7 +27,7 @@ pub struct ExportPart {
     pub url: Option<String>,
 }
 
-ground::view! {
+core_types::view! {
     /// An export.
     ExportView of export: Export {
         /// The id.
@@ -74,8 +74,8 @@ impl Export {
         if self.status != ExportStatus::Succeeded {
             return Vec::new();
         }
-        let part = |(number, pieces): (u64, &[u32])| {
-            let bytes = pieces.iter().map(|bytes| u64::from(*bytes)).sum();
+        let part = |(number, chunks): (u64, &[u32])| {
+            let bytes = chunks.iter().map(|bytes| u64::from(*bytes)).sum();
             ExportPart { number, bytes, url: None }
         };
         (1..).zip(self.parts()).map(part).collect()
@@ -84,7 +84,7 @@ impl Export {
     /// What an event says that it is about.
     pub(super) fn finished(&self) -> Event {
         let (store, entity): (Option<&StoreId>, &str) = (Some(&self.store_id), self.id.as_str());
-        let about = About { store, app: None, entity, version: self.version };
+        let about = EventSubject { store, app: None, entity, version: self.version };
         Event::new(&EXPORT_FINISHED, about, &ExportView::from(self), self.updated_at)
     }
 }
@@ -95,7 +95,7 @@ impl Example for ExportView {
         let store = StoreId::derive(&["example"]);
         let export = Export::new(&store, kind, (None, None), "mer_example", EXAMPLE_TIME);
         let export = Export { id: ExportId::derive(&["example"]), done: 2, rows: 3, ..export };
-        let written = Export { pieces: vec![1_024], ..export };
+        let written = Export { chunks: vec![1_024], ..export };
         Self::from(&written.ended(ExportStatus::Succeeded, EXAMPLE_TIME))
     }
 }

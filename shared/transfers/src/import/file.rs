@@ -1,4 +1,4 @@
-//! The file of an import: its parts, and the pieces that these are kept in.
+//! The file of an import: its parts, and the chunks that these are kept in.
 
 use gateway::app::App;
 use gateway::clock::Timestamp;
@@ -7,7 +7,7 @@ use gateway::seal;
 use serde::{Deserialize, Serialize};
 
 use super::Import;
-use crate::piece::{self, PIECE, Piece};
+use crate::chunk::{self, CHUNK, Chunk};
 
 /// Pieces that are read at once.
 const READ_AT_ONCE: usize = 4;
@@ -19,7 +19,7 @@ pub struct Part {
     pub sha256: String,
     /// How many bytes.
     pub bytes: u64,
-    /// The upload: its pieces are named by it, so that two uploads of one part never share any. Those of
+    /// The upload: its chunks are named by it, so that two uploads of one part never share any. Those of
     /// before are named by the digest.
     #[serde(default)]
     pub upload: Option<String>,
@@ -33,20 +33,20 @@ impl Part {
         Self { sha256: seal::digest_of(bytes), bytes: length, upload }
     }
 
-    fn place(&self, number: u32, piece: usize) -> String {
+    fn place(&self, number: u32, chunk: usize) -> String {
         let name = self.upload.as_ref().unwrap_or(&self.sha256);
-        format!("{number:02}#{name}#{piece:03}")
+        format!("{number:02}#{name}#{chunk:03}")
     }
 
-    /// Removes its pieces: it is none of its import's.
+    /// Removes its chunks: it is none of its import's.
     pub async fn discard(&self, app: &App, (import, number): (&Import, u32)) {
-        let count = self.bytes.div_ceil(u64::try_from(PIECE).unwrap_or(u64::MAX));
+        let count = self.bytes.div_ceil(u64::try_from(CHUNK).unwrap_or(u64::MAX));
         let count = usize::try_from(count).unwrap_or(usize::MAX);
-        let places: Vec<String> = (0..count).map(|piece| self.place(number, piece)).collect();
-        piece::discard(app, import.id.as_str(), &places).await;
+        let places: Vec<String> = (0..count).map(|chunk| self.place(number, chunk)).collect();
+        chunk::discard(app, import.id.as_str(), &places).await;
     }
 
-    /// Writes its pieces.
+    /// Writes its chunks.
     ///
     /// # Errors
     /// 503.
@@ -56,12 +56,12 @@ impl Part {
         (import, number): (&Import, u32),
         bytes: &[u8],
     ) -> Result<(), Problem> {
-        let piece = |(count, bytes): (usize, &[u8])| {
+        let chunk = |(count, bytes): (usize, &[u8])| {
             let place = self.place(number, count);
-            Piece::new(import.id.as_str(), place, bytes.to_vec(), import.created_at)
+            Chunk::new(import.id.as_str(), place, bytes.to_vec(), import.created_at)
         };
-        let pieces: Vec<Piece> = bytes.chunks(PIECE).enumerate().map(piece).collect();
-        piece::write(app, &pieces).await
+        let chunks: Vec<Chunk> = bytes.chunks(CHUNK).enumerate().map(chunk).collect();
+        chunk::write(app, &chunks).await
     }
 }
 
@@ -74,25 +74,25 @@ pub(super) trait Source {
     async fn next(&mut self) -> Result<Vec<u8>, Problem>;
 }
 
-/// The pieces of an import's file, from one of its bytes on.
-pub(super) struct Pieces<'a> {
+/// The chunks of an import's file, from one of its bytes on.
+pub(super) struct Chunks<'a> {
     app: &'a App,
     import: &'a Import,
     byte: u64,
 }
 
-impl<'a> Pieces<'a> {
+impl<'a> Chunks<'a> {
     pub(super) const fn of(app: &'a App, import: &'a Import) -> Self {
         Self { app, import, byte: import.place.byte }
     }
 }
 
-impl Source for Pieces<'_> {
+impl Source for Chunks<'_> {
     /// # Errors
-    /// 503; `internal` when a piece is gone.
+    /// 503; `internal` when a chunk is gone.
     async fn next(&mut self) -> Result<Vec<u8>, Problem> {
         let (places, offset, reached) = self.import.places(self.byte);
-        let found = piece::read(self.app, self.import.id.as_str(), &places).await?;
+        let found = chunk::read(self.app, self.import.id.as_str(), &places).await?;
         let mut bytes = found.ok_or_else(|| Problem::internal("a piece of the file is gone"))?;
         bytes.drain(..offset.min(bytes.len()));
         self.byte = reached.max(self.byte);
@@ -101,20 +101,20 @@ impl Source for Pieces<'_> {
 }
 
 impl Import {
-    /// The places of the next pieces from a byte on, where in the first of them it is, and where they end.
+    /// The places of the next chunks from a byte on, where in the first of them it is, and where they end.
     fn places(&self, byte: u64) -> (Vec<String>, usize, u64) {
-        let size = u64::try_from(PIECE).unwrap_or(u64::MAX);
+        let size = u64::try_from(CHUNK).unwrap_or(u64::MAX);
         let (mut places, mut offset, mut begin) = (Vec::new(), 0, 0_u64);
         for (number, part) in &self.parts {
             let count = part.bytes.div_ceil(size);
-            for piece in 0..count {
-                let length = size.min(part.bytes.saturating_sub(piece.saturating_mul(size)));
+            for chunk in 0..count {
+                let length = size.min(part.bytes.saturating_sub(chunk.saturating_mul(size)));
                 let end = begin.saturating_add(length);
                 if end > byte && places.len() < READ_AT_ONCE {
                     if places.is_empty() {
                         offset = usize::try_from(byte.saturating_sub(begin)).unwrap_or(0);
                     }
-                    places.push(part.place(*number, usize::try_from(piece).unwrap_or(0)));
+                    places.push(part.place(*number, usize::try_from(chunk).unwrap_or(0)));
                 } else if end > byte {
                     return (places, offset, begin);
                 }

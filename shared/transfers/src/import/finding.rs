@@ -1,13 +1,13 @@
 //! What is wrong with the rows of a file.
 
+use core_types::id::ImportId;
+use core_types::key;
 use gateway::clock::Timestamp;
 use gateway::item::{Element, Item, Key};
-use ground::id::ImportId;
-use ground::key;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::piece::KEPT;
+use crate::chunk::RETENTION;
 
 /// What is wrong with a row.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -101,13 +101,13 @@ impl Item for Findings {
 impl Findings {
     /// A page of an import that was asked for at this time.
     pub fn page(import: &ImportId, number: u64, findings: Vec<Finding>, asked: Timestamp) -> Self {
-        let (import_id, forgotten_at) = (import.clone(), asked.plus(KEPT));
+        let (import_id, forgotten_at) = (import.clone(), asked.plus(RETENTION));
         Self { import_id, number, findings, forgotten_at, version: 1 }
     }
 }
 
 impl Element for Finding {
-    type Holder = Findings;
+    type Container = Findings;
 
     fn held_by(holder: Findings) -> Vec<Self> {
         holder.findings

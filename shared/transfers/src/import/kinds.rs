@@ -91,11 +91,11 @@ fn read<T: deserr::Deserr<FieldErrors>>(record: &Record) -> Result<T, Vec<Findin
     }
 }
 
-/// What a refusal says of a record.
+/// What a rejection says of a record.
 ///
 /// # Errors
-/// What is no refusal: the next attempt may meet it no more, or no attempt will do.
-fn refused(record: &Record, problem: &Problem) -> Result<Outcome, Problem> {
+/// What is no rejection: the next attempt may meet it no more, or no attempt will do.
+fn rejected(record: &Record, problem: &Problem) -> Result<Outcome, Problem> {
     if problem.code == Code::Internal {
         return Err(problem.clone());
     }

@@ -1,12 +1,12 @@
-//! Rows as requests: what a row says is put into the words of the API, and judged as a request of those is.
+//! Rows as requests: what a row says is put into the words of the API, and validated as a request of those is.
 
 mod cells;
 mod customers;
 mod products;
 mod stock;
 
+use core_types::fields::Currency;
 use gateway::problem::FieldError;
-use ground::fields::Currency;
 use serde_json::Value;
 
 use super::ImportKind;

@@ -1,6 +1,6 @@
 //! What a dry run has seen of a file: what may be there once, in the words of the store.
 //!
-//! A file in earnest is judged by the table itself. A dry run writes nothing, so it remembers what it would
+//! A file in earnest is validated by the table itself. A dry run writes nothing, so it remembers what it would
 //! have written: digests of 64 bits, of which two of 400,000 agree by chance once in 200 million files.
 
 use std::collections::HashSet;
@@ -10,7 +10,7 @@ use gateway::problem::Problem;
 use gateway::seal;
 
 use super::Import;
-use crate::piece::{self, Piece};
+use crate::chunk::{self, Chunk};
 
 /// Bytes of a digest.
 const DIGEST: usize = 8;
@@ -31,7 +31,7 @@ impl Seen {
         let places: Vec<String> = (0..import.seen_pages).map(|page| place(import, page)).collect();
         let mut before = HashSet::new();
         for places in places.chunks(50) {
-            let bytes = piece::read(app, import.id.as_str(), places).await?.unwrap_or_default();
+            let bytes = chunk::read(app, import.id.as_str(), places).await?.unwrap_or_default();
             before
                 .extend(bytes.chunks_exact(DIGEST).filter_map(|one| <[u8; 8]>::try_from(one).ok()));
         }
@@ -65,8 +65,8 @@ impl Seen {
         }
         let bytes = std::mem::take(&mut self.new);
         let place = place(import, import.seen_pages);
-        let page = Piece::new(import.id.as_str(), place, bytes, import.created_at);
-        piece::write_of(app, import, &[page]).await?;
+        let page = Chunk::new(import.id.as_str(), place, bytes, import.created_at);
+        chunk::write_of(app, import, &[page]).await?;
         Ok(import.seen_pages.saturating_add(1))
     }
 }

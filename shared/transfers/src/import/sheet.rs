@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
+use core_types::fields::Currency;
 use gateway::problem::Problem;
-use ground::fields::Currency;
 use serde_json::Value;
 
 use super::columns::Columns;

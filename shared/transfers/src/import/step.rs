@@ -2,27 +2,27 @@
 
 use std::time::Duration;
 
+use core_types::end_reason::EndReason;
+use core_types::id::ImportId;
+use core_types::key;
 use futures_util::FutureExt;
 use gateway::app::App;
 use gateway::clock::{MINUTE, Timestamp};
 use gateway::context::Context;
 use gateway::problem::{Code, Problem};
 use gateway::table::Write;
-use ground::end_reason::EndReason;
-use ground::id::ImportId;
-use ground::key;
 use http::HeaderMap;
 use identity::store::{Store, StoreStatus};
 use platform::authority::Standing;
 use tokio::time::Instant;
 
-use super::file::Pieces;
+use super::file::Chunks;
 use super::finding::{Finding, Findings, paged};
 use super::kinds::{Outcome, Work};
 use super::seen::Seen;
 use super::sheet::{Page, Read, Sheet};
 use super::{Import, ImportStatus, MAX_FINDINGS};
-use crate::piece;
+use crate::chunk;
 
 /// How long one message stays with an import.
 const STAY: Duration = Duration::from_secs(10);
@@ -52,7 +52,7 @@ pub async fn step(app: &App, id: &ImportId) -> Result<Option<Timestamp>, Problem
 
 async fn run(app: &App, store: &Store, import: Import) -> Result<Option<Timestamp>, Problem> {
     let whole = import.clone();
-    let (mut import, mut sheet) = (import, Sheet::of(&whole, Pieces::of(app, &whole)));
+    let (mut import, mut sheet) = (import, Sheet::of(&whole, Chunks::of(app, &whole)));
     let mut seen = if import.dry_run { Seen::read(app, &import).await? } else { Seen::default() };
     let mut standing = Standing::of(import.authority.as_ref());
     let began = Instant::now();
@@ -72,7 +72,7 @@ async fn run(app: &App, store: &Store, import: Import) -> Result<Option<Timestam
         };
     }
     if import.status.is_over() {
-        piece::remove(app, import.id.as_str()).await;
+        chunk::remove(app, import.id.as_str()).await;
     }
     tracing::info!(
         import = import.id.as_str(),
@@ -97,7 +97,7 @@ pub async fn give_up(app: &App, id: &ImportId) -> Result<(), Problem> {
     };
     let over = import.broken(EndReason::InternalError, app.clock.now());
     over.save(&import, app.table.write()).commit().await?;
-    piece::remove(app, id.as_str()).await;
+    chunk::remove(app, id.as_str()).await;
     Ok(())
 }
 

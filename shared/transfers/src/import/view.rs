@@ -1,16 +1,16 @@
 //! An import as whoever asked for it sees it.
 
+use core_types::end_reason::EndReason;
+use core_types::event::{EXAMPLE_TIME, Event, EventSubject, Example};
+use core_types::id::{ImportId, StoreId};
 use gateway::clock::Timestamp;
-use ground::end_reason::EndReason;
-use ground::event::{About, EXAMPLE_TIME, Event, Example};
-use ground::id::{ImportId, StoreId};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Import, ImportAsk, ImportKind, ImportStatus, OnExisting, Part};
+use super::{Import, ImportInput, ImportKind, ImportStatus, OnExisting, Part};
 use crate::FileFormat;
 
-ground::topics! {
+core_types::topics! {
     IMPORT_FINISHED = "import.finished", "import", Some("read_imports"), ImportView,
         "An import is over, or was checked: it has done what it could, or was cancelled.";
 }
@@ -45,7 +45,7 @@ pub struct ImportProgress {
     pub failed: u64,
 }
 
-ground::view! {
+core_types::view! {
     /// An import.
     ImportView of import: Import {
         /// The id.
@@ -117,21 +117,21 @@ impl Import {
     /// That it is over.
     pub(super) fn finished(&self) -> Event {
         let (store, entity): (Option<&StoreId>, &str) = (Some(&self.store_id), self.id.as_str());
-        let about = About { store, app: None, entity, version: self.version };
+        let about = EventSubject { store, app: None, entity, version: self.version };
         Event::new(&IMPORT_FINISHED, about, &ImportView::from(self), self.updated_at)
     }
 }
 
 impl Example for ImportView {
     fn example() -> Self {
-        let ask = ImportAsk {
+        let input = ImportInput {
             kind: ImportKind::Products,
             format: FileFormat::Csv,
             dry_run: false,
             on_existing: OnExisting::Fail,
         };
         let store = StoreId::derive(&["example"]);
-        let import = Import::new(ask, &store, "mer_example", EXAMPLE_TIME);
+        let import = Import::new(input, &store, "mer_example", EXAMPLE_TIME);
         let import = Import { id: ImportId::derive(&["example"]), ..import };
         let (parts, counts) = (
             [(1, Part::of(b"Handle,Title\nmug,Mug\n", EXAMPLE_TIME))].into(),

@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 
 use super::{HELLO, SDKS};
 use crate::AnyError;
-use crate::http::Ask;
+use crate::http::Input;
 use crate::system::{Owner, text};
 
 /// Reads that the budget of a network pays for.
 const READS_OF_A_NETWORK: usize = 40;
 /// Refusals that it pays for.
-const REFUSALS_OF_A_NETWORK: usize = 100;
+const REJECTIONS_OF_A_NETWORK: usize = 100;
 
 /// What the demo's shop sells.
 const GOODS: &str = "/v1/storefront/demo-store/products";
@@ -29,14 +29,14 @@ pub(super) struct Plan {
     pub(super) binary: &'static str,
     /// What it is there for.
     pub(super) real: Make,
-    /// What is refused without credentials.
-    pub(super) refused: Option<&'static str>,
+    /// What is rejected without credentials.
+    pub(super) rejected: Option<&'static str>,
 }
 
 impl Plan {
-    /// The event of this number that is refused, if some are.
-    pub(super) fn refused(&self, number: usize) -> Option<Value> {
-        self.refused.map(|path| request(path, &[], number / REFUSALS_OF_A_NETWORK))
+    /// The event of this number that is rejected, if some are.
+    pub(super) fn rejected(&self, number: usize) -> Option<Value> {
+        self.rejected.map(|path| request(path, &[], number / REJECTIONS_OF_A_NETWORK))
     }
 
     /// Has an event done.
@@ -51,8 +51,8 @@ impl Plan {
         }
     }
 
-    /// Has a request refused.
-    pub(super) async fn refuse(&self, function: &Function, event: &Value) -> Result<(), AnyError> {
+    /// Has a request rejected.
+    pub(super) async fn reject(&self, function: &Function, event: &Value) -> Result<(), AnyError> {
         let payload = function.invoke(event).await?;
         match payload["statusCode"].as_u64() {
             Some(401 | 404) => Ok(()),
@@ -72,7 +72,7 @@ impl One {
     /// Of the owner's store.
     pub(super) async fn of(owner: &mut Owner) -> Result<Self, AnyError> {
         let mut first = async |list: &str, member: &str| {
-            let list = owner.send(Ask::get(format!("{list}?limit=1"))).await?;
+            let list = owner.send(Input::get(format!("{list}?limit=1"))).await?;
             text(&list, &format!("/data/0/{member}"))
         };
         Ok(Self {
@@ -94,33 +94,33 @@ pub(super) fn plans(owner: &Owner, one: &One) -> Result<Vec<Plan>, AnyError> {
         let (path, headers) = (path.to_owned(), [("cookie", "visit=1".to_owned())]);
         Box::new(move |number| request(&path, &headers, number / READS_OF_A_NETWORK))
     };
-    let family = |name, real, refused| Plan { name, binary: name, real, refused: Some(refused) };
+    let family = |name, real, rejected| Plan { name, binary: name, real, rejected: Some(rejected) };
     // What is no family, or done beside the row of its family.
-    let beside = |name, binary, real| Plan { name, binary, real, refused: None };
+    let alongside = |name, binary, real| Plan { name, binary, real, rejected: None };
     let fed = |name, binary, event: Value| Plan {
         name,
         binary,
         real: Box::new(move |_| event.clone()),
-        refused: None,
+        rejected: None,
     };
     let worker = |name, event| fed(name, name, event);
     Ok(vec![
-        beside(HELLO, HELLO, as_anybody("/")),
-        beside(SDKS, SDKS, as_anybody("/")),
+        alongside(HELLO, HELLO, as_anybody("/")),
+        alongside(SDKS, SDKS, as_anybody("/")),
         family("health", as_anybody("/health"), "/v1/nowhere"),
         family("auth", as_owner("/v1/auth/me"), "/v1/auth/me"),
         family("stores", as_owner("/v1/stores"), "/v1/stores"),
         family("products", as_owner("/v1/products"), "/v1/products"),
-        beside("products, one", "products", as_owner(&one.product)),
+        alongside("products, one", "products", as_owner(&one.product)),
         family("storefront", as_anybody(GOODS), "/v1/storefront/demo-store/customers/me"),
-        beside("storefront, one", "storefront", as_anybody(&one.page)),
-        beside(
+        alongside("storefront, one", "storefront", as_anybody(&one.page)),
+        alongside(
             "storefront, kept",
             "storefront",
             Box::new(|number| request(GOODS, &[], number / READS_OF_A_NETWORK)),
         ),
         family("orders", as_owner("/v1/orders"), "/v1/orders"),
-        beside("orders, one", "orders", as_owner(&one.order)),
+        alongside("orders, one", "orders", as_owner(&one.order)),
         family("payments", as_owner("/v1/payments/providers"), "/v1/payments/providers"),
         family("themes", as_owner("/v1/themes/packages"), "/v1/themes/packages"),
         family("app-store", as_anybody("/v1/app-store/apps"), "/v1/app-store/installations"),

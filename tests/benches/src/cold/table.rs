@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Beside, HELLO, Measured};
+use super::{Alongside, HELLO, Measured};
 
 /// Prints its head.
 pub(super) fn head() {
@@ -22,22 +22,23 @@ pub(super) fn last(all: &[Measured]) {
         None => text,
     };
     let answered: fn(&Measured) -> u64 = |it| nanos(it.ready + it.first);
-    let of_sdks = |beside: &Beside| times(answered(it), nanos(beside.first));
-    let bare = it.beside.as_ref().map(|beside| beside.bare).or(hello.map(|hello| hello.cpu));
-    let beside_calls = |(beside, trips): (&Beside, u32)| {
-        format!("{trips}: {}", micros(it.cpu.saturating_sub(beside.call * trips)))
+    let of_sdks = |alongside: &Alongside| times(answered(it), nanos(alongside.first));
+    let bare =
+        it.alongside.as_ref().map(|alongside| alongside.bare).or(hello.map(|hello| hello.cpu));
+    let alongside_calls = |(alongside, trips): (&Alongside, u32)| {
+        format!("{trips}: {}", micros(it.cpu.saturating_sub(alongside.call * trips)))
     };
     println!(
         "| {} | {} | {} | {} | {} | {} | {} · {} | {} | {} | {} | {} |",
         it.name,
         cell(millis(it.ready), |it| nanos(it.ready)),
         cell(millis(it.ready + it.first), answered),
-        it.beside.as_ref().map(of_sdks).unwrap_or_default(),
+        it.alongside.as_ref().map(of_sdks).unwrap_or_default(),
         cell(millis(it.cold_cpu), |it| nanos(it.cold_cpu)),
-        it.refused_cpu.map(micros).unwrap_or_default(),
+        it.rejected_cpu.map(micros).unwrap_or_default(),
         micros(it.cpu),
         times(nanos(it.cpu), nanos(bare.unwrap_or(it.cpu))),
-        it.beside.as_ref().zip(it.trips).map(beside_calls).unwrap_or_default(),
+        it.alongside.as_ref().zip(it.trips).map(alongside_calls).unwrap_or_default(),
         cell(tenths(it.memory / 100_000), |it| it.memory),
         cell(tenths(bytes(it.binary) / 100_000), |it| bytes(it.binary)),
         cell(tenths((bytes(it.archive) * 10) >> 20), |it| bytes(it.archive)),

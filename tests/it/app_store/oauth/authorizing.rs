@@ -1,4 +1,4 @@
-//! From the merchant's consent to the first request, and what is refused on the way.
+//! From the merchant's consent to the first request, and what is rejected on the way.
 
 use support::{Developer, REDIRECT_URI, Shop, Value, json};
 
@@ -101,8 +101,13 @@ async fn a_redirect_uri_matches_byte_for_byte_or_not_at_all() {
     for variant in variants {
         let mut fields = shop.authorize_fields(&"v".repeat(43));
         fields["redirect_uri"] = json!(variant);
-        let refused = shop.authorize_with(fields).await.expect(400).problem("invalid_redirect_uri");
-        assert!(!refused.text.contains("evil"), "an unregistered URI is echoed: {}", refused.text);
+        let rejected =
+            shop.authorize_with(fields).await.expect(400).problem("invalid_redirect_uri");
+        assert!(
+            !rejected.text.contains("evil"),
+            "an unregistered URI is echoed: {}",
+            rejected.text
+        );
         let deny = format!("/v1/app-store/apps/{}/oauth/deny", shop.app.id);
         let denied = json!({"store_id": shop.store.id, "redirect_uri": variant, "state": "s"});
         shop.merchant.post(&deny).json(denied).await.expect(400).problem("invalid_redirect_uri");
@@ -111,7 +116,7 @@ async fn a_redirect_uri_matches_byte_for_byte_or_not_at_all() {
 }
 
 #[tokio::test]
-async fn an_authorization_request_is_judged_whole() {
+async fn an_authorization_request_is_validated_whole() {
     let shop = Shop::with_published_app(&["read_store"]).await;
     let verifier = "v".repeat(43);
     for (field, value, status, code) in [
@@ -176,8 +181,8 @@ async fn what_was_authorized_on_a_store_opens_nothing_once_that_is_given_up() {
 async fn a_merchant_who_denies_is_sent_back_with_the_error() {
     let shop = Shop::with_published_app(&["read_store"]).await;
     let path = format!("/v1/app-store/apps/{}/oauth/deny", shop.app.id);
-    let ask = json!({"store_id": shop.store.id, "redirect_uri": REDIRECT_URI, "state": "s t"});
-    let reply = shop.merchant.post(&path).json(ask).await.expect(200);
+    let input = json!({"store_id": shop.store.id, "redirect_uri": REDIRECT_URI, "state": "s t"});
+    let reply = shop.merchant.post(&path).json(input).await.expect(200);
     let begin = format!("{REDIRECT_URI}&error=access_denied&state=s+t&iss=");
     assert!(reply.str("/redirect_to").starts_with(&begin), "{}", reply.text);
 }

@@ -28,16 +28,16 @@ async fn a_code_is_redeemed_once_by_200_parallel_clients_and_the_replays_revoke_
     let grant = shop.authorize().await;
     let answers = race(200, || {
         let from = shop.app_server.stranger();
-        let ask = from.post("/v1/app-store/oauth/token").form(&form(&grant, "", ""));
+        let input = from.post("/v1/app-store/oauth/token").form(&form(&grant, "", ""));
         let secret = shop.app.client_secret.as_deref().unwrap();
-        let ask = ask.basic(&shop.app.client_id, secret);
-        async move { ask.await }
+        let input = input.basic(&shop.app.client_id, secret);
+        async move { input.await }
     })
     .await;
     let won: Vec<_> = answers.iter().filter(|answer| answer.status == 200).collect();
-    let refused = answers.iter().filter(|answer| answer.json["error"] == "invalid_grant").count();
+    let rejected = answers.iter().filter(|answer| answer.json["error"] == "invalid_grant").count();
     let broken = answers.iter().filter(|answer| answer.status >= 500).count();
-    assert_eq!((won.len(), refused, broken), (1, 199, 0));
+    assert_eq!((won.len(), rejected, broken), (1, 199, 0));
     assert_eq!(shop.gateway.events("app.token_issued").await.len(), 1);
     let app = shop.app_server.with_token(&won[0].str("/access_token"));
     assert_eq!(read_store(&shop, &app).await, 401);
@@ -107,14 +107,17 @@ async fn the_token_endpoint_speaks_rfc_6749() {
     let path = "/v1/app-store/oauth/token";
     let (id, secret) = (&shop.app.client_id, shop.app.client_secret.clone().unwrap());
     let client = &shop.app_server;
-    let ask = |form: &[(&str, &str)]| client.post(path).form(form).basic(id, &secret);
-    ask(&[]).await.expect(400).oauth_error("invalid_request");
-    ask(&[("grant_type", "password")]).await.expect(400).oauth_error("unsupported_grant_type");
-    ask(&[("grant_type", "authorization_code")]).await.expect(400).oauth_error("invalid_request");
+    let request = |form: &[(&str, &str)]| client.post(path).form(form).basic(id, &secret);
+    request(&[]).await.expect(400).oauth_error("invalid_request");
+    request(&[("grant_type", "password")]).await.expect(400).oauth_error("unsupported_grant_type");
+    request(&[("grant_type", "authorization_code")])
+        .await
+        .expect(400)
+        .oauth_error("invalid_request");
     let twice = [("grant_type", "refresh_token"), ("grant_type", "refresh_token")];
-    ask(&twice).await.expect(400).oauth_error("invalid_request");
+    request(&twice).await.expect(400).oauth_error("invalid_request");
     let both = [("grant_type", "refresh_token"), ("client_secret", secret.as_str())];
-    ask(&both).await.expect(400).oauth_error("invalid_request");
+    request(&both).await.expect(400).oauth_error("invalid_request");
     let nobody = client.post(path).form(&[("grant_type", "refresh_token")]).await;
     nobody.expect(401).oauth_error("invalid_client");
     let text = client.post(path).header("content-type", "text/plain").body("x").await;
@@ -151,13 +154,13 @@ async fn a_public_client_proves_itself_by_pkce_alone() {
 async fn an_idempotency_key_replays_no_token() {
     let shop = Shop::with_published_app(&["read_store"]).await;
     let grant = shop.authorize().await;
-    let ask = || shop.token(&form(&grant, "", "")).key("k");
-    let token = ask().await.expect(200);
+    let request = || shop.token(&form(&grant, "", "")).key("k");
+    let token = request().await.expect(200);
     // Neither to whoever holds the key without the secret, nor as anything but a replay.
     let bare =
         shop.app_server.post("/v1/app-store/oauth/token").form(&form(&grant, "", "")).key("k");
     bare.await.expect(401).oauth_error("invalid_client");
-    ask().await.expect(400).oauth_error("invalid_grant");
+    request().await.expect(400).oauth_error("invalid_grant");
     let app = shop.app_server.with_token(&token.str("/access_token"));
     assert_eq!(read_store(&shop, &app).await, 401);
 }

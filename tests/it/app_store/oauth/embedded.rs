@@ -18,9 +18,9 @@ async fn an_embedded_token_dies_with_its_session_and_after_five_minutes() {
     let page = shop.merchant.stranger().with_token(&reply.str("/access_token"));
     assert_eq!(read_store(&shop, &page).await, 200);
     let other_session = shop.merchant.sign_in_again().await;
-    let ask = json!({"app_id": shop.app.id, "store_id": shop.store.id});
+    let input = json!({"app_id": shop.app.id, "store_id": shop.store.id});
     let second =
-        other_session.post("/v1/app-store/oauth/token-exchange").json(ask).await.expect(200);
+        other_session.post("/v1/app-store/oauth/token-exchange").json(input).await.expect(200);
     let second = shop.merchant.stranger().with_token(&second.str("/access_token"));
     other_session.post("/v1/auth/signout").await.expect(204);
     assert_eq!(read_store(&shop, &second).await, 401, "its session is over");
@@ -30,7 +30,7 @@ async fn an_embedded_token_dies_with_its_session_and_after_five_minutes() {
 }
 
 #[tokio::test]
-async fn token_exchange_refuses_what_is_not_the_sessions_own() {
+async fn token_exchange_rejects_what_is_not_the_sessions_own() {
     let shop = Shop::with_installed_app().await;
     let path = "/v1/app-store/oauth/token-exchange";
     let base = json!({"app_id": shop.app.id, "store_id": shop.store.id});
@@ -50,9 +50,9 @@ async fn token_exchange_refuses_what_is_not_the_sessions_own() {
         ("store_id", json!("sto_00000000000000000000000000000000"), 404, "store_not_owned"),
         ("app_id", json!("app_00000000000000000000000000000000"), 403, "installation_inactive"),
     ] {
-        let mut ask = base.clone();
-        ask[field] = value;
-        let reply = shop.merchant.post(path).json(ask).await.expect(status);
+        let mut input = base.clone();
+        input[field] = value;
+        let reply = shop.merchant.post(path).json(input).await.expect(status);
         reply.oauth_error(error);
     }
     let full = json!({

@@ -3,10 +3,10 @@
 
 use std::time::Duration;
 
+use core_types::key;
 use gateway::clock::{MINUTE, Timestamp};
 use gateway::problem::{Code, Problem};
 use gateway::seal;
-use ground::key;
 use platform::grant::{AuthorizationCode, CODE_LIFETIME, Grant};
 use support::Shop;
 
@@ -28,7 +28,7 @@ async fn redeem(shop: &Shop, code: &AuthorizationCode, at: Timestamp) -> Result<
 }
 
 #[tokio::test]
-async fn the_redemption_itself_refuses_a_code_after_its_last_second() {
+async fn the_redemption_itself_rejects_a_code_after_its_last_second() {
     let shop = Shop::with_published_app(&["read_store"]).await;
     let code = issued(&shop).await;
     let end = code.created_at.plus(CODE_LIFETIME);
@@ -41,7 +41,7 @@ async fn the_redemption_itself_refuses_a_code_after_its_last_second() {
 }
 
 #[tokio::test]
-async fn the_redemption_itself_refuses_a_code_that_was_redeemed() {
+async fn the_redemption_itself_rejects_a_code_that_was_redeemed() {
     let shop = Shop::with_published_app(&["read_store"]).await;
     let code = issued(&shop).await;
     redeem(&shop, &code, code.created_at).await.unwrap();
@@ -50,7 +50,7 @@ async fn the_redemption_itself_refuses_a_code_that_was_redeemed() {
 }
 
 #[tokio::test]
-async fn the_redemption_itself_refuses_another_client_and_another_redirect_uri() {
+async fn the_redemption_itself_rejects_another_client_and_another_redirect_uri() {
     let shop = Shop::with_published_app(&["read_store"]).await;
     let code = issued(&shop).await;
     let mut foreign = code.clone();
@@ -93,6 +93,6 @@ async fn a_rotated_refresh_token_works_for_ten_minutes_and_is_a_replay_from_then
     shop.refresh(&first).await.expect(400).oauth_error("invalid_grant");
     // Whoever came late is a thief, or was robbed: every token of the grant is dead.
     assert_eq!(read_store(&shop, &app).await, 401);
-    let refused = shop.refresh(&second.str("/refresh_token")).await.expect(400);
-    refused.oauth_error("invalid_grant");
+    let rejected = shop.refresh(&second.str("/refresh_token")).await.expect(400);
+    rejected.oauth_error("invalid_grant");
 }

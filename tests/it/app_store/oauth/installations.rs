@@ -5,7 +5,7 @@ use support::{Shop, json};
 use super::read_store;
 
 #[tokio::test]
-async fn an_uninstalled_apps_token_is_refused_by_the_next_request() {
+async fn an_uninstalled_apps_token_is_rejected_by_the_next_request() {
     let shop = Shop::with_published_app(&["read_store", "write_webhooks"]).await;
     let grant = shop.authorize().await;
     let token = shop.redeem(&grant).await.expect(200);
@@ -15,8 +15,8 @@ async fn an_uninstalled_apps_token_is_refused_by_the_next_request() {
     assert_eq!(read_store(&shop, &app).await, 200);
     shop.uninstall(&grant.installation_id).await.expect(200);
     for dead in [&app, &page] {
-        let refused = dead.get(&format!("/v1/stores/{}", shop.store.id)).await.expect(401);
-        refused.problem("invalid_token");
+        let rejected = dead.get(&format!("/v1/stores/{}", shop.store.id)).await.expect(401);
+        rejected.problem("invalid_token");
     }
     shop.refresh(&token.str("/refresh_token")).await.expect(400).oauth_error("invalid_grant");
     shop.redeem(&unused).await.expect(400).oauth_error("invalid_grant");
@@ -30,7 +30,7 @@ async fn an_uninstalled_apps_token_is_refused_by_the_next_request() {
 }
 
 #[tokio::test]
-async fn a_suspended_installation_refuses_its_tokens_until_it_is_resumed() {
+async fn a_suspended_installation_rejects_its_tokens_until_it_is_resumed() {
     let shop = Shop::with_published_app(&["read_store"]).await;
     let grant = shop.authorize().await;
     let token = shop.redeem(&grant).await.expect(200);

@@ -68,8 +68,8 @@ async fn revocation_and_introspection_are_for_the_own_client() {
     // Another client learns nothing and revokes nothing.
     let other = shop.developer.publish_app(&shop.operator, &["read_store"]).await;
     let foreign = |path: &str| {
-        let ask = shop.app_server.post(path).form(&[("token", access.as_str())]);
-        ask.basic(&other.client_id, other.client_secret.as_deref().unwrap())
+        let input = shop.app_server.post(path).form(&[("token", access.as_str())]);
+        input.basic(&other.client_id, other.client_secret.as_deref().unwrap())
     };
     let nothing = foreign("/v1/app-store/oauth/introspect").await.expect(200);
     assert_eq!(nothing.json, json!({"active": false}));

@@ -65,12 +65,12 @@ fn with(mut event: Value, members: Value) -> Value {
 
 /// Requests to a path: whoever brings them, and whatever is wrong with them.
 fn odd_requests(method: &str, path: &str) -> Vec<(&'static str, Value)> {
-    let ask = || http_api(method, path);
+    let request = || http_api(method, path);
     let in_base64 =
         |bytes: &[u8]| json!({"body": BASE64_STANDARD.encode(bytes), "isBase64Encoded": true});
     let many = || json!({"multiValueQueryStringParameters": {"a": vec!["b"; HUGE / 4]}});
     let of_method = |method: &str| {
-        let mut event = ask();
+        let mut event = request();
         event["requestContext"]["http"]["method"] = json!(method);
         event
     };
@@ -79,18 +79,18 @@ fn odd_requests(method: &str, path: &str) -> Vec<(&'static str, Value)> {
         ("a REST API", rest_api(method, path)),
         ("an HTTP API, in format 1.0", with(rest_api(method, path), json!({"version": "1.0"}))),
         ("a load balancer", load_balancer(method, path)),
-        ("a body in base64", with(ask(), in_base64(b"{\"name\": \"Ann\"}"))),
-        ("bytes in base64", with(ask(), in_base64(&[0xff, 0, 0xfe, b'{']))),
-        ("broken base64", with(ask(), json!({"body": "***", "isBase64Encoded": true}))),
-        ("base64 cut short", with(ask(), json!({"body": "eyJh", "isBase64Encoded": true}))),
-        ("a body that is no text", with(ask(), json!({"body": {"a": 1}}))),
-        ("a body that is nested", with(ask(), json!({"body": "[".repeat(100_000)}))),
-        ("a body beyond the limit", with(ask(), json!({"body": "x".repeat((4 << 20) + 1)}))),
-        ("no body", with(ask(), json!({"body": null}))),
+        ("a body in base64", with(request(), in_base64(b"{\"name\": \"Ann\"}"))),
+        ("bytes in base64", with(request(), in_base64(&[0xff, 0, 0xfe, b'{']))),
+        ("broken base64", with(request(), json!({"body": "***", "isBase64Encoded": true}))),
+        ("base64 cut short", with(request(), json!({"body": "eyJh", "isBase64Encoded": true}))),
+        ("a body that is no text", with(request(), json!({"body": {"a": 1}}))),
+        ("a body that is nested", with(request(), json!({"body": "[".repeat(100_000)}))),
+        ("a body beyond the limit", with(request(), json!({"body": "x".repeat((4 << 20) + 1)}))),
+        ("no body", with(request(), json!({"body": null}))),
         (
             "headers beyond ASCII",
             with(
-                ask(),
+                request(),
                 json!({"headers": {
                     "x-odd": "caf\u{e9} \u{1F600}", "authorization": "Bearer \u{ff}\u{0}", "host": "h\u{f6}st",
                     "bad header": "x", "": "x", "x-lines": "a\r\nb: c", "idempotency-key": "\u{1F511}",
@@ -100,7 +100,7 @@ fn odd_requests(method: &str, path: &str) -> Vec<(&'static str, Value)> {
         (
             "repeated headers",
             with(
-                ask(),
+                request(),
                 json!({
                     "headers": {"Accept": "a", "accept": "b", "ACCEPT": "c"},
                     "cookies": ["a=1", "a=2", "caf\u{e9}"],
@@ -109,19 +109,22 @@ fn odd_requests(method: &str, path: &str) -> Vec<(&'static str, Value)> {
         ),
         (
             "headers that are no texts",
-            with(ask(), json!({"headers": {"a": 1, "b": [], "c": null}})),
+            with(request(), json!({"headers": {"a": 1, "b": [], "c": null}})),
         ),
-        ("a huge query", with(ask(), json!({"rawQueryString": "a=b&".repeat(HUGE / 4)}))),
+        ("a huge query", with(request(), json!({"rawQueryString": "a=b&".repeat(HUGE / 4)}))),
         ("a huge query of a REST API", with(rest_api(method, path), many())),
         ("a huge query of a load balancer", with(load_balancer(method, path), many())),
         (
             "a huge parameter",
-            with(ask(), json!({"rawQueryString": format!("limit={}", "1".repeat(9_000))})),
+            with(request(), json!({"rawQueryString": format!("limit={}", "1".repeat(9_000))})),
         ),
-        ("a huge header", with(ask(), json!({"headers": {"authorization": "x".repeat(HUGE)}}))),
-        ("an odd query", with(ask(), json!({"rawQueryString": "%ff%zz&=&&limit=\u{0}&limit=1#x"}))),
-        ("an odd path", with(ask(), json!({"rawPath": "/%ff/../\u{0}/\u{1F600}//?a#b"}))),
-        ("no path", with(ask(), json!({"rawPath": ""}))),
+        ("a huge header", with(request(), json!({"headers": {"authorization": "x".repeat(HUGE)}}))),
+        (
+            "an odd query",
+            with(request(), json!({"rawQueryString": "%ff%zz&=&&limit=\u{0}&limit=1#x"})),
+        ),
+        ("an odd path", with(request(), json!({"rawPath": "/%ff/../\u{0}/\u{1F600}//?a#b"}))),
+        ("no path", with(request(), json!({"rawPath": ""}))),
         ("a method of its own", of_method("PROPFIND")),
         ("no method", of_method("")),
         ("a method that is none", of_method("GET / HTTP/1.1\r\nhost: x")),
@@ -129,7 +132,7 @@ fn odd_requests(method: &str, path: &str) -> Vec<(&'static str, Value)> {
 }
 
 /// What is no request of anybody's. The first three Lambda hands over as they are, what is not JSON it
-/// refuses itself, unless it has a fault.
+/// rejects itself, unless it has a fault.
 fn others() -> Vec<(&'static str, Vec<u8>)> {
     let json = |value: Value| value.to_string().into_bytes();
     let sample = |function: &str| json(samples(function).swap_remove(0).1);
@@ -171,15 +174,15 @@ pub(super) async fn requests_are_answered(name: &str, binary: &str, function: &F
         let path = row.path.replace(['{', '}'], "");
         for (what, event) in odd_requests(row.method.as_str(), &path) {
             let what = format!("{name}: {} {path}: {what}", row.method);
-            Kind::Family.judge(&what, &event, function.invoke(&event).await);
+            Kind::Family.validate(&what, &event, function.invoke(&event).await);
         }
     }
 }
 
-/// What is no request is refused by a family, and by the others refused or answered: messages that nobody
+/// What is no request is rejected by a family, and by the others rejected or answered: messages that nobody
 /// can read are reported as failed and end in the dead-letter queue, and whatever is neither stream nor
 /// queue makes the dispatcher sweep, as the schedule does.
-pub(super) async fn others_are_refused_or_reported(name: &str, kind: Kind, function: &Function) {
+pub(super) async fn others_are_rejected_or_reported(name: &str, kind: Kind, function: &Function) {
     for (what, event) in others() {
         let outcome = function.invoke_bytes(event).await;
         match (&outcome, kind) {
@@ -187,7 +190,7 @@ pub(super) async fn others_are_refused_or_reported(name: &str, kind: Kind, funct
                 assert_eq!(what, "a request", "{name}: {what}: {payload}");
             }
             (Ok(payload), _) => assert!(payload.is_object(), "{name}: {what}: {payload}"),
-            (Err(Failure::Refused(error)), _) => {
+            (Err(Failure::Rejected(error)), _) => {
                 assert!(error["errorMessage"].is_string(), "{name}: {what}: {error}");
             }
             (Err(cause), _) => panic!("{name}: {what}: {cause}"),

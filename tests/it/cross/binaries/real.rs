@@ -21,19 +21,20 @@ async fn an_order_is_placed_and_its_webhook_arrives_over_real_processes() {
     assert_eq!(health.str("/region"), REGION);
 
     let email = format!("{}@example.com", unique("merchant"));
-    let ask = json!({"email": email, "password": PASSWORD, "name": "Ann Example"});
-    let session = guest.post("/v1/auth/signup").json(ask).await.expect(201);
+    let input = json!({"email": email, "password": PASSWORD, "name": "Ann Example"});
+    let session = guest.post("/v1/auth/signup").json(input).await.expect(201);
     let merchant = guest.with_token(&session.str("/session/access_token"));
     let subdomain = unique("shop");
-    let ask = json!({"name": "A Shop", "subdomain": subdomain, "currency": "INR", "country": "IN"});
-    let store = merchant.post("/v1/stores").json(ask).await.expect(201).str("/id");
+    let input =
+        json!({"name": "A Shop", "subdomain": subdomain, "currency": "INR", "country": "IN"});
+    let store = merchant.post("/v1/stores").json(input).await.expect(201).str("/id");
     merchant.post(&format!("/v1/stores/{store}/activate")).json(json!({})).await.expect(200);
     let owner = merchant.with_store(&store);
     let variant = json!({"price": inr(250), "inventory": {"levels": [{"quantity": 2}]}});
-    let ask = json!({"title": "A Thing", "status": "active", "variants": [variant]});
-    let variant = owner.post("/v1/products").json(ask).await.expect(201).str("/variants/0/id");
-    let ask = json!({"url": receiver.url("/hooks"), "event_types": ["order.created"]});
-    let subscription = owner.post("/v1/operations/webhook-subscriptions").json(ask).await;
+    let input = json!({"title": "A Thing", "status": "active", "variants": [variant]});
+    let variant = owner.post("/v1/products").json(input).await.expect(201).str("/variants/0/id");
+    let input = json!({"url": receiver.url("/hooks"), "event_types": ["order.created"]});
+    let subscription = owner.post("/v1/operations/webhook-subscriptions").json(input).await;
     let secret: SigningSecret = subscription.expect(201).str("/secret").parse().unwrap();
 
     let orders = format!("/v1/storefront/{subdomain}/orders");

@@ -18,20 +18,20 @@ async fn a_body_has_at_most_a_mebibyte_and_a_file_four() {
     };
     let path = format!("/v1/stores/{}", market.store.id);
     let rename = |size: usize| {
-        let ask = market.merchant.patch(&path).header("content-type", "application/json");
-        ask.body(body(size))
+        let input = market.merchant.patch(&path).header("content-type", "application/json");
+        input.body(body(size))
     };
     rename(MIB).await.expect(200);
-    let refused = rename(MIB + 1).await.expect(413).problem("body_too_large");
-    assert_eq!(refused.json["limit"], MIB);
+    let rejected = rename(MIB + 1).await.expect(413).problem("body_too_large");
+    assert_eq!(rejected.json["limit"], MIB);
     let upload = |size: usize| {
         let mut image = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".to_vec();
         image.resize(size, 7);
         market.owner.post("/v1/media").header("content-type", "image/png").body(image)
     };
     upload(4 * MIB).await.expect(201);
-    let refused = upload(4 * MIB + 1).await.expect(413).problem("body_too_large");
-    assert_eq!(refused.json["limit"], 4 * MIB);
+    let rejected = upload(4 * MIB + 1).await.expect(413).problem("body_too_large");
+    assert_eq!(rejected.json["limit"], 4 * MIB);
 }
 
 #[tokio::test]
@@ -41,8 +41,8 @@ async fn json_is_nested_64_deep() {
     // The object itself is the first level.
     let nested = |depth: usize| {
         let (open, close) = ("[".repeat(depth - 1), "]".repeat(depth - 1));
-        let ask = merchant.post("/v1/stores").header("content-type", "application/json");
-        ask.body(format!("{{\"name\":{open}{close}}}"))
+        let input = merchant.post("/v1/stores").header("content-type", "application/json");
+        input.body(format!("{{\"name\":{open}{close}}}"))
     };
     nested(64).await.expect(422).problem("validation_failed");
     nested(65).await.expect(400).problem("invalid_json");
@@ -79,9 +79,9 @@ async fn an_idempotency_key_has_1_to_255_characters() {
     let gateway = Gateway::start().await;
     let merchant = Merchant::sign_up(&gateway).await;
     let open = |key: &str| {
-        let ask = json!({"name": "A Shop", "subdomain": unique("b"), "currency": "INR",
+        let input = json!({"name": "A Shop", "subdomain": unique("b"), "currency": "INR",
             "country": "IN"});
-        merchant.post("/v1/stores").json(ask).header("idempotency-key", key)
+        merchant.post("/v1/stores").json(input).header("idempotency-key", key)
     };
     open("k").await.expect(201);
     open(&"k".repeat(255)).await.expect(201);
@@ -89,9 +89,9 @@ async fn an_idempotency_key_has_1_to_255_characters() {
         open(&odd).await.expect(400).problem("idempotency_key_invalid");
     }
     let guest = |key: &str| {
-        let ask = json!({"email": format!("{}@example.com", unique("g")),
+        let input = json!({"email": format!("{}@example.com", unique("g")),
             "password": support::PASSWORD});
-        gateway.client().post("/v1/auth/signup").json(ask).header("idempotency-key", key)
+        gateway.client().post("/v1/auth/signup").json(input).header("idempotency-key", key)
     };
     guest(&"k".repeat(22)).await.expect(201);
     guest(&"k".repeat(21)).await.expect(400).problem("idempotency_key_too_short");
@@ -105,8 +105,8 @@ async fn an_idempotency_key_lives_24_hours() {
     gateway.app().clock.stop();
     let merchant = Merchant::sign_up(&gateway).await;
     let open = |merchant: &Merchant, name: &str| {
-        let ask = json!({"name": name, "subdomain": "once", "currency": "INR", "country": "IN"});
-        merchant.post("/v1/stores").json(ask).key("k")
+        let input = json!({"name": name, "subdomain": "once", "currency": "INR", "country": "IN"});
+        merchant.post("/v1/stores").json(input).key("k")
     };
     open(&merchant, "A Shop").await.expect(201);
     gateway.advance(DAY - Duration::from_millis(1));

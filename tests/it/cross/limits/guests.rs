@@ -4,8 +4,8 @@ use support::{Client, Gateway, Market, Reply, Shopper, Value, json};
 
 const KEY: &str = "0123456789abcdefghijkl";
 
-fn keyed(client: &Client, path: &str, ask: &Value, key: &str) -> support::Ask {
-    client.post(path).json(ask.clone()).header("idempotency-key", key)
+fn keyed(client: &Client, path: &str, input: &Value, key: &str) -> support::Input {
+    client.post(path).json(input.clone()).header("idempotency-key", key)
 }
 
 fn is_replayed(reply: &Reply) -> bool {
@@ -17,17 +17,17 @@ async fn a_guests_key_has_at_least_22_characters() {
     let market = Market::open().await;
     let (path, client) = (market.orders_path(), market.gateway.client());
     let book = market.stock(500, 5).await;
-    let ask = support::cart(&[(&book, 1)]);
+    let input = support::cart(&[(&book, 1)]);
     for short in ["k", "cart-1", &KEY[..21]] {
-        let reply = keyed(&client, &path, &ask, short).await.expect(400);
+        let reply = keyed(&client, &path, &input, short).await.expect(400);
         let reply = reply.problem("idempotency_key_too_short");
         assert_eq!(reply.json["minimum"], 22);
         assert!(reply.json.get("errors").is_none());
     }
-    keyed(&client, &path, &ask, KEY).await.expect(201);
+    keyed(&client, &path, &input, KEY).await.expect(201);
     // Somebody whose name is known by their credential needs no such key.
     let shopper = Shopper::register(&market.gateway, &market.store).await;
-    keyed(&shopper, &path, &ask, "k").await.expect(201);
+    keyed(&shopper, &path, &input, "k").await.expect(201);
 }
 
 #[tokio::test]
@@ -36,11 +36,11 @@ async fn a_guests_retry_from_another_network_is_the_same_order() {
     let path = market.orders_path();
     let book = market.stock(1_000, 5).await;
     let (card, code) = market.gift_card(800).await;
-    let mut ask = support::cart(&[(&book, 1)]);
-    ask["gift_card_codes"] = json!([code]);
-    let first = keyed(&market.gateway.client(), &path, &ask, KEY).await.expect(201);
+    let mut input = support::cart(&[(&book, 1)]);
+    input["gift_card_codes"] = json!([code]);
+    let first = keyed(&market.gateway.client(), &path, &input, KEY).await.expect(201);
     for client in [market.gateway.client(), market.gateway.client()] {
-        let again = keyed(&client, &path, &ask, KEY).await.expect(201);
+        let again = keyed(&client, &path, &input, KEY).await.expect(201);
         assert_eq!((&again.text, is_replayed(&again)), (&first.text, true));
     }
     assert_eq!(market.balance(&card).await, 0);
@@ -54,12 +54,12 @@ async fn a_guests_order_is_placed_once_from_two_networks_at_once() {
     let path = market.orders_path();
     let book = market.stock(1_000, 50).await;
     let (card, code) = market.gift_card(10_000).await;
-    let mut ask = support::cart(&[(&book, 1)]);
-    ask["gift_card_codes"] = json!([code]);
+    let mut input = support::cart(&[(&book, 1)]);
+    input["gift_card_codes"] = json!([code]);
     for turn in 0..5 {
         let key = format!("{KEY}-{turn}");
         let answers = support::race(6, || {
-            let sent = keyed(&market.gateway.client(), &path, &ask, &key);
+            let sent = keyed(&market.gateway.client(), &path, &input, &key);
             async move { sent.await.expect(201) }
         })
         .await;
@@ -88,8 +88,8 @@ async fn a_guests_key_is_of_no_use_without_its_body() {
     // A cart that was changed is no second order of the same guest.
     let changed = support::cart(&[(&book, 3)]);
     for _ in 0..2 {
-        let refused = keyed(&guest, &path, &changed, KEY).await.expect(422);
-        refused.problem("idempotency_key_reused");
+        let rejected = keyed(&guest, &path, &changed, KEY).await.expect(422);
+        rejected.problem("idempotency_key_reused");
     }
     let odd = json!({"items": []});
     keyed(&guest, &path, &odd, KEY).await.expect(422).problem("idempotency_key_reused");
@@ -105,11 +105,11 @@ async fn a_guests_key_is_of_no_use_without_its_body() {
 async fn a_guests_form_is_sent_once_from_two_networks() {
     let market = Market::open().await;
     let path = format!("/v1/storefront/{}/forms/contact", market.store.subdomain);
-    let ask = json!({"fields": {"email": "ann@example.com", "message": "Is it blue?"}});
+    let input = json!({"fields": {"email": "ann@example.com", "message": "Is it blue?"}});
     let guest = market.gateway.client();
-    let first = keyed(&guest, &path, &ask, KEY).await;
+    let first = keyed(&guest, &path, &input, KEY).await;
     assert!(first.status < 300, "{}", first.text);
-    let again = keyed(&guest.elsewhere(), &path, &ask, KEY).await.expect(first.status);
+    let again = keyed(&guest.elsewhere(), &path, &input, KEY).await.expect(first.status);
     assert_eq!((&again.text, is_replayed(&again)), (&first.text, true));
     let other = json!({"fields": {"email": "ann@example.com", "message": "Is it red?"}});
     keyed(&guest, &path, &other, KEY).await.expect(422).problem("idempotency_key_reused");
@@ -146,19 +146,19 @@ async fn where_somebody_signs_in_a_key_counts_for_its_network_alone() {
             }),
         ),
     ];
-    for (path, ask) in &asks {
+    for (path, input) in &asks {
         let client = gateway.client();
-        let short = keyed(&client, path, ask, "short").await.expect(400);
+        let short = keyed(&client, path, input, "short").await.expect(400);
         short.problem("idempotency_key_too_short");
-        let first = keyed(&client, path, ask, KEY).await;
+        let first = keyed(&client, path, input, KEY).await;
         assert_eq!(first.header("idempotent-replayed"), None, "{path}");
         if first.status == 401 {
             continue;
         }
-        let again = keyed(&client, path, ask, KEY).await;
+        let again = keyed(&client, path, input, KEY).await;
         assert_eq!(again.header("idempotent-replayed"), Some("true"), "{path}: {}", again.text);
         assert_eq!(again.text, first.text, "{path}");
-        let stranger = keyed(&gateway.client(), path, ask, KEY).await;
+        let stranger = keyed(&gateway.client(), path, input, KEY).await;
         assert_eq!(stranger.header("idempotent-replayed"), None, "{path}");
     }
 }
@@ -168,12 +168,12 @@ async fn a_code_that_signed_somebody_in_signs_in_nobody_else_by_its_key() {
     let gateway = Gateway::start().await;
     let merchant = support::Merchant::sign_up(&gateway).await;
     let client = gateway.client();
-    let ask = json!({"email": merchant.email});
-    let sent = client.post("/v1/auth/signin/otp").json(ask).await.expect(202);
+    let input = json!({"email": merchant.email});
+    let sent = client.post("/v1/auth/signin/otp").json(input).await.expect(202);
     let code = gateway.mailbox(&merchant.email).code().await;
-    let ask = json!({"challenge_id": sent.str("/challenge_id"), "code": code});
+    let input = json!({"challenge_id": sent.str("/challenge_id"), "code": code});
     let path = "/v1/auth/signin/otp/verify";
-    let first = keyed(&client, path, &ask, KEY).await.expect(200);
-    assert_eq!(keyed(&client, path, &ask, KEY).await.expect(200).text, first.text);
-    keyed(&gateway.client(), path, &ask, KEY).await.expect(401);
+    let first = keyed(&client, path, &input, KEY).await.expect(200);
+    assert_eq!(keyed(&client, path, &input, KEY).await.expect(200).text, first.text);
+    keyed(&gateway.client(), path, &input, KEY).await.expect(401);
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use gateway::clock::MINUTE;
 use gateway::lambda::answer;
 use http::Method;
-use support::{Ask, Gateway, Market, Merchant, Reply, Shop, Value, json};
+use support::{Gateway, Input, Market, Merchant, Reply, Shop, Value, json};
 
 const COST: [&str; 6] = [
     "x-service-cost-requested",
@@ -45,13 +45,13 @@ async fn every_answer_has_the_headers_of_the_budget() {
     let shop = Shop::with_installed_app().await;
     let client = || shop.gateway.client();
     let catalogue = client().get("/v1/app-store/apps").await.expect(200);
-    let preflight = |path: &str| -> Ask {
-        let ask = client().ask(Method::OPTIONS, path);
-        ask.header("origin", "https://a.example").header("access-control-request-method", "GET")
+    let preflight = |path: &str| -> Input {
+        let input = client().request(Method::OPTIONS, path);
+        input.header("origin", "https://a.example").header("access-control-request-method", "GET")
     };
     let asks = [
         (client().get("/health"), 200),
-        (client().ask(Method::HEAD, "/health"), 200),
+        (client().request(Method::HEAD, "/health"), 200),
         (client().get("/v1/app-store/oauth/jwks"), 200),
         (client().get("/v1/app-store/oauth/metadata"), 200),
         (client().get("/v1/nowhere"), 404),
@@ -73,8 +73,8 @@ async fn every_answer_has_the_headers_of_the_budget() {
         (shop.owner().get("/v1/app-store/submissions"), 403),
         (client().get("/v1/operations/event-types"), 200),
     ];
-    for (ask, status) in asks {
-        let reply = ask.await.expect(status);
+    for (input, status) in asks {
+        let reply = input.await.expect(status);
         says_what_it_cost(&reply);
     }
     says_what_it_cost(&catalogue);
@@ -122,24 +122,24 @@ async fn every_429_says_when_to_come_again_and_what_there_is() {
     for _ in 0..6 {
         replies.push(client.post("/v1/auth/signin").json(wrong.clone()).await);
     }
-    let refused = replies.pop().unwrap().expect(429);
-    says_when(&refused);
-    assert_eq!(refused.json["cost"]["requested"], 10);
+    let rejected = replies.pop().unwrap().expect(429);
+    says_when(&rejected);
+    assert_eq!(rejected.json["cost"]["requested"], 10);
 
     let client = gateway.client();
     let path = format!("/v1/storefront/{}/gift-cards/balance", market.store.subdomain);
-    let ask = json!({"code": "ABCD-EFGH-JKMN-PQRS"});
+    let input = json!({"code": "ABCD-EFGH-JKMN-PQRS"});
     for _ in 0..5 {
-        client.post(&path).json(ask.clone()).await.expect(404);
+        client.post(&path).json(input.clone()).await.expect(404);
     }
-    says_when(&client.post(&path).json(ask).await.expect(429));
+    says_when(&client.post(&path).json(input).await.expect(429));
 
     // The budget itself: of a merchant, of a network, and at an OAuth endpoint.
     let merchant = Merchant::sign_up(gateway).await;
     gateway.advance(Duration::from_mins(1));
-    let limited = async |ask: &dyn Fn() -> Ask| -> Reply {
+    let limited = async |request: &dyn Fn() -> Input| -> Reply {
         for _ in 0..200 {
-            let reply = ask().await;
+            let reply = request().await;
             if reply.status == 429 {
                 return reply;
             }
@@ -180,8 +180,8 @@ async fn a_forwarded_address_is_believed_behind_a_proxy_alone() {
     let alone = Gateway::start_with(|options| options.embedded.trust_proxy = false).await;
     alone.app().clock.stop();
     let left = async |gateway: &Gateway, forwarded: &str| {
-        let ask = gateway.client().get("/v1/app-store/apps").header("x-forwarded-for", forwarded);
-        let reply = ask.await.expect(200);
+        let input = gateway.client().get("/v1/app-store/apps").header("x-forwarded-for", forwarded);
+        let reply = input.await.expect(200);
         reply.header("x-service-cost-available").unwrap().parse::<i64>().unwrap()
     };
     assert_eq!(left(&alone, "203.0.113.1").await, 299);

@@ -38,7 +38,7 @@ async fn a_checkout_brings_its_record_with_it_and_is_made_once() {
     assert!(!is_replayed(&later) && later.str("/order/id") != placed.str("/order/id"));
 }
 
-/// What a request that is sent again would be refused with, or would do once more, is never said or done.
+/// What a request that is sent again would be rejected with, or would do once more, is never said or done.
 #[tokio::test]
 async fn what_was_done_is_answered_again_whatever_has_become_of_the_order() {
     let market = Market::open().await;
@@ -67,9 +67,10 @@ async fn what_was_done_is_answered_again_whatever_has_become_of_the_order() {
     assert_eq!(market.levels(&book).await, [8, 0, 0, 8], "one was sent, two were never taken");
     assert_eq!(market.gateway.events("fulfillment.created").await.len(), 1);
     // What changes nothing has a record too: a price is asked for once.
-    let ask = json!({"items": [{"variant_id": book, "quantity": 1}], "dry_run": true});
-    let quoted = market.owner.post("/v1/orders").key("quoted").json(ask.clone()).await.expect(200);
-    let again = market.owner.post("/v1/orders").key("quoted").json(ask).await.expect(200);
+    let input = json!({"items": [{"variant_id": book, "quantity": 1}], "dry_run": true});
+    let quoted =
+        market.owner.post("/v1/orders").key("quoted").json(input.clone()).await.expect(200);
+    let again = market.owner.post("/v1/orders").key("quoted").json(input).await.expect(200);
     assert_eq!((&again.text, is_replayed(&again)), (&quoted.text, true));
 }
 
@@ -82,8 +83,8 @@ async fn one_key_sent_8_times_at_once_pays_and_sends_an_order_once() {
     for (action, fields) in [("mark-paid", json!({})), ("fulfill", one)] {
         let answers = race(8, || {
             let path = format!("/v1/orders/{}/{action}", placed.id);
-            let ask = market.owner.post(&path).key(action).json(fields.clone());
-            async move { ask.await }
+            let input = market.owner.post(&path).key(action).json(fields.clone());
+            async move { input.await }
         })
         .await;
         let first = &answers[0];

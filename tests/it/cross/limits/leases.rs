@@ -18,7 +18,7 @@ async fn rested(gateway: &Gateway) -> Merchant {
     merchant
 }
 
-/// A request of ten points, which is refused for its body.
+/// A request of ten points, which is rejected for its body.
 async fn spend_ten(client: &Client) -> Reply {
     client.post(STORES).json(json!({})).await
 }
@@ -66,7 +66,7 @@ async fn what_a_list_did_not_cost_pays_for_the_next_one() {
 }
 
 #[tokio::test]
-async fn a_client_that_goes_on_after_its_refusal_costs_no_write() {
+async fn a_client_that_goes_on_after_its_rejection_costs_no_write() {
     let gateway = Gateway::start().await;
     let merchant = rested(&gateway).await;
     let mut charges = 0;
@@ -75,8 +75,8 @@ async fn a_client_that_goes_on_after_its_refusal_costs_no_write() {
     }
     assert!(charges <= 36, "{charges}");
     for _ in 0..20 {
-        let refused = spend_ten(&merchant).await.expect(429);
-        assert_eq!((refused.charges(), refused.header("retry-after")), (0, Some("1")));
+        let rejected = spend_ten(&merchant).await.expect(429);
+        assert_eq!((rejected.charges(), rejected.header("retry-after")), (0, Some("1")));
         assert_eq!(merchant.get(STORES).await.expect(429).charges(), 0);
     }
     // It is over when it was said to be.
@@ -117,13 +117,13 @@ async fn processes_that_share_a_bucket_admit_no_more_than_one_would() {
     let mut clients = Vec::new();
     for _ in 0..4 {
         let embedded = gateway.system().embedded();
-        let app = embedded.app_beside();
+        let app = embedded.app_alongside();
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         clients.push(merchant.at_url(&format!("http://{}", listener.local_addr().unwrap())));
         let router = local::routes().into_router(app);
         serving.spawn(async move { axum::serve(listener, router).await.unwrap() });
     }
-    // Each goes on until it is refused.
+    // Each goes on until it is rejected.
     let spend = async || -> usize {
         let admitted = clients.iter().map(async |client| {
             let mut admitted = 0;

@@ -24,11 +24,11 @@ async fn a_page_of_long_texts_ends_early_with_a_cursor() {
     // Each quote is four bytes of an event: two backslashes and a quote, and one escaped.
     let description = "\"word\" ".repeat(9_000);
     for number in 0..60 {
-        let ask = json!({
+        let input = json!({
             "title": format!("Book {number}"), "description": description,
             "variants": [{"price": inr(5)}],
         });
-        market.owner.post("/v1/products").json(ask).await.expect(201);
+        market.owner.post("/v1/products").json(input).await.expect(201);
     }
     let (mut seen, mut pages, mut cursor) = (Vec::new(), 0, String::new());
     loop {

@@ -28,8 +28,8 @@ async fn watched(gateway: &Gateway) -> (support::Client, String, Receiver) {
     let store = merchant.open_store().await;
     let receiver = Receiver::start().await;
     let owner = merchant.at(&store);
-    let ask = json!({"url": receiver.url("/"), "event_types": ["store.updated"]});
-    owner.post("/v1/operations/webhook-subscriptions").json(ask).await.expect(201);
+    let input = json!({"url": receiver.url("/"), "event_types": ["store.updated"]});
+    owner.post("/v1/operations/webhook-subscriptions").json(input).await.expect(201);
     gateway.quiet().await;
     (owner, format!("/v1/stores/{}", store.id), receiver)
 }
@@ -38,7 +38,7 @@ async fn watched(gateway: &Gateway) -> (support::Client, String, Receiver) {
 async fn an_event_whose_delivery_is_never_taken_fails_and_the_next_one_arrives() {
     let (gateway, faults) = planned().await;
     let (owner, path, receiver) = watched(&gateway).await;
-    faults.refuse(|operation, ask| operation == "PutItem" && ask.to_string().contains("DLV#"));
+    faults.reject(|operation, input| operation == "PutItem" && input.to_string().contains("DLV#"));
     owner.patch(&path).json(json!({"name": "Never"})).await.expect(200);
     let failed = eventually(SOON, || async {
         let events = owner.elsewhere().get("/v1/operations/outbox?status=failed").await.expect(200);
@@ -46,7 +46,7 @@ async fn an_event_whose_delivery_is_never_taken_fails_and_the_next_one_arrives()
     })
     .await;
     assert_eq!(failed["failure"], "internal_error", "{failed}");
-    faults.refuse(|_, _| false);
+    faults.reject(|_, _| false);
     owner.patch(&path).json(json!({"name": "Then"})).await.expect(200);
     receiver.wait_for(1).await;
     assert_eq!(receiver.requests()[0].json()["data"]["name"], "Then");
@@ -58,8 +58,8 @@ async fn an_event_whose_delivery_is_never_taken_fails_and_the_next_one_arrives()
 async fn an_event_that_cannot_be_marked_is_due_no_more() {
     let (gateway, faults) = planned().await;
     let (owner, path, _receiver) = watched(&gateway).await;
-    faults.refuse(|_, ask| {
-        let text = ask.to_string();
+    faults.reject(|_, input| {
+        let text = input.to_string();
         text.contains("#progress")
     });
     owner.patch(&path).json(json!({"name": "Never"})).await.expect(200);
@@ -75,8 +75,8 @@ async fn an_event_that_cannot_be_marked_is_due_no_more() {
 async fn a_delivery_whose_outcome_is_never_taken_ends_as_exhausted() {
     let (gateway, faults) = planned().await;
     let (owner, path, receiver) = watched(&gateway).await;
-    faults.refuse(|_, ask| {
-        let text = ask.to_string();
+    faults.reject(|_, input| {
+        let text = input.to_string();
         text.contains("DLV#") && text.contains("\"succeeded\"")
     });
     owner.patch(&path).json(json!({"name": "Once"})).await.expect(200);
@@ -95,8 +95,8 @@ async fn a_delivery_whose_outcome_is_never_taken_ends_as_exhausted() {
 #[tokio::test]
 async fn a_mail_that_can_never_be_taken_up_fails() {
     let (gateway, faults) = planned().await;
-    faults.refuse(|_, ask| {
-        let text = ask.to_string();
+    faults.reject(|_, input| {
+        let text = input.to_string();
         text.contains("MAI#") && text.contains("\"sending\"")
     });
     Merchant::sign_up(&gateway).await;

@@ -1,9 +1,9 @@
 //! Long work of every kind.
 
-use gateway::embedded::faults::Faults;
-use ground::id::{
+use core_types::id::{
     CustomerId, DrillId, ExportId, ImportId, LoadTestId, RedactionId, ReplayId, StoreId,
 };
+use gateway::embedded::faults::Faults;
 use support::{Market, Operator, Receiver, Shopper, cart, json, unique};
 
 use super::*;
@@ -12,7 +12,7 @@ async fn market() -> Market {
     Market::open_with(|options| options.has_runner = false).await
 }
 
-/// Has every write of the work refused in turn, and sees it end each time; `begin` begins it anew, which it
+/// Has every write of the work rejected in turn, and sees it end each time; `begin` begins it anew, which it
 /// could not while another is under way. Answers with how often it failed.
 async fn at_each_write(
     gateway: &Gateway,
@@ -24,7 +24,7 @@ async fn at_each_write(
         let work = begin(number).await;
         let (app, faults) = without_write(gateway, number);
         let found = to_its_end(gateway, &app, &work).await;
-        if !has_refused(&faults) {
+        if !has_rejected(&faults) {
             assert!(number > 0, "it writes nothing");
             break;
         }
@@ -92,8 +92,8 @@ async fn an_import_whose_end_cannot_be_written_or_that_cannot_be_read_lets_the_n
             spoil(&market.gateway, &key.pk, &key.sk).await;
         } else {
             // Nothing is taken of its item but what makes it smaller.
-            faults.refuse(move |_, ask| {
-                let text = ask.to_string();
+            faults.reject(move |_, input| {
+                let text = input.to_string();
                 text.contains(&key.pk) && !text.contains("\"REMOVE GSI3PK, GSI3SK\"")
             });
         }
@@ -120,16 +120,16 @@ async fn an_export_ends_whichever_write_is_never_taken() {
 async fn a_replay_ends_whichever_write_is_never_taken() {
     let market = market().await;
     let receiver = Receiver::start().await;
-    let ask = json!({"url": receiver.url("/"), "event_types": ["store.updated"]});
-    market.owner.post("/v1/operations/webhook-subscriptions").json(ask).await.expect(201);
+    let input = json!({"url": receiver.url("/"), "event_types": ["store.updated"]});
+    market.owner.post("/v1/operations/webhook-subscriptions").json(input).await.expect(201);
     let path = format!("/v1/stores/{}", market.store.id);
     market.owner.patch(&path).json(json!({"name": "Another"})).await.expect(200);
     receiver.wait_for(1).await;
     let since = market.store.view["created_at"].clone();
     let begin = async |_| {
         let owner = market.merchant.sign_in_again().await.at(&market.store);
-        let ask = json!({"kind": "range", "since": since, "event_types": ["store.updated"]});
-        let asked = owner.post("/v1/operations/runtime/replays").json(ask).await;
+        let input = json!({"kind": "range", "since": since, "event_types": ["store.updated"]});
+        let asked = owner.post("/v1/operations/runtime/replays").json(input).await;
         let id = asked.expect(202).str("/id");
         market.gateway.advance(Duration::from_secs(10));
         RunMessage::Replay { id: ReplayId::parse(&id).unwrap() }
@@ -140,8 +140,9 @@ async fn a_replay_ends_whichever_write_is_never_taken() {
 /// A customer who has ordered.
 async fn customer(market: &Market, variant: &str) -> Shopper {
     let shopper = Shopper::register(&market.gateway, &market.store).await;
-    let ask = cart(&[(variant, 1)]);
-    let placed = shopper.post(&market.orders_path()).json(ask).key(&unique("o")).await.expect(201);
+    let input = cart(&[(variant, 1)]);
+    let placed =
+        shopper.post(&market.orders_path()).json(input).key(&unique("o")).await.expect(201);
     let owner = market.merchant.sign_in_again().await.at(&market.store);
     let cancel = format!("/v1/orders/{}/cancel", placed.str("/order/id"));
     owner.post(&cancel).key(&unique("c")).json(json!({})).await.expect(200);
@@ -204,9 +205,9 @@ async fn the_work_of_joining_guests_orders_ends_whichever_write_is_never_taken()
     let variant = market.stock(100, 100).await;
     let begin = async |_| {
         let email = format!("{}@mail.example", unique("guest"));
-        let mut ask = cart(&[(&variant, 1)]);
-        ask["email"] = json!(email);
-        let placed = [market.order(ask.clone()).await, market.order(ask).await];
+        let mut input = cart(&[(&variant, 1)]);
+        input["email"] = json!(email);
+        let placed = [market.order(input.clone()).await, market.order(input).await];
         let shopper = Shopper::register_as(&market.gateway, &market.store, &email).await;
         assert_eq!(placed.len(), 2);
         let works = market.gateway.items_of("guest_orders", "STO#").await;
@@ -231,9 +232,9 @@ async fn a_load_test_and_a_drill_end_and_leave_the_canary_free() {
     let operator = Operator::sign_up(&market.gateway).await;
     let gateway = &market.gateway;
     let begin = async |_| {
-        let ask = json!({"duration_s": 1, "requests_per_second": 1});
+        let input = json!({"duration_s": 1, "requests_per_second": 1});
         let operator = operator.sign_in_again().await;
-        let asked = operator.post("/v1/operations/runtime/load-tests").json(ask).await;
+        let asked = operator.post("/v1/operations/runtime/load-tests").json(input).await;
         let id = asked.expect(202).str("/id");
         RunMessage::LoadTest { id: LoadTestId::parse(&id).unwrap() }
     };
@@ -242,13 +243,13 @@ async fn a_load_test_and_a_drill_end_and_leave_the_canary_free() {
     assert_eq!(to_its_end(gateway, whole, &work).await.unwrap()["status"], "completed");
     assert!(at_each_write(gateway, 0..6, begin).await >= 2);
     let begin = async |_| {
-        let ask = json!({
+        let input = json!({
             "kind": "queue_unavailable", "hypothesis": "It arrives.", "target": "canary",
             "duration_s": 1, "rto_s": 60, "rpo_events": 0, "confirm": true,
         });
         let path = "/v1/operations/runtime/failover-drills";
         let operator = operator.sign_in_again().await;
-        let asked = operator.post(path).key(&unique("drill")).json(ask).await.expect(202);
+        let asked = operator.post(path).key(&unique("drill")).json(input).await.expect(202);
         RunMessage::Drill { id: DrillId::parse(&asked.str("/id")).unwrap() }
     };
     assert!(at_each_write(gateway, [0, 1, 4, 7], begin).await >= 2);

@@ -27,7 +27,7 @@ fn bounded(reply: &Reply, total: usize) {
     assert_eq!(reply.int("/more"), i64::try_from(total - 100).expect("a count"));
 }
 
-async fn refused(client: &Client, path: &str, body: Value) -> Reply {
+async fn rejected(client: &Client, path: &str, body: Value) -> Reply {
     client.post(path).key(&unique("odd")).json(body).await.expect(422).problem("validation_failed")
 }
 
@@ -36,19 +36,19 @@ async fn a_hundred_errors_are_named_and_the_rest_is_counted() {
     let market = Market::open().await;
     let guest = market.gateway.client();
     let sign_in = with(json!({"email": "a@example.com", "password": "x"}), &unknown(MANY));
-    bounded(&refused(&guest, "/v1/auth/signin", sign_in).await, MANY);
+    bounded(&rejected(&guest, "/v1/auth/signin", sign_in).await, MANY);
     // Three of its own are missing.
-    let order = refused(&guest.elsewhere(), &market.orders_path(), unknown(MANY)).await;
+    let order = rejected(&guest.elsewhere(), &market.orders_path(), unknown(MANY)).await;
     let missing = order.int("/more") + 100 - i64::try_from(MANY).expect("a count");
     assert!((1..10).contains(&missing), "{missing} are missing");
     assert!(order.text.len() <= MOST, "{} bytes", order.text.len());
     let nested = json!([with(json!({"variant_id": "x"}), &unknown(60_000))]);
     let order = json!({"email": "a@example.com", "items": nested});
-    let order = refused(&guest.elsewhere(), &market.orders_path(), order).await;
+    let order = rejected(&guest.elsewhere(), &market.orders_path(), order).await;
     assert!(order.int("/more") > 59_000 && order.text.len() <= MOST);
     // A few are all named.
     let few = with(json!({"email": "a@example.com", "password": "x"}), &unknown(100));
-    let few = refused(&guest.elsewhere(), "/v1/auth/signin", few).await;
+    let few = rejected(&guest.elsewhere(), "/v1/auth/signin", few).await;
     assert_eq!((few.field_errors().len(), few.json.get("more")), (100, None));
 }
 
@@ -61,7 +61,7 @@ async fn members_of_any_shape_and_depth_are_bounded_alike() {
         .collect::<serde_json::Map<_, _>>()
         .into();
     let product = json!({"title": "Mug", "metadata": metadata});
-    let product = refused(owner, "/v1/products", product).await;
+    let product = rejected(owner, "/v1/products", product).await;
     assert!(product.int("/more") >= 29_900 && product.text.len() <= MOST);
     let operators = |_| unknown(8_000);
     let filter: Value = (0..10)
@@ -70,7 +70,7 @@ async fn members_of_any_shape_and_depth_are_bounded_alike() {
         .into();
     let hook =
         json!({"url": "https://example.com/h", "topics": ["order.created"], "filter": filter});
-    let hook = refused(owner, "/v1/operations/webhook-subscriptions", hook).await;
+    let hook = rejected(owner, "/v1/operations/webhook-subscriptions", hook).await;
     assert!(hook.int("/more") >= 79_900 && hook.text.len() <= MOST, "{}", hook.text.len());
     let menu = json!({"title": "Main", "items": vec![json!({}); 100_000]});
     let path = format!("/v1/stores/{}/navigation/main", market.store.id);
@@ -89,7 +89,7 @@ async fn a_long_name_is_cut_where_it_is_named() {
     let guest = market.gateway.client();
     for name in ["x".repeat(900_000), "\u{1}".repeat(100_000), "é/~".repeat(100_000)] {
         let odd = json!({"email": "a@example.com", "password": "x", (name.clone()): 1});
-        let reply = refused(&guest, "/v1/auth/signin", odd).await;
+        let reply = rejected(&guest, "/v1/auth/signin", odd).await;
         let errors = reply.field_errors();
         assert_eq!(errors.len(), 1);
         assert!(errors[0].0.ends_with('…') && reply.text.len() <= 4_000, "{}", reply.text.len());
@@ -102,7 +102,7 @@ async fn a_long_name_is_cut_where_it_is_named() {
     }
     let names: serde_json::Map<String, Value> =
         (0..90).map(|number| (format!("{number}{}", "x".repeat(10_000)), json!(1))).collect();
-    let reply = refused(&guest, "/v1/auth/signin", names.into()).await;
+    let reply = rejected(&guest, "/v1/auth/signin", names.into()).await;
     assert!(reply.text.len() <= MOST, "{}", reply.text.len());
 }
 
@@ -110,8 +110,8 @@ async fn a_long_name_is_cut_where_it_is_named() {
 async fn many_operations_share_a_hundred_errors() {
     let market = Market::open().await;
     let operation = |_| json!({"action": "create", "product": unknown(500)});
-    let ask = json!({"operations": (0..100).map(operation).collect::<Vec<_>>()});
-    let done = market.owner.post("/v1/products/bulk").key(&unique("bulk")).json(ask).await;
+    let input = json!({"operations": (0..100).map(operation).collect::<Vec<_>>()});
+    let done = market.owner.post("/v1/products/bulk").key(&unique("bulk")).json(input).await;
     let done = done.expect(200);
     assert_eq!(done.int("/failed"), 100);
     let results = done.at("/results").as_array().expect("results");
@@ -140,15 +140,15 @@ async fn findings_of_a_theme_are_bounded() {
     }
     let data = json!({"current": unknown(60_000)}).to_string();
     files.push(odd("config/settings_data.json", &data));
-    let refused = support::upload(&shop.merchant, support::zip(&files)).await.expect(422);
-    let refused = refused.problem("invalid_package");
-    assert!(refused.text.len() <= MOST, "{} bytes", refused.text.len());
-    let findings = refused.at("/findings").as_array().expect("findings");
+    let rejected = support::upload(&shop.merchant, support::zip(&files)).await.expect(422);
+    let rejected = rejected.problem("invalid_package");
+    assert!(rejected.text.len() <= MOST, "{} bytes", rejected.text.len());
+    let findings = rejected.at("/findings").as_array().expect("findings");
     assert_eq!(findings.len(), 101);
     let codes: Vec<&str> = findings.iter().filter_map(|finding| finding["code"].as_str()).collect();
     assert!(codes.contains(&"version_invalid"), "one kind hides no other: {codes:?}");
     assert_eq!(codes.last(), Some(&"more_findings"));
-    assert!(refused.int("/more") >= 5_000, "{}", refused.int("/more"));
+    assert!(rejected.int("/more") >= 5_000, "{}", rejected.int("/more"));
     shop.post("install", json!({})).await.expect(201);
     let blocks: serde_json::Map<String, Value> =
         (0..40).map(|number| (format!("b{number}"), json!({"type": "odd"}))).collect();

@@ -1,4 +1,4 @@
-//! Rules between fields, and of fields that only the application can judge, in every family.
+//! Rules between fields, and of fields that only the application can validate, in every family.
 
 use http::Method;
 use support::{Client, Value, inr, json, unique};
@@ -20,9 +20,9 @@ async fn a_fault_in_one_field_hides_no_rule_about_another() {
         "variants": [{"price": inr(500), "inventory": {"levels": [{"quantity": 9}]}}],
     });
     let variant = owner.post("/v1/products").json(product).await.expect(201).str("/variants/0/id");
-    let ask =
+    let input =
         json!({"email": "ann@example.com", "items": [{"variant_id": variant, "quantity": 1}]});
-    let order = owner.post("/v1/orders").key("one").json(ask).await.expect(201).str("/id");
+    let order = owner.post("/v1/orders").key("one").json(input).await.expect(201).str("/id");
     let cases: Vec<(&Client, Method, String, Value, Vec<&str>)> = vec![
         (
             &owner,
@@ -153,7 +153,7 @@ async fn a_fault_in_one_field_hides_no_rule_about_another() {
     for (client, method, path, body, expected) in cases {
         let client = if path.contains("/v1/storefront/") { &visitor } else { client };
         let reply = client
-            .ask(method, &path)
+            .request(method, &path)
             .key(&unique("a-key-that-nobody-guesses"))
             .json(body)
             .await

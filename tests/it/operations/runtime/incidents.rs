@@ -11,12 +11,12 @@ use super::{DEADLINE, INCIDENTS, OVERVIEW, SUBSCRIPTIONS, incidents, owner, plac
 async fn an_operator_leads_an_incident_to_its_end() {
     let gateway = Gateway::start().await;
     let operator = Operator::sign_up(&gateway).await;
-    let ask = json!({
+    let input = json!({
         "title": "Payments are slow", "severity": "medium", "components": ["payments", "api", "api"],
         "description": "The provider answers late.",
     });
-    let opened = operator.post(INCIDENTS).key("one").json(ask.clone()).await.expect(201);
-    let again = operator.post(INCIDENTS).key("one").json(ask).await.expect(201);
+    let opened = operator.post(INCIDENTS).key("one").json(input.clone()).await.expect(201);
+    let again = operator.post(INCIDENTS).key("one").json(input).await.expect(201);
     assert_eq!(again.json, opened.json);
     assert_eq!(opened.at("/components"), &json!(["api", "payments"]));
     assert_eq!(opened.at("/allowed_actions"), &json!(["acknowledge", "mitigate", "resolve"]));
@@ -74,8 +74,8 @@ async fn incidents_are_opened_by_operators_alone_and_every_fault_is_named() {
     let (_, store, owner) = owner(&gateway).await;
     let operator = Operator::sign_up(&gateway).await;
     let before = gateway.count().await;
-    let ask = json!({"title": "T", "severity": "low", "components": ["api"]});
-    owner.post(INCIDENTS).json(ask).await.expect(403).problem("operator_required");
+    let input = json!({"title": "T", "severity": "low", "components": ["api"]});
+    owner.post(INCIDENTS).json(input).await.expect(403).problem("operator_required");
     let odd = json!({
         "title": "", "severity": "bad", "components": ["nothing"], "extra": 1,
         "store_id": format!("sto_{}", "0".repeat(32)),
@@ -86,10 +86,10 @@ async fn incidents_are_opened_by_operators_alone_and_every_fault_is_named() {
     assert_eq!(fields, ["/components/0", "/extra", "/severity", "/store_id", "/title"]);
     assert_eq!(gateway.count().await, before);
     // One that concerns a store is its owner's to read, and to nobody else's.
-    let ask = json!({
+    let input = json!({
         "title": "T", "severity": "low", "components": ["webhooks"], "store_id": store.id,
     });
-    let made = operator.post(INCIDENTS).json(ask).await.expect(201);
+    let made = operator.post(INCIDENTS).json(input).await.expect(201);
     let path = format!("{INCIDENTS}/{}", made.str("/id"));
     owner.get(&path).await.expect(200);
     assert_eq!(incidents(&owner).await.len(), 1);
@@ -105,10 +105,10 @@ async fn incidents_are_opened_by_operators_alone_and_every_fault_is_named() {
 #[tokio::test]
 async fn an_app_reads_the_incidents_of_its_store_with_the_scope() {
     let shop = Shop::with_published_app(&["read_operations"]).await;
-    let ask = json!({
+    let input = json!({
         "title": "T", "severity": "low", "components": ["webhooks"], "store_id": shop.store.id,
     });
-    shop.operator.post(INCIDENTS).json(ask).await.expect(201);
+    shop.operator.post(INCIDENTS).json(input).await.expect(201);
     let app = shop.app_client().await;
     assert_eq!(incidents(&app).await.len(), 1);
     let overview = app.get(OVERVIEW).await.expect(200);

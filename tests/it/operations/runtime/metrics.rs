@@ -73,7 +73,7 @@ async fn percentiles_errors_and_throttles_are_those_of_what_was_sent() {
     for _ in 0..5 {
         owner.elsewhere().get(&format!("/v1/stores/sto_{}", "0".repeat(32))).await.expect(404);
     }
-    // Another process meets a table that refuses calls, three times each.
+    // Another process meets a table that rejects calls, three times each.
     for _ in 0..3 {
         faults.will([("BatchGetItem", Fault::Throttled); 3]);
         owner.at_url(&url).get(&path).await.expect(503);
@@ -111,7 +111,7 @@ async fn percentiles_errors_and_throttles_are_those_of_what_was_sent() {
 }
 
 #[tokio::test]
-async fn what_a_spent_budget_refuses_is_counted() {
+async fn what_a_spent_budget_rejects_is_counted() {
     let gateway = Gateway::start().await;
     let operator = Operator::sign_up(&gateway).await;
     let (_, store, _) = owner(&gateway).await;
@@ -181,8 +181,8 @@ async fn five_hundred_requests_of_a_minute_write_nothing_and_are_written_down_on
     assert!(latest["ttl"].is_u64());
     // Of a request it is no part: neither a round trip nor capacity.
     gateway.advance(MINUTE);
-    let beside = visitor.get("/health").await.expect(200);
-    assert_eq!((beside.trips(), beside.tenths()), (0, 0));
+    let alongside = visitor.get("/health").await.expect(200);
+    assert_eq!((alongside.trips(), alongside.tenths()), (0, 0));
 }
 
 #[tokio::test]
@@ -195,7 +195,7 @@ async fn every_family_is_counted() {
         let row = routes.rows().iter().find(|row| row.method == Method::GET).unwrap();
         paths.push((family, row.path.to_owned()));
     }
-    let ask = async |times: usize| {
+    let request = async |times: usize| {
         for (_, path) in &paths {
             for _ in 0..times {
                 gateway.client().get(path).await;
@@ -203,9 +203,9 @@ async fn every_family_is_counted() {
         }
     };
     gateway.app().clock.stop();
-    ask(3).await;
+    request(3).await;
     gateway.advance(MINUTE);
-    ask(1).await;
+    request(1).await;
     for family in families() {
         let found = numbers(&operator, family).await;
         assert_eq!(found["requests"], 3, "{found}");

@@ -28,16 +28,16 @@ async fn an_app_subscribes_to_what_its_scopes_read_and_loses_it_with_the_install
     let grant = shop.authorize().await;
     let app = shop.app_client().await;
     let receiver = Receiver::start().await;
-    let ask = |types: Value| json!({"url": receiver.url("/"), "event_types": types});
-    let made = app.post(SUBSCRIPTIONS).json(ask(json!(["store.*"]))).await.expect(201);
-    let refused =
-        app.post(SUBSCRIPTIONS).json(ask(json!(["navigation.updated"]))).await.expect(403);
-    assert_eq!(refused.problem("insufficient_scope").str("/required_scope"), "read_content");
+    let request = |types: Value| json!({"url": receiver.url("/"), "event_types": types});
+    let made = app.post(SUBSCRIPTIONS).json(request(json!(["store.*"]))).await.expect(201);
+    let rejected =
+        app.post(SUBSCRIPTIONS).json(request(json!(["navigation.updated"]))).await.expect(403);
+    assert_eq!(rejected.problem("insufficient_scope").str("/required_scope"), "read_content");
     let unknown =
-        app.post(SUBSCRIPTIONS).json(ask(json!(["store.*", "order.eaten"]))).await.expect(422);
+        app.post(SUBSCRIPTIONS).json(request(json!(["store.*", "order.eaten"]))).await.expect(422);
     assert_eq!(unknown.field_errors(), [("/event_types/1".into(), "unknown_event_type".into())]);
     // The merchant's own subscriptions are none of its business.
-    let own = shop.owner().post(SUBSCRIPTIONS).json(ask(json!(["*"]))).await.expect(201);
+    let own = shop.owner().post(SUBSCRIPTIONS).json(request(json!(["*"]))).await.expect(201);
     assert_eq!(app.get(SUBSCRIPTIONS).await.expect(200).data().len(), 1);
     let path = format!("{SUBSCRIPTIONS}/{}", own.str("/id"));
     app.get(&path).await.expect(404).problem("not_found");
@@ -54,8 +54,8 @@ async fn scopes_that_were_taken_back_stop_what_was_queued_recovered_or_redeliver
     let shop = Shop::with_published_app(&["read_store", "write_webhooks"]).await;
     let app = shop.app_client().await;
     let receiver = Receiver::that(Behaviour::Status(500)).await;
-    let ask = json!({"url": receiver.url("/"), "event_types": ["store.updated"]});
-    let made = app.post(SUBSCRIPTIONS).json(ask).await.expect(201);
+    let input = json!({"url": receiver.url("/"), "event_types": ["store.updated"]});
+    let made = app.post(SUBSCRIPTIONS).json(input).await.expect(201);
     let store = format!("/v1/stores/{}", shop.store.id);
     shop.owner().patch(&store).json(json!({"name": "Readable"})).await.expect(200);
     let delivery = in_state(&shop.owner(), "retrying").await;
@@ -118,14 +118,14 @@ async fn an_uninstallation_frees_no_quota_that_a_deletion_has_freed() {
     let shop = Shop::with_published_app(&["read_store", "write_webhooks"]).await;
     let app = shop.app_client().await;
     let receiver = Receiver::start().await;
-    let ask = json!({"url": receiver.url("/"), "event_types": ["store.updated"]});
-    shop.owner().post(SUBSCRIPTIONS).json(ask.clone()).await.expect(201);
-    let made = app.post(SUBSCRIPTIONS).json(ask).await.expect(201);
+    let input = json!({"url": receiver.url("/"), "event_types": ["store.updated"]});
+    shop.owner().post(SUBSCRIPTIONS).json(input.clone()).await.expect(201);
+    let made = app.post(SUBSCRIPTIONS).json(input).await.expect(201);
     let gateway = shop.gateway.app();
-    let store = ground::id::StoreId::parse(&shop.store.id).unwrap();
-    let app_id = ground::id::AppId::parse(&shop.app.id).unwrap();
-    let query = gateway::table::Query::partition(ground::key::store(&store).pk)
-        .begins_with(ground::key::SUBSCRIPTIONS);
+    let store = core_types::id::StoreId::parse(&shop.store.id).unwrap();
+    let app_id = core_types::id::AppId::parse(&shop.app.id).unwrap();
+    let query = gateway::table::Query::partition(core_types::key::store(&store).pk)
+        .begins_with(core_types::key::SUBSCRIPTIONS);
     let known: Vec<delivery::subscription::Subscription> =
         gateway.table.all(&query, 60).await.unwrap();
     app.delete(&format!("{SUBSCRIPTIONS}/{}", made.str("/id"))).await.expect(204);
@@ -133,8 +133,8 @@ async fn an_uninstallation_frees_no_quota_that_a_deletion_has_freed() {
         delivery::subscription::remove_of_app(gateway.table.write(), &store, &app_id, &known)
             .commit()
     };
-    let refused = late().await.unwrap_err();
-    assert_eq!(refused.code, gateway::problem::Code::VersionConflict);
+    let rejected = late().await.unwrap_err();
+    assert_eq!(rejected.code, gateway::problem::Code::VersionConflict);
     let counters = shop.gateway.items_of("webhook_subscription_count", "STO#").await;
     assert_eq!(counters[0]["count"], 1);
 }
@@ -153,8 +153,8 @@ async fn an_app_that_moves_its_webhook_url_hears_again_after_it_was_given_up() {
     eventually(DEADLINE, || async { (status().await == "disabled_by_system").then_some(()) }).await;
     let fresh = Receiver::start().await;
     let path = format!("/v1/app-store/developers/apps/{}", shop.app.id);
-    let ask = json!({"webhook_url": fresh.url("/app")});
-    shop.developer.patch(&path).json(ask).await.expect(200);
+    let input = json!({"webhook_url": fresh.url("/app")});
+    shop.developer.patch(&path).json(input).await.expect(200);
     assert_eq!(status().await, "enabled");
     shop.uninstall(&grant.installation_id).await.expect(200);
     let secret = shop.app.view["webhook_secret"].as_str().unwrap();
@@ -165,9 +165,9 @@ async fn an_app_that_moves_its_webhook_url_hears_again_after_it_was_given_up() {
 async fn what_the_former_address_answers_late_does_not_give_up_the_new_one() {
     let former = Receiver::that(Behaviour::Delay(Duration::from_millis(1_500), 410)).await;
     let shop = Shop::with_published_app(&["read_store"]).await;
-    let ask = json!({"url": former.url("/"), "event_types": ["store.updated"]});
+    let input = json!({"url": former.url("/"), "event_types": ["store.updated"]});
     let owner = shop.owner();
-    let made = owner.post(SUBSCRIPTIONS).json(ask).await.expect(201).str("/id");
+    let made = owner.post(SUBSCRIPTIONS).json(input).await.expect(201).str("/id");
     let rename = async |name: &str| {
         let path = format!("/v1/stores/{}", shop.store.id);
         owner.patch(&path).json(json!({"name": name})).await.expect(200);

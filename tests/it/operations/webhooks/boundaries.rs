@@ -17,28 +17,28 @@ fn headers(count: usize) -> Value {
 }
 
 #[tokio::test]
-async fn ten_headers_are_sent_and_eleven_are_refused() {
+async fn ten_headers_are_sent_and_eleven_are_rejected() {
     let fields = json!({"headers": headers(10)});
     let watched = Watched::with(Gateway::start().await, Behaviour::Status(200), fields).await;
     watched.rename("With headers").await;
     let received = watched.receiver.wait_for(1).await.remove(0);
     assert!((0..10).all(|n| received.header(&format!("x-custom-{n}")) == "v"));
     let path = format!("{SUBSCRIPTIONS}/{}", watched.subscription["id"].as_str().unwrap());
-    let refused = |field: &'static str, value: Value, code: &'static str| {
+    let rejected = |field: &'static str, value: Value, code: &'static str| {
         let (owner, path) = (watched.owner(), path.clone());
         async move {
             let reply = owner.patch(&path).json(json!({field: value})).await.expect(422);
             assert_eq!(reply.field_errors()[0].1, code, "{}", reply.text);
         }
     };
-    refused("headers", headers(11), "too_many").await;
-    refused("headers", json!({"x-long": "v".repeat(1_025)}), "invalid_header_value").await;
+    rejected("headers", headers(11), "too_many").await;
+    rejected("headers", json!({"x-long": "v".repeat(1_025)}), "invalid_header_value").await;
     let longest = json!({"headers": {"x-long": "v".repeat(1_024)}});
     watched.owner().patch(&path).json(longest).await.expect(200);
-    refused("event_types", json!(vec!["store.updated"; 51]), "too_many").await;
+    rejected("event_types", json!(vec!["store.updated"; 51]), "too_many").await;
     let most = json!({"event_types": vec!["store.updated"; 50]});
     watched.owner().patch(&path).json(most).await.expect(200);
-    refused("description", json!("d".repeat(201)), "too_long").await;
+    rejected("description", json!("d".repeat(201)), "too_long").await;
     watched.owner().patch(&path).json(json!({"description": "d".repeat(200)})).await.expect(200);
     assert_eq!(headers_shown(&watched).await, 1);
 }
@@ -50,17 +50,17 @@ async fn headers_shown(watched: &Watched) -> usize {
 #[tokio::test]
 async fn quota_that_is_freed_is_all_that_is_taken_again() {
     let watched = Watched::by(Behaviour::Status(200)).await;
-    let ask = json!({"url": watched.receiver.url("/x"), "event_types": ["*"]});
+    let input = json!({"url": watched.receiver.url("/x"), "event_types": ["*"]});
     for _ in 1..50 {
-        watched.owner().post(SUBSCRIPTIONS).json(ask.clone()).await.expect(201);
+        watched.owner().post(SUBSCRIPTIONS).json(input.clone()).await.expect(201);
     }
-    let full = watched.owner().post(SUBSCRIPTIONS).json(ask.clone()).await.expect(409);
+    let full = watched.owner().post(SUBSCRIPTIONS).json(input.clone()).await.expect(409);
     full.problem("subscription_limit");
     let path = format!("{SUBSCRIPTIONS}/{}", watched.subscription["id"].as_str().unwrap());
     watched.owner().delete(&path).await.expect(204);
     watched.owner().delete(&path).await.expect(404);
-    watched.owner().post(SUBSCRIPTIONS).json(ask.clone()).await.expect(201);
-    watched.owner().post(SUBSCRIPTIONS).json(ask).await.expect(409).problem("subscription_limit");
+    watched.owner().post(SUBSCRIPTIONS).json(input.clone()).await.expect(201);
+    watched.owner().post(SUBSCRIPTIONS).json(input).await.expect(409).problem("subscription_limit");
 }
 
 #[tokio::test]

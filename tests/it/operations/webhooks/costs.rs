@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use aws_lambda_events::event::sqs::{SqsEvent, SqsMessage};
+use core_types::event::{Event, EventGroup, OutboxState};
 use delivery::delivery::{Delivery, DeliveryMessage};
 use delivery::subscription::Subscription;
 use gateway::app::App;
 use gateway::clock::MINUTE;
 use gateway::item::Item;
 use gateway::table::{Changed, Metered, metered};
-use ground::event::{Event, EventGroup, OutboxState};
 use support::{Behaviour, Gateway, Value, eventually, json, race};
 
 use super::{DEADLINE, DELIVERIES, SUBSCRIPTIONS, Watched};
@@ -29,8 +29,8 @@ impl Watched {
     }
 
     async fn subscribe(&self, path: &str) {
-        let ask = json!({"url": self.receiver.url(path), "event_types": ["store.updated"]});
-        self.owner().post(SUBSCRIPTIONS).json(ask).await.expect(201);
+        let input = json!({"url": self.receiver.url(path), "event_types": ["store.updated"]});
+        self.owner().post(SUBSCRIPTIONS).json(input).await.expect(201);
     }
 
     /// An event that nobody has handed on.
@@ -223,8 +223,8 @@ async fn lists_by_status_and_subscription_show_all_that_they_should_and_nothing_
     // What is to be tried again waits until the clock is moved.
     watched.gateway.app().clock.stop();
     let healthy = support::Receiver::start().await;
-    let ask = json!({"url": healthy.url("/"), "event_types": ["store.updated"]});
-    let other = watched.owner().post(SUBSCRIPTIONS).json(ask).await.expect(201).str("/id");
+    let input = json!({"url": healthy.url("/"), "event_types": ["store.updated"]});
+    let other = watched.owner().post(SUBSCRIPTIONS).json(input).await.expect(201).str("/id");
     for round in 0..3 {
         watched.rename(&format!("Round {round}")).await;
     }

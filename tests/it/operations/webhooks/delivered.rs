@@ -9,8 +9,8 @@ async fn a_change_arrives_signed_and_with_every_header() {
     let watched = Watched::by(Behaviour::Status(204)).await;
     let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
     let path = format!("/v1/stores/{}", watched.store.id);
-    let ask = watched.owner().patch(&path).json(json!({"name": "Renamed"}));
-    ask.header("x-request-id", "my-request-1").header("traceparent", trace).await.expect(200);
+    let input = watched.owner().patch(&path).json(json!({"name": "Renamed"}));
+    input.header("x-request-id", "my-request-1").header("traceparent", trace).await.expect(200);
     let received = watched.receiver.wait_for_event("store.updated").await;
     verify(&received, watched.secret());
     let webhook = standardwebhooks::Webhook::new(watched.secret()).unwrap();
@@ -121,8 +121,8 @@ async fn a_test_delivery_and_a_redelivery_are_real_ones() {
 async fn a_custom_header_is_sent_and_never_shown() {
     let watched = Watched::by(Behaviour::Status(200)).await;
     let id = watched.subscription["id"].as_str().unwrap();
-    let ask = json!({"headers": {"x-api-key": "sesame-opens"}});
-    watched.owner().patch(&format!("{SUBSCRIPTIONS}/{id}")).json(ask).await.expect(200);
+    let input = json!({"headers": {"x-api-key": "sesame-opens"}});
+    watched.owner().patch(&format!("{SUBSCRIPTIONS}/{id}")).json(input).await.expect(200);
     let test = format!("{SUBSCRIPTIONS}/{id}/test");
     let dry = watched.owner().post(&test).json(json!({"dry_run": true})).await.expect(200);
     assert!(!dry.text.contains("sesame-opens"), "{}", dry.text);

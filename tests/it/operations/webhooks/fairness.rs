@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use aws_sdk_dynamodb::types::AttributeValue;
+use core_types::id::StoreId;
+use core_types::key;
 use delivery::delivery::{MOST_FOR_SCOPE, MOST_TO_HOST, Speed};
 use gateway::clock::MINUTE;
 use gateway::embedded::TABLE;
 use gateway::item::Key;
-use ground::id::StoreId;
-use ground::key;
 use support::{Behaviour, Gateway, Receiver, Value, eventually, json, race};
 
 use super::{DEADLINE, SUBSCRIPTIONS, Watched};
@@ -22,8 +22,8 @@ const HANGING: usize = 50;
 impl Watched {
     /// Another subscription of the store's.
     async fn also(&self, receiver: &Receiver) -> Value {
-        let ask = json!({"url": receiver.url("/also"), "event_types": ["store.updated"]});
-        self.owner().post(SUBSCRIPTIONS).json(ask).await.expect(201).json
+        let input = json!({"url": receiver.url("/also"), "event_types": ["store.updated"]});
+        self.owner().post(SUBSCRIPTIONS).json(input).await.expect(201).json
     }
 
     /// The deliveries to a subscription as the table has them.
@@ -76,8 +76,8 @@ async fn fifty_hanging_receivers_of_one_store_leave_room_for_another_store() {
     let other = support::Merchant::sign_up(&hanging.gateway).await;
     let store = other.open_store().await;
     let healthy = Receiver::start().await;
-    let ask = json!({"url": healthy.url("/"), "event_types": ["store.updated"]});
-    other.at(&store).post(SUBSCRIPTIONS).json(ask).await.expect(201);
+    let input = json!({"url": healthy.url("/"), "event_types": ["store.updated"]});
+    other.at(&store).post(SUBSCRIPTIONS).json(input).await.expect(201);
     for round in 0..4 {
         hanging.rename(&format!("Round {round}")).await;
     }
@@ -297,8 +297,8 @@ async fn another_path_on_the_same_host_does_not_close_its_circuit_and_another_ho
     assert_eq!((&moved["url"], &moved["health"]), (&json!(url), &json!("circuit_open")));
     assert!(moved["stats"]["consecutive_failures"].as_u64().unwrap() >= 10);
     let another = Receiver::start().await;
-    let ask = json!({"url": another.url("/")});
-    let moved = watched.owner().patch(&path).json(ask).await.expect(200).json;
+    let input = json!({"url": another.url("/")});
+    let moved = watched.owner().patch(&path).json(input).await.expect(200).json;
     assert_eq!(
         (&moved["health"], &moved["stats"]["consecutive_failures"]),
         (&json!("healthy"), &json!(0))

@@ -25,8 +25,8 @@ async fn only_events_that_the_filter_lets_through_become_deliveries() {
     // Another filter replaces it, null takes it away, and what is not named stays.
     let path = format!("{SUBSCRIPTIONS}/{}", watched.subscription["id"].as_str().unwrap());
     let only = json!({"$.data.name": ["Only this"]});
-    let ask = json!({"filter": only});
-    let changed = watched.owner().patch(&path).json(ask).await.expect(200);
+    let input = json!({"filter": only});
+    let changed = watched.owner().patch(&path).json(input).await.expect(200);
     assert_eq!(changed.at("/filter"), &only);
     let changed = watched.owner().patch(&path).json(json!({"description": "x"})).await.expect(200);
     assert_eq!(changed.at("/filter"), &only);
@@ -42,7 +42,7 @@ async fn only_events_that_the_filter_lets_through_become_deliveries() {
 async fn what_is_wrong_with_a_filter_an_order_or_a_rate_is_named_where_it_is() {
     let watched = Watched::by(Behaviour::Status(200)).await;
     let before = watched.gateway.count().await;
-    let ask = json!({
+    let input = json!({
         "url": watched.receiver.url("/"), "event_types": ["*"],
         "filter": {
             "data.name": "x", "$..a..b": 1, "$.data.name": {"like": "x"},
@@ -59,10 +59,10 @@ async fn what_is_wrong_with_a_filter_an_order_or_a_rate_is_named_where_it_is() {
         ("/ordering", "invalid_choice"),
     ]
     .map(|(at, code)| (at.to_owned(), code.to_owned()));
-    let reply = watched.owner().post(SUBSCRIPTIONS).json(ask.clone()).await.expect(422);
+    let reply = watched.owner().post(SUBSCRIPTIONS).json(input.clone()).await.expect(422);
     assert_eq!(reply.field_errors(), expected);
     let path = format!("{SUBSCRIPTIONS}/{}", watched.subscription["id"].as_str().unwrap());
-    let mut change = ask;
+    let mut change = input;
     change.as_object_mut().unwrap().remove("url");
     let reply = watched.owner().patch(&path).json(change).await.expect(422);
     assert_eq!(reply.field_errors(), expected);
@@ -71,11 +71,11 @@ async fn what_is_wrong_with_a_filter_an_order_or_a_rate_is_named_where_it_is() {
     assert_eq!((&defaults["filter"], &defaults["ordering"]), (&json!(null), &json!("none")));
     assert!(defaults["max_rate_per_second"].is_null());
     for (rate, status) in [(0, 422), (1, 200), (100, 200), (101, 422)] {
-        let ask = json!({"max_rate_per_second": rate});
-        watched.owner().patch(&path).json(ask).await.expect(status);
+        let input = json!({"max_rate_per_second": rate});
+        watched.owner().patch(&path).json(input).await.expect(status);
     }
-    let ask = json!({"max_rate_per_second": null, "ordering": "entity"});
-    let changed = watched.owner().patch(&path).json(ask).await.expect(200);
+    let input = json!({"max_rate_per_second": null, "ordering": "entity"});
+    let changed = watched.owner().patch(&path).json(input).await.expect(200);
     assert_eq!(changed.str("/ordering"), "entity");
     assert!(changed.at("/max_rate_per_second").is_null());
 }

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use core_types::event::EventGroup;
 use delivery::delivery::Delivery;
 use gateway::clock::MINUTE;
-use ground::event::EventGroup;
 use support::{Behaviour, Gateway, Market, Receiver, Value, eventually, json};
 
 use super::{DEADLINE, DELIVERIES, SUBSCRIPTIONS, Watched};
@@ -45,24 +45,24 @@ async fn drain(gateway: &Gateway, count: usize) {
 async fn under_load_and_with_a_failing_receiver_every_entity_s_events_arrive_in_order() {
     let market = Market::open().await;
     let receiver = Receiver::that(Behaviour::Status(500)).await;
-    let ask = json!({
+    let input = json!({
         "url": receiver.url("/"), "event_types": ["product.updated"], "ordering": "entity"
     });
-    market.owner.post(SUBSCRIPTIONS).json(ask).await.expect(201);
+    market.owner.post(SUBSCRIPTIONS).json(input).await.expect(201);
     let mut products = Vec::new();
     for _ in 0..ENTITIES {
-        let ask =
+        let input =
             json!({"title": support::unique("Thing"), "variants": [{"price": support::inr(1)}]});
-        products.push(market.owner.post("/v1/products").json(ask).await.expect(201).str("/id"));
+        products.push(market.owner.post("/v1/products").json(input).await.expect(201).str("/id"));
     }
     for change in 0..CHANGES {
         // What this costs is restored within the second.
         market.gateway.advance(Duration::from_secs(1));
         let rename = |id: &String| {
-            let ask = json!({"title": format!("Change {change}")});
+            let input = json!({"title": format!("Change {change}")});
             let owner = market.owner.clone();
             let path = format!("/v1/products/{id}");
-            async move { owner.patch(&path).json(ask).await.expect(200) }
+            async move { owner.patch(&path).json(input).await.expect(200) }
         };
         futures_util::future::join_all(products.iter().map(rename)).await;
         if change == CHANGES / 2 {
@@ -101,7 +101,9 @@ async fn stored(watched: &Watched) -> Vec<Delivery> {
     let items = watched.gateway.items_of("delivery", "DLV#").await;
     let read = |item: Value| serde_json::from_value::<Delivery>(item).unwrap();
     let mut deliveries: Vec<_> = items.into_iter().map(read).collect();
-    deliveries.sort_by_key(|delivery| delivery.lane.as_ref().map(|lane| lane.order.clone()));
+    deliveries.sort_by_key(|delivery| {
+        delivery.ordering_key.as_ref().map(|ordering_key| ordering_key.order.clone())
+    });
     deliveries
 }
 
@@ -112,7 +114,7 @@ async fn whatever_message_comes_the_first_goes_first_and_the_sweep_alone_brings_
         watched.rename(name).await;
     }
     watched.gateway.advance(MINUTE + Duration::from_secs(1));
-    // Every message is lost, those for the deliveries and those to the next in their lane.
+    // Every message is lost, those for the deliveries and those to the next in their ordering key.
     let mute = watched.gateway.system().embedded().app_without_queues();
     dispatcher::sweep(&mute).await;
     let deliveries = stored(&watched).await;
@@ -207,12 +209,12 @@ async fn the_next_goes_on_when_the_one_before_is_exhausted_or_cancelled() {
     })
     .await;
     assert_eq!(names().last().unwrap(), "Third");
-    // What is recovered stands in its lane again: the event before it does, too.
+    // What is recovered stands in its ordering key again: the event before it does, too.
     watched.receiver.now(Behaviour::Status(500));
     let id = watched.subscription["id"].as_str().unwrap();
-    let ask = json!({"since": watched.gateway.now().minus(Duration::from_hours(24 * 13))});
+    let input = json!({"since": watched.gateway.now().minus(Duration::from_hours(24 * 13))});
     let path = format!("{SUBSCRIPTIONS}/{id}/recover");
-    let recovered = owner().await.post(&path).json(ask).await.expect(202);
+    let recovered = owner().await.post(&path).json(input).await.expect(202);
     assert_eq!(recovered.int("/matched"), 1, "the expunged one has nothing to send");
     assert_eq!(recovered.int("/skipped/payload_expunged"), 1);
     let all_made = || async { (stored(&watched).await.len() == 4).then_some(()) };

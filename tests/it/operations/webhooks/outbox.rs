@@ -44,8 +44,9 @@ async fn events_and_deliveries_survive_a_stop_and_a_start() {
     let first = start().await;
     let merchant = Merchant::sign_up(&first).await;
     let store = merchant.open_store().await;
-    let ask = json!({"url": receiver.url("/"), "event_types": ["store.updated"]});
-    let secret = merchant.at(&store).post(SUBSCRIPTIONS).json(ask).await.expect(201).str("/secret");
+    let input = json!({"url": receiver.url("/"), "event_types": ["store.updated"]});
+    let secret =
+        merchant.at(&store).post(SUBSCRIPTIONS).json(input).await.expect(201).str("/secret");
     let path = format!("/v1/stores/{}", store.id);
     merchant.at(&store).patch(&path).json(json!({"name": "Before"})).await.expect(200);
     receiver.wait_for(1).await;
@@ -131,8 +132,8 @@ async fn an_operator_keeps_any_stores_outbox_moving_and_reads_no_payload() {
     }
     let stranger = Merchant::sign_up(&watched.gateway).await;
     for path in [path, &one, "/v1/operations/outbox/verify"] {
-        let refused = stranger.at(&watched.store).get(path).await.expect(404);
-        refused.problem("store_not_owned");
+        let rejected = stranger.at(&watched.store).get(path).await.expect(404);
+        rejected.problem("store_not_owned");
     }
 }
 
@@ -187,8 +188,8 @@ async fn verifying_the_outbox_reads_what_it_is_charged() {
     let owner = watched.owner();
     for number in 1..SUBSCRIBED {
         let url = watched.receiver.url(&format!("/hooks/{number}"));
-        let ask = json!({"url": url, "event_types": ["store.updated"]});
-        owner.post(SUBSCRIPTIONS).json(ask).await.expect(201);
+        let input = json!({"url": url, "event_types": ["store.updated"]});
+        owner.post(SUBSCRIPTIONS).json(input).await.expect(201);
     }
     for number in 0..RENAMED {
         watched.rename(&format!("Name {number}")).await;

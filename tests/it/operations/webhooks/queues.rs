@@ -29,9 +29,10 @@ impl Queued {
         let merchant = Merchant::sign_up(&gateway).await;
         let store = merchant.open_store().await;
         let queue = PolledQueue::open(&gateway, name).await;
-        let mut ask = json!({"destination": queue.destination(), "event_types": ["store.updated"]});
-        ask.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
-        let made = merchant.at(&store).post(SUBSCRIPTIONS).json(ask).await.expect(201).json;
+        let mut input =
+            json!({"destination": queue.destination(), "event_types": ["store.updated"]});
+        input.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        let made = merchant.at(&store).post(SUBSCRIPTIONS).json(input).await.expect(201).json;
         let queued = Self { gateway, merchant, store, queue, subscription: made };
         let (challenge, token) = queued.queue.challenge().await;
         verify(&challenge.received, queued.secret());
@@ -156,7 +157,7 @@ async fn a_fifo_queue_gets_entities_as_groups_and_events_once() {
 }
 
 #[tokio::test]
-async fn a_rotated_secret_signs_beside_the_new_one() {
+async fn a_rotated_secret_signs_alongside_the_new_one() {
     let queued = Queued::to("rotated").await;
     let rotate = format!("{}/secret/rotate", queued.path());
     let new = queued.owner().post(&rotate).json(json!({})).await.expect(200).str("/secret");
@@ -173,12 +174,12 @@ async fn an_app_polls_what_its_scopes_read() {
     shop.authorize().await;
     let app = shop.app_client().await;
     let queue = PolledQueue::open(&shop.gateway, "app-events").await;
-    let ask = json!({"destination": queue.destination(), "event_types": ["store.updated"]});
-    let made = app.post(SUBSCRIPTIONS).json(ask).await.expect(201);
+    let input = json!({"destination": queue.destination(), "event_types": ["store.updated"]});
+    let made = app.post(SUBSCRIPTIONS).json(input).await.expect(201);
     let (_, token) = queue.challenge().await;
     let confirm = format!("{SUBSCRIPTIONS}/{}/confirm", made.str("/id"));
-    let ask = json!({"token": token});
-    assert_eq!(app.post(&confirm).json(ask).await.expect(200).str("/status"), "enabled");
+    let input = json!({"token": token});
+    assert_eq!(app.post(&confirm).json(input).await.expect(200).str("/status"), "enabled");
     let store = format!("/v1/stores/{}", shop.store.id);
     shop.owner().patch(&store).json(json!({"name": "For the app"})).await.expect(200);
     let polled = queue.next().await;
@@ -193,11 +194,11 @@ async fn what_was_missed_before_the_confirmation_is_replayed_into_the_queue() {
     queued.gateway.quiet().await;
     assert!(queued.deliveries().await.is_empty(), "an unconfirmed queue gets the challenge alone");
     queued.confirm(&token).await;
-    let ask = json!({
+    let input = json!({
         "kind": "missing", "since": queued.store.view["created_at"],
         "subscription_id": queued.subscription["id"],
     });
-    let replay = queued.owner().post("/v1/operations/runtime/replays").json(ask).await;
+    let replay = queued.owner().post("/v1/operations/runtime/replays").json(input).await;
     let replay = replay.expect(202).str("/id");
     let polled = queued.queue.next().await;
     verify(&polled.received, queued.secret());
@@ -214,9 +215,9 @@ async fn a_test_shows_the_message_and_waits_for_the_confirmation() {
     assert_eq!(shown.str("/url"), queued.queue.url);
     let headers: Value = serde_json::from_str(&shown.str("/headers/headers")).unwrap();
     assert_eq!(headers["webhook-signature"], shown.str("/headers/webhook-signature").as_str());
-    let refused = queued.owner().post(&test).json(json!({})).await.expect(409);
-    let refused = refused.problem("invalid_state_transition");
-    assert_eq!(refused.str("/current"), "unconfirmed");
+    let rejected = queued.owner().post(&test).json(json!({})).await.expect(409);
+    let rejected = rejected.problem("invalid_state_transition");
+    assert_eq!(rejected.str("/current"), "unconfirmed");
     queued.confirm(&token).await;
     queued.owner().post(&test).json(json!({})).await.expect(202);
     let polled = queued.queue.next().await;
@@ -225,7 +226,7 @@ async fn a_test_shows_the_message_and_waits_for_the_confirmation() {
 }
 
 #[tokio::test]
-async fn characters_that_sqs_refuses_arrive_escaped() {
+async fn characters_that_sqs_rejects_arrive_escaped() {
     let queued = Queued::to("odd").await;
     queued.rename("a\u{fffe}b\u{ffff}c").await;
     let polled = queued.queue.next().await;

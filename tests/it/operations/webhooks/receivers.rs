@@ -69,8 +69,8 @@ async fn a_receiver_that_drips_hangs_or_floods_is_cut_off_and_the_others_go_on()
     let flooding = Receiver::that(Behaviour::BigBody(4 << 20)).await;
     let healthy = Receiver::start().await;
     for receiver in [&hanging, &flooding, &healthy] {
-        let ask = json!({"url": receiver.url("/"), "event_types": ["store.updated"]});
-        watched.owner().post(SUBSCRIPTIONS).json(ask).await.expect(201);
+        let input = json!({"url": receiver.url("/"), "event_types": ["store.updated"]});
+        watched.owner().post(SUBSCRIPTIONS).json(input).await.expect(201);
     }
     watched.rename("Under load").await;
     healthy.wait_for_event("store.updated").await;
@@ -125,12 +125,12 @@ async fn a_name_that_rebinds_between_create_and_delivery_reaches_nobody() {
     names.teach("mixed.example.com", &["93.184.215.14", "127.0.0.1"]);
     names.teach("inside.example.com", &["10.0.0.7"]);
     let url = |host: &str| format!("http://{host}:{}/", canary.port());
-    let ask = |host: &str| json!({"url": url(host), "event_types": ["store.updated"]});
+    let request = |host: &str| json!({"url": url(host), "event_types": ["store.updated"]});
     for host in ["mixed.example.com", "inside.example.com"] {
-        let reply = owner.post(SUBSCRIPTIONS).json(ask(host)).await.expect(422);
+        let reply = owner.post(SUBSCRIPTIONS).json(request(host)).await.expect(422);
         assert_eq!(reply.field_errors(), [("/url".to_owned(), "blocked_address".to_owned())]);
     }
-    owner.post(SUBSCRIPTIONS).json(ask("rebinding.example.com")).await.expect(201);
+    owner.post(SUBSCRIPTIONS).json(request("rebinding.example.com")).await.expect(201);
     let path = format!("/v1/stores/{}", store.id);
     owner.patch(&path).json(json!({"name": "Bait"})).await.expect(200);
     eventually(DEADLINE, || async {
@@ -156,8 +156,8 @@ async fn a_connection_is_kept_for_the_next_delivery_and_not_for_where_its_name_m
     let merchant = Merchant::sign_up(&gateway).await;
     let store = merchant.open_store().await;
     let owner = merchant.at(&store);
-    let ask = json!({"url": url, "event_types": ["store.updated"]});
-    owner.post(SUBSCRIPTIONS).json(ask).await.expect(201);
+    let input = json!({"url": url, "event_types": ["store.updated"]});
+    owner.post(SUBSCRIPTIONS).json(input).await.expect(201);
     let path = format!("/v1/stores/{}", store.id);
     for name in ["First", "Second", "Third"] {
         owner.patch(&path).json(json!({"name": name})).await.expect(200);

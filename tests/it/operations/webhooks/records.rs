@@ -15,12 +15,12 @@ async fn a_filter_that_passes_nothing_ends_the_page_with_a_cursor_and_is_charged
     watched.rename("Sample").await;
     let id = watched.delivery_in("succeeded").await["id"].as_str().unwrap().to_owned();
     let app = watched.gateway.app();
-    let key = ground::key::delivery(&ground::id::DeliveryId::parse(&id).unwrap());
+    let key = core_types::key::delivery(&core_types::id::DeliveryId::parse(&id).unwrap());
     let sample: delivery::delivery::Delivery = app.table.get(&key).await.unwrap().unwrap();
     watched.gateway.advance(6 * DAY);
     for day in 1..=5_u32 {
         let more = (0..30).map(|number| delivery::delivery::Delivery {
-            id: ground::id::DeliveryId::derive(&[&day.to_string(), &number.to_string()]),
+            id: core_types::id::DeliveryId::derive(&[&day.to_string(), &number.to_string()]),
             created_at: sample.created_at.plus(DAY * day),
             ..sample.clone()
         });
@@ -63,8 +63,9 @@ async fn every_recorded_answer_goes_with_a_deliverys_content() {
     watched.rename("Sample").await;
     let id = watched.delivery_in("succeeded").await["id"].as_str().unwrap().to_owned();
     let app = watched.gateway.app();
-    let id = ground::id::DeliveryId::parse(&id).unwrap();
-    let mut delivery: Delivery = app.table.get(&ground::key::delivery(&id)).await.unwrap().unwrap();
+    let id = core_types::id::DeliveryId::parse(&id).unwrap();
+    let mut delivery: Delivery =
+        app.table.get(&core_types::key::delivery(&id)).await.unwrap().unwrap();
     delivery.attempts.clear();
     let mut answers = Vec::new();
     for number in 1..=230_u32 {

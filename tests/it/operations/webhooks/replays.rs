@@ -1,17 +1,17 @@
 //! Replays: what was missed comes again, once, whatever stops in between.
 
 mod interrupted;
-mod judged;
 mod latest;
 mod recovery;
+mod validated;
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use core_types::event::{Entry, Event, EventSubject};
+use core_types::id::{ReplayId, StoreId};
 use delivery::run::RunMessage;
 use gateway::clock::{HOUR, MINUTE, Timestamp};
-use ground::event::{About, Entry, Event};
-use ground::id::{ReplayId, StoreId};
 use identity::store::STORE_UPDATED;
 use support::{Behaviour, Client, Gateway, Merchant, Receiver, Value, eventually, json};
 
@@ -39,10 +39,10 @@ fn recover(watched: &Watched) -> Value {
     json!({"kind": "recover", "subscription_id": subscription(watched), "since": since(watched)})
 }
 
-fn with(mut ask: Value, fields: Value) -> Value {
+fn with(mut input: Value, fields: Value) -> Value {
     let Value::Object(fields) = fields else { panic!("fields") };
-    ask.as_object_mut().unwrap().extend(fields);
-    ask
+    input.as_object_mut().unwrap().extend(fields);
+    input
 }
 
 /// The replay of this id, once it is over.
@@ -71,7 +71,8 @@ async fn happen(watched: &Watched, count: usize) -> BTreeSet<String> {
     for part in numbers.chunks(TOGETHER) {
         let write = part.iter().fold(app.table.write(), |write, number| {
             let entity = format!("entity-{number}");
-            let about = About { store: Some(&store), app: None, entity: &entity, version: 1 };
+            let about =
+                EventSubject { store: Some(&store), app: None, entity: &entity, version: 1 };
             let event = Event::untyped(&topic, about, json!({"number": number}), app.clock.now());
             ids.insert(event.id.to_string());
             write.emit(event)
@@ -189,11 +190,11 @@ async fn a_dry_run_counts_and_writes_nothing() {
     happen(&watched, 7).await;
     watched.gateway.quiet().await;
     let before = (watched.gateway.count().await, watched.gateway.items("DLV#").await.len());
-    let ask = with(range(&watched), json!({"dry_run": true, "rate_per_second": 2}));
-    let plan = watched.owner().post(REPLAYS).json(ask.clone()).await.expect(200);
+    let input = with(range(&watched), json!({"dry_run": true, "rate_per_second": 2}));
+    let plan = watched.owner().post(REPLAYS).json(input.clone()).await.expect(200);
     assert_eq!((plan.int("/matched"), plan.at("/has_more")), (7, &json!(false)));
     assert_eq!((plan.int("/estimate/seconds"), plan.at("/dry_run")), (4, &json!(true)));
-    let most = with(ask, json!({"max_count": 5}));
+    let most = with(input, json!({"max_count": 5}));
     let plan = watched.owner().post(REPLAYS).json(most).await.expect(200);
     assert_eq!((plan.int("/matched"), plan.at("/has_more")), (5, &json!(true)));
     let after = (watched.gateway.count().await, watched.gateway.items("DLV#").await.len());
@@ -205,13 +206,13 @@ async fn a_dry_run_counts_and_writes_nothing() {
 async fn a_range_goes_to_whom_it_is_for_and_no_further_than_it_may() {
     let watched = Watched::by(Behaviour::Status(200)).await;
     let other = Receiver::start().await;
-    let ask = json!({"url": other.url("/"), "event_types": ["store.*"]});
-    watched.owner().post(SUBSCRIPTIONS).json(ask).await.expect(201);
+    let input = json!({"url": other.url("/"), "event_types": ["store.*"]});
+    watched.owner().post(SUBSCRIPTIONS).json(input).await.expect(201);
     let events = happen(&watched, 12).await;
     watched.receiver.wait_for(12).await;
     other.wait_for(12).await;
-    let ask = with(range(&watched), json!({"subscription_id": subscription(&watched)}));
-    let most = with(ask, json!({"max_count": 10}));
+    let input = with(range(&watched), json!({"subscription_id": subscription(&watched)}));
+    let most = with(input, json!({"max_count": 10}));
     let begun = watched.owner().post(REPLAYS).json(most).await.expect(202);
     let replay = over(&watched.owner(), &begun.str("/id")).await;
     assert_eq!((&replay["progress"]["sent"], &replay["has_more"]), (&json!(10), &json!(true)));
@@ -240,8 +241,8 @@ async fn what_was_missed_gets_the_delivery_that_it_should_have_had() {
     watched.owner().post(&enable).json(json!({})).await.expect(200);
     watched.rename("While it is on").await;
     watched.delivery_in("succeeded").await;
-    let ask = json!({"kind": "missing", "since": since(&watched)});
-    let begun = watched.owner().post(REPLAYS).json(ask.clone()).await.expect(202);
+    let input = json!({"kind": "missing", "since": since(&watched)});
+    let begun = watched.owner().post(REPLAYS).json(input.clone()).await.expect(202);
     let id = begun.str("/id");
     assert_eq!(over(&watched.owner(), &id).await["status"], "succeeded");
     let requests = watched.receiver.requests();
@@ -249,7 +250,7 @@ async fn what_was_missed_gets_the_delivery_that_it_should_have_had() {
     assert_eq!(requests[1].json()["data"]["name"], "While it is off");
     assert_eq!(requests[1].header("x-service-replay-id"), id);
     watched.gateway.advance(Duration::from_secs(2));
-    let dry = with(ask, json!({"dry_run": true}));
+    let dry = with(input, json!({"dry_run": true}));
     assert_eq!(watched.owner().post(REPLAYS).json(dry).await.expect(200).int("/matched"), 0);
 }
 
@@ -288,8 +289,8 @@ async fn the_rate_is_kept() {
     let watched = Watched::by(Behaviour::Status(200)).await;
     happen(&watched, 24).await;
     watched.receiver.wait_for(24).await;
-    let ask = with(range(&watched), json!({"rate_per_second": 6}));
-    let begun = watched.owner().post(REPLAYS).json(ask).await.expect(202);
+    let input = with(range(&watched), json!({"rate_per_second": 6}));
+    let begun = watched.owner().post(REPLAYS).json(input).await.expect(202);
     assert_eq!(begun.int("/estimate/seconds"), 4);
     let replay = over(&watched.owner(), &begun.str("/id")).await;
     assert_eq!(replay["progress"]["succeeded"], 24, "{replay}");
@@ -322,11 +323,11 @@ async fn what_was_removed_or_is_no_longer_kept_is_counted_and_said() {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let ids: Vec<String> = deliveries.iter().map(|one| text(&one["id"])).collect();
     owner.delete(&format!("{DELIVERIES}/{}/content", ids[0])).await.expect(204);
-    let forgotten = ground::id::EventId::parse(&text(&deliveries[1]["event_id"])).unwrap();
+    let forgotten = core_types::id::EventId::parse(&text(&deliveries[1]["event_id"])).unwrap();
     let table = &watched.gateway.app().table;
-    table.write().delete(&ground::key::event(&forgotten)).commit().await.unwrap();
-    let ask = json!({"kind": "delivery", "delivery_ids": ids});
-    let begun = owner.post(REPLAYS).json(ask).await.expect(202);
+    table.write().delete(&core_types::key::event(&forgotten)).commit().await.unwrap();
+    let input = json!({"kind": "delivery", "delivery_ids": ids});
+    let begun = owner.post(REPLAYS).json(input).await.expect(202);
     assert_eq!(begun.int("/matched"), 1);
     let replay = over(&owner, &begun.str("/id")).await;
     assert_eq!(replay["status"], "partial");
@@ -357,10 +358,10 @@ async fn the_outbox_is_walked_both_ways_and_a_planted_gap_and_orphan_are_named()
     assert_eq!((whole.int("/missing"), whole.int("/orphan")), (0, 0), "{}", whole.text);
     assert_eq!((whole.int("/deliveries"), whole.at("/truncated")), (3, &json!(false)));
     let text = |value: &Value| value.as_str().unwrap().to_owned();
-    let lost = ground::id::DeliveryId::parse(&text(&deliveries[0]["id"])).unwrap();
-    let gone = ground::id::EventId::parse(&text(&deliveries[1]["event_id"])).unwrap();
-    let planted = table.write().delete(&ground::key::delivery(&lost));
-    planted.delete(&ground::key::event(&gone)).commit().await.unwrap();
+    let lost = core_types::id::DeliveryId::parse(&text(&deliveries[0]["id"])).unwrap();
+    let gone = core_types::id::EventId::parse(&text(&deliveries[1]["event_id"])).unwrap();
+    let planted = table.write().delete(&core_types::key::delivery(&lost));
+    planted.delete(&core_types::key::event(&gone)).commit().await.unwrap();
     let found = owner.get(VERIFY).await.expect(200);
     assert_eq!((found.int("/missing"), found.int("/orphan")), (1, 1), "{}", found.text);
     let gap = json!([{
@@ -375,8 +376,8 @@ async fn the_outbox_is_walked_both_ways_and_a_planted_gap_and_orphan_are_named()
     let wide = owner.get(&format!("{VERIFY}?since=2020-01-01T00:00:00Z")).await.expect(422);
     assert_eq!(wide.field_errors(), [("/since".to_owned(), "range_too_wide".to_owned())]);
     // The gap is closed by a replay of what is missing.
-    let ask = json!({"kind": "missing", "since": since(&watched)});
-    let begun = owner.post(REPLAYS).json(ask).await.expect(202);
+    let input = json!({"kind": "missing", "since": since(&watched)});
+    let begun = owner.post(REPLAYS).json(input).await.expect(202);
     assert_eq!((begun.int("/matched"), begun.at("/skipped/expired")), (1, &json!(0)));
     assert_eq!(over(&owner, &begun.str("/id")).await["status"], "succeeded");
     let closed = owner.get(VERIFY).await.expect(200);

@@ -9,9 +9,9 @@ use super::{DEADLINE, SUBSCRIPTIONS, Watched};
 async fn a_store_has_at_most_50_subscriptions_however_they_race() {
     let watched = Watched::by(Behaviour::Status(200)).await;
     let answers = support::race(70, || {
-        let ask = json!({"url": watched.receiver.url("/x"), "event_types": ["*"]});
+        let input = json!({"url": watched.receiver.url("/x"), "event_types": ["*"]});
         let owner = watched.owner();
-        async move { owner.post(SUBSCRIPTIONS).json(ask).await.status }
+        async move { owner.post(SUBSCRIPTIONS).json(input).await.status }
     })
     .await;
     let made = answers.iter().filter(|status| **status == 201).count();
@@ -24,12 +24,12 @@ async fn no_subscription_leads_to_this_service_itself() {
     let watched = Watched::by(Behaviour::Status(200)).await;
     let url = format!("{}/v1/storefront/x", watched.gateway.url());
     let fault = [("/url".to_owned(), "own_host".to_owned())];
-    let ask = json!({"url": url, "event_types": ["store.updated"]});
-    let refused = watched.owner().post(SUBSCRIPTIONS).json(ask).await.expect(422);
-    assert_eq!(refused.field_errors(), fault);
+    let input = json!({"url": url, "event_types": ["store.updated"]});
+    let rejected = watched.owner().post(SUBSCRIPTIONS).json(input).await.expect(422);
+    assert_eq!(rejected.field_errors(), fault);
     let path = format!("{SUBSCRIPTIONS}/{}", watched.subscription["id"].as_str().unwrap());
-    let refused = watched.owner().patch(&path).json(json!({"url": url})).await.expect(422);
-    assert_eq!(refused.field_errors(), fault);
+    let rejected = watched.owner().patch(&path).json(json!({"url": url})).await.expect(422);
+    assert_eq!(rejected.field_errors(), fault);
     assert_eq!(
         watched.owner().get(&path).await.expect(200).str("/url"),
         watched.receiver.url("/hooks")
@@ -37,16 +37,16 @@ async fn no_subscription_leads_to_this_service_itself() {
 }
 
 #[tokio::test]
-async fn subscriptions_are_judged_whole() {
+async fn subscriptions_are_validated_whole() {
     let gateway =
         Gateway::start_with(|options| options.embedded.egress = Egress::new(Policy::strict()))
             .await;
     let merchant = Merchant::sign_up(&gateway).await;
     let store = merchant.open_store().await;
     let before = gateway.count().await;
-    let ask =
+    let input =
         json!({"url": "nonsense", "event_types": ["order.eaten", "*"], "secret": "short", "x": 1});
-    let reply = merchant.at(&store).post(SUBSCRIPTIONS).json(ask).await.expect(422);
+    let reply = merchant.at(&store).post(SUBSCRIPTIONS).json(input).await.expect(422);
     let fields: Vec<String> =
         reply.field_errors().into_iter().map(|(pointer, _)| pointer).collect();
     for pointer in ["/event_types/0", "/secret", "/x"] {
@@ -62,8 +62,8 @@ async fn subscriptions_are_judged_whole() {
         ("https://169.254.169.254/latest/meta-data", "blocked_address"),
         ("https://localhost/", "blocked_address"),
     ] {
-        let ask = json!({"url": url, "event_types": ["*"]});
-        let reply = merchant.at(&store).post(SUBSCRIPTIONS).json(ask).await.expect(422);
+        let input = json!({"url": url, "event_types": ["*"]});
+        let reply = merchant.at(&store).post(SUBSCRIPTIONS).json(input).await.expect(422);
         assert_eq!(reply.field_errors(), [("/url".to_owned(), code.to_owned())], "{url}");
     }
     assert_eq!(gateway.count().await, before);

@@ -39,14 +39,14 @@ async fn a_refund_that_nobody_asks_for_again_is_finished_by_the_sweep() {
 }
 
 #[tokio::test]
-async fn a_refund_that_the_sweep_finds_refused_is_free_to_be_made_again() {
+async fn a_refund_that_the_sweep_finds_rejected_is_free_to_be_made_again() {
     let (market, providers) = with_provider().await;
     let book = market.stock(1_000, 10).await;
     let placed = captured(&market, &providers, &book).await;
     providers.next([Trouble::Hang]);
     market.act(&placed.id, "refund", json!({})).await.expect(504);
     market.gateway.advance(MINUTE * 2);
-    providers.next([Trouble::Refuse(400, "charge_disputed")]);
+    providers.next([Trouble::Reject(400, "charge_disputed")]);
     market.gateway.sweep().await;
     let shown = market.show(&placed.id).await;
     assert_eq!(*shown.at("/refunds/0/status"), json!("failed"));
@@ -138,8 +138,8 @@ async fn an_order_that_is_called_off_can_not_be_paid_any_more() {
     // By its shopper, while it is open with the provider.
     let (placed, intent) = begun(&market, &book).await;
     let path = format!("{}/{}/cancel", market.orders_path(), placed.id);
-    let ask = market.gateway.client().post(&path).json(json!({}));
-    ask.header("x-service-order-token", &placed.token).await.expect(200);
+    let input = market.gateway.client().post(&path).json(json!({}));
+    input.header("x-service-order-token", &placed.token).await.expect(200);
     assert_eq!(providers.payment(&intent)["status"], "canceled");
     // By the merchant, while the provider does not answer.
     let (placed, intent) = begun(&market, &book).await;
@@ -174,8 +174,8 @@ async fn a_payment_that_cannot_be_asked_for_keeps_no_other_of_its_order_from_it(
     let mut paid = Vec::new();
     for _ in 0..3 {
         let (placed, _) = begun(&market, &book).await;
-        let ask = market.gateway.client().post(&razorpay).json(json!({"order_id": placed.id}));
-        let other = ask.header("x-service-order-token", &placed.token).await.expect(201);
+        let input = market.gateway.client().post(&razorpay).json(json!({"order_id": placed.id}));
+        let other = input.header("x-service-order-token", &placed.token).await.expect(201);
         providers.pay_razorpay(&other.str("/provider_order_id"));
         paid.push(placed);
     }

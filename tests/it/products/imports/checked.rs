@@ -97,8 +97,8 @@ async fn what_was_checked_is_started_in_earnest_and_twins_within_a_file_are_foun
         let _ = writeln!(file, "p-{number},Product {number},S-{number},1");
     }
     file.push_str("p-7,Twin,S-301,1\nq,Twin,s-9,1\n");
-    let ask = json!({"kind": "products", "dry_run": true});
-    let id = asked(owner, ask).await;
+    let input = json!({"kind": "products", "dry_run": true});
+    let id = asked(owner, input).await;
     begin(owner, &id, file.as_bytes(), 2_000).await;
     let checked = ended(owner, &id, SOON).await;
     let of = |reply: &Reply| (reply.int("/progress/created"), reply.int("/progress/failed"));

@@ -39,11 +39,11 @@ impl Local {
         let (http, token) = (reqwest::Client::new(), String::new());
         let mut local = Self { data, port, process, http, token };
         local.answers().await;
-        let ask = json!({
+        let input = json!({
             "email": "many@example.com", "password": "a-password-of-many-1",
             "store_name": "Many", "subdomain": "many-products",
         });
-        let session = local.send("POST", "/v1/auth/signup", ask.to_string()).await;
+        let session = local.send("POST", "/v1/auth/signup", input.to_string()).await;
         local.token.push_str(session["session"]["access_token"].as_str().unwrap());
         local
     }
@@ -69,11 +69,11 @@ impl Local {
 
     async fn send(&self, method: &str, path: &str, body: impl Into<reqwest::Body>) -> Value {
         let method = method.parse().unwrap();
-        let ask = self.http.request(method, self.url(path)).body(body);
+        let input = self.http.request(method, self.url(path)).body(body);
         let is_part = path.contains("/parts/");
         let kind = if is_part { "text/csv" } else { "application/json" };
-        let ask = ask.header("content-type", kind);
-        let answer = ask.bearer_auth(&self.token).send().await.unwrap();
+        let input = input.header("content-type", kind);
+        let answer = input.bearer_auth(&self.token).send().await.unwrap();
         let (status, text) = (answer.status(), answer.text().await.unwrap());
         assert!(status.is_success(), "{path}: {status} {text}");
         serde_json::from_str(&text).unwrap_or(Value::String(text))
@@ -140,8 +140,8 @@ async fn fifty_thousand_products_are_imported_once_by_a_process_that_is_killed_f
         (over["status"].as_str(), over["progress"]["created"].as_u64()),
         (Some("succeeded"), u64::try_from(MANY).ok())
     );
-    let ask = json!({"kind": "products", "format": "jsonl"}).to_string();
-    let export = local.send("POST", "/v1/exports", ask).await;
+    let input = json!({"kind": "products", "format": "jsonl"}).to_string();
+    let export = local.send("POST", "/v1/exports", input).await;
     let path = format!("/v1/exports/{}", export["id"].as_str().unwrap());
     let export = local.once(&path, |shown| shown["status"] == "succeeded").await;
     assert_eq!(export["done"], json!(MANY));

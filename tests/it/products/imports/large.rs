@@ -32,8 +32,8 @@ async fn variants(market: &Market) -> Vec<(String, String, i64)> {
 }
 
 async fn updated(market: &Market, file: &str) -> Reply {
-    let ask = json!({"kind": "products", "on_existing": "update"});
-    let done = import(&market.owner, ask, file.as_bytes()).await;
+    let input = json!({"kind": "products", "on_existing": "update"});
+    let done = import(&market.owner, input, file.as_bytes()).await;
     let found = findings(&market.owner, &done).await;
     assert_eq!(
         (done.str("/status").as_str(), found.len()),
@@ -57,8 +57,8 @@ async fn a_product_of_a_hundred_variants_is_updated_by_its_own_file() {
     assert_eq!(variants.len(), 100);
     assert!(variants.iter().all(|(_, _, price)| *price == 200), "{variants:?}");
     // Its SKUs are no conflict for who leaves it as it is.
-    let ask = json!({"kind": "products", "on_existing": "skip"});
-    let skipped = import(&market.owner, ask, product(&skus(100), "3.00").as_bytes()).await;
+    let input = json!({"kind": "products", "on_existing": "skip"});
+    let skipped = import(&market.owner, input, product(&skus(100), "3.00").as_bytes()).await;
     assert_eq!(skipped.int("/progress/skipped"), 1, "{}", skipped.text);
 }
 
@@ -75,8 +75,8 @@ async fn variants_exchange_their_skus() {
     }
     // What nobody has any more is free, and what somebody has is not.
     let other = |sku: &str| {
-        let ask = json!({"title": "Other", "variants": [{"price": inr(1), "sku": sku}]});
-        market.owner.post("/v1/products").json(ask)
+        let input = json!({"title": "Other", "variants": [{"price": inr(1), "sku": sku}]});
+        market.owner.post("/v1/products").json(input)
     };
     other("b").await.expect(201);
     other("d").await.expect(409).problem("sku_taken");

@@ -7,7 +7,7 @@ use super::*;
 /// Keys of one file, each of which has three rows.
 const KEYS: usize = 40;
 
-fn ask(kind: &str, on_existing: &str) -> Value {
+fn request(kind: &str, on_existing: &str) -> Value {
     json!({"kind": kind, "on_existing": on_existing})
 }
 
@@ -59,7 +59,7 @@ async fn the_first_row_of_a_key_is_kept_by_skip_and_the_last_one_by_update() {
     for (kind, file) in [("customers", customers()), ("products", products())] {
         for (on_existing, expected) in [("skip", "First"), ("update", "Third")] {
             let market = Market::open().await;
-            let done = import(&market.owner, ask(kind, on_existing), file.as_bytes()).await;
+            let done = import(&market.owner, request(kind, on_existing), file.as_bytes()).await;
             assert_eq!(done.str("/status"), "succeeded", "{}", done.text);
             let names = names(&market, kind).await;
             assert_eq!(names.len(), KEYS);
@@ -107,7 +107,7 @@ async fn of_two_products_of_a_sku_the_later_one_is_at_fault() {
         let checked = import(&market_of_dry.owner, dry, file.as_bytes()).await;
         let told = findings(&market_of_dry.owner, &checked).await;
         let market = Market::open().await;
-        let done = import(&market.owner, ask("products", on_existing), file.as_bytes()).await;
+        let done = import(&market.owner, request("products", on_existing), file.as_bytes()).await;
         let found = findings(&market.owner, &done).await;
         assert_eq!(told, found, "{on_existing}");
         let rows: Vec<i64> = found.iter().map(|(row, ..)| *row).collect();
@@ -147,9 +147,9 @@ async fn workers_that_come_late_write_no_earlier_row() {
             let _ = writeln!(file, "ann-{key}@example.com,{name}");
         }
     }
-    let id = asked(&market.owner, ask("customers", "update")).await;
+    let id = asked(&market.owner, request("customers", "update")).await;
     begin(&market.owner, &id, file.as_bytes(), 1 << 20).await;
-    let import = ground::id::ImportId::parse(&id).unwrap();
+    let import = core_types::id::ImportId::parse(&id).unwrap();
     // Beside the system's own worker: each of them begins where the import is at that moment.
     let (app, import) = (market.gateway.app(), &import);
     let workers = (0..12_u64).map(|number| async move {

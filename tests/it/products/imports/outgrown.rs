@@ -3,8 +3,8 @@
 use super::*;
 
 /// What an import of a file came to: it has ended, and the next one is not kept from starting.
-async fn outcome(market: &Market, ask: Value, file: &[u8]) -> Reply {
-    let done = import(&market.owner, ask, file).await;
+async fn outcome(market: &Market, input: Value, file: &[u8]) -> Reply {
+    let done = import(&market.owner, input, file).await;
     let next = import(&market.owner, json!({"kind": "customers"}), b"Email\n").await;
     assert_eq!(next.str("/status"), "succeeded");
     done
@@ -18,8 +18,8 @@ async fn an_import_ends_however_many_members_of_its_lines_are_unknown() {
     let line = format!("{{{}}}\n", members.join(","));
     let file = line.repeat(97 * 1024 / line.len() + 1);
     let rows = i64::try_from(file.lines().count()).unwrap();
-    let ask = json!({"kind": "products", "format": "jsonl"});
-    let done = outcome(&market, ask, file.as_bytes()).await;
+    let input = json!({"kind": "products", "format": "jsonl"});
+    let done = outcome(&market, input, file.as_bytes()).await;
     assert_eq!((done.str("/status").as_str(), done.int("/progress/failed")), ("failed", rows));
     // Each is counted, and each is named.
     let found = findings(&market.owner, &done).await;
@@ -34,8 +34,8 @@ async fn a_line_of_many_faults_names_a_hundred_and_counts_the_rest() {
     let member = |number: usize| format!("\"{}{number}\": 1", "x".repeat(2_000));
     let members: Vec<String> = (0..300).map(member).collect();
     let file = format!("{{{}}}\n", members.join(","));
-    let ask = json!({"kind": "products", "format": "jsonl"});
-    let done = outcome(&market, ask, file.as_bytes()).await;
+    let input = json!({"kind": "products", "format": "jsonl"});
+    let done = outcome(&market, input, file.as_bytes()).await;
     assert_eq!((done.str("/status").as_str(), done.int("/progress/failed")), ("failed", 1));
     let found = findings(&market.owner, &done).await;
     assert_eq!(found.len(), 100);
@@ -84,8 +84,8 @@ async fn the_lines_of_an_export_are_imported_to_an_end() {
     }
     let made = import(owner, json!({"kind": "products"}), file.as_bytes()).await;
     assert_eq!(made.int("/progress/created"), 217);
-    let ask = json!({"kind": "products", "format": "jsonl"});
-    let id = owner.post("/v1/exports").json(ask.clone()).await.expect(202).str("/id");
+    let input = json!({"kind": "products", "format": "jsonl"});
+    let id = owner.post("/v1/exports").json(input.clone()).await.expect(202).str("/id");
     let export = eventually(SOON, || async {
         let shown = owner.get(&format!("/v1/exports/{id}")).await.expect(200);
         (shown.str("/status") == "succeeded").then_some(shown)
@@ -98,7 +98,7 @@ async fn the_lines_of_an_export_are_imported_to_an_end() {
         lines.push_str(&market.gateway.get(path).await.expect(200).text);
     }
     assert_eq!(lines.lines().count(), 217);
-    let done = outcome(&market, ask, lines.as_bytes()).await;
+    let done = outcome(&market, input, lines.as_bytes()).await;
     assert_eq!((done.str("/status").as_str(), done.int("/progress/failed")), ("failed", 217));
     assert!(!findings(owner, &done).await.is_empty());
 }

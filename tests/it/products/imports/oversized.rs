@@ -7,8 +7,8 @@ const LARGE: usize = 20_000_000;
 /// How long an import of such a file may take, of a debug build on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-async fn read(market: &Market, ask: Value, file: &[u8]) -> (Reply, Vec<(i64, String, String)>) {
-    let id = asked(&market.owner, ask).await;
+async fn read(market: &Market, input: Value, file: &[u8]) -> (Reply, Vec<(i64, String, String)>) {
+    let id = asked(&market.owner, input).await;
     begin(&market.owner, &id, file, 4 << 20).await;
     let done = ended(&market.owner, &id, PATIENCE).await;
     let found = findings(&market.owner, &done).await;
@@ -53,8 +53,8 @@ async fn a_line_of_twenty_megabytes_is_rejected_and_its_neighbours_are_imported(
     let line = |email: &str| json!({"email": email}).to_string();
     let large = format!("{{\"email\": \"{}\"}}", "b".repeat(LARGE));
     let file = format!("{}\n{large}\n{}\n", line("a@example.com"), line("c@example.com"));
-    let ask = json!({"kind": "customers", "format": "jsonl"});
-    let (done, found) = read(&market, ask, file.as_bytes()).await;
+    let input = json!({"kind": "customers", "format": "jsonl"});
+    let (done, found) = read(&market, input, file.as_bytes()).await;
     assert_eq!((done.str("/status").as_str(), done.int("/progress/created")), ("partial", 2));
     assert_eq!(found, [at(2, "row_too_large")]);
 }

@@ -1,6 +1,6 @@
 //! Steps that are cut off, and steps that are taken twice.
 
-use ground::id::ImportId;
+use core_types::id::ImportId;
 
 use super::*;
 

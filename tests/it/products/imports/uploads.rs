@@ -6,12 +6,12 @@ use super::*;
 
 /// Bytes that are stored of an import's file.
 async fn stored(market: &Market, id: &str) -> usize {
-    let pieces = market.gateway.stored(&format!("FIL#{id}")).await;
-    pieces.iter().map(|piece| piece.bytes).sum()
+    let chunks = market.gateway.stored(&format!("FIL#{id}")).await;
+    chunks.iter().map(|chunk| chunk.bytes).sum()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn pieces_of_uploads_beyond_the_limit_are_removed() {
+async fn chunks_of_uploads_beyond_the_limit_are_removed() {
     let market = Market::open().await;
     let owner = &market.owner;
     let id = asked(owner, json!({"kind": "products"})).await;

@@ -22,13 +22,14 @@ async fn what_belongs_to_another_store_is_unknown() {
     intruder.get(&unknown).await.expect(404).problem("not_found");
     let listed = format!("{LEVELS}?item_ids={item}&location_ids={}", stock.main);
     assert!(intruder.get(&listed).await.expect(200).data().is_empty());
-    let ask = json!({
+    let input = json!({
         "reason": "theft", "changes": [
             {"item_id": item, "location_id": stock.main, "delta": -5},
         ],
     });
-    let refused = intruder.post(&format!("{LEVELS}/adjust")).json(ask).key("t").await.expect(422);
-    assert_eq!(refused.str("/errors/0/code"), "unknown_item");
+    let rejected =
+        intruder.post(&format!("{LEVELS}/adjust")).json(input).key("t").await.expect(422);
+    assert_eq!(rejected.str("/errors/0/code"), "unknown_item");
     assert_eq!(stock.quantities(&item, &stock.main).await, counts(5, 0, 0));
 }
 
@@ -39,7 +40,7 @@ async fn an_app_needs_the_scope_of_what_it_touches() {
     let app = shop.app_client().await;
     app.get(LOCATIONS).await.expect(200);
     app.get(&format!("{LEVELS}?item_ids=var_{}", "0".repeat(32))).await.expect(200);
-    let ask = json!({"reason": "r", "changes": []});
-    let refused = app.post(&format!("{LEVELS}/adjust")).json(ask).key("k").await.expect(403);
-    refused.problem("insufficient_scope");
+    let input = json!({"reason": "r", "changes": []});
+    let rejected = app.post(&format!("{LEVELS}/adjust")).json(input).key("k").await.expect(403);
+    rejected.problem("insufficient_scope");
 }

@@ -94,8 +94,8 @@ async fn a_long_ledger_is_verified_page_by_page() {
     let more = stock.owner.get(&format!("{path}?max_movements=9")).await.expect(200);
     assert_eq!(*more.at("/consistent"), json!(true));
     for most in ["0", "200001"] {
-        let refused = stock.owner.get(&format!("{path}?max_movements={most}")).await.expect(422);
-        assert_eq!(refused.field_errors(), [("/max_movements".into(), "out_of_range".into())]);
+        let rejected = stock.owner.get(&format!("{path}?max_movements={most}")).await.expect(422);
+        assert_eq!(rejected.field_errors(), [("/max_movements".into(), "out_of_range".into())]);
     }
     // Its cursor is another list's as little as another list's is its.
     let ledger = format!("{LEVELS}/{item}/{}/ledger?cursor={cursor}", stock.main);
@@ -126,12 +126,12 @@ async fn a_request_is_carried_out_whole_or_not_at_all() {
         "item_id": rich, "location_id": stock.main, "state": "committed", "delta": 1,
     }]);
     stock.change("adjust", committed).await.expect(422);
-    let ask = json!({"reason": "r", "dry_run": true, "changes": both(&rich)});
+    let input = json!({"reason": "r", "dry_run": true, "changes": both(&rich)});
     let path = format!("{LEVELS}/adjust");
-    let dry = stock.owner.post(&path).json(ask.clone()).key("dry").await.expect(200);
+    let dry = stock.owner.post(&path).json(input.clone()).key("dry").await.expect(200);
     assert_eq!((dry.int("/changes/0/quantity_after"), dry.at("/dry_run")), (0, &json!(true)));
     assert_eq!(stock.quantities(&rich, &stock.main).await, counts(10, 0, 0));
-    stock.owner.post(&path).json(ask).await.expect(400).problem("idempotency_key_required");
+    stock.owner.post(&path).json(input).await.expect(400).problem("idempotency_key_required");
 }
 
 #[tokio::test]
@@ -146,14 +146,14 @@ async fn an_oversold_item_is_counted_below_nothing_by_orders_alone() {
 async fn the_same_key_changes_stock_once() {
     let stock = Stock::new().await;
     let item = stock.item(0).await;
-    let ask = json!({
+    let input = json!({
         "reason": "delivery", "changes": [
             {"item_id": item, "location_id": stock.main, "delta": 3},
         ],
     });
     let path = format!("{LEVELS}/adjust");
-    let first = stock.owner.post(&path).json(ask.clone()).key("once").await.expect(200);
-    let again = stock.owner.post(&path).json(ask).key("once").await.expect(200);
+    let first = stock.owner.post(&path).json(input.clone()).key("once").await.expect(200);
+    let again = stock.owner.post(&path).json(input).key("once").await.expect(200);
     assert_eq!(first.text, again.text);
     assert_eq!(stock.quantities(&item, &stock.main).await, counts(3, 0, 0));
 }
@@ -245,8 +245,8 @@ async fn what_is_no_more_gets_no_stock_and_much_that_is_new_gets_all_of_it() {
         product.str("/variants/0/id")
     };
     let change = |item: &str| json!({"item_id": item, "location_id": stock.main, "delta": 3});
-    let refused = stock.change("adjust", json!([change(&gone)])).await.expect(422);
-    assert_eq!(refused.str("/errors/0/code"), "unknown_item");
+    let rejected = stock.change("adjust", json!([change(&gone)])).await.expect(422);
+    assert_eq!(rejected.str("/errors/0/code"), "unknown_item");
     let mut items = Vec::new();
     for _ in 0..45 {
         items.push(stock.item_of(json!({"tracked": true})).await);
@@ -265,10 +265,10 @@ async fn what_is_no_more_gets_no_stock_and_much_that_is_new_gets_all_of_it() {
 async fn an_item_that_goes_while_it_is_stocked_leaves_no_level() {
     let stock = Stock::new().await;
     for round in 0..8 {
-        let ask = json!({"title": "Brief", "variants": [{
+        let input = json!({"title": "Brief", "variants": [{
             "price": {"amount": 1_000, "currency": "INR"}, "inventory": {"tracked": true},
         }]});
-        let product = stock.owner.post("/v1/products").json(ask).await.expect(201);
+        let product = stock.owner.post("/v1/products").json(input).await.expect(201);
         let item = product.str("/variants/0/id");
         let change = json!([{"item_id": item, "location_id": stock.main, "delta": 3}]);
         let path = format!("/v1/products/{}?hard=true", product.str("/id"));

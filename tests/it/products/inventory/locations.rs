@@ -12,14 +12,14 @@ async fn a_store_has_a_first_location_and_gets_more() {
     let first = stock.owner.get(LOCATIONS).await.expect(200);
     assert_eq!(first.data().len(), 1, "listed again, it is not made again");
     assert_eq!(first.data()[0]["name"], "Main");
-    let ask = json!({
+    let input = json!({
         "name": "Second", "address": {
             "line1": "1 Dock Road", "city": "Pune", "region": "Maharashtra",
             "postal_code": "411001", "country": "IN",
         },
         "fulfills_online_orders": false,
     });
-    let second = stock.owner.post(LOCATIONS).json(ask).key("l").await.expect(201);
+    let second = stock.owner.post(LOCATIONS).json(input).key("l").await.expect(201);
     assert_eq!((second.int("/priority"), second.int("/version")), (1, 1));
     assert_eq!(second.str("/address/region"), "MH", "as in any other address");
     let path = format!("{LOCATIONS}/{}", second.str("/id"));
@@ -58,11 +58,11 @@ async fn a_location_is_where_an_address_of_its_country_can_be() {
     ] {
         let faults: Vec<_> =
             faults.into_iter().map(|(at, code)| (at.to_owned(), code.to_owned())).collect();
-        let ask = json!({"name": "B", "address": address});
-        let refused = stock.owner.post(LOCATIONS).json(ask.clone()).await.expect(422);
-        assert_eq!(refused.field_errors(), faults);
-        let refused = stock.owner.patch(&path).json(ask).await.expect(422);
-        assert_eq!(refused.field_errors(), faults);
+        let input = json!({"name": "B", "address": address});
+        let rejected = stock.owner.post(LOCATIONS).json(input.clone()).await.expect(422);
+        assert_eq!(rejected.field_errors(), faults);
+        let rejected = stock.owner.patch(&path).json(input).await.expect(422);
+        assert_eq!(rejected.field_errors(), faults);
     }
     let right = json!({"address": {"country": "GB", "postal_code": "sw1a 1aa"}});
     let moved = stock.owner.patch(&path).json(right).await.expect(200);
@@ -90,8 +90,8 @@ async fn the_last_active_location_stays_even_in_a_race() {
     let stock = Stock::new().await;
     let second = stock.location("Second").await;
     let only = |id: &str| {
-        let ask = stock.owner.post(&format!("{LOCATIONS}/{id}/deactivate")).json(json!({}));
-        async move { ask.await }
+        let input = stock.owner.post(&format!("{LOCATIONS}/{id}/deactivate")).json(json!({}));
+        async move { input.await }
     };
     let outcomes = tokio::join!(only(&stock.main), only(&second));
     let mut statuses = [outcomes.0.status, outcomes.1.status];
@@ -117,13 +117,13 @@ async fn a_location_with_stock_is_emptied_before_it_goes() {
     }]);
     stock.change("move", held).await.expect(200);
     let path = format!("{LOCATIONS}/{}/deactivate", stock.main);
-    let refused = stock.owner.post(&path).json(json!({})).await.expect(409);
-    refused.problem("location_has_stock");
+    let rejected = stock.owner.post(&path).json(json!({})).await.expect(409);
+    rejected.problem("location_has_stock");
     let unknown = format!("loc_{}", "0".repeat(32));
-    let ask = json!({"move_stock_to": unknown});
-    stock.owner.post(&path).json(ask).await.expect(422).problem("validation_failed");
-    let ask = json!({"move_stock_to": second});
-    let gone = stock.owner.post(&path).json(ask).await.expect(200);
+    let input = json!({"move_stock_to": unknown});
+    stock.owner.post(&path).json(input).await.expect(422).problem("validation_failed");
+    let input = json!({"move_stock_to": second});
+    let gone = stock.owner.post(&path).json(input).await.expect(200);
     assert_eq!(*gone.at("/active"), json!(false));
     assert_eq!(stock.quantities(&item, &stock.main).await, counts(0, 0, 0));
     assert_eq!(stock.quantities(&item, &second).await, counts(5, 2, 0));
@@ -143,15 +143,15 @@ async fn no_order_waits_at_a_location_that_went_while_it_was_placed() {
         }))
         .await;
     let orders = race(20, || async {
-        let ask = cart(&json!([{"variant_id": item, "quantity": 1}]));
-        stock.gateway.client().post(&checkout).json(ask).key(&unique("o")).await
+        let input = cart(&json!([{"variant_id": item, "quantity": 1}]));
+        stock.gateway.client().post(&checkout).json(input).key(&unique("o")).await
     });
     let path = format!("{LOCATIONS}/{}/deactivate", stock.main);
-    let leaving = async {
+    let closing = async {
         tokio::time::sleep(Duration::from_millis(10)).await;
         stock.owner.post(&path).json(json!({"move_stock_to": second})).await
     };
-    let (orders, gone) = tokio::join!(orders, leaving);
+    let (orders, gone) = tokio::join!(orders, closing);
     let placed = orders.iter().filter(|order| order.status == 201).count();
     let placed = i64::try_from(placed).unwrap();
     let of = async |at: &str, what: &str| stock.quantities(&item, at).await[what].as_i64();
@@ -187,8 +187,8 @@ async fn a_location_that_is_being_emptied_sells_nothing_and_may_be_called_back()
     stock.gateway.app().clock.stop();
     let path = format!("{LOCATIONS}/{}", stock.main);
     let deactivate = || {
-        let ask = stock.owner.post(&format!("{path}/deactivate"));
-        ask.json(json!({"move_stock_to": second})).key("leave")
+        let input = stock.owner.post(&format!("{path}/deactivate"));
+        input.json(json!({"move_stock_to": second})).key("leave")
     };
     let late = async {
         while *stock.owner.get(&path).await.expect(200).at("/closing") == json!(false) {
@@ -203,8 +203,8 @@ async fn a_location_that_is_being_emptied_sells_nothing_and_may_be_called_back()
     assert_eq!(*closing.at("/allowed_actions"), json!(["activate", "deactivate"]));
     let late = json!([{"item_id": item, "location_id": stock.main, "delta": 1}]);
     stock.change("adjust", late).await.expect(409).problem("location_inactive");
-    let ask = cart(&json!([{"variant_id": item, "quantity": 1}]));
-    let order = stock.gateway.client().post(&checkout).json(ask).key("o").await.expect(201);
+    let input = cart(&json!([{"variant_id": item, "quantity": 1}]));
+    let order = stock.gateway.client().post(&checkout).json(input).key("o").await.expect(201);
     assert_eq!(stock.quantities(&item, &second).await["reserved"], json!(1), "{}", order.text);
     let back = stock.owner.post(&format!("{path}/activate")).json(json!({})).await.expect(200);
     assert_eq!(*back.at("/closing"), json!(false));
@@ -224,12 +224,12 @@ async fn a_location_for_which_orders_wait_stays_in_use() {
             "tracked": true, "levels": [{"location_id": stock.main, "quantity": 5}],
         }))
         .await;
-    let ask = cart(&json!([{"variant_id": item, "quantity": 1}]));
-    stock.gateway.client().post(&checkout).json(ask).key("o").await.expect(201);
+    let input = cart(&json!([{"variant_id": item, "quantity": 1}]));
+    stock.gateway.client().post(&checkout).json(input).key("o").await.expect(201);
     let path = format!("{LOCATIONS}/{}", stock.main);
-    let ask = json!({"move_stock_to": second});
-    let refused = stock.owner.post(&format!("{path}/deactivate")).json(ask).await.expect(409);
-    refused.problem("location_has_stock");
+    let input = json!({"move_stock_to": second});
+    let rejected = stock.owner.post(&format!("{path}/deactivate")).json(input).await.expect(409);
+    rejected.problem("location_has_stock");
     let stays = stock.owner.get(&path).await.expect(200);
     assert_eq!((stays.at("/active"), stays.at("/closing")), (&json!(true), &json!(false)));
     assert_eq!(stock.quantities(&item, &stock.main).await, counts(4, 1, 0));
@@ -246,17 +246,17 @@ async fn a_new_thing_is_not_stocked_where_nothing_may_come() {
             "tracked": true, "levels": [{"location_id": second, "quantity": 1}],
         },
     });
-    let ask = json!({"title": "Lamp", "variants": [variant.clone()]});
-    let refused = stock.owner.post("/v1/products").json(ask).await.expect(422);
-    assert_eq!(refused.str("/errors/0/pointer"), "/variants/0/inventory/levels/0/location_id");
-    assert_eq!(refused.str("/errors/0/code"), "location_inactive");
-    let ask = json!({"title": "Lamp", "options": [{"name": "Size", "values": ["S", "M"]}], "variants": [
+    let input = json!({"title": "Lamp", "variants": [variant.clone()]});
+    let rejected = stock.owner.post("/v1/products").json(input).await.expect(422);
+    assert_eq!(rejected.str("/errors/0/pointer"), "/variants/0/inventory/levels/0/location_id");
+    assert_eq!(rejected.str("/errors/0/code"), "location_inactive");
+    let input = json!({"title": "Lamp", "options": [{"name": "Size", "values": ["S", "M"]}], "variants": [
         {"price": {"amount": 1_000, "currency": "INR"}, "options": ["S"]},
     ]});
-    let product = stock.owner.post("/v1/products").json(ask).await.expect(201).str("/id");
+    let product = stock.owner.post("/v1/products").json(input).await.expect(201).str("/id");
     let mut variant = variant;
     variant["options"] = json!(["M"]);
-    let refused = stock.owner.post(&format!("/v1/products/{product}/variants")).json(variant);
-    let refused = refused.await.expect(422);
-    assert_eq!(refused.str("/errors/0/code"), "location_inactive", "{}", refused.text);
+    let rejected = stock.owner.post(&format!("/v1/products/{product}/variants")).json(variant);
+    let rejected = rejected.await.expect(422);
+    assert_eq!(rejected.str("/errors/0/code"), "location_inactive", "{}", rejected.text);
 }

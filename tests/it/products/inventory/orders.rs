@@ -10,25 +10,25 @@ async fn what_orders_do_to_stock_is_in_the_ledger_at_every_step() {
     let store = stock.owner.get("/v1/stores").await.expect(200);
     let (id, subdomain) = (store.str("/data/0/id"), store.str("/data/0/subdomain"));
     stock.owner.post(&format!("/v1/stores/{id}/activate")).json(json!({})).await.expect(200);
-    let ask = json!({
+    let input = json!({
         "title": "Lamp", "status": "active", "variants": [{
             "price": {"amount": 1_000, "currency": "INR"}, "inventory": {
                 "tracked": true, "levels": [{"location_id": stock.main, "quantity": 10}],
             },
         }],
     });
-    let product = stock.owner.post("/v1/products").json(ask).await.expect(201);
+    let product = stock.owner.post("/v1/products").json(input).await.expect(201);
     let item = product.str("/variants/0/id");
     let checkout = format!("/v1/storefront/{subdomain}/orders");
     let order = |quantity: u32| {
-        let ask = cart(&json!([{"variant_id": item, "quantity": quantity}]));
-        let ask = stock.gateway.client().post(&checkout).json(ask).key(&unique("o"));
-        async move { ask.await.expect(201).str("/order/id") }
+        let input = cart(&json!([{"variant_id": item, "quantity": quantity}]));
+        let input = stock.gateway.client().post(&checkout).json(input).key(&unique("o"));
+        async move { input.await.expect(201).str("/order/id") }
     };
     let act = |order: &str, action: &str| {
-        let ask = stock.owner.post(&format!("/v1/orders/{order}/{action}")).json(json!({}));
-        let ask = ask.key(&unique("a"));
-        async move { ask.await }
+        let input = stock.owner.post(&format!("/v1/orders/{order}/{action}")).json(json!({}));
+        let input = input.key(&unique("a"));
+        async move { input.await }
     };
     let after = async |expected: Value| {
         assert_eq!(stock.quantities(&item, &stock.main).await, expected);
@@ -61,18 +61,18 @@ async fn orders_and_adjustments_at_once_lose_nothing() {
     let store = stock.owner.get("/v1/stores").await.expect(200);
     let (id, subdomain) = (store.str("/data/0/id"), store.str("/data/0/subdomain"));
     stock.owner.post(&format!("/v1/stores/{id}/activate")).json(json!({})).await.expect(200);
-    let ask = json!({
+    let input = json!({
         "title": "Lamp", "status": "active", "variants": [{
             "price": {"amount": 1_000, "currency": "INR"},
             "inventory": {"tracked": true, "policy": "continue"},
         }],
     });
-    let product = stock.owner.post("/v1/products").json(ask).await.expect(201);
+    let product = stock.owner.post("/v1/products").json(input).await.expect(201);
     let item = product.str("/variants/0/id");
     let checkout = format!("/v1/storefront/{subdomain}/orders");
     let orders = race(20, || async {
-        let ask = cart(&json!([{"variant_id": item, "quantity": 1}]));
-        stock.gateway.client().post(&checkout).json(ask).key(&unique("o")).await.expect(201)
+        let input = cart(&json!([{"variant_id": item, "quantity": 1}]));
+        stock.gateway.client().post(&checkout).json(input).key(&unique("o")).await.expect(201)
     });
     let deliveries = race(10, || async {
         let one = json!([{"item_id": item, "location_id": stock.main, "delta": 2}]);

@@ -7,7 +7,7 @@ use support::{Market, Placed, Reply, Shopper, Value, cart, inr, json, race, uniq
 use super::{DISCOUNTS, discount, fault, used, with};
 
 #[tokio::test]
-async fn each_code_that_is_refused_says_why_and_nothing_is_written() {
+async fn each_code_that_is_rejected_says_why_and_nothing_is_written() {
     let market = Market::open().await;
     let book = market.stock(1_000, 10).await;
     let now = market.gateway.now();
@@ -29,10 +29,10 @@ async fn each_code_that_is_refused_says_why_and_nothing_is_written() {
     coded("TWO", json!({})).await;
     coded("SOON-OVER", json!({"ends_at": now.plus(Duration::from_mins(30))})).await;
     let before = market.gateway.items_of("order", "").await.len();
-    let refused = |codes: Value| {
-        let ask = with(cart(&[(&book, 1)]), json!({"discount_codes": codes}));
+    let rejected = |codes: Value| {
+        let input = with(cart(&[(&book, 1)]), json!({"discount_codes": codes}));
         let market = &market;
-        async move { market.try_order(ask).await.expect(422).field_errors() }
+        async move { market.try_order(input).await.expect(422).field_errors() }
     };
     for (code, why) in [
         ("NOBODYS", "unknown_discount_code"),
@@ -42,16 +42,16 @@ async fn each_code_that_is_refused_says_why_and_nothing_is_written() {
         ("large", "discount_minimum_not_met"),
         ("pens", "discount_not_applicable"),
     ] {
-        assert_eq!(refused(json!([code])).await, [("/discount_codes/0".into(), why.into())]);
+        assert_eq!(rejected(json!([code])).await, [("/discount_codes/0".into(), why.into())]);
     }
-    let both = refused(json!(["one", "two", "ONE"])).await;
+    let both = rejected(json!(["one", "two", "ONE"])).await;
     let codes: Vec<_> = both.iter().map(|(at, code)| (at.as_str(), code.as_str())).collect();
     assert_eq!(
         codes,
         [("/discount_codes/1", "not_combinable"), ("/discount_codes/2", "duplicate")]
     );
     market.gateway.advance(Duration::from_hours(1));
-    let over = refused(json!(["soon-over"])).await;
+    let over = rejected(json!(["soon-over"])).await;
     assert_eq!(over[0].1, "discount_expired");
     assert_eq!(market.gateway.items_of("order", "").await.len(), before);
 }
@@ -62,14 +62,14 @@ async fn who_tries_codes_out_is_told_nothing_after_a_while() {
     let book = market.stock(1_000, 10).await;
     discount(&market, json!({"code": "RIGHT", "value": {"basis_points": 1_000}})).await;
     let client = market.gateway.client();
-    let ask = |code: &str| {
+    let request = |code: &str| {
         let cart = with(cart(&[(&book, 1)]), json!({"discount_codes": [code], "dry_run": true}));
         client.post(&market.orders_path()).key(&unique("try")).json(cart)
     };
     for n in 0..5 {
-        ask(&format!("WRONG{n}")).await.expect(422);
+        request(&format!("WRONG{n}")).await.expect(422);
     }
-    ask("RIGHT").await.expect(429).problem("too_many_attempts");
+    request("RIGHT").await.expect(429).problem("too_many_attempts");
     let elsewhere = market.gateway.client();
     let cart = with(cart(&[(&book, 1)]), json!({"discount_codes": ["RIGHT"], "dry_run": true}));
     elsewhere.post(&market.orders_path()).key(&unique("try")).json(cart).await.expect(200);
@@ -79,17 +79,17 @@ async fn who_tries_codes_out_is_told_nothing_after_a_while() {
 async fn a_discount_for_100_is_used_100_times_by_1000_at_once() {
     let market = Market::open().await;
     let book = market.stock(1_000, 2_000).await;
-    let ask = json!({"code": "HUNDRED", "value": {"basis_points": 1_000}, "usage_limit": 100});
-    let id = discount(&market, ask).await;
+    let input = json!({"code": "HUNDRED", "value": {"basis_points": 1_000}, "usage_limit": 100});
+    let id = discount(&market, input).await;
     let answers = race(1_000, || {
         market.try_order(with(cart(&[(&book, 1)]), json!({"discount_codes": ["HUNDRED"]})))
     })
     .await;
     let placed = answers.iter().filter(|answer| answer.status == 201).count();
-    let refused = answers
+    let rejected = answers
         .iter()
         .filter(|answer| answer.status == 422 && fault(answer).1 == "discount_used_up");
-    assert_eq!((placed, refused.count()), (100, 900));
+    assert_eq!((placed, rejected.count()), (100, 900));
     assert_eq!(used(&market, &id).await, 100);
     let orders = market.gateway.items_of("order", "").await;
     assert_eq!(orders.len(), 100);
@@ -99,8 +99,8 @@ async fn a_discount_for_100_is_used_100_times_by_1000_at_once() {
 async fn one_customer_uses_a_discount_as_often_as_it_says_in_fifty_orders_at_once() {
     let market = Market::open().await;
     let book = market.stock(1_000, 500).await;
-    let ask = json!({"code": "TWICE", "value": {"basis_points": 1_000}, "per_customer_limit": 2});
-    let id = discount(&market, ask).await;
+    let input = json!({"code": "TWICE", "value": {"basis_points": 1_000}, "per_customer_limit": 2});
+    let id = discount(&market, input).await;
     let guest = |email: &str| {
         let fields = json!({"discount_codes": ["TWICE"], "email": email});
         market.try_order(with(cart(&[(&book, 1)]), fields))
@@ -108,10 +108,10 @@ async fn one_customer_uses_a_discount_as_often_as_it_says_in_fifty_orders_at_onc
     // A guest is known by their address, however it is written.
     let answers = race(50, || guest("Guest@Example.com")).await;
     let placed: Vec<&Reply> = answers.iter().filter(|answer| answer.status == 201).collect();
-    let refused = answers
+    let rejected = answers
         .iter()
         .filter(|answer| answer.status == 422 && fault(answer).1 == "discount_used_by_customer");
-    assert_eq!((placed.len(), refused.count()), (2, 48));
+    assert_eq!((placed.len(), rejected.count()), (2, 48));
     guest("guest@example.com").await.expect(422);
     guest("other@example.com").await.expect(201);
     assert_eq!(used(&market, &id).await, 3);
@@ -125,8 +125,8 @@ async fn one_customer_uses_a_discount_as_often_as_it_says_in_fifty_orders_at_onc
     let shopper = Shopper::register(&market.gateway, &market.store).await;
     let fields = json!({"discount_codes": ["TWICE"], "email": "guest@example.com"});
     let order = || {
-        let ask = with(cart(&[(&book, 1)]), fields.clone());
-        shopper.post(&market.orders_path()).key(&unique("o")).json(ask)
+        let input = with(cart(&[(&book, 1)]), fields.clone());
+        shopper.post(&market.orders_path()).key(&unique("o")).json(input)
     };
     let statuses = [order().await.status, order().await.status, order().await.status];
     assert_eq!(statuses, [201, 201, 422]);
@@ -141,9 +141,9 @@ async fn a_first_order_is_the_first_also_of_forty_at_once() {
     discount(&market, json!({"first_order_only": true, "value": {"basis_points": 5_000}})).await;
     let shopper = Shopper::register(&market.gateway, &market.store).await;
     let answers = race(40, || async {
-        let ask =
+        let input =
             json!({"items": [{"variant_id": book, "quantity": 1}], "customer_id": shopper.id});
-        app.post("/v1/orders").key(&unique("o")).json(ask).await.expect(201)
+        app.post("/v1/orders").key(&unique("o")).json(input).await.expect(201)
     })
     .await;
     let cheap = answers.iter().filter(|answer| answer.int("/totals/discount/amount") > 0);

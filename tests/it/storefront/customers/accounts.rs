@@ -9,11 +9,11 @@ use super::{Front, address, at, me, without_ids};
 async fn an_account_is_made_by_the_code_that_was_mailed_and_not_before() {
     let front = Front::open().await;
     let client = front.gateway.client();
-    let ask = json!({
+    let input = json!({
         "subdomain": front.store.subdomain, "email": "Cleo@Example.com", "password": PASSWORD,
         "name": "Cleo", "accepts_marketing": true,
     });
-    let asked = client.post(&at("/register")).json(ask).await.expect(202);
+    let asked = client.post(&at("/register")).json(input).await.expect(202);
     assert_eq!(front.gateway.items_of("customer", "STO#").await.len(), 0);
     let login = json!({
         "store_id": front.store.id, "email": "cleo@example.com", "password": PASSWORD,
@@ -22,13 +22,13 @@ async fn an_account_is_made_by_the_code_that_was_mailed_and_not_before() {
     early.expect(401).problem("invalid_credentials");
 
     let code = front.gateway.mailbox("cleo@example.com").code().await;
-    let ask = json!({"challenge_id": asked.str("/challenge_id"), "code": code});
-    let made = client.post(&at("/login/otp/verify")).json(ask.clone()).await.expect(201);
+    let input = json!({"challenge_id": asked.str("/challenge_id"), "code": code});
+    let made = client.post(&at("/login/otp/verify")).json(input.clone()).await.expect(201);
     assert_eq!(made.str("/token_type"), "Bearer");
     assert_eq!(made.int("/expires_in"), 86_400);
     assert_eq!(made.str("/customer/email"), "Cleo@Example.com");
     assert_eq!(made.header("cache-control"), Some("no-store"));
-    let again = client.post(&at("/login/otp/verify")).json(ask).await.expect(401);
+    let again = client.post(&at("/login/otp/verify")).json(input).await.expect(401);
     again.problem("invalid_or_expired_code");
     let created = front.gateway.events("customer.created").await;
     assert_eq!(created.len(), 1);
@@ -52,14 +52,14 @@ async fn a_stranger_does_not_learn_who_shops_where() {
         ("/login/otp", json!({})),
         ("/password/reset", json!({})),
     ] {
-        let ask = |email: &str| {
-            let mut ask = fields.clone();
-            ask["email"] = json!(email);
-            ask["subdomain"] = json!(front.store.subdomain);
-            ask
+        let request = |email: &str| {
+            let mut input = fields.clone();
+            input["email"] = json!(email);
+            input["subdomain"] = json!(front.store.subdomain);
+            input
         };
-        let known = client().post(&at(path)).json(ask(&shopper.email)).await;
-        let unknown = client().post(&at(path)).json(ask("nobody@example.com")).await;
+        let known = client().post(&at(path)).json(request(&shopper.email)).await;
+        let unknown = client().post(&at(path)).json(request("nobody@example.com")).await;
         assert_eq!(known.status, unknown.status, "{path}");
         assert_eq!(without_ids(&known), without_ids(&unknown), "{path}");
         assert_eq!(known.trips(), unknown.trips(), "{path}: the same work");
@@ -75,15 +75,15 @@ async fn a_stranger_does_not_learn_who_shops_where() {
 async fn an_account_is_made_once_by_50_parallel_right_codes() {
     let front = Front::open().await;
     let client = front.gateway.client();
-    let ask = json!({
+    let input = json!({
         "subdomain": front.store.subdomain, "email": "race@example.com", "password": PASSWORD,
     });
-    let asked = client.post(&at("/register")).json(ask).await.expect(202);
+    let asked = client.post(&at("/register")).json(input).await.expect(202);
     let code = front.gateway.mailbox("race@example.com").code().await;
-    let ask = json!({"challenge_id": asked.str("/challenge_id"), "code": code});
+    let input = json!({"challenge_id": asked.str("/challenge_id"), "code": code});
     let answers = race(50, || {
-        let (client, ask) = (front.gateway.client(), ask.clone());
-        async move { client.post(&at("/login/otp/verify")).json(ask).await }
+        let (client, input) = (front.gateway.client(), input.clone());
+        async move { client.post(&at("/login/otp/verify")).json(input).await }
     })
     .await;
     assert_eq!(answers.iter().filter(|answer| answer.status == 201).count(), 1);
@@ -97,19 +97,19 @@ async fn guesses_are_counted_and_a_login_names_its_store() {
     let front = Front::open().await;
     let shopper = front.shopper().await;
     let client = shopper.stranger();
-    let ask = json!({"email": shopper.email, "password": PASSWORD});
-    client.post(&at("/login")).json(ask.clone()).await.expect(400).problem("store_required");
-    let mut elsewhere = ask.clone();
+    let input = json!({"email": shopper.email, "password": PASSWORD});
+    client.post(&at("/login")).json(input.clone()).await.expect(400).problem("store_required");
+    let mut elsewhere = input.clone();
     elsewhere["subdomain"] = json!("no-such-shop");
     client.post(&at("/login")).json(elsewhere).await.expect(404).problem("store_not_found");
-    let mut wrong = ask;
+    let mut wrong = input;
     wrong["subdomain"] = json!(front.store.subdomain);
     wrong["password"] = json!("not the password");
-    let mut refused = Vec::new();
+    let mut rejected = Vec::new();
     for _ in 0..7 {
-        refused.push(client.post(&at("/login")).json(wrong.clone()).await.status);
+        rejected.push(client.post(&at("/login")).json(wrong.clone()).await.status);
     }
-    assert_eq!(refused, [401, 401, 401, 401, 401, 429, 429]);
+    assert_eq!(rejected, [401, 401, 401, 401, 401, 429, 429]);
     // Somebody else's guesses do not keep the owner out.
     shopper.log_in_again(&front.store).await;
 }
@@ -151,14 +151,14 @@ async fn a_code_or_link_does_not_outlive_what_made_it_needless() {
     let shopper = front.shopper().await;
     let other = shopper.log_in_again(&front.store).await;
     let client = shopper.stranger();
-    let ask = json!({"subdomain": front.store.subdomain, "email": shopper.email});
+    let input = json!({"subdomain": front.store.subdomain, "email": shopper.email});
     // Once as somebody who signs in, once as somebody who forgot that they have an account.
     let mut challenges = Vec::new();
-    let mut register = ask.clone();
+    let mut register = input.clone();
     register["password"] = json!("a long enough password");
-    for (path, ask) in [("/login/otp", ask.clone()), ("/register", register)] {
+    for (path, input) in [("/login/otp", input.clone()), ("/register", register)] {
         let before = front.gateway.mailbox(&shopper.email).mails().len();
-        let asked = client.stranger().post(&at(path)).json(ask).await.expect(202);
+        let asked = client.stranger().post(&at(path)).json(input).await.expect(202);
         let mail = front.gateway.mailbox(&shopper.email).nth(before + 1).await;
         let code = mail.text.lines().find_map(|line| line.strip_prefix("Code: ")).unwrap();
         challenges.push(json!({"challenge_id": asked.str("/challenge_id"), "code": code}));
@@ -169,7 +169,7 @@ async fn a_code_or_link_does_not_outlive_what_made_it_needless() {
         late.problem("invalid_or_expired_code");
     }
     let shopper = shopper.log_in_again(&front.store).await;
-    client.post(&at("/password/reset")).json(ask).await.expect(202);
+    client.post(&at("/password/reset")).json(input).await.expect(202);
     let token = front.gateway.mailbox(&shopper.email).token().await;
     let change = json!({
         "current_password": PASSWORD, "new_password": "a quite new password",
@@ -187,8 +187,8 @@ async fn a_password_changes_by_token_once_and_by_session() {
     let shopper = front.shopper().await;
     let other = shopper.log_in_again(&front.store).await;
     let client = shopper.stranger();
-    let ask = json!({"subdomain": front.store.subdomain, "email": shopper.email});
-    let reset = client.post(&at("/password/reset")).json(ask).await.expect(202);
+    let input = json!({"subdomain": front.store.subdomain, "email": shopper.email});
+    let reset = client.post(&at("/password/reset")).json(input).await.expect(202);
     assert_eq!(reset.json, json!({"expires_in": 1800}));
     let token = front.gateway.mailbox(&shopper.email).token().await;
     let update = json!({"token": token, "new_password": "a quite new password"});
@@ -202,20 +202,20 @@ async fn a_password_changes_by_token_once_and_by_session() {
     again.problem("invalid_or_expired_token");
 
     let login = |password: &str| {
-        let ask = json!({
+        let input = json!({
             "subdomain": front.store.subdomain, "email": shopper.email, "password": password,
         });
-        client.post(&at("/login")).json(ask)
+        client.post(&at("/login")).json(input)
     };
     login(PASSWORD).await.expect(401);
     let session = login("a quite new password").await.expect(200);
     let shopper = client.with_token(&session.str("/access_token"));
-    let ask = json!({"current_password": "wrong", "new_password": "yet another password"});
-    shopper.post(&at("/password/update")).json(ask).await.expect(401);
-    let ask = json!({
+    let input = json!({"current_password": "wrong", "new_password": "yet another password"});
+    shopper.post(&at("/password/update")).json(input).await.expect(401);
+    let input = json!({
         "current_password": "a quite new password", "new_password": "yet another password",
     });
-    shopper.post(&at("/password/update")).json(ask).await.expect(200);
+    shopper.post(&at("/password/update")).json(input).await.expect(200);
     assert_eq!(me(&shopper).await, 200);
     client.post(&at("/password/update")).json(json!({"new_password": "x"})).await.expect(401);
 }
@@ -251,10 +251,10 @@ async fn an_account_is_changed_and_given_up_with_all_it_holds() {
     assert!(!deleted[0].to_string().contains(&shopper.email));
     // The address is free again.
     front.gateway.advance(MINUTE * 2);
-    let ask = json!({
+    let input = json!({
         "subdomain": front.store.subdomain, "email": shopper.email, "password": PASSWORD,
     });
-    shopper.stranger().post(&at("/register")).json(ask).await.expect(202);
+    shopper.stranger().post(&at("/register")).json(input).await.expect(202);
     let mail = front.gateway.mailbox(&shopper.email).nth(3).await;
     assert_eq!(mail.subject, "Confirm your new account");
 }

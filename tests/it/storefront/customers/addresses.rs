@@ -39,8 +39,8 @@ async fn an_address_book_has_one_default_which_moves_to_the_newest() {
     assert_eq!(defaults(&shopper).await, ["One"]);
     let none = json!({"is_default": false});
     let by_path = format!("{path}/{}", one.str("/id"));
-    let refused = shopper.patch(&by_path).json(none).await.expect(422);
-    assert_eq!(refused.field_errors(), [("/is_default".into(), "default_required".into())]);
+    let rejected = shopper.patch(&by_path).json(none).await.expect(422);
+    assert_eq!(rejected.field_errors(), [("/is_default".into(), "default_required".into())]);
     let stale = shopper.patch(&by_path).json(json!({"city": "X"})).if_match("\"1\"").await;
     stale.expect(412);
 
@@ -56,15 +56,15 @@ async fn an_address_book_has_one_default_which_moves_to_the_newest() {
 }
 
 #[tokio::test]
-async fn an_address_is_judged_and_somebody_elses_is_not_there() {
+async fn an_address_is_validated_and_somebody_elses_is_not_there() {
     let front = Front::open().await;
     let (shopper, other) = (front.shopper().await, front.shopper().await);
     let path = at("/addresses");
     let bad = json!({"line1": "", "country": "XX", "is_default": 7, "planet": "Mars"});
-    let refused = shopper.post(&path).json(bad).await.expect(422);
+    let rejected = shopper.post(&path).json(bad).await.expect(422);
     let pair = |pointer: &str, code: &str| (pointer.to_owned(), code.to_owned());
     assert_eq!(
-        refused.field_errors(),
+        rejected.field_errors(),
         [
             pair("/city", "required"),
             pair("/country", "invalid_country"),
@@ -91,7 +91,7 @@ async fn a_book_takes_50_addresses_of_60_parallel_ones_and_has_one_default() {
     let add = || {
         let shopper = shopper.clone();
         async move {
-            // Crowded out is not refused: whoever is, asks again.
+            // Crowded out is not rejected: whoever is, asks again.
             loop {
                 let reply = shopper.post(&at("/addresses")).json(address("A")).await;
                 match reply.status {
@@ -142,23 +142,23 @@ async fn an_address_has_what_its_country_needs() {
     let wrong =
         vec![fault("/postal_code", "invalid_postal_code"), fault("/region", "invalid_region")];
     for country in ["US", "CA", "IN", "AU"] {
-        let refused = shopper.post(&path).json(place(country, None, None)).await.expect(422);
-        assert_eq!(refused.field_errors(), missing, "{country}");
+        let rejected = shopper.post(&path).json(place(country, None, None)).await.expect(422);
+        assert_eq!(rejected.field_errors(), missing, "{country}");
         let odd = place(country, Some("Atlantis"), Some("12"));
-        let refused = shopper.post(&path).json(odd).await.expect(422);
-        assert_eq!(refused.field_errors(), wrong, "{country}");
+        let rejected = shopper.post(&path).json(odd).await.expect(422);
+        assert_eq!(rejected.field_errors(), wrong, "{country}");
     }
-    let refused = shopper.post(&path).json(place("GB", None, Some("95014"))).await.expect(422);
-    assert_eq!(refused.field_errors(), wrong[..1]);
+    let rejected = shopper.post(&path).json(place("GB", None, Some("95014"))).await.expect(422);
+    assert_eq!(rejected.field_errors(), wrong[..1]);
     let mut bare = place("US", None, Some("9501"));
     bare.as_object_mut().unwrap().remove("city");
-    let refused = shopper.post(&path).json(bare).await.expect(422);
+    let rejected = shopper.post(&path).json(bare).await.expect(422);
     let all = [
         fault("/city", "required"),
         fault("/postal_code", "invalid_postal_code"),
         fault("/region", "required"),
     ];
-    assert_eq!(refused.field_errors(), all, "with all that is wrong besides");
+    assert_eq!(rejected.field_errors(), all, "with all that is wrong besides");
     let kept = [
         (place("US", Some("california"), Some("95014-1234")), Some("CA"), "95014-1234"),
         (place("CA", Some("Québec"), Some("h3z 2y7")), Some("QC"), "H3Z 2Y7"),
@@ -167,8 +167,8 @@ async fn an_address_has_what_its_country_needs() {
         (place("GB", None, Some("SW1A 1AA")), None, "SW1A 1AA"),
     ];
     let mut last = String::new();
-    for (ask, region, postal_code) in kept {
-        let reply = shopper.post(&path).json(ask).await.expect(201);
+    for (input, region, postal_code) in kept {
+        let reply = shopper.post(&path).json(input).await.expect(201);
         assert_eq!(*reply.at("/region"), json!(region));
         assert_eq!(reply.str("/postal_code"), postal_code);
         last = format!("{path}/{}", reply.str("/id"));

@@ -27,17 +27,17 @@ async fn a_code_works_five_times_and_until_its_last_millisecond() {
     let shopper = front.shopper().await;
     // Mails of one millisecond have no order.
     front.gateway.advance(MILLI);
-    let ask = json!({"subdomain": front.store.subdomain, "email": shopper.email});
+    let input = json!({"subdomain": front.store.subdomain, "email": shopper.email});
     for (mails, wrong, age, expected) in
         [(2, 4, 10 * MINUTE - MILLI, 200), (3, 0, 10 * MINUTE, 401), (4, 5, MILLI, 401)]
     {
         let client = front.gateway.client();
-        let asked = client.post(&at("/login/otp")).json(ask.clone()).await.expect(202);
+        let asked = client.post(&at("/login/otp")).json(input.clone()).await.expect(202);
         let mail = front.gateway.mailbox(&shopper.email).nth(mails).await;
         let code = mail.text.lines().find_map(|line| line.strip_prefix("Code: ")).unwrap();
         let verify = |code: &str| {
-            let ask = json!({"challenge_id": asked.str("/challenge_id"), "code": code});
-            client.post(&at("/login/otp/verify")).json(ask)
+            let input = json!({"challenge_id": asked.str("/challenge_id"), "code": code});
+            client.post(&at("/login/otp/verify")).json(input)
         };
         let other = if code == "000000" { "111111" } else { "000000" };
         for _ in 0..wrong {
@@ -49,38 +49,38 @@ async fn a_code_works_five_times_and_until_its_last_millisecond() {
 }
 
 #[tokio::test]
-async fn of_an_accounts_codes_25_are_judged_in_an_hour_wherever_they_are_tried() {
+async fn of_an_accounts_codes_25_are_validated_in_an_hour_wherever_they_are_tried() {
     let front = Front::open().await;
     let shopper = front.shopper().await;
-    let ask = json!({"subdomain": front.store.subdomain, "email": shopper.email});
-    // One was judged when the account was made.
-    let mut judged = 1;
+    let input = json!({"subdomain": front.store.subdomain, "email": shopper.email});
+    // One was validated when the account was made.
+    let mut validated = 1;
     let mut challenges = 0;
     while challenges < 6 {
         challenges += 1;
         let client = front.gateway.client();
-        let asked = client.post(&at("/login/otp")).json(ask.clone()).await.expect(202);
+        let asked = client.post(&at("/login/otp")).json(input.clone()).await.expect(202);
         for _ in 0..5 {
-            let ask = json!({"challenge_id": asked.str("/challenge_id"), "code": "none"});
-            let reply = front.gateway.client().post(&at("/login/otp/verify")).json(ask).await;
-            if judged == 25 {
+            let input = json!({"challenge_id": asked.str("/challenge_id"), "code": "none"});
+            let reply = front.gateway.client().post(&at("/login/otp/verify")).json(input).await;
+            if validated == 25 {
                 reply.expect(429).problem("too_many_attempts");
             } else {
                 reply.expect(401).problem("invalid_or_expired_code");
-                judged += 1;
+                validated += 1;
             }
         }
     }
-    assert_eq!(judged, 25);
+    assert_eq!(validated, 25);
     // The password opens the account all the same, and codes do again in an hour.
     shopper.log_in_again(&front.store).await;
     front.gateway.advance(HOUR);
     let client = front.gateway.client();
-    let asked = client.post(&at("/login/otp")).json(ask).await.expect(202);
+    let asked = client.post(&at("/login/otp")).json(input).await.expect(202);
     let mail = front.gateway.mailbox(&shopper.email).nth(8).await;
     let code = mail.text.lines().find_map(|line| line.strip_prefix("Code: ")).unwrap();
-    let ask = json!({"challenge_id": asked.str("/challenge_id"), "code": code});
-    client.post(&at("/login/otp/verify")).json(ask).await.expect(200);
+    let input = json!({"challenge_id": asked.str("/challenge_id"), "code": code});
+    client.post(&at("/login/otp/verify")).json(input).await.expect(200);
 }
 
 #[tokio::test]
@@ -88,11 +88,11 @@ async fn an_account_mails_ten_of_a_kind_in_an_hour_wherever_they_are_asked_for()
     let front = Front::open().await;
     for path in ["/login/otp", "/password/reset", "/register"] {
         let email = format!("{}@example.com", support::unique("bombed"));
-        let mut ask = json!({"subdomain": front.store.subdomain, "email": email});
+        let mut input = json!({"subdomain": front.store.subdomain, "email": email});
         if path == "/register" {
-            ask["password"] = json!(PASSWORD);
+            input["password"] = json!(PASSWORD);
         }
-        let send = || front.gateway.client().post(&at(path)).json(ask.clone());
+        let send = || front.gateway.client().post(&at(path)).json(input.clone());
         for _ in 0..10 {
             send().await.expect(202);
         }

@@ -9,9 +9,9 @@ fn new_address() -> String {
     format!("{}@example.com", unique("moved"))
 }
 
-async fn ask(shopper: &Shopper, email: &str) -> Reply {
-    let ask = json!({"email": email, "current_password": PASSWORD});
-    shopper.patch(&at("/me")).json(ask).await
+async fn request(shopper: &Shopper, email: &str) -> Reply {
+    let input = json!({"email": email, "current_password": PASSWORD});
+    shopper.patch(&at("/me")).json(input).await
 }
 
 /// What verifies a change that was asked for, once its mail has come: the `mails`th to the
@@ -28,8 +28,8 @@ async fn verify(shopper: &Shopper, proof: &Value) -> Reply {
 }
 
 async fn log_in(front: &Front, email: &str) -> u16 {
-    let ask = json!({"subdomain": front.store.subdomain, "email": email, "password": PASSWORD});
-    front.gateway.client().post(&at("/login")).json(ask).await.status
+    let input = json!({"subdomain": front.store.subdomain, "email": email, "password": PASSWORD});
+    front.gateway.client().post(&at("/login")).json(input).await.status
 }
 
 #[tokio::test]
@@ -38,7 +38,7 @@ async fn an_address_changes_when_the_new_one_is_proven_and_not_before() {
     let shopper = front.shopper().await;
     let other = shopper.log_in_again(&front.store).await;
     let email = new_address();
-    let asked = ask(&shopper, &email).await.expect(202);
+    let asked = request(&shopper, &email).await.expect(202);
     assert_eq!(asked.str("/email"), shopper.email);
     assert_eq!(asked.str("/email_change/email"), email);
     assert_eq!(asked.int("/email_change/expires_in"), 600);
@@ -64,10 +64,10 @@ async fn an_address_changes_when_the_new_one_is_proven_and_not_before() {
     assert!(!told.text.contains(&email), "the new address is masked");
     // The former address is somebody else's to take.
     front.gateway.advance(MINUTE);
-    let ask = json!({
+    let input = json!({
         "subdomain": front.store.subdomain, "email": shopper.email, "password": PASSWORD,
     });
-    shopper.stranger().post(&at("/register")).json(ask).await.expect(202);
+    shopper.stranger().post(&at("/register")).json(input).await.expect(202);
     let mail = front.gateway.mailbox(&shopper.email).nth(3).await;
     assert_eq!(mail.subject, "Confirm your new account");
 }
@@ -77,8 +77,8 @@ async fn a_taken_address_is_answered_like_a_free_one_and_its_owner_is_told() {
     let front = Front::open().await;
     let (shopper, other, owner) =
         (front.shopper().await, front.shopper().await, front.shopper().await);
-    let free = ask(&shopper, &new_address()).await.expect(202);
-    let taken = ask(&other, &owner.email.to_uppercase()).await.expect(202);
+    let free = request(&shopper, &new_address()).await.expect(202);
+    let taken = request(&other, &owner.email.to_uppercase()).await.expect(202);
     let shown = |reply: &Reply| {
         let mut change = without_ids(reply)["email_change"].take();
         change["email"] = json!(null);
@@ -93,8 +93,8 @@ async fn a_taken_address_is_answered_like_a_free_one_and_its_owner_is_told() {
     let guess = json!({
         "challenge_id": taken.str("/email_change/challenge_id"), "code": "000000",
     });
-    let refused = verify(&other, &guess).await.expect(401);
-    refused.problem("invalid_or_expired_code");
+    let rejected = verify(&other, &guess).await.expect(401);
+    rejected.problem("invalid_or_expired_code");
     assert_eq!(log_in(&front, &owner.email).await, 200);
 }
 
@@ -104,9 +104,9 @@ async fn of_two_customers_who_prove_one_address_one_has_it() {
     for _ in 0..4 {
         let (one, two) = (front.shopper().await, front.shopper().await);
         let email = new_address();
-        let first = ask(&one, &email).await.expect(202);
+        let first = request(&one, &email).await.expect(202);
         let first = proof(&front, &first, &email, 1).await;
-        let second = ask(&two, &email).await.expect(202);
+        let second = request(&two, &email).await.expect(202);
         let second = proof(&front, &second, &email, 2).await;
         let (first, second) = tokio::join!(verify(&one, &first), verify(&two, &second));
         let (won, lost) = if first.status == 200 { (first, second) } else { (second, first) };
@@ -124,7 +124,7 @@ async fn a_change_is_made_once_by_25_parallel_right_codes() {
     let front = Front::open().await;
     let shopper = front.shopper().await;
     let email = new_address();
-    let asked = ask(&shopper, &email).await.expect(202);
+    let asked = request(&shopper, &email).await.expect(202);
     let proof = proof(&front, &asked, &email, 1).await;
     let answers = race(25, || verify(&shopper, &proof)).await;
     assert_eq!(answers.iter().filter(|answer| answer.status == 200).count(), 1);
@@ -138,8 +138,8 @@ async fn a_replayed_key_asks_for_one_change_of_address() {
     let (shopper, owner) = (front.shopper().await, front.shopper().await);
     for (email, mails) in [(new_address(), 1), (owner.email.clone(), 2)] {
         let change = || {
-            let ask = json!({"email": email, "name": "Cleo", "current_password": PASSWORD});
-            shopper.patch(&at("/me")).json(ask).key(&email)
+            let input = json!({"email": email, "name": "Cleo", "current_password": PASSWORD});
+            shopper.patch(&at("/me")).json(input).key(&email)
         };
         let (first, second) = (change().await.expect(202), change().await.expect(202));
         assert_eq!(first.json, second.json);
@@ -158,7 +158,7 @@ async fn a_change_of_address_takes_the_password_and_time() {
     let front = Front::open().await;
     let shopper = front.shopper().await;
     let before = front.gateway.count().await;
-    let change = |ask: Value| shopper.patch(&at("/me")).json(ask);
+    let change = |input: Value| shopper.patch(&at("/me")).json(input);
     let alone = change(json!({"email": new_address()})).await.expect(422);
     assert_eq!(alone.field_errors(), [("/current_password".into(), "required".into())]);
     let stale = change(json!({"email": new_address(), "current_password": PASSWORD}));
@@ -171,11 +171,11 @@ async fn a_change_of_address_takes_the_password_and_time() {
     assert_eq!(same.str("/email"), shopper.email.to_uppercase());
     assert_eq!(log_in(&front, &shopper.email).await, 200);
 
-    ask(&shopper, &new_address()).await.expect(202);
-    let soon = ask(&shopper, &new_address()).await.expect(429).problem("too_many_attempts");
+    request(&shopper, &new_address()).await.expect(202);
+    let soon = request(&shopper, &new_address()).await.expect(429).problem("too_many_attempts");
     assert_eq!(soon.header("retry-after"), Some("60"));
     front.gateway.advance(MINUTE);
-    let asked = ask(&shopper, &new_address()).await.expect(202);
+    let asked = request(&shopper, &new_address()).await.expect(202);
     let email = asked.str("/email_change/email");
     let late = proof(&front, &asked, &email, 1).await;
     front.gateway.advance(MINUTE * 10);
@@ -187,11 +187,11 @@ async fn a_code_that_changes_an_address_signs_in_nobody_who_knows_only_the_addre
     let front = Front::open().await;
     let shopper = front.shopper().await;
     let email = new_address();
-    let asked = ask(&shopper, &email).await.expect(202);
+    let asked = request(&shopper, &email).await.expect(202);
     let code = proof(&front, &asked, &email, 1).await["code"].take();
-    let ask = json!({"subdomain": front.store.subdomain, "email": email, "code": code});
-    let refused = shopper.post(&at("/login/otp/verify")).json(ask).await.expect(401);
-    refused.problem("invalid_or_expired_code");
+    let input = json!({"subdomain": front.store.subdomain, "email": email, "code": code});
+    let rejected = shopper.post(&at("/login/otp/verify")).json(input).await.expect(401);
+    rejected.problem("invalid_or_expired_code");
 }
 
 #[tokio::test]
@@ -200,7 +200,7 @@ async fn a_change_of_address_and_what_was_mailed_before_it_end_each_other() {
     for change in ["address", "password", "sessions", "name"] {
         let shopper = front.shopper().await;
         let (first, second) = (new_address(), new_address());
-        let asked = ask(&shopper, &first).await.expect(202);
+        let asked = request(&shopper, &first).await.expect(202);
         let pending = proof(&front, &asked, &first, 1).await;
         let store = json!({"subdomain": front.store.subdomain, "email": shopper.email});
         let client = shopper.stranger();
@@ -211,7 +211,7 @@ async fn a_change_of_address_and_what_was_mailed_before_it_end_each_other() {
         match change {
             "address" => {
                 front.gateway.advance(MINUTE);
-                let asked = ask(&shopper, &second).await.expect(202);
+                let asked = request(&shopper, &second).await.expect(202);
                 let proof = proof(&front, &asked, &second, 1).await;
                 verify(&shopper, &proof).await.expect(200);
                 let code = json!({"challenge_id": challenge.str("/challenge_id"), "code": code});
@@ -221,11 +221,11 @@ async fn a_change_of_address_and_what_was_mailed_before_it_end_each_other() {
                 late.problem("invalid_or_expired_token");
             }
             "password" => {
-                let ask = json!({
+                let input = json!({
                     "current_password": PASSWORD, "new_password": "a quite new password",
                     "revoke_other_sessions": false,
                 });
-                shopper.post(&at("/password/update")).json(ask).await.expect(200);
+                shopper.post(&at("/password/update")).json(input).await.expect(200);
             }
             "sessions" => {
                 shopper.post(&at("/logout")).json(json!({"all": true})).await.expect(204);

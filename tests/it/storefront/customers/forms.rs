@@ -9,8 +9,8 @@ async fn forms_take_json_and_html_and_bots_are_told_nothing() {
     let front = Front::open().await;
     let visitor = front.gateway.client();
     let path = front.path("/forms/contact");
-    let ask = json!({"fields": {"email": "a@example.com", "message": "Hello", "age": 7}});
-    let sent = visitor.post(&path).json(ask).await.expect(202);
+    let input = json!({"fields": {"email": "a@example.com", "message": "Hello", "age": 7}});
+    let sent = visitor.post(&path).json(input).await.expect(202);
     let html = visitor.post(&path).form(&[("email", "b@example.com"), ("_gotcha", "")]);
     html.await.expect(202);
     let bot = json!({"fields": {"message": "Buy!", "_gotcha": "x"}});
@@ -46,15 +46,15 @@ async fn a_form_is_bounded() {
     let path = front.path("/forms/contact");
     let before = front.gateway.count().await;
     let many: serde_json::Map<_, _> = (0..51).map(|n| (format!("f{n}"), json!("x"))).collect();
-    for (ask, code) in [
+    for (input, code) in [
         (json!({"fields": many}), "too_many"),
         (json!({"fields": {}}), "required"),
         (json!({"fields": {"a": [1]}}), "invalid_type"),
         (json!({}), "required"),
         (json!({"fields": {"a": "b"}, "extra": 1}), "unknown_field"),
     ] {
-        let refused = visitor.post(&path).json(ask).await.expect(422);
-        assert_eq!(refused.field_errors()[0].1, code, "{}", refused.text);
+        let rejected = visitor.post(&path).json(input).await.expect(422);
+        assert_eq!(rejected.field_errors()[0].1, code, "{}", rejected.text);
     }
     let long = json!({"fields": {"a": "x".repeat(10 * 1024)}});
     visitor.post(&path).json(long).await.expect(413).problem("body_too_large");
@@ -82,8 +82,8 @@ async fn a_form_in_parts_and_boxes_that_are_ticked_are_taken_as_browsers_send_th
     let parts = |parts: &[&str]| {
         let add = |body: String, part: &&str| body + "--b0\r\n" + part + "\r\n";
         let body = parts.iter().fold(String::new(), add);
-        let ask = visitor.post(&path).header("content-type", "multipart/form-data; boundary=b0");
-        ask.body(format!("{body}--b0--\r\n"))
+        let input = visitor.post(&path).header("content-type", "multipart/form-data; boundary=b0");
+        input.body(format!("{body}--b0--\r\n"))
     };
     let text = |name: &str, text: &str| {
         format!("Content-Disposition: form-data; name=\"{name}\"\r\n\r\n{text}")
@@ -99,10 +99,10 @@ async fn a_form_in_parts_and_boxes_that_are_ticked_are_taken_as_browsers_send_th
     let trapped = parts(&[&returns, &text("_gotcha", "x")]).await.expect(202);
     let shown = front.owner.get(&format!("/v1/form-submissions/{}", trapped.str("/id"))).await;
     assert_eq!(shown.expect(200).str("/status"), "spam");
-    let refused = parts(&[&returns, &file("%PDF")]).await.expect(422);
-    assert_eq!(refused.field_errors(), [("/cv".to_owned(), "file_refused".to_owned())]);
-    let ask = visitor.post(&path).header("content-type", "multipart/form-data; boundary=b0");
-    ask.body("--b0\r\nnonsense").await.expect(400).problem("invalid_form");
-    let ask = visitor.post(&path).header("content-type", "multipart/form-data");
-    ask.body("").await.expect(400).problem("invalid_form");
+    let rejected = parts(&[&returns, &file("%PDF")]).await.expect(422);
+    assert_eq!(rejected.field_errors(), [("/cv".to_owned(), "file_refused".to_owned())]);
+    let input = visitor.post(&path).header("content-type", "multipart/form-data; boundary=b0");
+    input.body("--b0\r\nnonsense").await.expect(400).problem("invalid_form");
+    let input = visitor.post(&path).header("content-type", "multipart/form-data");
+    input.body("").await.expect(400).problem("invalid_form");
 }

@@ -11,9 +11,9 @@ fn mailbox() -> String {
 }
 
 async fn as_guest(market: &Market, variant: &str, email: &str) -> Placed {
-    let mut ask = cart(&[(variant, 1)]);
-    ask["email"] = json!(email);
-    market.order(ask).await
+    let mut input = cart(&[(variant, 1)]);
+    input["email"] = json!(email);
+    market.order(input).await
 }
 
 /// The sweep hands out what is due, and the runner takes it.
@@ -54,13 +54,13 @@ async fn left(market: &Market) -> usize {
 /// A code for an account of this address, asked for again.
 async fn sign_in_by_code(market: &Market, email: &str) {
     let client = market.gateway.client();
-    let ask = json!({"subdomain": market.store.subdomain, "email": email});
-    let asked = client.post(&at("/login/otp")).json(ask).await.expect(202);
+    let input = json!({"subdomain": market.store.subdomain, "email": email});
+    let asked = client.post(&at("/login/otp")).json(input).await.expect(202);
     market.gateway.sweep().await;
     market.gateway.quiet().await;
     let code = market.gateway.mailbox(email).code().await;
-    let ask = json!({"challenge_id": asked.str("/challenge_id"), "code": code});
-    client.post(&at("/login/otp/verify")).json(ask).await.expect(200);
+    let input = json!({"challenge_id": asked.str("/challenge_id"), "code": code});
+    client.post(&at("/login/otp/verify")).json(input).await.expect(200);
 }
 
 #[tokio::test]
@@ -74,9 +74,9 @@ async fn orders_of_a_guest_join_the_account_that_proves_their_address() {
     let others = as_guest(&market, &book, &mailbox()).await;
     // Placed signed in to another account, with the same address for its mails.
     let other = Shopper::register(&market.gateway, &market.store).await;
-    let mut ask = cart(&[(&book, 1)]);
-    ask["email"] = json!(email);
-    let own = other.post(&market.orders_path()).key(&unique("own")).json(ask).await.expect(201);
+    let mut input = cart(&[(&book, 1)]);
+    input["email"] = json!(email);
+    let own = other.post(&market.orders_path()).key(&unique("own")).json(input).await.expect(201);
 
     let shopper = Shopper::register_as(&market.gateway, &market.store, &email).await;
     assert!(listed(&shopper).await.is_empty(), "it is done later");
@@ -139,12 +139,12 @@ async fn an_account_that_moves_brings_the_orders_of_its_new_address() {
     let shopper = Shopper::register(&market.gateway, &market.store).await;
     let to = mailbox();
     let placed = as_guest(&market, &book, &to).await;
-    let ask = json!({"email": to, "current_password": support::PASSWORD});
-    let asked = shopper.patch(&at("/me")).json(ask).await.expect(202);
+    let input = json!({"email": to, "current_password": support::PASSWORD});
+    let asked = shopper.patch(&at("/me")).json(input).await.expect(202);
     let code = market.gateway.mailbox(&to).code().await;
     let id = asked.str("/email_change/challenge_id");
-    let ask = json!({"challenge_id": id, "code": code});
-    shopper.post(&at("/login/otp/verify")).json(ask).await.expect(200);
+    let input = json!({"challenge_id": id, "code": code});
+    shopper.post(&at("/login/otp/verify")).json(input).await.expect(200);
     settle(&market.gateway).await;
     let mut moved = shopper.clone();
     moved.email = to;

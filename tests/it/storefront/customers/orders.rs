@@ -15,24 +15,24 @@ async fn a_customer_without_orders_has_an_empty_list() {
 
 /// An order of one unit of a product, placed by a signed-in customer.
 async fn order(front: &Front, shopper: &Shopper, product: &Reply, key: &str) -> Reply {
-    let ask = json!({
+    let input = json!({
         "items": [{"variant_id": product.str("/variants/0/id"), "quantity": 1}],
         "shipping_address": address("1 Main Street"),
     });
-    shopper.post(&front.path("/orders")).json(ask).key(key).await.expect(201)
+    shopper.post(&front.path("/orders")).json(input).key(key).await.expect(201)
 }
 
 #[tokio::test]
 async fn a_customer_sees_their_orders_and_reviews_each_purchase_once() {
     let front = Front::open().await;
     let (shopper, other) = (front.shopper().await, front.shopper().await);
-    let ask = json!({
+    let input = json!({
         "title": "Mug", "status": "active",
         "variants": [{
             "price": {"amount": 129_900, "currency": "INR"}, "inventory": {"tracked": false},
         }],
     });
-    let product = front.owner.post("/v1/products").json(ask).await.expect(201);
+    let product = front.owner.post("/v1/products").json(input).await.expect(201);
     let placed = order(&front, &shopper, &product, "k-1").await;
     let orders = shopper.get(&at("/orders")).await.expect(200);
     assert_eq!(orders.data().len(), 1);

@@ -10,19 +10,19 @@ async fn a_review_is_shown_and_counted_once_the_store_approves_it() {
     let (shopper, other) = (front.shopper().await, front.shopper().await);
     let product = front.product("Mug").await;
     let path = front.path(&format!("/products/{}/reviews", product.str("/handle")));
-    let ask = json!({"rating": 4, "title": "Good", "body": "Keeps tea warm."});
-    let written = shopper.post(&path).json(ask.clone()).await.expect(201);
+    let input = json!({"rating": 4, "title": "Good", "body": "Keeps tea warm."});
+    let written = shopper.post(&path).json(input.clone()).await.expect(201);
     assert_eq!(written.str("/status"), "pending");
     assert_eq!(written.str("/author"), "Cleo C.");
-    let again = shopper.post(&path).json(ask.clone()).await.expect(409);
+    let again = shopper.post(&path).json(input.clone()).await.expect(409);
     again.problem("already_reviewed");
-    front.gateway.client().post(&path).json(ask.clone()).await.expect(401);
+    front.gateway.client().post(&path).json(input.clone()).await.expect(401);
     let not_bought = json!({
         "rating": 4, "title": "Good", "body": "x",
         "order_item_id": "itm_00000000000000000000000000000000",
     });
-    let refused = shopper.post(&path).json(not_bought).await.expect(422);
-    assert_eq!(refused.field_errors(), [("/order_item_id".into(), "unknown_order_item".into())]);
+    let rejected = shopper.post(&path).json(not_bought).await.expect(422);
+    assert_eq!(rejected.field_errors(), [("/order_item_id".into(), "unknown_order_item".into())]);
     other.post(&path).json(json!({"rating": 5, "title": "T", "body": "B"})).await.expect(201);
 
     let visitor = front.gateway.client();
@@ -61,8 +61,8 @@ async fn a_review_counts_once_for_25_parallel_approvals() {
     let shopper = front.shopper().await;
     let product = front.product("Mug").await;
     let path = front.path(&format!("/products/{}/reviews", product.str("/handle")));
-    let ask = json!({"rating": 4, "title": "Good", "body": "Good."});
-    let id = shopper.post(&path).json(ask).await.expect(201).str("/id");
+    let input = json!({"rating": 4, "title": "Good", "body": "Good."});
+    let id = shopper.post(&path).json(input).await.expect(201).str("/id");
     let approve = format!("/v1/reviews/{id}/approve");
     let answers = race(25, || front.owner.post(&approve).json(json!({})).into_future()).await;
     assert_eq!(answers.iter().filter(|answer| answer.status == 200).count(), 1);

@@ -10,11 +10,11 @@ async fn an_account_that_is_proven_by_address_has_not_the_password_of_who_applie
     // A café: everybody in one network, where one applies and another reads the mail.
     let squatter = front.gateway.client();
     let owner = squatter.clone();
-    let ask = json!({
+    let input = json!({
         "subdomain": front.store.subdomain, "email": "cleo@example.com",
         "password": "the squatter's words", "name": "Cleo",
     });
-    squatter.post(&at("/register")).json(ask).await.expect(202);
+    squatter.post(&at("/register")).json(input).await.expect(202);
     let code = front.gateway.mailbox("cleo@example.com").code().await;
     let verify = json!({
         "subdomain": front.store.subdomain, "email": "cleo@example.com", "code": code,
@@ -22,10 +22,10 @@ async fn an_account_that_is_proven_by_address_has_not_the_password_of_who_applie
     let made = owner.post(&at("/login/otp/verify")).json(verify).await.expect(201);
     assert_eq!(made.at("/customer/has_password"), false);
     let login = |password: &str| {
-        let ask = json!({
+        let input = json!({
             "subdomain": front.store.subdomain, "email": "cleo@example.com", "password": password,
         });
-        front.gateway.client().post(&at("/login")).json(ask)
+        front.gateway.client().post(&at("/login")).json(input)
     };
     login("the squatter's words").await.expect(401).problem("invalid_credentials");
     let owner = owner.with_token(&made.str("/access_token"));
@@ -38,8 +38,8 @@ async fn an_account_that_is_proven_by_address_has_not_the_password_of_who_applie
     ] {
         assert_eq!(asked.await.expect(422).field_errors(), required);
     }
-    let ask = json!({"subdomain": front.store.subdomain, "email": "cleo@example.com"});
-    let asked = owner.stranger().post(&at("/login/otp")).json(ask).await.expect(202);
+    let input = json!({"subdomain": front.store.subdomain, "email": "cleo@example.com"});
+    let asked = owner.stranger().post(&at("/login/otp")).json(input).await.expect(202);
     front.gateway.mailbox("cleo@example.com").nth(2).await;
     let code = front.gateway.mailbox("cleo@example.com").code().await;
     let shown = json!({"challenge_id": asked.str("/challenge_id"), "code": code});

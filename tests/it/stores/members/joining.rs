@@ -9,8 +9,9 @@ use super::{Team, accept};
 async fn an_invitation_lets_in_whom_it_is_for_and_once() {
     let team = Team::open().await;
     let ann = Merchant::sign_up(&team.gateway).await;
-    let ask = json!({"email": ann.email, "role": "staff", "scopes": "write_orders read_products"});
-    let invited = team.invite(&team.owner, ask).await.expect(201);
+    let input =
+        json!({"email": ann.email, "role": "staff", "scopes": "write_orders read_products"});
+    let invited = team.invite(&team.owner, input).await.expect(201);
     assert_eq!((invited.str("/status"), invited.str("/role")), ("invited".into(), "staff".into()));
     assert_eq!(invited.at("/scopes"), &json!(["read_products", "write_orders"]));
     assert!(!invited.text.contains("digest") && invited.at("/merchant_id").is_null());
@@ -72,8 +73,8 @@ async fn a_member_sees_the_store_among_theirs_with_what_they_are_to_it() {
 async fn an_invitation_ends_by_time_by_another_and_when_it_is_taken_back() {
     let team = Team::open().await;
     let ann = team.somebody().await;
-    let ask = json!({"email": ann.email, "role": "admin"});
-    let first = team.invite(&team.owner, ask.clone()).await.expect(201);
+    let input = json!({"email": ann.email, "role": "admin"});
+    let first = team.invite(&team.owner, input.clone()).await.expect(201);
     let old = team.token(&ann.email).await;
     let ask_again = json!({"email": ann.email.to_uppercase(), "role": "read_only"});
     let again = team.invite(&team.owner, ask_again).await.expect(201);
@@ -89,7 +90,7 @@ async fn an_invitation_ends_by_time_by_another_and_when_it_is_taken_back() {
     accept(&ann, new).await.expect(400).problem("invalid_or_expired_token");
     let people = team.people(&owner).await;
     assert_eq!(people[1].1, "expired");
-    team.invite(&owner, ask).await.expect(201);
+    team.invite(&owner, input).await.expect(201);
     let third = team.gateway.mailbox(&ann.email).nth(4).await.text;
     let third = third.lines().find_map(|line| line.strip_prefix("Token: ")).unwrap();
     let one = team.path(&format!("/{}", first.str("/id")));
@@ -107,8 +108,8 @@ async fn an_invitation_ends_by_time_by_another_and_when_it_is_taken_back() {
 async fn an_address_is_invited_once_by_parallel_requests_and_a_member_never() {
     let team = Team::open().await;
     let ann = team.somebody().await;
-    let ask = json!({"email": ann.email, "role": "admin"});
-    let answers = race(6, || team.invite(&team.owner, ask.clone())).await;
+    let input = json!({"email": ann.email, "role": "admin"});
+    let answers = race(6, || team.invite(&team.owner, input.clone())).await;
     let ids: std::collections::BTreeSet<String> =
         answers.iter().filter(|it| it.status == 201).map(|it| it.str("/id")).collect();
     assert_eq!(ids.len(), 1, "{answers:?}");
@@ -123,15 +124,15 @@ async fn an_address_is_invited_once_by_parallel_requests_and_a_member_never() {
 #[tokio::test]
 async fn the_same_request_mails_once() {
     let team = Team::open().await;
-    let ask = json!({"email": format!("{}@example.com", unique("asked")), "role": "admin"});
-    let invite = || team.owner.post(&team.path("")).json(ask.clone()).key("the-same");
+    let input = json!({"email": format!("{}@example.com", unique("asked")), "role": "admin"});
+    let invite = || team.owner.post(&team.path("")).json(input.clone()).key("the-same");
     let (first, again) = (invite().await.expect(201), invite().await.expect(201));
     assert_eq!(
         (first.text, again.header("idempotent-replayed")),
         (again.text.clone(), Some("true"))
     );
     team.gateway.quiet().await;
-    let mailbox = team.gateway.mailbox(ask["email"].as_str().unwrap());
+    let mailbox = team.gateway.mailbox(input["email"].as_str().unwrap());
     mailbox.nth(1).await;
     assert_eq!(mailbox.mails().len(), 1);
 }
@@ -139,7 +140,7 @@ async fn the_same_request_mails_once() {
 #[tokio::test]
 async fn who_asks_says_all_that_is_needed_and_has_an_address_of_their_own() {
     let team = Team::open().await;
-    for (ask, faults) in [
+    for (input, faults) in [
         (json!({}), vec![("/email", "required"), ("/role", "required")]),
         (
             json!({"email": "ann", "role": "staff"}),
@@ -154,18 +155,18 @@ async fn who_asks_says_all_that_is_needed_and_has_an_address_of_their_own() {
             vec![("/scopes", "invalid_scope")],
         ),
     ] {
-        let refused = team.invite(&team.owner, ask.clone()).await.expect(422);
-        let mut told = refused.field_errors();
+        let rejected = team.invite(&team.owner, input.clone()).await.expect(422);
+        let mut told = rejected.field_errors();
         told.sort();
         let faults: Vec<_> =
             faults.iter().map(|(at, code)| ((*at).to_owned(), (*code).to_owned())).collect();
-        assert_eq!(told, faults, "{ask}");
+        assert_eq!(told, faults, "{input}");
     }
     let unproven = Merchant::sign_up(&team.gateway).await;
     let store = unproven.open_store().await;
     let path = format!("/v1/stores/{}/members", store.id);
-    let ask = json!({"email": "ann@example.com", "role": "admin"});
-    unproven.post(&path).json(ask).await.expect(403).problem("email_unverified");
+    let input = json!({"email": "ann@example.com", "role": "admin"});
+    unproven.post(&path).json(input).await.expect(403).problem("email_unverified");
     assert_eq!(team.gateway.events("member.invited").await.len(), 0);
     assert!(team.gateway.items_of("members", "STO#").await.is_empty());
 }

@@ -39,11 +39,11 @@ fn acts(since: &Value) -> Vec<(Method, &'static str, Value)> {
 async fn cannot_steer(by: &Client, owner: &Client, subscription: &str, since: &Value) {
     let one = format!("{SUBSCRIPTIONS}/{subscription}");
     let before = owner.get(&one).await.expect(200).json;
-    for (method, rest, ask) in acts(since) {
-        let reply = by.ask(method.clone(), &format!("{one}{rest}")).json(ask.clone()).await;
-        assert_eq!(reply.status, 403, "{method} {rest} {ask}: {}", reply.text);
+    for (method, rest, input) in acts(since) {
+        let reply = by.request(method.clone(), &format!("{one}{rest}")).json(input.clone()).await;
+        assert_eq!(reply.status, 403, "{method} {rest} {input}: {}", reply.text);
         let missing = reply.problem("insufficient_scope").str("/required_scope");
-        assert_eq!(missing, "read_orders", "{method} {rest} {ask}");
+        assert_eq!(missing, "read_orders", "{method} {rest} {input}");
     }
     assert_eq!(owner.get(&one).await.expect(200).json, before);
 }
@@ -54,9 +54,9 @@ async fn staffed(scopes: &str) -> (Shop, Client, [String; 2], Receiver) {
     shop.merchant.prove(&shop.gateway).await;
     let app = shop.app_client().await;
     let receiver = Receiver::that(Behaviour::Status(500)).await;
-    let ask = json!({"url": receiver.url("/"), "event_types": ["order.created"]});
-    let by_app = app.post(SUBSCRIPTIONS).json(ask.clone()).await.expect(201).str("/id");
-    let by_owner = shop.owner().post(SUBSCRIPTIONS).json(ask).await.expect(201).str("/id");
+    let input = json!({"url": receiver.url("/"), "event_types": ["order.created"]});
+    let by_app = app.post(SUBSCRIPTIONS).json(input.clone()).await.expect(201).str("/id");
+    let by_owner = shop.owner().post(SUBSCRIPTIONS).json(input).await.expect(201).str("/id");
     let grant = json!({"role": "staff", "scopes": scopes});
     let (ann, _) = super::join(&shop.gateway, &shop.merchant, &shop.store, grant).await;
     let ann = ann.with_store(&shop.store.id);
@@ -67,8 +67,8 @@ async fn staffed(scopes: &str) -> (Shop, Client, [String; 2], Receiver) {
 async fn a_subscription_is_steered_by_whoever_can_read_its_events() {
     let (shop, ann, [by_app, by_owner], _receiver) = staffed("write_webhooks").await;
     let since = &shop.store.view["created_at"];
-    let ask = json!({"app_id": shop.app.id, "store_id": shop.store.id});
-    let page = ann.post("/v1/app-store/oauth/token-exchange").json(ask).await.expect(200);
+    let input = json!({"app_id": shop.app.id, "store_id": shop.store.id});
+    let page = ann.post("/v1/app-store/oauth/token-exchange").json(input).await.expect(200);
     let page = ann.stranger().with_token(&page.str("/access_token"));
     cannot_steer(&page, &shop.owner(), &by_app, since).await;
     cannot_steer(&ann, &shop.owner(), &by_app, since).await;
@@ -124,7 +124,7 @@ async fn deliveries_are_read_and_sent_again_by_whoever_can_read_their_events() {
         "kind": "missing", "since": shop.store.view["created_at"], "subscription_id": by_owner,
     });
     let named = json!({"kind": "delivery", "delivery_ids": [delivery]});
-    for (method, path, ask) in [
+    for (method, path, input) in [
         (Method::GET, format!("{one}/attempts"), None),
         (Method::POST, format!("{one}/redeliver"), Some(json!({}))),
         (Method::DELETE, format!("{one}/content"), Some(json!({}))),
@@ -133,12 +133,12 @@ async fn deliveries_are_read_and_sent_again_by_whoever_can_read_their_events() {
         (Method::POST, REPLAYS.to_owned(), Some(missing)),
         (Method::POST, REPLAYS.to_owned(), Some(named)),
     ] {
-        let asked = ann.ask(method.clone(), &path);
-        let reply = match &ask {
-            Some(ask) => asked.json(ask.clone()).await,
+        let asked = ann.request(method.clone(), &path);
+        let reply = match &input {
+            Some(input) => asked.json(input.clone()).await,
             None => asked.await,
         };
-        assert_eq!(reply.status, 403, "{method} {path} {ask:?}: {}", reply.text);
+        assert_eq!(reply.status, 403, "{method} {path} {input:?}: {}", reply.text);
         let missing = reply.problem("insufficient_scope").str("/required_scope");
         assert_eq!(missing, "read_orders", "{method} {path}");
     }
@@ -185,10 +185,10 @@ async fn a_reader_begins_and_ends_no_preview() {
     let ann = ann.with_store(&shop.store.id);
     let sessions = shop.path("preview-session");
     let one = format!("{sessions}/{begun}");
-    for refused in
+    for rejected in
         [ann.post(&sessions).json(json!({"expires_in": 86_400})).await, ann.delete(&one).await]
     {
-        let missing = refused.expect(403).problem("insufficient_scope").str("/required_scope");
+        let missing = rejected.expect(403).problem("insufficient_scope").str("/required_scope");
         assert_eq!(missing, "write_themes");
     }
     ann.get(&one).await.expect(200);
@@ -200,11 +200,11 @@ async fn an_invitation_is_replaced_by_whoever_may_change_it() {
     let team = Team::open().await;
     let (admin, _) = team.join(json!({"role": "admin"})).await;
     let heir = team.somebody().await;
-    let ask = |role: &str| json!({"email": heir.email, "role": role});
-    team.invite(&team.owner, ask("owner")).await.expect(201);
+    let request = |role: &str| json!({"email": heir.email, "role": role});
+    team.invite(&team.owner, request("owner")).await.expect(201);
     let token = team.token(&heir.email).await;
-    let refused = team.invite(&admin, ask("read_only")).await.expect(403);
-    assert_eq!(refused.problem("insufficient_role").str("/required_role"), "owner");
+    let rejected = team.invite(&admin, request("read_only")).await.expect(403);
+    assert_eq!(rejected.problem("insufficient_role").str("/required_role"), "owner");
     accept(&heir, &token).await.expect(200);
     let theirs = team.id_of(&team.owner, &heir).await;
     let people = team.owner.get(&team.path("")).await.expect(200);
@@ -217,8 +217,8 @@ async fn an_invitation_is_replaced_by_whoever_may_change_it() {
 async fn a_menu_leads_to_resources_of_its_store() {
     let (here, there) = (Market::open().await, Market::open().await);
     let product = |market: &Market| {
-        let ask = json!({"title": "Mug", "status": "active", "variants": [{"price": inr(1)}]});
-        market.owner.post("/v1/products").json(ask)
+        let input = json!({"title": "Mug", "status": "active", "variants": [{"price": inr(1)}]});
+        market.owner.post("/v1/products").json(input)
     };
     let (own, other) = (product(&here).await.expect(201), product(&there).await.expect(201));
     let menu = format!("/v1/stores/{}/navigation/main", here.store.id);
@@ -232,10 +232,10 @@ async fn a_menu_leads_to_resources_of_its_store() {
         item("category", "cat_00000000000000000000000000000000"),
         item("product", "not-made-yet"),
     ]});
-    let refused = here.owner.put(&menu).json(items).await.expect(422);
+    let rejected = here.owner.put(&menu).json(items).await.expect(422);
     let fault = |at: &str, code: &str| (at.to_owned(), code.to_owned());
     assert_eq!(
-        refused.field_errors(),
+        rejected.field_errors(),
         [
             fault("/items/0/children/0/ref", "unknown_product"),
             fault("/items/1/ref", "unknown_collection"),
@@ -243,10 +243,10 @@ async fn a_menu_leads_to_resources_of_its_store() {
         ]
     );
     here.owner.get(&menu).await.expect(404);
-    let ask = json!({"title": "Best", "kind": "manual", "product_ids": [own]});
-    let best = here.owner.post("/v1/products/collections").json(ask).await.expect(201).str("/id");
-    let ask = json!({"name": "Cups"});
-    let cups = here.owner.post("/v1/products/categories").json(ask).await.expect(201).str("/id");
+    let input = json!({"title": "Best", "kind": "manual", "product_ids": [own]});
+    let best = here.owner.post("/v1/products/collections").json(input).await.expect(201).str("/id");
+    let input = json!({"name": "Cups"});
+    let cups = here.owner.post("/v1/products/categories").json(input).await.expect(201).str("/id");
     let items = json!({"items": [
         item("product", &own),
         item("collection", &best),
@@ -261,8 +261,8 @@ async fn a_menu_leads_to_resources_of_its_store() {
 async fn a_kept_answer_is_repeated_to_whoever_may_do_as_much() {
     let (shop, ann, [by_app, by_owner], _receiver) = staffed("write_webhooks").await;
     let exchange = async |by: &Client| {
-        let ask = json!({"app_id": shop.app.id, "store_id": shop.store.id});
-        let page = by.post("/v1/app-store/oauth/token-exchange").json(ask).await.expect(200);
+        let input = json!({"app_id": shop.app.id, "store_id": shop.store.id});
+        let page = by.post("/v1/app-store/oauth/token-exchange").json(input).await.expect(200);
         by.stranger().with_token(&page.str("/access_token"))
     };
     let (owners, anns) = (exchange(&shop.merchant).await, exchange(&ann).await);
@@ -270,9 +270,9 @@ async fn a_kept_answer_is_repeated_to_whoever_may_do_as_much() {
     let first = owners.post(&rotate).key("once").json(json!({})).await.expect(200);
     let again = owners.post(&rotate).key("once").json(json!({})).await.expect(200);
     assert_eq!(again.str("/secret"), first.str("/secret"));
-    let refused = anns.post(&rotate).key("once").json(json!({})).await.expect(403);
-    assert!(!refused.text.contains(&first.str("/secret")));
-    assert_eq!(refused.problem("insufficient_scope").str("/required_scope"), "read_orders");
+    let rejected = anns.post(&rotate).key("once").json(json!({})).await.expect(403);
+    assert!(!rejected.text.contains(&first.str("/secret")));
+    assert_eq!(rejected.problem("insufficient_scope").str("/required_scope"), "read_orders");
     // Of a member whose scopes are taken back, too.
     let grant = json!({"role": "staff", "scopes": "write_webhooks read_orders"});
     let (bob, id) = super::join(&shop.gateway, &shop.merchant, &shop.store, grant).await;

@@ -45,8 +45,8 @@ async fn each_role_does_what_it_says_and_no_more() {
     ] {
         for (by, told) in [&*team.owner, &*admin, &*staff, &*reader].into_iter().zip(told) {
             let method = method.parse().unwrap();
-            let ask = by.with_store(&team.store.id).ask(method, &path);
-            let reply = if body.is_null() { ask.await } else { ask.json(body.clone()).await };
+            let input = by.with_store(&team.store.id).request(method, &path);
+            let reply = if body.is_null() { input.await } else { input.json(body.clone()).await };
             let code = reply.json["code"].as_str().unwrap_or_default();
             assert_eq!(code, told, "{path}: {}", reply.text);
             assert_eq!(reply.status < 300, told.is_empty(), "{path}: {}", reply.text);
@@ -70,7 +70,7 @@ async fn what_a_member_may_do_changes_with_their_next_request() {
     let (ann, id) = team.join(json!({"role": "staff", "scopes": "read_orders"})).await;
     let ann = ann.with_store(&team.store.id);
     let one = team.path(&format!("/{id}"));
-    let change = async |ask: Value| team.owner.patch(&one).json(ask).await;
+    let change = async |input: Value| team.owner.patch(&one).json(input).await;
     ann.get("/v1/products").await.expect(403);
     let view = change(json!({"scopes": "write_products"})).await.expect(200);
     assert_eq!((view.int("/version"), view.at("/scopes")), (3, &json!(["write_products"])));
@@ -82,8 +82,8 @@ async fn what_a_member_may_do_changes_with_their_next_request() {
     change(json!({"role": "read_only"})).await.expect(200);
     ann.get("/v1/orders").await.expect(200);
     ann.post("/v1/products").json(json!({"title": "Mug"})).await.expect(403);
-    let refused = change(json!({"role": "staff"})).await.expect(422);
-    assert_eq!(refused.field_errors(), [("/scopes".to_owned(), "required".to_owned())]);
+    let rejected = change(json!({"role": "staff"})).await.expect(422);
+    assert_eq!(rejected.field_errors(), [("/scopes".to_owned(), "required".to_owned())]);
     change(json!({"role": "admin"})).await.expect(200);
     ann.post("/v1/products").json(json!({"title": "Mug"})).await.expect(201);
     let stale = team.owner.patch(&one).json(json!({"role": "read_only"})).if_match("\"3\"").await;
@@ -103,18 +103,18 @@ async fn admins_neither_make_nor_change_nor_remove_owners() {
     let team = Team::open().await;
     let (admin, admin_id) = team.join(json!({"role": "admin"})).await;
     let owner_id = team.id_of(&admin, &team.owner).await;
-    let refused = |reply: Reply| {
+    let rejected = |reply: Reply| {
         let reply = reply.expect(403).problem("insufficient_role");
         assert_eq!(reply.str("/required_role"), "owner");
     };
     let one = team.path(&format!("/{owner_id}"));
-    refused(admin.patch(&one).json(json!({"role": "admin"})).await);
-    refused(admin.delete(&one).await);
-    refused(admin.patch(&team.path(&format!("/{admin_id}"))).json(json!({"role": "owner"})).await);
-    let ask = json!({"email": "heir@example.com", "role": "owner"});
-    let invited = team.invite(&team.owner, ask).await.expect(201).str("/id");
-    refused(admin.patch(&team.path(&format!("/{invited}"))).json(json!({"role": "admin"})).await);
-    refused(admin.delete(&team.path(&format!("/{invited}"))).await);
+    rejected(admin.patch(&one).json(json!({"role": "admin"})).await);
+    rejected(admin.delete(&one).await);
+    rejected(admin.patch(&team.path(&format!("/{admin_id}"))).json(json!({"role": "owner"})).await);
+    let input = json!({"email": "heir@example.com", "role": "owner"});
+    let invited = team.invite(&team.owner, input).await.expect(201).str("/id");
+    rejected(admin.patch(&team.path(&format!("/{invited}"))).json(json!({"role": "admin"})).await);
+    rejected(admin.delete(&team.path(&format!("/{invited}"))).await);
     assert_eq!(team.people(&team.owner).await[0].2, "owner");
     assert_eq!(team.gateway.events("member.removed").await.len(), 0);
 }
@@ -135,15 +135,15 @@ async fn staff_have_sent_to_them_what_they_can_read() {
         &["member.invited"],
         &["product.created", "*"],
     ] {
-        let refused = ann.post(path).json(hook(types)).await.expect(403);
-        refused.problem("insufficient_scope");
+        let rejected = ann.post(path).json(hook(types)).await.expect(403);
+        rejected.problem("insufficient_scope");
     }
     let own = ann.post(path).json(hook(&["product.created"])).await.expect(201).str("/id");
     let all = owner.post(path).json(hook(&["*"])).await.expect(201).str("/id");
     let moved = json!({"url": "http://127.0.0.1:9/mine"});
     ann.patch(&format!("{path}/{own}")).json(moved.clone()).await.expect(200);
-    let refused = ann.patch(&format!("{path}/{all}")).json(moved).await.expect(403);
-    refused.problem("insufficient_scope");
+    let rejected = ann.patch(&format!("{path}/{all}")).json(moved).await.expect(403);
+    rejected.problem("insufficient_scope");
     owner
         .patch(&format!("/v1/stores/{}", team.store.id))
         .json(json!({"name": "New"}))
@@ -171,25 +171,25 @@ async fn an_app_does_no_more_than_the_member_who_uses_it() {
     let (ann, id) =
         team.join(json!({"role": "staff", "scopes": "read_products write_media"})).await;
     let exchange =
-        async |ask: Value| ann.post("/v1/app-store/oauth/token-exchange").json(ask).await;
-    let ask = json!({"app_id": app.id, "store_id": team.store.id});
-    let exchanged = exchange(ask.clone()).await.expect(200);
+        async |input: Value| ann.post("/v1/app-store/oauth/token-exchange").json(input).await;
+    let input = json!({"app_id": app.id, "store_id": team.store.id});
+    let exchanged = exchange(input.clone()).await.expect(200);
     assert_eq!(exchanged.at("/scopes"), &json!(["read_products"]));
-    let mut more = ask.clone();
+    let mut more = input.clone();
     more["scope"] = json!("write_products");
     exchange(more).await.expect(400).oauth_error("invalid_scope");
     let page = ann.stranger().with_token(&exchanged.str("/access_token"));
     page.get("/v1/products").await.expect(200);
     page.get("/v1/orders").await.expect(403).problem("insufficient_scope");
     let fetch = async |path: &str| {
-        let ask = json!({"installation_id": installation, "method": "GET", "path": path});
-        ann.post("/v1/app-store/bridge/fetch").json(ask).await.expect(200).int("/status")
+        let input = json!({"installation_id": installation, "method": "GET", "path": path});
+        ann.post("/v1/app-store/bridge/fetch").json(input).await.expect(200).int("/status")
     };
     assert_eq!((fetch("/v1/products").await, fetch("/v1/orders").await), (200, 403));
     // As an admin they have all of it, with a new token; and nothing once they are gone.
     let one = team.path(&format!("/{id}"));
     team.owner.patch(&one).json(json!({"role": "admin"})).await.expect(200);
-    let page_of_admin = exchange(ask.clone()).await.expect(200).str("/access_token");
+    let page_of_admin = exchange(input.clone()).await.expect(200).str("/access_token");
     let page_of_admin = ann.stranger().with_token(&page_of_admin);
     page_of_admin.get("/v1/orders").await.expect(200);
     team.owner.patch(&one).json(json!({"role": "staff", "scopes": "read_media"})).await.expect(200);
@@ -198,8 +198,8 @@ async fn an_app_does_no_more_than_the_member_who_uses_it() {
     for page in [&page, &page_of_admin] {
         page.get("/v1/products").await.expect(401).problem("invalid_token");
     }
-    let refused = exchange(ask).await;
-    assert_eq!(refused.status, 404, "{}", refused.text);
+    let rejected = exchange(input).await;
+    assert_eq!(rejected.status, 404, "{}", rejected.text);
 }
 
 /// What a store's people are to it costs the requests of nobody.

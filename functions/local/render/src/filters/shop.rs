@@ -88,10 +88,10 @@ fn image_tag(call: &Call<'_>) -> Result<Value> {
 fn default_pagination(call: &Call<'_>) -> Result<Value> {
     let pages = value::json(call.input);
     let parts = pages.get("parts").and_then(Json::as_array);
-    let beside = |name: &str| pages.get(name).filter(|part| part.is_object());
-    let all = beside("previous").into_iter().chain(parts.into_iter().flatten());
+    let alongside = |name: &str| pages.get(name).filter(|part| part.is_object());
+    let all = alongside("previous").into_iter().chain(parts.into_iter().flatten());
     let mut html = String::new();
-    for part in all.chain(beside("next")) {
+    for part in all.chain(alongside("next")) {
         let text = |name: &str| part.get(name).and_then(Json::as_str).unwrap_or_default();
         let title = safe::escaped(text("title"));
         let _ = match text("url") {

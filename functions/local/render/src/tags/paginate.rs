@@ -113,14 +113,14 @@ fn described(
     });
     let previous = (current > 1).then(|| current.saturating_sub(1));
     let next = (current < last).then(|| current.saturating_add(1));
-    let beside = |title: &str, page: Option<usize>| match page {
+    let alongside = |title: &str, page: Option<usize>| match page {
         Some(page) => part(machine, title.to_owned(), Some(page)),
         None => Value::Nil,
     };
     object([
         ("parts", Value::Array(parts.collect())),
-        ("previous", beside("‹", previous)),
-        ("next", beside("›", next)),
+        ("previous", alongside("‹", previous)),
+        ("next", alongside("›", next)),
         ("current_page", count(current)),
         ("current_offset", count(current.saturating_sub(1).saturating_mul(size))),
         ("items", count(items)),

@@ -5,21 +5,21 @@ use std::time::Duration;
 use super::{data, page, theme};
 use crate::{Finding, FindingCode, Limits, Page, render};
 
-fn refused(template: &str) -> Finding {
-    refused_with(template, &[])
+fn rejected(template: &str) -> Finding {
+    rejected_with(template, &[])
 }
 
-fn refused_with(template: &str, others: &[(&str, &str)]) -> Finding {
+fn rejected_with(template: &str, others: &[(&str, &str)]) -> Finding {
     page(&theme(template, others)).expect_err("the page was rendered")
 }
 
 #[test]
 fn a_loop_without_end_ends_with_its_steps() {
-    let finding = refused("{% for i in (1..1000000000) %}{% endfor %}");
+    let finding = rejected("{% for i in (1..1000000000) %}{% endfor %}");
     assert_eq!(finding.code, FindingCode::TooManySteps);
     assert_eq!(finding.path, "templates/index.liquid");
     let finding =
-        refused("{% for i in (-9223372036854775808..9223372036854775807) reversed %}{% endfor %}");
+        rejected("{% for i in (-9223372036854775808..9223372036854775807) reversed %}{% endfor %}");
     assert_eq!(finding.code, FindingCode::TooManySteps);
 }
 
@@ -27,13 +27,13 @@ fn a_loop_without_end_ends_with_its_steps() {
 fn loops_within_loops_end_with_their_steps() {
     let rounds = "{% for i in (1..1000) %}".repeat(5);
     let template = format!("{rounds}{}", "{% endfor %}".repeat(5));
-    assert_eq!(refused(&template).code, FindingCode::TooManySteps);
+    assert_eq!(rejected(&template).code, FindingCode::TooManySteps);
 }
 
 #[test]
 fn a_page_without_end_ends_with_its_length() {
     let template = format!("{{% for i in (1..100000) %}}{}{{% endfor %}}", "x".repeat(1000));
-    assert_eq!(refused(&template).code, FindingCode::OutputTooLarge);
+    assert_eq!(rejected(&template).code, FindingCode::OutputTooLarge);
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn a_text_that_doubles_ends_with_its_memory() {
         let template = format!(
             "{{% assign s = 'xxxxxxxxxxxxxxxx' %}}{{% for i in (1..60) %}}{grow}{{% endfor %}}"
         );
-        assert_eq!(refused(&template).code, FindingCode::MemoryExceeded, "{grow}");
+        assert_eq!(rejected(&template).code, FindingCode::MemoryExceeded, "{grow}");
     }
 }
 
@@ -53,9 +53,9 @@ fn a_replacement_that_multiplies_ends_before_it_is_made() {
         "{{% assign s = '{long}' %}}{{% assign s = s | replace: 'x', s %}}\
          {{% assign s = s | replace: '', s %}}"
     );
-    assert_eq!(refused(&template).code, FindingCode::MemoryExceeded);
+    assert_eq!(rejected(&template).code, FindingCode::MemoryExceeded);
     let template = format!("{{% assign a = '{long}' | split: '' %}}{{{{ a | join: a }}}}");
-    assert_eq!(refused(&template).code, FindingCode::MemoryExceeded);
+    assert_eq!(rejected(&template).code, FindingCode::MemoryExceeded);
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn many_long_texts_end_with_their_memory() {
          {{% for i in (1..1000) %}}{{% assign t = s | append: 'x' %}}{{% endfor %}}",
         "x".repeat(100)
     );
-    assert_eq!(refused(&template).code, FindingCode::MemoryExceeded);
+    assert_eq!(rejected(&template).code, FindingCode::MemoryExceeded);
 }
 
 #[test]
@@ -74,12 +74,12 @@ fn a_capture_without_end_ends_with_its_memory() {
         "{{% capture s %}}{{% for i in (1..100000) %}}{}{{% endfor %}}{{% endcapture %}}",
         "x".repeat(1000)
     );
-    assert_eq!(refused(&template).code, FindingCode::MemoryExceeded);
+    assert_eq!(rejected(&template).code, FindingCode::MemoryExceeded);
 }
 
 #[test]
-fn a_wide_date_is_refused() {
-    let finding = refused("{{ '2026-01-01' | date: '%999999999Y' }}");
+fn a_wide_date_is_rejected() {
+    let finding = rejected("{{ '2026-01-01' | date: '%999999999Y' }}");
     assert_eq!(finding.code, FindingCode::Failed);
 }
 
@@ -89,12 +89,12 @@ fn files_that_include_each_other_end_with_their_depth() {
         let (one, two) = (format!("{{% {tag} 'two' %}}"), format!("{{% {tag} 'one' %}}"));
         let snippets =
             [("snippets/one.liquid", one.as_str()), ("snippets/two.liquid", two.as_str())];
-        let finding = refused_with(&format!("{{% {tag} 'one' %}}"), &snippets);
+        let finding = rejected_with(&format!("{{% {tag} 'one' %}}"), &snippets);
         assert_eq!(finding.code, FindingCode::IncludedTooDeep);
         assert!(finding.path.starts_with("snippets/"), "{}", finding.path);
     }
     let section = [("sections/one.liquid", "{% section 'one' %}")];
-    assert_eq!(refused_with("{% section 'one' %}", &section).code, FindingCode::IncludedTooDeep);
+    assert_eq!(rejected_with("{% section 'one' %}", &section).code, FindingCode::IncludedTooDeep);
 }
 
 #[test]
@@ -108,27 +108,27 @@ fn files_that_include_each_other_twice_end_with_their_steps() {
         .collect();
     let snippets: Vec<(&str, &str)> =
         snippets.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
-    let finding = refused_with("{% render 's1' %}", &snippets);
+    let finding = rejected_with("{% render 's1' %}", &snippets);
     assert_eq!(finding.code, FindingCode::TooManySteps);
 }
 
 #[test]
 fn blocks_within_blocks_are_counted_when_they_are_read() {
     let template = format!("{}{}", "{% if true %}".repeat(5000), "{% endif %}".repeat(5000));
-    assert_eq!(refused(&template).code, FindingCode::NestedTooDeep);
+    assert_eq!(rejected(&template).code, FindingCode::NestedTooDeep);
 }
 
 #[test]
 fn branches_and_brackets_are_counted_when_they_are_read() {
     let template = format!("{{% if a %}}{}{{% endif %}}", "{% elsif a %}".repeat(20_000));
-    assert_eq!(refused(&template).code, FindingCode::Syntax);
+    assert_eq!(rejected(&template).code, FindingCode::Syntax);
     let template = format!("{{{{ {}a{} }}}}", "a[".repeat(1000), "]".repeat(1000));
-    assert_eq!(refused(&template).code, FindingCode::Syntax);
+    assert_eq!(rejected(&template).code, FindingCode::Syntax);
     let template = format!("{{% if a{} %}}{{% endif %}}", " and a".repeat(20_000));
-    assert_eq!(refused(&template).code, FindingCode::Syntax);
+    assert_eq!(rejected(&template).code, FindingCode::Syntax);
     // Brackets that only an expression over several tags would have.
     let step = "{% assign x = '][b[' %}{% assign y = '{%' %}";
-    assert_eq!(refused(&step.repeat(1000)).code, FindingCode::Syntax);
+    assert_eq!(rejected(&step.repeat(1000)).code, FindingCode::Syntax);
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn the_deepest_that_is_allowed_has_stack_enough() {
     let body = format!("{{% if a %}}{branches}{{% else %}}{{% render next %}}{{% endif %}}");
     let within = format!("{}{body}{}", "{% if true %}".repeat(40), "{% endif %}".repeat(40));
     let snippet = within.replace("render next", "include 'again'");
-    let finding = refused_with(&snippet, &[("snippets/again.liquid", &snippet)]);
+    let finding = rejected_with(&snippet, &[("snippets/again.liquid", &snippet)]);
     assert_eq!(finding.code, FindingCode::IncludedTooDeep);
 }
 
@@ -155,16 +155,16 @@ fn what_makes_the_parser_give_up_is_a_finding() {
         "{% schema %}{{% endschema %}",
         "{% verbatim 7 %}",
     ] {
-        assert_eq!(refused(template).code, FindingCode::Syntax, "{template}");
+        assert_eq!(rejected(template).code, FindingCode::Syntax, "{template}");
     }
-    let finding = refused("a\n{{ b | shout }}");
+    let finding = rejected("a\n{{ b | shout }}");
     assert!(finding.message.contains("there is no filter `shout`"), "{}", finding.message);
 }
 
 #[test]
 fn what_cannot_be_computed_is_a_finding() {
-    assert_eq!(refused("{{ 1 | divided_by: 0 }}").code, FindingCode::Failed);
-    let finding = refused("{{ 9223372036854775807 | plus: 1 | times: 9223372036854775807 }}x");
+    assert_eq!(rejected("{{ 1 | divided_by: 0 }}").code, FindingCode::Failed);
+    let finding = rejected("{{ 9223372036854775807 | plus: 1 | times: 9223372036854775807 }}x");
     assert_ne!(finding.code, FindingCode::TooSlow);
 }
 
@@ -179,7 +179,7 @@ fn time_is_the_net_below_everything() {
 #[test]
 fn no_name_leads_to_a_file_outside_of_the_theme() {
     for name in ["../layout/theme", "/etc/passwd", "../../../../etc/passwd"] {
-        let finding = refused(&format!("{{% render '{name}' %}}"));
+        let finding = rejected(&format!("{{% render '{name}' %}}"));
         assert_eq!(finding.code, FindingCode::MissingFile, "{name}");
     }
 }

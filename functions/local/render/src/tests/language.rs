@@ -2,29 +2,29 @@
 
 use serde_json::json;
 
-use super::{data, page, shown, theme};
+use super::{data, page, rendered, theme};
 use crate::{FindingCode, Limits, Page, Theme, render};
 
 #[test]
 fn texts_are_escaped_and_sanitized_html_is_not() {
-    assert_eq!(shown("{{ shop.name }}"), "Tom &amp; Jerry");
-    assert_eq!(shown("{{ products[0].title }}"), "Cup &lt;b&gt;&amp; saucer&lt;/b&gt;");
-    assert_eq!(shown("{{ products[0].description }}"), "<p>It holds <em>tea</em>.</p>");
-    assert_eq!(shown("{{ shop.name | raw }}"), "Tom & Jerry");
-    assert_eq!(shown("{{ shop.name | escape }}"), "Tom &amp; Jerry");
+    assert_eq!(rendered("{{ shop.name }}"), "Tom &amp; Jerry");
+    assert_eq!(rendered("{{ products[0].title }}"), "Cup &lt;b&gt;&amp; saucer&lt;/b&gt;");
+    assert_eq!(rendered("{{ products[0].description }}"), "<p>It holds <em>tea</em>.</p>");
+    assert_eq!(rendered("{{ shop.name | raw }}"), "Tom & Jerry");
+    assert_eq!(rendered("{{ shop.name | escape }}"), "Tom &amp; Jerry");
 }
 
 #[test]
 fn a_filter_that_changes_html_makes_it_a_text() {
     assert_eq!(
-        shown("{{ products[0].description | upcase }}"),
+        rendered("{{ products[0].description | upcase }}"),
         "&lt;P&gt;IT HOLDS &lt;EM&gt;TEA&lt;/EM&gt;.&lt;/P&gt;"
     );
     assert_eq!(
-        shown("{{ products[0].title | prepend: products[0].description }}"),
+        rendered("{{ products[0].title | prepend: products[0].description }}"),
         "&lt;p&gt;It holds &lt;em&gt;tea&lt;/em&gt;.&lt;/p&gt;Cup &lt;b&gt;&amp; saucer&lt;/b&gt;"
     );
-    assert_eq!(shown("{{ products[0].description | strip_html }}"), "It holds tea.");
+    assert_eq!(rendered("{{ products[0].description | strip_html }}"), "It holds tea.");
 }
 
 #[test]
@@ -39,7 +39,7 @@ fn a_mark_from_outside_makes_nothing_safe() {
 #[test]
 fn what_was_captured_is_html_and_its_values_were_escaped() {
     assert_eq!(
-        shown(
+        rendered(
             "{% capture x %}<i>{{ shop.name }}</i>{% endcapture %}{{ x }}{% assign y = x %}{{ y }}"
         ),
         "<i>Tom &amp; Jerry</i>".repeat(2)
@@ -49,7 +49,7 @@ fn what_was_captured_is_html_and_its_values_were_escaped() {
 #[test]
 fn json_cannot_end_the_element_it_stands_in() {
     assert_eq!(
-        shown("{{ products[0].title | json }}"),
+        rendered("{{ products[0].title | json }}"),
         "\"Cup \\u003cb\\u003e\\u0026 saucer\\u003c/b\\u003e\""
     );
 }
@@ -57,7 +57,7 @@ fn json_cannot_end_the_element_it_stands_in() {
 #[test]
 fn what_is_not_there_is_nil() {
     assert_eq!(
-        shown("a{{ nothing.at.all }}{% if nothing.here %}b{% endif %}{{ shop.nothing }}c"),
+        rendered("a{{ nothing.at.all }}{% if nothing.here %}b{% endif %}{{ shop.nothing }}c"),
         "ac"
     );
 }
@@ -65,18 +65,18 @@ fn what_is_not_there_is_nil() {
 #[test]
 fn loops_know_where_they_are() {
     assert_eq!(
-        shown(
+        rendered(
             "{% for i in (1..5) limit: 3 offset: 1 reversed %}{{ forloop.index }}:{{ i }}{% unless forloop.last %},{% endunless %}{% endfor %}"
         ),
         "1:4,2:3,3:2"
     );
-    assert_eq!(shown("{% for i in nothing %}{% else %}none{% endfor %}"), "none");
+    assert_eq!(rendered("{% for i in nothing %}{% else %}none{% endfor %}"), "none");
     assert_eq!(
-        shown("{% for i in (1..9) %}{% if i == 3 %}{% break %}{% endif %}{{ i }}{% endfor %}"),
+        rendered("{% for i in (1..9) %}{% if i == 3 %}{% break %}{% endif %}{{ i }}{% endfor %}"),
         "12"
     );
     assert_eq!(
-        shown(
+        rendered(
             "{% for a in (1..2) %}{% for b in (1..2) %}{{ forloop.parentloop.index }}{{ b }} {% endfor %}{% endfor %}"
         ),
         "11 12 21 22 "
@@ -85,9 +85,9 @@ fn loops_know_where_they_are() {
 
 #[test]
 fn amounts_are_money() {
-    assert_eq!(shown("{{ products[0].price | money }}"), "₹1,299.00");
-    assert_eq!(shown("{{ 5 | money_without_currency }}"), "0.05");
-    assert_eq!(shown("{{ 123456789 | money_with_currency }}"), "1,234,567.89 INR");
+    assert_eq!(rendered("{{ products[0].price | money }}"), "₹1,299.00");
+    assert_eq!(rendered("{{ 5 | money_without_currency }}"), "0.05");
+    assert_eq!(rendered("{{ 123456789 | money_with_currency }}"), "1,234,567.89 INR");
 }
 
 #[test]

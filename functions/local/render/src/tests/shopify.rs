@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{data, page, patient, shown, theme};
+use super::{data, page, patient, rendered, theme};
 use crate::{Finding, FindingCode, Limits, Page, files, render};
 
 /// The page of this number, of a template over five collections.
@@ -19,7 +19,7 @@ fn numbered(template: &str, number: usize) -> Result<String, Finding> {
 #[test]
 fn a_form_is_shown_with_what_it_is_for() {
     assert_eq!(
-        shown(
+        rendered(
             "{% form 'product', products[0], id: 'buy', class: shop.name, data-kind: '\"' %}x{% endform %}"
         ),
         "<form method=\"post\" accept-charset=\"UTF-8\" id=\"buy\" class=\"Tom &amp; Jerry\" \
@@ -28,13 +28,13 @@ fn a_form_is_shown_with_what_it_is_for() {
     let told = "{% form 'contact', return_to: 'back' %}{{ form.id }}{% if form.posted_successfully? %}a{% endif %}\
          {{ form.errors | default: '-' }}{% endform %}{{ form.id }}";
     assert_eq!(
-        shown(told),
+        rendered(told),
         "<form method=\"post\" accept-charset=\"UTF-8\">\
          <input type=\"hidden\" name=\"form_type\" value=\"contact\">contact-</form>"
     );
     // What a template has captured is a text in an attribute.
     let captured = "{% capture x %}<i>{% endcapture %}{% form 'cart', id: x %}{% endform %}";
-    assert!(shown(captured).contains("id=\"&lt;i&gt;\""), "{}", shown(captured));
+    assert!(rendered(captured).contains("id=\"&lt;i&gt;\""), "{}", rendered(captured));
     for template in
         ["{% form %}{% endform %}", "{% form 'cart', 'a b': 1 %}{% endform %}", "{% form 'cart' %}"]
     {
@@ -51,19 +51,19 @@ fn a_form_is_shown_with_what_it_is_for() {
 #[test]
 fn a_table_has_rows_of_so_many_cells() {
     assert_eq!(
-        shown(
+        rendered(
             "{% tablerow i in (1..5) cols: 2 limit: 3 offset: 1 %}{{ i }}{% if tablerowloop.col_last %}.{% endif %}{% endtablerow %}"
         ),
         "<tr class=\"row1\"><td class=\"col1\">2</td><td class=\"col2\">3.</td></tr>\n\
          <tr class=\"row2\"><td class=\"col1\">4.</td></tr>\n"
     );
     assert_eq!(
-        shown(
+        rendered(
             "{% tablerow i in (1..9) %}{% if i == 2 %}{% break %}{% endif %}{{ tablerowloop.row }}{{ tablerowloop.col }}{{ tablerowloop.rindex }}{% endtablerow %}x"
         ),
         "<tr class=\"row1\"><td class=\"col1\">119</td><td class=\"col2\"></td></tr>\nx"
     );
-    assert_eq!(shown("{% tablerow i in nothing cols: 0 %}{{ i }}{% endtablerow %}"), "");
+    assert_eq!(rendered("{% tablerow i in nothing cols: 0 %}{{ i }}{% endtablerow %}"), "");
 }
 
 #[test]
@@ -120,21 +120,21 @@ fn a_template_chooses_what_is_around_it() {
 #[test]
 fn what_they_repeat_is_counted() {
     let limits = Limits { steps: 5_000, ..patient() };
-    let refused = |template: &str| {
+    let rejected = |template: &str| {
         render(&theme(template, &[]), Page::Index, &data(), limits).unwrap_err().code
     };
     let endless = "{% tablerow i in (1..1000000000) cols: 3 %}{% endtablerow %}";
-    assert_eq!(refused(endless), FindingCode::TooManySteps);
+    assert_eq!(rejected(endless), FindingCode::TooManySteps);
     let wide = format!("{{% tablerow i in (1..100000) %}}{}{{% endtablerow %}}", "x".repeat(4_000));
-    assert_eq!(refused(&wide), FindingCode::OutputTooLarge);
+    assert_eq!(rejected(&wide), FindingCode::OutputTooLarge);
     for tag in ["form 'cart'", "paginate products by 5", "tablerow i in (1..2)"] {
         let name = tag.split(' ').next().unwrap();
         let deep = format!("{{% {tag} %}}").repeat(200) + &format!("{{% end{name} %}}").repeat(200);
-        assert_eq!(refused(&deep), FindingCode::NestedTooDeep, "{tag}");
+        assert_eq!(rejected(&deep), FindingCode::NestedTooDeep, "{tag}");
     }
     // Each page is a copy, and copies are counted.
     let copies = "{% for i in (1..100000) %}{% paginate all_products.nothing by 1 %}{% endpaginate %}{% endfor %}";
-    assert!(matches!(refused(copies), FindingCode::TooManySteps | FindingCode::MemoryExceeded));
+    assert!(matches!(rejected(copies), FindingCode::TooManySteps | FindingCode::MemoryExceeded));
     let cycle = [("layout/theme.liquid", "{% layout 'theme' %}{{ content_for_layout }}")];
     assert_eq!(page(&theme("x", &cycle)).unwrap(), "x", "a layout is around a page once");
 }

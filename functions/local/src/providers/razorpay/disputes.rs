@@ -4,9 +4,9 @@ use gateway::clock::{DAY, Timestamp};
 use serde_json::{Map, Value, json};
 
 use super::objects::Status;
-use super::{Razorpay, collection, refuse, unknown};
+use super::{Razorpay, collection, reject, unknown};
 use crate::providers::disputes::{NewDispute, Verdict};
-use crate::providers::ledger::{ApiResult, Refusal, mint};
+use crate::providers::ledger::{ApiResult, ProviderRejection, mint};
 use crate::providers::webhook::Event;
 
 /// How long a bank waits for evidence, in days.
@@ -61,13 +61,13 @@ impl Dispute {
     }
 }
 
-fn invalid<T>(text: &str) -> Result<T, Refusal> {
-    Err(refuse(text, "input_validation_failed"))
+fn invalid<T>(text: &str) -> Result<T, ProviderRejection> {
+    Err(reject(text, "input_validation_failed"))
 }
 
 impl Razorpay {
     /// A bank disputes a payment; the dispute.
-    pub(crate) fn dispute(&mut self, id: &str, ask: &NewDispute, now: Timestamp) -> ApiResult {
+    pub(crate) fn dispute(&mut self, id: &str, input: &NewDispute, now: Timestamp) -> ApiResult {
         let found = self.payments.iter().find(|payment| payment.id == id);
         let payment = found.ok_or_else(unknown)?;
         if !matches!(payment.status, Status::Captured | Status::Refunded) {
@@ -77,11 +77,11 @@ impl Razorpay {
         let dispute = Dispute {
             id: mint("disp_", 14),
             payment_id: id.to_owned(),
-            amount: ask.amount.unwrap_or(payment.amount),
+            amount: input.amount.unwrap_or(payment.amount),
             amount_deducted: 0,
-            currency: ask.currency.clone().unwrap_or_else(|| payment.currency.clone()),
+            currency: input.currency.clone().unwrap_or_else(|| payment.currency.clone()),
             status: "open",
-            phase: if ask.is_inquiry { "retrieval" } else { "chargeback" },
+            phase: if input.is_inquiry { "retrieval" } else { "chargeback" },
             evidence: Map::new(),
             submitted_at: None,
             respond_by: due,
@@ -94,7 +94,7 @@ impl Razorpay {
     }
 
     /// A bank goes on; the dispute.
-    pub(crate) fn judge_dispute(
+    pub(crate) fn decide_dispute(
         &mut self,
         id: &str,
         verdict: Verdict,
@@ -131,12 +131,12 @@ impl Razorpay {
     }
 
     /// `PATCH /v1/disputes/{id}/contest`: a draft, or submitted.
-    pub(super) fn contest(&mut self, id: &str, ask: &Value, now: Timestamp) -> ApiResult {
+    pub(super) fn contest(&mut self, id: &str, input: &Value, now: Timestamp) -> ApiResult {
         let dispute = self.find_dispute(id)?;
         if dispute.status != "open" {
             return invalid("Action not allowed: the dispute is not open.");
         }
-        let fields = ask.as_object().cloned().unwrap_or_default();
+        let fields = input.as_object().cloned().unwrap_or_default();
         let is_known = |name: &String| name == "action" || FIELDS.contains(&name.as_str());
         if let Some(name) = fields.keys().find(|name| !is_known(name)) {
             return invalid(&format!("{name} is/are not required and should not be sent"));
@@ -147,7 +147,7 @@ impl Razorpay {
         }
         let kept = fields.into_iter().filter(|(name, _)| name != "action");
         dispute.evidence.extend(kept);
-        let is_submitted = match ask.get("action").and_then(Value::as_str) {
+        let is_submitted = match input.get("action").and_then(Value::as_str) {
             Some("submit") => true,
             Some("draft") | None => false,
             Some(_) => return invalid("The selected action is invalid."),
@@ -200,7 +200,7 @@ impl Razorpay {
         self.events.extend(event);
     }
 
-    fn find_dispute(&mut self, id: &str) -> Result<&mut Dispute, Refusal> {
+    fn find_dispute(&mut self, id: &str) -> Result<&mut Dispute, ProviderRejection> {
         self.disputes.iter_mut().find(|dispute| dispute.id == id).ok_or_else(unknown)
     }
 }

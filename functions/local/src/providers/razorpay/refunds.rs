@@ -4,7 +4,7 @@ use gateway::clock::Timestamp;
 use serde_json::{Value, json};
 
 use super::objects::{Payment, Refund, RefundStatus, Status};
-use super::{Razorpay, amount, field, notes, refuse, unknown};
+use super::{Razorpay, amount, field, notes, reject, unknown};
 use crate::providers::ledger::{ApiResult, mint};
 
 impl Razorpay {
@@ -35,7 +35,7 @@ impl Razorpay {
         let found = self.payments.iter_mut().find(|payment| payment.id == id);
         let payment = found.ok_or_else(unknown)?;
         if payment.status != Status::Authorized {
-            return Err(refuse("The payment is not authorized.", "input_validation_failed"));
+            return Err(reject("The payment is not authorized.", "input_validation_failed"));
         }
         payment.status = Status::Refunded;
         payment.amount_refunded = payment.amount;
@@ -60,13 +60,13 @@ impl Razorpay {
     pub(super) fn refund(
         &mut self,
         id: &str,
-        ask: &Value,
+        input: &Value,
         is_pending: bool,
         now: Timestamp,
     ) -> ApiResult {
         let found = self.payments.iter_mut().find(|payment| payment.id == id);
         let payment = found.ok_or_else(unknown)?;
-        let invalid = |text| Err(refuse(text, "input_validation_failed"));
+        let invalid = |text| Err(reject(text, "input_validation_failed"));
         match payment.status {
             Status::Captured => {}
             Status::Refunded => return invalid("The payment has been fully refunded already"),
@@ -75,7 +75,7 @@ impl Razorpay {
             }
         }
         let left = payment.amount.saturating_sub(payment.amount_refunded);
-        let asked = if ask.get("amount").is_some() { amount(ask)? } else { left };
+        let asked = if input.get("amount").is_some() { amount(input)? } else { left };
         if asked < 1 {
             return invalid("The amount must be at least 1.");
         }
@@ -92,8 +92,8 @@ impl Razorpay {
             payment_id: id.to_owned(),
             amount: asked,
             currency: payment.currency.clone(),
-            receipt: field(ask, "receipt"),
-            notes: notes(ask),
+            receipt: field(input, "receipt"),
+            notes: notes(input),
             created_at: now.seconds(),
         };
         let view = refund.view();
@@ -115,7 +115,7 @@ impl Razorpay {
         let found = self.refunds.iter_mut().find(|refund| refund.id == id);
         let refund = found.ok_or_else(unknown)?;
         if refund.status == RefundStatus::Failed {
-            return Err(refuse("The refund has failed.", "input_validation_failed"));
+            return Err(reject("The refund has failed.", "input_validation_failed"));
         }
         refund.status = if has_succeeded { RefundStatus::Processed } else { RefundStatus::Failed };
         let refund = refund.clone();

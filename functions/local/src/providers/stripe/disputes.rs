@@ -4,7 +4,7 @@ use gateway::clock::{DAY, Timestamp};
 use serde_json::{Map, Value, json};
 
 use super::objects::Charge;
-use super::{Form, Stripe, event, refuse, unknown};
+use super::{Form, Stripe, event, reject, unknown};
 use crate::providers::disputes::{NewDispute, Verdict};
 use crate::providers::ledger::{ApiResult, mint};
 use crate::providers::webhook::Event;
@@ -56,21 +56,26 @@ impl Stripe {
     }
 
     /// A bank disputes the charge of an intent; the dispute.
-    pub(crate) fn dispute(&mut self, intent: &str, ask: &NewDispute, now: Timestamp) -> ApiResult {
+    pub(crate) fn dispute(
+        &mut self,
+        intent: &str,
+        input: &NewDispute,
+        now: Timestamp,
+    ) -> ApiResult {
         self.find(intent)?;
         let charge =
             self.charges.iter().find(|charge| charge.carries(intent) && charge.is_captured);
         let Some(charge) = charge else {
-            return Err(refuse("charge_not_captured", "Nothing was taken that could be disputed."));
+            return Err(reject("charge_not_captured", "Nothing was taken that could be disputed."));
         };
         let due = now.plus(DAY.saturating_mul(DAYS)).seconds();
         let dispute = Dispute {
             id: mint("du_", 24),
             charge: charge.id.clone(),
             intent: intent.to_owned(),
-            amount: ask.amount.unwrap_or(charge.amount_captured),
-            currency: ask.currency.clone().unwrap_or_else(|| charge.currency.clone()),
-            status: if ask.is_inquiry { "warning_needs_response" } else { "needs_response" },
+            amount: input.amount.unwrap_or(charge.amount_captured),
+            currency: input.currency.clone().unwrap_or_else(|| charge.currency.clone()),
+            status: if input.is_inquiry { "warning_needs_response" } else { "needs_response" },
             evidence: Map::new(),
             submissions: 0,
             due_by: due,
@@ -79,14 +84,14 @@ impl Stripe {
         let view = dispute.view();
         self.disputes.push(dispute);
         self.events.push(event("charge.dispute.created", &view, now));
-        if !ask.is_inquiry {
+        if !input.is_inquiry {
             self.events.push(event("charge.dispute.funds_withdrawn", &view, now));
         }
         Ok(view)
     }
 
     /// A bank goes on; the dispute.
-    pub(crate) fn judge_dispute(
+    pub(crate) fn decide_dispute(
         &mut self,
         id: &str,
         verdict: Verdict,
@@ -98,12 +103,12 @@ impl Stripe {
             Verdict::Win => ("won", &["charge.dispute.closed", "charge.dispute.funds_reinstated"]),
             Verdict::Lose => ("lost", &["charge.dispute.closed"]),
             Verdict::Close if is_inquiry => ("warning_closed", &["charge.dispute.closed"]),
-            Verdict::Close => return Err(refuse("dispute_open", "Only an inquiry is closed.")),
+            Verdict::Close => return Err(reject("dispute_open", "Only an inquiry is closed.")),
             Verdict::Escalate => {
                 ("needs_response", &["charge.dispute.updated", "charge.dispute.funds_withdrawn"])
             }
             Verdict::AskAgain => {
-                return Err(refuse("not_supported", "Stripe takes evidence but once."));
+                return Err(reject("not_supported", "Stripe takes evidence but once."));
             }
         };
         dispute.status = status;
@@ -118,7 +123,7 @@ impl Stripe {
         let is_open = matches!(dispute.status, "needs_response" | "warning_needs_response");
         if !is_open {
             let message = "This dispute cannot be updated any more.";
-            return Err(refuse("dispute_not_updatable", message));
+            return Err(reject("dispute_not_updatable", message));
         }
         for (name, value) in form {
             let field = name.strip_prefix("evidence[").and_then(|name| name.strip_suffix(']'));
@@ -162,7 +167,10 @@ impl Stripe {
         Some(event(kind, &dispute.view(), now))
     }
 
-    fn find_dispute(&mut self, id: &str) -> Result<&mut Dispute, crate::providers::Refusal> {
+    fn find_dispute(
+        &mut self,
+        id: &str,
+    ) -> Result<&mut Dispute, crate::providers::ProviderRejection> {
         let found = self.disputes.iter_mut().find(|dispute| dispute.id == id);
         found.ok_or_else(|| unknown("dispute", id))
     }

@@ -4,7 +4,7 @@ use gateway::clock::Timestamp;
 use serde_json::{Value, json};
 
 use super::objects::{Refund, RefundStatus};
-use super::{Form, Stripe, amount, event, metadata, missing, refuse, unknown};
+use super::{Form, Stripe, amount, event, metadata, missing, reject, unknown};
 use crate::providers::ledger::{ApiResult, mint};
 
 impl Stripe {
@@ -17,22 +17,22 @@ impl Stripe {
         let Some(charge) = charge.filter(|charge| charge.is_captured) else {
             let message =
                 format!("PaymentIntent {id} does not have a successful charge to refund.");
-            return Err(refuse("payment_intent_unexpected_state", &message));
+            return Err(reject("payment_intent_unexpected_state", &message));
         };
         let charge = charge.clone();
         if self.is_disputed(&charge) {
             let message = format!("Charge {} has been charged back.", charge.id);
-            return Err(refuse("charge_disputed", &message));
+            return Err(reject("charge_disputed", &message));
         }
         let left = charge.refundable();
         if left == 0 {
             let message = format!("Charge {} has already been refunded.", charge.id);
-            return Err(refuse("charge_already_refunded", &message));
+            return Err(reject("charge_already_refunded", &message));
         }
         let amount = asked.unwrap_or(left);
         if amount > left {
             let message = "Refund amount is greater than unrefunded amount on charge.";
-            return Err(refuse("amount_too_large", message));
+            return Err(reject("amount_too_large", message));
         }
         for known in self.charges.iter_mut().filter(|known| known.id == charge.id) {
             known.amount_refunded = known.amount_refunded.saturating_add(amount);
@@ -74,7 +74,7 @@ impl Stripe {
         let found = self.refunds.iter_mut().find(|refund| refund.id == id);
         let refund = found.ok_or_else(|| unknown("refund", id))?;
         if refund.status == RefundStatus::Failed {
-            return Err(refuse("refund_failed", "This refund has failed."));
+            return Err(reject("refund_failed", "This refund has failed."));
         }
         refund.status = if has_succeeded { RefundStatus::Succeeded } else { RefundStatus::Failed };
         let refund = refund.clone();

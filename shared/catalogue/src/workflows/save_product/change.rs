@@ -5,10 +5,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::inventory::Level;
 use crate::policy::SafeHtml;
 use crate::product::{
-    self, Faults, ImageAsk, MAX_IMAGES, MAX_OPTIONS, OptionAsk, PRODUCT_ARCHIVED, PRODUCT_DELETED,
-    PRODUCT_UPDATED, Product, ProductOption, ProductStatus, ProductView, Sellable, Seo, SeoAsk,
-    Tags, Variant, variant_title,
+    self, Faults, ImageInput, MAX_IMAGES, MAX_OPTIONS, OptionInput, PRODUCT_ARCHIVED,
+    PRODUCT_DELETED, PRODUCT_UPDATED, Product, ProductOption, ProductStatus, ProductView, Sellable,
+    Seo, SeoInput, Tags, Variant, variant_title,
 };
+use core_types::event::Topic;
+use core_types::fields::{Handle, Metadata, TaxClass};
+use core_types::id::{CategoryId, ProductId, StoreId};
+use core_types::key;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::Key;
@@ -16,15 +20,11 @@ use gateway::problem::{Code, Problem};
 use gateway::reply::{Json, NoContent};
 use gateway::request::{AtMost, IfMatch, Patch, Text, request};
 use gateway::table::{self, retry};
-use ground::event::Topic;
-use ground::fields::{Handle, Metadata, TaxClass};
-use ground::id::{CategoryId, ProductId, StoreId};
-use ground::key;
 use identity::store::Store;
 
-use super::ask::{images, judge_references, media, pictured};
 use super::create::list;
-use super::write::{self, Chore, Revision, shown};
+use super::input::{images, media, pictured, validate_references};
+use super::write::{self, Chore, Revision, to_response};
 
 /// What to change about a product.
 #[request]
@@ -47,11 +47,11 @@ pub struct UpdateRequest {
     /// What its variants differ by: all options with all values. Names and further values are
     /// free; what a variant has chosen must stay, unless it is the only one, which then chooses
     /// the first value of each.
-    options: Option<AtMost<OptionAsk, MAX_OPTIONS>>,
+    options: Option<AtMost<OptionInput, MAX_OPTIONS>>,
     /// Its pictures: all of them.
-    images: Option<AtMost<ImageAsk, MAX_IMAGES>>,
+    images: Option<AtMost<ImageInput, MAX_IMAGES>>,
     /// What search engines read.
-    seo: Patch<SeoAsk>,
+    seo: Patch<SeoInput>,
     /// What apps and merchants keep with it: all entries.
     metadata: Patch<Metadata>,
     /// Where it belongs.
@@ -106,7 +106,7 @@ fn rechosen(
     now: Timestamp,
 ) -> Result<Vec<Variant>, Problem> {
     let mut faults = Faults::default();
-    faults.judge_options(options);
+    faults.validate_options(options);
     let mut after = variants.to_vec();
     if let [variant] = after.as_mut_slice() {
         let kept = |index: usize, option: &ProductOption| {
@@ -153,19 +153,19 @@ pub async fn change(
     app: &App,
     store: &Store,
     (id, if_match): (&ProductId, IfMatch),
-    ask: UpdateRequest,
+    input: UpdateRequest,
 ) -> Result<Json<ProductView>, Problem> {
     let now = app.clock.now();
-    let own = ask.images.as_ref().map(|images| media(store, &images.0)).unwrap_or_default();
+    let own = input.images.as_ref().map(|images| media(store, &images.0)).unwrap_or_default();
     let mut faults = Faults::default();
-    judge_references(app, own, &mut faults).await?;
+    validate_references(app, own, &mut faults).await?;
     faults.done()?;
     retry(|| async {
         let (before, variants) = product::load(app, &store.id, id).await?.ok_or(Code::NotFound)?;
         if_match.check(before.version)?;
-        let wanted = ask.clone().apply(app, store, &before, now);
+        let wanted = input.clone().apply(app, store, &before, now);
         if wanted == before {
-            return Ok(shown(&before, &variants));
+            return Ok(to_response(&before, &variants));
         }
         let after = if wanted.options == before.options {
             variants.clone()
@@ -176,7 +176,7 @@ pub async fn change(
         let product = wanted.changed(now).over(&after);
         product.fits()?;
         let revision = Revision { before: (&before, &variants), after: (&product, &after) };
-        let answer = shown(&product, &after);
+        let answer = to_response(&product, &after);
         let nothing = (Vec::new(), Vec::new());
         revision.write(app, nothing, topic(&before, &product), answer, now).await
     })
@@ -227,7 +227,7 @@ pub async fn remove(
         if archived_at.load(Ordering::Relaxed) != product.version {
             if_match.check(product.version)?;
         }
-        demand_unordered(app, &product, &variants).await?;
+        ensure_unordered(app, &product, &variants).await?;
         if !write::go_at_once(&variants) {
             if product.status != ProductStatus::Archived {
                 let archived = product.changed(now).in_status(ProductStatus::Archived, now);
@@ -239,7 +239,7 @@ pub async fn remove(
             }
             // Whatever an earlier change has left to do, too.
             product::refresh(app, store, id).await?;
-            demand_unordered(app, &product, &variants).await?;
+            ensure_unordered(app, &product, &variants).await?;
         }
         write::remove(app, (&product, &variants), &PRODUCT_DELETED, now).await
     })
@@ -250,7 +250,7 @@ pub async fn remove(
 ///
 /// # Errors
 /// `product_in_use`.
-async fn demand_unordered(
+async fn ensure_unordered(
     app: &App,
     product: &Product,
     variants: &[Variant],

@@ -4,24 +4,25 @@ use std::collections::{BTreeMap, HashSet};
 
 use crate::policy::SafeHtml;
 use crate::product::{
-    DEFAULT_TITLE, Faults, ImageAsk, MAX_IMAGES, MAX_OPTIONS, MAX_VARIANTS, OptionAsk,
-    PRODUCT_CREATED, Product, ProductOption, ProductStatus, ProductView, Seo, SeoAsk, Sku, Tags,
+    DEFAULT_TITLE, Faults, ImageInput, MAX_IMAGES, MAX_OPTIONS, MAX_VARIANTS, OptionInput,
+    PRODUCT_CREATED, Product, ProductOption, ProductStatus, ProductView, Seo, SeoInput, Sku, Tags,
     UniqueProductHandle, Variant, slug,
 };
+use core_types::fields::{Handle, Metadata, TaxClass};
+use core_types::id::{CategoryId, ProductId, VariantId};
+use core_types::key;
+use core_types::money::Money;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::item::Key;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::reply::Created;
-use gateway::request::{AtMost, FromText, Given, Judgement, Rules, Text, request};
-use ground::fields::{Handle, Metadata, TaxClass};
-use ground::id::{CategoryId, ProductId, VariantId};
-use ground::key;
-use ground::money::Money;
+use gateway::request::{AtMost, FromText, Given, Rules, Text, Validation, request};
 use identity::store::Store;
 
-use super::ask::{
-    Draft, VariantAsk, at_home, images, judge_pictures, judge_references, locations, media, placed,
+use super::input::{
+    Draft, VariantInput, at_home, images, locations, media, placed, validate_pictures,
+    validate_references,
 };
 use super::write::{self, WriteStep, release_orphans};
 
@@ -44,13 +45,13 @@ pub struct CreateRequest {
     /// Words to find it by.
     pub(super) tags: Option<Tags>,
     /// What its variants differ by.
-    pub(super) options: Option<AtMost<OptionAsk, MAX_OPTIONS>>,
+    pub(super) options: Option<AtMost<OptionInput, MAX_OPTIONS>>,
     /// Its variants; without options it may be one, and without one it costs nothing yet.
-    pub(super) variants: Option<AtMost<VariantAsk, MAX_VARIANTS>>,
+    pub(super) variants: Option<AtMost<VariantInput, MAX_VARIANTS>>,
     /// Its pictures; the first stands for it in lists.
-    pub(super) images: Option<AtMost<ImageAsk, MAX_IMAGES>>,
+    pub(super) images: Option<AtMost<ImageInput, MAX_IMAGES>>,
     /// What search engines read.
-    pub(super) seo: Option<SeoAsk>,
+    pub(super) seo: Option<SeoInput>,
     /// What apps and merchants keep with it.
     pub(super) metadata: Option<Metadata>,
     /// Where it belongs.
@@ -69,20 +70,20 @@ impl CreateRequest {
 }
 
 impl Rules for CreateRequest {
-    /// How its options and variants go together. What is well formed is judged whole, beside what
+    /// How its options and variants go together. What is well formed is validated whole, beside what
     /// is stored ([`plan`]).
-    async fn broken(given: Given<'_>, _: &Judgement<'_>) -> Vec<FieldError> {
-        let options = given.get::<AtMost<OptionAsk, MAX_OPTIONS>>("options");
+    async fn broken(given: Given<'_>, _: &Validation<'_>) -> Vec<FieldError> {
+        let options = given.get::<AtMost<OptionInput, MAX_OPTIONS>>("options");
         if given.is::<Self>() || given.has("options") != options.is_some() {
             return Vec::new();
         }
         let options: Vec<ProductOption> = options.map(list).unwrap_or_default();
         let mut faults = Faults::default();
-        faults.judge_options(&options);
-        let variants = given.get::<AtMost<VariantAsk, MAX_VARIANTS>>("variants");
-        let choices = variants.iter().flat_map(|variants| &variants.0).map(VariantAsk::choice);
+        faults.validate_options(&options);
+        let variants = given.get::<AtMost<VariantInput, MAX_VARIANTS>>("variants");
+        let choices = variants.iter().flat_map(|variants| &variants.0).map(VariantInput::choice);
         for (index, choice) in choices.enumerate() {
-            faults.judge_choice(&options, &choice, &format!("/variants/{index}"));
+            faults.validate_choice(&options, &choice, &format!("/variants/{index}"));
         }
         faults.into_errors()
     }
@@ -97,11 +98,11 @@ impl Rules for CreateRequest {
 pub async fn create(
     app: &App,
     store: &Store,
-    (id, ask): (ProductId, CreateRequest),
+    (id, input): (ProductId, CreateRequest),
     now: Timestamp,
 ) -> Result<Created<ProductView>, Problem> {
-    let is_named = ask.handle.is_some();
-    let (mut product, drafts) = plan(app, store, (id, ask), now).await?;
+    let is_named = input.handle.is_some();
+    let (mut product, drafts) = plan(app, store, (id, input), now).await?;
     let variants: Vec<Variant> = drafts.iter().map(|draft| draft.variant.clone()).collect();
     let mut tries: u32 = 0;
     loop {
@@ -144,13 +145,13 @@ fn steps(product: &Product, drafts: &[Draft]) -> Vec<WriteStep> {
 pub async fn plan(
     app: &App,
     store: &Store,
-    (id, mut ask): (ProductId, CreateRequest),
+    (id, mut input): (ProductId, CreateRequest),
     now: Timestamp,
 ) -> Result<(Product, Vec<Draft>), Problem> {
     let mut faults = Faults::default();
-    let options: Vec<ProductOption> = ask.options.take().map(list).unwrap_or_default();
-    faults.judge_options(&options);
-    let drafts = match ask.variants.take() {
+    let options: Vec<ProductOption> = input.options.take().map(list).unwrap_or_default();
+    faults.validate_options(&options);
+    let drafts = match input.variants.take() {
         Some(mut variants) if !variants.0.is_empty() => {
             at_home(app, store, &mut variants.0).await?;
             several(&id, &options, variants.0, (store, &mut faults), now)
@@ -162,16 +163,16 @@ pub async fn plan(
             Vec::new()
         }
     };
-    let asked = ask.images.take().map(|images| images.0).unwrap_or_default();
+    let asked = input.images.take().map(|images| images.0).unwrap_or_default();
     let mut references = locations(&drafts, |index| format!("/variants/{index}"));
     references.extend(media(store, &asked));
-    judge_references(app, references, &mut faults).await?;
+    validate_references(app, references, &mut faults).await?;
     let pictures = images(app, store, asked);
-    judge_pictures(&pictures, placed(&drafts), &mut faults);
+    validate_pictures(&pictures, placed(&drafts), &mut faults);
     faults.done()?;
     let variants: Vec<Variant> = drafts.iter().map(|draft| draft.variant.clone()).collect();
-    let status = ask.status.unwrap_or(ProductStatus::Draft);
-    let product = Product { options, images: pictures, ..ask.product(id, store, now)? };
+    let status = input.status.unwrap_or(ProductStatus::Draft);
+    let product = Product { options, images: pictures, ..input.product(id, store, now)? };
     let product = product.in_status(status, now).over(&variants);
     product.fits()?;
     Ok((product, drafts))
@@ -245,32 +246,33 @@ pub fn derived(slug: &str) -> Result<Handle, Problem> {
     Handle::from_text(slug).map_err(unfit)
 }
 
-/// The variants that are asked for, judged together.
+/// The variants that are asked for, validated together.
 pub(super) fn several(
     product: &ProductId,
     options: &[ProductOption],
-    asked: Vec<VariantAsk>,
+    asked: Vec<VariantInput>,
     (store, faults): (&Store, &mut Faults),
     now: Timestamp,
 ) -> Vec<Draft> {
-    let choices: Vec<Vec<String>> = asked.iter().map(VariantAsk::choice).collect();
+    let choices: Vec<Vec<String>> = asked.iter().map(VariantInput::choice).collect();
     let pointer = |index: usize| format!("/variants/{index}");
     let (mut skus, mut drafts) = (HashSet::new(), Vec::new());
-    for (index, ask) in asked.into_iter().enumerate() {
+    for (index, input) in asked.into_iter().enumerate() {
         let pointer = pointer(index);
         if let Some(choice) = choices.get(index) {
-            faults.judge_choice(options, choice, &pointer);
+            faults.validate_choice(options, choice, &pointer);
         }
-        let sku = ask.sku.clone().map(String::from);
+        let sku = input.sku.clone().map(String::from);
         if sku.is_some_and(|sku| !skus.insert(sku.to_lowercase())) {
             let detail = "Another variant has this SKU.";
             faults.add(format!("{pointer}/sku"), "duplicate_sku", detail);
         }
         let position = u32::try_from(index.saturating_add(1)).unwrap_or(u32::MAX);
-        drafts.push(ask.draft(product, position, &pointer, (store, &mut *faults), now));
+        drafts.push(input.draft(product, position, &pointer, (store, &mut *faults), now));
     }
     let chosen = choices.iter().enumerate();
-    faults.judge_distinct(chosen.map(|(index, choice)| (choice.as_slice(), Some(pointer(index)))));
+    faults
+        .validate_distinct(chosen.map(|(index, choice)| (choice.as_slice(), Some(pointer(index)))));
     drafts
 }
 

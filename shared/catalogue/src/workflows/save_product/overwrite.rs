@@ -1,19 +1,20 @@
 //! Bringing a product up to what is said of it whole, by who does not know what it is: a file.
 
+use core_types::id::ProductId;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
 use gateway::reply::Json;
 use gateway::table::{Write, retry};
-use ground::id::ProductId;
 use identity::store::Store;
 
-use super::ask::{
-    Draft, at_home, images, judge_pictures, judge_references, locations, media, pictured, placed,
-};
 use super::change::topic;
 use super::create::{CreateRequest, list, several};
-use super::write::{Revision, WriteStep, shown};
+use super::input::{
+    Draft, at_home, images, locations, media, pictured, placed, validate_pictures,
+    validate_references,
+};
+use super::write::{Revision, WriteStep, to_response};
 use crate::product::{
     self, Faults, MAX_VARIANTS, Product, ProductOption, ProductView, Seo, Variant,
 };
@@ -24,35 +25,35 @@ use crate::product::{
 ///
 /// # Errors
 /// `not_found`; `handle_taken`, `sku_taken`, `variant_limit`; `options_in_use` and others as faults of
-/// their fields; what the added actions refuse with.
+/// their fields; what the added actions reject with.
 pub async fn overwrite(
     app: &App,
     store: &Store,
-    (id, mut ask): (&ProductId, CreateRequest),
+    (id, mut input): (&ProductId, CreateRequest),
     extend: impl Fn(Write) -> Write,
 ) -> Result<Json<ProductView>, Problem> {
-    if let Some(variants) = &mut ask.variants {
+    if let Some(variants) = &mut input.variants {
         at_home(app, store, &mut variants.0).await?;
     }
-    let own = ask.images.as_ref().map(|images| media(store, &images.0)).unwrap_or_default();
-    let (ask, own, extend) = (&ask, &own, &extend);
+    let own = input.images.as_ref().map(|images| media(store, &images.0)).unwrap_or_default();
+    let (input, own, extend) = (&input, &own, &extend);
     retry(|| async move {
         let now = app.clock.now();
         let (before, variants) = product::load(app, &store.id, id).await?.ok_or(Code::NotFound)?;
         let mut faults = Faults::default();
-        let (wanted, drafts) = wanted(app, store, (&before, ask.clone()), &mut faults, now);
-        judge_pictures(&wanted.images, placed(&drafts), &mut faults);
+        let (wanted, drafts) = wanted(app, store, (&before, input.clone()), &mut faults, now);
+        validate_pictures(&wanted.images, placed(&drafts), &mut faults);
         let (after, added) = arranged(&wanted, &variants, drafts, now);
         let after = pictured(&wanted.images, after, now);
         let mut references = own.clone();
         references.extend(locations(&added, |index| format!("/variants/{index}")));
-        judge_references(app, references, &mut faults).await?;
+        validate_references(app, references, &mut faults).await?;
         faults.done()?;
         if after.len() > MAX_VARIANTS {
             return Err(Code::VariantLimit.with("limit", MAX_VARIANTS));
         }
         if wanted == before && after == variants {
-            return Ok(shown(&before, &variants));
+            return Ok(to_response(&before, &variants));
         }
         let product = wanted.changed(now).over(&after);
         product.fits()?;
@@ -62,7 +63,7 @@ pub async fn overwrite(
         };
         let steps = added.into_iter().map(add).collect();
         let revision = Revision { before: (&before, &variants), after: (&product, &after) };
-        let answer = shown(&product, &after);
+        let answer = to_response(&product, &after);
         let announced = (topic(&before, &product), extend);
         revision.write_with(app, (steps, Vec::new()), announced, answer, now).await
     })
@@ -73,41 +74,41 @@ pub async fn overwrite(
 fn wanted(
     app: &App,
     store: &Store,
-    (before, ask): (&Product, CreateRequest),
+    (before, input): (&Product, CreateRequest),
     faults: &mut Faults,
     now: Timestamp,
 ) -> (Product, Vec<Draft>) {
-    let said: Vec<ProductOption> = ask.options.map(list).unwrap_or_default();
+    let said: Vec<ProductOption> = input.options.map(list).unwrap_or_default();
     let options = united(&before.options, said, faults);
-    let drafts = ask
+    let drafts = input
         .variants
         .map(|asked| several(&before.id, &options, asked.0, (store, &mut *faults), now));
     let mut wanted = Product {
-        title: ask.title.into(),
-        description: ask
+        title: input.title.into(),
+        description: input
             .description
             .map_or_else(|| before.description.clone(), |html| html.as_str().to_owned()),
-        vendor: ask.vendor.map(String::from).or_else(|| before.vendor.clone()),
-        product_type: ask.product_type.map(String::from).or_else(|| before.product_type.clone()),
-        category_id: ask.category_id.or_else(|| before.category_id.clone()),
-        tax_class: ask.tax_class.or_else(|| before.tax_class.clone()),
+        vendor: input.vendor.map(String::from).or_else(|| before.vendor.clone()),
+        product_type: input.product_type.map(String::from).or_else(|| before.product_type.clone()),
+        category_id: input.category_id.or_else(|| before.category_id.clone()),
+        tax_class: input.tax_class.or_else(|| before.tax_class.clone()),
         options,
         ..before.clone()
     };
-    if let Some(tags) = ask.tags {
+    if let Some(tags) = input.tags {
         wanted.tags = tags.0;
     }
-    if let Some(asked) = ask.images {
+    if let Some(asked) = input.images {
         wanted.images = images(app, store, asked.0);
     }
-    if let Some(seo) = ask.seo.map(Seo::from) {
+    if let Some(seo) = input.seo.map(Seo::from) {
         wanted.seo.title = seo.title.or(wanted.seo.title);
         wanted.seo.description = seo.description.or(wanted.seo.description);
     }
-    if let Some(metadata) = ask.metadata {
+    if let Some(metadata) = input.metadata {
         wanted.metadata.extend(metadata.0);
     }
-    if let Some(status) = ask.status {
+    if let Some(status) = input.status {
         wanted = wanted.in_status(status, now);
     }
     (wanted, drafts.unwrap_or_default())
@@ -138,7 +139,7 @@ fn united(
         option
     };
     let options: Vec<ProductOption> = before.iter().zip(said).map(with).collect();
-    faults.judge_options(&options);
+    faults.validate_options(&options);
     options
 }
 

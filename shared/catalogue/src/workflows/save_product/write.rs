@@ -1,19 +1,19 @@
 //! How changes of a product and its variants are written.
 //!
 //! A transaction has at most 100 actions, and a product of 100 variants with SKUs and stock has
-//! four times as many items. Whatever can be refused, and whatever shows a change, is one
+//! four times as many items. Whatever can be rejected, and whatever shows a change, is one
 //! transaction: the product, its handle, its category, the variant that is added, changed or
 //! removed, SKUs, the images shown, the event, the answer. What does not fit beside it:
 //!
-//! - *A change* has only [`Chore`]s beyond that, which nothing refuses. They are left to a
+//! - *A change* has only [`Chore`]s beyond that, which nothing rejects. They are left to a
 //!   [`DeferredWork`], written with the change and done after it; a crash in between is mended by
 //!   the sweep, and until then checkouts know the last variants of a large product as they were.
 //! - *A removal* of more variants than fit begins by archiving the product: what was never ordered
 //!   cannot be ordered then, for an order marks it under the condition that it is what the cart was
 //!   priced by. So the transaction that removes the product needs to name no variant, and they are
-//!   its deferred work. When it is refused after all, the product stays, whole and archived.
+//!   its deferred work. When it is rejected after all, the product stays, whole and archived.
 //! - What does not fit of *a new product* is written before it, and is invisible, because nothing
-//!   leads to a variant but its product. When the last transaction is refused, that is taken back;
+//!   leads to a variant but its product. When the last transaction is rejected, that is taken back;
 //!   when a crash prevents even that, only claims of SKUs are left over, and these are given up
 //!   when somebody asks for them ([`release_orphans`]).
 
@@ -22,32 +22,33 @@ mod steps;
 use std::collections::HashSet;
 
 use crate::product::{
-    self, COUNTED, Card, DeferredWork, Product, ProductView, RemovedVariant, UniqueSku, Variant,
+    self, COUNTED, DeferredWork, Product, ProductSummary, ProductView, RemovedVariant, UniqueSku,
+    Variant,
 };
 use crate::search::{self, Token};
+use core_types::event::{Event, EventSubject, Topic};
+use core_types::id::{ProductId, StoreId};
+use core_types::key;
 use gateway::app::App;
 use gateway::clock::{MINUTE, Timestamp};
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
 use gateway::reply::{Created, Json, NoContent, Reply};
 use gateway::table::{Condition, Write};
-use ground::event::{About, Event, Topic};
-use ground::id::{ProductId, StoreId};
-use ground::key;
 use identity::store::{self, Store};
 
-use super::ask::stocked_at;
+use super::input::stocked_at;
 pub use steps::{Chore, WriteStep};
 use steps::{MovedSkus, ROOM, cost, cut, own_images};
 
 /// What an event says it is about.
-fn about(product: &Product) -> About<'_> {
+fn about(product: &Product) -> EventSubject<'_> {
     let (store, entity) = (Some(&product.store_id), product.id.as_str());
-    About { store, app: None, entity, version: product.version }
+    EventSubject { store, app: None, entity, version: product.version }
 }
 
 /// The answer that shows a product with its variants.
-pub fn shown(product: &Product, variants: &[Variant]) -> Json<ProductView> {
+pub fn to_response(product: &Product, variants: &[Variant]) -> Json<ProductView> {
     Json::new(&ProductView::of(product, variants)).version(product.version)
 }
 
@@ -62,9 +63,9 @@ fn categorized(write: Write, product: &Product) -> Write {
 }
 
 /// The card of a new product that is made in these steps.
-fn card((product, variants): (&Product, &[Variant]), steps: &[WriteStep]) -> Card {
+fn summary((product, variants): (&Product, &[Variant]), steps: &[WriteStep]) -> ProductSummary {
     let levels = steps.iter().flat_map(WriteStep::levels);
-    Card::of(product, variants).stocked(stocked_at(levels))
+    ProductSummary::of(product, variants).stocked(stocked_at(levels))
 }
 
 /// Writes a new product with its variants.
@@ -77,7 +78,8 @@ pub async fn create(
 ) -> Result<Created<ProductView>, Problem> {
     let shown = own_images(product).into_iter();
     let shown = shown.map(|id| WriteStep::Show(product.store_id.clone(), id));
-    let words = search::rows(&Card::of(product, variants)).into_iter().map(WriteStep::Word);
+    let words =
+        search::rows(&ProductSummary::of(product, variants)).into_iter().map(WriteStep::Word);
     let all: Vec<WriteStep> = shown.chain(steps).chain(words).collect();
     let (ahead, last) = cut(all.clone(), ROOM);
     let kept = MovedSkus::default();
@@ -98,7 +100,7 @@ pub async fn create(
             .table
             .write()
             .create(product, Code::VersionConflict)
-            .create(&card((product, variants), &all), Code::VersionConflict)
+            .create(&summary((product, variants), &all), Code::VersionConflict)
             .create(&product.claim(now), Code::HandleTaken.with("handle", product.handle.as_str()));
         let write = last
             .iter()
@@ -168,7 +170,7 @@ impl Revision<'_> {
 
     /// The words that the product is found by from now on, and no longer.
     fn words(&self) -> impl Iterator<Item = Chore> + use<> {
-        let rows = |(product, variants)| search::rows(&Card::of(product, variants));
+        let rows = |(product, variants)| search::rows(&ProductSummary::of(product, variants));
         let (before, after) = (rows(self.before), rows(self.after));
         let gone: Vec<Token> = before.difference(&after).cloned().collect();
         let new: Vec<Token> = after.difference(&before).cloned().collect();
@@ -192,7 +194,7 @@ impl Revision<'_> {
         let everything = Condition::default();
         let mut write =
             app.table.write().replace_except(product, COUNTED, everything, Code::VersionConflict);
-        write = Card::of(product, variants).put_into(write);
+        write = ProductSummary::of(product, variants).put_into(write);
         if product.handle != before.handle {
             let taken = Code::HandleTaken.with("handle", product.handle.as_str());
             write = release_handle(write.create(&product.claim(now), taken), before, now);
@@ -302,14 +304,14 @@ pub async fn remove(
 ) -> Result<NoContent, Problem> {
     let gone = product.changed(now);
     let write = app.table.write().delete_unchanged(product, Code::VersionConflict);
-    let write = write.delete(&key::card(&product.store_id, &product.id));
+    let write = write.delete(&key::summary(&product.store_id, &product.id));
     let steps = if go_at_once(variants) { drops(variants) } else { Vec::new() };
     let kept = MovedSkus::default();
     let write = steps.iter().fold(write, |write, step| step.put_into(write, &kept, now));
     let deferred = DeferredWork {
         images: own_images(product).into_iter().collect(),
         variants: variants.iter().map(RemovedVariant::from).collect(),
-        words: search::rows(&Card::of(product, variants)).into_iter().collect(),
+        words: search::rows(&ProductSummary::of(product, variants)).into_iter().collect(),
         ..DeferredWork::of(&gone, now)
     };
     let answer = release_handle(write, product, now)

@@ -151,7 +151,7 @@ fn a_filter_is_kept_to_the_digit() {
     let text = serde_json::to_value(&filter).unwrap();
     assert!(text.is_string());
     let kept: PayloadFilter = serde_json::from_value(text).unwrap();
-    assert_eq!((kept.shown(), &kept), (given, &filter));
+    assert_eq!((kept.to_json(), &kept), (given, &filter));
 }
 
 #[test]

@@ -71,7 +71,7 @@ impl Process {
 
     /// A charge, up to where it asks the table.
     fn charge(&mut self, row: &mut Row, now: i64, amount: i64) -> Option<Verdict> {
-        let verdict = self.lease.judge(now, amount);
+        let verdict = self.lease.validate(now, amount);
         if let Some(Verdict::Paid(mark)) = verdict {
             self.paid(now, amount, mark);
         }
@@ -90,7 +90,7 @@ impl Process {
                 let mark = self.lease.granted(&plan, tat);
                 self.paid(plan.now, plan.amount, mark);
             }
-            Err(tat) => self.lease.refused(tat),
+            Err(tat) => self.lease.rejected(tat),
         }
     }
 
@@ -219,7 +219,7 @@ fn the_first_charge_takes_no_more_than_it_costs_and_a_busy_bucket_is_written_eve
 }
 
 #[test]
-fn a_bucket_is_spent_to_its_end_and_then_refused_without_the_table() {
+fn a_bucket_is_spent_to_its_end_and_then_rejected_without_the_table() {
     let (mut row, mut process, now) = (Row::default(), Process::new(), 1_000_000_000);
     for _ in 0..150 {
         assert!(process.settle(&mut row, now, 2 * point()));
@@ -228,10 +228,10 @@ fn a_bucket_is_spent_to_its_end_and_then_refused_without_the_table() {
     let writes = row.writes;
     for _ in 0..50 {
         let verdict = process.charge(&mut row, now, 2 * point());
-        assert_eq!(verdict, Some(Verdict::Refused(2 * point())));
+        assert_eq!(verdict, Some(Verdict::Rejected(2 * point())));
     }
     let verdict = process.charge(&mut row, now + 1, point());
-    assert_eq!((verdict, row.writes), (Some(Verdict::Refused(point() - 1)), writes));
+    assert_eq!((verdict, row.writes), (Some(Verdict::Rejected(point() - 1)), writes));
     // It ends when it said it would.
     assert!(process.settle(&mut row, now + 2 * point(), 2 * point()));
 }
@@ -291,7 +291,7 @@ fn what_is_owed_is_taken_though_it_is_not_there_and_nobody_is_admitted_before_it
     process.lease.granted(&plan, tat);
     assert_eq!((tat, process.lease.held(now)), (now + 330 * point(), 0));
     assert_eq!(process.lease.available(now), 0);
-    assert_eq!(process.lease.judge(now, point()), Some(Verdict::Refused(31 * point())));
+    assert_eq!(process.lease.validate(now, point()), Some(Verdict::Rejected(31 * point())));
     assert!(process.settle(&mut row, now + 31 * point(), point()));
 }
 
@@ -302,13 +302,13 @@ fn a_table_that_does_not_answer_costs_the_lease_nothing() {
     process.refund(now, 0, 5);
     let held = process.lease.held(now);
     assert_eq!(held, 11 * point() / 2);
-    assert_eq!(process.lease.judge(now, 20 * point()), None);
+    assert_eq!(process.lease.validate(now, 20 * point()), None);
     process.lease.plan(now, 20 * point());
     // It is promised to who asks.
-    assert_eq!(process.lease.judge(now, point()), None);
+    assert_eq!(process.lease.validate(now, point()), None);
     process.lease.failed();
     assert_eq!(process.lease.held(now), held);
-    assert!(matches!(process.lease.judge(now, point()), Some(Verdict::Paid(_))));
+    assert!(matches!(process.lease.validate(now, point()), Some(Verdict::Paid(_))));
 }
 
 #[test]

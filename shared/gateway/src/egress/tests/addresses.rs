@@ -1,12 +1,12 @@
-//! What is judged by an address, written or resolved.
+//! What is validated by an address, written or resolved.
 
 use ip_network::IpNetwork;
 
 use super::*;
-use crate::egress::destination::REFUSED_NETWORKS;
+use crate::egress::destination::REJECTED_NETWORKS;
 
 /// addresses.
-const REFUSED_ADDRESSES: &[&str] = &[
+const REJECTED_ADDRESSES: &[&str] = &[
     "10.0.0.0 10.255.255.255 172.16.0.0 172.31.255.255 192.168.0.0 192.168.255.255 127.0.0.0 \
      127.255.255.255 169.254.0.0 169.254.169.254 169.254.255.255 100.64.0.0 100.127.255.255 \
      224.0.0.0 239.255.255.255 255.255.255.255 192.0.2.0 192.0.2.255 198.51.100.0 198.51.100.255 \
@@ -24,21 +24,25 @@ const REFUSED_ADDRESSES: &[&str] = &[
 ];
 
 #[tokio::test]
-async fn refused_addresses_are_refused_whether_written_or_resolved() {
-    let addresses: Vec<&str> = REFUSED_ADDRESSES.iter().flat_map(|line| line.split(' ')).collect();
+async fn rejected_addresses_are_rejected_whether_written_or_resolved() {
+    let addresses: Vec<&str> = REJECTED_ADDRESSES.iter().flat_map(|line| line.split(' ')).collect();
     for text in addresses {
         let address: IpAddr = text.parse().expect(text);
         assert!(!address_is_allowed(address, &Policy::strict()), "{text}");
         let in_development = address_is_allowed(address, &Policy::development());
         assert_eq!(in_development, address.is_loopback(), "{text}");
         let egress = Egress::with_resolver(Policy::strict(), Script::new([vec![PUBLIC, address]]));
-        assert_eq!(egress.check("https://shop.example/").await, Err(Refusal::Address), "{text}");
+        assert_eq!(
+            egress.check("https://shop.example/").await,
+            Err(DestinationRejection::Address),
+            "{text}"
+        );
     }
 }
 
 #[test]
-fn every_refused_network_parses_and_is_refused_at_both_ends() {
-    for text in REFUSED_NETWORKS {
+fn every_rejected_network_parses_and_is_rejected_at_both_ends() {
+    for text in REJECTED_NETWORKS {
         let network: IpNetwork = text.parse().expect(text);
         let (first, last) = match network {
             IpNetwork::V4(v4) => (v4.network_address().into(), v4.broadcast_address().into()),
@@ -53,7 +57,7 @@ fn every_refused_network_parses_and_is_refused_at_both_ends() {
 }
 
 #[test]
-fn the_neighbours_of_refused_networks_are_allowed() {
+fn the_neighbours_of_rejected_networks_are_allowed() {
     let neighbours =
         ["1.0.0.0 9.255.255.255 11.0.0.0 100.63.255.255 100.128.0.0 126.255.255.255 128.0.0.0 \
      169.253.255.255 169.255.0.0 172.15.255.255 172.32.0.0 191.255.255.255 192.0.1.0 192.0.3.0 \
@@ -66,18 +70,22 @@ fn the_neighbours_of_refused_networks_are_allowed() {
 }
 
 #[tokio::test]
-async fn names_that_resolve_into_a_refused_network_are_refused() {
+async fn names_that_resolve_into_a_rejected_network_are_rejected() {
     let canary = Receiver::canary().await;
     let url = canary.url("shop.example");
-    for text in REFUSED_NETWORKS {
+    for text in REJECTED_NETWORKS {
         let network: IpNetwork = text.parse().unwrap();
         let bad = network.network_address();
         for answer in [vec![bad], vec![PUBLIC, bad], vec![bad, PUBLIC]] {
             let egress = Egress::with_resolver(no_loopback(), Script::new([answer]));
-            assert_eq!(egress.check(&url).await, Err(Refusal::Address), "{text}");
+            assert_eq!(egress.check(&url).await, Err(DestinationRejection::Address), "{text}");
             let destination = Destination::parse(&url, &no_loopback()).unwrap();
             let sent = egress.send(post(destination)).await;
-            assert_eq!(sent.unwrap_err(), SendError::Blocked(Refusal::Address), "{text}");
+            assert_eq!(
+                sent.unwrap_err(),
+                SendError::Blocked(DestinationRejection::Address),
+                "{text}"
+            );
         }
     }
     assert_eq!(canary.connections().await, 0);

@@ -3,7 +3,7 @@
 use super::*;
 
 #[tokio::test]
-async fn a_name_that_rebinds_after_its_check_is_refused() {
+async fn a_name_that_rebinds_after_its_check_is_rejected() {
     let canary = Receiver::canary().await;
     let script = Script::new([vec![PUBLIC], vec![LOOPBACK]]);
     let egress = Egress::with_resolver(no_loopback(), script);
@@ -29,7 +29,8 @@ async fn a_name_is_resolved_and_connected_anew_for_every_request() {
 }
 
 #[tokio::test]
-async fn a_kept_connection_is_used_again_only_where_the_name_leads_to_the_same_judged_addresses() {
+async fn a_kept_connection_is_used_again_only_where_the_name_leads_to_the_same_validated_addresses()
+{
     let canary = Receiver::canary().await;
     let other = Ipv4Addr::new(127, 0, 0, 2);
     let elsewhere = TcpListener::bind((other, canary.port)).await.unwrap();
@@ -44,7 +45,7 @@ async fn a_kept_connection_is_used_again_only_where_the_name_leads_to_the_same_j
     ]);
     let egress = Egress::with_resolver(Policy::development(), script);
     let destination = Destination::parse(&canary.url("shop.example"), egress.policy()).unwrap();
-    let send = || egress.send_kept(post(destination.clone()));
+    let send = || egress.send_pooled(post(destination.clone()));
     for connections in [1, 1, 2, 2] {
         assert_eq!(send().await.unwrap().status, 200);
         assert_eq!(canary.connections().await, connections);
@@ -60,7 +61,7 @@ async fn a_kept_connection_is_used_again_only_where_the_name_leads_to_the_same_j
     drop(accepted);
     // A connection to where it may not lead is of no use, although one to the canary is left.
     for _ in 0..2 {
-        assert_eq!(send().await.unwrap_err(), SendError::Blocked(Refusal::Address));
+        assert_eq!(send().await.unwrap_err(), SendError::Blocked(DestinationRejection::Address));
     }
     assert_eq!(canary.connections().await, 2);
     assert_eq!(egress.kept.len(), 1);
@@ -72,7 +73,7 @@ async fn receivers_on_other_ports_and_under_other_names_have_connections_of_thei
     let egress = Egress::with_resolver(Policy::development(), Script::new([vec![LOOPBACK]]));
     let send = |url: String| {
         let destination = Destination::parse(&url, egress.policy()).unwrap();
-        egress.send_kept(post(destination))
+        egress.send_pooled(post(destination))
     };
     for (url, made) in [
         (one.url("a.example"), (1, 0)),
@@ -98,7 +99,7 @@ async fn what_was_cut_off_leaves_no_connection() {
     let destination = egress.check(&receiver.url("127.0.0.1")).await.unwrap();
     for connections in 1..=3 {
         let request = Outgoing { max_body: 0, ..post(destination.clone()) };
-        let answer = egress.send_kept(request).await.unwrap();
+        let answer = egress.send_pooled(request).await.unwrap();
         assert!(answer.truncated && answer.body.is_empty());
         assert_eq!(receiver.connections().await, connections);
     }
@@ -109,7 +110,7 @@ async fn names_without_an_address_are_dns_errors() {
     let url = "https://nothing.example/";
     for resolver in [Script::new([vec![]]), Script::new([])] {
         let egress = Egress::with_resolver(Policy::strict(), resolver);
-        assert_eq!(egress.check(url).await, Err(Refusal::Unresolvable));
+        assert_eq!(egress.check(url).await, Err(DestinationRejection::Unresolvable));
         let destination = Destination::parse(url, egress.policy()).unwrap();
         assert_eq!(egress.send(post(destination)).await.unwrap_err(), SendError::Dns);
     }
@@ -124,5 +125,5 @@ async fn a_resolver_that_hangs_ends_with_the_deadline() {
     let (sent, checked) =
         tokio::join!(egress.send(post(destination)), egress.check("https://silent.example/"));
     assert_eq!(sent.unwrap_err(), SendError::Dns);
-    assert_eq!(checked, Err(Refusal::Unresolvable));
+    assert_eq!(checked, Err(DestinationRejection::Unresolvable));
 }

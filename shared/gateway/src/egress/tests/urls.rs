@@ -1,4 +1,4 @@
-//! What is judged by a URL's text.
+//! What is validated by a URL's text.
 
 use super::*;
 
@@ -39,20 +39,20 @@ async fn no_spelling_of_a_literal_is_accepted_or_connected_to() {
     assert!(hosts.len() >= 60);
     for host in hosts {
         let url = canary.url(host);
-        let refused = lenient.check(&url).await.expect_err(host);
-        // Refused for the host alone: by the text, before any resolver.
-        assert_eq!(Destination::parse(&url, &no_loopback()), Err(refused), "{host}");
+        let rejected = lenient.check(&url).await.expect_err(host);
+        // Rejected for the host alone: by the text, before any resolver.
+        assert_eq!(Destination::parse(&url, &no_loopback()), Err(rejected), "{host}");
         assert!(Destination::parse(&format!("https://{host}/"), &Policy::strict()).is_err());
-        // Judged under a more lenient policy, it is judged again.
+        // Validated under a more lenient policy, it is validated again.
         if let Ok(destination) = Destination::parse(&url, &Policy::development()) {
-            assert_eq!(lenient.send(post(destination)).await.unwrap_err(), refused.into());
+            assert_eq!(lenient.send(post(destination)).await.unwrap_err(), rejected.into());
         }
     }
     assert_eq!(canary.connections().await, 0);
 }
 
 #[test]
-fn literals_are_refused_with_the_code_that_says_why() {
+fn literals_are_rejected_with_the_code_that_says_why() {
     let code =
         |host| Destination::parse(&format!("https://{host}/"), &Policy::strict()).unwrap_err();
     for host in ["127.0.0.1", "2130706433", "[::ffff:127.0.0.1]", "localhost", "db.internal"] {
@@ -75,8 +75,8 @@ fn only_loopback_literals_are_allowed_in_development() {
 }
 
 #[test]
-fn urls_are_judged_by_their_text() {
-    use Refusal::{Fragment, HostName, Malformed, Port, Scheme, TooLong, UserInfo};
+fn urls_are_validated_by_their_text() {
+    use DestinationRejection::{Fragment, HostName, Malformed, Port, Scheme, TooLong, UserInfo};
     let long = format!("https://example.com/{}", "a".repeat(2048));
     let cases = [
         ("", Malformed),
@@ -108,8 +108,8 @@ fn urls_are_judged_by_their_text() {
         ("https://example.com:0/", Port),
         (long.as_str(), TooLong),
     ];
-    for (text, refusal) in cases {
-        assert_eq!(Destination::parse(text, &Policy::strict()), Err(refusal), "{text:?}");
+    for (text, rejection) in cases {
+        assert_eq!(Destination::parse(text, &Policy::strict()), Err(rejection), "{text:?}");
     }
     for text in
         ["https://example.com", "HTTPS://Example.COM:8443/a?b=c@d", "https://bücher.example/"]
@@ -121,9 +121,9 @@ fn urls_are_judged_by_their_text() {
 #[test]
 fn a_url_has_as_many_bytes_as_are_allowed_and_not_one_more() {
     let of = |bytes: usize| format!("https://example.com/{}", "a".repeat(bytes - 20));
-    let judged = |bytes: usize| Destination::parse(&of(bytes), &Policy::strict());
-    assert_eq!(judged(2048).unwrap().as_str(), of(2048));
-    assert_eq!(judged(2049), Err(Refusal::TooLong));
+    let validated = |bytes: usize| Destination::parse(&of(bytes), &Policy::strict());
+    assert_eq!(validated(2048).unwrap().as_str(), of(2048));
+    assert_eq!(validated(2049), Err(DestinationRejection::TooLong));
 }
 
 #[test]
@@ -135,25 +135,25 @@ fn a_destination_is_known_by_its_host_and_requested_in_normal_form() {
 }
 
 #[test]
-fn each_refusal_and_each_failure_says_what_it_was() {
+fn each_rejection_and_each_failure_says_what_it_was() {
     let said: std::collections::BTreeSet<String> = [
-        Refusal::TooLong,
-        Refusal::Malformed,
-        Refusal::Scheme,
-        Refusal::UserInfo,
-        Refusal::Fragment,
-        Refusal::Port,
-        Refusal::HostName,
-        Refusal::Literal,
-        Refusal::LocalName,
-        Refusal::Address,
-        Refusal::Unresolvable,
+        DestinationRejection::TooLong,
+        DestinationRejection::Malformed,
+        DestinationRejection::Scheme,
+        DestinationRejection::UserInfo,
+        DestinationRejection::Fragment,
+        DestinationRejection::Port,
+        DestinationRejection::HostName,
+        DestinationRejection::Literal,
+        DestinationRejection::LocalName,
+        DestinationRejection::Address,
+        DestinationRejection::Unresolvable,
     ]
-    .map(|refusal| refusal.to_string())
+    .map(|rejection| rejection.to_string())
     .into();
     assert!(said.len() == 11 && said.iter().all(|text| text.starts_with("The URL")), "{said:?}");
-    let blocked = SendError::Blocked(Refusal::Address);
-    assert_eq!(blocked.to_string(), Refusal::Address.to_string());
+    let blocked = SendError::Blocked(DestinationRejection::Address);
+    assert_eq!(blocked.to_string(), DestinationRejection::Address.to_string());
     assert!(SendError::Timeout.to_string().contains("in time"));
 }
 

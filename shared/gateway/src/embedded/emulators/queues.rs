@@ -111,9 +111,10 @@ pub(super) async fn answer_sqs(
         Ok(operation) => {
             dispatch::dispatch_operation(account.handler.as_ref(), operation, body).await
         }
-        Err(refusal) => Err(refusal),
+        Err(rejection) => Err(rejection),
     };
-    let answer = answer.unwrap_or_else(|refusal| response::error_to_response(&refusal, REQUEST_ID));
+    let answer =
+        answer.unwrap_or_else(|rejection| response::error_to_response(&rejection, REQUEST_ID));
     answer.map(Body::new)
 }
 
@@ -140,11 +141,11 @@ fn operation(headers: &HeaderMap) -> &str {
     target.and_then(|target| target.rsplit('.').next()).unwrap_or_default()
 }
 
-/// Whether a queue's policy lets another account do this. A queue that there is not refuses by itself.
+/// Whether a queue's policy lets another account do this. A queue that there is not rejects by itself.
 async fn admits(queues: &RustackSqs, url: &str, caller: &str, operation: &str) -> bool {
-    let ask = json!({"QueueUrl": url, "AttributeNames": ["Policy"]});
-    let Ok(ask) = serde_json::from_value(ask) else { return false };
-    let Ok(found) = queues.get_queue_attributes(ask).await else { return true };
+    let input = json!({"QueueUrl": url, "AttributeNames": ["Policy"]});
+    let Ok(input) = serde_json::from_value(input) else { return false };
+    let Ok(found) = queues.get_queue_attributes(input).await else { return true };
     let policy = found.attributes.get("Policy").map(String::as_str).unwrap_or_default();
     let policy: Value = serde_json::from_str(policy).unwrap_or_default();
     let action = format!("sqs:{}", operation.trim_end_matches("Batch")).to_ascii_lowercase();

@@ -63,8 +63,8 @@ impl Stream {
 
     /// Reads on from there.
     fn page(&self, position: &mut String, limit: usize) -> Result<Vec<Record>, EmulatorError> {
-        let ask = GetRecordsRequest { shard_iterator: position.clone(), limit: Some(limit) };
-        let page = self.database.get_records(ask);
+        let input = GetRecordsRequest { shard_iterator: position.clone(), limit: Some(limit) };
+        let page = self.database.get_records(input);
         let page = page.map_err(EmulatorError::while_trying("read the table's stream"))?;
         if let Some(next) = page.next_shard_iterator {
             *position = next;
@@ -81,14 +81,14 @@ impl Stream {
     /// Before the first record that is left of a stream.
     fn beginning(&self, stream: StreamSummary) -> Result<Reading, EmulatorError> {
         const TRIED: &str = "find the beginning of the table's stream";
-        let ask = GetShardIteratorRequest {
+        let input = GetShardIteratorRequest {
             stream_arn: stream.stream_arn.clone(),
             shard_id: dynoxide::streams::shard_id(&stream.table_name),
             shard_iterator_type: "TRIM_HORIZON".to_owned(),
             sequence_number: None,
         };
         let found =
-            self.database.get_shard_iterator(ask).map_err(EmulatorError::while_trying(TRIED))?;
+            self.database.get_shard_iterator(input).map_err(EmulatorError::while_trying(TRIED))?;
         let iterator = found.shard_iterator.ok_or("no iterator came back");
         let position = iterator.map_err(EmulatorError::while_trying(TRIED))?;
         Ok(Reading { arn: stream.stream_arn, position })

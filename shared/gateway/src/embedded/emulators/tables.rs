@@ -73,45 +73,45 @@ impl Tables {
     }
 
     /// Answers a call as the server does. `None` leaves it to the server: what it seldom gets, and
-    /// what is malformed, which it refuses in `DynamoDB`'s own words; nothing has happened then.
+    /// what is malformed, which it rejects in `DynamoDB`'s own words; nothing has happened then.
     pub(super) fn answer(&self, operation: &str, body: &[u8]) -> Option<Answer> {
         let (primary, reader) = (&self.primary, || self.reader());
         let (has_written, called) = match operation {
-            "GetItem" => (false, call(body, |ask| reader().get_item(ask))),
-            "Query" => (false, call(body, |ask| reader().query(ask))),
-            "BatchGetItem" => (false, call(body, |ask| reader().batch_get_item(ask))),
-            "Scan" => (false, call(body, |ask| reader().scan(ask))),
+            "GetItem" => (false, call(body, |input| reader().get_item(input))),
+            "Query" => (false, call(body, |input| reader().query(input))),
+            "BatchGetItem" => (false, call(body, |input| reader().batch_get_item(input))),
+            "Scan" => (false, call(body, |input| reader().scan(input))),
             // Of one moment, which several reads of a connection that does not write are not.
-            "TransactGetItems" => (false, call(body, |ask| primary.transact_get_items(ask))),
-            "PutItem" => (true, call(body, |ask| primary.put_item(ask))),
-            "UpdateItem" => (true, call(body, |ask| primary.update_item(ask))),
-            "DeleteItem" => (true, call(body, |ask| primary.delete_item(ask))),
-            "BatchWriteItem" => (true, call(body, |ask| primary.batch_write_item(ask))),
-            "TransactWriteItems" => (true, call(body, |ask| primary.transact_write_items(ask))),
+            "TransactGetItems" => (false, call(body, |input| primary.transact_get_items(input))),
+            "PutItem" => (true, call(body, |input| primary.put_item(input))),
+            "UpdateItem" => (true, call(body, |input| primary.update_item(input))),
+            "DeleteItem" => (true, call(body, |input| primary.delete_item(input))),
+            "BatchWriteItem" => (true, call(body, |input| primary.batch_write_item(input))),
+            "TransactWriteItems" => (true, call(body, |input| primary.transact_write_items(input))),
             _ => return None,
         };
         match called? {
             Ok(body) => Some(Answer { status: 200, body, has_written }),
-            Err(refusal) if is_malformed(&refusal) => None,
-            Err(refusal) => Some(Answer {
-                status: refusal.status_code(),
-                body: refusal.to_json().into_bytes(),
+            Err(rejection) if is_malformed(&rejection) => None,
+            Err(rejection) => Some(Answer {
+                status: rejection.status_code(),
+                body: rejection.to_json().into_bytes(),
                 has_written: false,
             }),
         }
     }
 }
 
-fn call<Ask, Reply>(
+fn call<Input, Reply>(
     body: &[u8],
-    act: impl FnOnce(Ask) -> Result<Reply, DynoxideError>,
+    act: impl FnOnce(Input) -> Result<Reply, DynoxideError>,
 ) -> Option<Result<Vec<u8>, DynoxideError>>
 where
-    Ask: DeserializeOwned,
+    Input: DeserializeOwned,
     Reply: Serialize,
 {
-    let ask = serde_json::from_slice(body).ok()?;
-    let reply = act(ask);
+    let input = serde_json::from_slice(body).ok()?;
+    let reply = act(input);
     let written = |reply| {
         serde_json::to_vec(&reply)
             .map_err(|cause| DynoxideError::InternalServerError(cause.to_string()))
@@ -120,8 +120,8 @@ where
 }
 
 /// What dynoxide's own server puts into an envelope first.
-fn is_malformed(refusal: &DynoxideError) -> bool {
-    let kind = refusal.error_type();
+fn is_malformed(rejection: &DynoxideError) -> bool {
+    let kind = rejection.error_type();
     kind.ends_with("ValidationException") || kind.ends_with("SerializationException")
 }
 

@@ -112,8 +112,8 @@ async fn what_nobody_wants_of_the_stream_is_passed_over() -> Tested {
     let client = with_table(&emulators).await?;
     let text = |text: &str| AttributeValue::S(text.to_owned());
     for (key, kind) in [("a", "order"), ("b", "event"), ("c", "order"), ("d", "event")] {
-        let ask = client.put_item().table_name("commerce").item("PK", text(key));
-        ask.item("entity", text(kind)).send().await?;
+        let input = client.put_item().table_name("commerce").item("PK", text(key));
+        input.item("entity", text(kind)).send().await?;
     }
     client.delete_item().table_name("commerce").key("PK", text("b")).send().await?;
     let news =
@@ -152,8 +152,8 @@ async fn a_table_of_another_version_is_not_used() -> Tested {
     let mut newer = definition;
     let keys = newer.get_mut("AttributeDefinitions").and_then(Value::as_array_mut);
     keys.ok_or("no keys")?.push(json!({"AttributeName": "GSI99PK", "AttributeType": "S"}));
-    let refused = emulators.create_table(&newer).expect_err("it has other keys");
-    assert!(format!("{refused:?} {refused}").contains("--reset"), "{refused}");
+    let rejected = emulators.create_table(&newer).expect_err("it has other keys");
+    assert!(format!("{rejected:?} {rejected}").contains("--reset"), "{rejected}");
     Ok(())
 }
 
@@ -161,8 +161,8 @@ async fn a_table_of_another_version_is_not_used() -> Tested {
 async fn a_data_directory_serves_one_process() -> Tested {
     let scratch = Scratch::new();
     let first = Emulators::start(Some(&scratch.0)).await?;
-    let refused = Emulators::start(Some(&scratch.0)).await.err().ok_or("started")?;
-    assert!(refused.to_string().contains("another process is using it"), "{refused}");
+    let rejected = Emulators::start(Some(&scratch.0)).await.err().ok_or("started")?;
+    assert!(rejected.to_string().contains("another process is using it"), "{rejected}");
     first.stop().await;
     Emulators::start(Some(&scratch.0)).await?;
     Ok(())
@@ -237,8 +237,8 @@ async fn our_own_clients_read_what_anybody_wrote_before() -> Tested {
         let key = number.to_string();
         let writer = if number % 2 == 0 { &own } else { &others };
         put(writer, &key).await?;
-        let ask = own.get_item().table_name("commerce").key("PK", AttributeValue::S(key));
-        assert!(ask.send().await?.item.is_some(), "{number}");
+        let input = own.get_item().table_name("commerce").key("PK", AttributeValue::S(key));
+        assert!(input.send().await?.item.is_some(), "{number}");
     }
     Ok(())
 }
@@ -259,15 +259,15 @@ async fn what_our_own_clients_write_is_announced() -> Tested {
 }
 
 #[tokio::test]
-async fn our_own_clients_are_refused_in_the_same_words() -> Tested {
+async fn our_own_clients_are_rejected_in_the_same_words() -> Tested {
     let emulators = Emulators::start(None).await?;
     let (others, own) = (with_table(&emulators).await?, own_client(&emulators));
-    let refusal = |client: &aws_sdk_dynamodb::Client| {
+    let rejection = |client: &aws_sdk_dynamodb::Client| {
         let key = AttributeValue::N("1".to_owned());
-        let ask = client.put_item().table_name("commerce").item("PK", key);
-        async move { ask.send().await.map_err(|cause| cause.into_service_error().to_string()) }
+        let input = client.put_item().table_name("commerce").item("PK", key);
+        async move { input.send().await.map_err(|cause| cause.into_service_error().to_string()) }
     };
-    let (theirs, ours) = (refusal(&others).await, refusal(&own).await);
+    let (theirs, ours) = (rejection(&others).await, rejection(&own).await);
     assert_eq!(ours.as_ref().err(), theirs.as_ref().err());
     assert!(ours.is_err_and(|text| text.contains("ValidationException")));
     Ok(())

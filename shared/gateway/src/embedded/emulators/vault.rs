@@ -82,17 +82,17 @@ impl Vault {
             Err(cause) => return Err(cause.into()),
         };
         for secret in saved {
-            let ask = json!({ "Name": secret.name, "Description": secret.description });
-            self.provider.handle_create_secret(serde_json::from_value(ask)?)?;
+            let input = json!({ "Name": secret.name, "Description": secret.description });
+            self.provider.handle_create_secret(serde_json::from_value(input)?)?;
             for version in secret.versions {
-                let ask = json!({
+                let input = json!({
                     "SecretId": secret.name,
                     "ClientRequestToken": version.version_id,
                     "VersionStages": version.version_stages,
                     "SecretString": version.secret_string,
                     "SecretBinary": version.secret_binary,
                 });
-                self.provider.handle_put_secret_value(serde_json::from_value(ask)?)?;
+                self.provider.handle_put_secret_value(serde_json::from_value(input)?)?;
             }
         }
         Ok(())
@@ -125,9 +125,9 @@ impl Vault {
     /// Every secret that is not scheduled for deletion.
     fn snapshot(&self) -> Result<Vec<SavedSecret>, AnyError> {
         let mut saved = Vec::new();
-        let mut ask = json!({});
+        let mut input = json!({});
         loop {
-            let page = self.provider.handle_list_secrets(&serde_json::from_value(ask)?)?;
+            let page = self.provider.handle_list_secrets(&serde_json::from_value(input)?)?;
             for listed in page.secret_list {
                 let name = listed.name.ok_or("a secret without a name")?;
                 let mut versions = Vec::new();
@@ -138,15 +138,15 @@ impl Vault {
                 saved.push(SavedSecret { name, description: listed.description, versions });
             }
             match page.next_token {
-                Some(next) => ask = json!({ "NextToken": next }),
+                Some(next) => input = json!({ "NextToken": next }),
                 None => return Ok(saved),
             }
         }
     }
 
     fn version(&self, name: &str, version: &str) -> Result<SavedVersion, AnyError> {
-        let ask = serde_json::from_value(json!({ "SecretId": name, "VersionId": version }))?;
-        let found = self.provider.handle_get_secret_value(&ask)?;
+        let input = serde_json::from_value(json!({ "SecretId": name, "VersionId": version }))?;
+        let found = self.provider.handle_get_secret_value(&input)?;
         Ok(serde_json::from_value(serde_json::to_value(found)?)?)
     }
 }
@@ -160,8 +160,8 @@ pub(super) async fn answer_secrets(
     use rustack_secretsmanager_http::{dispatch, response, router};
     let operation = match router::resolve_operation(&headers) {
         Ok(operation) => operation,
-        Err(refusal) => {
-            return response::error_to_response(&refusal, REQUEST_ID).map(Body::new);
+        Err(rejection) => {
+            return response::error_to_response(&rejection, REQUEST_ID).map(Body::new);
         }
     };
     let reads_only = ["Get", "BatchGet", "List", "Describe", "Validate"]
@@ -170,8 +170,8 @@ pub(super) async fn answer_secrets(
     let _changing = if reads_only { None } else { Some(vault.changing.lock().await) };
     let answer = match dispatch::dispatch_operation(&vault.handler, operation, body).await {
         Ok(answer) => answer,
-        Err(refusal) => {
-            return response::error_to_response(&refusal, REQUEST_ID).map(Body::new);
+        Err(rejection) => {
+            return response::error_to_response(&rejection, REQUEST_ID).map(Body::new);
         }
     };
     if !reads_only && let Err(cause) = vault.save() {

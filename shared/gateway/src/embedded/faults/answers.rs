@@ -17,46 +17,46 @@ pub(super) fn answer(status: u16, body: &Value) -> Option<HttpResponse> {
     Some(response)
 }
 
-/// Refused for its rate; `detail` says which of the ways.
-pub(super) fn throttled(operation: &str, ask: &Value, detail: u64) -> Option<HttpResponse> {
+/// Rejected for its rate; `detail` says which of the ways.
+pub(super) fn throttled(operation: &str, input: &Value, detail: u64) -> Option<HttpResponse> {
     let exceeded = "The level of configured provisioned throughput for the table was exceeded. \
                     Consider increasing your provisioning level with the UpdateTable API.";
     let (of_table, of_transaction) = (detail & 1 == 0, detail & 2 == 0);
     match (operation, of_table) {
         ("TransactWriteItems" | "TransactGetItems", _) if of_transaction => {
             let code = if of_table { "ProvisionedThroughputExceeded" } else { "ThrottlingError" };
-            cancelled(ask, code, exceeded, detail)
+            cancelled(input, code, exceeded, detail)
         }
-        (_, true) => refused(&format!("{OWN}ProvisionedThroughputExceededException"), exceeded),
+        (_, true) => rejected(&format!("{OWN}ProvisionedThroughputExceededException"), exceeded),
         (_, false) => {
             let words = "Rate of requests exceeds the allowed throughput.";
-            refused("com.amazon.coral.availability#ThrottlingException", words)
+            rejected("com.amazon.coral.availability#ThrottlingException", words)
         }
     }
 }
 
 /// Met a transaction.
-pub(super) fn conflicting(operation: &str, ask: &Value, detail: u64) -> Option<HttpResponse> {
+pub(super) fn conflicting(operation: &str, input: &Value, detail: u64) -> Option<HttpResponse> {
     let words = "Transaction is ongoing for the item";
     if operation.starts_with("Transact") {
-        return cancelled(ask, "TransactionConflict", words, detail);
+        return cancelled(input, "TransactionConflict", words, detail);
     }
-    refused(&format!("{OWN}TransactionConflictException"), words)
+    rejected(&format!("{OWN}TransactionConflictException"), words)
 }
 
 /// Never taken, as it is: an item of it is too large.
-pub(super) fn invalid(operation: &str, ask: &Value, detail: u64) -> Option<HttpResponse> {
+pub(super) fn invalid(operation: &str, input: &Value, detail: u64) -> Option<HttpResponse> {
     let words = "Item size has exceeded the maximum allowed size";
     if operation.starts_with("Transact") {
-        return cancelled(ask, "ValidationError", words, detail);
+        return cancelled(input, "ValidationError", words, detail);
     }
-    refused("com.amazon.coral.validate#ValidationException", words)
+    rejected("com.amazon.coral.validate#ValidationException", words)
 }
 
 /// Not allowed.
 pub(super) fn denied() -> Option<HttpResponse> {
     let words = "User is not authorized to perform this action";
-    refused("com.amazon.coral.service#AccessDeniedException", words)
+    rejected("com.amazon.coral.service#AccessDeniedException", words)
 }
 
 /// Done, or not: nobody says.
@@ -65,13 +65,13 @@ pub(super) fn failed() -> Option<HttpResponse> {
     answer(500, &json!({"__type": kind, "message": "Internal server error"}))
 }
 
-fn refused(kind: &str, words: &str) -> Option<HttpResponse> {
+fn rejected(kind: &str, words: &str) -> Option<HttpResponse> {
     answer(400, &json!({"__type": kind, "message": words}))
 }
 
 /// A transaction one of whose actions met this.
-fn cancelled(ask: &Value, code: &str, words: &str, detail: u64) -> Option<HttpResponse> {
-    let actions = ask.get("TransactItems").and_then(Value::as_array).map_or(1, Vec::len);
+fn cancelled(input: &Value, code: &str, words: &str, detail: u64) -> Option<HttpResponse> {
+    let actions = input.get("TransactItems").and_then(Value::as_array).map_or(1, Vec::len);
     let at = detail.checked_rem(u64::try_from(actions).ok()?).unwrap_or(0);
     let at = usize::try_from(at).ok()?;
     let reason = |position: usize| {

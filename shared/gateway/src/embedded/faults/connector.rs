@@ -51,16 +51,20 @@ impl HttpConnector for Connector {
 /// A call with what it asks.
 pub(super) struct Asked {
     pub(super) operation: String,
-    pub(super) ask: Value,
+    pub(super) input: Value,
     pub(super) request: HttpRequest,
 }
 
 impl Asked {
     /// The same call with another body.
-    pub(super) fn with(&self, operation: &str, ask: &Value) -> Result<HttpRequest, ConnectorError> {
+    pub(super) fn with(
+        &self,
+        operation: &str,
+        input: &Value,
+    ) -> Result<HttpRequest, ConnectorError> {
         let copy = self.request.try_clone();
         let mut copy = copy.ok_or_else(|| other("a body that is sent once"))?;
-        let body = ask.to_string();
+        let body = input.to_string();
         let headers = copy.headers_mut();
         headers.insert("content-length", body.len().to_string());
         headers.insert("x-amz-target", format!("{TARGET}{operation}"));
@@ -75,12 +79,13 @@ impl Connector {
         operation: String,
         request: HttpRequest,
     ) -> Result<HttpResponse, ConnectorError> {
-        let ask: Value = serde_json::from_slice(request.body().bytes().unwrap_or_default())
+        let input: Value = serde_json::from_slice(request.body().bytes().unwrap_or_default())
             .map_err(|cause| other(cause.to_string()))?;
-        let call = Call { operation, may_be_late: late::may_be(&ask) };
+        let call = Call { operation, may_be_late: late::may_be(&input) };
         let (drawn, detail) = self.faults.next(&call);
-        let fault = if self.faults.refuses(&call, &ask) { Some(Fault::Invalid) } else { drawn };
-        let asked = Asked { operation: call.operation.clone(), ask: pages::begun(ask), request };
+        let fault = if self.faults.rejects(&call, &input) { Some(Fault::Invalid) } else { drawn };
+        let asked =
+            Asked { operation: call.operation.clone(), input: pages::begun(input), request };
         let before = self.look(&call, &asked).await?;
         let answered = self.meet(fault, detail, &asked).await;
         if let Some(before) = before {
@@ -94,9 +99,11 @@ impl Connector {
         if !call.is_write() || !self.faults.may_be_stale() {
             return Ok(None);
         }
-        let Some(ask) = late::what_is_there(&asked.operation, &asked.ask) else { return Ok(None) };
-        let (_, found) = self.hand_on(asked.with("BatchGetItem", &ask)?).await?;
-        Ok(Some(Before::of(&ask, &found)))
+        let Some(input) = late::what_is_there(&asked.operation, &asked.input) else {
+            return Ok(None);
+        };
+        let (_, found) = self.hand_on(asked.with("BatchGetItem", &input)?).await?;
+        Ok(Some(Before::of(&input, &found)))
     }
 
     /// Has the call meet its fault.
@@ -107,19 +114,19 @@ impl Connector {
         asked: &Asked,
     ) -> Result<HttpResponse, ConnectorError> {
         let Some(fault) = fault else { return self.plainly(asked).await };
-        let (operation, ask) = (asked.operation.as_str(), &asked.ask);
-        let refusal = match fault {
-            Fault::Throttled => answers::throttled(operation, ask, detail),
-            Fault::Conflict => answers::conflicting(operation, ask, detail),
+        let (operation, input) = (asked.operation.as_str(), &asked.input);
+        let rejection = match fault {
+            Fault::Throttled => answers::throttled(operation, input, detail),
+            Fault::Conflict => answers::conflicting(operation, input, detail),
             Fault::Denied => answers::denied(),
-            Fault::Invalid => answers::invalid(operation, ask, detail),
+            Fault::Invalid => answers::invalid(operation, input, detail),
             Fault::Leftover => return self.leave(detail, asked).await,
             Fault::Stale | Fault::Short => return self.change(fault, detail, asked).await,
             Fault::LostReply | Fault::Slow | Fault::Behind(..) => None,
         };
         self.faults.count(fault);
-        if let Some(refusal) = refusal {
-            return Ok(refusal);
+        if let Some(rejection) = rejection {
+            return Ok(rejection);
         }
         if let Fault::Behind(operation, calls) = fault {
             self.faults.until(operation, calls).await;
@@ -139,12 +146,12 @@ impl Connector {
     }
 
     async fn plainly(&self, asked: &Asked) -> Result<HttpResponse, ConnectorError> {
-        self.inner.call(asked.with(&asked.operation, &asked.ask)?).await
+        self.inner.call(asked.with(&asked.operation, &asked.input)?).await
     }
 
     /// Does a part of a batch.
     async fn leave(&self, detail: u64, asked: &Asked) -> Result<HttpResponse, ConnectorError> {
-        let Some((now, later)) = pages::in_part(&asked.operation, &asked.ask, detail) else {
+        let Some((now, later)) = pages::in_part(&asked.operation, &asked.input, detail) else {
             return self.plainly(asked).await;
         };
         self.faults.count(Fault::Leftover);
@@ -160,12 +167,12 @@ impl Connector {
         detail: u64,
         asked: &Asked,
     ) -> Result<HttpResponse, ConnectorError> {
-        let (operation, ask) = (asked.operation.as_str(), &asked.ask);
-        let (status, mut answer) = self.hand_on(asked.with(operation, ask)?).await?;
+        let (operation, input) = (asked.operation.as_str(), &asked.input);
+        let (status, mut answer) = self.hand_on(asked.with(operation, input)?).await?;
         let is_changed = status == 200
             && match fault {
-                Fault::Stale => self.faults.0.late.show(operation, ask, &mut answer),
-                _ => pages::cut(ask, &mut answer, detail),
+                Fault::Stale => self.faults.0.late.show(operation, input, &mut answer),
+                _ => pages::cut(input, &mut answer, detail),
             };
         if is_changed {
             self.faults.count(fault);

@@ -43,10 +43,10 @@ impl Before {
 }
 
 /// Whether a call reads what may be a moment old.
-pub(super) fn may_be(ask: &Value) -> bool {
-    let is_settled = |ask: &Value| ask.get("ConsistentRead") == Some(&json!(true));
-    let tables = ask.get("RequestItems").and_then(Value::as_object);
-    !is_settled(ask) && !tables.is_some_and(|tables| tables.values().any(is_settled))
+pub(super) fn may_be(input: &Value) -> bool {
+    let is_settled = |input: &Value| input.get("ConsistentRead") == Some(&json!(true));
+    let tables = input.get("RequestItems").and_then(Value::as_object);
+    !is_settled(input) && !tables.is_some_and(|tables| tables.values().any(is_settled))
 }
 
 impl Late {
@@ -89,19 +89,19 @@ impl Late {
     }
 
     /// Makes of an answer what it was a moment ago. Whether that is different.
-    pub(super) fn show(&self, operation: &str, ask: &Value, answer: &mut Value) -> bool {
+    pub(super) fn show(&self, operation: &str, input: &Value, answer: &mut Value) -> bool {
         let (before, now) = (self.before(), answer.clone());
         match operation {
-            "GetItem" => show_item(&before, ask, answer),
-            "BatchGetItem" => show_items(&before, ask, answer),
-            _ => Page::of(ask, answer).show(before, answer),
+            "GetItem" => show_item(&before, input, answer),
+            "BatchGetItem" => show_items(&before, input, answer),
+            _ => Page::of(input, answer).show(before, answer),
         }
         *answer != now
     }
 }
 
-fn show_item(before: &HashMap<Key, Value>, ask: &Value, answer: &mut Value) {
-    let key = ask.get("Key").and_then(key_in_table);
+fn show_item(before: &HashMap<Key, Value>, input: &Value, answer: &mut Value) {
+    let key = input.get("Key").and_then(key_in_table);
     let (Some(old), Some(answer)) = (key.and_then(|key| before.get(&key)), answer.as_object_mut())
     else {
         return;
@@ -112,10 +112,10 @@ fn show_item(before: &HashMap<Key, Value>, ask: &Value, answer: &mut Value) {
     };
 }
 
-fn show_items(before: &HashMap<Key, Value>, ask: &Value, answer: &mut Value) {
+fn show_items(before: &HashMap<Key, Value>, input: &Value, answer: &mut Value) {
     let tables = answer.get_mut("Responses").and_then(Value::as_object_mut);
     for (table, found) in tables.into_iter().flatten() {
-        let wanted = ask.get("RequestItems").and_then(|tables| tables.get(table)?.get("Keys"));
+        let wanted = input.get("RequestItems").and_then(|tables| tables.get(table)?.get("Keys"));
         let wanted =
             wanted.and_then(Value::as_array).into_iter().flatten().filter_map(key_in_table);
         let Some(found) = found.as_array_mut() else { continue };
@@ -128,21 +128,21 @@ fn show_items(before: &HashMap<Key, Value>, ask: &Value, answer: &mut Value) {
 
 /// The part of an index, or of the table, that a query reads.
 struct Page<'a> {
-    ask: &'a Value,
+    input: &'a Value,
     names: Vec<&'static str>,
     /// Where it ended, if not at the end.
     last: Option<Value>,
 }
 
 impl<'a> Page<'a> {
-    fn of(ask: &'a Value, answer: &Value) -> Self {
-        Self { ask, names: key_names(ask), last: answer.get("LastEvaluatedKey").cloned() }
+    fn of(input: &'a Value, answer: &Value) -> Self {
+        Self { input, names: key_names(input), last: answer.get("LastEvaluatedKey").cloned() }
     }
 
     fn show(&self, before: HashMap<Key, Value>, answer: &mut Value) {
         let Some(items) = answer.get_mut("Items").and_then(Value::as_array_mut) else { return };
         items.retain(|item| key_in_table(item).is_none_or(|key| !before.contains_key(&key)));
-        let is_keys_only = index_of(self.ask).is_some_and(Index::is_keys_only);
+        let is_keys_only = index_of(self.input).is_some_and(Index::is_keys_only);
         let old = before.into_values().filter(|item| self.has(item));
         let shown = |item: Value| if is_keys_only { key_of(&item, &self.names) } else { item };
         items.extend(old.map(shown));
@@ -150,7 +150,7 @@ impl<'a> Page<'a> {
         if self.is_backward() {
             items.reverse();
         }
-        let limit = self.ask.get("Limit").and_then(Value::as_u64);
+        let limit = self.input.get("Limit").and_then(Value::as_u64);
         let limit = limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX);
         let is_too_long = items.len() > limit;
         items.truncate(limit);
@@ -170,13 +170,13 @@ impl<'a> Page<'a> {
     }
 
     fn is_backward(&self) -> bool {
-        self.ask.get("ScanIndexForward") == Some(&json!(false))
+        self.input.get("ScanIndexForward") == Some(&json!(false))
     }
 
     /// Whether an item lies in it.
     fn has(&self, item: &Value) -> bool {
         let value = |name: &str| {
-            let values = self.ask.get("ExpressionAttributeValues")?;
+            let values = self.input.get("ExpressionAttributeValues")?;
             values.get(name)?.get("S")?.as_str()
         };
         let [partition, sort, ..] = *self.names else { return false };
@@ -187,7 +187,7 @@ impl<'a> Page<'a> {
         let is_meant = value(":b").is_none_or(|prefix| sort.starts_with(prefix))
             && value(":l").is_none_or(|low| sort >= low)
             && value(":h").is_none_or(|high| sort <= high);
-        let (place, start) = (self.place(item), self.ask.get("ExclusiveStartKey"));
+        let (place, start) = (self.place(item), self.input.get("ExclusiveStartKey"));
         let is_after = |one: &Value| place > self.place(one);
         let is_before = |one: &Value| place < self.place(one);
         let is_inside = if self.is_backward() {

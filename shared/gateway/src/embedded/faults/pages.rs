@@ -11,17 +11,17 @@ use crate::item::Index;
 const NOWHERE: &str = "\u{1}";
 
 /// What a query really asks for: one that goes on from nowhere begins.
-pub(super) fn begun(mut ask: Value) -> Value {
+pub(super) fn begun(mut input: Value) -> Value {
     let is_nowhere =
-        ask.pointer("/ExclusiveStartKey/SK/S").and_then(Value::as_str) == Some(NOWHERE);
-    if is_nowhere && let Some(ask) = ask.as_object_mut() {
-        ask.remove("ExclusiveStartKey");
+        input.pointer("/ExclusiveStartKey/SK/S").and_then(Value::as_str) == Some(NOWHERE);
+    if is_nowhere && let Some(input) = input.as_object_mut() {
+        input.remove("ExclusiveStartKey");
     }
-    ask
+    input
 }
 
 /// Ends a page after the first few of its items, or before them. Whether there was anything to cut.
-pub(super) fn cut(ask: &Value, answer: &mut Value, detail: u64) -> bool {
+pub(super) fn cut(input: &Value, answer: &mut Value, detail: u64) -> bool {
     let Some(items) = answer.get_mut("Items").and_then(Value::as_array_mut) else { return false };
     let half = items.len().div_euclid(2);
     // A page before whose first item there is none to name begins there again.
@@ -30,10 +30,10 @@ pub(super) fn cut(ask: &Value, answer: &mut Value, detail: u64) -> bool {
         return false;
     }
     items.truncate(kept);
-    let names = key_names(ask);
+    let names = key_names(input);
     let next = match items.last() {
         Some(last) => Some(key_of(last, &names)),
-        None => ask.get("ExclusiveStartKey").cloned().or_else(|| nowhere(ask, &names)),
+        None => input.get("ExclusiveStartKey").cloned().or_else(|| nowhere(input, &names)),
     };
     let Some(next) = next else { return false };
     if let Some(answer) = answer.as_object_mut() {
@@ -45,14 +45,14 @@ pub(super) fn cut(ask: &Value, answer: &mut Value, detail: u64) -> bool {
 }
 
 /// The index that a query reads, if it is one.
-pub(super) fn index_of(ask: &Value) -> Option<Index> {
-    let name = ask.get("IndexName")?.as_str();
+pub(super) fn index_of(input: &Value) -> Option<Index> {
+    let name = input.get("IndexName")?.as_str();
     Index::ALL.into_iter().find(|index| Some(index.name()) == name)
 }
 
 /// The attributes that a position is made of: first those that a query goes by.
-pub(super) fn key_names(ask: &Value) -> Vec<&'static str> {
-    let own = index_of(ask).map(Index::key_names).map(|(pk, sk)| [pk, sk]);
+pub(super) fn key_names(input: &Value) -> Vec<&'static str> {
+    let own = index_of(input).map(Index::key_names).map(|(pk, sk)| [pk, sk]);
     own.into_iter().flatten().chain(["PK", "SK"]).collect()
 }
 
@@ -62,8 +62,8 @@ pub(super) fn key_of(item: &Value, names: &[&str]) -> Value {
     Value::Object(each.collect())
 }
 
-fn nowhere(ask: &Value, names: &[&str]) -> Option<Value> {
-    let partition = ask.pointer("/ExpressionAttributeValues/:p")?;
+fn nowhere(input: &Value, names: &[&str]) -> Option<Value> {
+    let partition = input.pointer("/ExpressionAttributeValues/:p")?;
     let value = |place: usize| if place == 0 { partition.clone() } else { json!({"S": NOWHERE}) };
     let each = names.iter().enumerate();
     Some(Value::Object(each.map(|(place, name)| ((*name).to_owned(), value(place))).collect()))
@@ -71,8 +71,8 @@ fn nowhere(ask: &Value, names: &[&str]) -> Option<Value> {
 
 /// A batch without the last of its keys or items, and those. None of a batch of one: what cannot be done
 /// at all is throttled.
-pub(super) fn in_part(operation: &str, ask: &Value, detail: u64) -> Option<(Value, Value)> {
-    let mut now = ask.clone();
+pub(super) fn in_part(operation: &str, input: &Value, detail: u64) -> Option<(Value, Value)> {
+    let mut now = input.clone();
     let tables = now.get_mut("RequestItems")?.as_object_mut()?;
     let mut later = Map::new();
     for (table, request) in tables {

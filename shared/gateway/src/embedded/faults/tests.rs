@@ -100,7 +100,7 @@ where
 }
 
 #[tokio::test]
-async fn what_is_refused_is_not_done_and_what_is_lost_is() {
+async fn what_is_rejected_is_not_done_and_what_is_lost_is() {
     let table = Faulty::planned().await;
     let mut seen = BTreeSet::new();
     for fault in [Fault::Throttled, Fault::Conflict, Fault::Denied] {
@@ -110,13 +110,13 @@ async fn what_is_refused_is_not_done_and_what_is_lost_is() {
         }
     }
     assert_eq!(table.count().await, 0);
-    let refusals = [
+    let rejections = [
         "AccessDeniedException",
         "ProvisionedThroughputExceededException",
         "ThrottlingException",
         "TransactionConflictException",
     ];
-    assert_eq!(seen, refusals.map(str::to_owned).into());
+    assert_eq!(seen, rejections.map(str::to_owned).into());
     let mut seen = BTreeSet::new();
     for number in 0..9 {
         table.faults.will([("PutItem", Fault::LostReply)]);
@@ -283,8 +283,8 @@ async fn calls_go_wrong_as_often_as_the_plan_says_and_the_same_ones_each_time() 
     for name in ["throttle", "conflict"] {
         assert!((15..50).contains(&happened[name]), "{happened:?}");
     }
-    let refused = u64::try_from(first.iter().flatten().count()).unwrap();
-    assert_eq!(refused, happened.values().sum::<u64>());
+    let rejected = u64::try_from(first.iter().flatten().count()).unwrap();
+    assert_eq!(rejected, happened.values().sum::<u64>());
     assert!(outcomes("0%:1").await.1.is_empty());
 }
 
@@ -312,8 +312,8 @@ fn a_plan_is_read_and_said_again() {
         "lost:5%:1",
     ];
     for text in malformed {
-        let refused = text.parse::<Plan>().unwrap_err().to_string();
-        assert!(refused.contains("`throttle=5%,lost=0.5%:42`"), "{refused}");
+        let rejected = text.parse::<Plan>().unwrap_err().to_string();
+        assert!(rejected.contains("`throttle=5%,lost=0.5%:42`"), "{rejected}");
     }
 }
 

@@ -36,7 +36,7 @@ fn guard() -> Guard {
 
 /// Whether the guard lets a call pass.
 fn may(guard: &Guard, target: &str, body: &Value) -> bool {
-    guard.judge(target, body.to_string().as_bytes()).is_ok()
+    guard.validate(target, body.to_string().as_bytes()).is_ok()
 }
 
 fn dynamodb(guard: &Guard, operation: &str, body: &Value) -> bool {
@@ -112,7 +112,7 @@ fn an_item_is_read_where_its_partition_is_like_a_leading_key() {
 }
 
 #[test]
-fn one_key_outside_refuses_a_batch() {
+fn one_key_outside_rejects_a_batch() {
     let guard = guard();
     assert!(batch(&guard, &["STO#sto_1", "STO#s#ORD#o", "APP#a"]));
     assert!(!batch(&guard, &["STO#sto_1", "MER#m", "APP#a"]));
@@ -120,7 +120,7 @@ fn one_key_outside_refuses_a_batch() {
 }
 
 #[test]
-fn one_key_outside_refuses_a_transaction() {
+fn one_key_outside_rejects_a_transaction() {
     let guard = guard();
     assert!(write(&guard, &[put("STO#s"), update("STO#s#ORD#o"), check("STO#s"), put("EVT#e")]));
     assert!(!write(&guard, &[put("STO#s"), update("MER#m")]));
@@ -130,7 +130,7 @@ fn one_key_outside_refuses_a_transaction() {
 }
 
 #[test]
-fn a_transactions_actions_are_judged_by_all_of_its_keys() {
+fn a_transactions_actions_are_validated_by_all_of_its_keys() {
     let apart = vec![
         statement(&["dynamodb:PutItem"], &["Table"], &["EVT#*"]),
         statement(&["dynamodb:ConditionCheckItem"], &["Table"], &["STO#*"]),
@@ -153,7 +153,7 @@ fn a_query_reads_the_partition_of_its_index() {
 }
 
 #[test]
-fn what_names_no_partition_is_always_refused() {
+fn what_names_no_partition_is_always_rejected() {
     let guard = guard();
     assert!(!dynamodb(&guard, "Scan", &json!({"TableName": "commerce"})));
     assert!(!dynamodb(&guard, "GetItem", &json!({"TableName": "commerce"})));
@@ -164,9 +164,9 @@ fn what_names_no_partition_is_always_refused() {
 }
 
 #[test]
-fn what_is_used_is_remembered_with_the_pattern_and_what_is_refused_with_the_key() {
+fn what_is_used_is_remembered_with_the_pattern_and_what_is_rejected_with_the_key() {
     let guard = guard();
-    assert!(guard.used().is_empty() && guard.refused().is_empty());
+    assert!(guard.used().is_empty() && guard.rejected().is_empty());
     assert!(batch(&guard, &["STO#sto_1", "APP#a"]));
     assert!(write(&guard, &[put("EVT#e"), check("STO#s")]));
     let send = json!({"QueueUrl": "http://q"});
@@ -184,7 +184,7 @@ fn what_is_used_is_remembered_with_the_pattern_and_what_is_refused_with_the_key(
     assert!(!batch(&guard, &["STO#sto_1", "MER#m"]));
     assert!(!may(&guard, "secretsmanager.GetSecretValue", &json!({"SecretId": "k"})));
     assert_eq!(
-        spelt(&guard.refused()),
+        spelt(&guard.rejected()),
         ["dynamodb:BatchGetItem Table MER#m", "secretsmanager:GetSecretValue k",]
     );
 }

@@ -65,7 +65,7 @@ const LOCAL: &str = "http://127.0.0.1:9324/000000000000/webhooks";
 
 #[test]
 fn a_queue_of_another_account_is_taken_with_the_region_that_its_host_names() {
-    let region = |text| judge(text, OWN).map(|queue| queue.region);
+    let region = |text| validate(text, OWN).map(|queue| queue.region);
     let here = "https://sqs.ap-south-1.amazonaws.com/222222222222/orders";
     let there = "https://sqs.us-east-1.amazonaws.com/222222222222/orders-2_x.fifo";
     assert_eq!(region(here), Ok(Some("ap-south-1")));
@@ -80,14 +80,14 @@ fn no_queue_of_the_own_account_is_taken_whatever_its_name_or_region() {
         "https://sqs.ap-south-1.amazonaws.com/111111111111/somebody-elses",
         "https://sqs.eu-west-1.amazonaws.com/111111111111/commerce-MailQueue-x",
     ] {
-        assert_eq!(judge(own, OWN), Err(QueueRefusal::Own), "{own}");
+        assert_eq!(validate(own, OWN), Err(QueueRejection::Own), "{own}");
     }
     let dead = "http://127.0.0.1:9324/000000000000/mail-dead";
-    assert_eq!(judge(dead, LOCAL), Err(QueueRefusal::Own));
+    assert_eq!(validate(dead, LOCAL), Err(QueueRejection::Own));
 }
 
 #[test]
-fn what_is_not_spelt_as_sqs_spells_a_queue_is_refused() {
+fn what_is_not_spelt_as_sqs_spells_a_queue_is_rejected() {
     let long = format!("https://sqs.ap-south-1.amazonaws.com/222222222222/{}", "x".repeat(81));
     for text in [
         "",
@@ -114,35 +114,35 @@ fn what_is_not_spelt_as_sqs_spells_a_queue_is_refused() {
         "http://127.0.0.1:9324/222222222222/orders",
         long.as_str(),
     ] {
-        assert_eq!(judge(text, OWN), Err(QueueRefusal::Malformed), "{text}");
+        assert_eq!(validate(text, OWN), Err(QueueRejection::Malformed), "{text}");
     }
 }
 
 #[test]
 fn a_queue_of_another_partition_cannot_be_reached() {
     let china = "https://sqs.cn-north-1.amazonaws.com.cn/222222222222/orders";
-    assert_eq!(judge(china, OWN), Err(QueueRefusal::Partition));
+    assert_eq!(validate(china, OWN), Err(QueueRejection::Partition));
     let government = "https://sqs.us-gov-west-1.amazonaws.com/222222222222/orders";
-    assert_eq!(judge(government, OWN), Err(QueueRefusal::Partition));
+    assert_eq!(validate(government, OWN), Err(QueueRejection::Partition));
     let own = "https://sqs.cn-northwest-1.amazonaws.com.cn/111111111111/x";
-    assert_eq!(judge(china, own).map(|queue| queue.region), Ok(Some("cn-north-1")));
+    assert_eq!(validate(china, own).map(|queue| queue.region), Ok(Some("cn-north-1")));
 }
 
 #[test]
-fn beside_an_emulator_there_are_its_queues_alone() {
+fn alongside_an_emulator_there_are_its_queues_alone() {
     let there = "http://127.0.0.1:9324/222222222222/orders";
-    assert_eq!(judge(there, LOCAL).map(|queue| queue.account), Ok("222222222222"));
+    assert_eq!(validate(there, LOCAL).map(|queue| queue.account), Ok("222222222222"));
     for other in [
         "http://127.0.0.1:9325/222222222222/orders",
         "http://localhost:9324/222222222222/orders",
         "https://sqs.us-east-1.amazonaws.com/222222222222/orders",
     ] {
-        assert_eq!(judge(other, LOCAL), Err(QueueRefusal::Malformed), "{other}");
+        assert_eq!(validate(other, LOCAL), Err(QueueRejection::Malformed), "{other}");
     }
 }
 
 #[test]
-fn refusals_are_told_apart() {
+fn rejections_are_told_apart() {
     for (status, code, text, expected) in [
         (400, "AWS.SimpleQueueService.NonExistentQueue", "", "queue_not_found"),
         (400, "QueueDoesNotExist", "", "queue_not_found"),

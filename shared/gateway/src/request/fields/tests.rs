@@ -1,4 +1,4 @@
-//! What fields take and refuse.
+//! What fields take and reject.
 
 use super::*;
 use crate::request::read;

@@ -87,7 +87,7 @@ impl<T> Scanned<T> {
 
 impl Query {
     /// What an item holds, in the order of the list.
-    fn listed<T: Element>(&self, holder: Option<T::Holder>) -> Vec<T> {
+    fn listed<T: Element>(&self, holder: Option<T::Container>) -> Vec<T> {
         let mut held = holder.map(T::held_by).unwrap_or_default();
         if self.newest_first {
             held.reverse();
@@ -139,7 +139,7 @@ impl Table {
             let mut items = self.named(query, &found).await?;
             for (position, attributes) in found.into_iter().enumerate() {
                 let after = position_of(query.index, &attributes);
-                let parsed: Option<T::Holder> = match &mut items {
+                let parsed: Option<T::Container> = match &mut items {
                     None if query.means(&attributes) => Some(item::parse(attributes)?),
                     None => None,
                     Some(items) => Key::of(&attributes).map_or(Ok(None), |key| items.take(&key))?,
@@ -177,7 +177,7 @@ impl Table {
         };
         let after = after.clone();
         Listed::count(1, 1);
-        let held = query.listed(self.glance(&[&key]).await?.take(&key)?);
+        let held = query.listed(self.get_many_eventually(&[&key]).await?.take(&key)?);
         let Some(rest) = scanned.fill(held, shown, &after, limit, filter) else {
             scanned.next = Some(after);
             return Ok(false);

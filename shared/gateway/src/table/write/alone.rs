@@ -2,8 +2,8 @@
 //! costs.
 //!
 //! A transaction has a request token, so that what the SDK sends again after a lost reply is done
-//! once and reported as done. A call of its own has none: its first try refuses its second. So a
-//! refused call looks at the item as it is, and finding what it was to write there is its success.
+//! once and reported as done. A call of its own has none: its first try rejects its second. So a
+//! rejected call looks at the item as it is, and finding what it was to write there is its success.
 //! Two writers that would write the same, to the byte, are both told that they did; who must know that
 //! it was alone writes something that is only its own.
 
@@ -27,7 +27,7 @@ pub enum Changed<T> {
     /// Done; the item as it is then.
     Done(T),
     /// Its condition does not hold; the item as it is, if there is one.
-    Refused(Option<T>),
+    Rejected(Option<T>),
 }
 
 impl Table {
@@ -80,10 +80,10 @@ impl Table {
                 Err(error) => error,
             };
             count([]);
-            if let Some(PutItemError::ConditionalCheckFailedException(refused)) =
+            if let Some(PutItemError::ConditionalCheckFailedException(rejected)) =
                 error.as_service_error()
             {
-                return Ok(refused.item.as_ref() == Some(&attributes));
+                return Ok(rejected.item.as_ref() == Some(&attributes));
             }
             again(&error, &mut attempt).await?;
         }
@@ -126,11 +126,11 @@ impl Table {
                 Err(error) => error,
             };
             count([]);
-            if let Some(UpdateItemError::ConditionalCheckFailedException(refused)) =
+            if let Some(UpdateItemError::ConditionalCheckFailedException(rejected)) =
                 error.as_service_error()
             {
-                let found: Option<Attributes> = refused.item.clone();
-                return found.map(item::parse).transpose().map(Changed::Refused);
+                let found: Option<Attributes> = rejected.item.clone();
+                return found.map(item::parse).transpose().map(Changed::Rejected);
             }
             again(&error, &mut attempt).await?;
         }

@@ -1,4 +1,4 @@
-//! Which key counts after a rotation, and what is refused as a key.
+//! Which key counts after a rotation, and what is rejected as a key.
 
 use super::*;
 use crate::token::tests::{AUDIENCE, ISSUER, NOW, check, claims};
@@ -31,7 +31,7 @@ fn a_key_set_survives_the_secret_store() {
 }
 
 #[test]
-fn a_damaged_secret_is_refused_when_it_is_loaded() {
+fn a_damaged_secret_is_rejected_when_it_is_loaded() {
     let secret: Value = serde_json::from_str(&KeySet::generate().rotate().reveal()).unwrap();
     let zero = URL_SAFE_NO_PAD.encode([0; 32]);
     let short = URL_SAFE_NO_PAD.encode([1; 31]);
@@ -71,7 +71,7 @@ fn the_published_keys_have_no_private_part_and_the_documented_members() {
 }
 
 #[test]
-fn public_keys_refuse_private_foreign_and_mislabelled_keys() {
+fn public_keys_reject_private_foreign_and_mislabelled_keys() {
     let keys = KeySet::generate();
     let secret: Value = serde_json::from_str(&keys.reveal()).unwrap();
     let good = keys.jwks();

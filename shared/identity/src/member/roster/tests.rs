@@ -1,5 +1,5 @@
+use core_types::fields::{Country, Currency, Subdomain};
 use gateway::request::FromText;
-use ground::fields::{Country, Currency, Subdomain};
 
 use super::*;
 use crate::merchant::Registration;
@@ -20,7 +20,7 @@ fn account(address: &str, now: Timestamp) -> Merchant {
 }
 
 fn of(role: Role) -> Grant {
-    Grant { role, scopes: ground::scope::Scopes::NONE }
+    Grant { role, scopes: core_types::scope::Scopes::NONE }
 }
 
 struct World {
@@ -73,9 +73,9 @@ fn an_invitation_is_accepted_in_time_by_whom_it_is_for() {
     assert!(roster.invitation(&gateway::seal::digest(&old), now).is_none());
     assert!(roster.invitation(&digest, now.plus(INVITED_FOR)).is_none());
     let invitation = roster.invitation(&digest, now).unwrap();
-    let refused = |account: &Merchant| roster.accept(invitation, account, now).unwrap_err().code;
-    assert_eq!(refused(&account("bob@example.com", now)), Code::NotInvited);
-    assert_eq!(refused(&Merchant { email_verified: false, ..ann.clone() }), Code::EmailUnverified);
+    let rejected = |account: &Merchant| roster.accept(invitation, account, now).unwrap_err().code;
+    assert_eq!(rejected(&account("bob@example.com", now)), Code::NotInvited);
+    assert_eq!(rejected(&Merchant { email_verified: false, ..ann.clone() }), Code::EmailUnverified);
     let (joined, member) = roster.accept(invitation, &ann, now).unwrap();
     assert_eq!((&member.id, joined.role_of(&ann.id)), (&first.id, Some(Role::Staff)));
     assert!(joined.invitation(&digest, now).is_none());
@@ -103,10 +103,10 @@ fn the_last_owner_stays_and_a_store_belongs_to_the_one_who_is_longest_there() {
     let mut world = World::new();
     let opened = world.roster.members[0].clone();
     let (roster, store) = (&world.roster, &world.store);
-    let refused = roster.remove(store, &opened, world.now).unwrap_err();
-    assert_eq!(refused.code, Code::LastOwner);
-    let refused = roster.regrant(store, &opened, &of(Role::Admin), world.now).unwrap_err();
-    assert_eq!(refused.code, Code::LastOwner);
+    let rejected = roster.remove(store, &opened, world.now).unwrap_err();
+    assert_eq!(rejected.code, Code::LastOwner);
+    let rejected = roster.regrant(store, &opened, &of(Role::Admin), world.now).unwrap_err();
+    assert_eq!(rejected.code, Code::LastOwner);
     let (ann, ann_as) = world.join("ann", Role::Owner);
     let (_, bob_as) = world.join("bob", Role::Owner);
     let (roster, store) = (&world.roster, &world.store);

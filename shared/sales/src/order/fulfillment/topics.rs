@@ -2,7 +2,7 @@
 
 use super::FulfillmentView;
 
-ground::topics! {
+core_types::topics! {
     FULFILLMENT_CREATED = "fulfillment.created", "fulfillment", Some("read_fulfillments"),
         FulfillmentView, "Lines of an order left.";
     FULFILLMENT_UPDATED = "fulfillment.updated", "fulfillment", Some("read_fulfillments"),

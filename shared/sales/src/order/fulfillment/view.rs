@@ -1,11 +1,11 @@
 //! Fulfilments as the API shows them.
 
+use core_types::id::{FulfillmentId, LocationId, OrderId};
 use gateway::clock::Timestamp;
-use ground::id::{FulfillmentId, LocationId, OrderId};
 
 use super::{FulfilledUnits, Fulfillment, FulfillmentLine, FulfillmentState, Tracking};
 
-ground::view! {
+core_types::view! {
     /// A fulfilment as the API shows it.
     FulfillmentView of fulfillment: Fulfillment {
         /// `ful_` and 32 hexadecimal digits.

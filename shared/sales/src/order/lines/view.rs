@@ -1,6 +1,6 @@
 //! Cancelled and returned lines as they are shown.
 
-use ground::id::OrderItemId;
+use core_types::id::OrderItemId;
 use schemars::JsonSchema;
 use serde::Serialize;
 

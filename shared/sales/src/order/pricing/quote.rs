@@ -1,8 +1,8 @@
 //! A priced cart: what it demands, and how a dry run shows it.
 
+use core_types::id::VariantId;
+use core_types::money::Money;
 use gateway::problem::{Code, Problem};
-use ground::id::VariantId;
-use ground::money::Money;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -16,14 +16,14 @@ use crate::tax::LineTax;
 impl Quote {
     /// # Errors
     /// `insufficient_stock`, naming the lines.
-    pub fn demand_stock(&self) -> Result<(), Problem> {
+    pub fn ensure_stock(&self) -> Result<(), Problem> {
         let short: Vec<&PricedLine> = self.lines.iter().filter(|line| !line.is_available).collect();
         if short.is_empty() { Ok(()) } else { Err(insufficient_stock(&short)) }
     }
 
     /// # Errors
     /// `price_changed`, with the totals as they are.
-    pub fn demand_total(&self, expected: Option<&Money>) -> Result<(), Problem> {
+    pub fn ensure_total(&self, expected: Option<&Money>) -> Result<(), Problem> {
         match expected {
             Some(expected) if *expected != self.totals.total => {
                 let totals = serde_json::to_value(&self.totals).unwrap_or_default();

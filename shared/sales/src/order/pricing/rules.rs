@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 
+use core_types::id::{CollectionId, ProductId, ShippingRateId};
+use core_types::money::Money;
 use gateway::problem::FieldError;
-use ground::id::{CollectionId, ProductId, ShippingRateId};
-use ground::money::Money;
 
 use crate::discount::Discount;
 use crate::order::cart::fault;
 use crate::shipping::{self, Parcel, ShippingRate, ShippingRateKind, ShippingZone};
-use crate::tax::{Place, TaxRate};
+use crate::tax::{TaxLocation, TaxRate};
 
 /// What a cart is priced by.
 #[derive(Debug, Clone, Default)]
@@ -17,7 +17,7 @@ pub struct Rules {
     /// The store's shipping zones; where it has none, sending costs nothing.
     pub zones: Vec<ShippingZone>,
     /// Where it goes, if that is known.
-    pub destination: Option<Place>,
+    pub destination: Option<TaxLocation>,
     /// The rate that was chosen.
     pub shipping_rate_id: Option<ShippingRateId>,
     /// Whether one has to be.
@@ -25,9 +25,9 @@ pub struct Rules {
     /// The rates of the country that it is taxed in.
     pub tax_rates: Vec<TaxRate>,
     /// Where it is taxed; nowhere when its buyer is exempt.
-    pub taxed_at: Option<Place>,
+    pub taxed_at: Option<TaxLocation>,
     /// Where it is taxed when it is fetched.
-    pub home: Option<Place>,
+    pub home: Option<TaxLocation>,
     /// Whether prices hold their tax.
     pub prices_include_tax: bool,
     /// The discount whose code was named, with the code's place.
@@ -40,20 +40,20 @@ pub struct Rules {
 
 impl Rules {
     /// Where it is taxed, sent at this rate.
-    pub(super) fn taxed_at(&self, rate: Option<&ShippingRate>) -> Option<&Place> {
+    pub(super) fn taxed_at(&self, rate: Option<&ShippingRate>) -> Option<&TaxLocation> {
         let is_fetched = rate.is_some_and(|rate| rate.kind == ShippingRateKind::Pickup);
         self.taxed_at
             .as_ref()
             .and_then(|place| if is_fetched { self.home.as_ref() } else { Some(place) })
     }
 
-    /// The rate that was chosen, as far as it can be judged without the parcel.
+    /// The rate that was chosen, as far as it can be validated without the parcel.
     pub(super) fn rate(
         &self,
         is_sent: bool,
         errors: &mut Vec<FieldError>,
     ) -> Option<&ShippingRate> {
-        let mut refuse = |field: &str, code, detail: &'static str| {
+        let mut reject = |field: &str, code, detail: &'static str| {
             errors.push(fault(&format!("/{field}"), code, detail));
             None
         };
@@ -64,11 +64,11 @@ impl Rules {
         match (id, rate) {
             (Some(_), None) => {
                 let detail = "The store has no such shipping rate.";
-                return refuse("shipping_rate_id", "unknown_shipping_rate", detail);
+                return reject("shipping_rate_id", "unknown_shipping_rate", detail);
             }
             (Some(_), _) if !is_sent => {
                 let detail = "Nothing of it has to be sent.";
-                return refuse("shipping_rate_id", "not_applicable", detail);
+                return reject("shipping_rate_id", "not_applicable", detail);
             }
             (Some(_), Some(rate)) if rate.kind == ShippingRateKind::Pickup => return Some(rate),
             (None, _) if !is_sent => return None,
@@ -79,17 +79,17 @@ impl Rules {
         match rate {
             _ if is_nowhere && (self.demands_rate || id.is_some()) => {
                 let detail = "The store does not send to this address.";
-                refuse("shipping_address", "no_shipping_to_address", detail)
+                reject("shipping_address", "no_shipping_to_address", detail)
             }
             None if self.demands_rate && zone.is_some() => {
-                refuse("shipping_rate_id", "required", "Choose how it is sent.")
+                reject("shipping_rate_id", "required", "Choose how it is sent.")
             }
             None => None,
             Some(_) if place.is_none() => {
-                refuse("shipping_address", "required", "Say where it goes.")
+                reject("shipping_address", "required", "Say where it goes.")
             }
             Some(_) if zone.map(|zone| &zone.id) != its_zone.map(|zone| &zone.id) => {
-                refuse("shipping_rate_id", UNAVAILABLE, "This rate is for other places.")
+                reject("shipping_rate_id", UNAVAILABLE, "This rate is for other places.")
             }
             Some(rate) => Some(rate),
         }

@@ -1,17 +1,17 @@
 //! The sums of a cart: discounts, shipping, tax, in this order (docs/commerce.md).
 
+use core_types::fields::Currency;
+use core_types::id::DiscountId;
+use core_types::money::Money;
 use gateway::problem::FieldError;
-use ground::fields::Currency;
-use ground::id::DiscountId;
-use ground::money::Money;
 
 use super::rules::charge;
 use super::{PricedLine, Rules};
-use crate::discount::{Discount, Goods, Refusal, Saving};
+use crate::discount::{Discount, DiscountRejection, Goods, Saving};
 use crate::order::cart::fault;
 use crate::order::{DiscountAllocation, ShippingLine, Totals};
 use crate::shipping::{Parcel, ShippingRate, ShippingService};
-use crate::tax::{self, LineTax, Place};
+use crate::tax::{self, LineTax, TaxLocation};
 
 /// What a cart comes to, before anybody pays.
 pub(super) struct Sums {
@@ -36,7 +36,7 @@ pub(super) fn sum_up(
     if let Some((position, discount)) = &rules.named {
         match discount.saving(&cart.goods, currency) {
             Ok(saving) => cart.take(discount, &saving),
-            Err(refusal) => errors.push(refused(*position, refusal)),
+            Err(rejection) => errors.push(rejected(*position, rejection)),
         }
     }
     if let Some((discount, saving)) = cart.best(&rules.automatic) {
@@ -72,14 +72,14 @@ pub(super) fn sum_up(
     };
     let is_sound = errors.is_empty();
     if let Some((position, _)) = rules.named.as_ref().filter(|_| is_sound).filter(in_vain) {
-        errors.push(refused(*position, Refusal::NotApplicable));
+        errors.push(rejected(*position, DiscountRejection::NotApplicable));
     }
     let totals = totals(lines, subtotal, shipping.as_ref(), rules, currency)?;
     Some(Sums { parcel, shipping, discounts, totals })
 }
 
-/// That a code is refused.
-fn refused(position: usize, why: Refusal) -> FieldError {
+/// That a code is rejected.
+fn rejected(position: usize, why: DiscountRejection) -> FieldError {
     fault(&format!("/discount_codes/{position}"), why.code(), why.detail())
 }
 
@@ -173,7 +173,7 @@ impl<'a> Cart<'a> {
 
 impl PricedLine {
     /// Sets what the line costs less its discounts, and its tax.
-    fn settle(&mut self, rules: &Rules, taxed_at: Option<&Place>) -> Option<()> {
+    fn settle(&mut self, rules: &Rules, taxed_at: Option<&TaxLocation>) -> Option<()> {
         let currency = &self.subtotal.currency;
         self.discount = Money::sum(self.discounts.iter().map(|part| &part.amount), currency)?;
         let left = self.subtotal.minus(&self.discount)?;

@@ -1,9 +1,9 @@
 //! What goes back of an order, and through what; reserving it, and releasing it again.
 
+use core_types::id::PaymentId;
+use core_types::money::Money;
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
-use ground::id::PaymentId;
-use ground::money::Money;
 use serde_json::{Value, json};
 
 use super::{
@@ -114,7 +114,7 @@ impl Order {
     }
 
     /// Units of a line that money can go back for, when this becomes of them. What has become of
-    /// some of them already, with a refund that was refused, need not become of them again.
+    /// some of them already, with a refund that was rejected, need not become of them again.
     fn refundable_units(&self, item: &OrderItem, restock_type: RestockType) -> u32 {
         item.refundable().min(match restock_type {
             RestockType::NoRestock => u32::MAX,
@@ -185,11 +185,11 @@ impl Order {
         Ok(next.changed(now))
     }
 
-    /// The order without what was reserved for a part of a refund that its provider refused. When
+    /// The order without what was reserved for a part of a refund that its provider rejected. When
     /// nothing of the refund went back, its lines can be refunded again; goods that came back
     /// stay in stock, and do not come back a second time.
     #[must_use]
-    pub fn refund_refused(&self, refund: &Refund, payments: &[PaymentId], now: Timestamp) -> Self {
+    pub fn refund_rejected(&self, refund: &Refund, payments: &[PaymentId], now: Timestamp) -> Self {
         let zero = || Money::zero(&self.currency);
         let mut next = self.clone();
         for part in &refund.transactions {

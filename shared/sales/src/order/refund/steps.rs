@@ -1,11 +1,11 @@
 //! The first and the last step of a refund, on the refund, its order and its payments alike.
 
 use catalogue::inventory::StockStep;
+use core_types::id::{OrderItemId, PaymentId, RefundId};
+use core_types::money::Money;
+use core_types::provider::ProviderName;
 use gateway::clock::Timestamp;
 use gateway::problem::Problem;
-use ground::id::{OrderItemId, PaymentId, RefundId};
-use ground::money::Money;
-use ground::provider::ProviderName;
 
 use super::{Plan, Refund, RefundStatus, RestockType};
 use crate::order::aggregate::OrderAggregate;
@@ -70,7 +70,7 @@ impl OrderAggregate {
     ) -> Option<OrderChange> {
         let known = self.refunds.iter().find(|refund| refund.id == *id);
         let mut refund = known.map(|known| known.changed(now));
-        let (mut payments, mut refused) = (Vec::new(), Vec::new());
+        let (mut payments, mut rejected) = (Vec::new(), Vec::new());
         let mut is_told = false;
         for (payment, result) in results {
             let Ok(known) = self.payment(payment) else { continue };
@@ -80,7 +80,7 @@ impl OrderAggregate {
                     continue;
                 }
                 RefundResult::Done(reference) => Ok(reference.clone()),
-                RefundResult::Refused(code) => Err(code.clone()),
+                RefundResult::Rejected(code) => Err(code.clone()),
             };
             let Some(change) = known.finish_refund(id, &outcome, now) else { continue };
             payments.push(change);
@@ -89,7 +89,7 @@ impl OrderAggregate {
                 refund.mark(payment, &outcome);
             }
             if outcome.is_err() {
-                refused.push(payment.clone());
+                rejected.push(payment.clone());
             }
         }
         if payments.is_empty() {
@@ -97,23 +97,23 @@ impl OrderAggregate {
         }
         let change = OrderChange { payments, ..OrderChange::none(&self.order) };
         Some(match refund.zip(known).filter(|_| is_told) {
-            Some((refund, known)) => change.with_refund(refund, known.status, &refused, now),
+            Some((refund, known)) => change.with_refund(refund, known.status, &rejected, now),
             None => change,
         })
     }
 }
 
 impl OrderChange {
-    /// The same, with how far a refund has come: what was reserved for `refused` is free again.
+    /// The same, with how far a refund has come: what was reserved for `rejected` is free again.
     fn with_refund(
         mut self,
         refund: Refund,
         before: RefundStatus,
-        refused: &[PaymentId],
+        rejected: &[PaymentId],
         now: Timestamp,
     ) -> Self {
-        if !refused.is_empty() {
-            self.order = self.order.refund_refused(&refund, refused, now);
+        if !rejected.is_empty() {
+            self.order = self.order.refund_rejected(&refund, rejected, now);
         }
         let is_changed = refund.status != before;
         let topic = match refund.status {

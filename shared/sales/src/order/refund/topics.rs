@@ -2,7 +2,7 @@
 
 use super::RefundView;
 
-ground::topics! {
+core_types::topics! {
     REFUND_CREATED = "refund.created", "refund", Some("read_refunds"), RefundView,
         "Money of an order is to go back.";
     REFUND_SUCCEEDED = "refund.succeeded", "refund", Some("read_refunds"), RefundView,

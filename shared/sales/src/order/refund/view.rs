@@ -1,15 +1,15 @@
 //! Refunds, and plans of refunds, as the API shows them.
 
+use core_types::id::{GiftCardId, OrderId, PaymentId, RefundId};
+use core_types::money::Money;
 use gateway::clock::Timestamp;
-use ground::id::{GiftCardId, OrderId, PaymentId, RefundId};
-use ground::money::Money;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Plan, Refund, RefundLine, RefundReason, RefundStatus, RefundTransaction};
 use crate::order::Order;
 
-ground::view! {
+core_types::view! {
     /// A refund.
     RefundView of refund: Refund {
         /// `ref_` and 32 hexadecimal digits.

@@ -9,7 +9,7 @@ use super::charges::{discount, rate, tax_rate, zone};
 use super::*;
 use crate::discount::{Discount, DiscountValue, Minimum, Targets};
 use crate::shipping::ShippingRateKind;
-use crate::tax::Place;
+use crate::tax::TaxLocation;
 
 #[derive(Deserialize)]
 struct Cart {
@@ -131,7 +131,7 @@ impl Rebate {
 impl Cart {
     fn rules(&self, currency: &Currency) -> Rules {
         let money = |amount: i64| Money { amount, currency: currency.clone() };
-        let place = Place {
+        let place = TaxLocation {
             country: text(&self.place.country),
             region: self.place.region.clone(),
             postal_code: None,

@@ -3,19 +3,19 @@
 
 use std::collections::HashMap;
 
-use ground::event::sample;
-use ground::fields::TaxClass;
-use ground::id::{DiscountId, ShippingRateId, ShippingZoneId, TaxRateId};
+use core_types::event::sample;
+use core_types::fields::TaxClass;
+use core_types::id::{DiscountId, ShippingRateId, ShippingZoneId, TaxRateId};
 use proptest::prelude::*;
 
 use super::*;
 use crate::discount::{Discount, DiscountValue, Targets};
 use crate::order::refund::{RestockType, WantedLine, WantedRefund, WantedShipping};
 use crate::shipping::{Places, ShippingRate, ShippingRateKind, ShippingZone};
-use crate::tax::{Place, TaxRate};
+use crate::tax::{TaxLocation, TaxRate};
 
-pub(super) fn place() -> Place {
-    Place { country: sample("CA"), region: Some("BC".into()), postal_code: None }
+pub(super) fn place() -> TaxLocation {
+    TaxLocation { country: sample("CA"), region: Some("BC".into()), postal_code: None }
 }
 
 pub(super) fn tax_rate(

@@ -1,7 +1,7 @@
 //! Carts, prices, payments, refunds.
 
+use core_types::id::RefundId;
 use gateway::problem::Code;
-use ground::id::RefundId;
 
 use super::*;
 use crate::order::refund::{Plan, Refund, RefundReason, RestockType, WantedLine, WantedRefund};
@@ -18,7 +18,7 @@ fn lines_of_one_variant_are_merged_where_the_first_was() {
 }
 
 #[test]
-fn carts_that_are_empty_or_too_large_are_refused_at_their_place() {
+fn carts_that_are_empty_or_too_large_are_rejected_at_their_place() {
     let faults = |lines: Vec<LineInput>| {
         let problem = merge(lines).unwrap_err();
         let fault = problem.errors().first().unwrap().clone();
@@ -56,7 +56,7 @@ fn every_short_line_is_named() {
     let quote = price(&store, lines, offers, Vec::new(), false).unwrap();
     let available: Vec<_> = quote.lines.iter().map(|line| line.is_available).collect();
     assert_eq!(available, [false, true, false]);
-    assert_eq!(quote.demand_stock().unwrap_err().code, Code::InsufficientStock);
+    assert_eq!(quote.ensure_stock().unwrap_err().code, Code::InsufficientStock);
 }
 
 #[test]
@@ -66,17 +66,17 @@ fn what_is_sold_beyond_its_stock_is_never_short() {
     let offers = vec![offer(&store, "a", 1, 0)];
     let lines = merge([line("a", 2)]).unwrap();
     let quote = price(&store, lines, offers, Vec::new(), false).unwrap();
-    quote.demand_stock().unwrap();
+    quote.ensure_stock().unwrap();
 }
 
 #[test]
-fn another_total_than_expected_is_refused() {
+fn another_total_than_expected_is_rejected() {
     let store = store("INR");
     let quote = quote_of(&store, &[(100, 2)], Vec::new());
-    quote.demand_total(None).unwrap();
-    quote.demand_total(Money::new(200, &store.currency).as_ref()).unwrap();
-    let refused = quote.demand_total(Money::new(199, &store.currency).as_ref()).unwrap_err();
-    assert_eq!(refused.code, Code::PriceChanged);
+    quote.ensure_total(None).unwrap();
+    quote.ensure_total(Money::new(200, &store.currency).as_ref()).unwrap();
+    let rejected = quote.ensure_total(Money::new(199, &store.currency).as_ref()).unwrap_err();
+    assert_eq!(rejected.code, Code::PriceChanged);
 }
 
 #[test]
@@ -195,14 +195,14 @@ fn units_go_back_by_what_became_of_them() {
         ..WantedRefund::default()
     };
     // Nothing has left, so nothing can come back; what has not left can be cancelled.
-    let refused = order.plan_refund(&wanted(1, RestockType::Return)).unwrap_err();
-    assert_eq!(refused.code, Code::QuantityExceedsRemaining);
+    let rejected = order.plan_refund(&wanted(1, RestockType::Return)).unwrap_err();
+    assert_eq!(rejected.code, Code::QuantityExceedsRemaining);
     let plan = order.plan_refund(&wanted(1, RestockType::Cancel)).unwrap();
     assert_eq!(plan.amount.amount, 10_000);
     let next = order.reserve_refund(&plan, NOW).unwrap();
     assert_eq!(next.items.first().unwrap().remaining(), 1);
-    let refused = next.plan_refund(&wanted(2, RestockType::NoRestock)).unwrap_err();
-    assert_eq!(refused.code, Code::QuantityExceedsRemaining);
+    let rejected = next.plan_refund(&wanted(2, RestockType::NoRestock)).unwrap_err();
+    assert_eq!(rejected.code, Code::QuantityExceedsRemaining);
 }
 
 #[test]
@@ -221,22 +221,22 @@ fn the_refunds_of_all_units_add_up_to_the_line() {
 }
 
 #[test]
-fn what_a_provider_refuses_can_be_refunded_again() {
+fn what_a_provider_rejects_can_be_refunded_again() {
     let order = paid(&order_of("INR", &[(1_000, 1)], &[300]));
     let plan = order.plan_refund(&WantedRefund::default()).unwrap();
     let reserved = order.reserve_refund(&plan, NOW).unwrap();
-    let id = ground::id::RefundId::mint(NOW);
+    let id = core_types::id::RefundId::mint(NOW);
     let reason = (crate::order::refund::RefundReason::Other, None);
     let mut refund = crate::order::refund::Refund::of(&order, id, &plan, reason, NOW);
     let payment = plan.to_payments.first().unwrap().0.clone();
     refund.mark(&payment, &Err("no".into()));
     assert_eq!(refund.status, crate::order::refund::RefundStatus::Failed);
-    let next = reserved.refund_refused(&refund, &[payment], NOW);
+    let next = reserved.refund_rejected(&refund, &[payment], NOW);
     assert_eq!((next.refunded.amount, next.refundable().amount), (300, 700));
 }
 
 #[test]
-fn units_whose_refund_was_refused_are_refunded_without_moving_a_second_time() {
+fn units_whose_refund_was_rejected_are_refunded_without_moving_a_second_time() {
     let order = paid(&order());
     let first = order.items.first().unwrap().id.clone();
     let wanted = |quantity| WantedRefund {
@@ -248,28 +248,28 @@ fn units_whose_refund_was_refused_are_refunded_without_moving_a_second_time() {
         }],
         ..WantedRefund::default()
     };
-    let refuse = |order: &Order, plan: &Plan| {
+    let reject = |order: &Order, plan: &Plan| {
         let reserved = order.reserve_refund(plan, NOW).unwrap();
         let reason = (RefundReason::Other, None);
         let mut refund = Refund::of(order, RefundId::mint(NOW), plan, reason, NOW);
         let payment = plan.to_payments.first().unwrap().0.clone();
         refund.mark(&payment, &Err("no".into()));
-        reserved.refund_refused(&refund, &[payment], NOW)
+        reserved.refund_rejected(&refund, &[payment], NOW)
     };
     let moved = |plan: &Plan| plan.items.first().unwrap().restocked;
     let plan = order.plan_refund(&wanted(1)).unwrap();
     assert_eq!(moved(&plan), 1);
-    let next = refuse(&order, &plan);
+    let next = reject(&order, &plan);
     let line = next.items.first().unwrap();
     assert_eq!((line.remaining(), line.refunded, line.owed_cancelled), (1, 0, 1));
     let plan = next.plan_refund(&wanted(2)).unwrap();
     assert_eq!(moved(&plan), 1, "the other unit");
-    let next = refuse(&next, &plan);
+    let next = reject(&next, &plan);
     let plan = next.plan_refund(&wanted(2)).unwrap();
     assert_eq!(moved(&plan), 0);
     let done = next.reserve_refund(&plan, NOW).unwrap();
     let line = done.items.first().unwrap();
     assert_eq!((line.cancelled, line.refunded, line.owed_cancelled), (2, 2, 0));
-    let refused = done.plan_refund(&wanted(1)).unwrap_err();
-    assert_eq!(refused.code, Code::QuantityExceedsRemaining);
+    let rejected = done.plan_refund(&wanted(1)).unwrap_err();
+    assert_eq!(rejected.code, Code::QuantityExceedsRemaining);
 }

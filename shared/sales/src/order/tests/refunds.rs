@@ -7,7 +7,7 @@ use crate::order::lines::CancelledLine;
 use crate::order::refund::{
     Refund, RefundReason, RestockType, WantedLine, WantedRefund, WantedShipping,
 };
-use ground::id::RefundId;
+use core_types::id::RefundId;
 
 fn units(order: &Order, quantity: u32, restock_type: RestockType) -> WantedRefund {
     let order_item_id = order.items.first().unwrap().id.clone();
@@ -16,7 +16,7 @@ fn units(order: &Order, quantity: u32, restock_type: RestockType) -> WantedRefun
 }
 
 fn money(amount: i64) -> Money {
-    ground::money::sample(amount)
+    core_types::money::sample(amount)
 }
 
 /// An order that two payments paid: 20,000 and 5,000.
@@ -33,8 +33,8 @@ fn paid_twice() -> (Order, PaymentId, PaymentId) {
 #[test]
 fn an_order_that_is_neither_firm_nor_over_gives_nothing_back_whatever_is_named() {
     let pending = order();
-    let refused = pending.plan_refund(&units(&pending, 99, RestockType::Cancel)).unwrap_err();
-    assert_eq!(refused.code, Code::PaymentNotCaptured);
+    let rejected = pending.plan_refund(&units(&pending, 99, RestockType::Cancel)).unwrap_err();
+    assert_eq!(rejected.code, Code::PaymentNotCaptured);
     let called_off = paid(&pending).cancel(None, true, NOW).unwrap().order;
     assert_eq!(called_off.plan_refund(&WantedRefund::default()).unwrap().amount, money(25_000));
 }
@@ -65,7 +65,7 @@ fn a_refund_goes_through_the_payment_that_is_named_and_no_other() {
 }
 
 #[test]
-fn only_what_a_provider_refused_is_free_again() {
+fn only_what_a_provider_rejected_is_free_again() {
     let (order, first, second) = paid_twice();
     let plan = order.plan_refund(&WantedRefund::default()).unwrap();
     let reserved = order.reserve_refund(&plan, NOW).unwrap();
@@ -77,7 +77,7 @@ fn only_what_a_provider_refused_is_free_again() {
     assert_eq!(refund.pending(), still[1..]);
     refund.mark(&second, &Err("no".into()));
     assert!(refund.pending().is_empty());
-    let next = reserved.refund_refused(&refund, std::slice::from_ref(&second), NOW);
+    let next = reserved.refund_rejected(&refund, std::slice::from_ref(&second), NOW);
     let refunded: Vec<_> = next.payments.iter().map(|payment| payment.refunded.amount).collect();
     assert_eq!((refunded, next.refunded), (vec![20_000, 0], money(20_000)));
     let later = NOW.plus(Duration::from_secs(1));
@@ -88,8 +88,8 @@ fn only_what_a_provider_refused_is_free_again() {
 #[test]
 fn units_of_an_order_that_is_over_are_not_called_off_again() {
     let over = paid(&order()).cancel(None, true, NOW).unwrap().order;
-    let refused = over.plan_refund(&units(&over, 1, RestockType::Cancel)).unwrap_err();
-    assert_eq!(refused.code, Code::QuantityExceedsRemaining);
+    let rejected = over.plan_refund(&units(&over, 1, RestockType::Cancel)).unwrap_err();
+    assert_eq!(rejected.code, Code::QuantityExceedsRemaining);
     let plan = over.plan_refund(&units(&over, 1, RestockType::NoRestock)).unwrap();
     assert_eq!((plan.amount, plan.items[0].restocked), (money(10_000), 0));
     // Nor are those of one that money came for too late: nothing of it was ever committed.
@@ -99,8 +99,8 @@ fn units_of_an_order_that_is_over_are_not_called_off_again() {
     let expired = order().expire(NOW.plus(WINDOW)).unwrap().order;
     let late = expired.apply_payment(receipt, NOW).unwrap().unwrap().order;
     let waiting = Order { items: order().items, ..late };
-    let refused = waiting.plan_refund(&units(&waiting, 1, RestockType::Cancel)).unwrap_err();
-    assert_eq!(refused.code, Code::QuantityExceedsRemaining);
+    let rejected = waiting.plan_refund(&units(&waiting, 1, RestockType::Cancel)).unwrap_err();
+    assert_eq!(rejected.code, Code::QuantityExceedsRemaining);
 }
 
 #[test]
@@ -142,8 +142,8 @@ fn a_shipping_refund_has_its_limit() {
     };
     assert_eq!(plan(WantedShipping::Full).unwrap().amount, money(500));
     assert_eq!(plan(WantedShipping::Amount(money(500))).unwrap().shipping, money(500));
-    let refused = plan(WantedShipping::Amount(money(501))).unwrap_err();
-    assert_eq!(refused.code, Code::ValidationFailed);
+    let rejected = plan(WantedShipping::Amount(money(501))).unwrap_err();
+    assert_eq!(rejected.code, Code::ValidationFailed);
 }
 
 #[test]

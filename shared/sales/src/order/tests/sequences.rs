@@ -9,9 +9,9 @@ use crate::order::fulfillment::{Fulfillment, FulfillmentLine, WantedFulfillment}
 use crate::order::lines::{CancelledLine, ReturnedLine};
 use crate::order::refund::{RestockType, WantedLine, WantedRefund};
 use crate::payment::{Payment, PaymentDispute};
-use ground::id::DisputeId;
+use core_types::id::DisputeId;
 
-/// Something that is done with an order; whatever its state refuses changes nothing.
+/// Something that is done with an order; whatever its state rejects changes nothing.
 #[derive(Debug, Clone)]
 enum Deed {
     Authorize(u8),

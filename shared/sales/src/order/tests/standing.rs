@@ -5,7 +5,7 @@ use crate::order::fulfillment::WantedFulfillment;
 use crate::order::lines::CancelledLine;
 
 fn money(amount: i64) -> Money {
-    ground::money::sample(amount)
+    core_types::money::sample(amount)
 }
 
 fn promised(order: &Order, id: &PaymentId) -> Order {

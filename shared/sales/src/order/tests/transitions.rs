@@ -34,9 +34,9 @@ fn every_state_lists_exactly_what_it_allows() {
 }
 
 #[test]
-fn an_action_that_is_not_listed_is_refused() {
+fn an_action_that_is_not_listed_is_rejected() {
     let expired = order().expire(NOW.plus(WINDOW)).unwrap().order;
-    let refused = [
+    let rejected = [
         expired.held(NOW).map(drop),
         expired.released(NOW).map(drop),
         expired.closed(NOW).map(drop),
@@ -45,11 +45,11 @@ fn an_action_that_is_not_listed_is_refused() {
         expired.confirm(NOW).map(drop),
         expired.pay_manually(&[], None, NOW).map(drop),
     ];
-    for outcome in refused {
+    for outcome in rejected {
         assert_eq!(outcome.unwrap_err().code, Code::InvalidStateTransition);
     }
-    let refused = expired.fulfill(WantedFulfillment::default(), NOW).unwrap_err();
-    assert_eq!(refused.code, Code::OrderNotFulfillable);
+    let rejected = expired.fulfill(WantedFulfillment::default(), NOW).unwrap_err();
+    assert_eq!(rejected.code, Code::OrderNotFulfillable);
 }
 
 #[test]
@@ -98,16 +98,16 @@ fn lines_leave_by_quantity_and_never_twice() {
         items: Some(vec![FulfillmentLine { order_item_id: first.clone(), quantity }]),
         ..WantedFulfillment::default()
     };
-    let refused = order.fulfill(wanted(3), NOW).unwrap_err();
-    assert_eq!(refused.code, Code::QuantityExceedsRemaining);
+    let rejected = order.fulfill(wanted(3), NOW).unwrap_err();
+    assert_eq!(rejected.code, Code::QuantityExceedsRemaining);
     let (some, fulfillment) = order.fulfill(wanted(1), NOW).unwrap();
     assert_eq!(some.fulfillment_status, FulfillmentStatus::PartiallyFulfilled);
     assert_eq!(order.cancel(None, true, NOW).map(|_| ()).ok(), Some(()));
     assert_eq!(some.cancel(None, true, NOW).unwrap_err().code, Code::AlreadyFulfilled);
     let (all, _) = some.fulfill(WantedFulfillment::default(), NOW).unwrap();
     assert_eq!(all.fulfillment_status, FulfillmentStatus::Fulfilled);
-    let refused = all.fulfill(WantedFulfillment::default(), NOW).unwrap_err();
-    assert_eq!(refused.code, Code::NothingToFulfill);
+    let rejected = all.fulfill(WantedFulfillment::default(), NOW).unwrap_err();
+    assert_eq!(rejected.code, Code::NothingToFulfill);
     let (back, cancelled) = all.cancel_fulfillment(&fulfillment, NOW).unwrap();
     assert_eq!(back.fulfillment_status, FulfillmentStatus::PartiallyFulfilled);
     assert_eq!(
@@ -123,11 +123,11 @@ fn a_line_is_named_once_and_must_be_the_orders() {
     let line = |id: &OrderItemId| FulfillmentLine { order_item_id: id.clone(), quantity: 1 };
     let stranger = OrderItemId::derive(&["stranger"]);
     let items = Some(vec![line(&first), line(&stranger), line(&first)]);
-    let refused = order
+    let rejected = order
         .fulfill(WantedFulfillment { items, ..WantedFulfillment::default() }, NOW)
         .unwrap_err();
     let found: Vec<_> =
-        refused.errors().iter().map(|e| (e.pointer.as_str(), e.fault.code)).collect();
+        rejected.errors().iter().map(|e| (e.pointer.as_str(), e.fault.code)).collect();
     let expected =
         [("/items/1/order_item_id", "unknown_order_item"), ("/items/2/order_item_id", "duplicate")];
     assert_eq!(found, expected);
@@ -165,8 +165,8 @@ fn an_address_changes_until_something_has_left_or_the_order_is_over() {
     let (left, _) = order.fulfill(WantedFulfillment::default(), NOW).unwrap();
     let over = order.cancel(None, true, NOW).unwrap().order;
     for order in [left, over] {
-        let refused = order.updated(to("2 Road"), NOW).unwrap_err();
-        assert_eq!(refused.code, Code::InvalidStateTransition);
+        let rejected = order.updated(to("2 Road"), NOW).unwrap_err();
+        assert_eq!(rejected.code, Code::InvalidStateTransition);
         assert!(order.updated(to("1 Road"), NOW).unwrap().is_none());
         let note = Update { note: Some(Some("n".into())), ..Update::default() };
         assert_eq!(order.updated(note, NOW).unwrap().unwrap().note.as_deref(), Some("n"));

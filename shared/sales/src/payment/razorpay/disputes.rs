@@ -1,10 +1,10 @@
 //! Razorpay's disputes (<https://razorpay.com/docs/api/disputes>).
 
+use core_types::fields::Currency;
+use core_types::money::Money;
 use gateway::app::App;
 use gateway::clock::Timestamp;
 use gateway::request::FromText;
-use ground::fields::Currency;
-use ground::money::Money;
 use serde_json::{Value, json};
 
 use super::super::Payment;
@@ -105,7 +105,7 @@ impl Razorpay {
 
 #[cfg(test)]
 mod tests {
-    use ground::money;
+    use core_types::money;
 
     use super::*;
 

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use core_types::money::Money;
 use gateway::clock::{DAY, Timestamp};
 use gateway::problem::{Code, Problem};
-use ground::money::Money;
 
 use super::{PaymentChange, Transition};
 use crate::dispute::Dispute;

@@ -1,9 +1,9 @@
 //! Refunds of a payment: reserved, asked for, and what became of them.
 
+use core_types::id::RefundId;
+use core_types::money::Money;
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
-use ground::id::RefundId;
-use ground::money::Money;
 
 use super::disputes::disputed;
 use super::{PaymentChange, Transition};
@@ -36,7 +36,7 @@ impl Payment {
     ///
     /// # Errors
     /// `payment_disputed`, `refund_exceeds_captured`.
-    pub fn demand_refundable(&self, amount: &Money) -> Result<(), Problem> {
+    pub fn ensure_refundable(&self, amount: &Money) -> Result<(), Problem> {
         let refundable = self.refundable();
         if !amount.is_zero() && refundable.minus(amount).is_some() {
             return Ok(());
@@ -61,7 +61,7 @@ impl Payment {
         if self.captured.is_zero() {
             return Err(Code::PaymentNotCaptured.with("current", self.status.as_str()));
         }
-        self.demand_refundable(amount)?;
+        self.ensure_refundable(amount)?;
         if !can_count(self.provider, amount) {
             return Err(Code::AmountNotSupported.with("provider", self.provider.as_str()));
         }

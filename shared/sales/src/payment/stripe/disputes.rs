@@ -81,7 +81,7 @@ pub(super) fn form(evidence: &Evidence) -> Vec<(String, String)> {
 
 #[cfg(test)]
 mod tests {
-    use ground::money;
+    use core_types::money;
     use serde_json::json;
 
     use super::*;

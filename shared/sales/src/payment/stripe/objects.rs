@@ -1,9 +1,9 @@
 //! What Stripe's objects say about a payment.
 
+use core_types::fields::Currency;
+use core_types::id::RefundId;
+use core_types::money::Money;
 use gateway::request::FromText;
-use ground::fields::Currency;
-use ground::id::RefundId;
-use ground::money::Money;
 use serde_json::Value;
 
 use super::super::call::text;
@@ -100,7 +100,7 @@ pub(super) fn refund_result(refund: &Value) -> Option<RefundResult> {
     let reference = text(refund, "/id")?;
     Some(match refund.get("status").and_then(Value::as_str) {
         Some("succeeded") => RefundResult::Done(reference),
-        Some("failed" | "canceled") => RefundResult::Refused(
+        Some("failed" | "canceled") => RefundResult::Rejected(
             text(refund, "/failure_reason").unwrap_or("refund_failed".to_owned()),
         ),
         // `pending` and `requires_action`.

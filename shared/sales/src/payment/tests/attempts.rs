@@ -76,18 +76,18 @@ fn a_failure_is_told_again_when_anything_about_it_is_new() {
 }
 
 #[test]
-fn what_was_taken_has_its_receipt_and_a_refused_refund_its_reason() {
+fn what_was_taken_has_its_receipt_and_a_rejected_refund_its_reason() {
     let taken = captured();
     let receipt = taken.receipts.last().unwrap();
     assert_eq!((receipt.action, receipt.amount.amount), (Action::Capture, 129_900));
     assert_eq!(receipt.provider_reference, "pay_1");
     let id = RefundId::derive(&["a"]);
     let begun = taken.begin_refund(&id, &money::sample(500), NOW).unwrap();
-    let refused = begun.finish_refund(&id, &Err("closed".into()), NOW).unwrap().payment;
-    let attempt = refused.attempts.last().unwrap();
+    let rejected = begun.finish_refund(&id, &Err("closed".into()), NOW).unwrap().payment;
+    let attempt = rejected.attempts.last().unwrap();
     assert_eq!((attempt.action, attempt.succeeded), (Action::Refund, false));
     assert_eq!(attempt.failure_code.as_deref(), Some("closed"));
-    assert_eq!(refused.receipts, taken.receipts, "nothing went back");
+    assert_eq!(rejected.receipts, taken.receipts, "nothing went back");
 }
 
 #[test]
@@ -225,7 +225,7 @@ fn a_failure_of_a_provider_says_what_it_was_and_whether_to_ask_again() {
         (ProviderFailure::Broken("reset".into()), "unreachable", false, Code::ProviderError),
         (ProviderFailure::Unauthorized, "unauthorized", false, Code::ProviderError),
         (ProviderFailure::Busy, "busy", false, Code::ProviderError),
-        (ProviderFailure::Refused("no".into()), "no", true, Code::ProviderError),
+        (ProviderFailure::Rejected("no".into()), "no", true, Code::ProviderError),
     ] {
         assert_eq!((failure.code(), failure.is_final()), (code, is_final));
         let problem = Problem::from(failure.clone());

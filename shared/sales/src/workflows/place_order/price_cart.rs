@@ -2,20 +2,20 @@
 
 mod discounts;
 
+use core_types::id::{LocationId, ProductId};
+use core_types::key;
+use core_types::provider::ProviderName;
 use gateway::app::App;
 use gateway::item::{Item, Key};
 use gateway::problem::{Code, FieldError, Problem};
-use gateway::table::{Batch, Sight};
-use ground::id::{LocationId, ProductId};
-use ground::key;
-use ground::provider::ProviderName;
+use gateway::table::{Batch, ReadConsistency};
 use identity::customer::Customer;
 use identity::settings::Settings;
 use identity::store::Store;
 
 use super::{Cart, Priced};
-use crate::book::{Book, Entry};
 use crate::discount::{Discount, DiscountCode, Shopper, UniqueDiscountCode};
+use crate::document::{Document, Entry};
 use crate::gift_card::{self, GiftCard, GiftCardStatus};
 use crate::order::cart;
 use crate::order::payable;
@@ -23,7 +23,7 @@ use crate::order::pricing::{self, Offer, Rules};
 use crate::payment::account::ProviderAccount;
 use crate::payment::load;
 use crate::shipping::ShippingZone;
-use crate::tax::{Place, TaxRate};
+use crate::tax::{TaxLocation, TaxRate};
 use discounts::Candidates;
 
 /// Items that one round trip reads.
@@ -31,7 +31,7 @@ const BATCH: usize = 100;
 
 /// Prices a cart over what the store says now. The store that is given may be a few seconds old;
 /// it is read again in the same round trip: at half the price, where nothing that is seen so speaks
-/// against the cart. What the store refuses of it is among its faults:
+/// against the cart. What the store rejects of it is among its faults:
 /// `unknown_variant`, `amount_out_of_range`, `unknown_gift_card`, `gift_card_expired`,
 /// `gift_card_disabled`, `gift_card_empty`, `currency_mismatch`, `duplicate`,
 /// `payment_method_unavailable`, `amount_not_supported`.
@@ -41,12 +41,12 @@ const BATCH: usize = 100;
 pub async fn price(app: &App, store: &Store, cart: &Cart) -> Result<Priced, Problem> {
     // Who names the codes of gift cards is counted by each look at them.
     if cart.gift_card_codes.is_empty() {
-        let seen = price_as(app, store, cart, Sight::Glance).await?;
-        if seen.faults.is_empty() && seen.quote.demand_stock().is_ok() {
+        let seen = price_as(app, store, cart, ReadConsistency::Eventual).await?;
+        if seen.faults.is_empty() && seen.quote.ensure_stock().is_ok() {
             return Ok(seen);
         }
     }
-    price_as(app, store, cart, Sight::Settled).await
+    price_as(app, store, cart, ReadConsistency::Strong).await
 }
 
 /// As [`price`].
@@ -54,21 +54,28 @@ pub(super) async fn price_as(
     app: &App,
     store: &Store,
     cart: &Cart,
-    sight: Sight,
+    consistency: ReadConsistency,
 ) -> Result<Priced, Problem> {
-    let mut context = look(app, store, cart, sight).await?;
+    let mut context = look(app, store, cart, consistency).await?;
     if context.store.online_locations != store.online_locations {
         // Its locations changed a moment ago: other levels than those that were read count.
-        context = look(app, &context.store, cart, sight).await?;
+        context = look(app, &context.store, cart, consistency).await?;
     }
     let mut faults = cart.faults.clone();
     let offered = context.offers.iter().filter_map(|offer| offer.sellable.as_ref());
     let products: Vec<ProductId> = offered.map(|sellable| sellable.product_id.clone()).collect();
     let candidates = Candidates { codes: context.codes, automatic: context.automatic };
     let shopper = &context.shopper;
-    let given =
-        discounts::judge(app, store, (cart, shopper), candidates, &products, sight, &mut faults)
-            .await?;
+    let given = discounts::validate(
+        app,
+        store,
+        (cart, shopper),
+        candidates,
+        &products,
+        consistency,
+        &mut faults,
+    )
+    .await?;
     let mut of_cards = Vec::new();
     let cards = cards(app, &context.store, cart, &mut of_cards).await?;
     let PricingContext { store, settings, offers, accounts, zones, tax_rates, .. } = context;
@@ -90,10 +97,10 @@ pub(super) async fn price_as(
     let quote = pricing::price(&store, lines, offers, cards, how, &mut faults);
     // The total of a cart that is not sound is nobody's to pay.
     let due = (faults.is_empty() && of_cards.is_empty()).then_some(&quote.totals.due);
-    let mut fault = payable::judge(&accounts, cart.payment.as_ref(), is_shopper, due);
+    let mut fault = payable::validate(&accounts, cart.payment.as_ref(), is_shopper, due);
     if fault.is_some() && cart.payment.is_none() {
         let accounts = load::accounts(app, &store).await?;
-        fault = payable::judge(&accounts, None, is_shopper, due);
+        fault = payable::validate(&accounts, None, is_shopper, due);
     }
     faults.extend(fault);
     faults.extend(of_cards);
@@ -102,15 +109,15 @@ pub(super) async fn price_as(
 
 impl Cart {
     /// Where it is taxed: where it goes, or else where its bill does, or else where the store is.
-    fn taxed_at(&self, store: &Store) -> Place {
+    fn taxed_at(&self, store: &Store) -> TaxLocation {
         let known = self.destination.as_ref().or(self.billed_at.as_ref());
         known.cloned().unwrap_or_else(|| home(store))
     }
 }
 
 /// Where a store is.
-fn home(store: &Store) -> Place {
-    Place { country: store.country.clone(), region: None, postal_code: None }
+fn home(store: &Store) -> TaxLocation {
+    TaxLocation { country: store.country.clone(), region: None, postal_code: None }
 }
 
 /// What a cart is priced over: one look at its store and its lines.
@@ -133,7 +140,7 @@ async fn look(
     app: &App,
     store: &Store,
     cart: &Cart,
-    sight: Sight,
+    consistency: ReadConsistency,
 ) -> Result<PricingContext, Problem> {
     let of_line = |line: &cart::CartLine| {
         let level = |at: &LocationId| key::level(&store.id, &line.variant_id, at);
@@ -155,15 +162,15 @@ async fn look(
     let at_home = Some(at_home).filter(|key| cart.shipping_rate_id.is_some() && *key != books.1);
     let unique = |code: &DiscountCode| key::unique_discount_code(&store.id, code.as_str());
     let codes: Vec<Key> = cart.discount_codes.iter().map(unique).collect();
-    // Whoever was refused for an earlier order is looked at again.
-    let account = cart.shopper.account.as_ref().filter(|_| sight == Sight::Settled);
+    // Whoever was rejected for an earlier order is looked at again.
+    let account = cart.shopper.account.as_ref().filter(|_| consistency == ReadConsistency::Strong);
     let account = account.map(|(id, _)| key::customer(&store.id, id));
     let of_lines =
         keys.iter().flat_map(|(sellable, levels)| std::iter::once(sellable).chain(levels));
     let of_store = [&store_key, &settings_key, &account_key, &books.0, &books.1, &books.2];
     let wanted =
         of_store.into_iter().chain(&at_home).chain(&codes).chain(account.as_ref()).chain(of_lines);
-    let mut found = Found::read(app, &wanted.collect::<Vec<_>>(), sight).await?;
+    let mut found = Found::read(app, &wanted.collect::<Vec<_>>(), consistency).await?;
     let mut offers = Vec::new();
     for (sellable, levels) in &keys {
         let mut offer = Offer { sellable: found.take(sellable)?, levels: Vec::new() };
@@ -206,11 +213,15 @@ pub(super) struct Found(Vec<Batch>);
 
 impl Found {
     /// Reads items, a hundred in a round trip.
-    pub(super) async fn read(app: &App, keys: &[&Key], sight: Sight) -> Result<Self, Problem> {
+    pub(super) async fn read(
+        app: &App,
+        keys: &[&Key],
+        consistency: ReadConsistency,
+    ) -> Result<Self, Problem> {
         let mut batches = Vec::new();
-        match sight {
-            Sight::Glance => batches.push(app.table.glance(keys).await?),
-            Sight::Settled => {
+        match consistency {
+            ReadConsistency::Eventual => batches.push(app.table.get_many_eventually(keys).await?),
+            ReadConsistency::Strong => {
                 for chunk in keys.chunks(BATCH) {
                     batches.push(app.table.get_many(chunk).await?);
                 }
@@ -231,7 +242,7 @@ impl Found {
 
     /// What the book of a key holds.
     fn entries<E: Entry>(&mut self, key: &Key) -> Result<Vec<E>, Problem> {
-        Ok(self.take::<Book<E>>(key)?.map(|book| book.entries).unwrap_or_default())
+        Ok(self.take::<Document<E>>(key)?.map(|document| document.entries).unwrap_or_default())
     }
 }
 
@@ -246,7 +257,7 @@ async fn cards(
     let (now, codes) = (app.clock.now(), &cart.gift_card_codes);
     let guesser = cart.shopper_network.as_deref().filter(|_| !codes.is_empty());
     if let Some(network) = guesser {
-        gift_card::demand_lookup(app, &store.id, network).await?;
+        gift_card::ensure_lookup(app, &store.id, network).await?;
     }
     let found = gift_card::find(app, &store.id, codes).await?;
     for network in found.iter().filter(|card| card.is_none()).filter_map(|_| guesser) {

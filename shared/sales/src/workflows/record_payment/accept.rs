@@ -10,7 +10,7 @@ use super::{other_authorizations, return_unapplied, supersede};
 use crate::order::IncomingPayment;
 use crate::order::aggregate::PaymentWithOrder;
 use crate::order::load;
-use crate::payment::locator::PaymentLocator;
+use crate::payment::lookup::PaymentLookup;
 use crate::payment::{PaymentChange, Transition};
 use crate::workflows::save_change::Spending;
 
@@ -22,17 +22,17 @@ use crate::workflows::save_change::Spending;
 /// `amount_exceeds_outstanding`, `precondition_failed`.
 pub async fn accept<R: Reply>(
     app: &App,
-    locator: &PaymentLocator,
+    lookup: &PaymentLookup,
     if_match: &IfMatch,
     answer: impl Fn(&PaymentWithOrder) -> R,
 ) -> Result<R, Problem> {
     let spending = Spending::default();
     let (answered, superseded) = retry(|| async {
         let now = app.clock.now();
-        let known = load::payment(app, locator).await?;
+        let known = load::payment(app, lookup).await?;
         if_match.check(known.payment.version)?;
         let (payment, amount) = known.payment.accepted(now)?;
-        known.order.demand_room(&amount)?;
+        known.order.ensure_room(&amount)?;
         let (payment_id, provider) = (payment.id.clone(), payment.provider.as_str());
         let receipt = IncomingPayment { payment_id: &payment_id, provider, amount: &amount };
         let change = known.order.apply_payment(receipt, now)?.ok_or(Code::OrderAlreadyPaid)?;

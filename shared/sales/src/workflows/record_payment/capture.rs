@@ -1,17 +1,17 @@
 //! Taking money: what a provider is asked before anything is applied.
 
+use core_types::money::Money;
+use core_types::provider::ProviderName;
 use gateway::app::App;
 use gateway::problem::{Code, Problem};
 use gateway::reply::Reply;
 use gateway::table::retry;
-use ground::money::Money;
-use ground::provider::ProviderName;
 
 use super::{PaymentUpdate, Recorded, apply, unexpected};
 use crate::order::aggregate::PaymentWithOrder;
 use crate::order::load;
 use crate::payment::connected::Connected;
-use crate::payment::locator::PaymentLocator;
+use crate::payment::lookup::PaymentLookup;
 use crate::payment::provider::{Provider, ProviderFailure};
 use crate::payment::{CaptureMethod, Observed, ObservedState, Payment, PaymentStatus, Source};
 
@@ -33,10 +33,10 @@ pub async fn look(
     if !is_ours_to_take {
         return Ok(observed);
     }
-    let known = load::payment(app, &PaymentLocator::from(payment)).await?;
+    let known = load::payment(app, &PaymentLookup::from(payment)).await?;
     let provider_payment = observed.provider_payment.clone();
     let carried = Payment { provider_payment, captured: payment.amount.clone(), ..known.payment };
-    if known.order.refusal(&carried).is_some() {
+    if known.order.rejection(&carried).is_some() {
         return Ok(observed);
     }
     match connected.capture(app, &carried, &payment.amount).await {
@@ -63,12 +63,12 @@ pub async fn capture<R: Reply>(
     amount: &Money,
     answer: impl Fn(&PaymentWithOrder) -> R,
 ) -> Result<R, Problem> {
-    let locator = PaymentLocator::from(payment);
+    let lookup = PaymentLookup::from(payment);
     let taken = match connected.capture(app, payment, amount).await {
         Ok(taken) => taken,
         Err(failure) => {
             if !failure.is_final() {
-                note_unanswered(app, &locator, amount, &failure).await;
+                note_unanswered(app, &lookup, amount, &failure).await;
             }
             return Err(failure.into());
         }
@@ -77,7 +77,7 @@ pub async fn capture<R: Reply>(
     let is_lost = !taken.is_ours && !payment.has_unanswered_capture();
     let (observed, source) = (&taken.observed, Source::Admin);
     let is_answer = !is_lost;
-    let update = PaymentUpdate { locator: &locator, observed, source, event: None, is_answer };
+    let update = PaymentUpdate { lookup: &lookup, observed, source, event: None, is_answer };
     let Recorded { known, answer, is_new, .. } = apply(app, connected, update, answer).await?;
     let PaymentWithOrder { payment, order } = &known;
     // Nobody is asked for cash: whoever says first that it is there has taken it.
@@ -104,20 +104,15 @@ fn not_capturable(payment: &Payment) -> Problem {
 
 /// Writes down that a capture was not answered, so that whoever finds the money taken later knows
 /// by whom.
-async fn note_unanswered(
-    app: &App,
-    locator: &PaymentLocator,
-    amount: &Money,
-    why: &ProviderFailure,
-) {
+async fn note_unanswered(app: &App, lookup: &PaymentLookup, amount: &Money, why: &ProviderFailure) {
     let noted = retry(|| async {
-        let payment = load::payment(app, locator).await?.payment;
+        let payment = load::payment(app, lookup).await?.payment;
         let Some(next) = payment.capture_unanswered(amount, why.code(), app.clock.now()) else {
             return Ok(());
         };
         app.table.write().replace(&next, Code::VersionConflict).commit().await
     });
     if let Err(problem) = noted.await {
-        tracing::warn!(cause = %problem, payment = locator.payment_id.as_str(), "not noted");
+        tracing::warn!(cause = %problem, payment = lookup.payment_id.as_str(), "not noted");
     }
 }

@@ -5,8 +5,8 @@ use crate::order::ORDER_REFUNDED;
 use crate::order::tests::{order, paid};
 use crate::payment::tests::{NOW, after, observed, open};
 use crate::payment::{ObservedState, RefundState};
-use ground::id::{PaymentId, RefundId};
-use ground::money;
+use core_types::id::{PaymentId, RefundId};
+use core_types::money;
 
 #[test]
 fn an_order_that_is_paid_supersedes_other_authorizations_and_one_paid_in_part_keeps_them() {

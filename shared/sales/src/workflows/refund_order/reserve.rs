@@ -1,13 +1,13 @@
 //! The first step of a refund: the amount is reserved, so that nobody else can refund it.
 
+use core_types::id::{OrderId, RefundId, StoreId};
+use core_types::money::Money;
+use core_types::provider::ProviderName;
 use gateway::app::App;
 use gateway::clock::{DAY, Timestamp};
 use gateway::problem::Problem;
 use gateway::reply::Reply;
-use gateway::table::{Sight, retry};
-use ground::id::{OrderId, RefundId, StoreId};
-use ground::money::Money;
-use ground::provider::ProviderName;
+use gateway::table::{ReadConsistency, retry};
 
 use super::RefundOrder;
 use crate::order::aggregate::OrderAggregate;
@@ -15,11 +15,11 @@ use crate::order::refund::{Plan, Refund, RefundReason, RefundStatus, WantedRefun
 use crate::order::{Order, OrderChange, load};
 use crate::payment::connected::Connected;
 use crate::payment::load::connect;
-use crate::payment::locator::PaymentLocator;
+use crate::payment::lookup::PaymentLookup;
 use crate::payment::{Payment, PaymentChange, RefundState, Transition};
 use crate::workflows::save_change::Spending;
 
-/// Refunds that one idempotency key can stand for: a refused one is not resumed.
+/// Refunds that one idempotency key can stand for: a rejected one is not resumed.
 const ATTEMPTS: u32 = 20;
 
 /// What the first step has come to.
@@ -56,22 +56,22 @@ pub(in crate::workflows) struct NewRefund<'a> {
 /// Reserves what an order is to refund, unless the same request has done so before.
 pub(super) async fn reserve<R: Reply>(
     app: &App,
-    (store, id, sight): (&StoreId, &OrderId, Sight),
-    ask: &RefundOrder,
+    (store, id, consistency): (&StoreId, &OrderId, ReadConsistency),
+    input: &RefundOrder,
     spending: &Spending,
     answer: &impl Fn(&Order, Option<&Refund>) -> Result<R, Problem>,
 ) -> Result<Reserved<R>, Problem> {
-    let aggregate = load::aggregate_as(app, store, id, sight).await?;
+    let aggregate = load::aggregate_as(app, store, id, consistency).await?;
     let now = app.clock.now();
-    let id = match Earlier::of(&aggregate, &ask.seed, now) {
+    let id = match Earlier::of(&aggregate, &input.seed, now) {
         Earlier::Stands(refund) => {
-            sight.demand_settled()?;
+            consistency.ensure_strong()?;
             return Reserved::of(aggregate, refund, answer);
         }
         Earlier::New(id) => id,
     };
-    ask.if_match.check(aggregate.order.version)?;
-    let refund = NewRefund { id, wanted: &ask.wanted, why: (ask.reason, ask.note.clone()) };
+    input.if_match.check(aggregate.order.version)?;
+    let refund = NewRefund { id, wanted: &input.wanted, why: (input.reason, input.note.clone()) };
     let unchanged = OrderChange::none(&aggregate.order);
     begin(app, &aggregate, unchanged, refund, spending, answer, now).await
 }
@@ -92,7 +92,7 @@ pub(in crate::workflows) async fn begin<R: Reply>(
     let unchanged = load::restock_locations(app, store, &plan.restock_locations()).await?;
     let refund = Refund::of(&change.order, refund.id, &plan, refund.why, now);
     let change = aggregate.begin_refund(change, &plan, refund, now)?;
-    let write = unchanged.demand(change.save(app, app.table.write(), spending, now).await?);
+    let write = unchanged.ensure(change.save(app, app.table.write(), spending, now).await?);
     let refund = change.refund.as_ref().map(|begun| &begun.refund);
     match refund.filter(|refund| refund.status == RefundStatus::Pending) {
         None => write.answer(answer(&change.order, refund)?, now).await.map(Reserved::Done),
@@ -126,13 +126,13 @@ async fn reach(app: &App, order: &Order, plan: &Plan) -> Result<Vec<Connected>, 
 /// Reserves `amount`, or all that is left, on a payment that no order counts.
 pub(super) async fn reserve_unapplied(
     app: &App,
-    locator: &PaymentLocator,
+    lookup: &PaymentLookup,
     id: &RefundId,
     amount: Option<&Money>,
 ) -> Result<Payment, Problem> {
     retry(|| async {
         let now = app.clock.now();
-        let known = load::payment(app, locator).await?.payment;
+        let known = load::payment(app, lookup).await?.payment;
         if known.refund(id).is_some() {
             return Ok(known);
         }
@@ -150,7 +150,7 @@ fn id_of(order: &OrderId, seed: &str, attempt: u32) -> RefundId {
     RefundId::derive(&[order.as_str(), seed, &attempt.to_string()])
 }
 
-/// Whether this request has begun a refund of the payment that nobody has refused.
+/// Whether this request has begun a refund of the payment that nobody has rejected.
 pub fn has_begun(payment: &Payment, seed: &str) -> bool {
     let begun =
         |id: RefundId| payment.refund(&id).is_some_and(|known| known.status != RefundState::Failed);
@@ -189,7 +189,7 @@ impl Earlier {
 mod tests {
     use super::*;
     use crate::order::tests::{NOW, order, paid};
-    use ground::money;
+    use core_types::money;
 
     /// A paid order whose request `seed` has come to these refunds, one after the other.
     fn page(seed: &str, statuses: &[RefundStatus]) -> OrderAggregate {
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_that_is_sent_again_takes_up_what_it_began_and_begins_anew_what_was_refused() {
+    fn a_request_that_is_sent_again_takes_up_what_it_began_and_begins_anew_what_was_rejected() {
         use RefundStatus::{Failed, Pending, Succeeded};
         let of = |statuses: &[RefundStatus]| told(&page("k", statuses), NOW);
         assert_eq!(of(&[]), ("new", 0));
@@ -242,14 +242,14 @@ mod tests {
     }
 
     #[test]
-    fn a_payment_knows_the_refund_that_a_request_has_begun_unless_it_was_refused() {
+    fn a_payment_knows_the_refund_that_a_request_has_begun_unless_it_was_rejected() {
         let payment = crate::payment::tests::captured(129_900);
         let id = id_of(&payment.order_id, "k", 0);
         assert!(!has_begun(&payment, "k"));
         let begun = payment.begin_refund(&id, &money::sample(1), NOW).unwrap();
         assert!(has_begun(&begun, "k") && !has_begun(&begun, "other"));
         let done = begun.finish_refund(&id, &Ok("rfnd_1".into()), NOW).unwrap().payment;
-        let refused = begun.finish_refund(&id, &Err("no".into()), NOW).unwrap().payment;
-        assert!(has_begun(&done, "k") && !has_begun(&refused, "k"));
+        let rejected = begun.finish_refund(&id, &Err("no".into()), NOW).unwrap().payment;
+        assert!(has_begun(&done, "k") && !has_begun(&rejected, "k"));
     }
 }

@@ -3,7 +3,7 @@
 use miniz_oxide::deflate::compress_to_vec;
 
 use super::zip::{Entry, deflated, stored, zip, zip_but};
-use super::{and, entries, errors, read, refused, theme, warnings};
+use super::{and, entries, errors, read, rejected, theme, warnings};
 use crate::finding::Code::{self, *};
 
 fn named(name: impl AsRef<[u8]>) -> Vec<u8> {
@@ -35,7 +35,7 @@ fn bomb() -> Vec<u8> {
 
 #[test]
 fn every_name_that_leads_elsewhere_has_a_finding_of_its_own() {
-    refused(vec![
+    rejected(vec![
         ("no name", named(""), &[PathEmpty]),
         ("not UTF-8", named(b"assets/\xff\xfe.css"), &[PathNotUtf8]),
         ("overlong UTF-8", named(b"assets/\xc0\xae\xc0\xae/a.css"), &[PathNotUtf8]),
@@ -77,7 +77,7 @@ fn every_name_that_leads_elsewhere_has_a_finding_of_its_own() {
 fn every_entry_that_is_not_a_plain_file_has_a_finding_of_its_own() {
     let mode = |mode: u32| changed(move |entry| entry.attributes = mode << 16);
     let zip64 = |entry: &mut Entry| entry.extra = b"\x01\0\x08\0\0\0\0\0\0\0\0\0".to_vec();
-    refused(vec![
+    rejected(vec![
         ("a symbolic link", mode(0o120_777), &[Symlink]),
         ("a device", mode(0o060_644), &[SpecialFile]),
         ("a pipe", mode(0o010_644), &[SpecialFile]),
@@ -90,7 +90,7 @@ fn every_entry_that_is_not_a_plain_file_has_a_finding_of_its_own() {
         ("Zstandard", changed(|entry| entry.method = 93), &[CompressionUnsupported]),
         ("a patch", changed(|entry| entry.flags |= 1 << 5), &[CompressionUnsupported]),
         ("another disk", changed(|entry| entry.disk = 1), &[ArchiveMultiDisk]),
-        ("the long format", changed(zip64), &[Zip64Refused]),
+        ("the long format", changed(zip64), &[Zip64Rejected]),
         ("a directory with bytes", and(stored("assets/sub/", b"x")), &[DirectoryWithContent]),
         ("an archive", named("assets/x.zip"), &[NestedArchive]),
         ("an archive by another name", and(stored("assets/x.css", &zip(&[]))), &[NestedArchive]),
@@ -118,7 +118,7 @@ fn every_lie_of_a_header_has_a_finding_of_its_own() {
         all.push(same);
         zip(&all)
     };
-    refused(vec![
+    rejected(vec![
         ("shorter than said", and(long().but(|entry| entry.said_size = 70)), &[SizeMismatch]),
         ("longer than said", and(long().but(|entry| entry.said_size = 60)), &[SizeMismatch]),
         ("nothing said", and(long().but(|entry| entry.said_size = 0)), &[SizeMismatch]),
@@ -175,7 +175,7 @@ fn every_archive_that_is_none_has_a_finding_of_its_own() {
     let directory = stored("assets/", b"").but(|entry| entry.offset = Some(0));
     let mut crowd = vec![directory; 65_000];
     crowd[0].offset = None;
-    refused(vec![
+    rejected(vec![
         ("nothing", Vec::new(), &[NotAZip]),
         ("text", b"slug: plain-linen".to_vec(), &[NotAZip]),
         ("gzip", b"\x1f\x8b\x08\0\0\0\0\0\0\x03".to_vec(), &[NotAZip]),
@@ -190,7 +190,7 @@ fn every_archive_that_is_none_has_a_finding_of_its_own() {
         ("another count", end(|end| end.count += 1), &[EntryCountMismatch]),
         ("too few", end(|end| end.count -= 1), &[EntryCountMismatch]),
         ("a part", end(|end| end.disk = 1), &[ArchiveMultiDisk]),
-        ("the long format", end(|end| end.count = u16::MAX), &[Zip64Refused]),
+        ("the long format", end(|end| end.count = u16::MAX), &[Zip64Rejected]),
         ("a directory behind everything", end(|end| end.offset = u32::MAX), &[ArchiveMalformed]),
         ("a directory elsewhere", end(|end| end.offset -= 1), &[ArchiveMalformed]),
         ("a directory too long", end(|end| end.size += 1), &[ArchiveMalformed]),
@@ -263,7 +263,7 @@ fn everything_that_is_wrong_is_said_at_once() {
         (PathTraversal, "../a"),
         (Symlink, "assets/d.css"),
         (ChecksumMismatch, "assets/c.css"),
-        (FileTypeRefused, "assets/b.exe"),
+        (FileTypeRejected, "assets/b.exe"),
         (LayoutMissing, "layout/theme.liquid"),
         (JsonInvalid, "locales/de.json"),
     ];

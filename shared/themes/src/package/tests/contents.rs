@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{
-    and, deflated, entries, errors, read, refused, settings, theme, warnings, with, without, zip,
+    and, deflated, entries, errors, read, rejected, settings, theme, warnings, with, without, zip,
 };
 use crate::finding::Code::{self, *};
 
@@ -30,7 +30,7 @@ fn one(setting: &Value) -> Vec<u8> {
 
 #[test]
 fn what_every_theme_has_is_missed_by_name() {
-    refused(vec![
+    rejected(vec![
         ("no theme.json", without("theme.json"), &[ManifestMissing]),
         ("no layout", without("layout/theme.liquid"), &[LayoutMissing]),
         ("no index", without("templates/index.json"), &[IndexMissing]),
@@ -44,8 +44,8 @@ fn what_every_theme_has_is_missed_by_name() {
 }
 
 #[test]
-fn every_field_of_the_manifest_is_judged() {
-    refused(vec![
+fn every_field_of_the_manifest_is_validated() {
+    rejected(vec![
         ("no JSON", with("theme.json", "slug: plain"), &[JsonInvalid]),
         ("an array", with("theme.json", "[]"), &[JsonShape]),
         ("nothing", with("theme.json", "{}"), &[ManifestInvalid]),
@@ -93,15 +93,15 @@ fn every_field_of_the_manifest_is_judged() {
 }
 
 #[test]
-fn every_file_is_judged_by_where_it_is_and_what_it_is() {
+fn every_file_is_validated_by_where_it_is_and_what_it_is() {
     let huge: String =
         (0..4_097_u32).map(|n| crate::file::Digest::of(&n.to_le_bytes()).to_string()).collect();
-    refused(vec![
-        ("a program", with("assets/x.exe", "MZ"), &[FileTypeRefused]),
-        ("a script of a server", with("layout/x.php", "<?php"), &[FileTypeRefused]),
-        ("a style sheet as a section", with("sections/x.css", "a{}"), &[FileTypeRefused]),
-        ("no ending", with("snippets/x", "a"), &[FileTypeRefused]),
-        ("a directory of snippets", with("snippets/a/b.liquid", "x"), &[SubdirectoryRefused]),
+    rejected(vec![
+        ("a program", with("assets/x.exe", "MZ"), &[FileTypeRejected]),
+        ("a script of a server", with("layout/x.php", "<?php"), &[FileTypeRejected]),
+        ("a style sheet as a section", with("sections/x.css", "a{}"), &[FileTypeRejected]),
+        ("no ending", with("snippets/x", "a"), &[FileTypeRejected]),
+        ("a directory of snippets", with("snippets/a/b.liquid", "x"), &[SubdirectoryRejected]),
         ("a picture that is none", with("assets/x.png", "<svg/>"), &[ContentMismatch]),
         ("a font that is none", with("assets/x.woff2", "wOFF"), &[ContentMismatch]),
         ("text that is none", and(deflated("snippets/x.liquid", b"\xff\xfe\0")), &[TextNotUtf8]),
@@ -113,10 +113,10 @@ fn every_file_is_judged_by_where_it_is_and_what_it_is() {
 }
 
 #[test]
-fn every_setting_is_judged() {
+fn every_setting_is_validated() {
     let text = || json!({"type": "text", "id": "a", "label": "A"});
     let schema = "config/settings_schema.json";
-    refused(vec![
+    rejected(vec![
         ("no JSON", with(schema, "[{]"), &[JsonInvalid]),
         ("an object", with(schema, "{}"), &[JsonShape]),
         ("no description", with(schema, "[]"), &[ThemeInfoMissing]),
@@ -159,7 +159,7 @@ fn every_setting_is_judged() {
 }
 
 #[test]
-fn every_default_and_bound_of_a_setting_is_judged() {
+fn every_default_and_bound_of_a_setting_is_validated() {
     let select = |options: Value| {
         one(&json!({"type": "select", "id": "a", "label": "A", "options": options}))
     };
@@ -177,7 +177,7 @@ fn every_default_and_bound_of_a_setting_is_judged() {
             &json!({"type": "radio", "id": "a", "label": "A", "default": default, "options": options}),
         )
     };
-    refused(vec![
+    rejected(vec![
         ("no options", select(json!([])), &[SettingOptionsInvalid]),
         ("options without values", select(json!([{"label": "x"}])), &[SettingOptionsInvalid]),
         (
@@ -244,14 +244,14 @@ fn every_default_and_bound_of_a_setting_is_judged() {
 }
 
 #[test]
-fn every_section_is_judged() {
+fn every_section_is_validated() {
     let text = |text: &str| with("sections/extra.liquid", text);
     let named = |members: Value| {
         let mut schema = json!({"name": "Extra"});
         schema.as_object_mut().unwrap().extend(members.as_object().unwrap().clone());
         section(&schema)
     };
-    refused(vec![
+    rejected(vec![
         ("not closed", text("{% schema %}{}"), &[SectionSchemaUnclosed]),
         (
             "two schemas",
@@ -302,11 +302,11 @@ fn every_section_is_judged() {
 }
 
 #[test]
-fn what_a_theme_is_set_to_at_first_is_judged() {
+fn what_a_theme_is_set_to_at_first_is_validated() {
     let index = |page: Value| with("templates/index.json", page.to_string());
     let data = |data: Value| with("config/settings_data.json", data.to_string());
     let main = |section: Value| index(json!({"sections": {"main": section}, "order": ["main"]}));
-    refused(vec![
+    rejected(vec![
         (
             "a bad color",
             data(json!({"current": {"color_primary": "blue"}})),

@@ -24,7 +24,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_package_with_altered_bytes_is_judged(changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..12)) {
+    fn a_package_with_altered_bytes_is_validated(changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..12)) {
         let mut bytes = good();
         for (at, byte) in changes {
             let at = at.index(bytes.len());
@@ -34,7 +34,7 @@ proptest! {
     }
 
     #[test]
-    fn a_package_with_altered_headers_is_judged(header in 0_usize..3, at in 0_usize..46, value in prop::sample::select(vec![0_u8, 1, 0x7f, 0x80, 0xff])) {
+    fn a_package_with_altered_headers_is_validated(header in 0_usize..3, at in 0_usize..46, value in prop::sample::select(vec![0_u8, 1, 0x7f, 0x80, 0xff])) {
         let mut bytes = good();
         let signature: &[u8] = [b"PK\x03\x04".as_slice(), b"PK\x01\x02", b"PK\x05\x06"][header];
         let start = bytes.windows(4).position(|window| window == signature).unwrap();
@@ -45,7 +45,7 @@ proptest! {
     }
 
     #[test]
-    fn a_cut_or_grown_package_is_judged(from in any::<prop::sample::Index>(), length in 0_usize..200, filler in prop::collection::vec(any::<u8>(), 0..200)) {
+    fn a_cut_or_grown_package_is_validated(from in any::<prop::sample::Index>(), length in 0_usize..200, filler in prop::collection::vec(any::<u8>(), 0..200)) {
         let mut bytes = good();
         let from = from.index(bytes.len());
         let to = bytes.len().min(from.saturating_add(length));
@@ -54,12 +54,12 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_judged(bytes in prop::collection::vec(any::<u8>(), 0..2_000)) {
+    fn any_bytes_are_validated(bytes in prop::collection::vec(any::<u8>(), 0..2_000)) {
         holds(&bytes)?;
     }
 
     #[test]
-    fn any_json_is_judged_wherever_it_stands(text in "[\\[\\]{}\",:a-z0-9 .-]{0,200}", place in 0_usize..5) {
+    fn any_json_is_validated_wherever_it_stands(text in "[\\[\\]{}\",:a-z0-9 .-]{0,200}", place in 0_usize..5) {
         let places = ["theme.json", "config/settings_schema.json", "config/settings_data.json", "templates/index.json", "sections/hero.liquid"];
         let mut files = theme();
         files.retain(|(name, _)| *name != places[place]);

@@ -1,14 +1,14 @@
 //! Customers.
 
+use core_types::id::CustomerId;
+use core_types::key;
 use futures_util::FutureExt;
 use gateway::problem::{Code, Problem};
 use gateway::request::IfMatch;
-use ground::id::CustomerId;
-use ground::key;
 use identity::customer::{self, CreateRequest, Customer, UniqueCustomerEmail, UpdateRequest};
 
 use super::order::{Keys, in_order, is_done, last_row};
-use super::{Asked, Finding, Outcome, Record, Seen, Work, found_at, read_all, refused};
+use super::{Asked, Finding, Outcome, Record, Seen, Work, found_at, read_all, rejected};
 use crate::import::OnExisting;
 
 pub(super) async fn apply(
@@ -40,7 +40,7 @@ async fn make(work: &Work<'_>, record: &Record, asked: CreateRequest) -> Result<
         (Code::EmailTaken, OnExisting::Skip) => Ok(Outcome::Skipped),
         (Code::EmailTaken, OnExisting::Update) => update(work, record, &email).await,
         (Code::EmailTaken, OnExisting::Fail) => Ok(found_at(record, "/email", Code::EmailTaken)),
-        _ => refused(record, &problem),
+        _ => rejected(record, &problem),
     }
 }
 
@@ -61,14 +61,14 @@ async fn update(work: &Work<'_>, record: &Record, email: &str) -> Result<Outcome
     }
     let asked: UpdateRequest = match gateway::request::read(body) {
         Ok(asked) => asked,
-        Err(problem) => return refused(record, &problem),
+        Err(problem) => return rejected(record, &problem),
     };
     let key = key::customer(&store.id, &holder.customer_id);
     let last = last_row(work, email, record.row);
     match customer::update_with(app, &key, IfMatch::default(), asked, last).await {
         Ok(_) => Ok(Outcome::Updated),
         Err(problem) if is_done(&problem) => Ok(Outcome::Updated),
-        Err(problem) => refused(record, &problem),
+        Err(problem) => rejected(record, &problem),
     }
 }
 
@@ -85,7 +85,8 @@ async fn check(
         emails.iter().map(|email| key::unique_customer_email(&work.store.id, email)).collect();
     let mut taken = std::collections::HashSet::new();
     for keys in keys.chunks(100) {
-        let mut batch = work.app.table.glance(&keys.iter().collect::<Vec<_>>()).await?;
+        let mut batch =
+            work.app.table.get_many_eventually(&keys.iter().collect::<Vec<_>>()).await?;
         for key in keys {
             taken.extend(batch.take::<UniqueCustomerEmail>(key)?.map(|claim| claim.email));
         }

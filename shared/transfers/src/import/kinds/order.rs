@@ -3,6 +3,8 @@
 
 use std::collections::HashMap;
 
+use core_types::id::ImportId;
+use core_types::key;
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, ready};
 use futures_util::stream::{self, StreamExt, TryStreamExt};
@@ -11,8 +13,6 @@ use gateway::item::{Item, Key};
 use gateway::problem::{Code, Problem};
 use gateway::seal;
 use gateway::table::{Condition, Write};
-use ground::id::ImportId;
-use ground::key;
 use serde::{Deserialize, Serialize};
 
 use super::{Asked, Finding, Outcome, Record, Work};
@@ -112,7 +112,7 @@ impl Item for LastRow {
 }
 
 /// Adds to the write that brings something up to a row that neither this nor a later row has done so; `is_done`
-/// knows what it is refused with.
+/// knows what it is rejected with.
 pub(super) fn last_row(work: &Work<'_>, key: &str, row: u64) -> impl Fn(Write) -> Write {
     marked(work, (key, row), "attribute_not_exists(PK) OR #row < :row")
 }

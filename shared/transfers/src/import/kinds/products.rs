@@ -4,15 +4,15 @@ use std::collections::HashMap;
 
 use catalogue::product::{Product, Sku, UniqueProductHandle, UniqueSku, slug};
 use catalogue::workflows::save_product::{self, CreateRequest};
+use core_types::fields::Handle;
+use core_types::id::ProductId;
+use core_types::key;
 use futures_util::FutureExt;
 use gateway::item::Key;
 use gateway::problem::{Code, Problem};
-use ground::fields::Handle;
-use ground::id::ProductId;
-use ground::key;
 
 use super::order::{Keys, in_order, is_done, last_row, part_of_row};
-use super::{Asked, Outcome, Record, Seen, Work, found_at, read_all, refused};
+use super::{Asked, Outcome, Record, Seen, Work, found_at, read_all, rejected};
 use crate::import::OnExisting;
 
 /// Handles that are tried for a product without one, as its making does.
@@ -39,14 +39,14 @@ impl Taken {
         let (handles, skus): (Vec<Key>, Vec<Key>) = (handles.collect(), skus.collect());
         let mut taken = Self::default();
         for keys in unlike(&handles).chunks(100) {
-            let mut batch = app.table.glance(keys).await?;
+            let mut batch = app.table.get_many_eventually(keys).await?;
             for key in keys {
                 let claim: Option<UniqueProductHandle> = batch.take(key)?;
                 taken.handles.extend(claim.map(|it| (it.handle.to_string(), it.product_id)));
             }
         }
         for keys in unlike(&skus).chunks(100) {
-            let mut batch = app.table.glance(keys).await?;
+            let mut batch = app.table.get_many_eventually(keys).await?;
             for key in keys {
                 let claim: Option<UniqueSku> = batch.take(key)?;
                 taken.skus.extend(claim.map(|it| (it.sku.to_lowercase(), it.product_id)));
@@ -131,7 +131,7 @@ async fn make(work: &Work<'_>, record: &Record, asked: CreateRequest) -> Result<
         }
         Code::HandleTaken => Ok(found_at(record, "/handle", Code::HandleTaken)),
         Code::SkuTaken => Ok(sku_taken(record, &again, &taken_sku(&problem))),
-        _ => refused(record, &problem),
+        _ => rejected(record, &problem),
     }
 }
 
@@ -179,7 +179,7 @@ async fn overwrite(
         Err(problem) if problem.code == Code::SkuTaken => {
             Ok(sku_taken(record, &asked, &taken_sku(&problem)))
         }
-        Err(problem) => refused(record, &problem),
+        Err(problem) => rejected(record, &problem),
     }
 }
 
@@ -193,7 +193,7 @@ async fn is_there(work: &Work<'_>, id: &ProductId) -> Result<bool, Problem> {
     Ok(found.is_some())
 }
 
-/// The SKU that a refusal names.
+/// The SKU that a rejection names.
 fn taken_sku(problem: &Problem) -> String {
     problem.extra("sku").and_then(|sku| sku.as_str()).unwrap_or_default().to_lowercase()
 }
@@ -235,7 +235,7 @@ async fn check_one(
     if let Err(problem) =
         save_product::plan(work.app, work.store, planned, work.app.clock.now()).await
     {
-        return refused(record, &problem);
+        return rejected(record, &problem);
     }
     let handle = match asked.handle() {
         Some(handle) => handle.as_str().to_owned(),
@@ -282,7 +282,7 @@ async fn free_handle(
         (2..=NUMBERED).map(|number| format!("{slug}-{number}")).filter(|it| !is_seen(it)).collect();
     let key = |handle: &String| key::unique_product_handle(&work.store.id, handle);
     let keys: Vec<Key> = numbered.iter().map(key).collect();
-    let mut batch = work.app.table.glance(&keys.iter().collect::<Vec<_>>()).await?;
+    let mut batch = work.app.table.get_many_eventually(&keys.iter().collect::<Vec<_>>()).await?;
     for (handle, key) in numbered.iter().zip(&keys) {
         if batch.take::<UniqueProductHandle>(key)?.is_none() {
             return Ok(handle.clone());

@@ -7,14 +7,14 @@ use catalogue::inventory::{InventoryChange, MAX_QUANTITY, MovementKind, StockSta
 use catalogue::location::{self, Location};
 use catalogue::product::{Sellable, Sku, UniqueSku};
 use catalogue::workflows::adjust_stock::{Asked, Mark, execute};
+use core_types::id::{LocationId, VariantId};
+use core_types::key;
 use gateway::item::Key;
 use gateway::problem::{Code, FieldError, Problem};
 use gateway::request::{Int, Text, request};
 use gateway::table::Query;
-use ground::id::{LocationId, VariantId};
-use ground::key;
 
-use super::{Outcome, Record, Work, read, refused};
+use super::{Outcome, Record, Work, read, rejected};
 
 /// Quantities of one transaction: three actions each, where there was no level yet.
 const TOGETHER: usize = 30;
@@ -128,8 +128,8 @@ impl Known {
         };
         match (item, location, quantity) {
             (Some(item), Some(location), Some((state, quantity))) if faults.is_empty() => {
-                let locator = (item.clone(), location.clone());
-                Ok(InventoryChange::Set { locator, state, quantity, from: None })
+                let lookup = (item.clone(), location.clone());
+                Ok(InventoryChange::Set { lookup, state, quantity, from: None })
             }
             _ => Err(faults),
         }
@@ -178,7 +178,7 @@ fn distinct(changes: Vec<Change<'_>>) -> Vec<Vec<Change<'_>>> {
     all
 }
 
-/// Sets quantities in one transaction; when one of them is refused, each by itself.
+/// Sets quantities in one transaction; when one of them is rejected, each by itself.
 async fn set(work: &Work<'_>, changes: &[Change<'_>]) -> Result<Vec<Outcome>, Problem> {
     match write(work, changes, 'T').await {
         Ok(()) => return Ok(changes.iter().map(|_| Outcome::Updated).collect()),
@@ -190,7 +190,7 @@ async fn set(work: &Work<'_>, changes: &[Change<'_>]) -> Result<Vec<Outcome>, Pr
         let written = write(work, std::slice::from_ref(change), 'O').await;
         outcomes.push(match written {
             Ok(()) => Outcome::Updated,
-            Err(problem) => refused(change.0, &problem)?,
+            Err(problem) => rejected(change.0, &problem)?,
         });
     }
     Ok(outcomes)

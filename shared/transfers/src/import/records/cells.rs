@@ -1,7 +1,7 @@
 //! Cells, and the body that is made of them.
 
-use ground::fields::Currency;
-use ground::money::Money;
+use core_types::fields::Currency;
+use core_types::money::Money;
 use serde_json::{Map, Value, json};
 
 use super::Record;

@@ -1,7 +1,7 @@
 //! Products, in the columns of Shopify's product files: those that it has always had, and those that it
 //! has had since 2025.
 
-use ground::fields::Currency;
+use core_types::fields::Currency;
 use serde_json::{Map, Value, json};
 
 use super::Record;

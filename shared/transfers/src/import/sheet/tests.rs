@@ -2,12 +2,12 @@
 
 use std::fmt::Write;
 
+use core_types::id::StoreId;
 use gateway::clock::Timestamp;
 use gateway::request::FromText;
-use ground::id::StoreId;
 
 use super::*;
-use crate::import::{ImportAsk, OnExisting};
+use crate::import::{ImportInput, OnExisting};
 
 /// What reading may take at most, in MB, whatever the file says. The function has 512.
 const MOST: u64 = 128;
@@ -19,7 +19,7 @@ fn most_memory() -> Option<u64> {
     Some(line.trim().trim_end_matches(" kB").parse::<u64>().ok()? / 1_024)
 }
 
-/// A file of parts that are repeated, in pieces as the table has them.
+/// A file of parts that are repeated, in chunks as the table has them.
 struct Repeated {
     parts: Vec<(Vec<u8>, usize)>,
     size: usize,
@@ -48,9 +48,9 @@ impl Source for Repeated {
 }
 
 fn import(kind: ImportKind, format: FileFormat) -> Import {
-    let ask = ImportAsk { kind, format, dry_run: false, on_existing: OnExisting::Fail };
+    let input = ImportInput { kind, format, dry_run: false, on_existing: OnExisting::Fail };
     let now = Timestamp::from_millis(0);
-    let import = Import::new(ask, &StoreId::derive(&[]), "mer_", now);
+    let import = Import::new(input, &StoreId::derive(&[]), "mer_", now);
     Import { place: Place { row: 1, ..Place::default() }, ..import }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use benches::AnyError;
-use benches::http::{Ask, Connection};
+use benches::http::{Connection, Input};
 use serde_json::Value;
 
 use crate::clients::{CARD, Done, History};
@@ -36,7 +36,7 @@ impl Verdict {
         self.faults.is_empty()
     }
 
-    fn demand(&mut self, holds: bool, otherwise: impl FnOnce() -> String) {
+    fn ensure(&mut self, holds: bool, otherwise: impl FnOnce() -> String) {
         if !holds {
             self.faults.push(otherwise());
         }
@@ -144,15 +144,15 @@ fn events(
     verdict.events = events.values().map(HashSet::len).sum();
     for event @ (kind, about) in expected {
         let ids = events.get(event).map_or(0, HashSet::len);
-        verdict.demand(ids == 1, || format!("{kind} of {about}: {ids} events were heard"));
+        verdict.ensure(ids == 1, || format!("{kind} of {about}: {ids} events were heard"));
     }
     for (kind, about) in events.keys().filter(|event| !expected.contains(*event)) {
         let is_expected = kind == "inventory.adjusted";
-        verdict.demand(is_expected, || format!("{kind} of {about}, which nobody acknowledged"));
+        verdict.ensure(is_expected, || format!("{kind} of {about}, which nobody acknowledged"));
     }
     let changes: u64 = history.done().values().map(|done| done.changes).sum();
     let adjusted = adjustments(&events);
-    verdict.demand(adjusted == changes, || {
+    verdict.ensure(adjusted == changes, || {
         format!("{adjusted} events of {changes} changes of stock were heard")
     });
 }
@@ -166,7 +166,7 @@ fn same(
 ) -> Result<(), AnyError> {
     let ids: Vec<String> = listed.iter().map(|one| text(one, "/id")).collect::<Result<_, _>>()?;
     let there: HashSet<&String> = ids.iter().collect();
-    verdict.demand(there.len() == ids.len(), || format!("a list has a {what} twice"));
+    verdict.ensure(there.len() == ids.len(), || format!("a list has a {what} twice"));
     for lost in acknowledged.iter().filter(|id| !there.contains(id)) {
         verdict.faults.push(format!("the {what} {lost} was acknowledged and is lost"));
     }
@@ -185,7 +185,7 @@ fn money(verdict: &mut Verdict, shop: &Shop, orders: &[Value], cards: &[Value]) 
     let issued = CARD * i64::try_from(cards.len()).unwrap_or(0);
     let left = sum(cards, "/balance/amount");
     let paid = sum(orders, "/captured_total/amount") - sum(orders, "/refunded_total/amount");
-    verdict.demand(issued == left + paid, || {
+    verdict.ensure(issued == left + paid, || {
         format!("{}: of {issued} issued, {left} are left and {paid} were paid", shop.subdomain)
     });
     let over = orders.iter().filter(|order| {
@@ -195,7 +195,7 @@ fn money(verdict: &mut Verdict, shop: &Shop, orders: &[Value], cards: &[Value]) 
         order["status"] != "cancelled" && captured + outstanding != total
     });
     let over = over.count();
-    verdict.demand(over == 0, || {
+    verdict.ensure(over == 0, || {
         format!("{}: {over} orders are not what is paid and outstanding", shop.subdomain)
     });
 }
@@ -217,20 +217,20 @@ async fn stock(
     }
     for variant in &shop.variants {
         let path = format!("/v1/inventory/levels?item_ids={variant}");
-        let levels = shop.ask(connection, Ask::get(path)).await?;
+        let levels = shop.request(connection, Input::get(path)).await?;
         let number = |name: &str| levels["data"][0]["quantities"][name].as_i64().unwrap_or(-1);
         let [available, reserved, committed, on_hand] =
             ["available", "reserved", "committed", "on_hand"].map(number);
         let added = history.done().get(&shop.id).and_then(|done| done.added.get(variant).copied());
         let expected = STOCK + added.unwrap_or(0);
-        verdict.demand(on_hand == expected, || {
+        verdict.ensure(on_hand == expected, || {
             format!("{variant}: {on_hand} on hand, and not {expected}")
         });
         let held = held.get(variant.as_str()).copied().unwrap_or(0);
-        verdict.demand(reserved + committed == held, || {
+        verdict.ensure(reserved + committed == held, || {
             format!("{variant}: {reserved} reserved, {committed} committed; orders hold {held}")
         });
-        verdict.demand(available + reserved + committed == on_hand, || {
+        verdict.ensure(available + reserved + committed == on_hand, || {
             format!("{variant}: {available} available and {held} held of {on_hand}")
         });
     }
@@ -245,8 +245,8 @@ async fn list(
 ) -> Result<Vec<Value>, AnyError> {
     let (mut all, mut cursor) = (Vec::new(), String::new());
     loop {
-        let page = Ask::get(format!("{path}?limit=100{cursor}"));
-        let page = shop.ask(connection, page).await?;
+        let page = Input::get(format!("{path}?limit=100{cursor}"));
+        let page = shop.request(connection, page).await?;
         all.extend(page["data"].as_array().cloned().unwrap_or_default());
         match page["page"]["next_cursor"].as_str() {
             Some(next) => cursor = format!("&cursor={next}"),

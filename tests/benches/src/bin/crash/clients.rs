@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use benches::AnyError;
-use benches::http::{Ask, Connection, Reply};
+use benches::http::{Connection, Input, Reply};
 use serde_json::{Value, json};
 
 use crate::shops::{Shop, VARIANTS, text};
@@ -48,7 +48,7 @@ pub struct History {
     unanswered: AtomicU64,
     is_over: AtomicBool,
     put_off: Mutex<BTreeMap<String, u64>>,
-    refused: Mutex<BTreeMap<String, u64>>,
+    rejected: Mutex<BTreeMap<String, u64>>,
     done: Mutex<BTreeMap<String, Done>>,
 }
 
@@ -64,7 +64,7 @@ impl History {
             unanswered: AtomicU64::new(0),
             is_over: AtomicBool::new(false),
             put_off: Mutex::default(),
-            refused: Mutex::default(),
+            rejected: Mutex::default(),
             done: Mutex::default(),
         }
     }
@@ -91,13 +91,13 @@ impl History {
 
     /// The number of the next write.
     fn next(&self) -> Option<u64> {
-        // What is refused for good makes room for another.
-        let refused: u64 =
-            self.refused.lock().unwrap_or_else(PoisonError::into_inner).values().sum();
+        // What is rejected for good makes room for another.
+        let rejected: u64 =
+            self.rejected.lock().unwrap_or_else(PoisonError::into_inner).values().sum();
         if self.is_over.load(Ordering::Relaxed) {
             return None;
         }
-        let most = self.writes.saturating_add(refused);
+        let most = self.writes.saturating_add(rejected);
         let taken = self.next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |next| {
             (next < most).then_some(next + 1)
         });
@@ -109,11 +109,11 @@ impl History {
         let done = self.done();
         let sum = |of: fn(&Done) -> usize| done.values().map(of).sum::<usize>();
         let put_off = self.put_off.lock().unwrap_or_else(PoisonError::into_inner);
-        let refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        let rejected = self.rejected.lock().unwrap_or_else(PoisonError::into_inner);
         format!(
             "{} writes acknowledged in {} s: {} orders, {} cancellations, {} gift cards, {} changes \
              of stock; {} attempts without an answer, and these, sent again: {put_off:?}; \
-             refused for good: {refused:?}",
+             refused for good: {rejected:?}",
             self.acknowledged(),
             took.as_secs(),
             sum(|done| done.orders.len()),
@@ -253,7 +253,7 @@ impl Client {
         }
         self.history.open.fetch_sub(1, Ordering::Relaxed);
         if !(200..300).contains(&reply.status) {
-            count(&self.history.refused, format!("{} {code}", reply.status));
+            count(&self.history.rejected, format!("{} {code}", reply.status));
             return Ok(());
         }
         self.note(&write.what, &reply)?;
@@ -267,30 +267,30 @@ impl Client {
 
     async fn send(&mut self, write: &Write) -> Result<Reply, AnyError> {
         let key = format!("crash-{:0>22}", write.number);
-        let ask = match &write.what {
+        let input = match &write.what {
             What::Order(order) => {
                 let path = format!("/v1/storefront/{}/orders", self.shop.subdomain);
                 // Each order from a network of its own, and again from there.
                 let network = Ipv4Addr::from((20 << 24) + u32::try_from(write.number)?).to_string();
-                let ask = Ask::post(path, order.clone()).header("x-forwarded-for", network);
-                return self.connection.send(&ask.header("idempotency-key", key)).await;
+                let input = Input::post(path, order.clone()).header("x-forwarded-for", network);
+                return self.connection.send(&input.header("idempotency-key", key)).await;
             }
             What::Cancel(order) => {
                 let reason = json!({"reason": "customer_request"});
-                Ask::post(format!("/v1/orders/{order}/cancel"), reason)
+                Input::post(format!("/v1/orders/{order}/cancel"), reason)
             }
             What::Card => {
                 let value = json!({"amount": CARD, "currency": "INR"});
-                Ask::post("/v1/products/gift-cards", json!({"initial_value": value}))
+                Input::post("/v1/products/gift-cards", json!({"initial_value": value}))
             }
             What::Change(item, delta) => {
                 let change =
                     json!({"item_id": item, "location_id": self.shop.location, "delta": delta});
-                let ask = json!({"reason": "counted", "changes": [change]});
-                Ask::post("/v1/inventory/levels/adjust", ask)
+                let input = json!({"reason": "counted", "changes": [change]});
+                Input::post("/v1/inventory/levels/adjust", input)
             }
         };
-        self.shop.send(&mut self.connection, ask.header("idempotency-key", key)).await
+        self.shop.send(&mut self.connection, input.header("idempotency-key", key)).await
     }
 
     /// Remembers what was acknowledged.

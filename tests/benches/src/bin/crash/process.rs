@@ -7,7 +7,7 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use benches::AnyError;
-use benches::http::{Ask, Connection};
+use benches::http::{Connection, Input};
 use tokio::process::{Child, Command};
 
 /// How long it may take to start.
@@ -52,7 +52,7 @@ impl Local {
     async fn answers(&mut self) -> Result<(), AnyError> {
         let begun = Instant::now();
         loop {
-            let answer = Connection::to(&self.address).send(&Ask::get("/health")).await;
+            let answer = Connection::to(&self.address).send(&Input::get("/health")).await;
             if answer.is_ok_and(|answer| answer.status == 200) {
                 return Ok(());
             }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use benches::AnyError;
-use benches::http::{Ask, Connection, Reply};
+use benches::http::{Connection, Input, Reply};
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
 use tokio::task::JoinSet;
@@ -20,7 +20,7 @@ pub const VARIANTS: usize = 4;
 /// How long an unpaid order keeps its stock, in minutes: the longest that a store may let it, so that none
 /// gives it back while stock and orders are compared.
 const PAYMENT_WINDOW: u64 = 1_440;
-/// How often what is refused for now is asked again.
+/// How often what is rejected for now is asked again.
 const TRIES: u32 = 400;
 
 /// A store.
@@ -65,19 +65,20 @@ impl Shop {
         };
         let mut connection = Connection::to(address);
         let who = json!({"email": shop.email, "password": PASSWORD, "name": "Ann Example"});
-        let session = shop.ask(&mut connection, Ask::post("/v1/auth/signup", who)).await?;
+        let session = shop.request(&mut connection, Input::post("/v1/auth/signup", who)).await?;
         *shop.token.lock().await = text(&session, "/session/access_token")?;
         let store = json!({
             "name": "A Shop", "subdomain": shop.subdomain, "currency": "INR", "country": "IN",
         });
-        let store = shop.ask(&mut connection, Ask::post("/v1/stores", store)).await?;
+        let store = shop.request(&mut connection, Input::post("/v1/stores", store)).await?;
         shop.id = text(&store, "/id")?;
         let activate = format!("/v1/stores/{}/activate", shop.id);
-        shop.ask(&mut connection, Ask::post(activate, json!({}))).await?;
+        shop.request(&mut connection, Input::post(activate, json!({}))).await?;
         let settings = json!({"checkout": {"payment_window_minutes": PAYMENT_WINDOW}});
         let path = format!("/v1/stores/{}/settings", shop.id);
-        shop.ask(&mut connection, Ask::patch(path, settings)).await?;
-        let locations = shop.ask(&mut connection, Ask::get("/v1/inventory/locations")).await?;
+        shop.request(&mut connection, Input::patch(path, settings)).await?;
+        let locations =
+            shop.request(&mut connection, Input::get("/v1/inventory/locations")).await?;
         shop.location = text(&locations, "/data/0/id")?;
         for number in 0..VARIANTS {
             let product = json!({
@@ -87,28 +88,28 @@ impl Shop {
                     "inventory": {"tracked": true, "levels": [{"quantity": STOCK}]},
                 }],
             });
-            let made = shop.ask(&mut connection, Ask::post("/v1/products", product)).await?;
+            let made = shop.request(&mut connection, Input::post("/v1/products", product)).await?;
             shop.variants.push(text(&made, "/variants/0/id")?);
         }
         let events =
             ["order.created", "order.cancelled", "gift_card.created", "inventory.adjusted"];
         let subscription = json!({"url": receiver, "event_types": events});
         let path = "/v1/operations/webhook-subscriptions";
-        shop.ask(&mut connection, Ask::post(path, subscription)).await?;
+        shop.request(&mut connection, Input::post(path, subscription)).await?;
         Ok(shop)
     }
 
     /// Asks as its merchant, once.
-    pub async fn send(&self, connection: &mut Connection, ask: Ask) -> Result<Reply, AnyError> {
+    pub async fn send(&self, connection: &mut Connection, input: Input) -> Result<Reply, AnyError> {
         let token = self.token.lock().await.clone();
-        let mut ask = ask.header("x-forwarded-for", &self.network);
+        let mut input = input.header("x-forwarded-for", &self.network);
         if !token.is_empty() {
-            ask = ask.header("authorization", format!("Bearer {token}"));
+            input = input.header("authorization", format!("Bearer {token}"));
         }
         if !self.id.is_empty() {
-            ask = ask.header("x-service-store-id", &self.id);
+            input = input.header("x-service-store-id", &self.id);
         }
-        let reply = connection.send(&ask).await?;
+        let reply = connection.send(&input).await?;
         if reply.status == 401 {
             self.sign_in(connection, &token).await?;
         }
@@ -116,14 +117,18 @@ impl Shop {
     }
 
     /// Asks as its merchant until there is an answer.
-    pub async fn ask(&self, connection: &mut Connection, ask: Ask) -> Result<Value, AnyError> {
-        let what = format!("{} {}", ask.method, ask.path);
+    pub async fn request(
+        &self,
+        connection: &mut Connection,
+        input: Input,
+    ) -> Result<Value, AnyError> {
+        let what = format!("{} {}", input.method, input.path);
         for _ in 0..TRIES {
-            let again = Ask {
-                method: ask.method,
-                path: ask.path.clone(),
-                headers: ask.headers.clone(),
-                body: ask.body.clone(),
+            let again = Input {
+                method: input.method,
+                path: input.path.clone(),
+                headers: input.headers.clone(),
+                body: input.body.clone(),
             };
             match self.send(connection, again).await {
                 Ok(reply) if !matches!(reply.status, 401 | 429 | 503) => {
@@ -140,9 +145,10 @@ impl Shop {
     async fn sign_in(&self, connection: &mut Connection, old: &str) -> Result<(), AnyError> {
         let mut token = self.token.lock().await;
         if *token == old {
-            let ask = json!({"email": self.email, "password": PASSWORD});
-            let ask = Ask::post("/v1/auth/signin", ask).header("x-forwarded-for", &self.network);
-            let session = connection.send(&ask).await?.success("sign-in")?.json()?;
+            let input = json!({"email": self.email, "password": PASSWORD});
+            let input =
+                Input::post("/v1/auth/signin", input).header("x-forwarded-for", &self.network);
+            let session = connection.send(&input).await?.success("sign-in")?.json()?;
             *token = text(&session, "/session/access_token")?;
         }
         Ok(())

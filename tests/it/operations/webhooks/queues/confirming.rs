@@ -17,8 +17,8 @@ async fn a_token_is_brought_back_once_or_again() {
     assert!(!stored[0].to_string().contains(&token), "nor is it kept");
     for switch in ["enable", "disable"] {
         let path = format!("{}/{switch}", queued.path());
-        let refused = queued.owner().post(&path).json(json!({})).await.expect(409);
-        refused.problem("invalid_state_transition");
+        let rejected = queued.owner().post(&path).json(json!({})).await.expect(409);
+        rejected.problem("invalid_state_transition");
     }
     let confirmed = queued.confirm(&token).await;
     assert_eq!(confirmed["status"], "enabled");
@@ -26,8 +26,8 @@ async fn a_token_is_brought_back_once_or_again() {
     assert_eq!(queued.confirm(&token).await, confirmed, "the same token changes nothing");
     bring(&queued, "another").await.expect(400).problem("invalid_or_expired_token");
     let path = format!("{}/challenge", queued.path());
-    let refused = queued.owner().post(&path).json(json!({})).await.expect(409);
-    refused.problem("invalid_state_transition");
+    let rejected = queued.owner().post(&path).json(json!({})).await.expect(409);
+    rejected.problem("invalid_state_transition");
     // One that is wanted off stays so.
     let (off, token) = Queued::unconfirmed("off", json!({"enabled": false})).await;
     assert_eq!(off.confirm(&token).await["status"], "disabled");
@@ -42,8 +42,8 @@ async fn five_wrong_tokens_make_a_challenge_void_however_they_race() {
     let wrong = answers.iter().filter(|reply| reply.status == 400).count();
     let late = answers.iter().filter(|reply| reply.status == 429).count();
     assert_eq!((wrong, late), (5, 25), "each is counted before the next is looked at");
-    let refused = bring(queued, &token).await.expect(429).problem("too_many_attempts");
-    assert!(refused.header("retry-after").is_some());
+    let rejected = bring(queued, &token).await.expect(429).problem("too_many_attempts");
+    assert!(rejected.header("retry-after").is_some());
     let path = format!("{}/challenge", queued.path());
     let again = || queued.owner().post(&path).json(json!({}));
     again().await.expect(429).problem("too_many_attempts");
@@ -72,7 +72,7 @@ async fn a_token_is_good_for_a_day() {
 async fn another_queue_is_to_be_confirmed_and_a_url_is_not() {
     let queued = Queued::to("first").await;
     let second = PolledQueue::open(&queued.gateway, "second").await;
-    let patch = |ask: Value| queued.owner().patch(&queued.path()).json(ask);
+    let patch = |input: Value| queued.owner().patch(&queued.path()).json(input);
     let same = patch(json!({"destination": queued.queue.destination()})).await.expect(200);
     assert_eq!(same.str("/status"), "enabled", "it is the queue that it was");
     let moved = patch(json!({"destination": second.destination()})).await.expect(200);
@@ -100,7 +100,7 @@ async fn another_queue_is_to_be_confirmed_and_a_url_is_not() {
 }
 
 #[tokio::test]
-async fn a_queue_is_judged_before_anything_is_sent_or_written() {
+async fn a_queue_is_validated_before_anything_is_sent_or_written() {
     let gateway = Gateway::start().await;
     let merchant = Merchant::sign_up(&gateway).await;
     let store = merchant.open_store().await;
@@ -134,10 +134,10 @@ async fn a_queue_is_judged_before_anything_is_sent_or_written() {
         ),
     ];
     cases.extend(own.map(|name| (sqs(&references[name]), at, "own_queue")));
-    for (mut ask, pointer, code) in cases {
-        ask["event_types"] = json!(["store.updated"]);
-        let reply = merchant.at(&store).post(SUBSCRIPTIONS).json(ask.clone()).await.expect(422);
-        assert_eq!(reply.field_errors(), [(pointer.to_owned(), code.to_owned())], "{ask}");
+    for (mut input, pointer, code) in cases {
+        input["event_types"] = json!(["store.updated"]);
+        let reply = merchant.at(&store).post(SUBSCRIPTIONS).json(input.clone()).await.expect(422);
+        assert_eq!(reply.field_errors(), [(pointer.to_owned(), code.to_owned())], "{input}");
     }
     assert_eq!(gateway.count().await, before);
     assert!(queue.poll().await.is_empty());
@@ -150,20 +150,20 @@ async fn a_queue_that_takes_no_challenge_is_not_subscribed() {
     let store = merchant.open_store().await;
     let queue = PolledQueue::closed(&gateway, "closed").await;
     let before = gateway.count().await;
-    let ask = |url: &str| {
+    let request = |url: &str| {
         let destination = json!({"type": "sqs", "queue_url": url});
-        let ask = json!({"destination": destination, "event_types": ["store.updated"]});
-        merchant.at(&store).post(SUBSCRIPTIONS).json(ask)
+        let input = json!({"destination": destination, "event_types": ["store.updated"]});
+        merchant.at(&store).post(SUBSCRIPTIONS).json(input)
     };
     for (url, reason) in
         [(queue.url.clone(), "access_denied"), (queue.missing("gone"), "queue_not_found")]
     {
-        let refused = ask(&url).await.expect(502).problem("queue_unreachable");
-        assert_eq!(refused.str("/reason"), reason);
-        assert!(!refused.str("/answer").is_empty());
+        let rejected = request(&url).await.expect(502).problem("queue_unreachable");
+        assert_eq!(rejected.str("/reason"), reason);
+        assert!(!rejected.str("/answer").is_empty());
     }
     assert_eq!(gateway.count().await, before);
     queue.admit(true).await;
-    ask(&queue.url).await.expect(201);
+    request(&queue.url).await.expect(201);
     queue.challenge().await;
 }

@@ -59,8 +59,8 @@ async fn what_is_larger_than_a_queue_takes_says_so() {
 async fn a_broken_queue_opens_its_own_circuit_and_not_anothers() {
     let queued = Queued::to("dead").await;
     let well = PolledQueue::open(&queued.gateway, "well").await;
-    let ask = json!({"destination": well.destination(), "event_types": ["store.updated"]});
-    let other = queued.owner().post(SUBSCRIPTIONS).json(ask).await.expect(201).str("/id");
+    let input = json!({"destination": well.destination(), "event_types": ["store.updated"]});
+    let other = queued.owner().post(SUBSCRIPTIONS).json(input).await.expect(201).str("/id");
     let (_, token) = well.challenge().await;
     let confirm = format!("{SUBSCRIPTIONS}/{other}/confirm");
     queued.owner().post(&confirm).json(json!({"token": token})).await.expect(200);

@@ -9,8 +9,8 @@ async fn duplicate_messages_of_steps_double_nothing() {
     let watched = Watched::by(Behaviour::Status(200)).await;
     let events = happen(&watched, 150).await;
     watched.receiver.wait_for(150).await;
-    let ask = with(range(&watched), json!({"rate_per_second": 1_000}));
-    let id = watched.owner().post(REPLAYS).json(ask).await.expect(202).str("/id");
+    let input = with(range(&watched), json!({"rate_per_second": 1_000}));
+    let id = watched.owner().post(REPLAYS).json(input).await.expect(202).str("/id");
     for _ in 0..4 {
         let taken = support::race(5, || runner::take(watched.gateway.app(), step(&id))).await;
         assert!(taken.iter().all(Result::is_ok), "{taken:?}");
@@ -30,8 +30,8 @@ async fn a_step_that_is_cut_off_before_its_own_write_is_taken_again() {
     let watched = Watched::by(Behaviour::Status(200)).await;
     let events = happen(&watched, 25).await;
     watched.receiver.wait_for(25).await;
-    let ask = with(range(&watched), json!({"rate_per_second": 1}));
-    let id = watched.owner().post(REPLAYS).json(ask).await.expect(202).str("/id");
+    let input = with(range(&watched), json!({"rate_per_second": 1}));
+    let id = watched.owner().post(REPLAYS).json(input).await.expect(202).str("/id");
     in_time(&watched.owner(), &id, |replay| replay["progress"]["sent"] == 10).await;
     watched.gateway.advance(MINUTE);
     let faults = Faults::planned();
@@ -74,8 +74,8 @@ async fn a_replay_that_a_stop_interrupts_goes_on_where_it_was() {
     let watched = Watched::on(start().await, Behaviour::Status(200)).await;
     let events = happen(&watched, 60).await;
     watched.receiver.wait_for(60).await;
-    let ask = with(range(&watched), json!({"rate_per_second": 4}));
-    let id = watched.owner().post(REPLAYS).json(ask).await.expect(202).str("/id");
+    let input = with(range(&watched), json!({"rate_per_second": 4}));
+    let id = watched.owner().post(REPLAYS).json(input).await.expect(202).str("/id");
     in_time(&watched.owner(), &id, |replay| replay["progress"]["sent"].as_u64() >= Some(20)).await;
     let Watched { gateway, merchant, store, receiver, .. } = watched;
     // Ended as `kill -9` would end it, with its queues in memory.

@@ -12,7 +12,7 @@ async fn a_replay_of_a_range_that_ends_now_sends_what_its_lists_show_late() {
     let late = watched.gateway.system().embedded().app_over(&faults);
     faults.will([("Query", Fault::Stale); 12]);
     let store = StoreId::parse(&watched.store.id).unwrap();
-    let about = About { store: Some(&store), app: None, entity: "entity", version: 1 };
+    let about = EventSubject { store: Some(&store), app: None, entity: "entity", version: 1 };
     let topic = Entry::of(&STORE_UPDATED);
     let event = Event::untyped(&topic, about, json!({"number": 1}), late.clock.now());
     let id = event.id.to_string();

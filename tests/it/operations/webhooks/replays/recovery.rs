@@ -54,8 +54,8 @@ async fn missed_and_recovered(count: usize) {
     owner.post(&format!("{path}/enable")).json(json!({})).await.expect(200);
     watched.receiver.now(Behaviour::Keep(200));
     let seen = watched.receiver.requests().len();
-    let ask = with(recover(&watched), json!({"rate_per_second": 1_000}));
-    let begun = owner.post(REPLAYS).json(ask).await.expect(202);
+    let input = with(recover(&watched), json!({"rate_per_second": 1_000}));
+    let begun = owner.post(REPLAYS).json(input).await.expect(202);
     assert_eq!(begun.at("/matched"), &json!(count));
     let id = begun.str("/id");
     let path = format!("{REPLAYS}/{id}");

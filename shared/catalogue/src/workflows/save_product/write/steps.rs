@@ -7,13 +7,13 @@ use crate::product::{
     Barcode, DeferredWork, Product, RemovedVariant, Sellable, UniqueSku, Variant,
 };
 use crate::search::Token;
+use core_types::id::{MediaId, StoreId, VariantId};
+use core_types::image;
+use core_types::key;
 use gateway::clock::Timestamp;
 use gateway::item::Item;
 use gateway::problem::{Code, Problem};
 use gateway::table::{Condition, Write};
-use ground::id::{MediaId, StoreId, VariantId};
-use ground::image;
-use ground::key;
 
 /// Actions of one transaction.
 pub(super) const ACTIONS: usize = 100;
@@ -23,7 +23,7 @@ const RESERVED: usize = 9;
 /// What is left of it for these.
 pub(super) const ROOM: usize = ACTIONS.saturating_sub(RESERVED);
 
-/// A part of a change that may be refused: its actions stay together.
+/// A part of a change that may be rejected: its actions stay together.
 #[derive(Debug, Clone)]
 pub enum WriteStep {
     /// A new variant, with what checkouts need of it and its first stock.

@@ -4,18 +4,18 @@ use std::collections::{HashMap, HashSet};
 
 use catalogue::collection::{self, Collection, Members};
 use catalogue::product::Product;
+use core_types::id::{CollectionId, ProductId, StoreId};
+use core_types::key;
 use gateway::app::App;
 use gateway::item::Key;
 use gateway::problem::{FieldError, Problem};
-use gateway::table::Sight;
-use ground::id::{CollectionId, ProductId, StoreId};
-use ground::key;
+use gateway::table::ReadConsistency;
 use identity::store::Store;
 
 use super::{Cart, Found};
 use crate::discount::uses::UseCounter;
 use crate::discount::{
-    self, Discount, DiscountStatus, Refusal, Shopper, Standing, UniqueDiscountCode,
+    self, Discount, DiscountRejection, DiscountStatus, Shopper, Standing, UniqueDiscountCode,
 };
 use crate::order::cart::fault;
 
@@ -33,22 +33,22 @@ pub(super) struct Given {
     pub(super) collections: HashMap<ProductId, Vec<CollectionId>>,
 }
 
-/// Judges the discounts of a cart. A code that is refused is a fault with its reason. Whoever names
+/// Validates the discounts of a cart. A code that is rejected is a fault with its reason. Whoever names
 /// one that is nobody's has tried it out, and who has tried too often is told nothing of any.
 ///
 /// # Errors
 /// `too_many_attempts`.
-pub(super) async fn judge(
+pub(super) async fn validate(
     app: &App,
     store: &Store,
     (cart, shopper): (&Cart, &Shopper),
     found: Candidates,
     products: &[ProductId],
-    sight: Sight,
+    consistency: ReadConsistency,
     faults: &mut Vec<FieldError>,
 ) -> Result<Given, Problem> {
     let now = app.clock.now();
-    throttle(app, &store.id, cart, &found.codes, sight).await?;
+    throttle(app, &store.id, cart, &found.codes, consistency).await?;
     let (codes, usable) =
         (&found.codes, |discount: &Discount| discount.status_at(now) == DiscountStatus::Active);
     let automatic: Vec<Discount> =
@@ -57,25 +57,25 @@ pub(super) async fn judge(
         return Ok(Given::default());
     }
     let who = shopper.who(&store.id);
-    let is_counted = cart.dry_run || sight == Sight::Settled;
-    let look = Look { app, store: &store.id, who: who.as_deref(), sight, is_counted };
+    let is_counted = cart.dry_run || consistency == ReadConsistency::Strong;
+    let look = Look { app, store: &store.id, who: who.as_deref(), consistency, is_counted };
     let (named, automatic) = look.standings(codes, automatic).await?;
     let mut given = Given::default();
     let mut seen = HashSet::new();
     for (position, standing) in named.into_iter().enumerate() {
         let code = cart.discount_codes.get(position);
-        let judged = match standing {
-            _ if !seen.insert(code) => Err(Refusal::Duplicate),
-            None => Err(Refusal::Unknown),
-            Some(standing) => standing.demand(shopper, now).map(|()| standing.discount),
+        let validated = match standing {
+            _ if !seen.insert(code) => Err(DiscountRejection::Duplicate),
+            None => Err(DiscountRejection::Unknown),
+            Some(standing) => standing.ensure(shopper, now).map(|()| standing.discount),
         };
-        match judged {
+        match validated {
             Ok(discount) if given.named.is_none() => given.named = Some((position, discount)),
-            Ok(_) => refuse(faults, position, Refusal::NotCombinable),
-            Err(refusal) => refuse(faults, position, refusal),
+            Ok(_) => reject(faults, position, DiscountRejection::NotCombinable),
+            Err(rejection) => reject(faults, position, rejection),
         }
     }
-    let automatic = automatic.into_iter().filter(|standing| standing.demand(shopper, now).is_ok());
+    let automatic = automatic.into_iter().filter(|standing| standing.ensure(shopper, now).is_ok());
     given.automatic = automatic.map(|standing| standing.discount).collect();
     let discounts = given.named.iter().map(|(_, discount)| discount).chain(&given.automatic);
     let collections: HashSet<CollectionId> =
@@ -84,9 +84,9 @@ pub(super) async fn judge(
     Ok(given)
 }
 
-fn refuse(faults: &mut Vec<FieldError>, position: usize, refusal: Refusal) {
+fn reject(faults: &mut Vec<FieldError>, position: usize, rejection: DiscountRejection) {
     let pointer = format!("/discount_codes/{position}");
-    faults.push(fault(&pointer, refusal.code(), refusal.detail()));
+    faults.push(fault(&pointer, rejection.code(), rejection.detail()));
 }
 
 /// Counts codes that are nobody's against the network that named them.
@@ -98,14 +98,14 @@ async fn throttle(
     store: &StoreId,
     cart: &Cart,
     codes: &[Option<UniqueDiscountCode>],
-    sight: Sight,
+    consistency: ReadConsistency,
 ) -> Result<(), Problem> {
     let Some(network) = cart.shopper_network.as_deref().filter(|_| !codes.is_empty()) else {
         return Ok(());
     };
-    discount::demand_try(app, store, network, sight).await?;
-    // What a glance has not seen may be there.
-    if sight == Sight::Settled {
+    discount::ensure_try(app, store, network, consistency).await?;
+    // What an eventually consistent read has not seen may be there.
+    if consistency == ReadConsistency::Strong {
         for _ in codes.iter().filter(|code| code.is_none()) {
             discount::count_try(app, store, network).await?;
         }
@@ -118,9 +118,9 @@ struct Look<'a> {
     app: &'a App,
     store: &'a StoreId,
     who: Option<&'a str>,
-    sight: Sight,
+    consistency: ReadConsistency,
     /// Whether it is looked how much of what is named is used: the order's transaction counts, and
-    /// where that refuses, it is.
+    /// where that rejects, it is.
     is_counted: bool,
 }
 
@@ -144,7 +144,8 @@ impl Look<'_> {
         let keys: Vec<Key> = discounts.chain(counters).collect();
         let mut found = Found(Vec::new());
         if !keys.is_empty() {
-            found = Found::read(self.app, &keys.iter().collect::<Vec<_>>(), self.sight).await?;
+            found =
+                Found::read(self.app, &keys.iter().collect::<Vec<_>>(), self.consistency).await?;
         }
         let mut of_codes = Vec::new();
         for code in codes {
@@ -191,7 +192,7 @@ impl Look<'_> {
         };
         let wanted: Vec<Key> = collections.iter().flat_map(keys).collect();
         let mut found =
-            Found::read(self.app, &wanted.iter().collect::<Vec<_>>(), self.sight).await?;
+            Found::read(self.app, &wanted.iter().collect::<Vec<_>>(), self.consistency).await?;
         let mut automated = Vec::new();
         for id in collections {
             let [at, members] = keys(&id);
@@ -212,7 +213,7 @@ impl Look<'_> {
         let wanted: HashSet<Key> =
             products.iter().map(|product| key::product(self.store, product)).collect();
         let mut found =
-            Found::read(self.app, &wanted.iter().collect::<Vec<_>>(), self.sight).await?;
+            Found::read(self.app, &wanted.iter().collect::<Vec<_>>(), self.consistency).await?;
         for at in &wanted {
             let Some(product) = found.take::<Product>(at)? else { continue };
             let held = automated.iter().filter(|collection| {

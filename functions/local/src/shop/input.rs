@@ -1,0 +1,226 @@
+//! What the pages ask the storefront API, in this process and without a port.
+
+use std::collections::BTreeMap;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::Request;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use gateway::request::ClientIp;
+use quick_cache::sync::Cache;
+use render::{Data, Theme};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use tower::ServiceExt;
+
+/// Bytes of one answer.
+const LARGEST: usize = 8 << 20;
+/// Products of a page, and collections.
+const PAGE: usize = 50;
+/// Collections whose products are asked for.
+const COLLECTIONS: usize = 12;
+/// What the renderer reads; all else is an address.
+const READ: [&str; 6] = ["config/", "layout/", "locales/", "sections/", "snippets/", "templates/"];
+/// Files of themes that are kept.
+const FILES: usize = 1_000;
+/// Files of previews that may be asked for.
+const PREVIEWED: usize = 10_000;
+
+/// A request that was not answered as it should have been.
+pub(crate) struct Rejected {
+    pub(crate) status: StatusCode,
+    pub(crate) title: String,
+    pub(crate) detail: String,
+}
+
+impl Rejected {
+    pub(crate) fn internal() -> Self {
+        let (status, title) = (StatusCode::INTERNAL_SERVER_ERROR, "The page was not rendered");
+        Self { status, title: title.to_owned(), detail: String::new() }
+    }
+}
+
+/// `GET …/theme`: the release that is shown.
+#[derive(Deserialize)]
+struct Release {
+    #[serde(default)]
+    settings: Map<String, Value>,
+    #[serde(default)]
+    sections: Map<String, Value>,
+    #[serde(default)]
+    order: Vec<String>,
+    files: Vec<File>,
+}
+
+/// A file of it.
+#[derive(Deserialize)]
+struct File {
+    path: String,
+    sha256: String,
+}
+
+/// The API, and the files of themes that it has answered. What has a digest never changes.
+pub(crate) struct Api {
+    router: Router,
+    files: Cache<String, Bytes>,
+    /// The tokens of previews, by the paths of the files that they show. A page's own addresses name
+    /// no token: what a theme writes, it could send away in the address of a picture.
+    previewed: Cache<String, String>,
+}
+
+impl Api {
+    pub(crate) fn new(router: Router) -> Self {
+        Self { router, files: Cache::new(FILES), previewed: Cache::new(PREVIEWED) }
+    }
+}
+
+/// A store's public routes, as this visitor may use them.
+pub(crate) struct Storefront<'a> {
+    api: &'a Api,
+    base: String,
+    preview_token: Option<String>,
+    visitor: Option<ClientIp>,
+}
+
+impl<'a> Storefront<'a> {
+    pub(crate) fn new(
+        api: &'a Api,
+        subdomain: &str,
+        preview_token: Option<String>,
+        visitor: Option<ClientIp>,
+    ) -> Self {
+        let base = format!("/v1/storefront/{}", segment(subdomain));
+        Self { api, base, preview_token, visitor }
+    }
+
+    /// What every page shows of the store.
+    pub(crate) async fn data(&self, root: String, page: usize) -> Result<Data, Rejected> {
+        let store = self.json("").await?;
+        let products = list(self.json(&format!("/products?limit={PAGE}")).await?);
+        let mut collections = Vec::new();
+        for page in list(self.json(&format!("/collections?limit={COLLECTIONS}")).await?) {
+            let handle = page.get("handle").and_then(Value::as_str).unwrap_or_default();
+            let path = format!("/products?collection={}&limit={PAGE}", segment(handle));
+            let products = list(self.json(&path).await?);
+            collections.push((page, products));
+        }
+        let mut menus = Vec::new();
+        let handles = store.get("navigation").and_then(Value::as_array);
+        for handle in handles.into_iter().flatten().filter_map(Value::as_str) {
+            menus.push(self.json(&format!("/navigation/{}", segment(handle))).await?);
+        }
+        Ok(Data { store, products, collections, menus, root, page })
+    }
+
+    /// Whether there is such a storefront for this visitor.
+    pub(crate) async fn find_store(&self) -> Result<(), Rejected> {
+        self.json("").await.map(drop)
+    }
+
+    /// A file of a theme that was asked for just now: who may see the one may see the other.
+    async fn file(&self, digest: &str) -> Result<Bytes, Rejected> {
+        if let Some(known) = self.api.files.get(digest) {
+            return Ok(known);
+        }
+        let read = self.bytes(&format!("/theme/files/{digest}")).await?;
+        self.api.files.insert(digest.to_owned(), read.clone());
+        Ok(read)
+    }
+
+    /// The theme that is live, or the draft that the token shows.
+    pub(crate) async fn theme(&self, root: &str, locale: String) -> Result<Theme, Rejected> {
+        let bytes = self.bytes("/theme").await?;
+        let release: Release = serde_json::from_slice(&bytes).map_err(|_| Rejected::internal())?;
+        let (mut files, mut assets) = (BTreeMap::new(), BTreeMap::new());
+        for File { path, sha256 } in release.files {
+            if let Some(name) = path.strip_prefix("assets/") {
+                assets.insert(name.to_owned(), self.address(root, &sha256));
+            } else if READ.iter().any(|folder| path.starts_with(folder)) {
+                files.insert(path, self.file(&sha256).await?);
+            }
+        }
+        let (settings, sections) = (release.settings, release.sections);
+        Ok(Theme { files, assets, settings, sections, order: Some(release.order), locale })
+    }
+
+    /// What is at this path, if there is anything.
+    pub(crate) async fn find(&self, path: &str) -> Result<Option<Value>, Rejected> {
+        match self.json(path).await {
+            Ok(found) => Ok(Some(found)),
+            Err(rejected) if rejected.status.is_client_error() => Ok(None),
+            Err(rejected) => Err(rejected),
+        }
+    }
+
+    async fn json(&self, path: &str) -> Result<Value, Rejected> {
+        let bytes = self.bytes(path).await?;
+        serde_json::from_slice(&bytes).map_err(|_| Rejected::internal())
+    }
+
+    fn request(&self, path: &str, token: Option<&str>) -> Result<Request, Rejected> {
+        let mut request = Request::get(format!("{}{path}", self.base));
+        if let Some(token) = token {
+            request = request.header("x-service-preview-token", token);
+        }
+        let mut request = request.body(Body::empty()).map_err(|_| Rejected::internal())?;
+        if let Some(visitor) = self.visitor {
+            request.extensions_mut().insert(visitor);
+        }
+        Ok(request)
+    }
+
+    /// What the API answers to who has the token.
+    async fn bytes(&self, path: &str) -> Result<Bytes, Rejected> {
+        let request = self.request(path, self.preview_token.as_deref())?;
+        let Ok(answer) = self.api.router.clone().oneshot(request).await;
+        let status = answer.status();
+        let body = axum::body::to_bytes(answer.into_body(), LARGEST).await;
+        let body = body.map_err(|_| Rejected::internal())?;
+        if status.is_success() {
+            return Ok(body);
+        }
+        let problem: Value = serde_json::from_slice(&body).unwrap_or_default();
+        let text = |name: &str| problem.get(name).and_then(Value::as_str).unwrap_or_default();
+        Err(Rejected { status, title: text("title").to_owned(), detail: text("detail").to_owned() })
+    }
+
+    /// Where a file of the theme is for a browser: of a preview below the page itself, which asks for
+    /// it with the token.
+    fn address(&self, root: &str, digest: &str) -> String {
+        let path = format!("{}/theme/files/{digest}", self.base);
+        let Some(token) = &self.preview_token else { return path };
+        self.api.previewed.insert(path, token.clone());
+        format!("{root}/files/{digest}")
+    }
+
+    /// A file of a theme, as the API answers it; of a preview, to whoever knows its digest and no more.
+    pub(crate) async fn asset(&self, digest: &str) -> Response {
+        let path = format!("/theme/files/{}", segment(digest));
+        let token = self.api.previewed.get(&format!("{}{path}", self.base));
+        match self.request(&path, token.as_deref()) {
+            Ok(request) => {
+                let Ok(answer) = self.api.router.clone().oneshot(request).await;
+                answer
+            }
+            Err(rejected) => rejected.status.into_response(),
+        }
+    }
+}
+
+/// The items of a list.
+fn list(page: Value) -> Vec<Value> {
+    match page {
+        Value::Object(mut page) => match page.remove("data") {
+            Some(Value::Array(items)) => items,
+            _ => Vec::new(),
+        },
+        _ => Vec::new(),
+    }
+}
+
+/// A segment of a path.
+pub(crate) fn segment(text: &str) -> String {
+    form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>().replace('+', "%20")
+}

@@ -1,0 +1,180 @@
+//! What a shopper asks a list of products for.
+
+use std::collections::HashSet;
+
+use catalogue::collection::{Collection, SortOrder, holds};
+use catalogue::product::{ProductSummary, SummaryOrder};
+use catalogue::search;
+use catalogue::words::words;
+use core_types::fields::Handle;
+use core_types::id::{CategoryId, ProductId};
+use core_types::money::MAX_AMOUNT;
+use gateway::problem::FieldError;
+use gateway::request::{Flag, Given, Int, Rules, Text, Validation, Written, request};
+use identity::store::Store;
+
+gateway::string_enum! {
+    /// The order of a list of products.
+    ProductSort {
+        /// The newest first.
+        Newest = "-created_at",
+        /// The oldest first.
+        Oldest = "created_at",
+        /// By the lowest price of their variants, the cheapest first.
+        Cheapest = "price",
+        /// By the lowest price of their variants, the dearest first.
+        Dearest = "-price",
+        /// By title, without case and accents.
+        Title = "title",
+        /// The best rated first.
+        Best = "best",
+    }
+}
+
+/// Which products, in which order.
+#[request]
+#[derive(Debug)]
+pub struct ListQuery {
+    /// Only products of which every one of these words begins a word, in title, SKUs, vendor, type
+    /// or tags; without regard to case and accents. Without a word, all.
+    pub q: Option<Text<0, 100>>,
+    /// Only this category and those below it.
+    pub category: Option<Handle>,
+    /// Only this collection; in its own order, unless `sort` says another, or `q` is searched for.
+    pub collection: Option<Handle>,
+    /// Only products with this tag, whatever its case.
+    pub tag: Option<Text<1, 255>>,
+    /// Only products with a variant for this much or more, in minor units; with `max_price`, one
+    /// between the two.
+    pub min_price: Option<Written<Int<0, MAX_AMOUNT>>>,
+    /// Only products with a variant for this much or less, in minor units.
+    pub max_price: Option<Written<Int<0, MAX_AMOUNT>>>,
+    /// Only products that can be bought now, or may be; or, with `false`, that cannot.
+    pub in_stock: Option<Written<Flag>>,
+    /// The order; the newest first unless said otherwise, and with `q` those first that hold its words
+    /// in their title.
+    pub sort: Option<ProductSort>,
+}
+
+impl Rules for ListQuery {
+    async fn broken(given: Given<'_>, _: &Validation<'_>) -> Vec<FieldError> {
+        let price = |name: &str| Some(given.get::<Written<Int<0, MAX_AMOUNT>>>(name)?.0.0);
+        match price("min_price").zip(price("max_price")) {
+            Some((min, max)) if min > max => {
+                let detail = "Must not be below `min_price`.";
+                vec![FieldError::new("/max_price", "below_min_price", detail)]
+            }
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// Which products pass.
+#[derive(Debug)]
+pub struct Filter<'a> {
+    store: &'a Store,
+    words: Vec<String>,
+    tag: Option<String>,
+    min_price: Option<i64>,
+    max_price: Option<i64>,
+    in_stock: Option<bool>,
+    /// Any of these categories.
+    categories: Option<HashSet<CategoryId>>,
+    /// What the rules of this automated collection hold.
+    automated: Option<Collection>,
+    /// What a manual collection lists.
+    members: Option<HashSet<ProductId>>,
+}
+
+impl<'a> Filter<'a> {
+    /// What is asked for, with the categories and the automated collection it names.
+    pub fn new(
+        input: &ListQuery,
+        store: &'a Store,
+        categories: Option<HashSet<CategoryId>>,
+        automated: Option<Collection>,
+    ) -> Self {
+        Self {
+            store,
+            words: input.q.as_ref().map(|q| words(q.as_str())).unwrap_or_default(),
+            tag: input.tag.as_ref().map(|tag| tag.as_str().to_lowercase()),
+            min_price: input.min_price.map(|Written(Int(amount))| amount),
+            max_price: input.max_price.map(|Written(Int(amount))| amount),
+            in_stock: input.in_stock.map(|flag| flag.0.0),
+            categories,
+            automated,
+            members: None,
+        }
+    }
+
+    /// Leaves the words to the search that finds the products by them.
+    pub fn leave_words(&mut self) {
+        self.words.clear();
+    }
+
+    /// Lets only these through, if there are any named.
+    pub fn keep_to(&mut self, members: Option<Vec<ProductId>>) {
+        self.members = members.map(|members| members.into_iter().collect());
+    }
+
+    /// Whether every visible product passes: then an index serves the list as it is.
+    pub fn is_empty(&self) -> bool {
+        self.words.is_empty()
+            && self.tag.is_none()
+            && self.min_price.is_none()
+            && self.max_price.is_none()
+            && self.in_stock.is_none()
+            && self.categories.is_none()
+            && self.automated.is_none()
+            && self.members.is_none()
+    }
+
+    /// Whether shoppers who ask for this see the product.
+    pub fn admits(&self, summary: &ProductSummary) -> bool {
+        let is_tagged = |tag: &String| summary.tags.iter().any(|own| own.to_lowercase() == *tag);
+        let category = summary.category_id.as_ref();
+        let among = |wanted: &HashSet<_>| category.is_some_and(|own| wanted.contains(own));
+        summary.is_visible()
+            && self.members.as_ref().is_none_or(|members| members.contains(summary.id()))
+            && self.costs(summary)
+            && self.in_stock.is_none_or(|wanted| summary.is_in_stock(self.store) == wanted)
+            && self.categories.as_ref().is_none_or(among)
+            && self.tag.as_ref().is_none_or(is_tagged)
+            && self
+                .automated
+                .as_ref()
+                .is_none_or(|collection| holds(&collection.rules, collection.mode, summary))
+            && search::answers(summary, &self.words)
+    }
+
+    /// Whether some variant costs as much as is asked for.
+    fn costs(&self, summary: &ProductSummary) -> bool {
+        let (min, max) = (self.min_price.unwrap_or(0), self.max_price.unwrap_or(MAX_AMOUNT));
+        summary.prices.iter().any(|price| (min..=max).contains(price))
+    }
+}
+
+impl From<ProductSort> for SummaryOrder {
+    fn from(sort: ProductSort) -> Self {
+        match sort {
+            ProductSort::Newest => Self::Newest,
+            ProductSort::Oldest => Self::Oldest,
+            ProductSort::Cheapest => Self::Cheapest,
+            ProductSort::Dearest => Self::Dearest,
+            ProductSort::Title => Self::Title,
+            ProductSort::Best => Self::Best,
+        }
+    }
+}
+
+/// The order that a merchant chose for a collection; none when it is the collection's own.
+pub fn order_of(order: SortOrder) -> Option<SummaryOrder> {
+    match order {
+        SortOrder::Manual => None,
+        SortOrder::Newest => Some(SummaryOrder::Newest),
+        SortOrder::Oldest => Some(SummaryOrder::Oldest),
+        SortOrder::Cheapest => Some(SummaryOrder::Cheapest),
+        SortOrder::Dearest => Some(SummaryOrder::Dearest),
+        SortOrder::Title => Some(SummaryOrder::Title),
+    }
+}

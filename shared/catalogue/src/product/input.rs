@@ -1,0 +1,117 @@
+//! The words that requests about products are made of.
+
+use std::collections::HashSet;
+
+use core_types::fields::WebUrl;
+use core_types::id::MediaId;
+use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
+use gateway::request::{AtMost, Fault, FieldErrors, FromText, Text, request};
+use schemars::JsonSchema;
+
+use super::{MAX_VARIANTS, ProductOption, Seo};
+
+/// Tags of one product.
+const MAX_TAGS: usize = 250;
+
+/// A stock-keeping unit: 1 to 100 characters without control characters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sku(String);
+
+impl FromText for Sku {
+    const EXPECTS: &'static str = "a string";
+
+    fn from_text(text: &str) -> Result<Self, Fault> {
+        let text = text.trim();
+        let clean = !text.chars().any(char::is_control);
+        if clean && (1..=100).contains(&text.chars().count()) {
+            Ok(Self(text.to_owned()))
+        } else {
+            let detail = "Must have 1 to 100 characters, none of them a control character.";
+            Err(Fault::new("invalid_sku", detail))
+        }
+    }
+}
+
+gateway::text_field!(Sku);
+gateway::string_schema!(Sku: {"minLength": 1, "maxLength": 100});
+
+impl From<Sku> for String {
+    fn from(sku: Sku) -> Self {
+        sku.0
+    }
+}
+
+/// Words to find a product by: at most 250 of at most 40 characters, without repetitions.
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
+#[schemars(inline)]
+pub struct Tags(#[schemars(with = "AtMost<Text<1, 40>, MAX_TAGS>")] pub Vec<String>);
+
+impl Deserr<FieldErrors> for Tags {
+    fn deserialize_from_value<V: IntoValue>(
+        value: Value<V>,
+        location: ValuePointerRef<'_>,
+    ) -> Result<Self, FieldErrors> {
+        let tags = AtMost::<Text<1, 40>, MAX_TAGS>::deserialize_from_value(value, location)?;
+        let mut seen = HashSet::new();
+        let tags = tags.0.into_iter().map(String::from);
+        Ok(Self(tags.filter(|tag| seen.insert(tag.to_lowercase())).collect()))
+    }
+}
+
+/// An option.
+#[request]
+#[derive(Debug, Clone)]
+pub struct OptionInput {
+    /// What shoppers read: `Size`.
+    name: Text<1, 60>,
+    /// What they choose from, in the order shown.
+    values: AtMost<Text<1, 60>, MAX_VARIANTS>,
+}
+
+impl From<OptionInput> for ProductOption {
+    fn from(input: OptionInput) -> Self {
+        Self {
+            name: input.name.into(),
+            values: input.values.0.into_iter().map(String::from).collect(),
+        }
+    }
+}
+
+/// A picture: by its address, or by the store's own media.
+#[request(validate = somewhere -> FieldErrors)]
+#[derive(Debug, Clone)]
+pub struct ImageInput {
+    /// Where it is, when it is not the store's own media.
+    pub url: Option<WebUrl>,
+    /// The media it is.
+    pub media_id: Option<MediaId>,
+    /// What it shows, in words.
+    pub alt: Option<Text<0, 250>>,
+}
+
+fn somewhere(input: ImageInput, location: ValuePointerRef<'_>) -> Result<ImageInput, FieldErrors> {
+    if input.url.is_none() && input.media_id.is_none() {
+        let fault = Fault::new("required", "An image needs a `url` or a `media_id`.");
+        return Err(FieldErrors::at(location.push_key("url"), fault));
+    }
+    Ok(input)
+}
+
+/// What search engines read.
+#[request]
+#[derive(Debug, Clone)]
+pub struct SeoInput {
+    /// The page's title.
+    title: Option<Text<1, 200>>,
+    /// The page's description.
+    description: Option<Text<1, 500>>,
+}
+
+impl From<SeoInput> for Seo {
+    fn from(input: SeoInput) -> Self {
+        Self {
+            title: input.title.map(String::from),
+            description: input.description.map(String::from),
+        }
+    }
+}

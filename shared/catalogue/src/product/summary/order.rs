@@ -1,0 +1,148 @@
+//! The orders of lists. Each is an index, read from one end or the other; the same keys sort cards
+//! that are known whole.
+
+use core_types::id::{ProductId, StoreId};
+use core_types::key;
+use core_types::money::MAX_AMOUNT;
+use gateway::item::Index;
+use gateway::table::Query;
+
+use super::ProductSummary;
+use crate::words;
+
+/// Characters of a title that sort it (our choice); the id decides among those that share them.
+const TITLE: usize = 60;
+
+/// An order of a list of products. The id decides among equals.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SummaryOrder {
+    /// The newest first.
+    Newest,
+    /// The oldest first.
+    Oldest,
+    /// By lowest price, the cheapest first.
+    Cheapest,
+    /// By lowest price, the dearest first.
+    Dearest,
+    /// By title, without case and accents.
+    Title,
+    /// The best rated first.
+    Best,
+}
+
+impl SummaryOrder {
+    /// The index that has this order.
+    pub const fn index(self) -> Index {
+        match self {
+            Self::Newest | Self::Oldest => Index::Gsi1,
+            Self::Cheapest | Self::Dearest => Index::Gsi2,
+            Self::Title => Index::Gsi4,
+            Self::Best => Index::Gsi7,
+        }
+    }
+
+    /// The cards of a store that shoppers see, in this order.
+    pub fn query(self, store: &StoreId) -> Query {
+        let query = Query::index(self.index(), key::summaries_in(store));
+        if matches!(self, Self::Newest | Self::Dearest) { query.newest_first() } else { query }
+    }
+
+    /// What sorts a card, as text that ascends in this order.
+    pub fn key(self, summary: &ProductSummary) -> String {
+        let (id, price) = (summary.id(), summary.price_min());
+        match self {
+            Self::Newest => newest_first(id),
+            Self::Oldest => id.digits().to_owned(),
+            Self::Cheapest => format!("{price:011}#{}", id.digits()),
+            Self::Dearest => {
+                format!("{:011}#{}", MAX_AMOUNT.saturating_sub(price), newest_first(id))
+            }
+            // Two blanks, which no title has: what begins another one comes before it.
+            Self::Title => format!("{}  {}", words::sort_key(&summary.title, TITLE), id.digits()),
+            Self::Best => {
+                format!("{:05}#{}", 10_000_u64.saturating_sub(score(summary)), id.digits())
+            }
+        }
+    }
+}
+
+/// How good a product is rated, in thousandths of a star. Five reviews of three stars are added to
+/// everybody's, so that one review of five does not beat a hundred of 4.9 (our choice).
+fn score(summary: &ProductSummary) -> u64 {
+    let sum = summary.rating_sum.saturating_add(15).saturating_mul(1_000);
+    sum.checked_div(summary.rating_count.saturating_add(5)).unwrap_or(0)
+}
+
+/// The digits of an id so that what was made later comes first.
+pub fn newest_first(id: &ProductId) -> String {
+    mirrored(id.digits())
+}
+
+/// The id of such digits.
+pub fn id_of(newest_first: &str) -> Option<ProductId> {
+    ProductId::parse(&format!("{}{}", ProductId::PREFIX, mirrored(newest_first)))
+}
+
+/// Hexadecimal digits, each for the one that lacks to the last.
+fn mirrored(digits: &str) -> String {
+    let mirror = |c: char| {
+        let digit =
+            c.to_digit(16).and_then(|digit| char::from_digit(15_u32.saturating_sub(digit), 16));
+        digit.unwrap_or(c)
+    };
+    digits.chars().map(mirror).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use gateway::clock::Timestamp;
+
+    use super::*;
+    use crate::product::tests::product;
+    use crate::product::{Product, ProductStatus};
+
+    fn summary(title: &str, prices: &[i64], (count, sum): (u64, u64), at: i64) -> ProductSummary {
+        ProductSummary::of(
+            &Product {
+                id: ProductId::mint(Timestamp::from_millis(at)),
+                title: title.into(),
+                status: ProductStatus::Active,
+                prices: prices.to_vec(),
+                rating_count: count,
+                rating_sum: sum,
+                ..product()
+            },
+            &[],
+        )
+    }
+
+    #[test]
+    fn keys_ascend_in_their_order() {
+        let summaries = [
+            summary("Éclair", &[500, 900], (0, 0), 1_000),
+            summary("eclair 2", &[100], (1, 5), 2_000),
+            summary("Zebra", &[MAX_AMOUNT], (100, 490), 3_000),
+            summary("apple", &[0], (4, 4), 4_000),
+        ];
+        for (order, expected) in [
+            (SummaryOrder::Oldest, ["Éclair", "eclair 2", "Zebra", "apple"]),
+            (SummaryOrder::Newest, ["apple", "Zebra", "eclair 2", "Éclair"]),
+            (SummaryOrder::Cheapest, ["apple", "eclair 2", "Éclair", "Zebra"]),
+            (SummaryOrder::Dearest, ["Zebra", "Éclair", "eclair 2", "apple"]),
+            (SummaryOrder::Title, ["apple", "Éclair", "eclair 2", "Zebra"]),
+            (SummaryOrder::Best, ["Zebra", "eclair 2", "Éclair", "apple"]),
+        ] {
+            let mut sorted: Vec<&ProductSummary> = summaries.iter().collect();
+            sorted.sort_by_key(|summary| order.key(summary));
+            let titles: Vec<&str> = sorted.iter().map(|summary| summary.title.as_str()).collect();
+            assert_eq!(titles, expected, "{order:?}");
+        }
+    }
+
+    #[test]
+    fn mirrored_ids_are_found_again() {
+        let id = ProductId::mint(Timestamp::from_millis(7));
+        assert_eq!(id_of(&newest_first(&id)), Some(id));
+        assert_eq!(id_of("x"), None);
+    }
+}

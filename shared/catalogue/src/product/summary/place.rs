@@ -1,0 +1,34 @@
+//! Whose a card is, which its partition says.
+
+use core_types::id::{ProductId, StoreId};
+use core_types::key;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// Store and product, as the partition that they name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) store: StoreId,
+    pub(super) product: ProductId,
+}
+
+impl Place {
+    pub(super) fn new(store: &StoreId, product: &ProductId) -> Self {
+        Self { store: store.clone(), product: product.clone() }
+    }
+}
+
+impl Serialize for Place {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&key::summary(&self.store, &self.product).pk)
+    }
+}
+
+impl<'de> Deserialize<'de> for Place {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let partition = String::deserialize(deserializer)?;
+        let named = key::summary_of(&partition);
+        let (store, product) =
+            named.ok_or_else(|| serde::de::Error::custom("no product's partition"))?;
+        Ok(Self { store, product })
+    }
+}

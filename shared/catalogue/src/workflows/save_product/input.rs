@@ -1,0 +1,322 @@
+//! What requests say about variants, and the variants they make.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::inventory::{Level, MAX_QUANTITY};
+use crate::location;
+use crate::product::{Faults, Image, ImageInput, MAX_OPTIONS, Sku, Variant, variant_title};
+use core_types::fields::{Metadata, WebUrl};
+use core_types::id::{LocationId, ProductId, VariantId};
+use core_types::money::{Money, MoneyInput};
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::item::{Item, Key};
+use gateway::problem::Problem;
+use gateway::request::{AtMost, Flag, Int, Text, request};
+use identity::store::{InventoryPolicy, Store};
+use serde::{Deserialize, Serialize};
+
+/// Locations at which a new variant is stocked at once; more by `/v1/inventory/levels`.
+pub const MAX_FIRST_LEVELS: usize = 10;
+/// The heaviest variant: a thousand tonnes.
+pub const MAX_GRAMS: i64 = 1_000_000_000;
+
+/// Text of an option's value.
+pub type ChoiceInput = AtMost<Text<1, 60>, MAX_OPTIONS>;
+
+/// A variant to make.
+#[request]
+#[derive(Debug, Clone)]
+pub struct VariantInput {
+    /// The stock-keeping unit, unique within the store without regard to case.
+    pub sku: Option<Sku>,
+    /// What it costs, in the store's currency.
+    price: MoneyInput,
+    /// What it cost before, or elsewhere.
+    compare_at: Option<MoneyInput>,
+    /// A value for each of the product's options, in their order.
+    options: Option<ChoiceInput>,
+    /// What it weighs, in grams.
+    weight: Option<Int<0, MAX_GRAMS>>,
+    /// What it weighs, in grams; the name with its unit wins.
+    weight_grams: Option<Int<0, MAX_GRAMS>>,
+    /// GTIN, EAN, UPC or ISBN.
+    barcode: Option<Text<1, 64>>,
+    /// Whether it is sent by parcel; it is unless said otherwise.
+    requires_shipping: Option<Flag>,
+    /// Which of the product's pictures shows it, by its address; its first one unless said.
+    pub(super) image_url: Option<WebUrl>,
+    /// What apps and merchants keep with it.
+    metadata: Option<Metadata>,
+    /// How it is stocked; without it, its stock is not counted.
+    inventory: Option<InventoryInput>,
+}
+
+/// How a variant is stocked.
+#[request]
+#[derive(Debug, Clone)]
+pub struct InventoryInput {
+    /// Whether its stock is counted; it is unless said otherwise.
+    tracked: Option<Flag>,
+    /// What happens to an order when its stock is short; the store's policy unless said.
+    policy: Option<InventoryPolicy>,
+    /// What it begins with.
+    levels: Option<AtMost<LevelInput, MAX_FIRST_LEVELS>>,
+}
+
+/// How much of a variant is at a location.
+#[request]
+#[derive(Debug, Clone)]
+pub struct LevelInput {
+    /// The location; the store's first one unless said.
+    location_id: Option<LocationId>,
+    /// How much can be sold.
+    quantity: Int<0, MAX_QUANTITY>,
+}
+
+/// A variant that is not written yet, with its first stock.
+#[derive(Debug, Clone)]
+pub struct Draft {
+    /// The variant.
+    pub variant: Variant,
+    /// Its stock.
+    pub levels: Vec<Level>,
+}
+
+/// An amount in the store's currency.
+pub fn amount(
+    faults: &mut Faults,
+    pointer: &str,
+    input: &MoneyInput,
+    store: &Store,
+) -> Option<Money> {
+    faults.take(format!("{pointer}/currency"), input.in_currency(&store.currency))
+}
+
+impl VariantInput {
+    /// What it chooses of the product's options.
+    pub fn choice(&self) -> Vec<String> {
+        let values = self.options.iter().flat_map(|options| &options.0);
+        values.map(|value| value.as_str().to_owned()).collect()
+    }
+
+    /// The variant that it makes of a product, at a position; what is wrong is told at `pointer`.
+    pub fn draft(
+        self,
+        product: &ProductId,
+        position: u32,
+        pointer: &str,
+        (store, faults): (&Store, &mut Faults),
+        now: Timestamp,
+    ) -> Draft {
+        let id = VariantId::mint(now);
+        let options = self.choice();
+        let price = amount(faults, &format!("{pointer}/price"), &self.price, store);
+        let compare_at = self
+            .compare_at
+            .as_ref()
+            .map(|compared| amount(faults, &format!("{pointer}/compare_at"), compared, store));
+        let stocked = self.inventory.is_some();
+        let (tracked, policy, levels) = self.inventory.map_or((false, None, Vec::new()), |input| {
+            let levels = input.levels.map(|levels| levels.0).unwrap_or_default();
+            (input.tracked.is_none_or(|tracked| tracked.0), input.policy, levels)
+        });
+        if stocked && !tracked && !levels.is_empty() {
+            let detail = "The stock of a variant that is not tracked is not counted.";
+            faults.add(format!("{pointer}/inventory/levels"), "not_tracked", detail);
+        }
+        let mut stocked = HashSet::new();
+        let mut opened = Vec::new();
+        for (index, level) in levels.into_iter().enumerate() {
+            let Some(location) = level.location_id else { continue };
+            if !stocked.insert(location.clone()) {
+                let pointer = format!("{pointer}/inventory/levels/{index}/location_id");
+                faults.add(pointer, "duplicate_location", "This location is named already.");
+            }
+            opened.push(Level::open(&store.id, &id, &location, level.quantity.0, now));
+        }
+        let grams = self.weight_grams.or(self.weight);
+        let variant = Variant {
+            title: variant_title(&options),
+            id,
+            store_id: store.id.clone(),
+            product_id: product.clone(),
+            sku: self.sku.map(String::from),
+            // Where it is rejected, nothing is written.
+            price: price.unwrap_or_else(|| Money::zero(&store.currency)),
+            compare_at: compare_at.flatten(),
+            options,
+            weight_grams: grams.and_then(|grams| u32::try_from(grams.0).ok()),
+            barcode: self.barcode.map(String::from),
+            requires_shipping: self.requires_shipping.is_none_or(|flag| flag.0),
+            image_url: self.image_url.map(String::from),
+            metadata: self.metadata.map(|metadata| metadata.0).unwrap_or_default(),
+            tracked,
+            policy,
+            stocked_at: stocked_at(&opened),
+            position,
+            created_at: now,
+            updated_at: now,
+            version: 1,
+        };
+        Draft { variant, levels: opened }
+    }
+}
+
+/// The locations at which these levels hold something.
+pub fn stocked_at<'a>(levels: impl IntoIterator<Item = &'a Level>) -> Vec<LocationId> {
+    let stocked = levels.into_iter().filter(|level| level.available > 0);
+    stocked.map(|level| level.location_id.clone()).collect()
+}
+
+/// Puts first stock that names no location at the store's first one, which is made when there is
+/// none.
+pub async fn at_home(app: &App, store: &Store, asked: &mut [VariantInput]) -> Result<(), Problem> {
+    let levels = asked
+        .iter_mut()
+        .filter_map(|input| input.inventory.as_mut()?.levels.as_mut())
+        .flat_map(|levels| &mut levels.0)
+        .filter(|level| level.location_id.is_none());
+    let mut homeless: Vec<&mut LevelInput> = levels.collect();
+    if !homeless.is_empty() {
+        let home = location::home(app, store).await?;
+        for level in &mut homeless {
+            level.location_id = Some(home.clone());
+        }
+    }
+    Ok(())
+}
+
+/// Whether something is there, whatever it is.
+#[derive(Debug, Serialize, Deserialize)]
+struct Present {
+    #[serde(rename = "PK")]
+    pk: String,
+    #[serde(rename = "SK")]
+    sk: String,
+    /// Of a location alone: whether it is in use.
+    active: Option<bool>,
+    /// Of a location alone: whether it is being emptied.
+    closing: Option<bool>,
+    version: u64,
+}
+
+impl Present {
+    /// Whether stock may come to it, as [`Location::is_open`](crate::location::Location).
+    fn is_open(&self) -> bool {
+        self.active != Some(false) && self.closing != Some(true)
+    }
+}
+
+impl Item for Present {
+    const KIND: &'static str = "present";
+    fn key(&self) -> Key {
+        Key::new(&self.pk, &self.sk)
+    }
+    fn version(&self) -> u64 {
+        self.version
+    }
+}
+
+/// Adds a fault for every reference to something that is not there, or to a location that takes
+/// nothing. One round trip, or none.
+pub async fn validate_references(
+    app: &App,
+    references: Vec<(Key, String, &'static str)>,
+    faults: &mut Faults,
+) -> Result<(), Problem> {
+    let mut seen: HashSet<&Key> = HashSet::new();
+    let distinct: Vec<&Key> =
+        references.iter().map(|(key, ..)| key).filter(|key| seen.insert(*key)).collect();
+    let mut present = HashMap::new();
+    for keys in distinct.chunks(100) {
+        let mut batch = app.table.get_many(keys).await?;
+        for key in keys {
+            present.extend(batch.take::<Present>(key)?.map(|one| ((*key).clone(), one.is_open())));
+        }
+    }
+    for (key, pointer, code) in &references {
+        match present.get(key) {
+            None => faults.add(pointer, code, "There is no such thing on this store."),
+            Some(false) => faults.add(pointer, "location_inactive", "The location is not active."),
+            Some(true) => {}
+        }
+    }
+    Ok(())
+}
+
+/// The references of first stock to locations, with the pointers to them.
+pub fn locations(
+    drafts: &[Draft],
+    pointer: impl Fn(usize) -> String,
+) -> Vec<(Key, String, &'static str)> {
+    let mut references = Vec::new();
+    for (draft_index, draft) in drafts.iter().enumerate() {
+        for (index, level) in draft.levels.iter().enumerate() {
+            let at = format!("{}/inventory/levels/{index}/location_id", pointer(draft_index));
+            let key = core_types::key::location(&level.store_id, &level.location_id);
+            references.push((key, at, "unknown_location"));
+        }
+    }
+    references
+}
+
+/// The references of images to the store's media.
+pub fn media(store: &Store, images: &[ImageInput]) -> Vec<(Key, String, &'static str)> {
+    let own = images.iter().enumerate().filter_map(|(index, image)| {
+        let id = image.media_id.as_ref()?;
+        let pointer = format!("/images/{index}/media_id");
+        Some((core_types::key::media(&store.id, id), pointer, "unknown_media"))
+    });
+    own.collect()
+}
+
+/// The images as they are kept: the store's own media at the public address that a new name of the
+/// store does not change.
+pub fn images(app: &App, store: &Store, asked: Vec<ImageInput>) -> Vec<Image> {
+    let public = |id: &core_types::id::MediaId| Image::address(&app.config.base_url, &store.id, id);
+    let image = |input: ImageInput| Image {
+        url: match (&input.media_id, input.url) {
+            (Some(id), _) => public(id),
+            (None, url) => url.map(String::from).unwrap_or_default(),
+        },
+        media_id: input.media_id,
+        alt: input.alt.map(String::from).unwrap_or_default(),
+    };
+    asked.into_iter().map(image).collect()
+}
+
+/// The variants of drafts, and where they are asked for.
+pub fn placed(drafts: &[Draft]) -> impl Iterator<Item = (&Variant, String)> {
+    let place = |(index, draft): (usize, _)| (draft, format!("/variants/{index}"));
+    drafts.iter().map(|draft| &draft.variant).enumerate().map(place)
+}
+
+/// Validates that the pictures of variants are among the product's.
+pub fn validate_pictures<'a>(
+    images: &[Image],
+    variants: impl IntoIterator<Item = (&'a Variant, String)>,
+    faults: &mut Faults,
+) {
+    for (variant, pointer) in variants {
+        if !is_shown(images, variant) {
+            let detail = "Must be the address of one of the product's images.";
+            faults.add(format!("{pointer}/image_url"), "unknown_image", detail);
+        }
+    }
+}
+
+fn is_shown(images: &[Image], variant: &Variant) -> bool {
+    variant.image_url.as_ref().is_none_or(|url| images.iter().any(|image| image.url == *url))
+}
+
+/// The variants without pictures that the product no longer has, each changed one at its next version.
+pub fn pictured(images: &[Image], variants: Vec<Variant>, now: Timestamp) -> Vec<Variant> {
+    let kept = |variant: Variant| {
+        if is_shown(images, &variant) {
+            return variant;
+        }
+        Variant { image_url: None, ..variant.changed(now) }
+    };
+    variants.into_iter().map(kept).collect()
+}

@@ -1,0 +1,200 @@
+//! The events of one transaction, as one item.
+//!
+//! What happens together is announced together: an order is paid and its payment is captured. Such
+//! events share who made them happen, when and where they are listed, and most of what they say; one
+//! item pays for all of that once, has one row in each list and one mark, and is published by one
+//! write. Lists show the events, and each goes its own way where it has to: one that fails, or that
+//! its owner gives up, takes no other with it.
+
+use gateway::clock::Timestamp;
+use gateway::item::{Element, Item, Key, Packing};
+use gateway::outbox::{Due, Gathered};
+use gateway::problem::Code;
+use gateway::table::{Change, Write};
+use serde::{Deserialize, Serialize};
+
+use super::stored::{Stored, progress_of};
+use super::{Event, OutboxState, RETENTION, STREAM_GRACE};
+use crate::id::{AppId, EventId, StoreId};
+use crate::key::{self, IndexKey};
+
+/// Events in one item: their ids end in two hex digits that number them.
+const MOST: usize = 256;
+/// Bytes of bodies in one item: what DynamoDB takes, with room for all else.
+const ROOM: usize = 350 * 1024;
+
+/// Events that were written together: about one timeline, at one moment, under ids that are the same
+/// but for their last two digits.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(try_from = "Stored", into = "Stored")]
+pub struct EventGroup {
+    /// The first one's id.
+    id: EventId,
+    created_at: Timestamp,
+    /// Their ids ascend.
+    events: Vec<Event>,
+    /// Counts writes of the item; each event counts its own.
+    pub(super) version: u64,
+}
+
+impl Item for EventGroup {
+    const KIND: &'static str = "event";
+    const PACKING: Option<Packing> = Some(Packing { plain: &["progress"], text: Some("bodies") });
+    fn key(&self) -> Key {
+        key::event(&self.id)
+    }
+    fn version(&self) -> u64 {
+        self.version
+    }
+    fn indexes(&self) -> Vec<IndexKey> {
+        let is_shown = |event: &&Event| event.is_listed() && !event.test;
+        let shown = self.events.iter().find(is_shown);
+        let mut keys: Vec<IndexKey> = shown.map(Event::in_timeline).into_iter().collect();
+        if let Some((store, event)) =
+            shown.and_then(|event| Some((event.store_id.as_ref()?, event)))
+        {
+            keys.push(key::events_of_day(store, event.created_at, &event.id));
+        }
+        if self.pending().next().is_some() {
+            let due = self.created_at.plus(STREAM_GRACE);
+            keys.push(Due::Event.mark(key::event_moment(&self.id), due));
+        }
+        keys
+    }
+    fn forget_at(&self) -> Option<Timestamp> {
+        Some(self.created_at.plus(RETENTION))
+    }
+}
+
+impl Element for Event {
+    type Container = EventGroup;
+
+    /// Those that lists show.
+    fn held_by(holder: EventGroup) -> Vec<Self> {
+        holder.events.into_iter().filter(Self::is_listed).collect()
+    }
+}
+
+impl Gathered for Event {
+    fn put_all(all: Vec<Self>, write: Write) -> Write {
+        let create = |write: Write, group| write.create(&group, Code::VersionConflict);
+        EventGroup::gather(all).into_iter().fold(write, create)
+    }
+}
+
+impl EventGroup {
+    /// Events that one transaction announces, as the items they are written in. Those of one scope,
+    /// timeline and moment share one. Those that no list shows go with any of their moment.
+    pub fn gather(mut events: Vec<Event>) -> Vec<Self> {
+        // Ids ascend as events are made, and so do those that they get here.
+        events.sort_by(|one, other| one.id.cmp(&other.id));
+        let (listed, unlisted): (Vec<_>, Vec<_>) = events.into_iter().partition(Event::is_listed);
+        let mut groups: Vec<Vec<Event>> = Vec::new();
+        for event in listed.into_iter().chain(unlisted) {
+            match groups.iter_mut().find(|group| is_place_for(&event, group)) {
+                Some(group) => group.push(event),
+                None => groups.push(vec![event]),
+            }
+        }
+        groups.into_iter().filter_map(Self::numbered).collect()
+    }
+
+    /// The group of these events, under ids that follow from the first one's.
+    fn numbered(mut events: Vec<Event>) -> Option<Self> {
+        events.sort_by(|one, other| one.id.cmp(&other.id));
+        let first = events.first()?.id.clone();
+        let known = |(number, event): (usize, Event)| event.known_as(nth(&first, number));
+        Self::of(events.into_iter().enumerate().map(known).collect(), 1)
+    }
+
+    pub(super) fn of(events: Vec<Event>, version: u64) -> Option<Self> {
+        let (id, created_at) = events.first().map(|first| (first.id.clone(), first.created_at))?;
+        Some(Self { id, created_at, events, version })
+    }
+
+    /// All of them, in the order in which they were made.
+    pub fn events(&self) -> &[Event] {
+        &self.events
+    }
+
+    /// The same.
+    pub fn into_events(self) -> Vec<Event> {
+        self.events
+    }
+
+    /// The event of this id.
+    pub fn event(&self, id: &EventId) -> Option<&Event> {
+        self.events.iter().find(|event| event.id == *id)
+    }
+
+    /// The event of this id, alone.
+    pub fn into_event(self, id: &EventId) -> Option<Event> {
+        self.events.into_iter().find(|event| event.id == *id)
+    }
+
+    /// Those that are on their way out.
+    pub fn pending(&self) -> impl Iterator<Item = &Event> {
+        self.events.iter().filter(|event| event.state == OutboxState::Pending)
+    }
+
+    /// Whether they happened on the canary store.
+    pub fn is_canarys(&self) -> bool {
+        self.events.iter().any(|event| event.store_id.as_ref().is_some_and(StoreId::is_canary))
+    }
+
+    /// When they happened.
+    pub const fn created_at(&self) -> Timestamp {
+        self.created_at
+    }
+
+    /// The group at its next version, with these events in place of what they were.
+    #[must_use]
+    pub fn with(&self, changed: impl IntoIterator<Item = Event>) -> Self {
+        let mut next = Self { version: self.version.saturating_add(1), ..self.clone() };
+        for event in changed {
+            if let Some(place) = next.events.iter_mut().find(|before| before.id == event.id) {
+                *place = event;
+            }
+        }
+        next
+    }
+
+    /// The change of the item as it was at the version before into how far its events have come now.
+    /// None of them is on its way out again.
+    pub fn advance(&self) -> Change {
+        let unmark = if self.pending().next().is_none() { " REMOVE GSI3PK, GSI3SK" } else { "" };
+        Change::new(format!("SET #progress = :progress, #version = :now{unmark}"))
+            .only_if("#version = :before")
+            .name("#progress", "progress")
+            .name("#version", "version")
+            .value(":progress", progress_of(&self.events))
+            .value(":now", self.version)
+            .value(":before", self.version.saturating_sub(1))
+    }
+}
+
+/// Whether an event can be written with these.
+fn is_place_for(event: &Event, group: &[Event]) -> bool {
+    let bytes =
+        group.iter().map(|other| other.body.len()).fold(event.body.len(), usize::saturating_add);
+    let is_of = |first: &Event| {
+        first.created_at == event.created_at
+            && first.test == event.test
+            && (!event.is_listed() || place(first) == place(event))
+    };
+    group.len() < MOST && bytes <= ROOM && group.first().is_some_and(is_of)
+}
+
+/// Where lists show an event: its scope, and whose timeline it is in.
+fn place(event: &Event) -> (Option<&StoreId>, Option<&AppId>, &str) {
+    let app = event.app_id.as_ref().filter(|_| event.store_id.is_none());
+    (event.store_id.as_ref(), app, event.subject())
+}
+
+/// The id of the event of this number, in the group of another.
+pub(super) fn nth(of: &EventId, number: usize) -> EventId {
+    EventId::parse(&format!("{}{number:02x}", key::event_group(of))).unwrap_or_else(|| of.clone())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,184 @@
+use std::collections::BTreeSet;
+
+use gateway::item::Index;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::event::{Entry, EventSubject, Topic};
+
+const NOW: Timestamp = Timestamp::from_millis(1_795_244_400_000);
+
+#[derive(Serialize, schemars::JsonSchema)]
+struct Changed {}
+
+impl crate::event::Example for Changed {
+    fn example() -> Self {
+        Self {}
+    }
+}
+
+const CHANGED: Topic<Changed> = Topic::new("thing.changed", "thing", None, "A thing changed.");
+
+fn event(store: Option<&StoreId>, app: Option<&AppId>, entity: &str, data: &Value) -> Event {
+    let about = EventSubject { store, app, entity, version: 3 };
+    Event::untyped(&Entry::of(&CHANGED), about, data.clone(), NOW)
+}
+
+fn store() -> StoreId {
+    StoreId::derive(&["here"])
+}
+
+fn of_store(entity: &str) -> Event {
+    event(Some(&store()), None, entity, &json!({"name": entity}))
+}
+
+/// The entities that the groups are about.
+fn entities(groups: &[EventGroup]) -> Vec<Vec<&str>> {
+    let events = groups.iter().map(EventGroup::events);
+    events.map(|all| all.iter().map(|event| event.entity_id.as_str()).collect()).collect()
+}
+
+fn stored(group: &EventGroup) -> Value {
+    serde_json::to_value(group).unwrap()
+}
+
+fn read(stored: Value) -> EventGroup {
+    serde_json::from_value(stored).unwrap()
+}
+
+#[test]
+fn what_happens_together_in_one_timeline_is_one_item_under_ids_in_a_row() {
+    let made: Vec<Event> =
+        ["a", "b", "c"].map(|entity| of_store(entity).in_timeline_of("order")).into();
+    let first = made[0].id.clone();
+    // However the transaction was put together, they stay in the order in which they were made.
+    let mut shuffled = made.clone();
+    shuffled.rotate_left(1);
+    let groups = EventGroup::gather(shuffled);
+    assert_eq!(entities(&groups), [["a", "b", "c"]]);
+    let group = &groups[0];
+    assert_eq!(group.events[0].id, first, "the first keeps its id");
+    for (number, event) in group.events().iter().enumerate() {
+        assert_eq!(event.id, nth(&first, number));
+        assert!(event.id.as_str().ends_with(&format!("{number:02x}")));
+        let body: Value = serde_json::from_str(&event.body).unwrap();
+        assert_eq!(body["id"], json!(event.id), "its body knows it by the same");
+        assert_eq!(body["data"]["name"], json!(event.entity_id));
+        assert_eq!(key::event(&event.id), group.key());
+        assert_eq!(group.event(&event.id).map(|found| &found.body), Some(&event.body));
+    }
+    assert!(group.event(&nth(&first, 3)).is_none());
+}
+
+#[test]
+fn events_that_lists_show_apart_are_apart_and_what_no_list_shows_goes_with_any() {
+    let (store, app) = (store(), AppId::derive(&["app"]));
+    let elsewhere = StoreId::derive(&["elsewhere"]);
+    let data = json!({});
+    let groups = EventGroup::gather(vec![
+        event(None, None, "merchant", &data),
+        event(Some(&store), None, "a", &data),
+        event(Some(&elsewhere), None, "a", &data),
+        event(None, Some(&app), "a", &data),
+        event(Some(&store), Some(&app), "a", &data),
+        event(Some(&store), None, "b", &data),
+        event(Some(&store), None, "c", &data).in_timeline_of("b"),
+        Event {
+            created_at: NOW.plus(gateway::clock::MINUTE),
+            ..event(Some(&store), None, "a", &data)
+        },
+        Event { test: true, ..event(Some(&store), None, "a", &data) },
+    ]);
+    let expected: [&[&str]; 6] =
+        [&["merchant", "a", "a"], &["a"], &["a"], &["b", "c"], &["a"], &["a"]];
+    assert_eq!(entities(&groups), expected);
+    let listed = Event::held_by(groups[0].clone());
+    assert_eq!(listed.len(), 2, "nobody lists what is of no store and no app");
+    let alone = EventGroup::gather(vec![event(None, None, "merchant", &data)]);
+    let due: Vec<Index> = alone[0].indexes().into_iter().map(|(index, _)| index).collect();
+    assert_eq!(due, [Index::Gsi3]);
+}
+
+#[test]
+fn a_group_has_at_most_256_events_and_350_kb() {
+    let sizes = |events: Vec<Event>| -> Vec<usize> {
+        EventGroup::gather(events).iter().map(|group| group.events().len()).collect()
+    };
+    let events: Vec<Event> = (0..300).map(|_| of_store("a")).collect();
+    let groups = EventGroup::gather(events.clone());
+    let ids: BTreeSet<&EventId> =
+        groups.iter().flat_map(|group| &group.events).map(|event| &event.id).collect();
+    assert_eq!((sizes(events), ids.len()), (vec![256, 44], 300));
+    let large = json!({"text": "x".repeat(60_000)});
+    let events = (0..7).map(|_| event(Some(&store()), None, "a", &large)).collect();
+    assert_eq!(sizes(events), [5, 2]);
+}
+
+#[test]
+fn what_is_stored_is_read_as_it_was_and_bodies_to_the_byte() {
+    let mut events = vec![of_store("a"), of_store("b").in_timeline_of("a")];
+    events[0].actor = Some("merchant:mer_x".into());
+    events[1].app_id = Some(AppId::derive(&["app"]));
+    let data = json!({"text": "\u{1f600} \"quoted\" \\ {}", "number": 1.50});
+    events.push(event(Some(&store()), None, "a", &data));
+    let group = EventGroup::gather(events).remove(0);
+    let kept = stored(&group);
+    assert_eq!(kept.get("progress"), None, "as they were made");
+    let back = read(kept);
+    assert_eq!(format!("{back:?}"), format!("{group:?}"));
+    // One that lost its body still says what it was.
+    let removed = group.with([group.events[1].expunged()]);
+    let back = read(stored(&removed));
+    assert_eq!(format!("{back:?}"), format!("{removed:?}"));
+    assert!(back.events[1].is_expunged() && back.events[1].entity_id == "b");
+    assert_eq!(back.events[0].body, group.events[0].body);
+    assert_eq!(back.events[2].body, group.events[2].body);
+}
+
+#[test]
+fn what_is_broken_is_not_read() {
+    let group = EventGroup::gather(vec![of_store("a"), of_store("a")]).remove(0);
+    let whole = stored(&group);
+    let broken = |member: &str, value: Value| {
+        let mut broken = whole.clone();
+        broken[member] = value;
+        serde_json::from_value::<EventGroup>(broken).is_err()
+    };
+    let bodies = whole["bodies"].as_str().unwrap();
+    assert!(broken("bodies", json!(bodies[1..])), "cut");
+    assert!(broken("bodies", json!(format!("{bodies} "))), "too long");
+    assert!(broken("bodies", json!(" ".repeat(bodies.len()))), "nothing");
+    assert!(broken("events", json!([])), "none");
+    assert!(broken("version", json!("x")));
+}
+
+#[test]
+fn they_move_on_together_and_one_by_one() {
+    let group = EventGroup::gather(vec![of_store("a"), of_store("a")]).remove(0);
+    let due = |group: &EventGroup| group.indexes().iter().any(|(index, _)| *index == Index::Gsi3);
+    let published = |event: &Event| event.moved_to(OutboxState::Published, None, NOW);
+    let together = group.with(group.pending().map(published));
+    assert_eq!(stored(&together)["progress"].as_array().map(Vec::len), Some(1));
+    assert!(due(&group) && !due(&together));
+    assert_eq!((group.version(), together.version()), (1, 2));
+    // One is given up, and the other published without it.
+    let one = group.with([group.events[0].discard(NOW).unwrap()]);
+    assert!(due(&one), "the other is on its way");
+    assert_eq!(one.pending().count(), 1);
+    let other = one.with(one.pending().map(published));
+    let states = |group: &EventGroup| -> Vec<(&str, u64)> {
+        group.events().iter().map(|event| (event.state.as_str(), event.version)).collect()
+    };
+    assert_eq!(states(&read(stored(&other))), [("discarded", 2), ("published", 2)]);
+    assert!(!due(&other) && other.version() == 3);
+    let back = other.with([other.events[0].requeue(NOW).unwrap()]);
+    assert_eq!(states(&read(stored(&back))), [("pending", 3), ("published", 2)]);
+    assert!(due(&back), "the next sweep finds it");
+    let lists = |group: &EventGroup| -> Vec<IndexKey> {
+        let mut keys = group.indexes();
+        keys.retain(|(index, _)| *index != Index::Gsi3);
+        keys
+    };
+    assert_eq!(lists(&back), lists(&group), "no list is written again");
+    assert_eq!(lists(&group).len(), 2);
+}

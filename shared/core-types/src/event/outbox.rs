@@ -1,0 +1,84 @@
+//! An event on its way out, and what its owner can do with it there.
+
+use gateway::clock::Timestamp;
+use gateway::problem::{Code, Problem};
+
+use super::Event;
+
+gateway::string_enum! {
+    /// The status of an event in the outbox.
+    OutboxState {
+        /// It was not turned into deliveries yet.
+        Pending = "pending",
+        /// It was turned into deliveries.
+        Published = "published",
+        /// It could not be turned into deliveries: requeue or discard it.
+        Failed = "failed",
+        /// It was discarded by request.
+        Discarded = "discarded",
+    }
+}
+
+impl Event {
+    /// Whether the payload was removed.
+    pub fn is_expunged(&self) -> bool {
+        self.body.is_empty()
+    }
+
+    /// The event without its payload.
+    #[must_use]
+    pub fn expunged(&self) -> Self {
+        Self { body: String::new(), version: self.version.saturating_add(1), ..self.clone() }
+    }
+
+    /// What its owner can do with it in the outbox.
+    pub fn allowed_actions(&self) -> Vec<&'static str> {
+        match self.state {
+            OutboxState::Pending => vec!["discard"],
+            OutboxState::Failed => vec!["requeue", "discard"],
+            OutboxState::Discarded => vec!["requeue"],
+            OutboxState::Published => Vec::new(),
+        }
+    }
+
+    /// The event back on its way out: the next sweep publishes it.
+    ///
+    /// # Errors
+    /// `invalid_state_transition`; `payload_expunged`, because nothing could be sent.
+    pub fn requeue(&self, now: Timestamp) -> Result<Self, Problem> {
+        if self.is_expunged() {
+            return Err(Code::PayloadExpunged.into());
+        }
+        match self.state {
+            OutboxState::Failed | OutboxState::Discarded => {
+                Ok(self.moved_to(OutboxState::Pending, None, now))
+            }
+            _ => Err(Problem::state(self.state.as_str(), &self.allowed_actions())),
+        }
+    }
+
+    /// The event given up.
+    ///
+    /// # Errors
+    /// `invalid_state_transition`.
+    pub fn discard(&self, now: Timestamp) -> Result<Self, Problem> {
+        match self.state {
+            OutboxState::Pending | OutboxState::Failed => {
+                Ok(self.moved_to(OutboxState::Discarded, self.failure.clone(), now))
+            }
+            _ => Err(Problem::state(self.state.as_str(), &self.allowed_actions())),
+        }
+    }
+
+    /// The event at its next version, in this state.
+    #[must_use]
+    pub fn moved_to(&self, state: OutboxState, failure: Option<String>, now: Timestamp) -> Self {
+        Self {
+            state,
+            failure,
+            published_at: (state == OutboxState::Published).then_some(now).or(self.published_at),
+            version: self.version.saturating_add(1),
+            ..self.clone()
+        }
+    }
+}

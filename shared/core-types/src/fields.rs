@@ -1,0 +1,446 @@
+//! Words that several nouns are made of, parsed at the edge.
+
+mod line;
+mod metadata;
+
+use gateway::request::{Fault, FromText};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use line::{DisplayName, Line, PersonName, StoreName, is_format, misleads};
+pub use link_template::LinkTemplate;
+pub use metadata::{MOST_METADATA, Metadata, MetadataFilter};
+
+/// Implements what every text type has: reading it as text, its schema (with what `schemars`
+/// attributes add), its stored form.
+macro_rules! text_type {
+    ($(#[$doc:meta])* $name:ident) => {
+        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+            JsonSchema)]
+        #[serde(transparent)]
+        $(#[$doc])*
+        pub struct $name(String);
+
+        impl $name {
+            /// The text.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl From<$name> for String {
+            fn from(text: $name) -> Self {
+                text.0
+            }
+        }
+
+        gateway::text_field!($name);
+    };
+}
+
+mod link_template;
+
+text_type! {
+    /// An e-mail address as it was given, without surrounding blanks.
+    #[schemars(extend("format" = "email", "maxLength" = 254))]
+    Email
+}
+
+impl Email {
+    /// What makes two addresses one account: lower case throughout. Local parts may differ by
+    /// case by RFC 5321; no provider in use lets them.
+    pub fn normalized(&self) -> String {
+        self.0.to_lowercase()
+    }
+
+    /// What a log or a stranger may see: `a***@example.com`.
+    pub fn masked(&self) -> String {
+        let (local, domain) = self.0.rsplit_once('@').unwrap_or((&self.0, ""));
+        format!("{}***@{domain}", local.chars().take(1).collect::<String>())
+    }
+}
+
+impl FromText for Email {
+    const EXPECTS: &'static str = "an e-mail address";
+
+    fn from_text(text: &str) -> Result<Self, Fault> {
+        use email_address::{EmailAddress, Options};
+        let text = text.trim();
+        let options =
+            Options::default().with_required_tld().without_display_text().without_domain_literal();
+        let valid = text.len() <= 254
+            && text.is_ascii()
+            && !text.contains('"')
+            && EmailAddress::parse_with_options(text, options).is_ok();
+        if valid {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(Fault::new("invalid_email", "Must be an e-mail address."))
+        }
+    }
+}
+
+text_type! {
+    /// A subdomain: the storefront's address below the platform's domain.
+    #[schemars(extend("pattern" = LABEL_IN_ANY_CASE, "minLength" = 3, "maxLength" = 63))]
+    Subdomain
+}
+
+/// Subdomains that no store may take: literal segments of routes, and names that would pass for
+/// the platform's own.
+const RESERVED_SUBDOMAINS: &[&str] = &[
+    "admin",
+    "api",
+    "app",
+    "apps",
+    "assets",
+    "auth",
+    "billing",
+    "blog",
+    "cdn",
+    "checkout",
+    "customer",
+    "dashboard",
+    "dev",
+    "docs",
+    "ftp",
+    "help",
+    "internal",
+    "localhost",
+    "login",
+    "lookup",
+    "mail",
+    "operations",
+    "partners",
+    "payments",
+    "root",
+    "secure",
+    "service",
+    "shop",
+    "static",
+    "status",
+    "store",
+    "stores",
+    "support",
+    "test",
+    "themes",
+    "webhooks",
+    "www",
+];
+
+impl FromText for Subdomain {
+    const EXPECTS: &'static str = "a subdomain";
+
+    fn from_text(text: &str) -> Result<Self, Fault> {
+        let text = text.trim().to_ascii_lowercase();
+        if !is_label(&text, 3, 63) {
+            return Err(Fault::new(
+                "invalid_subdomain",
+                "Must be 3 to 63 letters, digits and inner hyphens (RFC 1035 §2.3.1).",
+            ));
+        }
+        if RESERVED_SUBDOMAINS.contains(&text.as_str()) || text.starts_with("xn--") {
+            return Err(Fault::new("subdomain_reserved", "This subdomain is reserved."));
+        }
+        Ok(Self(text))
+    }
+}
+
+/// What [`is_label`] takes, as a regular expression.
+const LABEL: &str = "^(xn--[a-z0-9-]*[a-z0-9]|[a-z0-9]+(-[a-z0-9]+)*)$";
+/// What a subdomain looks like before it is written in lower case.
+const LABEL_IN_ANY_CASE: &str = "^[A-Za-z0-9]+(-[A-Za-z0-9]+)*$";
+
+/// Lower-case letters, digits and hyphens, the last neither first nor last nor doubled.
+fn is_label(text: &str, min: usize, max: usize) -> bool {
+    (min..=max).contains(&text.len())
+        && text.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'-'))
+        && !text.starts_with('-')
+        && !text.ends_with('-')
+        && (text.starts_with("xn--") || !text.contains("--"))
+}
+
+text_type! {
+    /// A readable name in a URL: `summer-sale`.
+    #[schemars(extend("pattern" = LABEL, "maxLength" = 100))]
+    Handle
+}
+
+impl FromText for Handle {
+    const EXPECTS: &'static str = "a handle";
+
+    fn from_text(text: &str) -> Result<Self, Fault> {
+        if is_label(text, 1, 100) {
+            Ok(Self(text.to_owned()))
+        } else {
+            let detail = "Must be 1 to 100 lower-case letters, digits and inner hyphens.";
+            Err(Fault::new("invalid_handle", detail))
+        }
+    }
+}
+
+text_type! {
+    /// A language tag (RFC 5646): language, and optionally script and region.
+    #[schemars(extend("pattern" = "^[A-Za-z]{2,3}(-([A-Za-z]{2}|[A-Za-z]{4}|[0-9]{3})){0,2}$"))]
+    Locale
+}
+
+/// English: what nobody has chosen otherwise.
+impl Default for Locale {
+    fn default() -> Self {
+        Self("en".to_owned())
+    }
+}
+
+impl FromText for Locale {
+    const EXPECTS: &'static str = "a language tag";
+
+    fn from_text(text: &str) -> Result<Self, Fault> {
+        let mut parts = text.split('-');
+        let letters = |part: &str| part.bytes().all(|b| b.is_ascii_alphabetic());
+        let language = parts.next().is_some_and(|p| (2..=3).contains(&p.len()) && letters(p));
+        let rest = parts.clone().count() <= 2
+            && parts.all(|p| (letters(p) && matches!(p.len(), 2 | 4)) || is_numeric_region(p));
+        if language && rest {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(Fault::new("invalid_locale", "Must be a language tag like `en` or `pt-BR`."))
+        }
+    }
+}
+
+fn is_numeric_region(part: &str) -> bool {
+    part.len() == 3 && part.bytes().all(|b| b.is_ascii_digit())
+}
+
+text_type! {
+    /// A time zone of the IANA database, by name: `Asia/Kolkata`.
+    #[schemars(extend("pattern" = "^(UTC|[A-Za-z0-9_+-]+(/[A-Za-z0-9_+-]+)+)$", "maxLength" = 64))]
+    TimeZone
+}
+
+/// UTC: what nobody has chosen otherwise.
+impl Default for TimeZone {
+    fn default() -> Self {
+        Self("UTC".to_owned())
+    }
+}
+
+impl FromText for TimeZone {
+    const EXPECTS: &'static str = "a time zone name";
+
+    fn from_text(text: &str) -> Result<Self, Fault> {
+        let word = |part: &str| {
+            !part.is_empty()
+                && part
+                    .bytes()
+                    .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'+'))
+        };
+        let valid =
+            text == "UTC" || (text.len() <= 64 && text.contains('/') && text.split('/').all(word));
+        if valid {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(Fault::new("invalid_timezone", "Must be an IANA name like `Europe/Paris`."))
+        }
+    }
+}
+
+text_type! {
+    /// A telephone number as people write it: `+91 22 5550 1234`.
+    #[schemars(extend("pattern" = "^[+]?([ .()-]*[0-9]){6,15}[ .()-]*$", "maxLength" = 32))]
+    Phone
+}
+
+impl FromText for Phone {
+    const EXPECTS: &'static str = "a telephone number";
+
+    fn from_text(text: &str) -> Result<Self, Fault> {
+        let text = text.trim();
+        let digits = text.chars().filter(char::is_ascii_digit).count();
+        let written = text.chars().enumerate().all(|(index, c)| {
+            c.is_ascii_digit()
+                || matches!(c, ' ' | '-' | '.' | '(' | ')')
+                || (c == '+' && index == 0)
+        });
+        if written && text.len() <= 32 && (6..=15).contains(&digits) {
+            Ok(Self(text.to_owned()))
+        } else {
+            let detail = "Must be a telephone number of 6 to 15 digits like `+91 22 5550 1234`.";
+            Err(Fault::new("invalid_phone", detail))
+        }
+    }
+}
+
+text_type! {
+    /// A country: ISO 3166-1 alpha-2.
+    #[schemars(extend("pattern" = "^[A-Z]{2}$"))]
+    Country
+}
+
+/// ISO 3166-1 alpha-2, officially assigned.
+const COUNTRIES: &str = "AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ \
+BL BM BN BO BQ BR BS BT BV BW BY BZ CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ \
+DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO FR GA GB GD GE GF GG GH GI GL GM GN GP GQ GR GS GT \
+GU GW GY HK HM HN HR HT HU ID IE IL IM IN IO IQ IR IS IT JE JM JO JP KE KG KH KI KM KN KP KR KW KY \
+KZ LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO MP MQ MR MS MT MU MV MW MX \
+MY MZ NA NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW PY QA RE RO RS \
+RU RW SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN \
+TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW";
+
+impl FromText for Country {
+    const EXPECTS: &'static str = "a country code";
+
+    fn from_text(text: &str) -> Result<Self, Fault> {
+        if text.len() == 2 && COUNTRIES.split_whitespace().any(|code| code == text) {
+            Ok(Self(text.to_owned()))
+        } else {
+            let detail = "Must be a two-letter country code (ISO 3166-1) like `IN`.";
+            Err(Fault::new("invalid_country", detail))
+        }
+    }
+}
+
+text_type! {
+    /// A currency: ISO 4217.
+    #[schemars(extend("pattern" = "^[A-Z]{3}$"))]
+    Currency
+}
+
+impl FromText for Currency {
+    const EXPECTS: &'static str = "a currency code";
+
+    fn from_text(text: &str) -> Result<Self, Fault> {
+        // A currency without minor units in the table (metals, funds, test codes) prices nothing.
+        let known = iso_currency::Currency::from_code(text);
+        if known.is_some_and(|currency| currency.exponent().is_some_and(|digits| digits <= 3)) {
+            Ok(Self(text.to_owned()))
+        } else {
+            let detail = "Must be a currency code (ISO 4217) like `INR`.";
+            Err(Fault::new("unsupported_currency", detail))
+        }
+    }
+}
+
+text_type! {
+    /// An `https` URL that a person's browser follows; the service itself never fetches it.
+    #[schemars(extend("pattern" = "^https?://[^\\s\\\\@/?#]+", "maxLength" = 2_048))]
+    WebUrl
+}
+
+impl FromText for WebUrl {
+    const EXPECTS: &'static str = "an https URL";
+
+    fn from_text(text: &str) -> Result<Self, Fault> {
+        let clean =
+            text.len() <= 2_048 && text.bytes().all(|b| b > 0x20 && b != b'\\' && b != 0x7f);
+        let parsed = url::Url::parse(text).ok().filter(|url| {
+            let loopback = matches!(url.host_str(), Some("localhost" | "127.0.0.1" | "[::1]"));
+            let scheme = url.scheme() == "https" || (url.scheme() == "http" && loopback);
+            scheme
+                && url.host_str().is_some_and(|host| !host.is_empty())
+                && url.username().is_empty()
+                && url.password().is_none()
+        });
+        if clean && parsed.is_some() {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(Fault::new("invalid_url", "Must be an https URL; http only for loopback."))
+        }
+    }
+}
+
+text_type! {
+    /// What goods are taxed as, in the merchant's word: `books`, `food`. 1 to 50 lower-case letters,
+    /// digits, `-` and `_`, the first a letter or a digit.
+    #[schemars(extend("pattern" = "^[a-z0-9][a-z0-9_-]{0,49}$"))]
+    TaxClass
+}
+
+impl FromText for TaxClass {
+    const EXPECTS: &'static str = "a tax class";
+
+    fn from_text(text: &str) -> Result<Self, Fault> {
+        let word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_".contains(c);
+        let is_word = text.chars().all(word) && !text.starts_with(['-', '_']);
+        if is_word && (1..=50).contains(&text.len()) {
+            Ok(Self(text.to_owned()))
+        } else {
+            let detail = "Must be 1 to 50 lower-case letters, digits, `-` and `_`.";
+            Err(Fault::new("invalid_tax_class", detail))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn emails_are_validated_and_compared_without_case() {
+        for good in ["a@b.co", "First.Last+tag@Sub.Example.com"] {
+            assert!(Email::from_text(good).is_ok(), "{good}");
+        }
+        for bad in [
+            "",
+            "a",
+            "a@b",
+            "@b.co",
+            "a@b..co",
+            "a b@c.co",
+            "\"a\"@b.co",
+            "A <a@b.co>",
+            "a@[127.0.0.1]",
+        ] {
+            assert!(Email::from_text(bad).is_err(), "{bad}");
+        }
+        assert_eq!(Email::from_text("Ann@Example.com").unwrap().normalized(), "ann@example.com");
+        assert_eq!(Email::from_text("ann@example.com").unwrap().masked(), "a***@example.com");
+    }
+
+    #[test]
+    fn subdomains_reject_what_would_break_a_route_or_mislead() {
+        for bad in [
+            "",
+            "ab",
+            "-abc",
+            "abc-",
+            "a/b",
+            "a#b",
+            "lookup",
+            "customer",
+            "xn--80ak6aa92e",
+            "a--b",
+            "é12",
+        ] {
+            assert!(Subdomain::from_text(bad).is_err(), "{bad}");
+        }
+        assert_eq!(Subdomain::from_text(" My-Shop ").unwrap().as_str(), "my-shop");
+    }
+
+    #[test]
+    fn codes_are_those_of_the_standards() {
+        assert_eq!(COUNTRIES.split_whitespace().count(), 249);
+        assert!(Country::from_text("IN").is_ok() && Country::from_text("in").is_err());
+        assert!(Currency::from_text("JPY").is_ok() && Currency::from_text("XAU").is_err());
+        assert!(Locale::from_text("zh-Hant-TW").is_ok() && Locale::from_text("english").is_err());
+        assert!(Phone::from_text("+91 (22) 5550-1234").is_ok() && Phone::from_text("12").is_err());
+        assert!(TimeZone::from_text("Asia/Kolkata").is_ok() && TimeZone::from_text("IST").is_err());
+    }
+
+    #[test]
+    fn tax_classes_are_words() {
+        for good in ["books", "food-7", "a"] {
+            assert_eq!(TaxClass::from_text(good).unwrap().as_str(), good);
+        }
+        for bad in ["", "Books", "a b", "-a", &"a".repeat(51)] {
+            assert_eq!(TaxClass::from_text(bad).unwrap_err().code, "invalid_tax_class", "{bad}");
+        }
+    }
+}

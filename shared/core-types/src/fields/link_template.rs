@@ -1,0 +1,99 @@
+//! Addresses of a store's own pages, with places for what a mail brings there.
+
+use gateway::request::{Fault, FromText};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::WebUrl;
+
+/// The longest template, in bytes.
+const MAX: usize = 1_000;
+const ORDER_ID: &str = "{order_id}";
+const TOKEN: &str = "{token}";
+
+text_type! {
+    /// An `https` URL of the store's own with `{order_id}` and `{token}` in its path, query or
+    /// fragment, for an order's id and a token that it is shown with. ASCII.
+    #[schemars(extend(
+        "pattern" = "^https?://[^\\s\\\\@/?#{}]+[/?#].*$", "maxLength" = MAX
+    ))]
+    LinkTemplate
+}
+
+impl LinkTemplate {
+    /// The address with an order's id and a token, both of which a URL takes as they are.
+    pub fn filled(&self, order: &str, token: &str) -> String {
+        self.0.replace(ORDER_ID, order).replace(TOKEN, token)
+    }
+}
+
+impl FromText for LinkTemplate {
+    const EXPECTS: &'static str = "an https URL with `{order_id}` and `{token}`";
+
+    fn from_text(text: &str) -> Result<Self, Fault> {
+        let rest = text.replace(ORDER_ID, "").replace(TOKEN, "");
+        if rest.contains(['{', '}']) {
+            let detail = "The only placeholders are `{order_id}` and `{token}`.";
+            return Err(Fault::new("unknown_placeholder", detail));
+        }
+        let template = Self(text.to_owned());
+        // Nothing that is filled in may decide where the link leads.
+        let authority = text.split_once("://").map_or("", |(_, rest)| rest);
+        let end = authority.find(['/', '?', '#']).unwrap_or(authority.len());
+        let is_fixed = authority.get(..end).is_some_and(|host| !host.contains('{'));
+        let fits = text.len() <= MAX && text.is_ascii() && is_fixed;
+        if !fits || WebUrl::from_text(&template.filled("ord_0", "0")).is_err() {
+            let detail = "Must be an https URL in ASCII whose host has no placeholder.";
+            return Err(Fault::new("invalid_url", detail));
+        }
+        if !(text.contains(ORDER_ID) && text.contains(TOKEN)) {
+            let detail = "Must have both `{order_id}` and `{token}`.";
+            return Err(Fault::new("placeholder_missing", detail));
+        }
+        Ok(template)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_template_takes_an_orders_id_and_its_token() {
+        for (template, filled) in [
+            ("https://shop.example/o/{order_id}?token={token}", "https://shop.example/o/O?token=T"),
+            ("https://shop.example/#{token}/{order_id}", "https://shop.example/#T/O"),
+            ("https://shop.example:8443?{order_id}&{token}", "https://shop.example:8443?O&T"),
+        ] {
+            assert_eq!(LinkTemplate::from_text(template).unwrap().filled("O", "T"), filled);
+        }
+    }
+
+    #[test]
+    fn what_leads_elsewhere_or_lacks_a_place_is_rejected() {
+        let code = |text: &str| LinkTemplate::from_text(text).unwrap_err().code;
+        for text in [
+            "http://shop.example/{order_id}/{token}",
+            "https://{token}.example/{order_id}",
+            "https://shop.example:{order_id}/{token}",
+            "https://u:p@shop.example/{order_id}/{token}",
+            "https://shop.example/ {order_id}/{token}",
+            "https://shop.ex\u{e4}mple/{order_id}/{token}",
+            "javascript:{order_id}{token}",
+            "{order_id}{token}",
+        ] {
+            assert_eq!(code(text), "invalid_url", "{text}");
+        }
+        for text in ["https://a.example/{order_id}/{token}/{email}", "https://a.example/{order_id"]
+        {
+            assert_eq!(code(text), "unknown_placeholder", "{text}");
+        }
+        for text in
+            ["https://a.example/{order_id}", "https://a.example/{token}", "https://a.example"]
+        {
+            assert_eq!(code(text), "placeholder_missing", "{text}");
+        }
+        let long = format!("https://a.example/{{order_id}}/{{token}}/{}", "x".repeat(MAX));
+        assert_eq!(code(&long), "invalid_url");
+    }
+}

@@ -1,0 +1,29 @@
+//! Images as those see them that show them: where one is found, and what keeps it from being
+//! deleted while somebody shows it.
+
+use gateway::problem::{Code, Problem};
+use gateway::table::{Change, Write};
+
+use crate::fields::Subdomain;
+use crate::id::{MediaId, StoreId};
+use crate::key;
+
+/// Where everybody finds an image of the store of this subdomain.
+pub fn url(id: &MediaId, base_url: &str, subdomain: &Subdomain) -> String {
+    format!("{base_url}/v1/storefront/{subdomain}/media/{id}")
+}
+
+/// Says that one more thing shows an image. Rejected when there is no such image.
+pub fn hold(write: Write, store: &StoreId, id: &MediaId, rejected: impl Into<Problem>) -> Write {
+    let change = Change::new("SET uses = if_not_exists(uses, :none) + :one")
+        .only_if("attribute_exists(PK)")
+        .value(":none", 0)
+        .value(":one", 1);
+    write.update(&key::media(store, id), change, rejected)
+}
+
+/// Says that one thing less shows an image.
+pub fn release(write: Write, store: &StoreId, id: &MediaId) -> Write {
+    let change = Change::new("SET uses = uses - :one").only_if("uses >= :one").value(":one", 1);
+    write.update(&key::media(store, id), change, Code::VersionConflict)
+}

@@ -1,0 +1,253 @@
+//! Keys of the catalogue: products, stock, collections, and what stores show besides.
+
+use gateway::clock::Timestamp;
+use gateway::item::Key;
+
+use super::{IndexKey, gsi1, gsi2, gsi4, gsi5, gsi6, gsi7};
+use crate::id::{
+    CategoryId, CollectionId, CustomerId, FormSubmissionId, LocationId, MediaId, MovementId,
+    ProductId, ReviewId, StoreId, VariantId,
+};
+
+// The catalogue: a product and its variants are one query; what a checkout needs of a variant lies
+// with its stock, so that a cart is one batch.
+
+/// A product.
+pub fn product(store: &StoreId, id: &ProductId) -> Key {
+    Key::new(format!("STO#{store}#PRD#{id}"), "A")
+}
+/// A variant, in its product's partition.
+pub fn variant(store: &StoreId, product: &ProductId, id: &VariantId) -> Key {
+    Key::new(format!("STO#{store}#PRD#{product}"), format!("{VARIANTS}{id}"))
+}
+/// What sort keys of variants begin with: what begins with the product's own is the product and
+/// its variants, without its reviews.
+pub const VARIANTS: &str = "A#VAR#";
+/// What a change of a product, which made it this version, has left to do.
+pub fn product_deferred_work(store: &StoreId, product: &ProductId, version: u64) -> Key {
+    Key::new(format!("STO#{store}#PRD#{product}"), format!("RST#{version:010}"))
+}
+/// A store's products, by creation.
+pub fn products_of_store(store: &StoreId, created: Timestamp, id: &ProductId) -> IndexKey {
+    gsi5(format!("STO#{store}#PRD"), format!("{created}#{id}"))
+}
+/// A store's products of a status, by creation: a change of a product never moves it within a walk.
+pub fn products_by_status(
+    store: &StoreId,
+    status: &str,
+    created: Timestamp,
+    id: &ProductId,
+) -> IndexKey {
+    gsi6(format!("STO#{store}#PRD#{status}"), format!("{created}#{id}"))
+}
+/// A product's card, in its partition; what begins with `A` there does not read it.
+pub fn summary(store: &StoreId, product: &ProductId) -> Key {
+    Key::new(format!("STO#{store}#PRD#{product}"), "CRD")
+}
+/// Whose card it is that lies in this partition.
+pub fn summary_of(partition: &str) -> Option<(StoreId, ProductId)> {
+    let (store, product) = partition.strip_prefix("STO#")?.split_once("#PRD#")?;
+    Some((StoreId::parse(store)?, ProductId::parse(product)?))
+}
+/// The partition of the cards that shoppers see, in each of their orders.
+pub fn summaries_in(store: &StoreId) -> String {
+    format!("STO#{store}#CRD")
+}
+/// The cards that shoppers see, by creation, as their ids sort: a change of a product never moves it
+/// within a walk.
+pub fn summaries_by_time(store: &StoreId, id: &ProductId) -> IndexKey {
+    gsi1(summaries_in(store), id.as_str())
+}
+/// The cards that shoppers see, by price.
+pub fn summaries_by_price(store: &StoreId, price: &str) -> IndexKey {
+    gsi2(summaries_in(store), price)
+}
+/// The cards that shoppers see, by title.
+pub fn summaries_by_title(store: &StoreId, title: &str) -> IndexKey {
+    gsi4(summaries_in(store), title)
+}
+/// The cards that shoppers see, by rating.
+pub fn summaries_by_rating(store: &StoreId, rating: &str) -> IndexKey {
+    gsi7(summaries_in(store), rating)
+}
+/// The partition of the words that products are found by and that begin with the same character as
+/// this one.
+pub fn search_words(store: &StoreId, word: &str) -> String {
+    let first: String = word.chars().take(1).collect();
+    format!("STO#{store}#TOK#{first}")
+}
+/// A word that a product is found by: what stands in a better place comes first, and of that the
+/// newest product.
+pub fn search_word(store: &StoreId, (rank, word): (&str, &str), newest_first: &str) -> Key {
+    Key::new(search_words(store, word), format!("{rank}#{word}#{newest_first}"))
+}
+/// The variants that carry a barcode: several may.
+pub fn barcode_variants(store: &StoreId, barcode: &str) -> String {
+    format!("STO#{store}#BAR#{barcode}")
+}
+/// A variant that carries a barcode.
+pub fn barcode(store: &StoreId, barcode: &str, variant: &VariantId) -> Key {
+    Key::new(barcode_variants(store, barcode), variant.as_str())
+}
+/// What a store's product pages choose the products beside a product from.
+pub fn related_products(store: &StoreId) -> Key {
+    Key::new(format!("SHF#{store}"), "A")
+}
+/// The one product of a handle.
+pub fn unique_product_handle(store: &StoreId, handle: &str) -> Key {
+    Key::new(format!("UQ#{store}#HDL#{handle}"), "U")
+}
+/// The one variant of a SKU.
+pub fn unique_sku(store: &StoreId, sku: &str) -> Key {
+    Key::new(format!("UQ#{store}#SKU#{sku}"), "U")
+}
+/// What a checkout needs of a variant: beside its stock levels.
+pub fn sellable(store: &StoreId, variant: &VariantId) -> Key {
+    Key::new(format!("STO#{store}#INV#{variant}"), "A")
+}
+/// A variant's stock at a location.
+pub fn level(store: &StoreId, variant: &VariantId, location: &LocationId) -> Key {
+    Key::new(format!("STO#{store}#INV#{variant}"), format!("LVL#{location}"))
+}
+/// What sort keys of stock levels begin with.
+pub const LEVELS: &str = "LVL#";
+/// A location's stock levels, by variant.
+pub fn levels_of_location(store: &StoreId, location: &LocationId, variant: &VariantId) -> IndexKey {
+    gsi5(format!("STO#{store}#LOC#{location}"), variant.as_str())
+}
+/// A movement of stock: the ledger of a level.
+pub fn movement(
+    store: &StoreId,
+    variant: &VariantId,
+    location: &LocationId,
+    id: &MovementId,
+) -> Key {
+    Key::new(movements_of(store, variant), format!("{location}#{id}"))
+}
+/// The partition of a variant's movements: not that of its levels, so that neither is hot before
+/// the other.
+pub fn movements_of(store: &StoreId, variant: &VariantId) -> String {
+    format!("STO#{store}#MOV#{variant}")
+}
+/// A stock location.
+pub fn location(store: &StoreId, id: &LocationId) -> Key {
+    Key::new(format!("STO#{store}"), format!("LOC#{id}"))
+}
+/// What sort keys of locations begin with.
+pub const LOCATIONS: &str = "LOC#";
+/// A collection.
+pub fn collection(store: &StoreId, id: &CollectionId) -> Key {
+    Key::new(format!("STO#{store}#COL#{id}"), "A")
+}
+/// The products of a manual collection, in their order.
+pub fn collection_members(store: &StoreId, id: &CollectionId) -> Key {
+    Key::new(format!("STO#{store}#COL#{id}"), "MBR")
+}
+/// A store's collections, by creation.
+pub fn collections_of_store(store: &StoreId, created: Timestamp, id: &CollectionId) -> IndexKey {
+    gsi1(collections_in(store), format!("{created}#{id}"))
+}
+/// The partition of a store's collections.
+pub fn collections_in(store: &StoreId) -> String {
+    format!("STO#{store}#COL")
+}
+/// The one collection of a handle.
+pub fn unique_collection_handle(store: &StoreId, handle: &str) -> Key {
+    Key::new(format!("UQ#{store}#COLHDL#{handle}"), "U")
+}
+/// A category.
+pub fn category(store: &StoreId, id: &CategoryId) -> Key {
+    Key::new(format!("STO#{store}"), format!("{CATEGORIES}{id}"))
+}
+/// What serializes changes of the tree of a store's categories.
+pub fn category_tree(store: &StoreId) -> Key {
+    Key::new(format!("STO#{store}"), "CTR#CAT")
+}
+/// What is left to do about a deleted category.
+pub fn category_drain(store: &StoreId, id: &CategoryId) -> Key {
+    Key::new(format!("STO#{store}#CATDEL#{id}"), "A")
+}
+/// What sort keys of categories begin with.
+pub const CATEGORIES: &str = "CAT#";
+
+// What customers write, and what stores show.
+
+/// A form submission.
+pub fn form_submission(store: &StoreId, id: &FormSubmissionId) -> Key {
+    Key::new(format!("STO#{store}"), format!("FRM#{id}"))
+}
+/// What sort keys of form submissions begin with.
+pub const FORM_SUBMISSIONS: &str = "FRM#";
+/// Form submissions of a status, by time.
+pub fn form_submissions_by_status(
+    store: &StoreId,
+    status: &str,
+    at: Timestamp,
+    id: &FormSubmissionId,
+) -> IndexKey {
+    gsi1(format!("STO#{store}#FRM#{status}"), format!("{at}#{id}"))
+}
+/// What sort keys of product reviews begin with.
+pub const PRODUCT_REVIEWS: &str = "REV#";
+/// A product review; its key allows one per purchase line, or one per customer without one.
+pub fn product_review(
+    store: &StoreId,
+    product: &ProductId,
+    customer: &CustomerId,
+    line: &str,
+) -> Key {
+    Key::new(format!("STO#{store}#PRD#{product}"), format!("REV#{customer}#{line}"))
+}
+/// Reviews of a status on a store, by time.
+pub fn reviews_by_status(store: &StoreId, status: &str, at: Timestamp, id: &ReviewId) -> IndexKey {
+    gsi1(format!("STO#{store}#REV#{status}"), format!("{at}#{id}"))
+}
+/// The approved reviews of a product, by time.
+pub fn approved_reviews_of_product(
+    store: &StoreId,
+    product: &ProductId,
+    at: Timestamp,
+    id: &ReviewId,
+) -> IndexKey {
+    gsi1(format!("STO#{store}#PRD#{product}#REV"), format!("{at}#{id}"))
+}
+/// A review, by its id; and all reviews of a store, because ids sort by time.
+pub fn review_by_id(store: &StoreId, id: &ReviewId) -> IndexKey {
+    gsi2(reviews_on(store), id.as_str())
+}
+/// The partition of all reviews of a store, in the index that finds them by their ids.
+pub fn reviews_on(store: &StoreId) -> String {
+    format!("STO#{store}#REVID")
+}
+/// The pointer to a review: who decides on it does not name its product.
+pub fn review_pointer(store: &StoreId, id: &ReviewId) -> Key {
+    Key::new(format!("STO#{store}"), format!("RID#{id}"))
+}
+/// Media.
+pub fn media(store: &StoreId, id: &MediaId) -> Key {
+    Key::new(format!("STO#{store}"), format!("MED#{id}"))
+}
+/// What sort keys of media begin with.
+pub const MEDIA: &str = "MED#";
+/// Content-addressed bytes: their description.
+pub fn blob(sha256: &str) -> Key {
+    Key::new(format!("BLB#{sha256}"), "A")
+}
+/// Content-addressed bytes: a chunk, of those that one upload wrote.
+pub fn blob_chunk(sha256: &str, upload: &str, number: u32) -> Key {
+    Key::new(format!("BLB#{sha256}"), format!("CHK#{upload}#{number:03}"))
+}
+/// A navigation menu.
+pub fn navigation(store: &StoreId, handle: &str) -> Key {
+    Key::new(format!("STO#{store}"), format!("NAV#{handle}"))
+}
+/// A policy page.
+pub fn policy(store: &StoreId, handle: &str) -> Key {
+    Key::new(format!("STO#{store}"), format!("POL#{handle}"))
+}
+/// A wish.
+pub fn wish(store: &StoreId, customer: &CustomerId, product: &ProductId, variant: &str) -> Key {
+    Key::new(format!("STO#{store}#CUS#{customer}"), format!("WSH#{product}#{variant}"))
+}
+/// What sort keys of wishes begin with.
+pub const WISHES: &str = "WSH#";

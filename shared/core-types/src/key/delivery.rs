@@ -1,0 +1,153 @@
+//! Keys of delivery: subscriptions, events on their way, deliveries, mails.
+
+use gateway::clock::Timestamp;
+use gateway::item::{Index, Key};
+
+use super::{IndexKey, gsi5, gsi6};
+use crate::id::{AppId, DeliveryId, EventId, MailId, ReplayId, StoreId, SubscriptionId};
+
+// Events and webhooks.
+
+/// A webhook subscription of a store.
+pub fn subscription(store: &StoreId, id: &SubscriptionId) -> Key {
+    Key::new(format!("STO#{store}"), format!("WHS#{id}"))
+}
+/// The subscription behind an app's own `webhook_url`: to events about the app, on any store.
+pub fn app_subscription(app: &AppId, id: &SubscriptionId) -> Key {
+    Key::new(format!("APP#{app}"), format!("WHS#{id}"))
+}
+/// How many subscriptions a store has.
+pub fn subscription_count(store: &StoreId) -> Key {
+    Key::new(format!("STO#{store}"), "CTR#WHS")
+}
+/// What sort keys of subscriptions begin with.
+pub const SUBSCRIPTIONS: &str = "WHS#";
+/// An event, with those of its transaction: the outbox entry, the timeline of its entity and the
+/// audit trail in one.
+pub fn event(id: &EventId) -> Key {
+    Key::new(format!("EVT#{}", event_group(id)), "A")
+}
+/// What the ids of events have in common that are one item: all but the two digits that number them.
+pub fn event_group(id: &EventId) -> &str {
+    let id = id.as_str();
+    id.get(..id.len().saturating_sub(2)).unwrap_or(id)
+}
+/// What tells them apart from those of other transactions at the same time: in order, as their ids
+/// are.
+pub fn event_moment(id: &EventId) -> &str {
+    event_group(id).get(EventId::PREFIX.len().saturating_add(TIME_DIGITS)..).unwrap_or_default()
+}
+/// The digits of an id that are its time (RFC 9562 §5.7).
+const TIME_DIGITS: usize = 12;
+/// The partition of a store's events of a day, in the index that lists them.
+pub fn events_on(store: &StoreId, day: Timestamp) -> String {
+    format!("STO#{store}#EVT#{}", day.day())
+}
+/// The partition of a store's deliveries of a day; for an app's own subscription, the app's.
+pub fn deliveries_on(scope: &str, day: Timestamp) -> String {
+    format!("{scope}#DLV#{}", day.day())
+}
+/// The partition of those of a day that are in trouble, by their status.
+pub fn deliveries_in(scope: &str, status: &str, day: Timestamp) -> String {
+    format!("{scope}#DLV#{status}#{}", day.day())
+}
+/// How the sort keys of the deliveries to a subscription end.
+pub fn to_subscription(subscription: &SubscriptionId) -> String {
+    format!("#{subscription}")
+}
+/// A store's events of a day.
+pub fn events_of_day(store: &StoreId, at: Timestamp, id: &EventId) -> IndexKey {
+    gsi5(events_on(store, at), format!("{at}#{}", event_moment(id)))
+}
+/// Whose events and deliveries they are, in partition keys: a store's; without one, an app's.
+pub fn event_scope(store: Option<&StoreId>, app: Option<&AppId>) -> String {
+    match (store, app) {
+        (Some(store), _) => format!("STO#{store}"),
+        (None, Some(app)) => format!("APP#{app}"),
+        (None, None) => "-".to_owned(),
+    }
+}
+/// The timeline of an entity on a store: its index, and its partition there.
+pub fn timeline_on(store: &StoreId, subject: &str) -> (Index, String) {
+    (Index::Gsi6, timeline_of(&event_scope(Some(store), None), subject))
+}
+fn timeline_of(scope: &str, subject: &str) -> String {
+    format!("{scope}#ENT#{subject}")
+}
+/// The events of a timeline: about an entity, and about what belongs to it.
+pub fn timeline(scope: &str, subject: &str, at: Timestamp, id: &EventId) -> IndexKey {
+    gsi6(timeline_of(scope, subject), format!("{at}#{}", event_moment(id)))
+}
+/// A delivery.
+pub fn delivery(id: &DeliveryId) -> Key {
+    Key::new(format!("DLV#{id}"), "A")
+}
+/// What a receiver answered to an attempt, when that is long.
+pub fn recorded_answer(id: &DeliveryId, number: u32) -> Key {
+    Key::new(format!("DLV#{id}"), format!("{RECORDED_ANSWERS}{number:04}"))
+}
+/// What sort keys of recorded answers begin with.
+pub const RECORDED_ANSWERS: &str = "ANS#";
+/// A store's deliveries of a day; for an app's own subscription, the app's.
+pub fn deliveries_of_day(
+    scope: &str,
+    at: Timestamp,
+    id: &DeliveryId,
+    subscription: &SubscriptionId,
+) -> IndexKey {
+    let place = format!("{at}#{id}{}", to_subscription(subscription));
+    gsi5(deliveries_on(scope, at), place)
+}
+/// Those of them that are in trouble, by their status.
+pub fn deliveries_in_trouble(
+    scope: &str,
+    status: &str,
+    at: Timestamp,
+    id: &DeliveryId,
+    subscription: &SubscriptionId,
+) -> IndexKey {
+    let place = format!("{at}#{id}{}", to_subscription(subscription));
+    gsi6(deliveries_in(scope, status, at), place)
+}
+/// The partition of a ordering key: a subscription's unfinished deliveries about one entity, in order.
+pub fn ordering_key(subscription: &SubscriptionId, entity: &str) -> String {
+    format!("WHS#{subscription}#ENT#{entity}")
+}
+/// A delivery's position in its ordering key.
+pub fn ordering_position(subscription: &SubscriptionId, entity: &str, order: &str) -> Key {
+    Key::new(ordering_key(subscription, entity), order)
+}
+/// The pace of a subscription with a rate.
+pub fn delivery_rate_limit(subscription: &SubscriptionId) -> Key {
+    Key::new(format!("WHS#{subscription}"), "PACE")
+}
+/// The places of a host that receives, on a queue of deliveries.
+pub fn places_of_host(host: &str, queue: &str) -> Key {
+    Key::new(format!("PLC#HOST#{host}"), queue)
+}
+/// The places of whoever subscribed, on a queue of deliveries.
+pub fn places_of_scope(scope: &str, queue: &str) -> Key {
+    Key::new(format!("PLC#{scope}"), queue)
+}
+/// A replay of deliveries.
+pub fn replay(id: &ReplayId) -> Key {
+    Key::new(format!("{REPLAYS}{id}"), "A")
+}
+/// What partition keys of replays begin with.
+pub const REPLAYS: &str = "RPL#";
+/// The replay that is under way on a store.
+pub fn replay_under_way(store: &StoreId) -> Key {
+    Key::new(format!("STO#{store}"), "RPL")
+}
+/// The partition of a store's replays, in the index that lists them.
+pub fn replays_on(store: &StoreId) -> String {
+    format!("STO#{store}#RPL")
+}
+/// A store's replays by time.
+pub fn replays_of_store(store: &StoreId, at: Timestamp, id: &ReplayId) -> IndexKey {
+    gsi5(replays_on(store), format!("{at}#{id}"))
+}
+/// A mail on its way.
+pub fn mail(id: &MailId) -> Key {
+    Key::new(format!("MAI#{id}"), "A")
+}

@@ -1,0 +1,75 @@
+//! Keys of transfers, and of what a store knows of a person: imports, exports, and what their files are
+//! kept in; redactions and merges.
+
+use gateway::clock::Timestamp;
+use gateway::item::Key;
+
+use super::{IndexKey, gsi5};
+use crate::id::{CustomerId, ExportId, ImportId, RedactionId, StoreId};
+
+/// An import.
+pub fn import(id: &ImportId) -> Key {
+    Key::new(format!("{IMPORTS}{id}"), "A")
+}
+/// What partition keys of imports begin with.
+pub const IMPORTS: &str = "IMP#";
+/// What was wrong with some rows of an import.
+pub fn import_findings(id: &ImportId, page: u64) -> Key {
+    Key::new(format!("{IMPORTS}{id}"), format!("{FINDINGS}{page:010}"))
+}
+/// What sort keys of findings begin with.
+pub const FINDINGS: &str = "FND#";
+/// That some rows of an import are done.
+pub fn import_rows_done(id: &ImportId, row: u64) -> Key {
+    Key::new(format!("{IMPORTS}{id}"), format!("ROW#{row:09}"))
+}
+/// The last row of an import that something was brought up to, by the digest of what that is.
+pub fn import_last_row(id: &ImportId, digest: &str) -> Key {
+    Key::new(format!("{IMPORTS}{id}"), format!("KEY#{digest}"))
+}
+/// The import that is under way on a store.
+pub fn import_under_way(store: &StoreId) -> Key {
+    Key::new(format!("STO#{store}"), "IMP")
+}
+/// The partition of a store's imports, in the index that lists them.
+pub fn imports_on(store: &StoreId) -> String {
+    format!("STO#{store}#IMP")
+}
+/// A store's imports by time.
+pub fn imports_of_store(store: &StoreId, at: Timestamp, id: &ImportId) -> IndexKey {
+    gsi5(imports_on(store), format!("{at}#{id}"))
+}
+/// An export.
+pub fn export(id: &ExportId) -> Key {
+    Key::new(format!("{EXPORTS}{id}"), "A")
+}
+/// What partition keys of exports begin with.
+pub const EXPORTS: &str = "EXP#";
+/// The partition of a store's exports, in the index that lists them.
+pub fn exports_on(store: &StoreId) -> String {
+    format!("STO#{store}#EXP")
+}
+/// A store's exports by time.
+pub fn exports_of_store(store: &StoreId, at: Timestamp, id: &ExportId) -> IndexKey {
+    gsi5(exports_on(store), format!("{at}#{id}"))
+}
+/// A chunk of the file of an import or an export.
+pub fn file_chunk(file: &str, place: &str) -> Key {
+    Key::new(file_chunks(file), place)
+}
+/// The partition of the chunks of a file.
+pub fn file_chunks(file: &str) -> String {
+    format!("FIL#{file}")
+}
+/// A redaction of a customer.
+pub fn redaction(id: &RedactionId) -> Key {
+    Key::new(format!("{REDACTIONS}{id}"), "A")
+}
+/// What partition keys of redactions begin with.
+pub const REDACTIONS: &str = "RED#";
+/// A merge of a customer into another: in the partition of the one who stays.
+pub fn merge(store: &StoreId, customer: &CustomerId, source: &CustomerId) -> Key {
+    Key::new(format!("STO#{store}#CUS#{customer}"), format!("{MERGES}{source}"))
+}
+/// What sort keys of these begin with.
+pub const MERGES: &str = "MRG#";

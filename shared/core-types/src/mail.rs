@@ -1,0 +1,431 @@
+//! Mails on their way. What they say is written beside what they tell of.
+//!
+//! A mail is written in the transaction that makes it necessary, so that neither exists without
+//! the other; or it follows from an event ([`Notice`]), and is written when that is handed out. What
+//! it says is sealed: it holds codes and tokens that are kept nowhere else in readable form. The table's stream puts [`MailMessage`] on the queue at once; a mail that is not
+//! sent when it is due is put there again by the sweep. It is deleted once it is sent.
+
+mod plain;
+
+use std::time::Duration;
+
+use gateway::app::App;
+use gateway::clock::{DAY, MINUTE, Timestamp};
+use gateway::item::{Item, Key};
+use gateway::outbox::{Due, Outgoing};
+use gateway::problem::{Code, Problem};
+use gateway::queue::QueueName;
+use gateway::seal::SealKey;
+use gateway::table::Write;
+use serde::{Deserialize, Serialize};
+
+use crate::event::Event;
+use crate::fields::Email;
+use crate::id::{GiftCardId, MailId, StoreId};
+use crate::key::{self, IndexKey};
+
+pub use plain::{holds_link, on_one_line, unlinked};
+
+/// Mails on their way.
+pub const QUEUE: QueueName = QueueName("MAIL_QUEUE_URL");
+/// How long a mail may lie on the queue before the sweep puts it there again.
+const QUEUE_GRACE: Duration = MINUTE;
+/// How long a sender has a mail to itself. Longer than sending may take.
+const LEASE: Duration = MINUTE.saturating_mul(2);
+/// Attempts before a mail is given up (our choice).
+const ATTEMPTS: u32 = 10;
+/// Wait after the first failed attempt; it doubles.
+const FIRST_WAIT: Duration = Duration::from_secs(5);
+/// The longest wait: also the longest delay a queue takes.
+const LONGEST_WAIT: Duration = MINUTE.saturating_mul(15);
+
+gateway::string_enum! {
+    /// A mail that follows from an event.
+    Notice {
+        /// The address of a new account is to be confirmed.
+        ConfirmAddress = "confirm_address",
+        /// An order was placed.
+        OrderPlaced = "order_placed",
+        /// Something of an order left.
+        OrderShipped = "order_shipped",
+        /// A parcel of an order arrived.
+        OrderDelivered = "order_delivered",
+        /// Money of an order went back.
+        OrderRefunded = "order_refunded",
+        /// An order was called off.
+        OrderCancelled = "order_cancelled",
+        /// An order was not paid in time.
+        OrderExpired = "order_expired",
+        /// An order waits to be paid.
+        PaymentRequested = "payment_requested",
+        /// A customer disputes a payment.
+        DisputeOpened = "dispute_opened",
+    }
+}
+
+/// What the queue carries about a mail.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MailMessage {
+    /// The mail.
+    pub mail_id: MailId,
+}
+
+gateway::string_enum! {
+    /// How far a mail has come.
+    MailState {
+        /// To be sent.
+        Pending = "pending",
+        /// Being sent by somebody who has it until `due_at`.
+        Sending = "sending",
+        /// Given up.
+        Failed = "failed",
+        /// Not sent, because its store may not write to its recipient, now or today.
+        Withheld = "withheld",
+    }
+}
+
+/// A mail on its way.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Mail {
+    /// The id.
+    pub id: MailId,
+    /// The [`MailContent`], sealed.
+    pub sealed: String,
+    /// How far it has come.
+    pub state: MailState,
+    /// Attempts to send it.
+    pub attempts: u32,
+    /// Whether it is among the mails of its day: it is counted once, however often it is tried.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_counted: bool,
+    /// The code of the problem that it is withheld for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub withheld_for: Option<String>,
+    /// When the sweep looks after it.
+    pub due_at: Timestamp,
+    /// When it is of no more use: what it holds has expired.
+    pub expires_at: Timestamp,
+    /// When it was written.
+    pub created_at: Timestamp,
+    /// Counts writes.
+    pub version: u64,
+}
+
+impl Item for Mail {
+    const KIND: &'static str = "mail";
+    fn key(&self) -> Key {
+        key::mail(&self.id)
+    }
+    fn version(&self) -> u64 {
+        self.version
+    }
+    fn indexes(&self) -> Vec<IndexKey> {
+        let waits = !matches!(self.state, MailState::Failed | MailState::Withheld);
+        waits.then(|| Due::Mail.mark(self.id.as_str(), self.due_at)).into_iter().collect()
+    }
+    fn forget_at(&self) -> Option<Timestamp> {
+        Some(self.expires_at.plus(DAY))
+    }
+}
+
+impl Outgoing for Mail {
+    fn put_into(self, write: Write) -> Write {
+        write.create(&self, Code::VersionConflict)
+    }
+}
+
+/// What may be done with a mail now.
+#[derive(Debug, Clone)]
+pub enum Take {
+    /// Send it: this is the mail with its lease, to be written first.
+    Send(Mail),
+    /// Leave it: somebody else has it, or it was given up.
+    Leave,
+    /// Remove it: it is of no more use.
+    Expired,
+}
+
+impl Mail {
+    /// A mail with this content.
+    pub fn compose(key: &SealKey, content: &MailContent, now: Timestamp) -> Result<Self, Problem> {
+        Self::with_id(MailId::mint(now), key, content, now)
+    }
+
+    /// The mail that follows from an event, as if it had been written with it: its id follows from the
+    /// event's, so that there is one, and mails sort as what they tell of.
+    ///
+    /// # Errors
+    /// When it cannot be sealed.
+    pub fn following(event: &Event, key: &SealKey, content: &MailContent) -> Result<Self, Problem> {
+        // Ids of what happened together may end alike, and work that is due is spread by its last
+        // digit: the last two change places with the two before them.
+        let shuffled = |digits: &str| {
+            let (head, tail) = digits.split_at_checked(28)?;
+            let (before, last) = tail.split_at_checked(2)?;
+            MailId::parse(&format!("{}{head}{last}{before}", MailId::PREFIX))
+        };
+        let id = shuffled(event.id.digits());
+        let id = id.ok_or_else(|| Problem::internal("an event's id has other digits"))?;
+        Self::with_id(id, key, content, event.created_at)
+    }
+
+    fn with_id(
+        id: MailId,
+        key: &SealKey,
+        content: &MailContent,
+        now: Timestamp,
+    ) -> Result<Self, Problem> {
+        let plain = serde_json::to_vec(content).map_err(Problem::internal)?;
+        Ok(Self {
+            sealed: key.seal_deflated(&plain, id.as_str().as_bytes())?,
+            state: MailState::Pending,
+            attempts: 0,
+            is_counted: false,
+            withheld_for: None,
+            due_at: now.plus(QUEUE_GRACE),
+            expires_at: now.plus(content.useful_for),
+            created_at: now,
+            version: 1,
+            id,
+        })
+    }
+
+    /// As [`Mail::compose`], under the deployment's key.
+    ///
+    /// # Errors
+    /// 503.
+    pub async fn sealed(app: &App, content: &MailContent, now: Timestamp) -> Result<Self, Problem> {
+        Self::compose(&*app.secrets.mail_key().await?, content, now)
+    }
+
+    /// What it says.
+    pub fn content(&self, key: &SealKey) -> Result<MailContent, Problem> {
+        let plain = key.open_deflated(&self.sealed, self.id.as_str().as_bytes());
+        let plain = plain.map_err(|error| Problem::internal(format!("{}: {error}", self.id)))?;
+        serde_json::from_slice(&plain).map_err(Problem::internal)
+    }
+
+    /// Takes it for sending, so that two messages about it send it once.
+    pub fn take(&self, now: Timestamp) -> Take {
+        let taken = self.state == MailState::Sending && now < self.due_at;
+        if taken || matches!(self.state, MailState::Failed | MailState::Withheld) {
+            return Take::Leave;
+        }
+        if self.expires_at <= now {
+            return Take::Expired;
+        }
+        Take::Send(Self {
+            state: MailState::Sending,
+            attempts: self.attempts.saturating_add(1),
+            due_at: now.plus(LEASE),
+            version: self.version.saturating_add(1),
+            ..self.clone()
+        })
+    }
+
+    /// The mail as one of those of its day.
+    #[must_use]
+    pub fn counted(&self) -> Self {
+        let version = self.version.saturating_add(1);
+        Self { is_counted: true, version, ..self.clone() }
+    }
+
+    /// The mail as one that is not sent, for this problem.
+    #[must_use]
+    pub fn withheld(&self, code: Code) -> Self {
+        let (version, withheld_for) =
+            (self.version.saturating_add(1), Some(code.as_str().to_owned()));
+        Self { state: MailState::Withheld, withheld_for, version, ..self.clone() }
+    }
+
+    /// The mail after an attempt that failed, and how long to wait before the next; none when it
+    /// is given up.
+    pub fn after_failure(&self, permanent: bool, now: Timestamp) -> (Self, Option<Duration>) {
+        let version = self.version.saturating_add(1);
+        let doublings = self.attempts.saturating_sub(1);
+        let wait = FIRST_WAIT.saturating_mul(2_u32.saturating_pow(doublings)).min(LONGEST_WAIT);
+        let again = !permanent && self.attempts < ATTEMPTS && now.plus(wait) < self.expires_at;
+        if !again {
+            return (Self { state: MailState::Failed, version, ..self.clone() }, None);
+        }
+        let due_at = now.plus(wait).plus(QUEUE_GRACE);
+        (Self { state: MailState::Pending, due_at, version, ..self.clone() }, Some(wait))
+    }
+
+    /// The mail, to be sent at `at`: the sweep finds it when it is due.
+    #[must_use]
+    pub fn scheduled(self, at: Timestamp) -> Self {
+        let later = self.created_at.until(at);
+        Self { due_at: self.due_at.max(at), expires_at: self.expires_at.plus(later), ..self }
+    }
+
+    /// Whether it is not to be sent yet.
+    pub fn waits(&self, now: Timestamp) -> bool {
+        now.plus(QUEUE_GRACE) < self.due_at
+    }
+}
+
+/// A gift card that a mail brings.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GiftCardNews {
+    /// The card.
+    pub id: GiftCardId,
+    /// Its code, as it is shown.
+    pub code: String,
+}
+
+/// What a mail says, and to whom. Codes and tokens stand alone on their lines, after `Code: ` and
+/// `Token: `; the text is ASCII with lines below 75 characters, so that it travels unencoded.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MailContent {
+    /// The recipient.
+    pub to: Email,
+    /// The store that it is from; the platform, where there is none.
+    #[serde(default)]
+    pub store_id: Option<StoreId>,
+    /// The store's gift card that it brings: it is not sent when that cannot be spent, and its
+    /// subject and text are written then.
+    #[serde(default)]
+    pub gift_card: Option<GiftCardNews>,
+    /// Whether it tells of the store's business in the store's words: it is sent for owners with a
+    /// proven address alone.
+    #[serde(default)]
+    pub is_business: bool,
+    /// Whether it goes to an address that nobody has proven at the store: so many a day of one store,
+    /// and of all stores of one merchant.
+    #[serde(default)]
+    pub is_to_stranger: bool,
+    /// Whether it asks for money: so many a day of one store.
+    #[serde(default)]
+    pub asks_to_pay: bool,
+    /// The subject.
+    pub subject: String,
+    /// The text.
+    pub text: String,
+    /// How long it is worth sending.
+    pub useful_for: Duration,
+}
+
+impl MailContent {
+    /// A content of the platform.
+    pub fn new(to: &Email, subject: &str, text: String, useful_for: Duration) -> Self {
+        Self {
+            to: to.clone(),
+            store_id: None,
+            gift_card: None,
+            is_business: false,
+            is_to_stranger: false,
+            asks_to_pay: false,
+            subject: subject.to_owned(),
+            text,
+            useful_for,
+        }
+    }
+
+    /// The content as the store's, which is told to its customers: its name stands for who wrote
+    /// it, and answers go to it.
+    #[must_use]
+    pub fn from_store(self, store: Option<&StoreId>) -> Self {
+        Self { store_id: store.cloned().or(self.store_id), ..self }
+    }
+
+    /// The content as one to an address that nobody has proven yet.
+    #[must_use]
+    pub fn to_stranger(self) -> Self {
+        Self { is_to_stranger: true, ..self }
+    }
+
+    /// The content as one about the store's business.
+    #[must_use]
+    pub fn of_business(self, store: &StoreId) -> Self {
+        Self { is_business: true, ..self.from_store(Some(store)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use gateway::request::FromText;
+    use schemars::JsonSchema;
+
+    use super::*;
+    use crate::event::{EventSubject, Example, Topic};
+
+    const USEFUL_FOR: Duration = MINUTE.saturating_mul(10);
+
+    fn content() -> MailContent {
+        let to = Email::from_text("ann@example.com").unwrap();
+        MailContent::new(&to, "Your sign-in code", "Code: 042137\n".into(), USEFUL_FOR)
+    }
+
+    #[test]
+    fn a_mail_is_readable_with_the_key_and_nowhere_else() {
+        let (key, now) = (SealKey::generate(), Timestamp::from_millis(0));
+        let mail = Mail::compose(&key, &content(), now).unwrap();
+        assert_eq!(mail.content(&key).unwrap(), content());
+        assert!(mail.content(&SealKey::generate()).is_err());
+        let moved = Mail { id: MailId::mint(now), ..mail };
+        assert!(moved.content(&key).is_err());
+    }
+
+    #[derive(Serialize, JsonSchema)]
+    struct Opened {}
+
+    impl Example for Opened {
+        fn example() -> Self {
+            Self {}
+        }
+    }
+
+    const OPENED: Topic<Opened> = Topic::new("store.created", "store", None, "A store was opened.");
+
+    #[test]
+    fn a_mail_follows_from_an_event_as_one_that_sorts_and_is_dated_as_that() {
+        let key = SealKey::generate();
+        let event = |millis: i64| {
+            let about = EventSubject { store: None, app: None, entity: "x", version: 1 };
+            Event::new(&OPENED, about, &Opened {}, Timestamp::from_millis(millis))
+        };
+        let mail = |event: &Event| Mail::following(event, &key, &content()).unwrap();
+        let events: Vec<Event> = (0..64).map(|n| event(1_795_244_400_000 + n)).collect();
+        let mails: Vec<Mail> = events.iter().map(mail).collect();
+        assert!(mails.iter().map(|mail| &mail.id).is_sorted());
+        for (event, first) in events.iter().zip(&mails) {
+            assert_eq!((&mail(event).id, first.created_at), (&first.id, event.created_at));
+        }
+        // Whatever the ids of events end in, mails are spread over the shards of due work.
+        let shards: BTreeSet<_> =
+            mails.iter().map(|mail| mail.id.as_str().chars().last()).collect();
+        assert!(shards.len() > 4, "{shards:?}");
+    }
+
+    #[test]
+    fn a_mail_is_taken_once_until_its_lease_ends() {
+        let now = Timestamp::from_millis(0);
+        let mail = Mail::compose(&SealKey::generate(), &content(), now).unwrap();
+        let Take::Send(taken) = mail.take(now) else { panic!("{mail:?}") };
+        assert_eq!((taken.attempts, taken.version), (1, 2));
+        assert!(matches!(taken.take(now.plus(MINUTE)), Take::Leave));
+        assert!(matches!(taken.take(now.plus(LEASE)), Take::Send(_)));
+        assert!(matches!(taken.take(now.plus(USEFUL_FOR)), Take::Expired));
+    }
+
+    #[test]
+    fn a_failed_attempt_is_repeated_while_the_mail_is_of_use() {
+        let now = Timestamp::from_millis(0);
+        let mail = Mail::compose(&SealKey::generate(), &content(), now).unwrap();
+        let Take::Send(taken) = mail.take(now) else { panic!("{mail:?}") };
+        let (again, wait) = taken.after_failure(false, now);
+        assert_eq!((again.state, wait), (MailState::Pending, Some(FIRST_WAIT)));
+        assert_eq!(again.indexes().len(), 1);
+        let (given_up, wait) = taken.after_failure(true, now);
+        assert_eq!((given_up.state, wait), (MailState::Failed, None));
+        assert!(given_up.indexes().is_empty());
+        let late = now.plus(USEFUL_FOR);
+        assert_eq!(taken.after_failure(false, late).1, None);
+        let withheld = taken.counted().withheld(Code::MailLimit);
+        assert_eq!((withheld.version, withheld.withheld_for.as_deref()), (4, Some("mail_limit")));
+        assert!(withheld.indexes().is_empty() && matches!(withheld.take(now), Take::Leave));
+    }
+}

@@ -1,0 +1,13 @@
+//! Who takes money: the name that settings, orders and payments share.
+
+gateway::string_enum! {
+    /// A payment provider: the segment of a route, and the name of an account.
+    ProviderName {
+        /// Cash or bank transfer: the merchant says when the money is there.
+        Manual = "manual",
+        /// Razorpay.
+        Razorpay = "razorpay",
+        /// Stripe.
+        Stripe = "stripe",
+    }
+}

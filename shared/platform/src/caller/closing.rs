@@ -1,0 +1,47 @@
+//! The owner of a store that is being given up.
+
+use std::sync::Arc;
+
+use axum::extract::FromRequestParts;
+use gateway::app::App;
+use gateway::caller::{Access, Caller, Identity};
+use gateway::problem::{Code, Problem};
+use gateway::request::Inbound;
+use http::request::Parts;
+use identity::store::StoreStatus;
+
+use super::{Owner, credential, open_any_store};
+
+/// The owner of a store that may be given up already: for the request that gives it up, which is
+/// answered as before when it is sent again. To its handler a store that is given up is none.
+#[derive(Debug, Clone)]
+pub struct ClosingOwner(pub Owner);
+
+impl Caller for ClosingOwner {
+    fn access() -> Access {
+        Owner::access()
+    }
+
+    async fn authenticate(app: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
+        let unverified = credential(app, inbound)?;
+        Owner::of(open_any_store(app, &unverified, inbound).await?).map(Self)
+    }
+
+    fn identity(&self) -> Identity {
+        self.0.identity()
+    }
+}
+
+impl<S: Sync> FromRequestParts<S> for ClosingOwner {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        let caller = parts.extensions.get::<Self>().cloned();
+        let Self(owner) = caller.ok_or_else(|| Problem::internal("no caller in the request"))?;
+        // The request is no repetition, or its answer is forgotten.
+        if owner.store.status == StoreStatus::Deleted {
+            return Err(Code::NotFound.into());
+        }
+        Ok(Self(owner))
+    }
+}

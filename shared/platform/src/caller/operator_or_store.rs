@@ -1,0 +1,78 @@
+//! Who looks at the platform as a whole: its operators, and each store as far as it is concerned.
+
+use std::sync::Arc;
+
+use core_types::id::StoreId;
+use core_types::scope::Required;
+use gateway::app::App;
+use gateway::caller::{Access, Caller, Identity};
+use gateway::problem::{Code, Problem};
+use gateway::request::Inbound;
+use identity::store::StoreStatus;
+
+use super::{
+    Operator, OverseenStore, StoreAccess, StoreActor, credential, looks_like_jwt, named,
+    only_store, open_session, open_session_and_store,
+};
+
+/// A platform operator, who need not name a store; a member of a store who may do what scope `S`
+/// names, or an app with it.
+#[derive(Debug, Clone)]
+pub enum OperatorOrStore<S> {
+    /// An operator.
+    Operator(Box<Operator>),
+    /// Whoever answers for a store.
+    Store(Box<StoreAccess<S>>),
+}
+
+gateway::caller_argument!(OperatorOrStore where S: Required);
+
+impl<S> OperatorOrStore<S> {
+    /// Whether they may see what is this store's business; without one, it is the platform's, and
+    /// everybody's.
+    pub fn may_see(&self, store: Option<&StoreId>) -> bool {
+        match self {
+            Self::Operator(_) => true,
+            Self::Store(access) => store.is_none_or(|store| *store == access.store.id),
+        }
+    }
+}
+
+impl<S: Required> Caller for OperatorOrStore<S> {
+    fn access() -> Access {
+        OverseenStore::<S>::access()
+    }
+
+    async fn authenticate(app: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
+        let unverified = credential(app, inbound)?;
+        if looks_like_jwt(&unverified) {
+            let access = StoreAccess::authenticate(app, inbound).await?;
+            return Ok(Self::Store(Box::new(access)));
+        }
+        if named::named_store(inbound).is_none() {
+            let (account, _, _) = open_session(app, &unverified, &[]).await?;
+            if account.is_operator(&app.config) {
+                return Ok(Self::Operator(Box::new(Operator { account })));
+            }
+            let (store, grant) = only_store(app, &account).await?;
+            let actor = StoreActor::Merchant(account.id, grant);
+            return Ok(Self::Store(Box::new(StoreAccess::of(store, actor)?)));
+        }
+        let (account, _, store) = open_session_and_store(app, &unverified, inbound).await?;
+        let store = store.filter(|store| store.status != StoreStatus::Deleted);
+        let store = store.ok_or(Code::StoreNotOwned)?;
+        if account.is_operator(&app.config) {
+            return Ok(Self::Operator(Box::new(Operator { account })));
+        }
+        let grant = account.grant_on(&store).ok_or(Code::StoreNotOwned)?;
+        let actor = StoreActor::Merchant(account.id, grant);
+        Ok(Self::Store(Box::new(StoreAccess::of(store, actor)?)))
+    }
+
+    fn identity(&self) -> Identity {
+        match self {
+            Self::Operator(operator) => operator.identity(),
+            Self::Store(access) => access.identity(),
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! Values against what declares them: every fault and every note, by their pointers.
+
+mod page;
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use gateway::problem::{FieldError, FieldErrors};
+use serde_json::{Map, Value};
+
+use super::{MAX_CONTENT, value};
+use crate::finding::{Code, below};
+use crate::findings::MAX_LISTED;
+use crate::schema::{Setting, SettingKind};
+
+pub(crate) use page::block_type;
+
+/// Color schemes of one group.
+const MAX_SCHEMES: usize = 30;
+
+/// Something to know of a value that is no fault.
+#[derive(Debug)]
+pub(crate) struct Note {
+    pub(crate) code: Code,
+    pub(crate) pointer: String,
+    pub(crate) detail: &'static str,
+}
+
+/// Collects what is wrong with content.
+#[derive(Debug)]
+pub(crate) struct Validator {
+    /// Bytes of values that there is room for. Defaults are filled in, so that what is short to say
+    /// can be long: without this, a page of many blocks would be as many times their defaults.
+    room: usize,
+    /// Whether there was too little once; that was said, and nothing is taken any more.
+    is_full: bool,
+    /// What cannot be taken.
+    pub(crate) faults: FieldErrors,
+    /// What was left out or changed.
+    pub(crate) notes: Vec<Note>,
+    /// How many settings that the theme does not have are in no note.
+    pub(crate) more_unknown: usize,
+}
+
+impl Default for Validator {
+    fn default() -> Self {
+        Self::with_room(MAX_CONTENT)
+    }
+}
+
+impl Validator {
+    /// A validate of values of at most so many bytes.
+    pub(crate) fn with_room(room: usize) -> Self {
+        Self {
+            room,
+            is_full: false,
+            more_unknown: 0,
+            faults: FieldErrors::default(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// How many bytes there is room for still.
+    pub(crate) const fn room(&self) -> usize {
+        self.room
+    }
+
+    /// Takes room for values; whether there was enough. The first time there is not, it is said.
+    fn take(&mut self, bytes: usize) -> bool {
+        if self.is_full {
+            return false;
+        }
+        if let Some(room) = self.room.checked_sub(bytes) {
+            self.room = room;
+            return true;
+        }
+        self.is_full = true;
+        let detail = format!("Must have at most {MAX_CONTENT} bytes, with defaults.");
+        self.fault("", "too_large", detail);
+        false
+    }
+
+    fn fault(&mut self, pointer: &str, code: &'static str, detail: impl Into<String>) {
+        self.faults.add(|| FieldError::new(pointer, code, detail.into()));
+    }
+
+    fn note(&mut self, pointer: String, code: Code, detail: &'static str) {
+        self.notes.push(Note { code, pointer, detail });
+    }
+
+    /// An object; nothing is an empty one.
+    fn object<'a>(&mut self, value: &'a Value, pointer: &str) -> Option<&'a Map<String, Value>> {
+        static EMPTY: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
+        match value {
+            Value::Object(object) => Some(object),
+            Value::Null => Some(&EMPTY),
+            _ => {
+                self.fault(pointer, "invalid_type", "Must be an object.");
+                None
+            }
+        }
+    }
+
+    /// Values for settings, with the defaults where nothing was set.
+    pub(crate) fn settings<'a>(
+        &mut self,
+        declared: impl Iterator<Item = &'a Setting>,
+        given: &Value,
+        pointer: &str,
+    ) -> Map<String, Value> {
+        let mut settings = Map::new();
+        let Some(given) = self.object(given, pointer) else { return settings };
+        let mut known = BTreeSet::new();
+        for (id, setting) in declared.filter_map(|setting| Some((setting.id.as_ref()?, setting))) {
+            known.insert(id.as_str());
+            let default = || setting.default.clone().unwrap_or_else(|| value::blank(setting));
+            let value = match given.get(id) {
+                None | Some(Value::Null) => Some(default()),
+                Some(value) => self.value(setting, value, &below(pointer, id)),
+            };
+            let Some(value) = value else { continue };
+            if !self.take(id.len().saturating_add(weight(&value))) {
+                return settings;
+            }
+            settings.insert(id.clone(), value);
+        }
+        for id in given.keys().filter(|id| !known.contains(id.as_str())) {
+            let detail = "The theme has no such setting; it is left out.";
+            if self.notes.len() < MAX_LISTED {
+                self.note(below(pointer, id), Code::SettingUnknown, detail);
+            } else {
+                self.more_unknown = self.more_unknown.saturating_add(1);
+            }
+        }
+        settings
+    }
+
+    /// One value; none when a fault says why.
+    pub(crate) fn value(
+        &mut self,
+        setting: &Setting,
+        given: &Value,
+        pointer: &str,
+    ) -> Option<Value> {
+        if setting.kind == SettingKind::ColorSchemeGroup {
+            return self.schemes(setting, given, pointer);
+        }
+        match value::safe(setting, given) {
+            Ok(safe) => {
+                if given.is_string() && safe != *given {
+                    let detail = "It was changed to what is whole and safe.";
+                    self.note(pointer.to_owned(), Code::SettingSanitized, detail);
+                }
+                Some(safe)
+            }
+            Err(fault) => {
+                self.faults.add(|| FieldError { pointer: pointer.to_owned(), fault });
+                None
+            }
+        }
+    }
+
+    fn schemes(&mut self, setting: &Setting, given: &Value, pointer: &str) -> Option<Value> {
+        let given = self.object(given, pointer)?;
+        if given.len() > MAX_SCHEMES {
+            self.fault(pointer, "too_many", format!("Must have at most {MAX_SCHEMES} schemes."));
+            return None;
+        }
+        let mut schemes = Map::new();
+        for (name, scheme) in given {
+            let pointer = below(pointer, name);
+            self.name(name, &pointer);
+            let inner = scheme.get("settings").unwrap_or(&Value::Null);
+            self.object(scheme, &pointer)?;
+            let settings =
+                self.settings(setting.definition.iter(), inner, &below(&pointer, "settings"));
+            schemes.insert(name.clone(), serde_json::json!({ "settings": settings }));
+        }
+        Some(schemes.into())
+    }
+
+    fn name(&mut self, name: &str, pointer: &str) {
+        if let Err(fault) = value::name(name) {
+            self.faults.add(|| FieldError { pointer: pointer.to_owned(), fault });
+        }
+    }
+}
+
+/// About as many bytes as the value has as JSON, not fewer than its text.
+pub(super) fn weight(value: &Value) -> usize {
+    let inside = match value {
+        Value::String(text) => text.len(),
+        Value::Array(items) => items.iter().map(weight).sum(),
+        Value::Object(members) => {
+            members.iter().map(|(name, value)| name.len().saturating_add(weight(value))).sum()
+        }
+        _ => 0,
+    };
+    inside.saturating_add(4)
+}

@@ -1,0 +1,233 @@
+//! What stands on a page, against the theme that declares it: sections, blocks in them, and their order.
+
+use std::collections::BTreeMap;
+
+use gateway::problem::FieldError;
+use gateway::request::Fault;
+use serde_json::{Map, Value};
+
+use super::Validator;
+use crate::finding::{Code, below};
+use crate::schema::{BlockType, MAX_BLOCK_DEPTH, MAX_BLOCKS, Schema, Setting};
+use crate::settings::{Element, MAX_SECTIONS, value};
+
+/// Characters of the name that a merchant gives to a section.
+const MAX_NAME: usize = 100;
+
+/// What a section or a block takes.
+struct Inside<'a> {
+    settings: &'a [Setting],
+    blocks: &'a [BlockType],
+    most: u32,
+    depth: usize,
+}
+
+impl Validator {
+    /// The sections of a page, and their order.
+    pub(crate) fn page(
+        &mut self,
+        schema: &Schema,
+        (sections, order): (&Value, &Value),
+        pointer: &str,
+    ) -> (BTreeMap<String, Element>, Vec<String>) {
+        let at = below(pointer, "sections");
+        let mut page = BTreeMap::new();
+        let Some(given) = self.object(sections, &at) else { return (page, Vec::new()) };
+        if given.len() > MAX_SECTIONS {
+            self.fault(&at, "too_many", format!("Must have at most {MAX_SECTIONS} sections."));
+            return (page, Vec::new());
+        }
+        let mut counts: BTreeMap<String, u32> = BTreeMap::new();
+        for (name, section) in given {
+            let pointer = below(&at, name);
+            self.name(name, &pointer);
+            if let Some(section) = self.section(schema, section, &pointer) {
+                let count = counts.entry(section.kind.clone()).or_default();
+                *count = count.saturating_add(1);
+                let limit = schema.section(&section.kind).and_then(|kind| kind.limit);
+                self.limit(*count, limit, &pointer);
+                page.insert(name.clone(), section);
+            }
+        }
+        let order = self.order(given, order, &below(pointer, "order"));
+        (page, order)
+    }
+
+    /// One section of a page.
+    pub(crate) fn section(
+        &mut self,
+        schema: &Schema,
+        given: &Value,
+        pointer: &str,
+    ) -> Option<Element> {
+        let kind = self.kind(given, pointer).filter(|kind| self.take(kind.len()))?;
+        let Some(declared) = schema.section(kind) else {
+            let detail = format!("The theme has no section `{kind}`.");
+            self.fault(&below(pointer, "type"), "unknown_section", detail);
+            return None;
+        };
+        let most = declared.max_blocks.unwrap_or(MAX_BLOCKS).min(MAX_BLOCKS);
+        let inside =
+            Inside { settings: &declared.settings, blocks: &declared.blocks, most, depth: 0 };
+        Some(self.element(schema, &inside, given, pointer))
+    }
+
+    fn block(
+        &mut self,
+        schema: &Schema,
+        (allowed, depth): (&[BlockType], usize),
+        given: &Value,
+        pointer: &str,
+    ) -> Option<Element> {
+        let kind = self.kind(given, pointer).filter(|kind| self.take(kind.len()))?;
+        let Some(declared) = block_type(schema, allowed, kind) else {
+            let detail = format!("There is no block `{kind}` here.");
+            self.fault(&below(pointer, "type"), "unknown_block", detail);
+            return None;
+        };
+        let (settings, blocks) = (&declared.settings, &declared.blocks);
+        let inside = Inside { settings, blocks, most: MAX_BLOCKS, depth: depth.saturating_add(1) };
+        Some(self.element(schema, &inside, given, pointer))
+    }
+
+    /// What is in a section or in a block.
+    fn element(
+        &mut self,
+        schema: &Schema,
+        inside: &Inside<'_>,
+        given: &Value,
+        pointer: &str,
+    ) -> Element {
+        const KNOWN: &[&str] =
+            &["type", "name", "disabled", "settings", "blocks", "block_order", "static"];
+        let member = |name: &str| given.get(name).unwrap_or(&Value::Null);
+        for name in given.as_object().into_iter().flat_map(Map::keys) {
+            if !KNOWN.contains(&name.as_str()) {
+                let detail = "Nobody reads it; it is left out.";
+                self.note(below(pointer, name), Code::SettingUnknown, detail);
+            }
+        }
+        let settings =
+            self.settings(inside.settings.iter(), member("settings"), &below(pointer, "settings"));
+        let (blocks, block_order) = self.blocks(schema, inside, given, pointer);
+        Element {
+            kind: member("type").as_str().unwrap_or_default().to_owned(),
+            name: self.title(member("name"), &below(pointer, "name")),
+            disabled: self.flag(member("disabled"), &below(pointer, "disabled")),
+            settings,
+            blocks,
+            block_order,
+        }
+    }
+
+    fn blocks(
+        &mut self,
+        schema: &Schema,
+        inside: &Inside<'_>,
+        given: &Value,
+        pointer: &str,
+    ) -> (BTreeMap<String, Element>, Vec<String>) {
+        let at = below(pointer, "blocks");
+        let mut blocks = BTreeMap::new();
+        let member = |name: &str| given.get(name).unwrap_or(&Value::Null);
+        let Some(all) = self.object(member("blocks"), &at) else { return (blocks, Vec::new()) };
+        let too_many = u32::try_from(all.len()).map_or(true, |count| count > inside.most);
+        if too_many || (inside.depth >= MAX_BLOCK_DEPTH && !all.is_empty()) {
+            let detail = format!("Must have at most {} blocks, eight deep.", inside.most);
+            self.fault(&at, "too_many", detail);
+            return (blocks, Vec::new());
+        }
+        let mut counts: BTreeMap<String, u32> = BTreeMap::new();
+        for (name, block) in all {
+            let pointer = below(&at, name);
+            self.name(name, &pointer);
+            let block = self.block(schema, (inside.blocks, inside.depth), block, &pointer);
+            if let Some(block) = block {
+                let count = counts.entry(block.kind.clone()).or_default();
+                *count = count.saturating_add(1);
+                let limit =
+                    block_type(schema, inside.blocks, &block.kind).and_then(|kind| kind.limit);
+                self.limit(*count, limit, &pointer);
+                blocks.insert(name.clone(), block);
+            }
+        }
+        let order = self.order(all, member("block_order"), &below(pointer, "block_order"));
+        (blocks, order)
+    }
+
+    /// An order names each once; where there is none, it is that of the names.
+    fn order(&mut self, all: &Map<String, Value>, order: &Value, pointer: &str) -> Vec<String> {
+        if order.is_null() {
+            let mut names: Vec<String> = all.keys().cloned().collect();
+            names.sort_unstable();
+            return names;
+        }
+        let names: Option<Vec<String>> = order
+            .as_array()
+            .and_then(|names| names.iter().map(|name| name.as_str().map(str::to_owned)).collect());
+        let Some(names) = names else {
+            self.fault(pointer, "invalid_type", "Must be an array of names.");
+            return Vec::new();
+        };
+        let mut seen: Vec<&str> = names.iter().map(String::as_str).collect();
+        seen.sort_unstable();
+        let mut wanted: Vec<&str> = all.keys().map(String::as_str).collect();
+        wanted.sort_unstable();
+        if seen != wanted {
+            self.fault(pointer, "order_mismatch", "Must name each that there is, once.");
+        }
+        names
+    }
+
+    fn kind<'a>(&mut self, given: &'a Value, pointer: &str) -> Option<&'a str> {
+        if !given.is_object() {
+            self.fault(pointer, "invalid_type", "Must be an object.");
+            return None;
+        }
+        let kind = given.get("type").and_then(Value::as_str);
+        if kind.is_none() {
+            self.fault(&below(pointer, "type"), "required", "This field is required.");
+        }
+        kind
+    }
+
+    fn title(&mut self, given: &Value, pointer: &str) -> Option<String> {
+        let validated = match given {
+            Value::Null => return None,
+            Value::String(text) => value::line(text, MAX_NAME, false).map(|()| text.clone()),
+            _ => Err(Fault::new("invalid_type", "Must be a string.")),
+        };
+        validated
+            .map_err(|fault| self.faults.add(|| FieldError { pointer: pointer.to_owned(), fault }))
+            .ok()
+    }
+
+    fn flag(&mut self, given: &Value, pointer: &str) -> bool {
+        if !given.is_null() && !given.is_boolean() {
+            self.fault(pointer, "invalid_type", "Must be a boolean.");
+        }
+        given.as_bool().unwrap_or_default()
+    }
+
+    fn limit(&mut self, count: u32, limit: Option<u32>, pointer: &str) {
+        if let Some(limit) = limit.filter(|limit| count > *limit) {
+            self.fault(pointer, "too_many", format!("There can be at most {limit} of its type."));
+        }
+    }
+}
+
+/// The block of this type, among those that a section or a block declares: its own, or one of the
+/// theme's that it names or takes as `@theme`.
+pub(crate) fn block_type<'a>(
+    schema: &'a Schema,
+    allowed: &'a [BlockType],
+    kind: &str,
+) -> Option<&'a BlockType> {
+    let of_theme = || schema.blocks.iter().find(|block| block.kind == kind);
+    match allowed.iter().find(|block| block.kind == kind && !kind.starts_with('@')) {
+        Some(own) if own.name.is_none() && own.settings.is_empty() => of_theme().or(Some(own)),
+        Some(own) => Some(own),
+        None if allowed.iter().any(|block| block.kind == "@theme") => of_theme(),
+        None => None,
+    }
+}

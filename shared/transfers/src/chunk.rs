@@ -1,0 +1,132 @@
+//! What files are kept in: chunks that fit into items.
+
+use std::time::Duration;
+
+use core_types::key;
+use gateway::app::App;
+use gateway::clock::Timestamp;
+use gateway::item::{Item, Key, Octets};
+use gateway::problem::{Code, Problem};
+use gateway::table::{Condition, Query, Write};
+use serde::{Deserialize, Serialize};
+
+/// Bytes of one chunk (docs/data-model.md §1).
+pub const CHUNK: usize = 350_000;
+/// Pieces of one transaction: below its limit of 4 MB.
+const TOGETHER: usize = 8;
+/// Pieces that are removed at once.
+const REMOVED: usize = 100;
+/// How long a file is kept after its import or export was asked for.
+pub const RETENTION: Duration = Duration::from_hours(7 * 24);
+
+/// A chunk of a file.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Chunk {
+    /// The import or the export.
+    pub file: String,
+    /// Which chunk: they sort as they follow each other.
+    pub place: String,
+    /// What it holds.
+    pub bytes: Octets,
+    /// When the file is forgotten.
+    pub forgotten_at: Timestamp,
+    /// Always 1: it is put, and deleted.
+    pub version: u64,
+}
+
+impl Item for Chunk {
+    const KIND: &'static str = "file_piece";
+    const HAS_OCTETS: bool = true;
+    fn key(&self) -> Key {
+        key::file_chunk(&self.file, &self.place)
+    }
+    fn version(&self) -> u64 {
+        self.version
+    }
+    fn forget_at(&self) -> Option<Timestamp> {
+        Some(self.forgotten_at)
+    }
+}
+
+impl Chunk {
+    /// A chunk of a file that was begun at this time.
+    pub fn new(file: &str, place: String, bytes: Vec<u8>, begun: Timestamp) -> Self {
+        let (file, forgotten_at) = (file.to_owned(), begun.plus(RETENTION));
+        Self { file, place, bytes: Octets(bytes), forgotten_at, version: 1 }
+    }
+}
+
+/// Writes chunks, whatever was in their places.
+///
+/// # Errors
+/// 503.
+pub async fn write(app: &App, chunks: &[Chunk]) -> Result<(), Problem> {
+    for together in chunks.chunks(TOGETHER) {
+        together.iter().fold(app.table.write(), Write::put).commit().await?;
+    }
+    Ok(())
+}
+
+/// Writes chunks of work that is still at the version that they were made of. Work that was given up since,
+/// or is forgotten, has its chunks removed: none may come after that.
+///
+/// # Errors
+/// `version_conflict`; 503.
+pub async fn write_of<T: Item>(app: &App, work: &T, chunks: &[Chunk]) -> Result<(), Problem> {
+    for together in chunks.chunks(TOGETHER) {
+        let is_unchanged = Condition::is_at(work.version());
+        let write = app.table.write().check(&work.key(), is_unchanged, Code::VersionConflict);
+        together.iter().fold(write, Write::put).commit().await?;
+    }
+    Ok(())
+}
+
+/// Removes the chunks at these places. What fails is forgotten with time.
+pub async fn discard(app: &App, file: &str, places: &[String]) {
+    for together in places.chunks(TOGETHER) {
+        let delete = |write: Write, place: &String| write.delete(&key::file_chunk(file, place));
+        let deleted = together.iter().fold(app.table.write(), delete).commit().await;
+        if let Err(problem) = deleted {
+            tracing::warn!(cause = %problem, file, "pieces of a file were left over");
+        }
+    }
+}
+
+/// The bytes of these places, one after the other; none when one of them is gone.
+///
+/// # Errors
+/// 503.
+pub async fn read(app: &App, file: &str, places: &[String]) -> Result<Option<Vec<u8>>, Problem> {
+    let keys: Vec<Key> = places.iter().map(|place| key::file_chunk(file, place)).collect();
+    let mut batch = app.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
+    let mut bytes = Vec::new();
+    for key in &keys {
+        let Some(chunk) = batch.take::<Chunk>(key)? else { return Ok(None) };
+        bytes.extend(chunk.bytes.0);
+    }
+    Ok(Some(bytes))
+}
+
+/// Removes all chunks of a file.
+///
+/// # Errors
+/// 503.
+pub async fn erase(app: &App, file: &str) -> Result<(), Problem> {
+    loop {
+        let query = Query::partition(key::file_chunks(file));
+        let keys = app.table.keys(&query, REMOVED).await?;
+        if keys.is_empty() {
+            return Ok(());
+        }
+        for key in &keys {
+            app.table.write().delete(key).commit().await?;
+        }
+    }
+}
+
+/// The same. What fails is forgotten with time.
+pub async fn remove(app: &App, file: &str) {
+    if let Err(problem) = erase(app, file).await {
+        tracing::warn!(cause = %problem, file, "pieces of a file were left over");
+    }
+}
