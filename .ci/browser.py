@@ -1,4 +1,4 @@
-"""Headless Chromium for the scripts beside this. It is Debian's package, installed where it is missing."""
+"""Headless Chromium for the scripts in this folder. It is Debian's package, installed where it is missing."""
 
 import shutil
 import subprocess

@@ -16,9 +16,23 @@ CITATION = re.compile(r"docs/([\w-]+\.md)(?:((?:,? §\d+)+))?")
 # Places in the tree that a document names; a placeholder is none.
 PLACE = re.compile(r"`((?:shared|functions|tests|events|docs|\.ci|\.github)/[\w./-]+)`")
 
+GLOSSARY = ROOT / "docs/glossary.md"
+# Of the left column of docs/glossary.md what has no other sense in this tree.
+NOT_USED = re.compile(
+    r"\b(?:refus(?:e[sd]?|als?|ing)|judge[sd]?|judging|glance[sd]?|sightings?|lanes?|pumps?|locators?|pieces|overseer|"
+    r"observer|lets go|done with|what it comes to|money is there|words!)(?![\w-])",
+    re.IGNORECASE,
+)
+# Names that clients or the table know, and the standard library's.
+KNOWN = re.compile(r"\b(?:refused_writes|with_refused_write|refusals|refused|refused connection|connection refused|zip64 locator)\b")
+STRING = re.compile(r'r(#*)".*?"\1|"(?:\\.|[^"\\])*"', re.DOTALL)
+SENTENCE_WORDS = 40
+
 
 def main():
-    faults = [*links(), *places(), *citations(), *readme(), *signature(), *tests()]
+    faults = [*links(), *places(), *citations(), *readme(), *signature(), *tests(), *words()]
+    for sentence in long_sentences():
+        print(sentence)
     for fault in faults:
         print(fault, file=sys.stderr)
     if faults:
@@ -85,6 +99,30 @@ def citations():
             for section in re.findall(r"\d+", sections):
                 if section not in known:
                     yield f"{name(file)}: docs/{page} has no section {section}"
+
+
+def words():
+    """Names, comments and documents keep to the right column of the glossary; strings may be names on the wire."""
+    for file in tracked("*.rs"):
+        text = STRING.sub('""', (ROOT / file).read_text())
+        for number, line in enumerate(text.splitlines(), 1):
+            if found := NOT_USED.search(KNOWN.sub("", line)):
+                yield f"{file}:{number}: `{found[0]}` is not used (docs/glossary.md)"
+    for page in PAGES:
+        if page == GLOSSARY:
+            continue
+        for number, line in enumerate(prose(page).splitlines(), 1):
+            line = re.sub(r"`[^`]*`", "", line)
+            if found := NOT_USED.search(KNOWN.sub("", line)):
+                yield f"{name(page)}: line {number} without code: `{found[0]}` is not used (docs/glossary.md)"
+
+
+def long_sentences():
+    for page in PAGES:
+        text = re.sub(r"^(\||#|- |\d+\. ).*$|`[^`]*`", "", prose(page), flags=re.MULTILINE)
+        for sentence in re.split(r"(?<=[.!?:])\s+|\n\n", text):
+            if len(sentence.split()) > SENTENCE_WORDS:
+                yield f"{name(page)}: a sentence of {len(sentence.split())} words: {' '.join(sentence.split()[:8])} …"
 
 
 def readme():

@@ -21,12 +21,12 @@ CRATE, CRATE_WIDTH = 164, 104  # boxes of crates
 TRACK, PORT, LINE, TOP = 9, 5, 15, 34
 
 STYLE = """
-  .ground { fill: #ffffff } .crate { fill: #eef4ff; stroke: #3b6cb4 } .function { fill: #fff6e5; stroke: #b07d1c }
+  .canvas { fill: #ffffff } .crate { fill: #eef4ff; stroke: #3b6cb4 } .function { fill: #fff6e5; stroke: #b07d1c }
   text { fill: #1b1f24; font: 13px system-ui, sans-serif } .head { fill: #57606a; font-size: 11px }
   path { fill: none; stroke-width: 1.2 } .use { stroke: #b07d1c } .below { stroke: #3b6cb4 }
   .use-tip { fill: #b07d1c } .below-tip { fill: #3b6cb4 }
   @media (prefers-color-scheme: dark) {
-    .ground { fill: #0d1117 } .crate { fill: #15243b; stroke: #79a9ef } .function { fill: #33270f; stroke: #dcae52 }
+    .canvas { fill: #0d1117 } .crate { fill: #15243b; stroke: #79a9ef } .function { fill: #33270f; stroke: #dcae52 }
     text { fill: #e6edf3 } .head { fill: #9aa4af }
     .use { stroke: #dcae52 } .below { stroke: #79a9ef } .use-tip { fill: #dcae52 } .below-tip { fill: #79a9ef }
   }
@@ -94,7 +94,7 @@ def draw(crates, functions):
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" role="img">\n'
         f"<title>The crates and their dependencies</title>\n<desc>{escape(uses)}</desc>\n<style>{STYLE}</style>\n"
-        f'<rect class="ground" width="{width}" height="{height}"/>\n' + "\n".join(shapes) + "\n</svg>\n"
+        f'<rect class="canvas" width="{width}" height="{height}"/>\n' + "\n".join(shapes) + "\n</svg>\n"
     )
 
 

@@ -1,7 +1,7 @@
 """Sends a local system what its OpenAPI document allows, and what it does not, by Schemathesis, in the
 roles of a stranger, a merchant, a customer, a developer, an app and an operator: no answer may be a server error, have
 a status, a content type or a header that is not documented, or break its schema; what the document
-forbids must be refused; and who shows nothing, or nonsense, must be refused too.
+forbids must be rejected; and who shows nothing, or nonsense, must be rejected too.
 
 Each operation is covered in full by one of the roles that may call it, and gets a few random requests
 from every other. The seed is fixed. Roles that have not ended in time are told to stop and report what
@@ -29,9 +29,9 @@ DOCUMENT = system.ROOT / "docs/openapi.json"
 FOUND = system.TARGET / "fuzz"
 SEED = 20260101
 # Seconds from the start, after which a role is told to stop. Two run at a time.
-LANES = [[("operator", 60), ("merchant", 200), ("stranger", 290)], [("app", 110), ("customer", 190), ("developer", 290)]]
-LONGEST = max(limit for lane in LANES for _, limit in lane)
-ROLES = [role for lane in LANES for role, _ in lane]
+QUEUES = [[("operator", 60), ("merchant", 200), ("stranger", 290)], [("app", 110), ("customer", 190), ("developer", 290)]]
+LONGEST = max(limit for queue in QUEUES for _, limit in queue)
+ROLES = [role for queue in QUEUES for role, _ in queue]
 # Random requests of an operation, from the role that covers it, and from each other role.
 MANY, FEW = 4, 1
 
@@ -64,12 +64,12 @@ def seconds():
 def fuzz(url, data, share):
     """Lets each role do what it does, two at a time, in this share of its time."""
     covered = shares(json.loads(DOCUMENT.read_text()))
-    start, lanes = time.monotonic(), [list(lane) for lane in LANES]
-    running = [None] * len(lanes)
-    while any(lanes) or any(running):
-        for place, lane in enumerate(lanes):
-            if running[place] is None and lane:
-                role, limit = lane.pop(0)
+    start, queues = time.monotonic(), [list(queue) for queue in QUEUES]
+    running = [None] * len(queues)
+    while any(queues) or any(running):
+        for place, queue in enumerate(queues):
+            if running[place] is None and queue:
+                role, limit = queue.pop(0)
                 running[place] = (role, begin(role, url, data, covered[role]), limit * share)
             if running[place] is not None:
                 role, process, limit = running[place]

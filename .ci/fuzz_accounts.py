@@ -1,7 +1,7 @@
 """Accounts for .ci/fuzz.py, made over HTTP: stores with something in every list, their merchants and
 customers, developers with an app, and apps that are installed.
 
-Each account has a budget of its own, so that several by turns are answered where one would be refused with
+Each account has a budget of its own, so that several by turns are answered where one would be rejected with
 429; and each knows ids that exist, which random data never hits.
 """
 
@@ -43,8 +43,8 @@ PIXEL = base64.b64decode(
 CALLBACK = "https://app.example.com/callback"
 
 
-class Refused(Exception):
-    """A request of the preparation was refused."""
+class Rejected(Exception):
+    """A request of the preparation was rejected."""
 
 
 class Server:
@@ -54,7 +54,7 @@ class Server:
         self.url, self.mails, self.document = url, Path(mails), document
         scopes = {scope for _, _, operation in operations(document) for scope in operation.get("x-scopes", [])}
         writes = {scope for scope in scopes if scope.startswith("write_")}
-        # What `write_x` implies is not asked for beside it.
+        # What `write_x` implies is not asked for again.
         self.scopes = sorted(writes | {s for s in scopes if s.replace("read_", "write_") not in writes})
         self.random = random.Random(1)
         self.count = itertools.count()
@@ -82,7 +82,7 @@ class Server:
                 if error.code == 429 and attempt < PATIENCE:
                     time.sleep(min(int(error.headers.get("Retry-After") or 1), 2))
                     continue
-                raise Refused(f"{method} {path}: {error.code} {error.read().decode()}") from error
+                raise Rejected(f"{method} {path}: {error.code} {error.read().decode()}") from error
 
     def code(self, address):
         """The code in the last mail to an address."""
@@ -92,7 +92,7 @@ class Server:
                 if address in text and (found := re.search(r"\b(\d{6})\b", text.split("\n\n", 1)[-1])):
                     return found[1]
             time.sleep(0.1)
-        raise Refused(f"no mail to {address}")
+        raise Rejected(f"no mail to {address}")
 
 
 def operations(document):
@@ -126,7 +126,7 @@ class Account:
         """Whether there is a credential again."""
         try:
             self.authorization = self.again()
-        except Refused:
+        except Rejected:
             return False
         return True
 
@@ -154,7 +154,7 @@ class Account:
                 continue
             try:
                 self.call("GET", path)
-            except Refused:
+            except Rejected:
                 # Another kind of caller's.
                 continue
 
@@ -343,7 +343,7 @@ def operator(server):
         "rpo_events": 0, "confirm": True,
     }
     # While there is an incident, there are no drills.
-    with contextlib.suppress(Refused):
+    with contextlib.suppress(Rejected):
         account.call("POST", f"{runtime}/failover-drills", drill)
     for _ in range(8):
         fault = {"title": "Late", "severity": "low", "components": ["api"]}

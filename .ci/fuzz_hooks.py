@@ -37,7 +37,7 @@ KNOWN = 0.8
 ALIKE = 2
 KEY = re.compile("^[!-~]{1,255}$")
 SENT = {}
-# Codes of refusals that are about the form of one value. Others are about the state of things, about what
+# Codes of rejections that are about the form of one value. Others are about the state of things, about what
 # exists, or about several values together, of which a schema says nothing.
 OF_FORM = {
     "empty_cart", "idempotency_key_invalid", "idempotency_key_required", "invalid_characters",
@@ -95,7 +95,7 @@ class Turns:
                 name: known.parameter(name, value) for name, value in case.path_parameters.items()
             }
         if "query" not in negative:
-            # A cursor that is not one of ours is refused, and a schema cannot say which are.
+            # A cursor that is not one of ours is rejected, and a schema cannot say which are.
             case.query = {
                 name: known.value(value) for name, value in case.query.items() if name != "cursor"
             }
@@ -157,7 +157,7 @@ class Known:
             case list():
                 return [self.value(inner) for inner in value]
             case str() if (found := accounts.ID.match(value)) and RANDOM.random() < KNOWN:
-                # What exists of another kind is the next best: it is refused later than nonsense.
+                # What exists of another kind is the next best: it is rejected later than nonsense.
                 return RANDOM.choice(self.account.known.get(found[1], [value]))
         return value
 
@@ -176,14 +176,14 @@ def filter_case(context, case):
 
 @schemathesis.hook
 def filter_failure(context, failure, case, response):
-    """Keeps the refusals of valid requests whose reason a schema could have said, and drops that a
+    """Keeps the rejections of valid requests whose reason a schema could have said, and drops that a
     body which may be left out was, which Schemathesis takes for a fault of the request, and answers
     of an earlier request with the same key.
     """
     if isinstance(failure, AcceptedNegativeData):
         if response.headers.get("idempotent-replayed"):
             return False
-        # A part of a file is bytes, whatever they say; of many operations each is refused by itself.
+        # A part of a file is bytes, whatever they say; of many operations each is rejected by itself.
         if case.path == "/v1/imports/{id}/parts/{part}":
             return False
         if case.path == "/v1/products/bulk" and response.json()["failed"]:

@@ -120,7 +120,7 @@ clippy_while_tests_run() {
     nice -n 19 cargo clippy --quiet --workspace --all-targets -- -D warnings
 }
 
-# After all tests: nothing is given to a function that none of them saw used, nothing was refused to one, and
+# After all tests: nothing is given to a function that none of them saw used, nothing was denied to one, and
 # every answer was documented.
 close_tests() {
     cargo test --quiet --test it -- --exact --ignored cross::deployment::nothing_is_given_that_is_not_used \

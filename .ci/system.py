@@ -1,4 +1,4 @@
-"""A local system for the scripts beside this: on free ports, in a directory that goes with it."""
+"""A local system for the scripts in this folder: on free ports, in a directory that goes with it."""
 
 import contextlib
 import json
@@ -62,7 +62,7 @@ def free_port():
 
 
 def call(url, method, path, body=None, **headers):
-    """A JSON answer; ends the script when it is refused."""
+    """A JSON answer; ends the script when it is rejected."""
     names = {name.replace("_", "-"): value for name, value in headers.items()}
     names["Content-Type"] = "application/json"
     data = None if body is None else json.dumps(body).encode()

@@ -45,7 +45,7 @@ Usage: cargo run -p local -- [options]
                          `throttle=5%,conflict=1%,lost=1%,slow=1%,stale=1%,short=1%,leftover=1%:42`
   --no-demo              make no demo store on the first start
   --reset                start with an empty directory
-  --emulators-only       only the AWS endpoints, the payment providers and the pumps, for
+  --emulators-only       only the AWS endpoints, the payment providers and the pollers, for
                          `sam local start-api`: DynamoDB on 8000, SQS on 9324, Secrets Manager on
                          4566; --port is then where that listens
   --emulators-host <address>

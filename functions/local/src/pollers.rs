@@ -1,7 +1,7 @@
 //! What Lambda's event sources are in a deployment: the table's stream, the queues and the
 //! schedule, each pumped into the function that listens to it.
 //!
-//! A pump that dies with its process loses nothing: an event that the stream did not hand on, and
+//! A poller that dies with its process loses nothing: an event that the stream did not hand on, and
 //! a message that a queue forgot, are still due in the table, and the next sweep finds them.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -37,7 +37,7 @@ const STREAM_ASLEEP: Duration = Duration::from_millis(500);
 const STREAM_TRIES: u32 = 3;
 /// How long one request waits for a message: the longest SQS allows.
 const LONG_POLL_SECONDS: i32 = 20;
-/// How long a pump rests after a failed call.
+/// How long a poller rests after a failed call.
 const REST: Duration = Duration::from_millis(500);
 /// Webhook messages that one call is given, and such calls at once, as the event source mapping has them:
 /// together several times as many as there may be attempts for one store or at one host, so that those who
@@ -56,7 +56,7 @@ const BATCHES_AT_ONCE: usize = 8;
 /// Due marks that are looked at to tell whether there is anything to sweep.
 const MARKS_AT_A_LOOK: i32 = 1_000;
 
-/// Starts every pump in `tasks`.
+/// Starts every poller in `tasks`.
 pub(crate) fn start(
     embedded: &Arc<Embedded>,
     functions: &Functions,
@@ -81,21 +81,21 @@ pub(crate) fn start(
     };
     let app = functions.of("webhooks")?.app();
     let webhooks = queue(delivery::delivery::QUEUE, app, WEBHOOKS);
-    tasks.spawn(webhooks.pump(|app, event| async move { webhooks::handle(&app, event).await }));
+    tasks.spawn(webhooks.poll(|app, event| async move { webhooks::handle(&app, event).await }));
     let app = functions.named("SlowWebhooks")?.app();
     let slow = queue(delivery::delivery::SLOW_QUEUE, app, SLOW_WEBHOOKS);
-    tasks.spawn(slow.pump(|app, event| async move { webhooks::handle(&app, event).await }));
+    tasks.spawn(slow.poll(|app, event| async move { webhooks::handle(&app, event).await }));
     let app = functions.of("mail")?.app();
     let mails = queue(core_types::mail::QUEUE, app, MAILS);
-    tasks.spawn(mails.pump(|app, event| async move { mail::handle(&app, event).await }));
+    tasks.spawn(mails.poll(|app, event| async move { mail::handle(&app, event).await }));
     if has_runner {
         let app = functions.of("runner")?.app();
         let steps = queue(delivery::run::QUEUE, app, STEPS);
-        tasks.spawn(steps.pump(|app, event| async move { runner::handle(&app, event).await }));
+        tasks.spawn(steps.poll(|app, event| async move { runner::handle(&app, event).await }));
     }
     if let Some(every) = sweep_every {
         let due = queue(dispatcher::QUEUE, dispatcher, (1, BATCHES_AT_ONCE));
-        tasks.spawn(due.pump(|app, event| async move { dispatcher::work(&app, event).await.0 }));
+        tasks.spawn(due.poll(|app, event| async move { dispatcher::work(&app, event).await.0 }));
         tasks.spawn(schedule(Arc::clone(embedded), dispatcher.clone(), every));
     }
     Ok(())
@@ -127,7 +127,7 @@ async fn stream(embedded: Arc<Embedded>, dispatcher: App, filters: Filters) {
                     };
                     // Waits while the ordering key is full, as a shard does.
                     if ordering_key.send(record).await.is_err() {
-                        return tracing::error!("a lane of the stream ended");
+                        return tracing::error!("a shard of the stream ended");
                     }
                 }
             }
@@ -192,7 +192,7 @@ fn failures(answer: &Value) -> Vec<String> {
     failures.into_iter().flatten().filter_map(identifier).collect()
 }
 
-/// Runs a function so that its panic does not end its pump: in a Lambda it would not either.
+/// Runs a function so that its panic does not end its poller: in a Lambda it would not either.
 async fn contain<T: Send + 'static>(call: impl Future<Output = T> + Send + 'static) -> Option<T> {
     let mut alone = JoinSet::new();
     alone.spawn(call);
@@ -214,7 +214,7 @@ struct Source {
 impl Source {
     /// Hands messages to `handle`, and deletes what did not fail. A failed one is seen again when its
     /// visibility ends, and after five times in the dead-letter queue.
-    async fn pump<H, F>(self, handle: H)
+    async fn poll<H, F>(self, handle: H)
     where
         H: Fn(App, SqsEvent) -> F + Clone + Send + 'static,
         F: Future<Output = SqsBatchResponse> + Send + 'static,

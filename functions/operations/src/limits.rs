@@ -88,7 +88,7 @@ pub(crate) async fn show(
 
 /// How the points of a list are calculated.
 const FORMULA: &str = "1 + ceil(limit / 10), refunded to what was returned, or read to find it; \
-                       5 more with `q`, or a `sort` other than by `created_at`";
+                       5 more with `q`";
 
 impl CostView {
     fn of(class: &'static str, cost: Cost) -> Self {

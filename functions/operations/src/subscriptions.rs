@@ -178,7 +178,7 @@ pub(crate) async fn create(
     let secret = input.secret.map_or_else(SigningSecret::generate, |own| own.0);
     let sealed = seal_secret(&key, &id, &secret);
     let asked = place(input.url, input.destination);
-    let (kind, url) = asked.ok_or_else(|| Problem::internal("no place was judged"))?;
+    let (kind, url) = asked.ok_or_else(|| Problem::internal("no destination was validated"))?;
     let is_fifo = kind == DestinationKind::Sqs && foreign::is_fifo(&url);
     let mut made = Subscription::for_store(
         &caller.store.id,

@@ -317,10 +317,10 @@ async fn installed(
 
 /// Those of the keys that hold nothing. What is not seen at an eventually consistent read is looked for as it is.
 async fn absent<T: Item>(app: &App, keys: &[Key]) -> Result<HashSet<Key>, Problem> {
-    let mut glanced = app.table.get_many_eventually(&keys.iter().collect::<Vec<_>>()).await?;
+    let mut found = app.table.get_many_eventually(&keys.iter().collect::<Vec<_>>()).await?;
     let mut unseen: HashSet<Key> = HashSet::new();
     for key in keys {
-        if glanced.take::<T>(key)?.is_none() {
+        if found.take::<T>(key)?.is_none() {
             unseen.insert(key.clone());
         }
     }

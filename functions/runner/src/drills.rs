@@ -151,7 +151,7 @@ async fn make_event(app: &App, drill: &Drill) -> Result<Drill, Problem> {
     let next = match canary::make_event(app).await {
         Ok(event) => drill.with_event(event, app.clock.now()),
         Err(problem) if drill.status == DrillStatus::Injected => {
-            tracing::info!(cause = %problem, drill = drill.id.as_str(), "an event is refused");
+            tracing::info!(cause = %problem, drill = drill.id.as_str(), "an event is rejected");
             drill.with_refused_write(app.clock.now())
         }
         Err(problem) => return Err(problem),

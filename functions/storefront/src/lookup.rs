@@ -20,7 +20,7 @@ pub struct LookupQuery {
     /// The subdomain alone.
     subdomain: Option<Text<1, 63>>,
     /// The token of a preview session; or send it as `X-Service-Preview-Token`.
-    #[expect(dead_code, reason = "the viewer is judged by it")]
+    #[expect(dead_code, reason = "the viewer is validated by it")]
     preview_token: Option<Exact<512>>,
 }
 

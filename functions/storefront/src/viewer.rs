@@ -116,7 +116,7 @@ impl Caller for Viewer {
 #[derive(Debug)]
 pub(crate) struct PreviewQuery {
     /// The token of a preview session; or send it as `X-Service-Preview-Token`.
-    #[expect(dead_code, reason = "the caller was judged by it")]
+    #[expect(dead_code, reason = "the caller was validated by it")]
     preview_token: Option<Exact<512>>,
 }
 

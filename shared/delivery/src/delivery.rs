@@ -138,7 +138,7 @@ pub struct Delivery {
     /// When the next attempt is to be made.
     pub next_attempt_at: Option<Timestamp>,
     /// Its ordering key, when its subscription wants the events about an entity in order.
-    #[serde(default)]
+    #[serde(default, rename = "lane")]
     pub ordering_key: Option<OrderingKey>,
     /// Its turn, when its subscription has a rate and others were before it.
     #[serde(default)]

@@ -182,7 +182,7 @@ pub struct Replay {
     #[serde(default)]
     pub looked: Scan,
     /// Looks that were taken in vain.
-    #[serde(default)]
+    #[serde(default, rename = "looks")]
     pub scans: u32,
     /// When the next step is to be taken.
     pub next_step_at: Timestamp,

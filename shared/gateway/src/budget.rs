@@ -251,7 +251,7 @@ pub(crate) async fn rejected(
             rejection.came_to(taken).err().unwrap_or(problem)
         }
         Err(unreachable) => {
-            tracing::warn!(cause = %unreachable, "refusal not charged");
+            tracing::warn!(cause = %unreachable, "rejection not charged");
             problem
         }
     }

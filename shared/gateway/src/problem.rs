@@ -239,7 +239,7 @@ catalogue! {
     Internal = 500 "internal_error" "The service failed to answer; the failure is recorded.";
     AnswerTooLarge = 500 "answer_too_large" "The answer is larger than can be sent; ask for less at once.";
     AppUnreachable = 502 "app_unreachable" "The app's own server could not be reached.";
-    ProviderError = 502 "provider_error" "The payment provider refused the request or failed.";
+    ProviderError = 502 "provider_error" "The payment provider rejected the request or failed.";
     QueueUnreachable = 502 "queue_unreachable" "The queue did not take the challenge.";
     SourceUnreachable = 502 "source_unreachable" "The source URL did not deliver the file.";
     Unavailable = 503 "service_unavailable" "A part of the service is unavailable; try again.";

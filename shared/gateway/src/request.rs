@@ -112,7 +112,7 @@ impl Inbound {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let found = kept.iter().position(|value| value.is::<T>());
         let value = found.and_then(|index| kept.swap_remove(index).downcast().ok());
-        value.map(|value| *value).ok_or_else(|| Problem::internal("an argument was not judged"))
+        value.map(|value| *value).ok_or_else(|| Problem::internal("an argument was not validated"))
     }
 
     /// A header's text, when it is there and is text.

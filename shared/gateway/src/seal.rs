@@ -110,7 +110,7 @@ impl SealKey {
         let nonce: [u8; NONCE_BYTES] = random_bytes();
         let payload = Payload { msg: plaintext, aad: context };
         let Ok(ciphertext) = self.cipher().encrypt(&Nonce::from(nonce), payload) else {
-            unreachable!("AES-GCM refuses only more than 64 GiB");
+            unreachable!("AES-GCM rejects only more than 64 GiB");
         };
         [&[VERSION][..], &nonce[..], &ciphertext[..]].concat()
     }

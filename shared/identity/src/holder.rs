@@ -29,6 +29,7 @@ pub enum ChallengeSubject {
         application: Box<Application>,
     },
     /// A customer's who wants to move their account to the address it is sent to.
+    #[serde(rename = "mover")]
     EmailChange {
         /// The store.
         store_id: StoreId,

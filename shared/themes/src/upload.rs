@@ -29,7 +29,7 @@ core_types::topics! {
     PACKAGE_APPROVED = "theme_package.approved", "theme_package", None, PackageView,
         "An operator accepted a package: stores can install it.";
     PACKAGE_REJECTED = "theme_package.rejected", "theme_package", None, PackageView,
-        "An operator refused a package.";
+        "An operator rejected a package.";
 }
 
 /// What a developer says of a package when it is proposed.

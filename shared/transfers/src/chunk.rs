@@ -87,7 +87,7 @@ pub async fn discard(app: &App, file: &str, places: &[String]) {
         let delete = |write: Write, place: &String| write.delete(&key::file_chunk(file, place));
         let deleted = together.iter().fold(app.table.write(), delete).commit().await;
         if let Err(problem) = deleted {
-            tracing::warn!(cause = %problem, file, "pieces of a file were left over");
+            tracing::warn!(cause = %problem, file, "chunks of a file were left over");
         }
     }
 }
@@ -127,6 +127,6 @@ pub async fn erase(app: &App, file: &str) -> Result<(), Problem> {
 /// The same. What fails is forgotten with time.
 pub async fn remove(app: &App, file: &str) {
     if let Err(problem) = erase(app, file).await {
-        tracing::warn!(cause = %problem, file, "pieces of a file were left over");
+        tracing::warn!(cause = %problem, file, "chunks of a file were left over");
     }
 }

@@ -124,6 +124,7 @@ pub struct Export {
     /// Rows of the file, without the first.
     pub rows: u64,
     /// Bytes of each chunk.
+    #[serde(rename = "pieces")]
     pub chunks: Vec<u32>,
     /// Where it goes on.
     pub place: Option<WalkPlace>,

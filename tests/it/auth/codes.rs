@@ -107,7 +107,7 @@ async fn of_an_accounts_codes_25_are_validated_in_an_hour_and_the_account_stays_
     let wait: u64 = locked.header("retry-after").unwrap().parse().unwrap();
     assert!((3_000..=3_600).contains(&wait), "{wait}");
     let item = &gateway.items(&format!("OTP#{id}")).await[0];
-    assert_eq!(item["tries_left"], 5, "what is not judged costs no try");
+    assert_eq!(item["tries_left"], 5, "what is not validated costs no try");
     // Only codes are closed, and only for a while; other accounts' stay open.
     merchant.sign_in_again().await;
     let other = Merchant::sign_up(&gateway).await;

@@ -211,5 +211,5 @@ async fn a_merchant_with_many_stores_has_a_ceiling_for_all_of_them() {
         }
     }
     assert_eq!(sent, 100);
-    assert_eq!(rejected.expect("a refusal").expect(429).problem("mail_limit").int("/limit"), 100);
+    assert_eq!(rejected.expect("a rejection").expect(429).problem("mail_limit").int("/limit"), 100);
 }

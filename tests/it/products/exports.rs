@@ -243,6 +243,6 @@ async fn nothing_is_written_of_an_export_that_was_given_up_or_forgotten() {
         let is_there = !market.gateway.items(&format!("EXP#{id}")).await.is_empty();
         let chunks = market.gateway.items(&format!("FIL#{id}")).await.len();
         // What is forgotten has no chunks; what somebody else was faster with is forgotten by the next.
-        assert!(is_there || chunks == 0, "{moment}: {chunks} pieces that nobody owns");
+        assert!(is_there || chunks == 0, "{moment}: {chunks} chunks that nobody owns");
     }
 }

@@ -318,7 +318,7 @@ async fn a_store_has_one_import_at_a_time_and_what_it_may_do_follows_from_its_st
     owner.post(&format!("{one}/cancel")).json(json!({})).await.expect(409);
     owner.put(&format!("{one}/parts/1")).body("A").await.expect(409);
     let left = market.gateway.items(&format!("FIL#{id}")).await;
-    assert!(left.is_empty(), "{} pieces", left.len());
+    assert!(left.is_empty(), "{} chunks", left.len());
     let listed = owner.get(&format!("{IMPORTS}?status=cancelled&kind=products")).await.expect(200);
     assert_eq!(listed.data().len(), 1);
 }

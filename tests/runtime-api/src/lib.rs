@@ -54,7 +54,7 @@ pub enum Failure {
 impl std::fmt::Display for Failure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Rejected(error) => write!(f, "the function refused the event: {error}"),
+            Self::Rejected(error) => write!(f, "the function rejected the event: {error}"),
             Self::Ended(words) => write!(f, "the function's process has ended: {words}"),
             Self::Late => f.write_str("the function did not answer"),
         }

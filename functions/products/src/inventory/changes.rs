@@ -188,10 +188,10 @@ pub async fn set(
     _: Required,
     Ruled(Body(input)): Ruled<Body<SetRequest>>,
 ) -> Result<Json<AdjustmentView>, Problem> {
-    let (mut wanted, mut errors, mut locators) = (Vec::new(), Vec::new(), BTreeSet::new());
+    let (mut wanted, mut errors, mut lookups) = (Vec::new(), Vec::new(), BTreeSet::new());
     for (number, change) in input.changes.0.into_iter().enumerate() {
         let lookup = (change.item_id, change.location_id);
-        if !locators.insert(lookup.clone()) {
+        if !lookups.insert(lookup.clone()) {
             let detail = "Another change sets a quantity of this item at this location.";
             errors.push(fault(number, "item_id", "duplicate_change", detail));
         }

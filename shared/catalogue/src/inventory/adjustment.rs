@@ -55,7 +55,7 @@ pub enum InventoryChange {
 
 impl InventoryChange {
     /// The levels that it touches.
-    pub fn locators(&self) -> Vec<&LevelLookup> {
+    pub fn lookups(&self) -> Vec<&LevelLookup> {
         match self {
             Self::Adjust { lookup, .. } | Self::Set { lookup, .. } => vec![lookup],
             Self::Move { from, to, .. } => vec![&from.0, &to.0],

@@ -91,21 +91,21 @@ pub async fn execute(
     store: &Store,
     asked: &Asked,
 ) -> Result<Json<AdjustmentView>, Problem> {
-    let locators: BTreeSet<&LevelLookup> =
-        asked.wanted.iter().flat_map(InventoryChange::locators).collect();
-    if locators.is_empty() {
+    let lookups: BTreeSet<&LevelLookup> =
+        asked.wanted.iter().flat_map(InventoryChange::lookups).collect();
+    if lookups.is_empty() {
         return Err(Problem::field("/changes", "too_few", "Name at least one change."));
     }
-    if locators.len() > MAX_LEVELS {
+    if lookups.len() > MAX_LEVELS {
         let detail = format!("The changes may touch at most {MAX_LEVELS} levels.");
         return Err(Problem::field("/changes", "too_many", detail));
     }
     let note = (asked.reason.as_str(), asked.reference.as_deref());
-    let terms = Terms::read(app, store, asked, &locators).await?;
+    let terms = Terms::read(app, store, asked, &lookups).await?;
     persist(|| async {
         let now = app.clock.now();
         let decide = async || {
-            let levels = read_levels(app, store, &locators).await?;
+            let levels = read_levels(app, store, &lookups).await?;
             let snapshot = StockSnapshot { levels, oversold: terms.oversold.clone() };
             let adjustment = plan(&store.id, (&asked.wanted, &snapshot), asked.kind, now)?;
             check_locations(&adjustment, &terms.locations)?;
@@ -194,10 +194,10 @@ impl Terms {
         app: &App,
         store: &Store,
         asked: &Asked,
-        locators: &BTreeSet<&LevelLookup>,
+        lookups: &BTreeSet<&LevelLookup>,
     ) -> Result<Self, Problem> {
-        let items: BTreeSet<&VariantId> = locators.iter().map(|(item, _)| item).collect();
-        let at: BTreeSet<&LocationId> = locators.iter().map(|(_, location)| location).collect();
+        let items: BTreeSet<&VariantId> = lookups.iter().map(|(item, _)| item).collect();
+        let at: BTreeSet<&LocationId> = lookups.iter().map(|(_, location)| location).collect();
         let sellables = items.iter().map(|item| key::sellable(&store.id, item));
         let locations = at.iter().map(|at| key::location(&store.id, at));
         let keys: Vec<Key> = sellables.chain(locations).collect();
@@ -226,13 +226,13 @@ impl Terms {
 async fn read_levels(
     app: &App,
     store: &Store,
-    locators: &BTreeSet<&LevelLookup>,
+    lookups: &BTreeSet<&LevelLookup>,
 ) -> Result<BTreeMap<LevelLookup, Level>, Problem> {
     let key = |(item, location): &&LevelLookup| key::level(&store.id, item, location);
-    let keys: Vec<Key> = locators.iter().map(key).collect();
+    let keys: Vec<Key> = lookups.iter().map(key).collect();
     let mut batch = app.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
     let mut levels = BTreeMap::new();
-    for (lookup, key) in locators.iter().zip(&keys) {
+    for (lookup, key) in lookups.iter().zip(&keys) {
         levels.extend(batch.take::<Level>(key)?.map(|level| ((*lookup).clone(), level)));
     }
     Ok(levels)
@@ -265,7 +265,7 @@ fn unknown_location(asked: &Asked, location: &LocationId) -> Problem {
 
 /// The index of the first change that names such a level.
 fn position(asked: &Asked, names: impl Fn(&LevelLookup) -> bool) -> usize {
-    let first = asked.wanted.iter().position(|want| want.locators().into_iter().any(&names));
+    let first = asked.wanted.iter().position(|want| want.lookups().into_iter().any(&names));
     first.unwrap_or_default()
 }
 

@@ -197,7 +197,7 @@ pub const EXAMPLE_TIME: Timestamp = Timestamp::from_millis(1_767_225_600_000);
 pub fn sample<T: gateway::request::FromText>(text: &str) -> T {
     match T::from_text(text) {
         Ok(value) => value,
-        Err(fault) => unreachable!("the sample `{text}` is refused: {}", fault.detail),
+        Err(fault) => unreachable!("the sample `{text}` is rejected: {}", fault.detail),
     }
 }
 

@@ -52,6 +52,7 @@ pub struct OrderingPosition {
     /// Whose position it is.
     pub delivery_id: DeliveryId,
     /// Which ordering key, and where in it.
+    #[serde(rename = "lane")]
     pub ordering_key: OrderingKey,
     /// When the delivery was made.
     pub created_at: Timestamp,
@@ -144,7 +145,7 @@ async fn forget(app: &App, position: &OrderingPosition) -> Result<(), Problem> {
 /// loss: the delivery is due.
 pub async fn wake_next(app: &App, ended: &Delivery) {
     if let Err(problem) = wake(app, ended).await {
-        tracing::warn!(cause = %problem, delivery = ended.id.as_str(), "next in lane not queued");
+        tracing::warn!(cause = %problem, delivery = ended.id.as_str(), "next of the ordering key not queued");
     }
 }
 

@@ -59,7 +59,7 @@ mod tests {
         let all: BTreeMap<String, String> = serde_json::from_str(&attributes[9].1).unwrap();
         assert_eq!((all.len(), all["x-custom-19"].as_str()), (29, "v"));
         let none = message_attributes(vec![("traceparent".to_owned(), String::new())]);
-        assert_eq!(none.len(), 1, "an empty attribute would be refused");
+        assert_eq!(none.len(), 1, "an empty attribute would be rejected");
     }
 
     #[test]

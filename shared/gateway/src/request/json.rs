@@ -1,6 +1,7 @@
 //! Strict JSON: no duplicate keys (the last one would win in `serde_json::Value`), bounded
-//! nesting (docs/platform.md §5).
+//! nesting and a bounded number of objects and arrays (docs/conventions.md §1).
 
+use std::cell::Cell;
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
@@ -13,13 +14,18 @@ use crate::size::cut;
 /// Levels of arrays and objects in a body (docs/conventions.md §1).
 const MAX_DEPTH: usize = 64;
 
+/// Objects and arrays in a body (docs/conventions.md §1). Seven bytes of a body can be an object that takes
+/// 600 bytes of memory.
+const MAX_CONTAINERS: u32 = 50_000;
+
 /// Parses a body.
 ///
 /// # Errors
 /// `invalid_json` with the place of the fault.
 pub fn parse(body: &[u8]) -> Result<Value, Problem> {
     let mut deserializer = serde_json::Deserializer::from_slice(body);
-    let value = Strict { depth: 0 }
+    let containers = Cell::new(0);
+    let value = Strict { depth: 0, containers: &containers }
         .deserialize(&mut deserializer)
         .and_then(|value| deserializer.end().map(|()| value))
         .map_err(|error| {
@@ -30,20 +36,26 @@ pub fn parse(body: &[u8]) -> Result<Value, Problem> {
 
 /// Builds a [`Value`] at a depth.
 #[derive(Clone, Copy)]
-struct Strict {
+struct Strict<'a> {
     depth: usize,
+    containers: &'a Cell<u32>,
 }
 
-impl Strict {
+impl Strict<'_> {
+    /// Enters an object or an array.
     fn deeper<E: Error>(self) -> Result<Self, E> {
+        self.containers.set(self.containers.get().saturating_add(1));
+        if self.containers.get() > MAX_CONTAINERS {
+            return Err(E::custom(format_args!("more than {MAX_CONTAINERS} objects and arrays")));
+        }
         if self.depth >= MAX_DEPTH {
             return Err(E::custom(format_args!("nesting is deeper than {MAX_DEPTH}")));
         }
-        Ok(Self { depth: self.depth.saturating_add(1) })
+        Ok(Self { depth: self.depth.saturating_add(1), ..self })
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Strict {
+impl<'de> DeserializeSeed<'de> for Strict<'_> {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
@@ -51,7 +63,7 @@ impl<'de> DeserializeSeed<'de> for Strict {
     }
 }
 
-impl<'de> Visitor<'de> for Strict {
+impl<'de> Visitor<'de> for Strict<'_> {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -115,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn duplicate_keys_deep_nesting_and_trailing_bytes_are_rejected() {
+    fn duplicate_keys_deep_nesting_many_objects_and_trailing_bytes_are_rejected() {
         assert!(parse(br#"{"a":{"b":[1,-2,3.5,"x",null,true]}}"#).is_ok());
         assert!(parse(br#"{"a":1,"a":2}"#).is_err());
         assert!(parse(br#"[{"a":1,"\u0061":2}]"#).is_err());
@@ -124,5 +136,8 @@ mod tests {
         assert!(parse(format!("{}{}", "[".repeat(65), "]".repeat(65)).as_bytes()).is_err());
         assert!(parse(b"[".repeat(100_000).as_slice()).is_err());
         assert!(parse(b"\xff").is_err());
+        let objects = |count: usize| format!("[{}{{}}]", "{},".repeat(count));
+        assert!(parse(objects(49_998).as_bytes()).is_ok());
+        assert!(parse(objects(49_999).as_bytes()).is_err());
     }
 }

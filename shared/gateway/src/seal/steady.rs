@@ -34,7 +34,7 @@ impl SteadyKey {
     pub fn seal(&self, plaintext: &[u8], context: &[u8]) -> String {
         let payload = Payload { msg: plaintext, aad: context };
         let Ok(ciphertext) = self.cipher().encrypt(&Nonce::from(NONCE), payload) else {
-            unreachable!("AES-GCM-SIV refuses only more than 64 GiB (RFC 8452 §6)");
+            unreachable!("AES-GCM-SIV rejects only more than 64 GiB (RFC 8452 §6)");
         };
         URL_SAFE_NO_PAD.encode([&[VERSION][..], &ciphertext[..]].concat())
     }

@@ -111,7 +111,7 @@ async fn claims_of(app: &App, unverified: &str) -> Result<Claims, Problem> {
     let keys = app.secrets.keys().await?;
     let now = app.clock.now().seconds();
     token::verify(&keys.public, unverified, &app.config.base_url, AUDIENCE, now).map_err(|error| {
-        tracing::debug!(?error, "app token refused");
+        tracing::debug!(?error, "app token rejected");
         Code::InvalidToken.into()
     })
 }

@@ -196,7 +196,7 @@ fn rejected_by_provider(id: &RefundId, why: Option<String>) -> Problem {
     Code::ProviderError
         .with("refund_id", id.as_str())
         .with("failure_code", why)
-        .because("a provider refused a refund")
+        .because("a provider rejected a refund")
 }
 
 /// Resumes a refund that is reserved on a payment: the second and the third step.

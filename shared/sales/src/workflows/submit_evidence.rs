@@ -88,7 +88,7 @@ fn rejected(id: &DisputeEvidenceId, why: Option<String>) -> Problem {
     Code::ProviderError
         .with("evidence_id", id.as_str())
         .with("failure_code", why)
-        .because("a provider refused evidence")
+        .because("a provider rejected evidence")
 }
 
 /// The first step; no evidence where the same request has brought it to its end before. Nothing is

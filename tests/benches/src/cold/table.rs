@@ -7,7 +7,7 @@ use super::{Alongside, HELLO, Measured};
 /// Prints its head.
 pub(super) fn head() {
     println!(
-        "| function | ready, ms | first answer, ms | of the SDKs' | CPU of both, ms | CPU of a refusal, µs | \
+        "| function | ready, ms | first answer, ms | of the SDKs' | CPU of both, ms | CPU of a rejection, µs | \
          CPU of a read, µs | its calls: CPU beside them, µs | memory, MB | binary, MB | zip, MiB |\n\
          |---|---|---|---|---|---|---|---|---|---|---|"
     );

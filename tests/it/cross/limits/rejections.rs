@@ -28,7 +28,7 @@ async fn exhaust(rejected: impl AsyncFn(usize) -> Reply, status: u16) -> usize {
         assert_eq!(reply.header("x-service-cost-requested"), Some("2"));
         assert_eq!(reply.header("x-service-cost-actual"), Some("2"));
     }
-    panic!("200 refusals cost nothing");
+    panic!("200 rejections cost nothing");
 }
 
 #[tokio::test]
@@ -135,7 +135,7 @@ async fn what_a_page_is_rejected_through_the_bridge_costs_its_own_network() {
     while fetch(&page, "/v1/products").await.expect(200).json["status"] == 403 {
         rejected += 1;
         // The app's own budget pays for the bridge; the clock is for the network alone to stand.
-        assert!(rejected < 200, "refusals through the bridge cost nothing");
+        assert!(rejected < 200, "rejections through the bridge cost nothing");
     }
     assert_eq!(rejected, 150);
     let stranger = page.stranger().from_ip(page.ip());

@@ -113,7 +113,7 @@ async fn an_export_ends_whichever_write_is_never_taken() {
         let id = asked.expect(202).str("/id");
         RunMessage::Export { id: ExportId::parse(&id).unwrap() }
     };
-    assert_eq!(at_each_write(&market.gateway, 0..20, begin).await, 2, "its piece, and its end");
+    assert_eq!(at_each_write(&market.gateway, 0..20, begin).await, 2, "its chunk, and its end");
 }
 
 #[tokio::test]

@@ -108,7 +108,7 @@ async fn a_delivery_that_succeeds_at_once_takes_three_units_to_make_one_to_claim
     assert_eq!(used, units(1, 3));
     let (again, used) = metered(now, delivery.make(&app)).await;
     again.unwrap();
-    assert_eq!(used, units(1, 0), "a refused write, whose unit no answer tells");
+    assert_eq!(used, units(1, 0), "a rejected write, whose unit no answer tells");
     // Claimed, sent and settled, after its event and its subscription were read.
     let (sent, used) = metered(now, webhooks::attempt(&app, &delivery.message())).await;
     sent.unwrap();

@@ -118,7 +118,7 @@ pub async fn create(
                 app.table.write().check(&product.key(), unborn.clone(), Code::VersionConflict);
             let write = part.iter().fold(write, |write, step| step.take_back(write));
             if let Err(problem) = write.commit().await {
-                tracing::warn!(cause = %problem, "variants of a refused product were left over");
+                tracing::warn!(cause = %problem, "variants of a rejected product were left over");
             }
         }
     }

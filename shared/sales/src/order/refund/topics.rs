@@ -8,5 +8,5 @@ core_types::topics! {
     REFUND_SUCCEEDED = "refund.succeeded", "refund", Some("read_refunds"), RefundView,
         "Money of an order has gone back.";
     REFUND_FAILED = "refund.failed", "refund", Some("read_refunds"), RefundView,
-        "A provider refused to give money back.";
+        "A provider rejected a refund.";
 }

@@ -165,7 +165,7 @@ fn distinct(changes: Vec<Change<'_>>) -> Vec<Vec<Change<'_>>> {
     let mut all: Vec<Vec<Change<'_>>> = Vec::new();
     let mut levels = HashSet::new();
     for change in changes {
-        let level: Vec<_> = change.1.locators().into_iter().cloned().collect();
+        let level: Vec<_> = change.1.lookups().into_iter().cloned().collect();
         let is_new = levels.insert(level.clone());
         match all.last_mut() {
             Some(last) if is_new && last.len() < TOGETHER => last.push(change),

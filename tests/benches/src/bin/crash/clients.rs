@@ -113,7 +113,7 @@ impl History {
         format!(
             "{} writes acknowledged in {} s: {} orders, {} cancellations, {} gift cards, {} changes \
              of stock; {} attempts without an answer, and these, sent again: {put_off:?}; \
-             refused for good: {rejected:?}",
+             rejected for good: {rejected:?}",
             self.acknowledged(),
             took.as_secs(),
             sum(|done| done.orders.len()),
