@@ -13,8 +13,8 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use gateway::embedded::emulators::REGION;
-use gateway::embedded::{self, Embedded};
+use emulators::Embedded;
+use emulators::aws::REGION;
 use http::HeaderName;
 use local::template;
 use runtime_api::Function;
@@ -87,12 +87,12 @@ impl Deployed {
         });
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a free port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
-        let options = embedded::Options {
+        let options = emulators::Options {
             base_url: url.clone(),
             mail_from: "Commerce <no-reply@example.com>".to_owned(),
             mail_server: Some(NO_MAIL_SERVER.to_owned()),
             admin_origins: vec![ADMIN_ORIGIN.to_owned()],
-            ..embedded::Options::default()
+            ..emulators::Options::default()
         };
         let embedded = Embedded::start(options).await.expect("the emulators start");
         let functions = template::functions().expect("the template can be read").into_iter();

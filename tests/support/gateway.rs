@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use core_types::event::{Event, EventGroup};
+use emulators::TABLE;
 use gateway::app::App;
 use gateway::clock::{DAY, Timestamp};
 use gateway::config::MailConfig;
-use gateway::embedded::{self, TABLE};
 use gateway::item::Attributes;
 use local::{Options, System};
 use serde_json::Value;
@@ -50,14 +50,14 @@ impl Gateway {
         let mails = std::env::temp_dir().join(format!("mails-{}", uuid::Uuid::now_v7()));
         std::fs::create_dir_all(&mails).expect("a directory for mails");
         let mut options = Options {
-            embedded: embedded::Options {
+            embedded: emulators::Options {
                 operators: vec![OPERATOR_EMAIL.to_owned()],
                 // Each client of a test says where it comes from.
                 trust_proxy: true,
                 mail: MailConfig { directory: Some(mails.clone()), ..MailConfig::default() },
                 mail_from: "Commerce <no-reply@example.com>".to_owned(),
                 faults: trouble::plan(),
-                ..embedded::Options::default()
+                ..emulators::Options::default()
             },
             record_use: documented::notes("used").filter(|_| trouble::plan().is_none()),
             ..Options::default()

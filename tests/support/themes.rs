@@ -147,7 +147,7 @@ impl ThemeShop {
     }
 
     /// What the storefront shows to anybody, a moment later.
-    pub async fn to_response(&self) -> Reply {
+    pub async fn storefront_theme(&self) -> Reply {
         self.gateway.advance(identity::storefront::CACHE_TIME);
         self.gateway.client().get(&self.front("theme")).await
     }

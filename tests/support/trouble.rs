@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
-use gateway::embedded::faults::{Faults, Plan};
+use emulators::faults::{Faults, Plan};
 use http::Method;
 use serde_json::json;
 

@@ -4,7 +4,7 @@
 //! The rules are those of Lambda's event filtering that the template uses: a list holds what a value may be, as
 //! it is or by its prefix; a pattern wants all of its members, and of several patterns one is enough.
 
-use gateway::embedded::AnyError;
+use emulators::AnyError;
 use serde_json::Value;
 
 /// Where a pattern names the kind of an item.

@@ -1,7 +1,7 @@
 //! The secrets of a deployment: made and rotated on the operator's machine, and put into Secrets
 //! Manager from there, so that no function needs the right to write them.
 
-use gateway::embedded::AnyError;
+use emulators::AnyError;
 use gateway::secrets::documents;
 use serde_json::{Map, Value};
 

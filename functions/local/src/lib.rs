@@ -29,9 +29,9 @@ use std::time::Duration;
 use axum::Router;
 use axum::extract::{ConnectInfo, Request};
 use dispatcher::{SweepReport, Watched};
+use emulators::{AnyError, Embedded};
 use functions::Functions;
 use gateway::app::App;
-use gateway::embedded::{self, AnyError, Embedded};
 use gateway::request::ClientIp;
 use gateway::routes::Routes;
 use tokio::net::{TcpListener, TcpSocket};
@@ -76,7 +76,7 @@ pub struct Options {
     /// The port of the API; 0 takes any free one, nothing serves no API.
     pub port: Option<u16>,
     /// The AWS under it, and the settings. The base URL follows from the port.
-    pub embedded: embedded::Options,
+    pub embedded: emulators::Options,
     /// Whether the table's stream is handed on; without it the sweep alone moves events
     /// (docs/platform.md §2).
     pub has_stream: bool,
@@ -94,7 +94,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             port: Some(0),
-            embedded: embedded::Options::default(),
+            embedded: emulators::Options::default(),
             has_stream: true,
             has_runner: true,
             sweep_every: None,

@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use emulators::AnyError;
+use emulators::aws::Ports;
+use emulators::faults::Plan;
 use gateway::clock::MINUTE;
 use gateway::config::{MailConfig, PaymentBaseUrls};
 use gateway::egress::{Egress, Policy};
-use gateway::embedded::emulators::Ports;
-use gateway::embedded::faults::Plan;
-use gateway::embedded::{self, AnyError};
 use lexopt::Arg::{Long, Short};
 use lexopt::ValueExt;
 use local::log::{self, Form};
@@ -200,7 +200,7 @@ async fn serve(run: Run, answering: &Handle) -> Result<(), AnyError> {
     let ports = if run.with_api { Ports::default() } else { PORTS };
     let mut system = System::prepare(Options {
         port: run.with_api.then_some(run.port),
-        embedded: embedded::Options {
+        embedded: emulators::Options {
             data: Some(run.data.clone()),
             ports: run.aws.or(Ports { host: run.emulators_host, ..ports }),
             base_url: format!("http://127.0.0.1:{}", run.port),
@@ -212,7 +212,7 @@ async fn serve(run: Run, answering: &Handle) -> Result<(), AnyError> {
             faults: run.faults.clone(),
             egress: Egress::new(Policy::development())
                 .with_names(Arc::new(RecordsFile(run.data.join("txt-records")))),
-            ..embedded::Options::default()
+            ..emulators::Options::default()
         },
         has_stream: true,
         has_runner: true,

@@ -12,8 +12,8 @@ mod problems;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use emulators::AnyError;
 use gateway::describe::Schemas;
-use gateway::embedded::AnyError;
 use serde_json::{Map, Value, json};
 
 use handlers::Documentation;

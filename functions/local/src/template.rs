@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use gateway::embedded::AnyError;
-use gateway::embedded::guard::{FOREIGN_QUEUES, Permission, Statement};
+use emulators::AnyError;
+use emulators::guard::{FOREIGN_QUEUES, Permission, Statement};
 use serde::Deserialize;
 use serde_yaml_ng::Value;
 

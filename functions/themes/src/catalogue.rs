@@ -260,8 +260,7 @@ pub async fn schema(
     Path(slug): Path<Slug>,
     Query(asked): Query<SchemaQuery>,
 ) -> Result<Tagged<Json<SchemaView>>, Problem> {
-    let store = &access.store;
-    let place = schema_of(&app, store, &slug, asked.version.as_ref()).await?;
+    let place = schema_of(&app, &access, &slug, asked.version.as_ref()).await?;
     let contents = Contents::load(&app, &place).await?;
     let schema = contents.schema.clone();
     let view = SchemaView {
@@ -280,10 +279,11 @@ pub async fn schema(
 /// Where the contents of the version lie whose schema is asked for.
 async fn schema_of(
     app: &App,
-    store: &Store,
+    access: &StoreAccess<ReadThemes>,
     slug: &Slug,
     version: Option<&Version>,
 ) -> Result<BlobRef, Problem> {
+    let (store, owner) = (&access.store, access.acting_owner());
     let theme_key = key::theme(slug.as_str());
     let version_key = version.map(|version| key::theme_version(slug.as_str(), &version.sort_key()));
     let more: Vec<&Key> = std::iter::once(&theme_key).chain(version_key.as_ref()).collect();
@@ -292,7 +292,7 @@ async fn schema_of(
     let installed = on_store.installed().ok();
     let theme: Option<Theme> = found.take(&theme_key)?;
     let named: Option<ThemeVersion> = take(&mut found, version_key.as_ref())?;
-    let is_own = theme.as_ref().is_some_and(|theme| theme.owner_id == store.owner_id);
+    let is_own = theme.as_ref().is_some_and(|theme| theme.is_of(owner));
     let place = match version {
         Some(version) if installed.is_some_and(|known| known.number == *version) => {
             installed.map(|known| known.contents.clone())
@@ -301,7 +301,7 @@ async fn schema_of(
             named.filter(|named| named.published || is_own).map(|named| named.offer.contents)
         }
         None => installed.map(|known| known.contents.clone()).or_else(|| {
-            let offer = theme.as_ref()?.offered_to(&store.owner_id)?;
+            let offer = theme.as_ref()?.offered_to(owner)?;
             Some(offer.contents.clone())
         }),
     };

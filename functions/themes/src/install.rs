@@ -68,14 +68,15 @@ impl Considered {
     /// Reads it, in one round trip.
     async fn read(
         app: &App,
-        store: &Store,
+        access: &StoreAccess<WriteThemes>,
         slug: &Slug,
         version: Option<&Version>,
     ) -> Result<Self, Problem> {
+        let store = &access.store;
         let keys = ChoiceKeys::of(store, slug, version);
         let (before, mut found) =
             OnStore::read(app, &store.id, slug, &keys.all(), ReadConsistency::Strong).await?;
-        Ok(Self { before, choice: keys.choose(&mut found, store) })
+        Ok(Self { before, choice: keys.choose(&mut found, access) })
     }
 }
 
@@ -104,16 +105,21 @@ impl ChoiceKeys {
     ///
     /// # Errors
     /// `not_found`; `license_required` with the price.
-    fn choose(&self, found: &mut gateway::table::Batch, store: &Store) -> Result<Choice, Problem> {
+    fn choose(
+        &self,
+        found: &mut gateway::table::Batch,
+        access: &StoreAccess<WriteThemes>,
+    ) -> Result<Choice, Problem> {
+        let (store, owner) = (&access.store, access.acting_owner());
         let theme: Theme = found.take(&self.theme)?.ok_or(Code::NotFound)?;
         let version: Option<ThemeVersion> = take(found, self.version.as_ref())?;
         let license: Option<ThemeLicense> = found.take(&self.license)?;
-        let is_own = theme.owner_id == store.owner_id;
+        let is_own = theme.is_of(owner);
         let offer = match &self.version {
             Some(_) => version
                 .filter(|version| version.published || is_own)
                 .map(|version| version.offer.into()),
-            None => theme.offered_to(&store.owner_id).cloned(),
+            None => theme.offered_to(owner).cloned(),
         };
         let offer = offer.ok_or(Code::NotFound)?;
         let price = theme.price_for(&store.owner_id);
@@ -153,7 +159,7 @@ pub async fn install(
     let store = &access.store;
     retry(|| async {
         let now = app.clock.now();
-        let read = Considered::read(&app, store, &slug, input.version.as_ref()).await?;
+        let read = Considered::read(&app, &access, &slug, input.version.as_ref()).await?;
         let (before, choice) = (read.before, read.choice?);
         let known = before.known.as_ref();
         let installed = InstalledTheme::install(known, &store.id, &slug, &choice.offer, now)?;
@@ -293,10 +299,9 @@ pub async fn upgrade(
     Path(slug): Path<Slug>,
     Body(input): Body<UpgradeRequest>,
 ) -> Result<Json<Upgraded>, Problem> {
-    let store = &access.store;
     retry(|| async {
         let now = app.clock.now();
-        let read = Considered::read(&app, store, &slug, input.version.as_ref()).await?;
+        let read = Considered::read(&app, &access, &slug, input.version.as_ref()).await?;
         let before = read.before;
         let installed = before.installed()?;
         let choice = read.choice?;

@@ -143,7 +143,10 @@ mod tests {
         ] {
             let row = Row::example(method, "/v1/x", access);
             assert_eq!(validate(&marked, &row).is_ok(), open, "{row:?}");
-            assert!(validate(&HeaderMap::new(), &row).is_ok(), "without a mark nothing is rejected");
+            assert!(
+                validate(&HeaderMap::new(), &row).is_ok(),
+                "without a mark nothing is rejected"
+            );
         }
     }
 

@@ -152,7 +152,6 @@ impl Clock {
     }
 
     /// Stops this clock, and all its clones, where it is: tests of the last millisecond.
-    #[cfg(any(test, feature = "embedded"))]
     pub fn stop(&self) {
         let now = self.now().millis();
         let offset = self.offset.load(Ordering::Relaxed);
@@ -160,7 +159,6 @@ impl Clock {
     }
 
     /// Moves this clock, and all its clones, forward: embedded systems only.
-    #[cfg(any(test, feature = "embedded"))]
     pub fn advance(&self, by: Duration) {
         let millis = i64::try_from(by.as_millis()).unwrap_or(i64::MAX);
         self.offset.fetch_add(millis, Ordering::Relaxed);

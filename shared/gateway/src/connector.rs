@@ -23,7 +23,7 @@ use webpki_roots::TLS_SERVER_ROOTS;
 use crate::egress;
 
 /// A client whose connections are there within this time, or fail.
-pub(crate) fn http_client(connect_timeout: Duration) -> SharedHttpClient {
+pub fn http_client(connect_timeout: Duration) -> SharedHttpClient {
     let made = OnceLock::new();
     let make = move || SharedHttpConnector::new(Connector::new(connect_timeout));
     http_client_fn(move |_, _| made.get_or_init(make).clone())

@@ -22,7 +22,7 @@ pub mod caller;
 pub mod canary;
 pub mod clock;
 pub mod config;
-mod connector;
+pub mod connector;
 pub mod context;
 pub mod cors;
 #[cfg(feature = "openapi")]
@@ -51,9 +51,6 @@ pub mod signature;
 pub mod size;
 pub mod table;
 pub mod token;
-
-#[cfg(feature = "embedded")]
-pub mod embedded;
 
 /// Of every process that serves: a request allocates some hundred times and frees it all, which is a
 /// sixth of its work with glibc's allocator, whose arenas keep what each of many threads once needed.

@@ -27,8 +27,6 @@ use p256::ecdsa::Signature;
 use serde::{Deserialize, Deserializer, Serialize};
 
 mod es256;
-#[cfg(any(test, feature = "embedded"))]
-pub mod forgeries;
 mod keys;
 #[cfg(test)]
 mod tests;

@@ -6,6 +6,7 @@
 
 use core_types::event::Event;
 use core_types::fields::Email;
+use core_types::mail::MailContent;
 use gateway::clock::Timestamp;
 use gateway::config::Config;
 use gateway::item::{Item, Key};
@@ -77,6 +78,14 @@ pub trait Account: Item + Clone {
     /// The event of a new password, if there is one.
     fn password_updated(&self, _: &Config, _: Timestamp) -> Option<Event> {
         None
+    }
+
+    /// A mail to the account's address, as its store's. Nobody has proven the address of a customer whom a
+    /// merchant made: the mail goes to a stranger.
+    fn addressed(&self, content: MailContent) -> MailContent {
+        let content = content.from_store(self.holder().store_id());
+        let is_stranger = content.store_id.is_some() && !self.is_proven();
+        if is_stranger { content.to_stranger() } else { content }
     }
 
     /// Whether it may be used.

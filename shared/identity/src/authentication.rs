@@ -172,8 +172,7 @@ pub async fn send_link<A: Account>(
     let key = app.secrets.mail_key().await?;
     let now = app.clock.now();
     let (link, token) = Link::begin(purpose, account, now);
-    let content =
-        |account: &A| content(account.email(), &token).from_store(account.holder().store_id());
+    let content = |account: &A| account.addressed(content(account.email(), &token));
     let mail = account.map(|account| Mail::compose(&key, &content(account), now));
     let mail = mail.transpose()?;
     let answer = Accepted::new(&LinkSent { expires_in: purpose.lifetime().as_secs() });

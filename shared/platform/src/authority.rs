@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
 use crate::app::Stop;
-use crate::caller::{OverseenStore, StoreAccess, StoreActor};
+use crate::caller::{OverseenStore, StoreAccess, StoreActor, insufficient_scope};
 use crate::installation::{Installation, InstallationStatus};
 
 /// How long an answer is believed: pages that take less than that share one.
@@ -55,7 +55,26 @@ pub struct Authority {
     scopes: Vec<String>,
 }
 
+impl Authority {
+    /// Ensures that the actor may do all that the work does: to stop it is to decide about it.
+    ///
+    /// # Errors
+    /// `insufficient_scope`, with the first scope that is missing.
+    pub fn ensure_covered_by(&self, actor: &StoreActor) -> Result<(), Problem> {
+        let missing = self.scopes.iter().find(|scope| !actor.is_unlimited() && !actor.may(scope));
+        missing.map_or(Ok(()), |scope| Err(insufficient_scope(scope)))
+    }
+}
+
 impl<S: Required> StoreAccess<S> {
+    /// The store's owner, who acts in a session of their own: not a member, and not through an app.
+    pub fn acting_owner(&self) -> Option<&MerchantId> {
+        match &self.actor {
+            StoreActor::Merchant(id, _) => Some(id).filter(|id| **id == self.store.owner_id),
+            StoreActor::App(_) => None,
+        }
+    }
+
     /// The caller's authority for work that takes these scopes, beside that of the request.
     pub fn authority(&self, scopes: &[&str]) -> Authority {
         let asker = match &self.actor {

@@ -182,9 +182,15 @@ impl Theme {
         next
     }
 
-    /// The version that a store of `owner` installs unless it names one.
-    pub fn offered_to(&self, owner: &MerchantId) -> Option<&Offer> {
-        if self.owner_id == *owner { Some(&self.newest) } else { self.published.as_ref() }
+    /// Whether `owner`, if they act themselves, made the theme: they see versions that are not published.
+    pub fn is_of(&self, owner: Option<&MerchantId>) -> bool {
+        owner.is_some_and(|owner| self.owner_id == *owner)
+    }
+
+    /// The version that is installed unless one is named: the newest for the theme's owner, the published
+    /// one for everybody else.
+    pub fn offered_to(&self, owner: Option<&MerchantId>) -> Option<&Offer> {
+        if self.is_of(owner) { Some(&self.newest) } else { self.published.as_ref() }
     }
 
     /// What a licence costs a store of `owner`: nothing where it is their own theme.

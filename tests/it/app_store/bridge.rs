@@ -1,8 +1,8 @@
 //! What an app's page reaches through the gateway, and what it never does.
 
 use aws_sdk_dynamodb::types::AttributeValue;
+use emulators::TABLE;
 use gateway::caller::Access;
-use gateway::embedded::TABLE;
 use gateway::routes::Row;
 use http::Method;
 use support::{Client, Developer, Reply, Shop, Value, json};

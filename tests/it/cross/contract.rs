@@ -123,7 +123,7 @@ fn the_table_is_the_one_the_template_deploys() {
         .collect();
     assert_eq!(tables.len(), 1);
     let deployed = serde_json::to_value(&tables[0]["Properties"]).unwrap();
-    let local = serde_json::to_value(gateway::embedded::table_definition("t")).unwrap();
+    let local = serde_json::to_value(emulators::table_definition("t")).unwrap();
     for part in ["KeySchema", "BillingMode"] {
         assert_eq!(deployed[part], local[part], "{part}");
     }
@@ -140,10 +140,7 @@ fn the_table_is_the_one_the_template_deploys() {
         deployed["StreamSpecification"]["StreamViewType"],
         local["StreamSpecification"]["StreamViewType"]
     );
-    assert_eq!(
-        deployed["TimeToLiveSpecification"]["AttributeName"],
-        gateway::embedded::TTL_ATTRIBUTE
-    );
+    assert_eq!(deployed["TimeToLiveSpecification"]["AttributeName"], emulators::TTL_ATTRIBUTE);
 }
 
 #[test]

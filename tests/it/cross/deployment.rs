@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use delivery::delivery::QUEUE;
-use gateway::embedded::guard::{FOREIGN_QUEUES, Permission, is_like};
+use emulators::guard::{FOREIGN_QUEUES, Permission, is_like};
 use gateway::item::Key;
 use local::functions::{Host, REJECTED};
 use local::template::{self, Function, Setting};

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use delivery::delivery::Delivery;
 use delivery::subscription::Subscription;
+use emulators::faults::{Fault, Faults};
 use gateway::app::App;
-use gateway::embedded::faults::{Fault, Faults};
 use support::{
     Client, Gateway, Market, Merchant, Receiver, Shop, Shopper, cart, inr, json, unique,
 };

@@ -12,9 +12,9 @@ use std::time::Duration;
 use aws_lambda_events::event::sqs::{SqsEvent, SqsMessage};
 use aws_sdk_dynamodb::types::AttributeValue;
 use delivery::run::RunMessage;
+use emulators::TABLE;
+use emulators::faults::Faults;
 use gateway::app::App;
-use gateway::embedded::TABLE;
-use gateway::embedded::faults::Faults;
 use support::{Gateway, Value};
 
 /// A message as its queue hands it to a function.

@@ -213,3 +213,39 @@ async fn a_merchant_with_many_stores_has_a_ceiling_for_all_of_them() {
     assert_eq!(sent, 100);
     assert_eq!(rejected.expect("a rejection").expect(429).problem("mail_limit").int("/limit"), 100);
 }
+
+/// Asks for a sign-in code and for a new password of a customer's account.
+async fn ask_for_codes(market: &Market, email: &str) {
+    let input = json!({"email": email, "subdomain": market.store.subdomain});
+    for path in ["login/otp", "password/reset"] {
+        let path = format!("/v1/storefront/customer/{path}");
+        market.gateway.client().post(&path).json(input.clone()).await.expect(202);
+    }
+}
+
+/// An account that a merchant made proves nothing about whose its address is.
+#[tokio::test]
+async fn a_customer_whom_a_merchant_made_is_mailed_as_a_stranger() {
+    let market = Market::open().await;
+    let gateway = &market.gateway;
+    let to = stranger();
+    market.owner.post("/v1/customers").json(json!({"email": to})).await.expect(201);
+    ask_for_codes(&market, &to).await;
+    gateway.quiet().await;
+    assert!(gateway.mailbox(&to).mails().is_empty(), "the owner has proven no address");
+    market.merchant.prove(gateway).await;
+    let usage = format!("/v1/stores/{}/mail-usage", market.store.id);
+    let sent = async || market.owner.get(&usage).await.expect(200).int("/sent");
+    let before = sent().await;
+    let to = stranger();
+    market.owner.post("/v1/customers").json(json!({"email": to})).await.expect(201);
+    ask_for_codes(&market, &to).await;
+    gateway.mailbox(&to).nth(2).await;
+    assert_eq!(sent().await, before + 2);
+    // Whoever has proven their address is not counted.
+    let shopper = support::Shopper::register(gateway, &market.store).await;
+    let before = sent().await;
+    ask_for_codes(&market, &shopper.email).await;
+    gateway.mailbox(&shopper.email).nth(3).await;
+    assert_eq!(sent().await, before);
+}

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use core_types::id::StoreId;
+use emulators::TABLE;
 use futures_util::future::join_all;
 use gateway::clock::DAY;
-use gateway::embedded::TABLE;
 use gateway::item::Attributes;
 use reliability::evidence::{self, EvidenceKind, Record};
 use sha2::{Digest, Sha256};

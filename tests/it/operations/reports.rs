@@ -208,7 +208,7 @@ async fn a_report_over_spoilt_evidence_says_so() {
     let text = |name: &str| {
         aws_sdk_dynamodb::types::AttributeValue::S(second[name].as_str().unwrap().to_owned())
     };
-    let delete = client.delete_item().table_name(gateway::embedded::TABLE);
+    let delete = client.delete_item().table_name(emulators::TABLE);
     delete.key("PK", text("PK")).key("SK", text("SK")).send().await.unwrap();
     let issued = report(&operator, &gateway, "internal").await;
     let (verdict, measured, _) = control(&issued.json, "evidence_chain");

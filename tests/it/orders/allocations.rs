@@ -197,7 +197,7 @@ async fn an_order_that_was_placed_before_is_read_as_it_was() {
     let client = market.gateway.system().embedded().dynamodb();
     client
         .update_item()
-        .table_name(gateway::embedded::TABLE)
+        .table_name(emulators::TABLE)
         .key("PK", attribute("PK"))
         .key("SK", attribute("SK"))
         .update_expression("SET #items = :items")

@@ -56,7 +56,7 @@ impl Connected {
         (id, order, dispute, known.str("/data/0/id"))
     }
 
-    async fn to_response(&self, order: &Order) -> Reply {
+    async fn storefront_theme(&self, order: &Order) -> Reply {
         self.owner.get(&format!("/v1/orders/{}", order.id)).await.expect(200)
     }
 
@@ -116,7 +116,7 @@ async fn a_dispute_holds_its_amount_until_it_is_won() {
         let payment = connected.payment(&id).await;
         assert_eq!(sums(&payment), (PAID, 0), "{provider}");
         assert_eq!(payment.str("/status"), "captured");
-        let on_order = connected.to_response(&order).await;
+        let on_order = connected.storefront_theme(&order).await;
         assert_eq!(on_order.str("/financial_status"), "paid", "a dispute is no refund");
         assert_eq!(on_order.int("/disputed_total/amount"), PAID);
         assert_eq!(on_order.int("/payments/0/disputed/amount"), PAID);
@@ -139,9 +139,9 @@ async fn a_dispute_holds_its_amount_until_it_is_won() {
         assert!(over.at("/closed_at").is_string());
         assert_eq!(over.at("/allowed_actions"), &json!([]));
         assert_eq!(sums(&connected.payment(&id).await), (0, PAID));
-        assert_eq!(connected.to_response(&order).await.int("/disputed_total/amount"), 0);
+        assert_eq!(connected.storefront_theme(&order).await.int("/disputed_total/amount"), 0);
         connected.give_back(&id, PAID).await.expect(201);
-        assert_eq!(connected.to_response(&order).await.str("/financial_status"), "refunded");
+        assert_eq!(connected.storefront_theme(&order).await.str("/financial_status"), "refunded");
         let counts = connected.counted(&["created", "updated", "won", "lost", "closed"]).await;
         assert_eq!(counts, [round + 1, 0, round + 1, 0, 0], "{provider}");
     }
@@ -166,7 +166,7 @@ async fn what_is_lost_is_gone_and_the_rest_goes_back() {
     let cancel = format!("/v1/orders/{}/cancel", order.id);
     let cancelled = connected.owner.post(&cancel).key("cancel").json(json!({})).await.expect(200);
     assert_eq!(cancelled.int("/refunded_total/amount"), PAID - 500, "{}", cancelled.text);
-    let shown = connected.to_response(&order).await;
+    let shown = connected.storefront_theme(&order).await;
     assert_eq!(shown.str("/financial_status"), "partially_refunded");
     assert_eq!((shown.int("/disputed_total/amount"), shown.int("/refundable/amount")), (500, 0));
     assert_eq!(sums(&connected.payment(&id).await), (500, 0));
@@ -196,7 +196,7 @@ async fn it_comes_to_the_same_in_whatever_order_it_is_told() {
             let known = connected.disputes(&format!("?payment_id={id}")).await;
             assert_eq!(known.str("/data/0/status"), "won", "{provider} {turns:?}");
             assert_eq!(sums(&connected.payment(&id).await), (0, PAID), "{provider} {turns:?}");
-            assert_eq!(connected.to_response(&order).await.int("/disputed_total/amount"), 0);
+            assert_eq!(connected.storefront_theme(&order).await.int("/disputed_total/amount"), 0);
         }
     }
     assert_eq!(connected.counted(&["created", "won"]).await, [12, 12]);
@@ -296,7 +296,7 @@ async fn money_that_nobody_has_told_of_may_be_disputed_already() {
         assert_eq!(connected.counted(&["created"]).await, [round]);
         connected.hear(&told).await.expect(200);
         assert_eq!(sums(&connected.payment(&id).await), (700, PAID - 700), "{provider}");
-        let shown = connected.to_response(&order).await;
+        let shown = connected.storefront_theme(&order).await;
         assert_eq!(shown.str("/financial_status"), "paid");
         assert_eq!(shown.int("/disputed_total/amount"), 700);
         assert_eq!(connected.announced().await, (round + 1, round + 1));
@@ -327,7 +327,7 @@ async fn events_and_questions_that_race_open_a_dispute_once() {
         assert!(answers.iter().all(|answer| answer.status == 200), "{answers:#?}");
         assert_eq!(connected.counted(&["created", "updated"]).await, [1, 0], "{provider}");
         assert_eq!(sums(&connected.payment(&id).await), (700, PAID - 700));
-        assert_eq!(connected.to_response(&order).await.int("/disputed_total/amount"), 700);
+        assert_eq!(connected.storefront_theme(&order).await.int("/disputed_total/amount"), 700);
     }
 }
 
@@ -353,7 +353,7 @@ async fn what_no_event_told_is_learnt_by_sync_and_once_a_day() {
         connected.wait(DAY).await;
         connected.gateway.sweep().await;
         assert_eq!(sums(&connected.payment(&id).await), (700, PAID - 700), "{provider}");
-        assert_eq!(connected.to_response(&order).await.int("/disputed_total/amount"), 700);
+        assert_eq!(connected.storefront_theme(&order).await.int("/disputed_total/amount"), 700);
         let known = connected.disputes(&format!("?payment_id={id}")).await;
         let statuses: Vec<_> = known.data().iter().map(|one| one["status"].clone()).collect();
         assert!(statuses.contains(&json!("won")) && statuses.contains(&json!("lost")));
@@ -386,7 +386,7 @@ async fn a_refund_that_is_rejected_after_all_leaves_its_money_to_the_dispute() {
     connected.providers.finish_refund(&refund, false).expect("it ends");
     connected.tell_refund("refund.failed", &carrier).await;
     assert_eq!(sums(&connected.payment(&id).await), (PAID, 0));
-    let shown = connected.to_response(&order).await;
+    let shown = connected.storefront_theme(&order).await;
     assert_eq!(
         (shown.int("/disputed_total/amount"), shown.int("/refunded_total/amount")),
         (PAID, 0)
@@ -395,7 +395,7 @@ async fn a_refund_that_is_rejected_after_all_leaves_its_money_to_the_dispute() {
     connected.providers.refund_on_dashboard(&carrier, PAID).expect("a refund");
     connected.act(&id, "sync", json!({})).await.expect(200);
     assert_eq!(sums(&connected.payment(&id).await), (0, 0));
-    let shown = connected.to_response(&order).await;
+    let shown = connected.storefront_theme(&order).await;
     assert_eq!(shown.str("/financial_status"), "refunded");
     assert_eq!(
         (shown.int("/disputed_total/amount"), shown.int("/refunded_total/amount")),
@@ -457,7 +457,7 @@ async fn the_owner_is_mailed_of_a_dispute_once_and_only_at_a_proven_address() {
         mailbox.mails().into_iter().find(|mail| mail.subject.contains(subject))
     })
     .await;
-    let number = connected.to_response(&order).await.str("/number");
+    let number = connected.storefront_theme(&order).await.str("/number");
     assert!(mail.subject.contains(&number), "{mail:?}");
     assert!(mail.text.contains(&id) && mail.text.contains("2598.00 INR"), "{}", mail.text);
     connected.gateway.quiet().await;

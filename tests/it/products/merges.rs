@@ -63,7 +63,7 @@ impl Twins {
         self.market.owner.post(&self.path("merges")).json(input).await
     }
 
-    async fn to_response(&self, id: &str) -> Reply {
+    async fn storefront_theme(&self, id: &str) -> Reply {
         self.market.owner.get(&format!("/v1/customers/{id}")).await.expect(200)
     }
 
@@ -91,7 +91,7 @@ impl Twins {
         let orders = orders.expect(200).json["data"].as_array().unwrap().clone();
         let paid = orders.iter().filter(|order| order["financial_status"] == "paid");
         let paid = paid.map(|order| order["totals"]["total"]["amount"].as_i64().unwrap()).sum();
-        let shown = self.to_response(id).await;
+        let shown = self.storefront_theme(id).await;
         let counted = (shown.int("/orders_count"), shown.int("/total_spent/amount"));
         assert_eq!(counted, (i64::try_from(orders.len()).unwrap(), paid));
         counted
@@ -141,7 +141,7 @@ async fn one_account_ends_and_everything_of_it_is_the_others() {
     owner.get(&format!("/v1/customers/{}", old.id)).await.expect(404);
     let all = twins.merged().await;
     assert_eq!((all.data().len(), all.str("/data/0/id")), (1, asked.str("/id")));
-    let shown = twins.to_response(&new.id).await;
+    let shown = twins.storefront_theme(&new.id).await;
     assert_eq!(shown.str("/name"), "Cleo de la Cruz");
     assert_eq!(shown.str("/email"), new.email);
     assert_eq!(shown.str("/note"), "kind\ntall");
@@ -253,7 +253,7 @@ async fn a_merge_that_is_cut_off_anywhere_alongside_payments_counts_everything_o
     assert_eq!(addresses.data().len(), 4);
     let refund = json!({"amount": inr(100)});
     market.act(&orders[0].id, "refund", refund).await.expect(201);
-    assert_eq!(twins.to_response(&new.id).await.int("/total_spent/amount"), 12_900);
+    assert_eq!(twins.storefront_theme(&new.id).await.int("/total_spent/amount"), 12_900);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -98,7 +98,7 @@ async fn many_who_ask_at_once_are_answered_with_one_read() {
 }
 
 /// What the list shows as the price of its first product, and how old it is.
-async fn to_response(gateway: &Gateway, list: &str) -> (i64, Option<String>) {
+async fn storefront_theme(gateway: &Gateway, list: &str) -> (i64, Option<String>) {
     let reply = gateway.client().get(list).await.expect(200);
     (reply.int("/data/0/price/amount"), reply.header("age").map(str::to_owned))
 }
@@ -120,20 +120,20 @@ async fn another_instances_change_is_seen_within_two_seconds_and_checkout_never_
         |client: &Client, amount: i64| client.patch(&change).json(json!({"price": inr(amount)}));
     let list = format!("/v1/storefront/{}/products", market.store.subdomain);
     gateway.app().clock.stop();
-    assert_eq!(to_response(gateway, &list).await, (500, None));
+    assert_eq!(storefront_theme(gateway, &list).await, (500, None));
     let alongside = gateway.alongside().await;
     price(&owner.at_url(&alongside.url), 700).await.expect(200);
-    assert_eq!(to_response(gateway, &list).await, (500, Some("0".into())));
+    assert_eq!(storefront_theme(gateway, &list).await, (500, Some("0".into())));
     gateway.advance(ALMOST);
     let placed = market.order(cart(&[(&variant, 1)])).await;
     assert_eq!(placed.reply.at("/order/totals/total"), &inr(700));
     // The order was written by this instance, which so forgot what it had kept.
-    assert_eq!(to_response(gateway, &list).await, (700, None));
+    assert_eq!(storefront_theme(gateway, &list).await, (700, None));
     price(&owner.at_url(&alongside.url), 900).await.expect(200);
     gateway.advance(ALMOST);
-    assert_eq!(to_response(gateway, &list).await, (700, Some("1".into())));
+    assert_eq!(storefront_theme(gateway, &list).await, (700, Some("1".into())));
     gateway.advance(LIFE - ALMOST);
-    assert_eq!(to_response(gateway, &list).await, (900, None));
+    assert_eq!(storefront_theme(gateway, &list).await, (900, None));
 }
 
 #[tokio::test]

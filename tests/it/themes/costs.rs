@@ -96,7 +96,7 @@ async fn what_a_renderer_reads() {
     shop.publish("Hello").await;
     let preview = shop.post("preview-session", json!({})).await.expect(201);
     let token = preview.str("/preview_token");
-    let first = shop.to_response().await.expect(200);
+    let first = shop.storefront_theme().await.expect(200);
     shop.gateway.app().clock.stop();
     let visitor = shop.gateway.client();
     let again = visitor.get(&shop.front("theme")).await.expect(200);

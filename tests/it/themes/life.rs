@@ -5,7 +5,7 @@ use support::{ThemeShop, ThemeSource, json};
 #[tokio::test]
 async fn upload_install_draft_preview_publish_and_rollback() {
     let shop = ThemeShop::with_upload().await;
-    shop.to_response().await.expect(404).problem("not_found");
+    shop.storefront_theme().await.expect(404).problem("not_found");
     let installed = shop.post("install", json!({})).await.expect(201);
     assert_eq!(installed.str("/installation/theme"), shop.slug);
     assert_eq!(installed.str("/installation/version"), "1.0.0");
@@ -37,14 +37,14 @@ async fn upload_install_draft_preview_publish_and_rollback() {
     let seen = seen.expect(200);
     assert_eq!(seen.str("/settings/heading"), "Summer");
     assert_eq!(seen.header("cache-control"), Some("private, no-store"));
-    shop.to_response().await.expect(404);
+    shop.storefront_theme().await.expect(404);
 
     let published = shop.post("publish", json!({"draft_version": 2, "message": "Sun"})).await;
     let published = published.expect(201);
     assert_eq!(published.int("/release/number"), 1);
     let digest = published.str("/release/content_sha256");
     assert_eq!(seen.str("/content_sha256"), digest, "what was previewed is what is published");
-    let shown = shop.to_response().await.expect(200);
+    let shown = shop.storefront_theme().await.expect(200);
     assert_eq!((shown.int("/release"), shown.str("/content_sha256")), (1, digest.clone()));
     assert_eq!(shown.str("/sections/top/settings/title"), "Sun");
     assert_eq!(shown.header("cache-control"), Some("public, max-age=30"));
@@ -56,11 +56,11 @@ async fn upload_install_draft_preview_publish_and_rollback() {
     assert_eq!(lookup.at("/theme"), page.at("/theme"));
 
     assert_eq!(shop.publish("Winter").await.int("/release/number"), 2);
-    assert_eq!(shop.to_response().await.expect(200).str("/settings/heading"), "Winter");
+    assert_eq!(shop.storefront_theme().await.expect(200).str("/settings/heading"), "Winter");
     let back = shop.post("rollback", json!({"release": 1})).await.expect(201);
     assert_eq!((back.int("/release/number"), back.int("/release/rolled_back_from")), (3, 1));
     assert_eq!(back.str("/release/content_sha256"), digest);
-    let again = shop.to_response().await.expect(200);
+    let again = shop.storefront_theme().await.expect(200);
     assert_eq!((again.int("/release"), again.str("/content_sha256")), (3, digest));
     assert_eq!(again.at("/settings"), shown.at("/settings"));
     assert_eq!(again.at("/files"), shown.at("/files"));
@@ -70,7 +70,7 @@ async fn upload_install_draft_preview_publish_and_rollback() {
 async fn each_file_is_found_by_its_digest_and_kept_for_a_year() {
     let shop = ThemeShop::open().await;
     shop.publish("Hello").await;
-    let shown = shop.to_response().await.expect(200);
+    let shown = shop.storefront_theme().await.expect(200);
     let files = shown.at("/files").as_array().unwrap().clone();
     assert_eq!(files.len(), 7);
     let css = files.iter().find(|file| file["path"] == "assets/theme.css").unwrap();
@@ -92,7 +92,7 @@ async fn each_file_is_found_by_its_digest_and_kept_for_a_year() {
     shop.upload(&next.version("1.1.0")).await.expect(201);
     shop.post("upgrade", json!({})).await.expect(200);
     shop.publish("Hello").await;
-    let after = shop.to_response().await.expect(200);
+    let after = shop.storefront_theme().await.expect(200);
     assert!(!after.text.contains(css["sha256"].as_str().unwrap()));
     visitor.get(&path).await.expect(200);
 }
@@ -119,13 +119,13 @@ async fn an_upgrade_says_what_differs_and_what_is_shown_stays() {
     let editor = shop.get("editor").await.expect(200);
     assert_eq!(editor.str("/schema_version"), "1.1.0");
     assert_eq!(editor.str("/published/theme_version"), "1.0.0");
-    assert_eq!(shop.to_response().await.expect(200).str("/version"), "1.0.0");
+    assert_eq!(shop.storefront_theme().await.expect(200).str("/version"), "1.0.0");
     let version = editor.int("/draft/version");
     shop.post("publish", json!({"draft_version": version})).await.expect(201);
-    assert_eq!(shop.to_response().await.expect(200).str("/version"), "1.1.0");
+    assert_eq!(shop.storefront_theme().await.expect(200).str("/version"), "1.1.0");
     // Back to what was, files and all.
     shop.post("rollback", json!({"release": 1})).await.expect(201);
-    assert_eq!(shop.to_response().await.expect(200).str("/version"), "1.0.0");
+    assert_eq!(shop.storefront_theme().await.expect(200).str("/version"), "1.0.0");
 }
 
 #[tokio::test]

@@ -122,7 +122,7 @@ async fn a_kept_answer_is_nobodys_preview() {
     shop.draft("Secret").await;
     let preview = begin(&shop, 600).await;
     for _ in 0..2 {
-        assert_eq!(shop.to_response().await.expect(200).str("/settings/heading"), "Public");
+        assert_eq!(shop.storefront_theme().await.expect(200).str("/settings/heading"), "Public");
         let seen = look(&shop, &preview.token).await.expect(200);
         assert_eq!(seen.str("/settings/heading"), "Secret");
     }
@@ -139,7 +139,7 @@ async fn a_store_that_is_not_open_is_shown_to_who_was_invited() {
     owner.post(&format!("/v1/themes/{slug}/install")).json(json!({})).await.expect(201);
     let shop = ThemeShop { gateway, merchant, store, owner, slug };
     let preview = begin(&shop, 600).await;
-    shop.to_response().await.expect(404).problem("store_not_found");
+    shop.storefront_theme().await.expect(404).problem("store_not_found");
     look(&shop, "thp_x.y").await.expect(404).problem("store_not_found");
     look(&shop, &preview.token).await.expect(200);
     let page = format!("/v1/storefront/{}", shop.store.subdomain);

@@ -87,12 +87,12 @@ async fn publishes_rollbacks_and_saves_at_once_leave_a_whole_history() {
             releases.iter().map(|release| release["number"].as_i64().unwrap()).collect();
         let all = 1..=i64::try_from(releases.len()).unwrap();
         assert_eq!(numbers, all.collect::<Vec<_>>(), "the history has no gap");
-        let shown = shop.to_response().await.expect(200);
+        let shown = shop.storefront_theme().await.expect(200);
         let last = releases.last().unwrap();
         assert_eq!(shown.at("/release"), &last["number"], "the last is what is shown");
         assert_eq!(shown.at("/content_sha256"), &last["content_sha256"]);
     }
-    let shown = shop.to_response().await.expect(200);
+    let shown = shop.storefront_theme().await.expect(200);
     let releases = history(&shop).await;
     assert!(releases.len() > 8, "each round has one who was not disturbed: {}", releases.len());
     for release in &releases {
@@ -227,7 +227,7 @@ async fn what_is_published_is_not_uninstalled_and_what_is_uninstalled_not_publis
         let both: Vec<&str> = replies.iter().map(|reply| reply.text.as_str()).collect();
         let [published, uninstalled] = [replies[0].status, replies[1].status];
         assert!((published == 201) != (uninstalled == 200), "{both:?}");
-        let shown = shop.to_response().await;
+        let shown = shop.storefront_theme().await;
         if published == 201 {
             assert_eq!(shown.status, 200, "{both:?}");
             return;

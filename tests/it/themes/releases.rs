@@ -18,7 +18,7 @@ async fn of_a_publish_and_a_rollback_at_once_one_wins_and_the_history_has_no_gap
     for round in 0..5 {
         let draft = shop.draft(&format!("Round {round}")).await;
         // Not what is shown: the other of the first two.
-        let shown = shop.to_response().await.expect(200).str("/settings/heading");
+        let shown = shop.storefront_theme().await.expect(200).str("/settings/heading");
         let target = if shown == "First" { 2 } else { 1 };
         let turn = AtomicUsize::new(0);
         let act = || {
@@ -41,7 +41,7 @@ async fn of_a_publish_and_a_rollback_at_once_one_wins_and_the_history_has_no_gap
         }
         expected += i64::try_from(won).unwrap();
         assert_eq!(numbers(&shop).await, (1..=expected).rev().collect::<Vec<_>>());
-        let shown = shop.to_response().await.expect(200);
+        let shown = shop.storefront_theme().await.expect(200);
         assert_eq!(shown.int("/release"), expected, "the last is the one that is shown");
         shop.gateway.advance(std::time::Duration::from_secs(5));
     }

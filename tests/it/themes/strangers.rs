@@ -46,7 +46,7 @@ async fn whoever_has_it_is_told_so_however_they_ask() {
     let shop = ThemeShop::open().await;
     shop.publish("Hello").await;
     let visitor = shop.gateway.client();
-    let digest = shop.to_response().await.expect(200).str("/files/0/sha256");
+    let digest = shop.storefront_theme().await.expect(200).str("/files/0/sha256");
     let file = shop.front(&format!("theme/files/{digest}"));
     let (schema, shown) = (shop.path("schema"), shop.front("theme"));
     for (client, path) in [(&shop.owner, &schema), (&visitor, &shown), (&visitor, &file)] {
@@ -82,7 +82,7 @@ async fn a_preview_is_of_one_store_and_opens_nothing_else() {
     let other = Merchant::sign_up(&shop.gateway).await;
     let store = other.open_shop().await;
     let visitor = shop.gateway.client();
-    let digest = shop.to_response().await.expect(200).str("/files/0/sha256");
+    let digest = shop.storefront_theme().await.expect(200).str("/files/0/sha256");
     let at_other = |rest: &str| format!("/v1/storefront/{}/{rest}", store.subdomain);
     for rest in ["theme".to_owned(), format!("theme/files/{digest}")] {
         let path = at_other(&rest);
@@ -111,7 +111,7 @@ async fn a_preview_is_of_one_store_and_opens_nothing_else() {
     held.post(&shop.path("publish")).json(json!({"draft_version": 3})).await.expect(401);
     let posted = visitor.post(&shop.front("theme")).header("x-service-preview-token", &token);
     posted.json(json!({})).await.expect(405);
-    assert_eq!(shop.to_response().await.expect(200).str("/settings/heading"), "Public");
+    assert_eq!(shop.storefront_theme().await.expect(200).str("/settings/heading"), "Public");
     // Sessions are found under their own theme and store alone.
     let id = begun.str("/id");
     for path in

@@ -1,7 +1,7 @@
 //! What the demo store sells: forty products in a tree of categories and four collections, with
 //! pictures and stock; made as any client would make it.
 
-use gateway::embedded::AnyError;
+use emulators::AnyError;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;

@@ -7,8 +7,8 @@ use crate::providers::{
 };
 use core_types::key;
 use core_types::provider::ProviderName;
+use emulators::AnyError;
 use gateway::app::App;
-use gateway::embedded::AnyError;
 use identity::store::{Store, UniqueSubdomain};
 use sales::payment::load;
 use serde_json::{Value, json};

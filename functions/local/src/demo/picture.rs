@@ -1,6 +1,6 @@
 //! Pictures of the demo's products, drawn here: no file to ship, no licence to ask for.
 
-use gateway::embedded::AnyError;
+use emulators::AnyError;
 use serde::Deserialize;
 
 /// The length of a side, in pixels.

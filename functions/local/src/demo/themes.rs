@@ -3,7 +3,7 @@
 
 use std::io::Write;
 
-use gateway::embedded::AnyError;
+use emulators::AnyError;
 use http::StatusCode;
 use serde_json::{Value, json};
 

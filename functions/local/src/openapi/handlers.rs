@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use gateway::embedded::AnyError;
+use emulators::AnyError;
 use gateway::problem::Code;
 use syn::{Attribute, Expr, File, Item, Lit, Meta};
 

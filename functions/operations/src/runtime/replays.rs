@@ -303,7 +303,8 @@ pub(crate) async fn show(
 /// at most. The cancellation is recorded as evidence and emits `replay.finished`.
 ///
 /// # Errors
-/// `not_found`; `invalid_state_transition` when it is over.
+/// `not_found`; `insufficient_scope` without a scope that the replay takes; `invalid_state_transition` when it
+/// is over.
 pub(crate) async fn cancel(
     caller: OverseenStore<WriteOperations>,
     State(app): State<App>,
@@ -311,7 +312,11 @@ pub(crate) async fn cancel(
 ) -> Result<Json<ReplayView>, Problem> {
     table::retry_up_to(ATTEMPTS, || async {
         let now = app.clock.now();
-        let cancelled = find(&app, &caller, &id).await?.cancelled(now)?;
+        let replay = find(&app, &caller, &id).await?;
+        if let Some(authority) = &replay.authority {
+            authority.ensure_covered_by(&caller.actor)?;
+        }
+        let cancelled = replay.cancelled(now)?;
         let answer = Json::new(&ReplayView::from(&cancelled)).version(cancelled.version);
         let addition = evidence::addition(&app, Record::of_replay(&cancelled)?, now).await?;
         let write = cancelled.save(app.table.write());

@@ -2,7 +2,7 @@
 
 use core_types::fields::{Email, misleads};
 use core_types::key;
-use core_types::mail::MailContent;
+use core_types::mail::{MailContent, unlinked};
 use gateway::app::App;
 use gateway::problem::Problem;
 use identity::settings::Settings;
@@ -39,7 +39,7 @@ impl Sender {
         let settings: Option<Settings> = found.take(&settings_key)?;
         let name = settings.and_then(|settings| settings.notifications.sender_name);
         Ok(Self {
-            name: Some(on_one_line(name.as_deref().unwrap_or(&store.name))),
+            name: Some(plain(name.as_deref().unwrap_or(&store.name))),
             reply_to: store.contact.email,
             room: Some(room),
         })
@@ -55,6 +55,11 @@ impl Sender {
     pub fn display_name(&self, platform: &str) -> Option<String> {
         self.name.as_ref().map(|name| format!("{name} - shop on {platform}"))
     }
+}
+
+/// A name on one line, which no mail program makes a link of.
+fn plain(name: &str) -> String {
+    unlinked(&on_one_line(name))
 }
 
 /// A name as a header takes it: names of stores may hold what a sender's name may not.
@@ -73,6 +78,8 @@ mod tests {
         let mask = "PayPal\u{202e} \"Security\" <security@paypal.com>";
         assert_eq!(on_one_line(mask), "PayPal Security security paypal.com");
         assert_eq!(on_one_line(" Lotus   Tea "), "Lotus Tea");
+        assert_eq!(plain("PayPal.com Security"), "PayPal. com Security");
+        assert_eq!(plain("https://evil.example"), "https: //evil. example");
         let sender = Sender { name: Some("Account Security".into()), ..Sender::default() };
         assert_eq!(sender.display_name("Commerce").unwrap(), "Account Security - shop on Commerce");
         assert_eq!(Sender::default().display_name("Commerce"), None, "the platform's own");

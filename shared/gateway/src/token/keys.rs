@@ -235,11 +235,6 @@ impl SigningKey {
         &self.encoding
     }
 
-    #[cfg(any(test, feature = "embedded"))]
-    pub(super) fn secret(&self) -> &SecretKey {
-        &self.secret
-    }
-
     fn to_jwk(&self) -> PrivateJwk {
         PrivateJwk {
             kty: "EC".to_owned(),

@@ -63,7 +63,10 @@ impl Sending {
         let now = app.clock.now();
         let owner = account.map(A::holder);
         let store = holder.as_ref().or(owner.as_ref()).and_then(ChallengeSubject::store_id);
-        let content = content(&code).map(|content| content.from_store(store));
+        let content = content(&code).map(|content| match account {
+            Some(account) => account.addressed(content.from_store(store)),
+            None => content.from_store(store),
+        });
         let mail = content.map(|content| Mail::compose(&key, &content, now));
         Ok(Self {
             challenge: Challenge::begin(id, (holder, subject.account()), hash, now)

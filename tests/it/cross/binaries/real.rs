@@ -1,7 +1,7 @@
 //! One way through all of it, over processes: what a merchant sets up, a shopper orders, and the
 //! merchant's own server is told.
 
-use gateway::embedded::emulators::REGION;
+use emulators::aws::REGION;
 use gateway::signature::{SigningSecret, service_hmac};
 use support::{Deployed, PASSWORD, Receiver, cart, inr, json, unique};
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use gateway::embedded::faults::Fault;
+use emulators::faults::Fault;
 use support::{Market, json, unique};
 
 use super::{Faulty, WRITE};

@@ -3,7 +3,7 @@
 use core_types::id::{
     CustomerId, DrillId, ExportId, ImportId, LoadTestId, RedactionId, ReplayId, StoreId,
 };
-use gateway::embedded::faults::Faults;
+use emulators::faults::Faults;
 use support::{Market, Operator, Receiver, Shopper, cart, json, unique};
 
 use super::*;

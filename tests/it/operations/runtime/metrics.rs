@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use emulators::faults::{Fault, Faults};
 use gateway::clock::MINUTE;
-use gateway::embedded::faults::{Fault, Faults};
 use gateway::metrics::families;
 use http::Method;
 use support::{Client, Gateway, Operator, Store, Value, json};

@@ -7,8 +7,8 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use core_types::id::StoreId;
 use core_types::key;
 use delivery::delivery::{MOST_FOR_SCOPE, MOST_TO_HOST, Speed};
+use emulators::TABLE;
 use gateway::clock::MINUTE;
-use gateway::embedded::TABLE;
 use gateway::item::Key;
 use support::{Behaviour, Gateway, Receiver, Value, eventually, json, race};
 

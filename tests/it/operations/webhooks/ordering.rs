@@ -88,7 +88,10 @@ async fn under_load_and_with_a_failing_receiver_every_entity_s_events_arrive_in_
         distinct.dedup();
         assert_eq!(distinct.len(), CHANGES, "{entity}: {distinct:?}");
     }
-    assert!(market.gateway.items_of("delivery_place", "WHS#").await.is_empty(), "ordering keys are empty");
+    assert!(
+        market.gateway.items_of("delivery_place", "WHS#").await.is_empty(),
+        "ordering keys are empty"
+    );
 }
 
 async fn ordered(options: impl FnOnce(&mut local::Options), behaviour: Behaviour) -> Watched {

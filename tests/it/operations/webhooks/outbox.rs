@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use aws_lambda_events::event::sqs::{SqsEvent, SqsMessage};
+use emulators::faults::{Fault, Faults};
 use gateway::clock::{HOUR, MINUTE};
-use gateway::embedded::faults::{Fault, Faults};
 use support::{Behaviour, Gateway, Merchant, Operator, Receiver, eventually, json};
 
 use super::{DEADLINE, SUBSCRIPTIONS, Watched, verify};

@@ -148,6 +148,12 @@ async fn deliveries_are_read_and_sent_again_by_whoever_can_read_their_events() {
         "kind": "range", "since": shop.store.view["created_at"], "event_types": ["store.updated"],
     });
     ann.post(REPLAYS).json(of_store).await.expect(202);
+    // And what she cannot read is not hers to stop.
+    let of_orders = json!({"kind": "range", "since": shop.store.view["created_at"]});
+    let replay = owner.post(REPLAYS).json(of_orders).await.expect(202).str("/id");
+    let stopped = ann.post(&format!("{REPLAYS}/{replay}/cancel")).json(json!({})).await;
+    let missing = stopped.expect(403).problem("insufficient_scope").str("/required_scope");
+    assert_eq!(missing, "read_orders");
     owner.get(&format!("{one}/attempts")).await.expect(200);
 }
 
@@ -314,4 +320,39 @@ async fn a_preview_ends_with_what_whoever_began_it_may_do() {
     shop.uninstall(&grant.installation_id).await.expect(200);
     // The store is not open.
     assert_eq!((look(&anns).await, look(&apps).await), (404, 404));
+}
+
+/// What is in no catalogue is seen and installed by its owner alone, in their own session.
+#[tokio::test]
+async fn an_unlisted_theme_is_installed_by_its_owner_alone() {
+    let shop = Shop::with_published_app(&["write_themes"]).await;
+    shop.merchant.prove(&shop.gateway).await;
+    let slug = unique("linen");
+    let theme = ThemeSource::new(&slug);
+    upload(&shop.merchant, theme.zip()).await.expect(201);
+    let app = shop.app_client().await;
+    let grant = json!({"role": "staff", "scopes": "write_themes"});
+    let (ann, _) = super::join(&shop.gateway, &shop.merchant, &shop.store, grant).await;
+    let ann = ann.with_store(&shop.store.id);
+    let path = |rest: &str| format!("/v1/themes/{slug}/{rest}");
+    for client in [&ann, &app] {
+        for version in ["", "?version=1.0.0"] {
+            let schema = client.get(&path(&format!("schema{version}"))).await;
+            schema.expect(404).problem("not_found");
+        }
+        for input in [json!({}), json!({"version": "1.0.0"})] {
+            client.post(&path("install")).json(input).await.expect(404).problem("not_found");
+        }
+    }
+    let owner = shop.owner();
+    owner.get(&path("schema")).await.expect(200);
+    owner.post(&path("install")).json(json!({})).await.expect(201);
+    // What the store has installed is the store's; the next version is not yet.
+    ann.get(&path("schema")).await.expect(200);
+    upload(&shop.merchant, theme.clone().version("1.1.0").zip()).await.expect(201);
+    for input in [json!({"dry_run": true}), json!({"version": "1.1.0"})] {
+        app.post(&path("upgrade")).json(input.clone()).await.expect(404);
+        ann.post(&path("upgrade")).json(input).await.expect(404).problem("not_found");
+    }
+    owner.post(&path("upgrade")).json(json!({})).await.expect(200);
 }

@@ -1,6 +1,6 @@
 //! Steps that come twice, are cut off, or end with their process.
 
-use gateway::embedded::faults::{Fault, Faults};
+use emulators::faults::{Fault, Faults};
 
 use super::*;
 

@@ -1,6 +1,6 @@
 //! What happened in the last moment of a range, when the lists are read late.
 
-use gateway::embedded::faults::{Fault, Faults};
+use emulators::faults::{Fault, Faults};
 
 use super::*;
 

@@ -18,7 +18,7 @@ use super::*;
 type Tested = Result<(), AnyError>;
 
 fn config(endpoint: &str) -> SdkConfig {
-    config_over(endpoint, crate::connector::http_client(std::time::Duration::from_secs(1)))
+    config_over(endpoint, gateway::connector::http_client(std::time::Duration::from_secs(1)))
 }
 
 fn config_over(endpoint: &str, http: SharedHttpClient) -> SdkConfig {
@@ -146,7 +146,7 @@ async fn a_restart_keeps_the_items_and_begins_a_new_stream() -> Tested {
 #[tokio::test]
 async fn a_table_of_another_version_is_not_used() -> Tested {
     let emulators = Emulators::start(None).await?;
-    let definition = crate::embedded::table::table_definition("main");
+    let definition = crate::table::table_definition("main");
     emulators.create_table(&definition)?;
     emulators.create_table(&definition)?;
     let mut newer = definition;

@@ -3,8 +3,9 @@
 //! Everything that a deployment brings (table, queues, secrets, settings) is made here when it is
 //! absent, so that a local system starts from an empty directory as it does from a full one.
 
-pub mod emulators;
+pub mod aws;
 pub mod faults;
+pub mod forgeries;
 pub mod guard;
 mod table;
 
@@ -24,14 +25,14 @@ use serde_json::{Map, json};
 
 pub use table::{TTL_ATTRIBUTE, table_definition};
 
-use crate::app::{App, Endpoints, aws};
-use crate::clock::Clock;
-use crate::config::{Config, MailConfig, PaymentBaseUrls};
-use crate::egress::{Egress, Policy};
-use crate::response_cache::ResponseCache;
-use crate::secrets::documents;
-use emulators::{Emulators, Ports};
+use aws::{Emulators, Ports};
 use faults::Faults;
+use gateway::app::{self, App, Endpoints};
+use gateway::clock::Clock;
+use gateway::config::{Config, MailConfig, PaymentBaseUrls};
+use gateway::egress::{Egress, Policy};
+use gateway::response_cache::ResponseCache;
+use gateway::secrets::documents;
 use guard::Guard;
 
 /// A cause of any kind; whoever starts a local system prints it.
@@ -179,15 +180,13 @@ impl Settings {
         sdk: &SdkConfig,
         endpoints: &Endpoints,
     ) -> App {
-        let config = Config {
-            development: true,
-            trust_proxy: self.trust_proxy,
-            egress: self.egress.policy().clone(),
-            mail: self.mail.clone(),
-            payment_base_urls: self.payment_base_urls.clone(),
-            region: emulators::REGION.to_owned(),
-            ..Config::read(move |name| environment.get(name).cloned())
-        };
+        let mut config = Config::read(move |name| environment.get(name).cloned());
+        config.development = true;
+        config.trust_proxy = self.trust_proxy;
+        config.egress = self.egress.policy().clone();
+        config.mail = self.mail.clone();
+        config.payment_base_urls = self.payment_base_urls.clone();
+        aws::REGION.clone_into(&mut config.region);
         App::new(config, self.clock.clone(), self.egress.clone(), sdk, endpoints, self.kept.clone())
     }
 }
@@ -355,7 +354,7 @@ fn patient_sdk(http: SharedHttpClient) -> SdkConfig {
         .operation_attempt_timeout(Duration::from_secs(30))
         .operation_timeout(Duration::from_mins(1))
         .build();
-    let sdk = aws(credentials, emulators::REGION).into_builder();
+    let sdk = app::aws(credentials, aws::REGION).into_builder();
     sdk.timeout_config(limits).http_client(http).build()
 }
 

@@ -1,4 +1,4 @@
-//! Tokens under our own signature that [`crate::token::sign`] never writes.
+//! Tokens under our own signature that [`gateway::token::sign`] never writes.
 //!
 //! A signature proves who wrote a token and not that it was meant as an access token: one key may
 //! come to sign other documents, and the function that signs may have a bug. So each check behind
@@ -7,8 +7,8 @@
 use p256::ecdsa::SigningKey as EcdsaKey;
 use serde_json::{Value, json};
 
-use super::{Named, moved, other_s, signed, swap_case, with};
-use crate::token::KeySet;
+use super::{Named, moved, other_s, signed, swap_case, unb64, with};
+use gateway::token::KeySet;
 
 /// Changes to the header, as JSON objects whose members replace the good ones.
 const HEADERS: [(&str, &str); 22] = [
@@ -60,11 +60,19 @@ const CLAIMS: [(&str, &str); 20] = [
     ("act within act", r#"{"sid": "ses_1", "act": {"sub": "mer_1", "act": {"sub": "mer_2"}}}"#),
 ];
 
+/// The key that signs, of the document that the secret store has.
+pub(super) fn signing_key(keys: &KeySet) -> EcdsaKey {
+    let document: Value = serde_json::from_str(&keys.reveal()).unwrap_or_default();
+    let secret = document.pointer("/current/d").and_then(Value::as_str).map(unb64);
+    let secret = secret.and_then(|secret| EcdsaKey::from_slice(&secret).ok());
+    secret.expect("a key set has a signing key")
+}
+
 /// What our own key could sign but never does: wrong headers, then wrong claims.
 ///
 /// `claims` must be those of a token that is valid now; `keys` sign.
 pub fn misfits(claims: &Value, keys: &KeySet) -> Named {
-    let key = EcdsaKey::from(keys.current().secret());
+    let key = signing_key(keys);
     let text = claims.to_string();
     let good = json!({"alg": "ES256", "typ": "at+jwt", "kid": keys.current_kid()});
     let headers = odd_headers(&good).into_iter().map(|(name, header)| {

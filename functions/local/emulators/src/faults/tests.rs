@@ -13,10 +13,10 @@ use aws_sdk_dynamodb::types::{
 };
 use aws_smithy_types::retry::RetryConfig;
 
-use super::super::emulators::{Emulators, REGION};
-use super::super::{TABLE, table_definition};
 use super::*;
-use crate::item::Attributes;
+use crate::aws::{Emulators, REGION};
+use crate::{TABLE, table_definition};
+use gateway::item::Attributes;
 
 /// A table, and a way to it on which calls go wrong. The SDK tries once.
 struct Faulty {

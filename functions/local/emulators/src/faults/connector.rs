@@ -206,6 +206,6 @@ fn share(detail: u64) -> f64 {
     0.1 + 0.9 * ((detail >> 8) % 1_000) as f64 / 1_000.0
 }
 
-fn other(cause: impl Into<super::super::AnyError>) -> ConnectorError {
+fn other(cause: impl Into<crate::AnyError>) -> ConnectorError {
     ConnectorError::other(cause.into(), None)
 }

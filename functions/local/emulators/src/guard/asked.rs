@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Deserialize;
 
 use super::{FOREIGN_QUEUES, Permission};
-use crate::embedded::emulators::ACCOUNT;
-use crate::item::Index;
+use crate::aws::ACCOUNT;
+use gateway::item::Index;
 
 /// The permissions that a call takes, each with the partition keys that it takes them on.
 pub(super) type Asked = BTreeMap<Permission, BTreeSet<String>>;

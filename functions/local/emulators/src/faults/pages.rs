@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::item::Index;
+use gateway::item::Index;
 
 /// In the place of keys: before whatever a key begins with.
 const NOWHERE: &str = "\u{1}";
