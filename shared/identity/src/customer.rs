@@ -213,11 +213,6 @@ impl Customer {
         Self { email, is_email_proven: true, ..self.with_sessions_ended(now) }
     }
 
-    /// Whether its owner has proven to receive mail at its address. A password is set by nobody else.
-    pub fn is_proven(&self) -> bool {
-        self.is_email_proven || self.password_hash.is_some()
-    }
-
     /// The account whose owner has proven its address; none when that is known.
     pub fn newly_proven(&self, now: Timestamp) -> Option<Self> {
         (!self.is_proven()).then(|| Self { is_email_proven: true, ..self.changed(now) })
@@ -286,6 +281,10 @@ impl Account for Customer {
     }
     fn generations(&self) -> Generations {
         Generations { credential: self.credential_generation, password: self.password_generation }
+    }
+    /// A password is set by nobody else.
+    fn is_proven(&self) -> bool {
+        self.is_email_proven || self.password_hash.is_some()
     }
     fn closed(&self) -> Option<Problem> {
         match self.status {

@@ -232,7 +232,8 @@ async fn a_customer_whom_a_merchant_made_is_mailed_as_a_stranger() {
     market.owner.post("/v1/customers").json(json!({"email": to})).await.expect(201);
     ask_for_codes(&market, &to).await;
     gateway.quiet().await;
-    assert!(gateway.mailbox(&to).mails().is_empty(), "the owner has proven no address");
+    let mails = gateway.mailbox(&to).mails();
+    assert!(mails.is_empty(), "{mails:?}");
     market.merchant.prove(gateway).await;
     let usage = format!("/v1/stores/{}/mail-usage", market.store.id);
     let sent = async || market.owner.get(&usage).await.expect(200).int("/sent");

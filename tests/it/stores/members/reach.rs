@@ -143,17 +143,18 @@ async fn deliveries_are_read_and_sent_again_by_whoever_can_read_their_events() {
         assert_eq!(missing, "read_orders", "{method} {path}");
     }
     assert_eq!(owner.get(REPLAYS).await.expect(200).data().len(), 0);
+    // What she cannot read is not hers to stop.
+    let all = json!({"kind": "range", "since": shop.store.view["created_at"]});
+    let replay = owner.post(REPLAYS).json(all).await.expect(202).str("/id");
+    let cancel = format!("{REPLAYS}/{replay}/cancel");
+    let stopped = ann.post(&cancel).json(json!({})).await.expect(403);
+    assert_eq!(stopped.problem("insufficient_scope").str("/required_scope"), "read_orders");
+    owner.post(&cancel).json(json!({})).await.expect(200);
     // What she can read is hers to send again.
     let of_store = json!({
         "kind": "range", "since": shop.store.view["created_at"], "event_types": ["store.updated"],
     });
     ann.post(REPLAYS).json(of_store).await.expect(202);
-    // And what she cannot read is not hers to stop.
-    let of_orders = json!({"kind": "range", "since": shop.store.view["created_at"]});
-    let replay = owner.post(REPLAYS).json(of_orders).await.expect(202).str("/id");
-    let stopped = ann.post(&format!("{REPLAYS}/{replay}/cancel")).json(json!({})).await;
-    let missing = stopped.expect(403).problem("insufficient_scope").str("/required_scope");
-    assert_eq!(missing, "read_orders");
     owner.get(&format!("{one}/attempts")).await.expect(200);
 }
 
