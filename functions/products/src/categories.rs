@@ -1,4 +1,4 @@
-//! Categories: the tree of what a store sells.
+//! Handlers of categories, the tree into which a store sorts its products.
 
 use axum::extract::State;
 use catalogue::category::{
@@ -22,28 +22,27 @@ use platform::caller::StoreAccess;
 
 use catalogue::workflows::save_product::derived;
 
-/// The largest position: room between siblings to put others.
+/// The largest position. It leaves room to insert siblings.
 const MAX_POSITION: i64 = 1_000_000;
 
-/// What an event says it is about.
+/// Returns the subject of an event about the category.
 fn about(category: &Category) -> EventSubject<'_> {
     let (store, entity) = (Some(&category.store_id), category.id.as_str());
     EventSubject { store, app: None, entity, version: category.version }
 }
 
-/// The tree and its guard, read so that what is decided over the tree is written under the guard:
-/// the guard first, and the tree after it.
+/// Loads the guard and then the tree, so that a change based on the tree is written under the guard.
 async fn load(app: &App, store: &Store) -> Result<(TreeGuard, Tree), Problem> {
     let guard = TreeGuard::load(app, &store.id).await?;
     Ok((guard, Tree::load(app, &store.id).await?))
 }
 
-/// Begins a write that changes the tree: of two at the same moment one reads again.
+/// Begins a write that changes the tree. Of two concurrent changes, one loads the tree again.
 fn guarded(app: &App, guard: &TreeGuard) -> Write {
     app.table.write().create_or_replace(&guard.changed(), Code::VersionConflict)
 }
 
-/// Announces a change, and answers.
+/// Adds the event to the write, commits it and returns the reply.
 async fn conclude<R: Reply>(
     write: Write,
     (category, view): (&Category, &CategoryView),
@@ -56,7 +55,8 @@ async fn conclude<R: Reply>(
 
 /// `GET /v1/products/categories` (`listCategories`): List the category tree.
 ///
-/// Parents come before their children.
+/// Categories come in tree order: each parent directly before its children, siblings by `position`. A store
+/// has at most 500 categories.
 ///
 /// # Errors
 /// `invalid_cursor`.
@@ -72,7 +72,7 @@ pub async fn list(
 
 /// `GET /v1/products/categories/{id}` (`getCategory`): Get a category.
 ///
-/// Shows a category, with its place in the tree.
+/// The response includes the category's parent and its position among its siblings.
 ///
 /// # Errors
 /// `not_found`.
@@ -86,26 +86,27 @@ pub async fn show(
     Ok(Json::new(&CategoryView::of(category, &tree)).version(category.version))
 }
 
-/// A category to make.
+/// A category to create.
 #[request]
 #[derive(Debug, Clone)]
 pub struct CreateRequest {
-    /// What shoppers read.
+    /// The name that shoppers see, 1 to 100 characters.
     name: Text<1, 100>,
-    /// Its name in URLs; it follows from the name unless said.
+    /// The name in URLs, unique within the store. Derived from `name` by default.
     handle: Option<Handle>,
-    /// The category to put it below; at the first level unless said.
+    /// The parent category. Without one, the category is a root.
     parent_id: Option<CategoryId>,
-    /// Its position among its siblings; the first unless said.
+    /// The sort position among its siblings, 0 to 1,000,000. The default is 0.
     position: Option<Int<0, MAX_POSITION>>,
 }
 
 /// `POST /v1/products/categories` (`createCategory`): Create a category.
 ///
-/// It is a root, or a child of the parent that is named.
+/// Without `parent_id` the category is a root. A store has at most 500 categories, at most 6 levels deep. A
+/// missing handle is derived from the name and made unique. The event is `category.created`.
 ///
 /// # Errors
-/// `handle_taken`, `category_limit`; `unknown_category` and `too_deep` as faults of `parent_id`.
+/// `handle_taken`, `category_limit`; `unknown_category` and `too_deep` as field errors of `parent_id`.
 pub async fn create(
     caller: StoreAccess<WriteProducts>,
     State(app): State<App>,
@@ -142,7 +143,7 @@ pub async fn create(
     .await
 }
 
-/// A handle, if no other category has it.
+/// Returns the handle if no other category has it.
 fn taken_or(tree: &Tree, handle: Handle, id: &CategoryId) -> Result<Handle, Problem> {
     if tree.is_free(handle.as_str(), id) {
         Ok(handle)
@@ -151,7 +152,7 @@ fn taken_or(tree: &Tree, handle: Handle, id: &CategoryId) -> Result<Handle, Prob
     }
 }
 
-/// A handle that follows from a name, with a number behind it where it is taken.
+/// Derives a free handle from a name. A number is appended if the handle is taken.
 fn free_handle(tree: &Tree, name: &str, id: &CategoryId) -> Result<Handle, Problem> {
     let slug = slug(name, "category");
     let numbered = (2..).map(|number: u32| format!("{slug}-{number}"));
@@ -161,22 +162,22 @@ fn free_handle(tree: &Tree, name: &str, id: &CategoryId) -> Result<Handle, Probl
     derived(&free)
 }
 
-/// What to change about a category.
+/// Fields of a category to update.
 #[request]
 #[derive(Debug, Clone)]
 pub struct UpdateRequest {
-    /// What shoppers read.
+    /// The name that shoppers see, 1 to 100 characters.
     name: Option<Text<1, 100>>,
-    /// Its name in URLs.
+    /// The name in URLs, unique within the store.
     handle: Option<Handle>,
-    /// The category to put it below, with all below it; `null` for the first level.
+    /// The new parent category. All descendants move along. `null` makes the category a root.
     parent_id: Patch<CategoryId>,
-    /// Its position among its siblings.
+    /// The sort position among its siblings, 0 to 1,000,000.
     position: Option<Int<0, MAX_POSITION>>,
 }
 
 impl UpdateRequest {
-    /// The category as the caller wants it, at the version it is.
+    /// Applies the changes, and leaves the version as it is.
     fn apply(self, category: &Category) -> Category {
         let mut wanted = category.clone();
         if let Some(name) = self.name {
@@ -195,11 +196,12 @@ impl UpdateRequest {
 
 /// `PATCH /v1/products/categories/{id}` (`updateCategory`): Rename or move a category.
 ///
-/// Renames or moves a category, with all below it.
+/// Fields that are left out keep their values. A category moves with all its descendants, and cannot move
+/// below itself. The event is `category.updated`; an update without a difference sends none.
 ///
 /// # Errors
-/// `not_found`, `handle_taken`, `cycle`, `precondition_failed`; `unknown_category` and `too_deep`
-/// as faults of `parent_id`.
+/// `not_found`, `handle_taken`, `cycle`, `precondition_failed`; `unknown_category` and `too_deep` as field
+/// errors of `parent_id`.
 pub async fn update(
     caller: StoreAccess<WriteProducts>,
     State(app): State<App>,
@@ -230,8 +232,8 @@ pub async fn update(
 
 /// `DELETE /v1/products/categories/{id}` (`deleteCategory`): Delete a category.
 ///
-/// Removes a category that has none below it. Its products stay and lose it within minutes; nobody finds them
-/// by it any more at once.
+/// Only a category without children can be deleted. Its products are kept, and their `category_id` is
+/// cleared within minutes. The event is `category.deleted`.
 ///
 /// # Errors
 /// `not_found`, `has_children`, `precondition_failed`.

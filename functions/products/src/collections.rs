@@ -1,4 +1,4 @@
-//! Collections: products that a merchant shows together.
+//! Handlers of collections, the groups of products that a merchant shows together.
 
 mod members;
 
@@ -31,19 +31,20 @@ use catalogue::workflows::save_product::derived;
 
 pub use members::{add, list as products, remove as remove_products};
 
-/// Which collections to list.
+/// Filters of a list of collections.
 #[request]
 #[derive(Debug)]
 pub struct ListQuery {
-    /// How their products are chosen.
+    /// Only collections of this kind.
     kind: Option<CollectionKind>,
-    /// Whether shoppers see them.
+    /// Only published, or only unpublished collections.
     published: Option<Written<Flag>>,
 }
 
 /// `GET /v1/products/collections` (`listCollections`): List collections of a store.
 ///
-/// Collections come newest first.
+/// Collections come newest first, published or not. Their products are listed by
+/// `GET /v1/products/collections/{id}/products`.
 ///
 /// # Errors
 /// `invalid_cursor`.
@@ -63,36 +64,36 @@ pub async fn list(
     paging.answer(&app, &all, takes, |collection| CollectionView::from(&collection)).await
 }
 
-/// A collection to make.
+/// A collection to create.
 #[request]
 #[derive(Debug)]
 pub struct CreateRequest {
-    /// What shoppers read.
+    /// The title that shoppers see, 1 to 255 characters.
     title: Text<1, 255>,
-    /// Its name in URLs; it follows from the title unless said.
+    /// The name in URLs, unique within the store. Derived from `title` by default.
     handle: Option<Handle>,
-    /// HTML, at most 64 KiB; what could run on a shopper's page is taken out of it.
+    /// The description as HTML, at most 64 KiB. Scripts and other active content are removed.
     description: Option<SafeHtml>,
-    /// How its products are chosen; by rules when there are any, unless said.
+    /// How products are selected. The default is `automated` with `rules`, otherwise `manual`.
     kind: Option<CollectionKind>,
-    /// The products of a manual one, in their order.
+    /// The products of a manual collection, in their order. At most 1,000.
     product_ids: Option<AtMost<ProductId, MAX_MEMBERS>>,
-    /// The rules of an automated one.
+    /// The rules of an automated collection: 1 to 20.
     rules: Option<AtMost<RuleInput, MAX_RULES>>,
-    /// Whether a product must meet all of the rules or any; all unless said.
+    /// Whether a product must match all rules or any. The default is `all`.
     #[deserr(default, rename = "match")]
     mode: Option<MatchMode>,
-    /// The order in which a storefront shows it.
+    /// The order of the products on the storefront, unless the shopper chooses another.
     sort_order: Option<SortOrder>,
-    /// Whether shoppers see it; they do unless said otherwise.
+    /// Whether shoppers see the collection. The default is `true`.
     published: Option<Flag>,
-    /// Where its picture is.
+    /// The URL of the collection's image.
     image_url: Option<WebUrl>,
-    /// What search engines read.
+    /// Title and description for search engines.
     seo: Option<SeoInput>,
 }
 
-/// What a collection's kind and what else is said of it must agree on.
+/// Validates that the rules and products fit the collection's kind.
 fn validate(
     kind: CollectionKind,
     rules: Option<usize>,
@@ -135,7 +136,7 @@ impl Rules for CreateRequest {
 }
 
 impl CreateRequest {
-    /// The collection that is asked for, and the products it begins with.
+    /// Builds the collection and the list of its first products.
     fn plan(self, store: &StoreId, now: Timestamp) -> Result<(Collection, Members), Problem> {
         let rules = self.rules.map(|rules| rules.0.into_iter().map(Rule::from).collect::<Vec<_>>());
         let kind = self.kind.unwrap_or(match &rules {
@@ -173,10 +174,12 @@ impl CreateRequest {
 
 /// `POST /v1/products/collections` (`createCollection`): Create a collection.
 ///
-/// A manual one is given its products; an automated one has rules.
+/// A manual collection lists up to 1,000 products. An automated collection has 1 to 20 rules, and holds the
+/// products that match them. The kind cannot be changed later. A missing handle is derived from the title
+/// and made unique. The event is `collection.created`.
 ///
 /// # Errors
-/// `handle_taken`; `unknown_product` as a fault of its field.
+/// `handle_taken`; `unknown_product`, `required`, `too_few` and `not_applicable` as field errors.
 pub async fn create(
     caller: StoreAccess<WriteProducts>,
     State(app): State<App>,
@@ -199,7 +202,7 @@ pub async fn create(
             Err(problem) if problem.code == Code::HandleTaken && !is_named && number < 10 => {
                 collection.handle = derived(&format!("{slug}-{number}"))?;
             }
-            // So many of the same title that the end of the id has to tell them apart.
+            // All numbered handles are taken: append the end of the id instead.
             Err(problem) if problem.code == Code::HandleTaken && !is_named && number == 10 => {
                 let digits = collection.id.digits();
                 let end = digits.get(digits.len().saturating_sub(12)..).unwrap_or(digits);
@@ -210,13 +213,13 @@ pub async fn create(
     }
 }
 
-/// Claims the collection's handle for it.
+/// Claims the collection's handle.
 fn claim(write: Write, collection: &Collection, now: Timestamp) -> Write {
     let taken = Code::HandleTaken.with("handle", collection.handle.as_str());
     write.create(&collection.claim(now), taken)
 }
 
-/// Gives the collection's handle up.
+/// Releases the collection's handle.
 fn release(write: Write, collection: &Collection, now: Timestamp) -> Write {
     let mine = Condition::new("collection_id = :id").value(":id", &collection.id);
     write.delete_if(&collection.claim(now).key(), mine, Code::VersionConflict)
@@ -224,7 +227,8 @@ fn release(write: Write, collection: &Collection, now: Timestamp) -> Write {
 
 /// `GET /v1/products/collections/{id}` (`getCollection`): Get a collection.
 ///
-/// Its products have a route of their own.
+/// The response has the collection's settings and rules. Its products are listed by
+/// `GET /v1/products/collections/{id}/products`.
 ///
 /// # Errors
 /// `not_found`.
@@ -237,33 +241,33 @@ pub async fn show(
     load::<Collection>(&app, &key).await.map(|collection| collection.to_response())
 }
 
-/// What to change about a collection; its kind stays.
+/// Fields of a collection to update. The kind cannot be changed.
 #[request]
 #[derive(Debug, Clone)]
 pub struct UpdateRequest {
-    /// What shoppers read.
+    /// The title that shoppers see, 1 to 255 characters.
     title: Option<Text<1, 255>>,
-    /// Its name in URLs.
+    /// The name in URLs, unique within the store.
     handle: Option<Handle>,
-    /// HTML, at most 64 KiB; what could run on a shopper's page is taken out of it.
+    /// The description as HTML, at most 64 KiB. Scripts and other active content are removed.
     description: Patch<SafeHtml>,
-    /// The rules of an automated one: all of them.
+    /// The rules of an automated collection: 1 to 20. They replace all earlier rules.
     rules: Option<AtMost<RuleInput, MAX_RULES>>,
-    /// Whether a product must meet all of the rules or any.
+    /// Whether a product must match all rules or any.
     #[deserr(default, rename = "match")]
     mode: Option<MatchMode>,
-    /// The order in which a storefront shows it.
+    /// The order of the products on the storefront, unless the shopper chooses another.
     sort_order: Option<SortOrder>,
-    /// Whether shoppers see it.
+    /// Whether shoppers see the collection.
     published: Option<Flag>,
-    /// Where its picture is.
+    /// The URL of the collection's image.
     image_url: Patch<WebUrl>,
-    /// What search engines read.
+    /// Title and description for search engines.
     seo: Patch<SeoInput>,
 }
 
 impl UpdateRequest {
-    /// The collection as the caller wants it, at the version it is.
+    /// Applies the changes, and leaves the version as it is.
     fn apply(self, collection: &Collection) -> Collection {
         let mut wanted = collection.clone();
         if let Some(title) = self.title {
@@ -295,10 +299,11 @@ impl UpdateRequest {
 
 /// `PATCH /v1/products/collections/{id}` (`updateCollection`): Update a collection.
 ///
-/// Members that are left out keep their values.
+/// Fields that are left out keep their values; `rules` is replaced as a whole. The old handle is released at
+/// once. The event is `collection.updated`; an update without a difference sends none.
 ///
 /// # Errors
-/// `not_found`, `handle_taken`, `precondition_failed`.
+/// `not_found`, `handle_taken`, `precondition_failed`; `too_few` and `not_applicable` as field errors.
 pub async fn update(
     caller: StoreAccess<WriteProducts>,
     State(app): State<App>,
@@ -321,7 +326,7 @@ pub async fn update(
 
 /// `DELETE /v1/products/collections/{id}` (`deleteCollection`): Delete a collection.
 ///
-/// Removes a collection; its products stay.
+/// The collection is deleted, and its products are kept. The event is `collection.deleted`.
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`.

@@ -1,4 +1,4 @@
-//! The images of a store.
+//! Handlers that upload, list, describe and delete the images of a store.
 
 use std::time::Duration;
 
@@ -29,26 +29,26 @@ use http::{HeaderMap, HeaderValue, Method, header};
 use identity::store::Store;
 use platform::caller::StoreAccess;
 
-/// How long fetching an image may take.
+/// Maximum time to fetch an image.
 const FETCH_LIMIT: Duration = Duration::from_secs(10);
-/// Who fetches.
+/// The `User-Agent` of requests that fetch images.
 const USER_AGENT: &str = "Service-Media/1";
 
 fn view(app: &App, store: &Store, media: &Media) -> MediaView {
     MediaView::of(media, &app.config.base_url, &store.subdomain)
 }
 
-/// Which images to list.
+/// Filters of a list of images.
 #[request]
 #[derive(Debug)]
 pub(crate) struct ListQuery {
-    /// Only those of this encoding.
+    /// Only images of this media type.
     content_type: Option<MediaType>,
 }
 
 /// `GET /v1/media` (`listMedia`): List images of a store.
 ///
-/// Images come newest first.
+/// Images come newest first. Each entry has the public URL of the image.
 pub(crate) async fn list(
     access: StoreAccess<ReadMedia>,
     State(app): State<App>,
@@ -62,11 +62,11 @@ pub(crate) async fn list(
     paging.answer(&app, &query, wanted, |media| view(&app, store, &media)).await
 }
 
-/// What is said of an image beside its bytes.
+/// The details of an image whose bytes are the body.
 #[request]
 #[derive(Debug)]
 pub(crate) struct UploadQuery {
-    /// What the image shows, when the body is the image.
+    /// Alternative text, when the body is the image. At most 500 characters.
     alt: Option<Text<1, 500>>,
 }
 
@@ -74,9 +74,9 @@ pub(crate) struct UploadQuery {
 #[request]
 #[derive(Debug)]
 pub(crate) struct FetchRequest {
-    /// Where the image is.
+    /// The public HTTPS URL of the image, at most 2,048 characters. Redirects are not followed.
     source_url: Exact<2048>,
-    /// What it shows.
+    /// Alternative text, at most 500 characters.
     alt: Option<Text<1, 500>>,
 }
 
@@ -91,11 +91,11 @@ impl Rules for FetchRequest {
     }
 }
 
-/// What a request brings.
+/// The source of an uploaded image.
 pub(crate) enum Upload {
-    /// The image.
+    /// The body is the image.
     Bytes,
-    /// Where it is.
+    /// The body names a URL to fetch the image from.
     Source(FetchRequest),
 }
 
@@ -141,12 +141,12 @@ impl<S: Sync> FromRequestParts<S> for Upload {
 
 /// `POST /v1/media` (`createMedia`): Upload an image.
 ///
-/// The body has the bytes of the image, or a JSON object names its `source_url`. Bytes that were uploaded
-/// before, by anybody, are stored once.
+/// The body is the image itself, or a JSON object with a `source_url` to fetch it from. An image has at most
+/// 4 MiB, and is a PNG, JPEG, WebP, GIF or AVIF. The type is detected from the bytes, not from
+/// `Content-Type`. A fetch takes at most 10 seconds. The event is `media.created`.
 ///
 /// # Errors
-/// `media_type_rejected`, by the bytes and not by what is said of them; `body_too_large`;
-/// `unsupported_media_type`; `source_unreachable`.
+/// `media_type_rejected`, `body_too_large`, `unsupported_media_type`, `source_unreachable`.
 pub(crate) async fn upload(
     access: StoreAccess<WriteMedia>,
     State(app): State<App>,
@@ -180,8 +180,7 @@ pub(crate) async fn upload(
     answer
 }
 
-/// The image that a request names by its URL. Addresses inside a network are rejected, redirects
-/// are not followed.
+/// Fetches the image from `source_url`. Private addresses are rejected, and redirects are not followed.
 async fn fetched(app: &App, input: FetchRequest) -> Result<(Bytes, Caption), Problem> {
     let source_url = input.source_url.as_str().to_owned();
     let rejected = |error: SendError| match error {
@@ -221,7 +220,7 @@ async fn find(app: &App, store: &StoreId, id: &MediaId) -> Result<Media, Problem
 
 /// `GET /v1/media/{id}` (`getMedia`): Get an image's details.
 ///
-/// The response has its size, type, alternative text and URL.
+/// The response has the image's size, media type, alternative text and public URL.
 ///
 /// # Errors
 /// `not_found`.
@@ -234,20 +233,20 @@ pub(crate) async fn get(
     Ok(Json::new(&view(&app, &access.store, &media)).version(media.version))
 }
 
-/// What to change about an image.
+/// Details of an image to update.
 #[request]
 #[derive(Debug)]
 pub(crate) struct UpdateRequest {
-    /// What the image shows; `null` clears it.
+    /// Alternative text, at most 500 characters. `null` removes it.
     alt: Patch<Text<1, 500>>,
 }
 
 /// `PATCH /v1/media/{id}` (`updateMedia`): Update an image's details.
 ///
-/// Changes what is said of an image; its bytes never change.
+/// Only the alternative text can be updated. To replace the image itself, upload a new one. No event is sent.
 ///
 /// # Errors
-/// `not_found`.
+/// `not_found`, `precondition_failed`, `version_conflict`.
 pub(crate) async fn update(
     access: StoreAccess<WriteMedia>,
     State(app): State<App>,
@@ -271,10 +270,11 @@ pub(crate) async fn update(
 
 /// `DELETE /v1/media/{id}` (`deleteMedia`): Delete an image.
 ///
-/// Removes an image that nothing shows; its bytes go with the last image that has them.
+/// Only an image that is not in use can be deleted. Remove it from products and from the store's branding
+/// first. The event is `media.deleted`.
 ///
 /// # Errors
-/// `not_found`, `media_in_use`.
+/// `not_found`, `precondition_failed`; `media_in_use` with the number of `uses`.
 pub(crate) async fn delete(
     access: StoreAccess<WriteMedia>,
     State(app): State<App>,

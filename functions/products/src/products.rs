@@ -1,4 +1,4 @@
-//! Products: the list, one product, and making, changing and removing them.
+//! Handlers that list, create, update, archive and delete products.
 
 mod bulk;
 mod lookup;
@@ -30,7 +30,7 @@ use serde::Serialize;
 pub use bulk::bulk;
 pub use lookup::ListedProduct;
 
-/// Ids of products, separated by commas: at most 100.
+/// At most 100 product ids, separated by commas. Repeated ids count once.
 #[derive(Debug, Clone)]
 pub struct ProductIds(Vec<ProductId>);
 
@@ -55,33 +55,32 @@ impl FromText for ProductIds {
 gateway::text_field!(ProductIds);
 gateway::string_schema!(ProductIds);
 
-/// Which products to list.
+/// Filters of a list of products. A product must match all of them.
 #[request]
 #[derive(Debug)]
 pub struct ListQuery {
-    /// Whether they are sold.
+    /// Only products with this status.
     status: Option<ProductStatus>,
-    /// The collection they are in, in its order.
+    /// Only products of this collection. A manual collection's products come in its own order.
     collection_id: Option<CollectionId>,
-    /// Who makes them; without case.
+    /// Only products of this vendor. Case is ignored.
     vendor: Option<Text<1, 100>>,
-    /// A tag of theirs; without case.
+    /// Only products with this tag. Case is ignored.
     tag: Option<Text<1, 40>>,
-    /// Every one of these words begins a word of theirs, in title, SKUs, vendor, type or tags; without
-    /// regard to case and accents. Without a word, all; otherwise those first that hold them in their
-    /// title.
+    /// Search words. Each must be the beginning of a word in the title, SKUs, vendor, type or tags. Case
+    /// and accents are ignored. Matches in the title come first. Text without a word matches all products.
     q: Option<Text<0, 100>>,
-    /// The one that has a variant of this SKU, without case; with that variant. Not with `barcode`,
-    /// `collection_id`, `ids` or `q`.
+    /// The product whose variant has this SKU, together with that variant. Case is ignored. Not allowed
+    /// with `barcode`, `collection_id`, `ids` or `q`.
     sku: Option<Text<1, 100>>,
-    /// Those that have variants of this barcode, without case: each variant with its product. Not with
-    /// `collection_id`, `ids` or `q`.
+    /// Products whose variants have this barcode: one entry for each such variant. Case is ignored. Not
+    /// allowed with `collection_id`, `ids` or `q`.
     barcode: Option<Text<1, 64>>,
-    /// Those that keep this text under this name in their metadata: `name:text`. Not with `q`.
+    /// Only products with this metadata entry, written as `name:text`. Not allowed with `q`.
     metadata: Option<MetadataFilter>,
-    /// Those that changed at this time or later.
+    /// Only products that were updated at this time or later.
     updated_since: Option<Timestamp>,
-    /// These, in this order; with a collection, those of them that are in it.
+    /// Up to 100 product ids, separated by commas. The products come in this order.
     ids: Option<ProductIds>,
 }
 
@@ -99,12 +98,12 @@ impl Rules for ListQuery {
     }
 }
 
-/// What a product is filtered by.
+/// The fields of a product that filters read.
 struct Facts<'a> {
     status: ProductStatus,
     vendor: Option<&'a str>,
     tags: &'a [String],
-    /// None of a card, which does not have it: they are not filtered by it.
+    /// `None` for a product summary, which holds no metadata.
     metadata: Option<&'a BTreeMap<String, String>>,
     updated_at: Timestamp,
 }
@@ -144,8 +143,8 @@ impl ListQuery {
     }
 }
 
-/// All products of a store, or those of a status, the newest first. Both go by creation, so that
-/// a walk meets every product once, however it changes meanwhile.
+/// Queries all products of a store, or those with a status, newest first. Both are ordered by creation
+/// time, so a paged list returns every product once even if products change meanwhile.
 fn everything(store: &StoreId, status: Option<ProductStatus>) -> Query {
     let (since, any) = (Timestamp::from_millis(0), ProductId::derive(&[]));
     let entry = match status {
@@ -157,8 +156,9 @@ fn everything(store: &StoreId, status: Option<ProductStatus>) -> Query {
 
 /// `GET /v1/products` (`listProducts`): List products of a store.
 ///
-/// Products come newest first. Filters but `status` are validated over a bounded number of products a page: it
-/// may be shorter than asked for, with more to come.
+/// Products come newest first unless `ids`, `q` or a manual collection gives another order. Variants are
+/// left out, except those found by `sku` or `barcode`. A page inspects a bounded number of products, so a
+/// filtered page can be short or empty although `next_cursor` leads to more.
 ///
 /// # Errors
 /// `invalid_cursor`; `not_found` for an unknown collection; `validation_failed`.
@@ -212,7 +212,7 @@ pub async fn list(
     }
 }
 
-/// What a collection holds, if there is one.
+/// The products that a collection filter admits; all without a collection.
 enum Membership {
     Everything,
     Listed(HashSet<ProductId>),
@@ -239,7 +239,7 @@ impl Membership {
     }
 }
 
-/// A page of the products of a collection that `takes` lets through.
+/// Returns a page of the products of a collection that `takes` accepts.
 pub(crate) async fn of_collection<V>(
     app: &App,
     collection: &Collection,
@@ -262,7 +262,7 @@ where
     resolve(app, store, paging, found, takes).await
 }
 
-/// The products that a manual collection lists; none of an automated one.
+/// Loads the product ids of a manual collection; `None` for an automated one.
 async fn members(app: &App, collection: &Collection) -> Result<Option<Vec<ProductId>>, Problem> {
     if collection.kind == CollectionKind::Automated {
         return Ok(None);
@@ -272,7 +272,7 @@ async fn members(app: &App, collection: &Collection) -> Result<Option<Vec<Produc
     Ok(Some(members.map(|members| members.product_ids).unwrap_or_default()))
 }
 
-/// Reads the products of a page of ids, and answers with those that are there and let through.
+/// Loads the products of a page of ids, and returns those that exist and that `takes` accepts.
 async fn resolve<V>(
     app: &App,
     store: &StoreId,
@@ -294,7 +294,7 @@ where
 
 /// `GET /v1/products/{id}` (`getProduct`): Get a product with its variants.
 ///
-/// Variants are part of the response, in their order.
+/// The response includes all variants in their order, at most 100. A product of any status is returned.
 ///
 /// # Errors
 /// `not_found`.
@@ -310,10 +310,12 @@ pub async fn show(
 
 /// `POST /v1/products` (`createProduct`): Create a product with its variants.
 ///
-/// SKUs are reserved, and the first stock is set, in one transaction.
+/// The product is a draft unless `status` says otherwise. Without `variants` it gets one variant with a
+/// price of zero. A missing handle is derived from the title and made unique. Field errors are reported
+/// together. The `product.created` event is sent.
 ///
 /// # Errors
-/// `handle_taken`, `sku_taken`; faults of fields all at once.
+/// `handle_taken`, `sku_taken`, `validation_failed`.
 pub async fn create(
     caller: StoreAccess<WriteProducts>,
     State(app): State<App>,
@@ -325,11 +327,12 @@ pub async fn create(
 
 /// `PATCH /v1/products/{id}` (`updateProduct`): Update a product.
 ///
-/// Variants have routes of their own.
+/// Fields that are left out keep their values. Lists such as `tags`, `options` and `images` are replaced as a
+/// whole. Variants are updated by their own operations. The event is `product.updated`, or `product.archived`
+/// when the status becomes `archived`. An update without a difference sends no event.
 ///
 /// # Errors
-/// `not_found`, `handle_taken`, `precondition_failed`; `options_in_use`, `unknown_category` as
-/// faults of their fields.
+/// `not_found`, `handle_taken`, `precondition_failed`; `options_in_use`, `unknown_category` as field errors.
 pub async fn update(
     caller: StoreAccess<WriteProducts>,
     State(app): State<App>,
@@ -340,22 +343,24 @@ pub async fn update(
     save_product::change(&app, &caller.store, (&id, if_match), input).await
 }
 
-/// How to remove a product.
+/// Whether to archive or delete the product.
 #[request]
 #[derive(Debug)]
 pub struct RemoveQuery {
-    /// Whether to remove it for good, which takes a product that was never ordered; it is
-    /// archived otherwise.
+    /// Whether to delete the product permanently instead of archiving it. Only a product that was never
+    /// ordered can be deleted. The default is `false`.
     #[deserr(default)]
     hard: Written<Flag>,
 }
 
 /// `DELETE /v1/products/{id}` (`deleteProduct`): Archive or delete a product.
 ///
-/// Archives a product; with `?hard=true` removes it for good, with its variants and their stock.
+/// The product is archived unless `hard` is `true`. Archiving keeps its variants and their stock, and sends
+/// `product.archived`. With `hard=true` the product, its variants and their stock are deleted permanently,
+/// and `product.deleted` is sent.
 ///
 /// # Errors
-/// `not_found`; `product_in_use`: it was ordered; `precondition_failed`.
+/// `not_found`, `precondition_failed`; `product_in_use` when `hard` is set and a variant was ever ordered.
 pub async fn remove(
     caller: StoreAccess<WriteProducts>,
     State(app): State<App>,

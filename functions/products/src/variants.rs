@@ -1,4 +1,4 @@
-//! Variants of a product.
+//! Handlers that list, create, update and delete the variants of a product.
 
 use axum::extract::State;
 use catalogue::product::{
@@ -25,7 +25,7 @@ use catalogue::workflows::save_product::input::{
 };
 use catalogue::workflows::save_product::write::{Revision, WriteStep, release_orphans};
 
-/// The product of this id with its variants.
+/// Loads the product with its variants.
 async fn load(
     app: &App,
     store: &Store,
@@ -34,17 +34,17 @@ async fn load(
     product::load(app, &store.id, id).await?.ok_or_else(|| Code::NotFound.into())
 }
 
-/// Which variants to list.
+/// Filters of a list of variants.
 #[request]
 #[derive(Debug)]
 pub struct ListQuery {
-    /// Only those that keep this text under this name in their metadata: `name:text`.
+    /// Only variants with this metadata entry, written as `name:text`.
     metadata: Option<MetadataFilter>,
 }
 
 /// `GET /v1/products/{id}/variants` (`listVariants`): List variants of a product.
 ///
-/// Variants come in the product's order.
+/// Variants come in the order of their `position`. A product has at most 100.
 ///
 /// # Errors
 /// `not_found`.
@@ -63,11 +63,12 @@ pub async fn list(
 
 /// `POST /v1/products/{id}/variants` (`createVariant`): Create a variant of a product.
 ///
-/// Its options must differ from those of the others.
+/// The variant is added after the others. Its `options` must hold one value for each of the product's
+/// options, in a combination that no other variant has. First stock without a location goes to the store's
+/// first location. A product has at most 100 variants. The event is `product.updated`.
 ///
 /// # Errors
-/// `not_found`, `variant_limit`, `sku_taken`; `duplicate_variant` and `unknown_option_value` as
-/// faults of their fields.
+/// `not_found`, `variant_limit`, `sku_taken`; `duplicate_variant` and `unknown_option_value` as field errors.
 pub async fn create(
     caller: StoreAccess<WriteProducts>,
     State(app): State<App>,
@@ -120,7 +121,7 @@ async fn add(
     revision.write(app, (vec![add], Vec::new()), &PRODUCT_UPDATED, answer, now).await
 }
 
-/// Validates that a choice is not one of another variant's.
+/// Validates that no other variant has the same option values.
 fn validate_new(
     faults: &mut Faults,
     variants: &[Variant],
@@ -132,48 +133,48 @@ fn validate_new(
     faults.validate_distinct(others.chain([(choice, Some(String::new()))]));
 }
 
-/// What to change about a variant.
+/// Fields of a variant to update.
 #[request]
 #[derive(Debug, Clone)]
 pub struct UpdateRequest {
-    /// The stock-keeping unit.
+    /// The stock-keeping unit, unique within the store; case is ignored. `null` removes it.
     sku: Patch<Sku>,
-    /// What it costs, in the store's currency.
+    /// The price, in the store's currency.
     price: Option<MoneyInput>,
-    /// What it cost before, or elsewhere.
+    /// The price to compare with, such as the price before a sale. `null` removes it.
     compare_at: Patch<MoneyInput>,
-    /// A value for each of the product's options, in their order.
+    /// One value for each of the product's options, in their order.
     options: Option<ChoiceInput>,
-    /// What it weighs, in grams.
+    /// The weight in grams, 0 to 1,000,000,000. `null` removes it.
     weight: Patch<Int<0, MAX_GRAMS>>,
-    /// What it weighs, in grams; the name with its unit wins.
+    /// The weight in grams, 0 to 1,000,000,000. It overrides `weight` when both are given.
     weight_grams: Patch<Int<0, MAX_GRAMS>>,
-    /// GTIN, EAN, UPC or ISBN.
+    /// The barcode: GTIN, EAN, UPC or ISBN. `null` removes it.
     barcode: Patch<Text<1, 64>>,
-    /// Whether it is sent by parcel.
+    /// Whether the variant must be shipped.
     requires_shipping: Option<Flag>,
-    /// Which of the product's pictures shows it, by its address; `null`: its first one.
+    /// The URL of the product image that shows the variant. `null` selects the product's first image.
     image_url: Patch<WebUrl>,
-    /// What apps and merchants keep with it, all of it.
+    /// Metadata of merchants and apps. It replaces all entries; `null` removes them.
     metadata: Patch<Metadata>,
-    /// How it is stocked; how much there is is changed by `/v1/inventory/levels`.
+    /// How stock is tracked. Quantities are changed through `/v1/inventory/levels`.
     inventory: Option<StockRequest>,
-    /// Its place among the product's variants, from 1; the others make room.
+    /// The position among the product's variants, 1 to 100. Other variants shift.
     position: Option<Int<1, 100>>,
 }
 
-/// What to change about how a variant is stocked.
+/// Stock settings of a variant to update.
 #[request]
 #[derive(Debug, Clone)]
 pub struct StockRequest {
-    /// Whether its stock is counted.
+    /// Whether stock is tracked.
     tracked: Option<Flag>,
-    /// What happens to an order when its stock is short; the store's policy when it is null.
+    /// Whether the variant sells when stock runs out. `null` selects the store's policy.
     policy: Patch<InventoryPolicy>,
 }
 
 impl UpdateRequest {
-    /// The variant as the caller wants it, at the version and the position it is.
+    /// Applies the changes, and leaves version and position as they are.
     fn apply(self, variant: &Variant, (store, faults): (&Store, &mut Faults)) -> Variant {
         let mut wanted = variant.clone();
         self.sku.apply(&mut wanted.sku);
@@ -224,8 +225,8 @@ impl UpdateRequest {
     }
 }
 
-/// The variants with this one in place of its former self, at its next version if it changes, and
-/// at this position. The others make room; that is no change of theirs.
+/// Replaces one variant and moves it to `position`. Its version increases only if it changed. The other
+/// variants shift, and keep their versions.
 fn arranged(
     variants: &[Variant],
     wanted: Variant,
@@ -249,11 +250,13 @@ fn arranged(
 
 /// `PATCH /v1/products/{id}/variants/{vid}` (`updateVariant`): Update a variant.
 ///
-/// Members that are left out keep their values.
+/// Fields that are left out keep their values. A new `position` shifts the other variants. Stock quantities
+/// are changed through the inventory operations. The event is `product.updated`; an update without a
+/// difference sends none.
 ///
 /// # Errors
-/// `not_found`, `sku_taken`, `precondition_failed`; `duplicate_variant` and `unknown_option_value` as
-/// faults of their fields.
+/// `not_found`, `sku_taken`, `precondition_failed`; `duplicate_variant` and `unknown_option_value` as field
+/// errors.
 pub async fn update(
     caller: StoreAccess<WriteProducts>,
     State(app): State<App>,
@@ -292,10 +295,11 @@ pub async fn update(
 
 /// `DELETE /v1/products/{id}/variants/{vid}` (`deleteVariant`): Delete a variant and its stock.
 ///
-/// Orders that have it keep what they say of it.
+/// Only a variant that was never ordered can be deleted, and a product keeps at least one variant. The
+/// variant's stock levels are deleted with it. The event is `product.updated`.
 ///
 /// # Errors
-/// `not_found`, `last_variant`; `product_in_use`: it was ordered; `precondition_failed`.
+/// `not_found`, `last_variant`, `precondition_failed`; `product_in_use` when the variant was ever ordered.
 pub async fn remove(
     caller: StoreAccess<WriteProducts>,
     State(app): State<App>,

@@ -1,4 +1,4 @@
-//! The products of a collection.
+//! Handlers that list, add, remove and reorder the products of a collection.
 
 use axum::extract::State;
 use catalogue::collection::{
@@ -20,12 +20,12 @@ use platform::caller::StoreAccess;
 
 use crate::products::of_collection;
 
-/// How many products a list holds.
+/// Counts the products of the list.
 pub(super) fn count(members: &Members) -> u32 {
     u32::try_from(members.product_ids.len()).unwrap_or(u32::MAX)
 }
 
-/// Demands that products exist; what does not is named at `pointer`.
+/// Ensures that the products exist. Field errors point below `pointer`.
 pub(super) async fn known(
     app: &App,
     store: &StoreId,
@@ -49,8 +49,9 @@ pub(super) async fn known(
 
 /// `GET /v1/products/collections/{id}/products` (`listCollectionProducts`): List products of a collection.
 ///
-/// Those of a manual collection come in its order, those of an automated one newest first. A page of the
-/// latter validates a bounded number of products, and may be shorter than asked for, with more to come.
+/// The products of a manual collection come in its own order; those of an automated one come newest first.
+/// Products of every status are listed. A page of an automated collection inspects a bounded number of
+/// products, so it can be short or empty although its cursor leads to more.
 ///
 /// # Errors
 /// `not_found`, `invalid_cursor`.
@@ -64,26 +65,27 @@ pub async fn list(
     of_collection(&app, &collection, paging, |_| true).await
 }
 
-/// What to change about the products of a manual collection.
+/// Changes to the products of a manual collection. They are applied in this order: remove, add, reorder.
 #[request]
 #[derive(Debug)]
 pub struct ChangeRequest {
-    /// Products to put in, at the end; those that are in it already stay where they are.
+    /// Products to append, at most 1,000. Products that are already in the collection keep their place.
     add: Option<AtMost<ProductId, MAX_MEMBERS>>,
-    /// Products to take out; those that are not in it are no error.
+    /// Products to remove, at most 1,000. Products that are not in the collection are ignored.
     remove: Option<AtMost<ProductId, MAX_MEMBERS>>,
-    /// The products that come first, in this order; the others follow in theirs.
+    /// The products that come first, in this order. The others follow in their current order.
     reorder: Option<AtMost<ProductId, MAX_MEMBERS>>,
 }
 
 /// `POST /v1/products/collections/{id}/products` (`updateCollectionProducts`):
 /// Add, remove and reorder products of a collection.
 ///
-/// Products are removed first, then added, then reordered.
+/// Products are removed first, then added at the end, then reordered. A collection holds at most 1,000
+/// products. The event is `collection.updated`; a request without a difference sends none.
 ///
 /// # Errors
 /// `not_found`, `collection_automated`, `precondition_failed`; `unknown_product`, `not_in_collection` and
-/// `too_many` as faults of their fields.
+/// `too_many` as field errors.
 pub async fn add(
     caller: StoreAccess<WriteProducts>,
     State(app): State<App>,
@@ -102,18 +104,19 @@ pub async fn add(
     apply(&app, store, &id, if_match, &change).await
 }
 
-/// Which products to take out.
+/// Products to remove from a collection.
 #[request]
 #[derive(Debug)]
 pub struct RemoveRequest {
-    /// The products; those that are not in it are no error.
+    /// Products to remove, at most 1,000. Products that are not in the collection are ignored.
     remove: AtMost<ProductId, MAX_MEMBERS>,
 }
 
 /// `DELETE /v1/products/collections/{id}/products` (`removeCollectionProducts`):
 /// Remove products from a manual collection.
 ///
-/// The products themselves stay.
+/// The request body lists the products. The products themselves are kept. The event is `collection.updated`;
+/// a request without a difference sends none.
 ///
 /// # Errors
 /// `not_found`, `collection_automated`, `precondition_failed`.

@@ -1,4 +1,4 @@
-//! Many products in one request.
+//! Creates, updates and archives many products in one request.
 
 use axum::extract::State;
 use catalogue::product::ProductView;
@@ -17,17 +17,17 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-/// Operations of one request.
+/// Maximum number of operations in a request.
 const MOST: usize = 100;
-/// The version that a number names.
+/// The largest version: the largest integer that JSON numbers represent exactly.
 const MAX_VERSION: i64 = 9_007_199_254_740_991;
 
 gateway::string_enum! {
-    /// What an operation does.
+    /// The action of a bulk operation.
     BulkAction {
-        /// Makes `product`.
+        /// Creates `product`.
         Create = "create",
-        /// Changes the product `id` as `product` says.
+        /// Updates the product `id` with the fields of `product`.
         Update = "update",
         /// Archives the product `id`.
         Delete = "delete",
@@ -39,63 +39,63 @@ gateway::string_enum! {
 #[serde(untagged)]
 #[allow(dead_code, reason = "only its schema is used")]
 enum BulkProduct {
-    /// One to make.
+    /// The product to create.
     Create(CreateRequest),
-    /// What to change about one.
+    /// The fields to update.
     Update(UpdateRequest),
 }
 
-/// An operation.
+/// One operation of a bulk request.
 #[request]
 #[derive(Debug, Clone)]
 #[schemars(rename = "BulkOperation")]
 struct Operation {
-    /// What it does.
+    /// What the operation does.
     action: BulkAction,
-    /// The product that is changed or archived.
+    /// The product to update or archive. Required for these actions, and not allowed for `create`.
     id: Option<ProductId>,
-    /// The version that it has to be at, as `If-Match` says it.
+    /// The version that the product must have, like `If-Match`. Not allowed for `create`.
     version: Option<Int<1, MAX_VERSION>>,
-    /// The product to make, or what to change about it. It is validated with its operation, which is
-    /// answered 422 by itself.
+    /// The product to create, or the fields to update. Not allowed for `delete`. An invalid product fails
+    /// only its own operation, with status 422.
     product: Option<AnyJson<BulkProduct>>,
 }
 
-/// Operations, which are done in their order.
+/// Operations to run in order.
 #[request]
 #[derive(Debug)]
 pub struct BulkRequest {
-    /// 1 to 100.
+    /// The operations: 1 to 100.
     #[schemars(length(min = 1))]
     operations: AtMost<Operation, MOST>,
 }
 
-/// What became of an operation.
+/// The result of one operation.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct BulkResult {
-    /// The status that a request of the same would have been answered with.
+    /// The HTTP status that the same single request would have had.
     status: u16,
-    /// The product, as that request would have shown it.
+    /// The product as the single request would have returned it; `null` for `delete` and after an error.
     #[schemars(with = "Option<ProductView>")]
     product: Option<Value>,
-    /// Why it was rejected (RFC 9457).
+    /// The problem details of the error (RFC 9457); `null` when the operation succeeded.
     #[schemars(with = "Option<std::collections::BTreeMap<String, Value>>")]
     problem: Option<Value>,
 }
 
-/// What became of each operation.
+/// The results of a bulk request.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct BulkResults {
-    /// In the order of the operations.
+    /// One result for each operation, in the order of the request.
     results: Vec<BulkResult>,
-    /// How many were done.
+    /// Number of operations that succeeded.
     succeeded: usize,
-    /// How many were rejected.
+    /// Number of operations that failed.
     failed: usize,
 }
 
 impl BulkResult {
-    /// `room` is how many field errors may still be named in the results of the request.
+    /// Builds the result of an outcome. `room` is how many more field errors the response may list.
     fn of(outcome: Result<Answer, Problem>, room: &mut usize) -> Self {
         match outcome {
             Ok(answer) => {
@@ -115,11 +115,13 @@ impl BulkResult {
 
 /// `POST /v1/products/bulk` (`updateProductsInBulk`): Create, update and archive products in bulk.
 ///
-/// A request has up to 100 products. Each operation is done, or rejected, by itself, and has an answer of its
-/// own; what is rejected keeps no other from being done.
+/// A request has 1 to 100 operations, which run in order. Each succeeds or fails on its own, so the response
+/// is 200 even if operations failed: inspect the `status` of every result. The action `delete` archives.
+/// After a server error, send the request again with the same `Idempotency-Key`. Finished operations are
+/// not repeated.
 ///
 /// # Errors
-/// `too_few` as a fault of its field.
+/// `idempotency_key_required`; `too_few` as a field error.
 pub async fn bulk(
     caller: StoreAccess<WriteProducts>,
     State(app): State<App>,
@@ -133,8 +135,8 @@ pub async fn bulk(
     let (mut results, mut room) = (Vec::new(), MAX_ERRORS);
     for (number, operation) in operations.into_iter().enumerate() {
         let outcome = run(&app, &caller.store, (number, operation)).await;
-        // What the next attempt may do is not answered for good; nor is what an attempt that broke
-        // off may still be at.
+        // A transient error is not stored as a result, and neither is an operation that an interrupted
+        // attempt may still be running: the client retries the request.
         if let Err(problem) = &outcome
             && (problem.code.status() >= 500 || problem.code == Code::RequestInProgress)
         {
@@ -181,7 +183,7 @@ async fn run(
     }
 }
 
-/// The product of an operation, whose faults are told as its members.
+/// Parses the product of an operation. The pointers of its field errors begin with `/product`.
 fn read<T: deserr::Deserr<request::FieldErrors>>(product: Option<Value>) -> Result<T, Problem> {
     let product = product.ok_or_else(|| required("/product"))?;
     request::read(product).map_err(|problem| within(&problem))

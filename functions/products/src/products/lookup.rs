@@ -1,4 +1,4 @@
-//! Products found by words, and variants by the codes on their labels.
+//! Finds products by search words, and variants by SKU or barcode.
 
 use std::collections::HashSet;
 
@@ -18,13 +18,13 @@ use gateway::table::Scanned;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// A product of a list.
+/// A product in a list, without its variants unless it was found by SKU or barcode.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ListedProduct {
-    /// All but its variants.
+    /// The product without its variants.
     #[serde(flatten)]
     product: ProductSummaryView,
-    /// The variant that was asked for by SKU or barcode, and nothing otherwise.
+    /// The variant that matches `sku` or `barcode`. Absent from all other lists.
     #[serde(skip_serializing_if = "Option::is_none")]
     variants: Option<Vec<VariantView>>,
 }
@@ -35,7 +35,7 @@ impl From<&Product> for ListedProduct {
     }
 }
 
-/// A page of the products that have these words.
+/// Returns a page of the products that match the search words.
 pub(super) async fn by_words(
     app: &App,
     store: &StoreId,
@@ -52,7 +52,7 @@ pub(super) async fn by_words(
     paging.finish(app, shown, |product| product).await
 }
 
-/// Those of these products that have the words.
+/// Returns the ids of those of the given products that match the search words.
 pub(super) async fn those_with(
     app: &App,
     store: &StoreId,
@@ -64,10 +64,10 @@ pub(super) async fn those_with(
     Ok(found.map(|summary| summary.id().clone()).collect())
 }
 
-/// A variant, and its product.
+/// The ids of a product and of one of its variants.
 type Labelled = (ProductId, VariantId);
 
-/// A page of the variants of a SKU or a barcode, each with its product.
+/// Returns a page of the variants with a SKU or a barcode, each with its product.
 pub(super) async fn by_code(
     app: &App,
     store: &StoreId,
@@ -106,7 +106,7 @@ pub(super) async fn by_code(
     paging.finish(app, shown, |product| product).await
 }
 
-/// These variants and their products, as far as they are there: of at most 100 in two batches.
+/// Loads the variants and their products that exist; 100 variants take at most two batches.
 async fn read(
     app: &App,
     store: &StoreId,
