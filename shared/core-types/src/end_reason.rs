@@ -1,7 +1,7 @@
-//! Why long work ended before its end, without its owner having said so.
+//! Why long work ended early without being cancelled.
 
 gateway::string_enum! {
-    /// Why work was ended before it was done.
+    /// Why long work ended before it was complete.
     EndReason {
         /// The app that asked for it was uninstalled.
         AppUninstalled = "app_uninstalled",

@@ -43,8 +43,8 @@ use subject::Subjects;
 
 /// The largest body, unless a row says otherwise (docs/conventions.md §1).
 const BODY_LIMIT: usize = 1 << 20;
-/// The largest body of a row that takes files: base64 makes 5.6 MB of it, which fits into the 6 MB
-/// of the event that brings it and of the answer that shows it, and leaves 0.7 MB for headers.
+/// The largest body of a row that takes files. Base64 makes 5.6 MB of it: that fits into the 6 MB limit of a
+/// Lambda event, in both directions, and leaves room for headers.
 pub const LARGE_BODY_LIMIT: usize = 4 << 20;
 
 /// One row of a route table.
