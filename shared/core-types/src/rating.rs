@@ -31,7 +31,7 @@ impl Rating {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "ReviewReply")]
 pub struct Reply {
-    /// What it says.
+    /// The text.
     pub body: String,
     /// When it was written or last replaced.
     pub created_at: Timestamp,
