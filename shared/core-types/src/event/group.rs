@@ -82,8 +82,8 @@ impl Gathered for Event {
 }
 
 impl EventGroup {
-    /// Events that one transaction announces, as the items they are written in. Those of one scope,
-    /// timeline and moment share one. Those that no list shows go with any of their moment.
+    /// Groups the events of one transaction into the items that store them. Events of one scope, timeline
+    /// and time share an item. Events that no list returns share the item of any other of their time.
     pub fn gather(mut events: Vec<Event>) -> Vec<Self> {
         // Ids ascend as events are made, and the new ids preserve that order.
         events.sort_by(|one, other| one.id.cmp(&other.id));
