@@ -1,23 +1,23 @@
-//! Why long work ended before its end, without its owner having said so.
+//! Why long work ended early without being cancelled.
 
 gateway::string_enum! {
-    /// Why work was ended before it was done.
+    /// Why long work ended before it was complete.
     EndReason {
-        /// The app that asked for it was uninstalled.
+        /// The app that requested it was uninstalled.
         AppUninstalled = "app_uninstalled",
-        /// The app that asked for it is suspended, by the store or by the platform.
+        /// The app that requested it is suspended, by the store or by the platform.
         AppSuspended = "app_suspended",
-        /// Every token of the app that asked for it was revoked.
+        /// Every token of the app that requested it was revoked.
         TokensRevoked = "tokens_revoked",
-        /// The member who asked for it is none of the store any more.
+        /// The member who requested it is no longer a member of the store.
         MemberRemoved = "member_removed",
-        /// The account of whoever asked for it is closed.
+        /// The account of the requester is closed.
         AccountClosed = "account_closed",
-        /// Whoever asked for it may no longer do what it takes.
+        /// The requester no longer has the scope that it requires.
         ScopeWithdrawn = "scope_withdrawn",
         /// The store was deleted.
         StoreDeleted = "store_deleted",
-        /// It met an error of the service that it would meet again.
+        /// It failed with an internal error that would recur.
         InternalError = "internal_error",
     }
 }

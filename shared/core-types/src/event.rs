@@ -1,17 +1,16 @@
-//! Events: what happened, frozen when it happened, in the same transaction as the change
-//! (docs/conventions.md §10).
+//! Events: records of what happened, written and frozen in the transaction of the change (docs/conventions.md
+//! §10).
 //!
-//! The events of a transaction are an item together ([`EventGroup`]), and that is three things at
-//! once: the outbox entry (its due mark, until they are published), a timeline (GSI6) and the audit
-//! trail (GSI5, by store and day). It is written whole once: what changes about it is how far its
-//! events have come, the lists hold its keys alone, and all else is packed, so that most are one
-//! kilobyte. The timeline of an event is that of its
-//! entity, or of what the entity belongs to ([`Event::in_timeline_of`]): an order's is one query,
-//! its payments, refunds and fulfilments included.
+//! The events of a transaction are one item ([`EventGroup`]) with three uses: the outbox entry (its due mark,
+//! until they are published), a timeline (GSI6) and the audit trail (GSI5, by store and day). The whole item
+//! is written once, and only the events' progress is updated. The index entries are keys alone and the rest
+//! is packed, so most items are one kilobyte. An event is in the timeline of its entity, or of the entity's
+//! parent ([`Event::in_timeline_of`]): one query lists an order's, with its payments, refunds and
+//! fulfilments.
 //!
-//! A topic is a constant beside its noun, declared by [`topics!`](crate::topics) and typed by the
-//! data it carries: `Event::new(&STORE_UPDATED, about, &view, now)`. What knows all of them, the
-//! catalogue, is above every noun.
+//! A topic is a constant next to its noun, declared by [`topics!`](crate::topics) and typed by its data:
+//! `Event::new(&STORE_UPDATED, subject, &view, now)`. The catalogue, which knows all topics, depends on every
+//! noun.
 
 mod group;
 mod outbox;
@@ -36,12 +35,12 @@ use crate::mail::Notice;
 pub const API_VERSION: &str = "v1";
 /// The largest event body in bytes.
 pub const MAX_BODY: usize = 64 * 1024;
-/// How long events are kept.
+/// The retention of events.
 pub const RETENTION: std::time::Duration = DAY.saturating_mul(30);
-/// The stream hands an event on within this time; after it, the sweep does.
+/// The stream publishes an event within this time; after it, the sweep does.
 pub const STREAM_GRACE: std::time::Duration = MINUTE;
 
-/// Whether a subscription's filter takes an event: by exact name, `order.*` or `*`.
+/// Whether a subscription's filter matches an event: by exact name, `order.*` or `*`.
 pub fn matches(filter: &str, name: &str) -> bool {
     match filter.strip_suffix(".*") {
         _ if filter == "*" || filter == name => true,
@@ -50,12 +49,12 @@ pub fn matches(filter: &str, name: &str) -> bool {
     }
 }
 
-/// What an event is about.
+/// The subject of an event.
 #[derive(Debug, Clone, Copy)]
 pub struct EventSubject<'a> {
     /// The store it happened on.
     pub store: Option<&'a StoreId>,
-    /// The app it concerns: its own `webhook_url` is told.
+    /// The app it concerns, whose own `webhook_url` receives it.
     pub app: Option<&'a AppId>,
     /// The entity's id.
     pub entity: &'a str,
@@ -63,10 +62,10 @@ pub struct EventSubject<'a> {
     pub version: u64,
 }
 
-/// An event. The item that holds it is its [`EventGroup`].
+/// An event. It is stored in its [`EventGroup`].
 #[derive(Debug, Clone)]
 pub struct Event {
-    /// The id: what receivers deduplicate on.
+    /// The id, which receivers deduplicate on.
     pub id: EventId,
     /// The topic's name.
     pub name: String,
@@ -78,36 +77,37 @@ pub struct Event {
     pub entity_type: String,
     /// The entity's id.
     pub entity_id: String,
-    /// Whose timeline shows it, when that is not the entity's own.
+    /// The entity whose timeline lists it, if not its own.
     pub timeline: Option<String>,
     /// The entity's version after the change.
     pub entity_version: u64,
-    /// The request that made it happen.
+    /// The request that caused it.
     pub request_id: String,
     /// The trace of that request.
     pub trace_id: String,
-    /// Who made that request: `merchant:mer_…`, `installation:ins_…`. None for the service's own.
+    /// The principal of that request: `merchant:mer_…`, `installation:ins_…`. None for the service's own
+    /// work.
     pub actor: Option<String>,
-    /// Whether it is a sample for a test delivery: it did not happen, and no list shows it.
+    /// Whether it is the sample of a test delivery: it did not happen, and no list returns it.
     pub test: bool,
     /// When it happened.
     pub created_at: Timestamp,
-    /// The mail that follows from it, when it is handed out.
+    /// The mail that is written when it is published.
     pub notice: Option<Notice>,
-    /// The body as it is delivered, to the byte: frozen. Empty once it was removed.
+    /// The delivered body, frozen to the byte; empty once it was removed.
     pub body: String,
-    /// How far it has come on its way out.
+    /// Its progress in the outbox.
     pub state: OutboxState,
-    /// Why it failed, when it has.
+    /// The reason of its failure, if it failed.
     pub failure: Option<String>,
     /// When it was published.
     pub published_at: Option<Timestamp>,
-    /// Counts what has become of it: 1 when it was made.
+    /// Counts changes of its progress: 1 when it was made.
     pub version: u64,
 }
 
 impl Event {
-    /// What happened, with the entity as it is now.
+    /// The event of a change, with the changed entity as its data.
     pub fn new<T: Example>(
         topic: &Topic<T>,
         about: EventSubject<'_>,
@@ -141,7 +141,7 @@ impl Event {
         };
         let mut text = body(data);
         if text.len() > MAX_BODY {
-            // Receivers fetch what does not fit; cutting it anywhere else would break the JSON.
+            // Receivers fetch the entity instead; cutting the JSON anywhere else would break it.
             text = body(json!({"id": about.entity, "truncated": true}));
         }
         Self {
@@ -167,14 +167,14 @@ impl Event {
         }
     }
 
-    /// Shown in the timeline of what its entity belongs to: a payment's in its order's. It is in
-    /// one timeline; the entity's own is what that one says about the entity.
+    /// Puts it into the timeline of its entity's parent: a payment's event into its order's. It is in that
+    /// timeline alone.
     #[must_use]
     pub fn in_timeline_of(self, subject: &str) -> Self {
         Self { timeline: Some(subject.to_owned()), ..self }
     }
 
-    /// A mail follows from it, when it is handed out.
+    /// Adds a mail, which is written when the event is published.
     #[must_use]
     pub fn with_mail(self, notice: Notice) -> Self {
         Self { notice: Some(notice), ..self }
@@ -186,18 +186,18 @@ impl Event {
         key::timeline(&scope, self.subject(), self.created_at, &self.id)
     }
 
-    /// Whose timeline it is in.
+    /// The entity whose timeline lists it.
     fn subject(&self) -> &str {
         self.timeline.as_ref().unwrap_or(&self.entity_id)
     }
 
-    /// Whether a list shows it: what is neither a store's nor an app's is nobody's to list.
+    /// Whether a list returns it: an event of neither a store nor an app is in no list.
     fn is_listed(&self) -> bool {
         self.store_id.is_some() || self.app_id.is_some()
     }
 
-    /// The same under another id of the same length, which its body names too. The body names the id
-    /// it was made under, as nothing else can that is older than the id.
+    /// The same event under another id of the same length, also in its body. Nothing else in the body can
+    /// match the old id, because the id is newer than the data.
     fn known_as(self, id: EventId) -> Self {
         if id == self.id {
             return self;
@@ -205,13 +205,12 @@ impl Event {
         Self { body: self.body.replace(self.id.as_str(), id.as_str()), id, ..self }
     }
 
-    /// Sorts the events about one entity in the order in which it changed: by its version, and those
-    /// of one version as they were made.
+    /// The sort key that orders the events of one entity: by its version, then by time and id.
     pub fn order(&self) -> String {
         format!("{:020}#{}#{}", self.entity_version, self.created_at, self.id)
     }
 
-    /// A sample of this topic for a test delivery: it has been published before it is written.
+    /// A sample of this topic for a test delivery. It counts as published from the start.
     pub fn sample(topic: &Entry, about: EventSubject<'_>, data: Value, now: Timestamp) -> Self {
         let event = Self::untyped(topic, about, data, now);
         Self { test: true, state: OutboxState::Published, published_at: Some(now), ..event }

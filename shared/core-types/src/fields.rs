@@ -1,4 +1,4 @@
-//! Words that several nouns are made of, parsed at the edge.
+//! Field types that several nouns share, parsed from requests.
 
 mod line;
 mod metadata;
@@ -11,8 +11,8 @@ pub use line::{DisplayName, Line, PersonName, StoreName, is_format, misleads};
 pub use link_template::LinkTemplate;
 pub use metadata::{MOST_METADATA, Metadata, MetadataFilter};
 
-/// Implements what every text type has: reading it as text, its schema (with what `schemars`
-/// attributes add), its stored form.
+/// Implements the common parts of text types: parsing, schema (with the `schemars` attributes of the type),
+/// stored form.
 macro_rules! text_type {
     ($(#[$doc:meta])* $name:ident) => {
         #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
@@ -47,19 +47,19 @@ macro_rules! text_type {
 mod link_template;
 
 text_type! {
-    /// An e-mail address as it was given, without surrounding blanks.
+    /// An e-mail address as entered, without surrounding blanks.
     #[schemars(extend("format" = "email", "maxLength" = 254))]
     Email
 }
 
 impl Email {
-    /// What makes two addresses one account: lower case throughout. Local parts may differ by
-    /// case by RFC 5321; no provider in use lets them.
+    /// The address in lower case, which identifies an account. RFC 5321 lets local parts differ by case; no
+    /// provider in use does.
     pub fn normalized(&self) -> String {
         self.0.to_lowercase()
     }
 
-    /// What a log or a stranger may see: `a***@example.com`.
+    /// The address for logs and strangers: `a***@example.com`.
     pub fn masked(&self) -> String {
         let (local, domain) = self.0.rsplit_once('@').unwrap_or((&self.0, ""));
         format!("{}***@{domain}", local.chars().take(1).collect::<String>())
@@ -92,8 +92,8 @@ text_type! {
     Subdomain
 }
 
-/// Subdomains that no store may take: literal segments of routes, and names that would pass for
-/// the platform's own.
+/// Subdomains that no store may take: literal segments of routes, and names that could pass for the
+/// platform's own.
 const RESERVED_SUBDOMAINS: &[&str] = &[
     "admin",
     "api",
@@ -152,12 +152,12 @@ impl FromText for Subdomain {
     }
 }
 
-/// What [`is_label`] takes, as a regular expression.
+/// A regular expression for the labels of [`is_label`].
 const LABEL: &str = "^(xn--[a-z0-9-]*[a-z0-9]|[a-z0-9]+(-[a-z0-9]+)*)$";
-/// What a subdomain looks like before it is written in lower case.
+/// A regular expression for a subdomain before it is converted to lower case.
 const LABEL_IN_ANY_CASE: &str = "^[A-Za-z0-9]+(-[A-Za-z0-9]+)*$";
 
-/// Lower-case letters, digits and hyphens, the last neither first nor last nor doubled.
+/// Whether it has only lower-case letters, digits and single inner hyphens; `xn--` may begin it.
 fn is_label(text: &str, min: usize, max: usize) -> bool {
     (min..=max).contains(&text.len())
         && text.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'-'))
@@ -191,7 +191,7 @@ text_type! {
     Locale
 }
 
-/// English: what nobody has chosen otherwise.
+/// English, the default.
 impl Default for Locale {
     fn default() -> Self {
         Self("en".to_owned())
@@ -225,7 +225,7 @@ text_type! {
     TimeZone
 }
 
-/// UTC: what nobody has chosen otherwise.
+/// UTC, the default.
 impl Default for TimeZone {
     fn default() -> Self {
         Self("UTC".to_owned())
@@ -253,7 +253,7 @@ impl FromText for TimeZone {
 }
 
 text_type! {
-    /// A telephone number as people write it: `+91 22 5550 1234`.
+    /// A telephone number as it is written: `+91 22 5550 1234`.
     #[schemars(extend("pattern" = "^[+]?([ .()-]*[0-9]){6,15}[ .()-]*$", "maxLength" = 32))]
     Phone
 }
@@ -284,7 +284,7 @@ text_type! {
     Country
 }
 
-/// ISO 3166-1 alpha-2, officially assigned.
+/// All officially assigned codes of ISO 3166-1 alpha-2.
 const COUNTRIES: &str = "AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ \
 BL BM BN BO BQ BR BS BT BV BW BY BZ CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ \
 DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO FR GA GB GD GE GF GG GH GI GL GM GN GP GQ GR GS GT \
@@ -317,7 +317,7 @@ impl FromText for Currency {
     const EXPECTS: &'static str = "a currency code";
 
     fn from_text(text: &str) -> Result<Self, Fault> {
-        // A currency without minor units in the table (metals, funds, test codes) prices nothing.
+        // Codes without minor units in the table (metals, funds, test codes) are no currencies of prices.
         let known = iso_currency::Currency::from_code(text);
         if known.is_some_and(|currency| currency.exponent().is_some_and(|digits| digits <= 3)) {
             Ok(Self(text.to_owned()))
@@ -329,7 +329,7 @@ impl FromText for Currency {
 }
 
 text_type! {
-    /// An `https` URL that a person's browser follows; the service itself never fetches it.
+    /// An `https` URL for a browser; the service itself never fetches it.
     #[schemars(extend("pattern" = "^https?://[^\\s\\\\@/?#]+", "maxLength" = 2_048))]
     WebUrl
 }
@@ -357,8 +357,8 @@ impl FromText for WebUrl {
 }
 
 text_type! {
-    /// What goods are taxed as, in the merchant's word: `books`, `food`. 1 to 50 lower-case letters,
-    /// digits, `-` and `_`, the first a letter or a digit.
+    /// The tax class of goods, named by the merchant: `books`, `food`. 1 to 50 lower-case letters, digits,
+    /// `-` and `_`, the first a letter or a digit.
     #[schemars(extend("pattern" = "^[a-z0-9][a-z0-9_-]{0,49}$"))]
     TaxClass
 }

@@ -1,9 +1,9 @@
-//! Every id of the platform: a prefix that names the kind, and a `UUIDv7` (RFC 9562 §5.7) in 32 hex
-//! digits, so that ids sort by when they were made.
+//! Every id of the platform: a prefix for the kind, and a `UUIDv7` (RFC 9562 §5.7) in 32 hex digits, so that
+//! ids sort by creation.
 //!
-//! Ids of some kinds follow from what they stand for ([`DERIVED`]), so that making one twice makes
-//! one thing. They are a `UUIDv8` (RFC 9562 §5.8) of a SHA-256; an order's, and those of its payments,
-//! begin with the order's number, so that they lead to it.
+//! Ids of some kinds are derived ([`DERIVED`]), so that creating an object twice gives one object. They are a
+//! `UUIDv8` (RFC 9562 §5.8) of a SHA-256. The id of an order and the ids of its payments begin with the
+//! order's number, so that either leads to the order.
 
 use gateway::{canary, id};
 
@@ -14,7 +14,7 @@ gateway::ids! {
     SessionId = "ses_";
     /// A store.
     StoreId = "sto_";
-    /// A member of a store, or somebody who is invited to be one.
+    /// A member of a store, or an invited person.
     MemberId = "mem_";
     /// A developer profile.
     DeveloperId = "dev_";
@@ -42,7 +42,7 @@ gateway::ids! {
     MailId = "mai_";
     /// A product.
     ProductId = "prd_";
-    /// A variant of a product: what is stocked and sold.
+    /// A variant of a product: the unit of stock and of sale.
     VariantId = "var_";
     /// A collection of products.
     CollectionId = "col_";
@@ -84,15 +84,15 @@ gateway::ids! {
     MediaId = "med_";
     /// A form submission.
     FormSubmissionId = "frm_";
-    /// A wish of a customer's.
+    /// A wish of a customer.
     WishId = "wsh_";
     /// A movement of stock.
     MovementId = "mov_";
     /// A movement of a gift card's balance.
     GiftCardEntryId = "gte_";
-    /// A theme of the marketplace, or one that its maker alone knows.
+    /// A theme of the marketplace, or a private one of its owner.
     ThemeId = "thm_";
-    /// A package of a theme: one version, as it was uploaded.
+    /// A package of a theme: one uploaded version.
     ThemePackageId = "pkg_";
     /// A theme on a store.
     InstalledThemeId = "tin_";
@@ -122,8 +122,8 @@ gateway::ids! {
     MergeId = "mrg_";
 }
 
-/// Ids that follow from something, and from what. Of a kind that is listed some ids may still be
-/// minted: a store's first location follows from the store, its others do not.
+/// The kinds of ids that are derived, and their sources. Other ids of such a kind may still be minted: a
+/// store's first location has a derived id, its further ones do not.
 pub const DERIVED: &[(&str, &str)] = &[
     (InstallationId::PREFIX, "the store and the app: an app is installed once on a store"),
     (MemberId::PREFIX, "the store, for the owner that it opens with"),
@@ -155,11 +155,11 @@ pub const DERIVED: &[(&str, &str)] = &[
     (EvidenceId::PREFIX, "the record's kind, what it is about, and the outcome: it is stated once"),
 ];
 
-/// The digits of what is the canary's: older than anything that was minted.
+/// The digits of the canary's ids: their time is before that of any minted id.
 const CANARY: &str = "0000000000007000800000000000ca0a";
 
 impl MerchantId {
-    /// The account that the canary store belongs to.
+    /// The account that owns the canary store.
     pub fn canary() -> Self {
         Self(format!("{}{CANARY}", Self::PREFIX))
     }
@@ -173,40 +173,40 @@ impl SubscriptionId {
 }
 
 impl StoreId {
-    /// The canary store's: drills and load tests are made on it, and on no other.
+    /// The canary store: the only store that drills and load tests run on.
     pub fn canary() -> Self {
         Self(format!("{}{CANARY}", Self::PREFIX))
     }
 
-    /// Whether it is the canary store's.
+    /// Whether it is the canary store.
     pub fn is_canary(&self) -> bool {
         self.as_str() == canary::STORE
     }
 }
 
 impl OrderId {
-    /// The id of a store's order with this number (without the store's prefix, which may change).
-    /// Only who knows the store's secret can tell it: whoever came back from paying an order shows
-    /// nothing but its id.
+    /// The id of a store's order with this number (without the store's prefix, which may change). Without the
+    /// store's secret it cannot be guessed: the id alone lets a shopper who returns from payment see the
+    /// order.
     pub fn numbered(store: &StoreId, secret: &str, number: u64) -> Self {
         Self(id::derive_numbered(Self::PREFIX, number, &[secret, store.as_str()]))
     }
 
-    /// The number of an order; says nothing of an id that was not made by [`OrderId::numbered`].
+    /// The number of an order; meaningless for an id that [`OrderId::numbered`] did not make.
     pub fn number(&self) -> u64 {
         id::number_of(self.digits())
     }
 }
 
 impl PaymentId {
-    /// The id of an order's payment that follows from `parts`: it leads to the order.
+    /// The id of an order's payment, derived from the order and `parts`; it begins with the order's number.
     pub fn of_order(order: &OrderId, parts: &[&str]) -> Self {
         let parts: Vec<&str> =
             std::iter::once(order.as_str()).chain(parts.iter().copied()).collect();
         Self(id::derive_numbered(Self::PREFIX, order.number(), &parts))
     }
 
-    /// The number of its order; says nothing of an id that was not made by [`PaymentId::of_order`].
+    /// The number of its order; meaningless for an id that [`PaymentId::of_order`] did not make.
     pub fn order_number(&self) -> u64 {
         id::number_of(self.digits())
     }

@@ -1,5 +1,4 @@
-//! Images as those see them that show them: where one is found, and what keeps it from being
-//! deleted while somebody shows it.
+//! References to images: their public URL, and the use count that protects them from deletion.
 
 use gateway::problem::{Code, Problem};
 use gateway::table::{Change, Write};
@@ -8,12 +7,12 @@ use crate::fields::Subdomain;
 use crate::id::{MediaId, StoreId};
 use crate::key;
 
-/// Where everybody finds an image of the store of this subdomain.
+/// The public URL of an image, on the storefront of this subdomain.
 pub fn url(id: &MediaId, base_url: &str, subdomain: &Subdomain) -> String {
     format!("{base_url}/v1/storefront/{subdomain}/media/{id}")
 }
 
-/// Says that one more thing shows an image. Rejected when there is no such image.
+/// Counts one more use of an image. Rejected when there is no such image.
 pub fn hold(write: Write, store: &StoreId, id: &MediaId, rejected: impl Into<Problem>) -> Write {
     let change = Change::new("SET uses = if_not_exists(uses, :none) + :one")
         .only_if("attribute_exists(PK)")
@@ -22,7 +21,7 @@ pub fn hold(write: Write, store: &StoreId, id: &MediaId, rejected: impl Into<Pro
     write.update(&key::media(store, id), change, rejected)
 }
 
-/// Says that one thing less shows an image.
+/// Counts one use of an image less.
 pub fn release(write: Write, store: &StoreId, id: &MediaId) -> Write {
     let change = Change::new("SET uses = uses - :one").only_if("uses >= :one").value(":one", 1);
     write.update(&key::media(store, id), change, Code::VersionConflict)

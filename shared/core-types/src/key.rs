@@ -1,6 +1,6 @@
-//! Every key of the table (docs/data-model.md), one file per room: a room spells its keys there, and
-//! there alone. They are one list to those who use them, because they share one table: two rooms
-//! cannot give two keys the same name. `<t>` is a [`Timestamp`](gateway::clock::Timestamp) as text.
+//! Every key of the table (docs/data-model.md), one file per domain crate, which builds its keys there alone.
+//! The files form one namespace, because they share one table: two crates cannot give two keys the same name.
+//! `<t>` is a [`Timestamp`](gateway::clock::Timestamp) as text.
 
 mod catalogue;
 mod delivery;
@@ -37,12 +37,12 @@ fn gsi4(pk: String, sk: impl Into<String>) -> IndexKey {
     (Index::Gsi4, Key::new(pk, sk))
 }
 
-/// A row that holds keys alone: it is written once, and a list reads the items that it shows.
+/// An entry of a keys-only index: it is written once, and a list reads the items of its page.
 fn gsi5(pk: String, sk: impl Into<String>) -> IndexKey {
     (Index::Gsi5, Key::new(pk, sk))
 }
 
-/// Such a row of the second order.
+/// An entry of the second keys-only index.
 fn gsi6(pk: String, sk: impl Into<String>) -> IndexKey {
     (Index::Gsi6, Key::new(pk, sk))
 }

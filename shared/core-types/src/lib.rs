@@ -1,14 +1,14 @@
-//! What every room stands on. It knows no noun, and names them only by their ids and keys.
+//! The vocabulary that all domain crates share. It has no noun, and names nouns only by their ids and keys.
 //!
-//! - Words: [`id`], [`money`], [`fields`] (what requests may say, parsed), [`scope`].
-//! - [`key`]: every key of the table, a file per room.
-//! - [`event`]: what happened, and how a noun declares its [`topics!`]; [`mail`]: what is written to
-//!   people. Both are put out in the transaction of the change that they tell of.
-//! - [`range`]: a range of time, as the day partitions that hold it.
-//! - [`resource`]: what is shown with a version, and how a change of it is written and announced.
-//! - [`pointer`]: where the item of an id is, when its key follows from something else.
-//! - Why long work ended early: [`end_reason`].
-//! - What two rooms share: [`image`], [`provider`], [`rating`].
+//! - Values: [`id`], [`money`], [`fields`] (parsed fields of requests), [`scope`].
+//! - [`key`]: every key of the table, one file per domain crate.
+//! - [`event`]: events, and how a noun declares its [`topics!`]; [`mail`]: outgoing mails. Both are written
+//!   in the transaction of the change that they report.
+//! - [`range`]: a range of time and its day partitions.
+//! - [`resource`]: versioned objects of the API, and how a change of one is written and emitted.
+//! - [`pointer`]: lookup items, for objects whose key does not follow from their id.
+//! - [`end_reason`]: why long work ended early.
+//! - Shared by two domain crates: [`image`], [`provider`], [`rating`].
 
 pub mod end_reason;
 pub mod event;

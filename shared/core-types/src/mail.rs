@@ -1,9 +1,10 @@
-//! Mails on their way. What they say is written beside what they tell of.
+//! Outgoing mails. Their texts are written next to the nouns they are about.
 //!
-//! A mail is written in the transaction that makes it necessary, so that neither exists without
-//! the other; or it follows from an event ([`Notice`]), and is written when that is handed out. What
-//! it says is sealed: it holds codes and tokens that are kept nowhere else in readable form. The table's stream puts [`MailMessage`] on the queue at once; a mail that is not
-//! sent when it is due is put there again by the sweep. It is deleted once it is sent.
+//! A mail is written in the transaction that makes it necessary, so that neither exists without the other; or
+//! it follows from an event ([`Notice`]), and is written when that is published. Its content is sealed: it
+//! holds codes and tokens that are stored in readable form nowhere else. The table's stream puts a
+//! [`MailMessage`] on the queue at once. A mail that is not sent when it is due is enqueued again by the
+//! sweep. It is deleted once it is sent.
 
 mod plain;
 
@@ -26,44 +27,44 @@ use crate::key::{self, IndexKey};
 
 pub use plain::{holds_link, on_one_line, unlinked};
 
-/// Mails on their way.
+/// The queue of mails to send.
 pub const QUEUE: QueueName = QueueName("MAIL_QUEUE_URL");
-/// How long a mail may lie on the queue before the sweep puts it there again.
+/// How long a mail may wait on the queue before the sweep enqueues it again.
 const QUEUE_GRACE: Duration = MINUTE;
-/// How long a sender has a mail to itself. Longer than sending may take.
+/// How long a sender has a mail to itself; longer than sending may take.
 const LEASE: Duration = MINUTE.saturating_mul(2);
-/// Attempts before a mail is given up (our choice).
+/// The most attempts before a mail fails (our choice).
 const ATTEMPTS: u32 = 10;
-/// Wait after the first failed attempt; it doubles.
+/// The wait after the first failed attempt; it doubles.
 const FIRST_WAIT: Duration = Duration::from_secs(5);
-/// The longest wait: also the longest delay a queue takes.
+/// The longest wait, which is also the longest delay of an SQS message.
 const LONGEST_WAIT: Duration = MINUTE.saturating_mul(15);
 
 gateway::string_enum! {
     /// A mail that follows from an event.
     Notice {
-        /// The address of a new account is to be confirmed.
+        /// The address of a new account needs confirmation.
         ConfirmAddress = "confirm_address",
         /// An order was placed.
         OrderPlaced = "order_placed",
-        /// Something of an order left.
+        /// A fulfilment of an order was shipped.
         OrderShipped = "order_shipped",
         /// A parcel of an order arrived.
         OrderDelivered = "order_delivered",
-        /// Money of an order went back.
+        /// An order was refunded, in part or in full.
         OrderRefunded = "order_refunded",
-        /// An order was called off.
+        /// An order was cancelled.
         OrderCancelled = "order_cancelled",
         /// An order was not paid in time.
         OrderExpired = "order_expired",
-        /// An order waits to be paid.
+        /// An order awaits its payment.
         PaymentRequested = "payment_requested",
         /// A customer disputes a payment.
         DisputeOpened = "dispute_opened",
     }
 }
 
-/// What the queue carries about a mail.
+/// The queue message about a mail.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MailMessage {
     /// The mail.
@@ -71,39 +72,39 @@ pub struct MailMessage {
 }
 
 gateway::string_enum! {
-    /// How far a mail has come.
+    /// The status of a mail.
     MailState {
-        /// To be sent.
+        /// Waiting to be sent.
         Pending = "pending",
-        /// Being sent by somebody who has it until `due_at`.
+        /// Being sent, by a sender whose lease ends at `due_at`.
         Sending = "sending",
-        /// Given up.
+        /// Failed for good.
         Failed = "failed",
-        /// Not sent, because its store may not write to its recipient, now or today.
+        /// Not sent, because its store may not mail the recipient, or not today.
         Withheld = "withheld",
     }
 }
 
-/// A mail on its way.
+/// An outgoing mail.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Mail {
     /// The id.
     pub id: MailId,
     /// The [`MailContent`], sealed.
     pub sealed: String,
-    /// How far it has come.
+    /// The status.
     pub state: MailState,
     /// Attempts to send it.
     pub attempts: u32,
-    /// Whether it is among the mails of its day: it is counted once, however often it is tried.
+    /// Whether it is counted in its day's mails: once, however often it is tried.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_counted: bool,
-    /// The code of the problem that it is withheld for.
+    /// The problem code that it is withheld for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub withheld_for: Option<String>,
-    /// When the sweep looks after it.
+    /// When the sweep processes it next.
     pub due_at: Timestamp,
-    /// When it is of no more use: what it holds has expired.
+    /// When its content expires, and sending it becomes useless.
     pub expires_at: Timestamp,
     /// When it was written.
     pub created_at: Timestamp,
@@ -134,14 +135,14 @@ impl Outgoing for Mail {
     }
 }
 
-/// What may be done with a mail now.
+/// The next step with a mail.
 #[derive(Debug, Clone)]
 pub enum Take {
     /// Send it: this is the mail with its lease, to be written first.
     Send(Mail),
-    /// Leave it: somebody else has it, or it was given up.
+    /// Skip it: another sender has it, or it failed or is withheld.
     Leave,
-    /// Remove it: it is of no more use.
+    /// Delete it: its content has expired.
     Expired,
 }
 
@@ -151,14 +152,14 @@ impl Mail {
         Self::with_id(MailId::mint(now), key, content, now)
     }
 
-    /// The mail that follows from an event, as if it had been written with it: its id follows from the
-    /// event's, so that there is one, and mails sort as what they tell of.
+    /// The mail that follows from an event, with the event's time. Its id is derived from the event's, so
+    /// that there is one, and mails sort as their events do.
     ///
     /// # Errors
-    /// When it cannot be sealed.
+    /// 500 when it cannot be sealed.
     pub fn following(event: &Event, key: &SealKey, content: &MailContent) -> Result<Self, Problem> {
-        // Ids of what happened together may end alike, and work that is due is spread by its last
-        // digit: the last two change places with the two before them.
+        // Ids of events that happened together may end alike, and due work is sharded by the last digit. So
+        // the last two digits are exchanged with the two before them.
         let shuffled = |digits: &str| {
             let (head, tail) = digits.split_at_checked(28)?;
             let (before, last) = tail.split_at_checked(2)?;
@@ -193,19 +194,19 @@ impl Mail {
     /// As [`Mail::compose`], under the deployment's key.
     ///
     /// # Errors
-    /// 503.
+    /// 503 when the key is unavailable.
     pub async fn sealed(app: &App, content: &MailContent, now: Timestamp) -> Result<Self, Problem> {
         Self::compose(&*app.secrets.mail_key().await?, content, now)
     }
 
-    /// What it says.
+    /// Opens the sealed content.
     pub fn content(&self, key: &SealKey) -> Result<MailContent, Problem> {
         let plain = key.open_deflated(&self.sealed, self.id.as_str().as_bytes());
         let plain = plain.map_err(|error| Problem::internal(format!("{}: {error}", self.id)))?;
         serde_json::from_slice(&plain).map_err(Problem::internal)
     }
 
-    /// Takes it for sending, so that two messages about it send it once.
+    /// Takes the lease for sending, so that two queue messages send the mail once.
     pub fn take(&self, now: Timestamp) -> Take {
         let taken = self.state == MailState::Sending && now < self.due_at;
         if taken || matches!(self.state, MailState::Failed | MailState::Withheld) {
@@ -223,14 +224,14 @@ impl Mail {
         })
     }
 
-    /// The mail as one of those of its day.
+    /// The mail, counted in its day's mails.
     #[must_use]
     pub fn counted(&self) -> Self {
         let version = self.version.saturating_add(1);
         Self { is_counted: true, version, ..self.clone() }
     }
 
-    /// The mail as one that is not sent, for this problem.
+    /// The mail, withheld for this problem.
     #[must_use]
     pub fn withheld(&self, code: Code) -> Self {
         let (version, withheld_for) =
@@ -238,8 +239,7 @@ impl Mail {
         Self { state: MailState::Withheld, withheld_for, version, ..self.clone() }
     }
 
-    /// The mail after an attempt that failed, and how long to wait before the next; none when it
-    /// is given up.
+    /// The mail after a failed attempt, and the wait before the next; none when it failed for good.
     pub fn after_failure(&self, permanent: bool, now: Timestamp) -> (Self, Option<Duration>) {
         let version = self.version.saturating_add(1);
         let doublings = self.attempts.saturating_sub(1);
@@ -252,62 +252,62 @@ impl Mail {
         (Self { state: MailState::Pending, due_at, version, ..self.clone() }, Some(wait))
     }
 
-    /// The mail, to be sent at `at`: the sweep finds it when it is due.
+    /// The mail, to be sent at `at`: the sweep finds it then.
     #[must_use]
     pub fn scheduled(self, at: Timestamp) -> Self {
         let later = self.created_at.until(at);
         Self { due_at: self.due_at.max(at), expires_at: self.expires_at.plus(later), ..self }
     }
 
-    /// Whether it is not to be sent yet.
+    /// Whether it is too early to send it.
     pub fn waits(&self, now: Timestamp) -> bool {
         now.plus(QUEUE_GRACE) < self.due_at
     }
 }
 
-/// A gift card that a mail brings.
+/// A gift card that a mail delivers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GiftCardNews {
     /// The card.
     pub id: GiftCardId,
-    /// Its code, as it is shown.
+    /// Its code in readable form.
     pub code: String,
 }
 
-/// What a mail says, and to whom. Codes and tokens stand alone on their lines, after `Code: ` and
-/// `Token: `; the text is ASCII with lines below 75 characters, so that it travels unencoded.
+/// The content and recipient of a mail. Codes and tokens are on lines of their own, after `Code: ` and
+/// `Token: `; the text is ASCII with lines below 75 characters, so that no transfer encoding is needed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MailContent {
     /// The recipient.
     pub to: Email,
-    /// The store that it is from; the platform, where there is none.
+    /// The store that sends it; none for the platform.
     #[serde(default)]
     pub store_id: Option<StoreId>,
-    /// The store's gift card that it brings: it is not sent when that cannot be spent, and its
-    /// subject and text are written then.
+    /// The store's gift card that it delivers. Its subject and text are written at sending, and it is not
+    /// sent if the card cannot be spent.
     #[serde(default)]
     pub gift_card: Option<GiftCardNews>,
-    /// Whether it tells of the store's business in the store's words: it is sent for owners with a
-    /// proven address alone.
+    /// Whether it is about the store's business, in the store's words: it is sent only if the store's owner
+    /// has a proven address.
     #[serde(default)]
     pub is_business: bool,
-    /// Whether it goes to an address that nobody has proven at the store: so many a day of one store,
-    /// and of all stores of one merchant.
+    /// Whether nobody has proven the recipient's address at the store. Such mails have a daily limit per
+    /// store, and one over all stores of a merchant.
     #[serde(default)]
     pub is_to_stranger: bool,
-    /// Whether it asks for money: so many a day of one store.
+    /// Whether it requests a payment; such mails have a daily limit per store.
     #[serde(default)]
     pub asks_to_pay: bool,
     /// The subject.
     pub subject: String,
     /// The text.
     pub text: String,
-    /// How long it is worth sending.
+    /// How long it is useful after it was written.
     pub useful_for: Duration,
 }
 
 impl MailContent {
-    /// A content of the platform.
+    /// A content of the platform itself.
     pub fn new(to: &Email, subject: &str, text: String, useful_for: Duration) -> Self {
         Self {
             to: to.clone(),
@@ -322,20 +322,20 @@ impl MailContent {
         }
     }
 
-    /// The content as the store's, which is told to its customers: its name stands for who wrote
-    /// it, and answers go to it.
+    /// The content, sent by this store to its customers: the store's name is the sender's, and replies go to
+    /// the store.
     #[must_use]
     pub fn from_store(self, store: Option<&StoreId>) -> Self {
         Self { store_id: store.cloned().or(self.store_id), ..self }
     }
 
-    /// The content as one to an address that nobody has proven yet.
+    /// The content, for an address that nobody has proven yet.
     #[must_use]
     pub fn to_stranger(self) -> Self {
         Self { is_to_stranger: true, ..self }
     }
 
-    /// The content as one about the store's business.
+    /// The content, marked as the store's business.
     #[must_use]
     pub fn of_business(self, store: &StoreId) -> Self {
         Self { is_business: true, ..self.from_store(Some(store)) }

@@ -1,7 +1,7 @@
 //! Money: integer minor units and a currency, with checked arithmetic (docs/conventions.md §12).
 //!
-//! An amount is never negative and never a float. What is computed over an order is allocated to
-//! its lines by largest remainder, so that the lines add up to the total.
+//! An amount is never negative and never a float. Amounts of an order are allocated to its lines by largest
+//! remainder, so that the lines add up to the total.
 
 use gateway::request::{Fault, FromText, request};
 use schemars::JsonSchema;
@@ -22,7 +22,7 @@ pub struct Money {
     pub currency: Currency,
 }
 
-/// What whoever asks for it reads beside an amount ([`gateway::amounts`]).
+/// Adds the `formatted` member, which is present on request ([`gateway::amounts`]).
 fn written_out(schema: &mut schemars::Schema) {
     let formatted = serde_json::json!({
         "type": "string",
@@ -41,11 +41,11 @@ pub struct MoneyInput {
     pub amount: gateway::request::Int<0, MAX_AMOUNT>,
     /// ISO 4217.
     pub currency: Currency,
-    /// Ignored: what was read can be sent back.
+    /// Ignored, so that an amount of an answer can be sent back.
     pub formatted: Option<String>,
 }
 
-/// [`MoneyInput`] of more than nothing, for `#[schemars(schema_with = …)]`.
+/// The schema of a positive [`MoneyInput`], for `#[schemars(schema_with = …)]`.
 pub fn positive(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
     let currency = generator.subschema_for::<Currency>();
     schemars::json_schema!({
@@ -83,7 +83,7 @@ impl Currency {
 }
 
 impl Money {
-    /// Nothing, in this currency.
+    /// Zero in this currency.
     pub fn zero(currency: &Currency) -> Self {
         Self { amount: 0, currency: currency.clone() }
     }
@@ -93,7 +93,7 @@ impl Money {
         (0..=MAX_AMOUNT).contains(&amount).then(|| Self { amount, currency: currency.clone() })
     }
 
-    /// Whether it is nothing.
+    /// Whether it is zero.
     pub fn is_zero(&self) -> bool {
         self.amount == 0
     }
@@ -113,7 +113,7 @@ impl Money {
         Self::new(how(self.amount, other.amount)?, &self.currency)
     }
 
-    /// So many times this; none when it is out of range.
+    /// This amount times `quantity`; none when it is out of range.
     pub fn times(&self, quantity: u32) -> Option<Self> {
         Self::new(self.amount.checked_mul(i64::from(quantity))?, &self.currency)
     }
@@ -124,9 +124,9 @@ impl Money {
         if other.amount < self.amount { other.clone() } else { self.clone() }
     }
 
-    /// This amount in parts that are proportional to `weights` and add up to it: each part is
-    /// rounded down, and what is left goes, unit by unit, to the largest remainders; the first of
-    /// equal ones wins. Weights that are all zero count as equal.
+    /// Splits this amount into parts that are proportional to `weights` and add up to it. Each part is
+    /// rounded down, and the rest goes, unit by unit, to the largest remainders; the first of equal ones
+    /// wins. Weights that are all zero count as equal.
     pub fn allocate(&self, weights: &[i64]) -> Vec<Self> {
         let equal = vec![1; weights.len()];
         let weights =
@@ -155,7 +155,7 @@ impl Money {
         self.currency.exponent()
     }
 
-    /// For a person or a provider that wants major units: `1299.00`.
+    /// The amount in major units, for people and providers: `1299.00`.
     pub fn decimal(&self) -> String {
         let digits = usize::from(self.exponent());
         let text = format!("{:0width$}", self.amount, width = digits.saturating_add(1));

@@ -1,8 +1,8 @@
-//! Where the item of an id is: for what is named by its id alone, and keyed by something else.
+//! Lookup items, for objects that are named by an id alone and keyed by something else.
 //!
-//! An index would find it too, but a moment late, and whoever was just given an id is answered 404
-//! then. A pointer is put in the transaction that makes the item, deleted in the one that deletes it,
-//! and read consistently.
+//! An index would find them too, but it is eventually consistent: a client that was just given an id would
+//! get 404. The lookup item is written in the transaction that creates the object, deleted in the one that
+//! deletes it, and read consistently.
 
 use gateway::app::App;
 use gateway::item::{Item, Key};
@@ -12,16 +12,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::key::IndexKey;
 
-/// A pointer.
+/// A lookup item.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pointer {
-    /// Its own key, which follows from the id.
+    /// Its own key, derived from the id.
     from: Place,
-    /// The key of the item.
+    /// The key of the object.
     to: Place,
 }
 
-/// A key, as it is kept.
+/// The stored form of a key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Place {
     partition: String,
@@ -41,13 +41,13 @@ impl From<&Place> for Key {
 }
 
 impl Pointer {
-    /// A pointer at `from` that leads to the item at `to`, which never moves.
+    /// A lookup item at `from` for the object at `to`, which never moves.
     pub fn new(from: Key, to: Key) -> Self {
         Self { from: from.into(), to: to.into() }
     }
 
-    /// The key that the pointer at `from` leads to; of an item from before there were pointers, the one
-    /// that is `listed` in an index.
+    /// Reads the object's key from the lookup item at `from`. For an object without a lookup item, it is the
+    /// key that is `listed` in an index.
     ///
     /// # Errors
     /// `not_found`.

@@ -1,9 +1,9 @@
-//! Who takes money: the name that settings, orders and payments share.
+//! Payment providers: the name that settings, orders and payments share.
 
 gateway::string_enum! {
     /// A payment provider: the segment of a route, and the name of an account.
     ProviderName {
-        /// Cash or bank transfer: the merchant says when the money is there.
+        /// Cash or bank transfer: the merchant confirms the payment.
         Manual = "manual",
         /// Razorpay.
         Razorpay = "razorpay",

@@ -1,4 +1,4 @@
-//! A range of time, as the day partitions that hold it.
+//! A range of time and its day partitions.
 
 use std::time::Duration;
 
@@ -9,10 +9,10 @@ use gateway::request::{Given, Validation};
 use gateway::table::Query;
 use serde::{Deserialize, Serialize};
 
-/// How far back lists go: everything that is kept (our choice: 30 days).
+/// How far back lists go: the retention of their objects (our choice: 30 days).
 pub const RETENTION: Duration = DAY.saturating_mul(30);
 
-/// From `since` to `until`, both included.
+/// The time from `since` to `until`, both included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TimeRange {
     /// Its first moment.
@@ -21,7 +21,7 @@ pub struct TimeRange {
     pub until: Timestamp,
 }
 
-/// What is wrong with `since` and `until` as they are given.
+/// The field errors of `since` and `until`.
 pub fn broken(given: Given<'_>, case: &Validation<'_>, most: Duration) -> Vec<FieldError> {
     let (since, until) = (given.get("since"), given.get("until"));
     let is_odd = |name: &str, well_formed: bool| given.has(name) && !well_formed;
@@ -34,8 +34,8 @@ pub fn broken(given: Given<'_>, case: &Validation<'_>, most: Duration) -> Vec<Fi
 }
 
 impl TimeRange {
-    /// The range that was asked for, at most `most` long and, when nothing is said, that long up
-    /// to now. `floor` is when the store was made: before it there is nothing to look for.
+    /// The requested range, at most `most` long. Without `since` it begins `most` before its end; without
+    /// `until` it ends now. `floor` is when the store was created: the range is cut to begin no earlier.
     ///
     /// # Errors
     /// `invalid_range`, `range_too_wide`.
@@ -78,8 +78,8 @@ impl TimeRange {
         self.days().into_iter().map(query).collect()
     }
 
-    /// One query for each partition of each day of an index, the oldest day first, where sort keys begin
-    /// with the time.
+    /// One query for each partition of each day of an index, the oldest day first, where sort keys begin with
+    /// the time.
     pub fn walk(self, index: Index, partitions: impl Fn(Timestamp) -> Vec<String>) -> Vec<Query> {
         let (low, high) = (self.since.to_string(), format!("{}~", self.until));
         let query = |partition| Query::index(index, partition).between(&low, &high);

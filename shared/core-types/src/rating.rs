@@ -1,23 +1,23 @@
-//! What reviews of products and of apps have in common.
+//! Shared types of product reviews and app reviews.
 
 use gateway::clock::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Number;
 
-/// What reviews say, in one line.
+/// The summary of an object's reviews.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Rating {
-    /// The average of the stars, cut to two decimals; none without reviews.
+    /// The average number of stars, truncated to two decimals; null without reviews.
     pub avg: Option<Number>,
-    /// Reviews.
+    /// The number of reviews.
     pub count: u64,
 }
 
 impl Rating {
     /// The rating of `count` reviews with `sum` stars together.
     pub fn of(sum: u64, count: u64) -> Self {
-        // By way of text: floats are for nobody but the reader of the JSON.
+        // Built from text: only the JSON has a float.
         let hundredths = sum.saturating_mul(100).checked_div(count);
         let avg = hundredths.and_then(|hundredths| {
             let (whole, rest) = (hundredths.checked_div(100)?, hundredths.checked_rem(100)?);
@@ -31,9 +31,9 @@ impl Rating {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "ReviewReply")]
 pub struct Reply {
-    /// What it says.
+    /// The text.
     pub body: String,
-    /// When it was written, or written anew.
+    /// When it was written or last replaced.
     pub created_at: Timestamp,
 }
 

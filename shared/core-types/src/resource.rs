@@ -1,23 +1,23 @@
-//! Resources: items that are shown with their version, and whose changes are announced as events.
+//! Resources: versioned objects of the API whose changes emit events.
 //!
-//! Most handlers that change one do the same: read it, compare `If-Match`, decide what it becomes,
-//! replace it under its version, emit the event and answer, and all of that again when somebody
-//! else was faster. [`change`] is that, for an item whose key the request tells:
+//! Most handlers that change a resource do the same: read it, compare `If-Match`, decide the change, replace
+//! it under its version, emit the event and answer, and repeat all of that after a conflict. [`change`] does
+//! so for an item whose key follows from the request:
 //!
 //! ```ignore
 //! impl Resource for Order {
 //!     type View = OrderView; // `impl From<&Order> for OrderView`, and `Example` for the catalogue
-//!     fn about(&self) -> About<'_> { … }
+//!     fn event_subject(&self) -> EventSubject<'_> { … }
 //! }
 //!
 //! change::<Order>(&app, &key::order(&store.id, &id), if_match, &ORDER_CLOSED, |order, now| {
-//!     order.close(now).map(Some) // `Ok(None)`: it is that already, and is answered as it is
+//!     order.close(now).map(Some) // `Ok(None)`: unchanged, and answered with its present state
 //! })
 //! .await // Result<Json<OrderView>, Problem>
 //! ```
 //!
-//! [`change_with`] is the same for a change that writes more than the item itself. A handler that
-//! reads or writes in another way writes that out, and uses the parts:
+//! [`change_with`] is the same for a change that writes more than the item itself. A handler that reads or
+//! writes in another way uses the parts directly:
 //!
 //! ```ignore
 //! app.table
@@ -38,41 +38,41 @@ use gateway::table::{ReadConsistency, Write, retry_eventual_first};
 
 use crate::event::{Event, EventSubject, Example, Topic};
 
-/// An item that is shown with its version, and whose changes are announced.
+/// An item whose answers carry its version, and whose changes emit events.
 pub trait Resource: Item {
-    /// How it is shown: to who reads or changes it, and in its events.
+    /// The shape of its answers and of its events' data.
     type View: Example + for<'a> From<&'a Self>;
 
-    /// What an event says it is about.
+    /// The subject of its events.
     fn event_subject(&self) -> EventSubject<'_>;
 
-    /// As it is shown.
+    /// The view of this item.
     fn view(&self) -> Self::View {
         self.into()
     }
 
-    /// 200: as it is shown, with its version as the `ETag`.
+    /// 200 with the view, and the version as `ETag`.
     fn to_response(&self) -> Json<Self::View> {
         Json::new(&self.view()).version(self.version())
     }
 
-    /// 201: the same, of one that is new.
+    /// 201 with the view of a new item, and the version as `ETag`.
     fn created(&self) -> Created<Self::View> {
         Created::new(&self.view()).version(self.version())
     }
 
-    /// Writes it in place of the version before, without what others count in it.
+    /// Adds the write that replaces the version before, except members that others count in it.
     fn replace(&self, write: Write, rejected: impl Into<Problem>) -> Write {
         write.replace(self, rejected)
     }
 
-    /// What has happened to it, with the resource as it is now.
+    /// The event of a change, with the resource after the change as its data.
     fn event(&self, topic: &Topic<Self::View>, now: Timestamp) -> Event {
         Event::new(topic, self.event_subject(), &self.view(), now)
     }
 }
 
-/// Reads an item that has to be there.
+/// Loads an item, by a strongly consistent read.
 ///
 /// # Errors
 /// `not_found`.
@@ -80,7 +80,7 @@ pub async fn load<T: Item>(app: &App, key: &Key) -> Result<T, Problem> {
     load_as(app, key, ReadConsistency::Strong).await
 }
 
-/// As [`load`], as it is or at an eventually consistent read.
+/// As [`load`], with this consistency.
 ///
 /// # Errors
 /// `not_found`.
@@ -92,13 +92,13 @@ pub async fn load_as<T: Item>(
     app.table.get_as(key, consistency).await?.ok_or_else(|| Code::NotFound.into())
 }
 
-/// Changes a resource to what `next` makes of it, and announces that; or leaves it as it is where
-/// `next` makes nothing of it. Answers with what it is now. It is decided over an eventually consistent read, which the
-/// write demands to be true; what is rejected, or left as it is, and what somebody else changes at the
-/// same moment, is read and decided again.
+/// Changes a resource to the result of `next` and emits the event, or leaves it unchanged when `next` returns
+/// none. Answers with the resulting resource. The first decision uses an eventually consistent read, which
+/// the write's condition verifies. A rejection, an unchanged resource or a conflict is read strongly and
+/// decided again.
 ///
 /// # Errors
-/// `not_found`, `precondition_failed`; what `next` rejects with.
+/// `not_found`, `precondition_failed`; the problems of `next`.
 pub async fn change<R: Resource>(
     app: &App,
     key: &Key,
@@ -109,10 +109,10 @@ pub async fn change<R: Resource>(
     change_with(app, key, if_match, topic, next, |write, _, _| write).await
 }
 
-/// As [`change`], with what `extend` adds to the transaction: it is given the write that replaces
-/// the resource, the resource before and after, and the time.
+/// As [`change`], with more writes in the transaction. `extend` gets the write that replaces the resource,
+/// the resource before and after, and the time.
 ///
-/// # Errors
+/// As [`change`]; the problems of the added writes.
 /// As [`change`]; what the added actions reject with.
 pub async fn change_with<R: Resource>(
     app: &App,
@@ -140,27 +140,26 @@ pub async fn change_with<R: Resource>(
     .await
 }
 
-/// Declares a view, and how it is made of its item: `impl From<&Item> for View`. A member without
-/// a value is the item's field of the same name.
+/// Declares a view and its conversion from an item: `impl From<&Item> for View`. A member without a value is
+/// the item's field of the same name.
 ///
 /// ```ignore
-/// ground::view! {
-///     /// A form submission as the store sees it.
+/// core_types::view! {
+///     /// A form submission, for the store.
 ///     FormSubmissionView of submission: FormSubmission {
 ///         /// The id.
 ///         id: FormSubmissionId,
-///         /// What the store can do.
+///         /// The actions that its status allows.
 ///         allowed_actions: Vec<&'static str> = submission.allowed_actions(),
 ///     }
 /// }
 /// ```
 ///
-/// A view that shows more than its item knows names what else it is made of, and is made by
-/// `View::of`:
+/// A view that needs more than its item names the further sources, and is built by `View::of`:
 ///
 /// ```ignore
-/// ground::view! {
-///     /// A store as its owner sees it.
+/// core_types::view! {
+///     /// A store, for its owner.
 ///     StoreView of (store: Store, base_url: &str) { … }
 /// }
 /// ```
@@ -185,7 +184,7 @@ macro_rules! view {
         $crate::view!(@struct [$(#[$meta])*] $name { $($fields)* });
 
         impl $name {
-            /// The view, made of the item and what else it shows.
+            /// Builds the view of the item and the further sources.
             pub fn of($item: &$source, $($given: $kind),+) -> Self {
                 $crate::view!(@made $item { $($fields)* })
             }

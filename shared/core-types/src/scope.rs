@@ -7,7 +7,7 @@ use deserr::{Deserr, IntoValue, Sequence, Value, ValuePointerRef};
 use gateway::request::{Fault, FieldErrors};
 use serde::{Deserialize, Serialize};
 
-/// What scopes are over, with what a merchant is told about each.
+/// The resources of scopes, each with its description for merchants.
 pub const RESOURCES: &[(&str, &str)] = &[
     ("content", "navigation menus and policy pages"),
     ("customers", "customers and their addresses"),
@@ -38,7 +38,7 @@ pub const RESOURCES: &[(&str, &str)] = &[
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Scopes(BTreeSet<String>);
 
-/// Splits a scope into whether it writes, and its resource.
+/// Splits a scope into whether it is a write scope, and its resource.
 fn split(scope: &str) -> Option<(bool, &str)> {
     let (writes, resource) = match scope.split_once('_')? {
         ("read", resource) => (false, resource),
@@ -49,7 +49,7 @@ fn split(scope: &str) -> Option<(bool, &str)> {
 }
 
 impl Scopes {
-    /// None of them.
+    /// No scopes.
     pub const NONE: Self = Self(BTreeSet::new());
 
     /// Normalizes these words.
@@ -80,7 +80,7 @@ impl Scopes {
         Ok(Self(all))
     }
 
-    /// Whether these allow what `scope` names.
+    /// Whether these scopes include `scope`.
     pub fn cover(&self, scope: &str) -> bool {
         self.0.contains(scope)
             || scope
@@ -88,12 +88,12 @@ impl Scopes {
                 .is_some_and(|resource| self.0.contains(&format!("write_{resource}")))
     }
 
-    /// Whether these allow all that `others` do.
+    /// Whether these include all of `others`.
     pub fn cover_all(&self, others: &Self) -> bool {
         others.0.iter().all(|scope| self.cover(scope))
     }
 
-    /// What both allow.
+    /// The scopes that both include.
     #[must_use]
     pub fn intersection(&self, others: &Self) -> Self {
         let ours = self.0.iter().filter(|scope| others.cover(scope));
@@ -102,12 +102,12 @@ impl Scopes {
         Self::normalize(words).unwrap_or_default()
     }
 
-    /// Every scope that reads.
+    /// Every read scope.
     pub fn every_read() -> Self {
         Self(RESOURCES.iter().map(|(resource, _)| format!("read_{resource}")).collect())
     }
 
-    /// Whether there is none.
+    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -123,13 +123,13 @@ impl Scopes {
     }
 }
 
-/// Scope words as they were asked for, not yet validated: an OAuth endpoint answers an unknown one
-/// with `invalid_scope`, not with a field error.
+/// Requested scopes, not validated yet: an OAuth endpoint answers an unknown one with `invalid_scope`, not
+/// with a field error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Requested(Vec<String>);
 
 impl Requested {
-    /// The scopes asked for.
+    /// Validates the requested scopes.
     ///
     /// # Errors
     /// `invalid_scope`.
@@ -144,7 +144,7 @@ impl Requested {
 gateway::inline_schema!([] Requested, "Scopes", |_generator| words_or_text());
 gateway::inline_schema!([] Scopes, "Scopes", |_generator| words_or_text());
 
-/// Scopes as they may be written.
+/// The schema of scopes in requests.
 fn words_or_text() -> schemars::Schema {
     schemars::json_schema!({
         "anyOf": [
@@ -164,7 +164,7 @@ impl Deserr<FieldErrors> for Requested {
     }
 }
 
-/// What a merchant is told about a scope.
+/// The description of a scope for a merchant.
 pub fn explain(scope: &str) -> String {
     let Some((writes, resource)) = split(scope) else { return scope.to_owned() };
     let known = RESOURCES.iter().find(|(name, _)| *name == resource);
@@ -227,7 +227,7 @@ fn words<V: IntoValue>(
     })
 }
 
-/// A scope that a route demands, as a type: `StoreAccess<ReadStore>`.
+/// A scope that a route requires, as a type: `StoreAccess<ReadStore>`.
 pub trait Required: Clone + Send + Sync + 'static {
     /// The scope.
     const SCOPE: &'static str;

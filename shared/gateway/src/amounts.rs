@@ -1,9 +1,8 @@
-//! Amounts of money as people read them, in JSON answers: for whoever asks for it with
-//! `X-Service-Locale` (docs/conventions.md §12).
+//! Formatted amounts of money in JSON answers, on request by `X-Service-Locale` (docs/conventions.md §12).
 //!
-//! An amount is known by its shape, `{"amount": 129900, "currency": "INR"}`, and gets a third member,
-//! `formatted`, by the Unicode CLDR. Whoever asks for nothing pays for nothing: what handlers answer,
-//! and what is kept of it, has none.
+//! An amount is recognized by its shape, `{"amount": 129900, "currency": "INR"}`, and gets a third member,
+//! `formatted`, by the Unicode CLDR. Without the header nothing is formatted: handlers' answers and stored
+//! ones have no such member.
 
 use std::collections::HashMap;
 
@@ -25,19 +24,19 @@ use serde_json::Value;
 use crate::answer;
 use crate::problem::{Code, Problem};
 
-/// Names the language in which amounts are written out.
+/// The header with the language of formatted amounts.
 pub const HEADER: &str = "x-service-locale";
 /// The longest language tag that is read (our choice).
 const LONGEST: usize = 35;
 
-/// How many decimals a currency has: 0, 2, 3 or 4 (ISO 4217).
+/// The decimals of a currency: 0, 2, 3 or 4 (ISO 4217); 2 for an unknown one.
 pub fn exponent(currency: &str) -> u16 {
     iso_currency::Currency::from_code(currency)
         .and_then(iso_currency::Currency::exponent)
         .unwrap_or(2)
 }
 
-/// The language in which a request wants amounts to be written out, if it does.
+/// The language in which a request wants amounts formatted, if any.
 ///
 /// # Errors
 /// `invalid_header`.
@@ -53,7 +52,7 @@ pub(crate) fn wanted(headers: &HeaderMap) -> Result<Option<Locale>, Problem> {
     locale.map(Some).ok_or_else(rejected)
 }
 
-/// Says of an answer that anybody may keep that it is another one in another language.
+/// Adds `Vary: X-Service-Locale` to a publicly cacheable answer.
 pub(crate) fn vary(response: &mut Response) {
     let is_public = |value: &HeaderValue| value.as_bytes().starts_with(b"public");
     if response.headers().get(header::CACHE_CONTROL).is_some_and(is_public) {
@@ -61,7 +60,7 @@ pub(crate) fn vary(response: &mut Response) {
     }
 }
 
-/// Writes the amounts of an answer out.
+/// Formats the amounts of a JSON answer.
 pub(crate) async fn write_out(locale: &Locale, response: Response) -> Response {
     let is_json = |value: &HeaderValue| value.as_bytes() == b"application/json";
     if !response.headers().get(header::CONTENT_TYPE).is_some_and(is_json) {
@@ -80,19 +79,19 @@ pub(crate) async fn write_out(locale: &Locale, response: Response) -> Response {
     Response::from_parts(head, Body::from(text))
 }
 
-/// Writes amounts in one language.
+/// Formats amounts in one language.
 struct Writer<'a> {
     locale: &'a Locale,
-    /// What is known of the currencies that were met.
+    /// The styles of the currencies so far; none of a code that is no currency.
     known: HashMap<String, Option<Style>>,
 }
 
-/// How amounts of a currency are written.
+/// The style of a currency's amounts.
 enum Style {
-    /// As the CLDR says.
+    /// The CLDR's format.
     Whole(CurrencyFormatter<DecimalFormatter>),
-    /// With its sign in that place, and all of its decimals: the CLDR leaves some out where nobody uses
-    /// them any more.
+    /// The text before and after the number, which has all of its decimals: the CLDR leaves out decimals that
+    /// are no longer in use.
     Around(String, DecimalFormatter, String),
 }
 
@@ -121,7 +120,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// An amount in minor units, as it is read; none of what is no currency.
+    /// Formats an amount in minor units; none for an invalid currency.
     fn formatted(&mut self, amount: i64, currency: &str) -> Option<String> {
         if !self.known.contains_key(currency) {
             let style = Style::of(self.locale, currency);

@@ -1,4 +1,4 @@
-//! What a handler answers with: a value that can be sent, and that an idempotency record can keep.
+//! The successful answer of a handler: a value that is sent, and stored by idempotency records.
 
 use std::time::Duration;
 
@@ -9,15 +9,15 @@ use serde::Serialize;
 
 use crate::seal;
 
-/// What is somebody's own: their browser keeps it no longer than it shows it (RFC 9111 §5.2.2).
+/// `Cache-Control` of personal data: no cache stores it (RFC 9111 §5.2.2).
 pub const PRIVATE: &str = "private, no-store";
 
-/// Who may keep an answer.
+/// Which caches may store an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Keeping {
-    /// Browsers and shared caches, for so long (RFC 9111 §5.2.2).
+    /// Browsers and shared caches, for this long (RFC 9111 §5.2.2).
     Anybody(Duration),
-    /// Nobody: [`PRIVATE`].
+    /// None: [`PRIVATE`].
     Nobody,
 }
 
@@ -33,18 +33,18 @@ pub struct Answer {
     status: StatusCode,
     headers: Vec<(HeaderName, HeaderValue)>,
     body: Vec<u8>,
-    /// Its `ETag` is a version.
+    /// Whether its `ETag` is a version.
     versioned: bool,
 }
 
-/// The mark of a response whose `ETag` is a version.
+/// Marks a response whose `ETag` is a version.
 #[derive(Debug, Clone, Copy)]
 struct Versioned;
 
 impl Answer {
     /// An answer of this status with a JSON body.
     pub fn json(status: StatusCode, body: &impl Serialize) -> Self {
-        // Views are plain structs of ours: writing one cannot fail but by running out of memory.
+        // Views are plain structs of ours: serializing one fails only when memory runs out.
         let body = serde_json::to_vec(body).unwrap_or_default();
         Self::of(status, body).header(header::CONTENT_TYPE, "application/json")
     }
@@ -88,10 +88,10 @@ impl Answer {
         self
     }
 
-    /// `ETag: "<version>"`, what `If-Match` is compared with. It says what a writer has seen, and
-    /// nothing more: a view also shows what others count beside the object (a customer's orders, a
-    /// product's rating) or what passes by itself, and these make no version. So no answer is 304
-    /// for it; the tags of [`Answer::cached`] are for that.
+    /// Sets `ETag: "<version>"`, which `If-Match` is compared with. The version counts writes of the object
+    /// alone. A view also has values that others count (a customer's orders, a product's rating) or that
+    /// change with time, and these make no new version. So this tag never answers 304; the tags of
+    /// [`Answer::cached`] do.
     #[must_use]
     pub fn version(self, version: u64) -> Self {
         let answer = self.header(header::ETAG, &format!("\"{version}\""));
@@ -104,8 +104,8 @@ impl Answer {
         self.header(header::CACHE_CONTROL, "no-store")
     }
 
-    /// To be kept by whoever may. What anybody may keep has the digest of its body for an `ETag`, so
-    /// that whoever has it already is answered 304 ([`revalidate`]).
+    /// Sets who may cache it. A publicly cacheable answer has the digest of its body as `ETag`, and is
+    /// answered 304 to a client that has it ([`revalidate`]).
     #[must_use]
     pub fn cached(self, keeping: impl Into<Keeping>) -> Self {
         let Keeping::Anybody(max_age) = keeping.into() else {
@@ -122,7 +122,7 @@ impl Answer {
         self.status
     }
 
-    /// The headers as text pairs: what an idempotency record keeps.
+    /// The headers as text pairs, for an idempotency record.
     pub(crate) fn header_pairs(&self) -> Vec<(String, String)> {
         let pair = |(name, value): &(HeaderName, HeaderValue)| {
             Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))
@@ -135,7 +135,7 @@ impl Answer {
         &self.body
     }
 
-    /// An answer made again from its kept parts.
+    /// Rebuilds an answer from its stored parts.
     pub(crate) fn restored(status: u16, headers: &[(String, String)], body: Vec<u8>) -> Self {
         let status = StatusCode::from_u16(status).unwrap_or(StatusCode::OK);
         let mut answer = Self::of(status, body);
@@ -148,14 +148,14 @@ impl Answer {
     }
 }
 
-/// The `ETag` that is made of what is shown.
+/// An `ETag` that is the digest of the body.
 fn tag(body: &[u8]) -> String {
     let digest = seal::digest(&String::from_utf8_lossy(body));
     let tag: String = digest.chars().take(32).collect();
     format!("\"{tag}\"")
 }
 
-/// Gives an answer whose `ETag` is its body's digest that of another body.
+/// Replaces the `ETag` by the digest of another body, unless it is a version.
 pub(crate) fn retag(head: &mut http::response::Parts, body: &[u8]) {
     if head.extensions.get::<Versioned>().is_some() || !head.headers.contains_key(header::ETAG) {
         return;
@@ -165,8 +165,7 @@ pub(crate) fn retag(head: &mut http::response::Parts, body: &[u8]) {
     }
 }
 
-/// Gives what anybody may read a validator where its handler gave none, so that every public
-/// answer can be asked for again without being sent again.
+/// Adds an `ETag` to a public answer that has none, so that clients can revalidate every public answer.
 pub(crate) async fn tagged(response: Response) -> Response {
     let headers = response.headers();
     let is_stored = |value: &HeaderValue| value.as_bytes() != b"no-store";
@@ -182,8 +181,8 @@ pub(crate) async fn tagged(response: Response) -> Response {
     Response::from_parts(parts, body.into())
 }
 
-/// Turns a response into 304 when the asker has what it holds (RFC 9110 §13.1.2): `GET` and `HEAD`
-/// of whatever carries an `ETag` that is made of what is shown ([`Answer::version`] is not).
+/// Turns a response into 304 when the client already has it (RFC 9110 §13.1.2): for `GET` and `HEAD`, if the
+/// `ETag` is derived from the content ([`Answer::version`] is not).
 pub(crate) fn revalidate(method: &Method, request: &HeaderMap, response: &mut Response) {
     let is_read = matches!(*method, Method::GET | Method::HEAD);
     let is_versioned = response.extensions().get::<Versioned>().is_some();
@@ -195,7 +194,7 @@ pub(crate) fn revalidate(method: &Method, request: &HeaderMap, response: &mut Re
         return;
     };
     let known = request.get_all(header::IF_NONE_MATCH).iter().filter_map(|tags| tags.to_str().ok());
-    // Compared weakly, as the RFC wants it for this header.
+    // The RFC requires weak comparison for this header.
     let plain = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
     let current = plain(current);
     if known.flat_map(|tags| tags.split(',')).any(|tag| tag.trim() == "*" || plain(tag) == current)

@@ -1,4 +1,4 @@
-//! What every handler can reach.
+//! The dependencies of every handler.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ use crate::table::{Conflicts, Table, Throttles};
 /// Time to connect to a service of AWS (docs/platform.md §1).
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// The service as a handler sees it. Cheap to clone.
+/// The dependencies of a handler: settings, clock, table, clients and caches. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct App(Arc<Parts>);
 
@@ -36,25 +36,25 @@ pub struct App(Arc<Parts>);
 pub struct Parts {
     /// The settings.
     pub config: Arc<Config>,
-    /// The time.
+    /// The clock.
     pub clock: Clock,
-    /// All state.
+    /// The DynamoDB table: all state.
     pub table: Table,
-    /// Opens queues: [`App::queue`].
+    /// The client of the queues that [`App::queue`] opens.
     sqs: aws_sdk_sqs::Client,
-    /// The keys.
+    /// The deployment's secrets and keys.
     pub secrets: Secrets,
     /// Guarded outgoing HTTP.
     pub egress: Egress,
-    /// What may be a few seconds old.
+    /// Values that may be a few seconds old.
     pub cache: Cache,
-    /// What is answered again for a moment.
+    /// The response cache of public pages.
     pub kept: ResponseCache,
-    /// What is remembered of callers.
+    /// Recent decisions about callers.
     pub admissions: Admissions,
-    /// What is held of budgets.
+    /// Points leased from budgets.
     pub leases: Leases,
-    /// What is counted of what this process does.
+    /// The counters of this process.
     pub metrics: Metrics,
 }
 
@@ -66,7 +66,7 @@ impl Deref for App {
     }
 }
 
-/// The SDK's settings where they differ from one service to the next.
+/// Endpoint overrides of the SDK's clients, one per AWS service.
 #[derive(Debug, Clone, Default)]
 pub struct Endpoints {
     /// `AWS_ENDPOINT_URL_DYNAMODB`.
@@ -75,13 +75,12 @@ pub struct Endpoints {
     pub sqs: Option<String>,
     /// `AWS_ENDPOINT_URL_SECRETS_MANAGER`.
     pub secrets_manager: Option<String>,
-    /// What looks at every call before it is made: local systems hold it against the function's
-    /// policy.
+    /// An interceptor of every AWS call: local systems check calls against the function's IAM policy.
     pub guard: Option<SharedInterceptor>,
 }
 
 impl Endpoints {
-    /// The SDK's own variables.
+    /// Reads the SDK's own variables.
     #[expect(clippy::disallowed_methods, reason = "the SDK's variables, read where it is built")]
     pub fn from_env() -> Self {
         let url = |name: &str| std::env::var(name).ok().filter(|url| !url.is_empty());
@@ -95,8 +94,8 @@ impl Endpoints {
 }
 
 impl App {
-    /// The service over these settings; connects to nothing before it is used. Functions of one process
-    /// share what is `kept`, so that each sees the others' writes.
+    /// Builds the service from these settings; connects lazily. Functions of one process share the response
+    /// cache `kept`, so that each sees the others' writes.
     pub fn new(
         config: impl Into<Arc<Config>>,
         clock: Clock,
@@ -143,20 +142,21 @@ impl App {
         }))
     }
 
-    /// The queue of this name.
+    /// Opens the queue of this name.
     pub fn queue(&self, name: QueueName) -> Queue {
         Queue::new(self.sqs.clone(), self.config.queue_url(name), self.table.clone())
     }
 
-    /// The queue of another account at this URL, if events may go there; `own` is any queue of the stack.
+    /// Opens a queue of another AWS account by URL, if events may be sent to it. `own` is any queue of this
+    /// stack.
     ///
     /// # Errors
-    /// Why they may not.
+    /// The reason why events may not be sent to it.
     pub fn foreign_queue(&self, url: &str, own: QueueName) -> Result<ForeignQueue, QueueRejection> {
         ForeignQueue::new(self.sqs.clone(), url, self.config.queue_url(own).as_str())
     }
 
-    /// The service in a Lambda: everything from the environment.
+    /// Builds the service in a Lambda: everything comes from the environment.
     pub fn from_env() -> Self {
         let config = Config::from_env();
         let aws = aws(credentials_from_env(), &config.region);
@@ -172,8 +172,8 @@ impl App {
     }
 }
 
-/// SDK settings by hand: in a Lambda, region and credentials come from the environment, and
-/// `aws-config` would add a megabyte (docs/platform.md §8). Why there are time limits: §1.
+/// Builds the SDK settings by hand. In a Lambda, region and credentials come from the environment, and
+/// `aws-config` would add a megabyte (docs/platform.md §8). §1 gives the reason for the time limits.
 pub fn aws(credentials: aws_credential_types::Credentials, region: &str) -> SdkConfig {
     let limits = TimeoutConfig::builder()
         .connect_timeout(CONNECT_TIMEOUT)
@@ -187,12 +187,12 @@ pub fn aws(credentials: aws_credential_types::Credentials, region: &str) -> SdkC
         .http_client(connector::http_client(CONNECT_TIMEOUT))
         .timeout_config(limits)
         .retry_config(RetryConfig::standard().with_max_attempts(3))
-        // For bodies that last: ours are small, and each attempt has its time limit.
+        // It guards long-lasting bodies: ours are small, and each attempt has its time limit.
         .stalled_stream_protection(StalledStreamProtectionConfig::disabled())
         .build()
 }
 
-/// The credentials a Lambda finds in its environment; they outlive the execution environment.
+/// Reads the credentials from a Lambda's environment; they outlive the execution environment.
 #[expect(clippy::disallowed_methods, reason = "the SDK's variables, read where it is built")]
 fn credentials_from_env() -> aws_credential_types::Credentials {
     let text = |name: &str| std::env::var(name).unwrap_or_default();

@@ -1,10 +1,10 @@
 //! Bridged requests: calls that this service makes to itself, or to an app's own server, on behalf
 //! of an app's page.
 //!
-//! What is rejected to them is decided where a request arrives, by the row it matched, and not where
-//! it leaves, by the text of its path: no spelling of a path, no other name of this host and no
-//! proxy in between leads around it, and a route that is added later is closed unless what it says
-//! of its callers opens it. The mark is a header that anybody may send, because it only takes away.
+//! They are rejected where a request arrives, by the row it matched, and not where it leaves, by the text of
+//! its path. So no spelling of a path, no other name of this host and no proxy leads around the check, and a
+//! new route is closed unless its access opens it. Anybody may send the header that marks a bridged request,
+//! because it only takes rights away.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -21,19 +21,19 @@ use crate::routes::Row;
 
 /// The header that marks a bridged request, and the rejection of one.
 pub const MARK: HeaderName = HeaderName::from_static("x-service-bridge");
-/// What it says of a request.
+/// The mark's value on a request.
 pub const REQUEST: HeaderValue = HeaderValue::from_static("request");
-/// What it says of a rejection.
+/// The mark's value on a rejection.
 const REJECTED: &str = "refused";
 
-/// The header in which the bridge says from where it was asked, to ourselves alone.
+/// The header in which the bridge names the original client's address, readable by this service alone.
 const FROM: HeaderName = HeaderName::from_static("x-service-bridge-from");
-/// How long it is believed (our choice): a bridged request takes less.
+/// How long that header is valid (our choice): a bridged request takes less.
 const BELIEVED_FOR: Duration = MINUTE;
 
-/// Says from where a bridged request to this service was asked for, so that budgets are charged to
-/// that network and not to the service's own, which all pages share. It is sealed: nobody else can
-/// say it, nor read it.
+/// Names the original client of a bridged request to this service, so that budgets are charged to the
+/// client's network and not to the service's own, which all pages share. The value is sealed: nobody else can
+/// write or read it.
 ///
 /// # Errors
 /// 503 without the keys.
@@ -50,7 +50,7 @@ pub async fn vouch(
     Ok(())
 }
 
-/// From where a bridged request was asked for, when the bridge says so.
+/// The original client's address, if the bridge names one.
 pub(crate) async fn asked_from(app: &App, headers: &HeaderMap) -> Option<IpAddr> {
     let sealed = headers.get(FROM)?.to_str().ok()?;
     let keys = app.secrets.keys().await.ok()?;
@@ -60,8 +60,8 @@ pub(crate) async fn asked_from(app: &App, headers: &HeaderMap) -> Option<IpAddr>
     client.parse().ok().filter(|_| app.clock.now() < until)
 }
 
-/// Rejects a bridged request what is not for apps: everything but what a route admits an app token
-/// to, and what anybody may read.
+/// Rejects a bridged request to a row that is not open to apps. Open are rows that admit app tokens, and
+/// public reads.
 ///
 /// # Errors
 /// `path_not_allowed`, marked for the bridge.
@@ -76,7 +76,7 @@ pub(crate) fn validate(headers: &HeaderMap, row: &Row) -> Result<(), Problem> {
 fn is_open(row: &Row) -> bool {
     match row.access {
         Access::Scope(_) => true,
-        // What is written without a caller is a sign-in, a registration, a proof, a checkout.
+        // A write without a caller is a sign-in, a registration, a verification or a checkout.
         Access::Public => row.method == Method::GET,
         Access::Merchant
         | Access::Role(_)
@@ -88,13 +88,13 @@ fn is_open(row: &Row) -> bool {
     }
 }
 
-/// Whether an answer is the rejection of a bridged request, by whichever of our names it was asked.
+/// Whether an answer is the rejection of a bridged request, under any of our host names.
 pub fn is_rejection(headers: &HeaderMap) -> bool {
     headers.get(MARK).is_some_and(|mark| mark.as_bytes() == REJECTED.as_bytes())
 }
 
-/// Whether a URL leads to this deployment: to the API's own host or to an admin's. Elsewhere than
-/// on the own machine another port of a host is the same host.
+/// Whether a URL leads to this deployment: to the API's host or an admin origin's, whatever the port. On the
+/// local machine the port must match too.
 pub fn is_ours(config: &Config, url: &str) -> bool {
     let Ok(url) = Url::parse(url) else { return false };
     let own = std::iter::once(&*config.base_url).chain(config.admin_origins.iter());
@@ -120,7 +120,7 @@ fn is_loopback(url: &Url) -> bool {
         Some(Host::Ipv4(v4)) => IpAddr::V4(v4),
         Some(Host::Ipv6(v6)) => IpAddr::V6(v6).to_canonical(),
     };
-    // Connecting to the unspecified address reaches the own machine as well.
+    // Connecting to the unspecified address also reaches the local machine.
     address.is_loopback() || address.is_unspecified()
 }
 

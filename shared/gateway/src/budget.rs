@@ -1,7 +1,6 @@
-//! Rate limiting by query cost: a token bucket as GCRA, one item and one conditional write
-//! ([`bucket`]), of which a process takes a little more than it needs ([`lease`]). Whoever is
-//! rejected before it is known whose bucket pays costs the network they come from: a rejection is no
-//! cheaper for us than an answer.
+//! Rate limiting by query cost: a token bucket as GCRA, with one item and one conditional write ([`bucket`]).
+//! A process leases a few more points than a request needs ([`lease`]). A request that is rejected before its
+//! caller is known is charged to its network, because a rejection costs us no less than an answer.
 
 mod admission;
 mod bucket;
@@ -26,41 +25,40 @@ pub use leases::Leases;
 pub(crate) use reading::{begin, count_read};
 pub use reading::{has_read_enough, points_read};
 
-/// What a request really cost, where that is not what was charged ahead.
+/// The actual cost of a request, where it differs from the charge.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ActualCost(pub(crate) u32);
 
-/// Says what the request under way really cost, when that is less than what was charged ahead.
+/// Sets the actual cost of the current request, where it is less than the charge.
 pub fn settle(actual: u32) {
     if let Some(context) = Context::current() {
         context.keep(ActualCost(actual));
     }
 }
 
-/// What was charged for a request, and where that leaves the bucket.
+/// The charge for a request, and the points left in the bucket.
 #[derive(Debug, Clone)]
 pub(crate) struct Charge {
     bucket: Bucket,
     requested: u32,
-    /// From where it was taken, if it was.
+    /// The source of the points, if any were taken.
     paid: Option<Paid>,
     available: u32,
 }
 
 impl Charge {
-    /// Nothing was taken out of the bucket; what is in it is what this process last knew.
+    /// A charge of zero points; the points left are those that this process last knew.
     fn nothing(app: &App, identity: &Identity, requested: u32) -> Self {
         let bucket = Bucket::of(identity);
         let available = bucket.last_known(app);
         Self { bucket, requested, paid: None, available }
     }
 
-    /// Writes the cost headers; `spent` says what the request really cost, where that is not what
-    /// was taken.
+    /// Writes the cost headers. `spent` is the actual cost, where it differs from the points taken.
     pub(crate) fn write_headers(&self, spent: Option<ActualCost>, headers: &mut HeaderMap) {
         let tier = self.bucket.tier;
         let taken = self.taken();
-        // Where nothing could be taken, nothing is owed either.
+        // If no points could be taken, none are owed.
         let actual = spent.filter(|_| taken > 0).map_or(taken, |spent| spent.0);
         let refund = taken.saturating_sub(actual);
         let owed = actual.saturating_sub(taken);
@@ -87,17 +85,17 @@ impl Charge {
         }
     }
 
-    /// What was taken.
+    /// The points taken.
     fn taken(&self) -> u32 {
         if self.paid.is_some() { self.requested } else { 0 }
     }
 
-    /// What the request cost: what it was asked for, where it turned out to be no less.
+    /// The points spent: the requested ones, unless the actual cost is known.
     pub(crate) fn spent(&self, actual: Option<ActualCost>) -> u32 {
         actual.map_or(self.requested, |actual| actual.0)
     }
 
-    /// What the request costs at most.
+    /// The most that the request can cost.
     pub(crate) fn requested(&self) -> u32 {
         self.requested
     }
@@ -113,7 +111,7 @@ impl Charge {
         })
     }
 
-    /// Has it stand as what it came to.
+    /// Applies the bucket's decision, and makes this the charge of the current request.
     ///
     /// # Errors
     /// `rate_limited`.
@@ -130,7 +128,7 @@ impl Charge {
         }
     }
 
-    /// Makes this the charge of the request under way.
+    /// Makes this the charge of the current request.
     fn stands(self) {
         if let Some(context) = Context::current() {
             context.keep(self);
@@ -138,23 +136,22 @@ impl Charge {
     }
 }
 
-/// Where the budget of a network stands for which nothing is done: what every answer says that
-/// costs nothing.
+/// A charge of zero points on a network's bucket, for the headers of answers without a caller.
 pub(crate) fn untouched(app: &App, network: &str) -> Charge {
     Charge::nothing(app, &Identity::of_network(network), 0)
 }
 
-/// A charge that the table has to decide.
+/// A charge that needs the table's decision.
 #[derive(Debug)]
 pub(crate) struct Due {
     charge: Charge,
     fails_closed: bool,
 }
 
-/// Points above which a safe request is paid for before it is handled, rather than beside it.
+/// The points above which a safe request is charged before its handler runs, not concurrently.
 const ALONGSIDE: u32 = 20;
 
-/// Charges a request to the identity's bucket, as far as that can be done without the table.
+/// Charges a request to the identity's bucket, as far as possible without the table.
 ///
 /// # Errors
 /// `429 rate_limited`, `400 cost_too_high`.
@@ -181,13 +178,13 @@ pub(crate) fn charge(
 }
 
 impl Due {
-    /// Whether the request may be handled while the table decides: what it does is no more than it
-    /// is thrown away for.
+    /// Whether the request may be handled while the table decides: only a cheap read, so that little work is
+    /// lost when its result is discarded.
     pub(crate) fn can_wait(&self, method: &Method) -> bool {
         *method == Method::GET && !self.fails_closed && self.charge.requested <= ALONGSIDE
     }
 
-    /// Has the table decide.
+    /// Lets the table decide.
     ///
     /// # Errors
     /// `429 rate_limited`; 503 when the table cannot be reached and the route signs somebody in:
@@ -205,8 +202,8 @@ impl Due {
     }
 }
 
-/// Rejects, before anything is read for it, a request from a network that used up what rejections
-/// cost; but not to whom this process let in a moment ago.
+/// Rejects a request, before any read, if its network has used up the points for rejections. A caller that
+/// this process admitted a moment ago is not affected.
 ///
 /// # Errors
 /// `rate_limited`.
@@ -218,15 +215,15 @@ pub(crate) fn check_network(app: &App, network: &str, inbound: &Inbound) -> Resu
     Err(limited(wait))
 }
 
-/// Remembers who was let in.
+/// Remembers that this caller was admitted.
 pub(crate) fn admitted(app: &App, inbound: &Inbound) {
     if let Some(shown) = admission::presented_credential(inbound) {
         app.admissions.know(&shown, micros(app.clock.now()));
     }
 }
 
-/// Charges a network for somebody who is rejected before it is known whose bucket pays; when it has
-/// nothing left, that is what they are told instead.
+/// Charges a network for a request that is rejected before its caller is known. If the network has no points
+/// left, the rejection becomes `rate_limited`.
 pub(crate) async fn rejected(
     app: &App,
     network: &str,
@@ -236,7 +233,7 @@ pub(crate) async fn rejected(
     if let Some(shown) = inbound.and_then(admission::presented_credential) {
         app.admissions.forget(&shown);
     }
-    // Already rejected for it, or not the caller's fault.
+    // Already rejected by the rate limit, or no error of the caller.
     if problem.code == Code::RateLimited || !(400..500).contains(&problem.code.status()) {
         return problem;
     }
@@ -257,7 +254,7 @@ pub(crate) async fn rejected(
     }
 }
 
-/// Gives back what a request did not use, or takes what it used beyond.
+/// Refunds unused points, or charges the points that were used beyond.
 pub(crate) async fn settle_with(app: &App, charge: &Charge, actual: u32) {
     let Some(paid) = &charge.paid else { return };
     let unused = charge.requested.saturating_sub(actual);
@@ -274,7 +271,7 @@ pub async fn available(app: &App, identity: &Identity) -> Result<u32, Problem> {
     Bucket::of(identity).read(app).await
 }
 
-/// `429`; what it says of the cost is the charge's, as with every 429.
+/// `429`; its `cost` member comes from the charge, as with every 429.
 fn limited(wait_micros: i64) -> Problem {
     let seconds = wait_micros.max(1).saturating_add(999_999).div_euclid(1_000_000);
     Problem::from(Code::RateLimited).header(header::RETRY_AFTER, &seconds.to_string())

@@ -1,5 +1,5 @@
-//! What a process remembers for a moment: values that many public reads ask for and that may be a
-//! few seconds old. Nothing that decides who may do what is kept here.
+//! The in-process cache: values for many public reads, which may be a few seconds old. It never holds a value
+//! that authorization depends on.
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::clock::Timestamp;
 
-/// Values that are kept at most; when they are all fresh, all are forgotten (our choice).
+/// The most values; if all of them are fresh, the whole cache is cleared (our choice).
 const MAX_ENTRIES: usize = 1_000;
 
 type Entries = HashMap<(TypeId, String), (Timestamp, Arc<dyn Any + Send + Sync>)>;
@@ -25,7 +25,7 @@ impl Cache {
         (now < *until).then(|| Arc::clone(value).downcast().ok())?
     }
 
-    /// Keeps a value for `life`.
+    /// Stores a value for `life`.
     pub fn keep<T: Any + Send + Sync>(
         &self,
         name: &str,

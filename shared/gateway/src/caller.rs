@@ -1,7 +1,7 @@
-//! Who may call: a handler's first argument says it, and a handler without one does not compile.
+//! Callers: a handler's first argument declares who may call, and a handler without one does not compile.
 //!
-//! The concrete callers that need merchants, stores or apps live in `platform::caller`; this file
-//! has what all callers share, and the one that needs nothing.
+//! Callers that need merchants, stores or apps are in `platform::caller`. This file has what all callers
+//! share, and the public one.
 
 use std::sync::Arc;
 
@@ -12,17 +12,16 @@ use crate::describe::Operation;
 use crate::problem::Problem;
 use crate::request::Inbound;
 
-/// What a row of a route table demands of its caller: for the guards, the contract tests and the
-/// documents.
+/// The caller that a route row requires: for the guards, the contract tests and the documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Access {
     /// Anybody.
     Public,
     /// A merchant session.
     Merchant,
-    /// A member of the store with this role or one that may do more, by session.
+    /// A member of the store with this role or a higher one, by session.
     Role(&'static str),
-    /// A member of the store who may do what this scope names, by session, or an app token with it.
+    /// A member of the store whose role includes this scope, by session; or an app token with the scope.
     Scope(&'static str),
     /// A merchant with a developer profile.
     Developer,
@@ -44,32 +43,31 @@ impl Access {
     }
 }
 
-/// Who a request turned out to be from.
+/// The identity of an authenticated request.
 #[derive(Debug, Clone)]
 pub struct Identity {
     /// The scope of idempotency keys and cursors: `merchant:mer_…`, `installation:ins_…`.
     pub principal: String,
-    /// The store the call is about.
+    /// The store that the request concerns.
     pub store: Option<String>,
-    /// Whose budget pays.
+    /// The subject whose budget is charged.
     pub subject: String,
-    /// How large that budget is.
+    /// The size of that budget.
     pub tier: Tier,
-    /// The network of a guest: somebody who has proven nothing, whose idempotency keys are bound to
-    /// where they come from.
+    /// The network of a guest, who has no credential: it is part of the scope of their idempotency keys.
     pub guest: Option<String>,
-    /// What the credential may do, where scopes say so: scopes by name, `read_*` or `*`. A kept answer is
-    /// shown again to whoever may do at least what its request could.
+    /// The scopes of the credential, if it has any: by name, `read_*` or `*`. A stored idempotent response is
+    /// sent again only to a credential that has at least the scopes of the first request.
     pub scopes: Option<String>,
 }
 
 impl Identity {
-    /// Somebody unknown, told apart by network alone.
+    /// An unauthenticated caller, identified by network alone.
     pub fn anonymous(inbound: &Inbound) -> Self {
         Self::of_network(&inbound.client_prefix())
     }
 
-    /// Somebody unknown in this network.
+    /// An unauthenticated caller in this network.
     pub(crate) fn of_network(prefix: &str) -> Self {
         Self {
             principal: "public".to_owned(),
@@ -82,34 +80,34 @@ impl Identity {
     }
 }
 
-/// A kind of caller. Authentication happens once, before the handler, in
-/// [`crate::routes`]; as an argument a caller is only taken out of the request.
+/// A kind of caller. Authentication happens once, before the handler, in [`crate::routes`]; the argument only
+/// takes the result out of the request.
 pub trait Caller: Clone + Send + Sync + 'static {
-    /// What the route table and the documents say.
+    /// The access for the route table and the documents.
     fn access() -> Access;
 
-    /// Says what finding out who calls reads, beside credentials.
+    /// Describes what authentication reads of the request in addition to credentials.
     #[cfg(feature = "openapi")]
     fn describe(operation: &mut Operation) {
         let _ = operation;
     }
 
-    /// Whether finding out who calls may read the table, so that a network which is rejected time
-    /// and again is turned away before.
+    /// Whether authentication may read the table. If so, a network that was rejected repeatedly is turned
+    /// away before.
     fn reads(_: &Inbound) -> bool {
         true
     }
 
-    /// Finds out who calls.
+    /// Authenticates the caller.
     ///
     /// # Errors
-    /// 401, 403 or 404, before anything else of the request is looked at.
+    /// 401, 403 or 404, before anything else of the request is validated.
     fn authenticate(
         app: &App,
         inbound: &Arc<Inbound>,
     ) -> impl Future<Output = Result<Self, Problem>> + Send;
 
-    /// Who that is.
+    /// The identity of this caller.
     fn identity(&self) -> Identity;
 }
 

@@ -1,11 +1,10 @@
-//! The canary: one store, of a fixed id, on which operators try what happens when something of the
-//! service fails; and the fault that is injected for it.
+//! The canary: one store with a fixed id, on which operators run failover drills and load tests; and the
+//! fault that is injected into it.
 //!
-//! A fault lives in the adapters: in the write to the table, in the sending of a message, in the post to a
-//! receiver, in the hand-out of events. Each of them knows by the ids that it holds anyway whether the
-//! canary is concerned, and only then reads the fault, which is one item: whatever is another store's
-//! costs no read, and cannot meet it. The fault says itself until when it lasts, and whoever reads it
-//! looks at the time: it ends although nobody is left to end it.
+//! Faults are injected in the adapters: in table writes, message sends, posts to receivers, and the
+//! publishing of events. Each adapter tells from the ids in hand whether the canary is concerned, and only
+//! then reads the fault, which is one item. So other stores pay no read and cannot meet the fault. The fault
+//! has an expiry that every reader checks: it ends even if nobody is left to end it.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,24 +14,24 @@ use crate::table::Table;
 
 /// The canary store's id.
 pub const STORE: &str = "sto_0000000000007000800000000000ca0a";
-/// How a message says that it is about a delivery of the canary's.
+/// The part of a message that identifies a delivery of the canary's.
 pub(crate) const IN_MESSAGE: &str = "\"store_id\":\"sto_0000000000007000800000000000ca0a\"";
 
 crate::string_enum! {
-    /// What is made to fail for the canary.
+    /// The part of the service that fails for the canary.
     FaultKind {
-        /// Writes to the table are rejected, as those above its throughput are.
+        /// Table writes are rejected as if throttled.
         TableThrottled = "table_throttled",
-        /// Messages are not taken by their queue.
+        /// Messages are not accepted by their queue.
         QueueUnavailable = "queue_unavailable",
         /// The receiver of deliveries accepts no connection.
         ReceiverDown = "receiver_down",
-        /// Events are not handed out.
+        /// Events are not published.
         RelayStall = "relay_stall",
     }
 }
 
-/// A fault that is injected.
+/// An injected fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fault {
     /// What fails.
@@ -41,22 +40,22 @@ pub struct Fault {
     pub expires_at: Timestamp,
 }
 
-/// Who has the canary, and what is made to fail for it. There is one of it: of two who want the canary one
-/// gets it.
+/// The exclusive hold on the canary, and the fault injected into it. It is one item, so only one drill or
+/// load test holds the canary.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CanaryHold {
-    /// The drill or the load test.
+    /// The id of the drill or load test.
     pub run_id: String,
-    /// What fails now.
+    /// The present fault.
     pub fault: Option<Fault>,
-    /// Until when it is held at the longest.
+    /// When the hold ends at the latest.
     pub held_until: Timestamp,
     /// Counts writes.
     pub version: u64,
 }
 
 impl CanaryHold {
-    /// Where it is.
+    /// The key of the hold.
     pub fn place() -> Key {
         Key::new("FLT#CANARY", "A")
     }
@@ -77,12 +76,12 @@ impl Item for CanaryHold {
     }
 }
 
-/// Whether a partition is the canary's.
+/// Whether a partition belongs to the canary.
 pub(crate) fn is_partition(partition: &str) -> bool {
     partition.contains(STORE)
 }
 
-/// Whether an item is the canary's: by its key, or by the list that it is shown in.
+/// Whether an item belongs to the canary, by its key or by its list.
 pub(crate) fn is_item(attributes: &Attributes) -> bool {
     let is = |name| {
         attributes.get(name).and_then(|key| key.as_s().ok()).is_some_and(|key| is_partition(key))
@@ -91,8 +90,8 @@ pub(crate) fn is_item(attributes: &Attributes) -> bool {
 }
 
 impl Table {
-    /// Whether this fault is injected now. It is asked on behalf of the canary alone. What cannot be read
-    /// is not injected: a drill never makes an outage worse.
+    /// Whether this fault is injected now. Called for the canary's data alone. A fault that cannot be read is
+    /// not injected: a drill never worsens an outage.
     pub async fn injects(&self, kind: FaultKind) -> bool {
         match self.get::<CanaryHold>(&CanaryHold::place()).await {
             Ok(held) => held.is_some_and(|held| held.injects(kind, self.clock.now())),

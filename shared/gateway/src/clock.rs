@@ -30,30 +30,29 @@ impl Timestamp {
         self.0
     }
 
-    /// Whole seconds since the Unix epoch: what TTL, JWT and webhook headers count in.
+    /// Whole seconds since the Unix epoch, the unit of TTL, JWT and webhook headers.
     pub const fn seconds(self) -> i64 {
         self.0.div_euclid(1_000)
     }
 
-    /// This instant and `duration` later.
+    /// The instant `duration` later.
     #[must_use]
     pub fn plus(self, duration: Duration) -> Self {
         Self(self.0.saturating_add(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)))
     }
 
-    /// `duration` before this instant.
+    /// The instant `duration` earlier.
     #[must_use]
     pub fn minus(self, duration: Duration) -> Self {
         Self(self.0.saturating_sub(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)))
     }
 
-    /// How long it is from now until `later`; zero when that has passed.
+    /// The time from this instant to `later`; zero if that has passed.
     pub fn until(self, later: Self) -> Duration {
         Duration::from_millis(u64::try_from(later.0.saturating_sub(self.0)).unwrap_or(0))
     }
 
-    /// Whole seconds until `later`, rounded up, never negative: what `expires_in` and
-    /// `Retry-After` say.
+    /// Whole seconds until `later`, rounded up, never negative: the unit of `expires_in` and `Retry-After`.
     pub fn seconds_until(self, later: Self) -> i64 {
         later.0.saturating_sub(self.0).max(0).saturating_add(999).div_euclid(1_000)
     }
@@ -74,7 +73,7 @@ impl Timestamp {
         Some(Self(zoned.timestamp().as_millisecond()))
     }
 
-    /// Parses RFC 3339, with any offset; finer than a millisecond is cut off.
+    /// Parses RFC 3339, with any offset; truncates to milliseconds.
     pub fn parse(text: &str) -> Option<Self> {
         let parsed: jiff::Timestamp = text.parse().ok()?;
         Some(Self(parsed.as_millisecond()))
@@ -128,7 +127,7 @@ impl schemars::JsonSchema for Timestamp {
     }
 }
 
-/// Where handlers get the time from. Nothing else reads the system clock.
+/// The clock of handlers. Nothing else reads the system clock.
 #[derive(Debug, Clone, Default)]
 pub struct Clock {
     /// Milliseconds that a test has moved this clock forward.
@@ -151,14 +150,14 @@ impl Clock {
         Timestamp(base.saturating_add(self.offset.load(Ordering::Relaxed)))
     }
 
-    /// Stops this clock, and all its clones, where it is: tests of the last millisecond.
+    /// Stops this clock and all its clones at the present time, for tests of the last millisecond.
     pub fn stop(&self) {
         let now = self.now().millis();
         let offset = self.offset.load(Ordering::Relaxed);
         self.stopped_at.store(now.saturating_sub(offset), Ordering::Relaxed);
     }
 
-    /// Moves this clock, and all its clones, forward: embedded systems only.
+    /// Moves this clock and all its clones forward, in embedded systems only.
     pub fn advance(&self, by: Duration) {
         let millis = i64::try_from(by.as_millis()).unwrap_or(i64::MAX);
         self.offset.fetch_add(millis, Ordering::Relaxed);

@@ -10,12 +10,12 @@ pub use setting::Setting;
 use crate::egress::Policy;
 use crate::queue::QueueName;
 
-/// The settings of a function. Those that it was not given cannot be used: [`Setting`].
+/// The settings of a function. A setting that the function was not given cannot be used: [`Setting`].
 #[derive(Debug)]
 pub struct Config {
     /// The table's name.
     pub table: Setting<String>,
-    /// Those that the rooms name: the URLs of queues.
+    /// The settings that domain crates name: the URLs of queues.
     pub(crate) named: NamedSettings,
     /// The secrets.
     pub secrets: SecretIds,
@@ -28,18 +28,18 @@ pub struct Config {
     pub operators: Setting<Vec<String>>,
     /// Whether failover drills and load tests may run on the canary store.
     pub drills_allowed: Setting<bool>,
-    /// Development: `Server-Timing` is shown.
+    /// Development mode: answers have `Server-Timing`.
     pub development: bool,
-    /// Whether `X-Forwarded-For` is believed: behind a proxy that writes it. Never in a Lambda, where
-    /// API Gateway says who the client is.
+    /// Whether `X-Forwarded-For` is trusted: only behind a proxy that writes it. Never in a Lambda, where API
+    /// Gateway names the client.
     pub trust_proxy: bool,
-    /// What outgoing requests may reach.
+    /// The destinations that outgoing requests may reach.
     pub egress: Policy,
     /// The sender of mails.
     pub mail_from: Setting<String>,
-    /// How mail leaves.
+    /// The transport of mails.
     pub mail: MailConfig,
-    /// Where payment providers are reached.
+    /// The base URLs of payment providers.
     pub payment_base_urls: PaymentBaseUrls,
     /// The build, for `GET /health`.
     pub commit: String,
@@ -47,7 +47,7 @@ pub struct Config {
     pub region: String,
 }
 
-/// The ids of the secrets, names or ARNs; a function has those that it reads. What each opens:
+/// The ids of the secrets, as names or ARNs; a function has those that it reads. Their uses:
 /// [`crate::secrets`].
 #[derive(Debug)]
 #[expect(missing_docs, reason = "named as the secrets are")]
@@ -63,7 +63,7 @@ pub struct SecretIds {
     pub mail_server: Setting<String>,
 }
 
-/// How mail leaves: by the mail server that a secret names, or into a directory.
+/// The transport of mails: the mail server that a secret names, or a directory.
 #[derive(Debug, Clone, Default)]
 pub struct MailConfig {
     /// Where mails are kept as files instead: local systems.
@@ -72,7 +72,7 @@ pub struct MailConfig {
     pub print: bool,
 }
 
-/// Where payment providers are reached, without a slash at the end, and how long they may take.
+/// The base URLs of payment providers, without a slash at the end, and the deadline of their calls.
 #[derive(Debug, Clone)]
 pub struct PaymentBaseUrls {
     /// Razorpay's API.
@@ -95,7 +95,7 @@ impl Default for PaymentBaseUrls {
 }
 
 impl PaymentBaseUrls {
-    /// Where the environment says that they are; empty where it says nothing.
+    /// Reads them from the environment; empty where it has none.
     #[expect(clippy::disallowed_methods, reason = "this module alone reads the environment")]
     pub fn from_env() -> Self {
         let url =
@@ -104,7 +104,7 @@ impl PaymentBaseUrls {
         Self { razorpay: url("RAZORPAY_BASE_URL"), stripe: url("STRIPE_BASE_URL"), deadline }
     }
 
-    /// These, and others where these are empty.
+    /// These, with empty ones taken from `others`.
     #[must_use]
     pub fn or(self, others: Self) -> Self {
         let either = |this: String, other| if this.is_empty() { other } else { this };
@@ -123,7 +123,7 @@ impl Config {
         Self::read(|name| std::env::var(name).ok())
     }
 
-    /// Reads what an environment has under these names.
+    /// Reads the settings from the values that `given` returns for their names.
     pub fn read(given: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Self {
         let text = |name: &'static str| Setting::new(name, given(name));
         let list = |name: &'static str| {
@@ -172,7 +172,7 @@ impl Config {
         self.named.get(name.0)
     }
 
-    /// The variables whose values were used so far.
+    /// The variables whose values have been used so far.
     pub fn used(&self) -> BTreeSet<&'static str> {
         let Self { secrets, .. } = self;
         let texts = [

@@ -1,8 +1,7 @@
-//! The way to AWS: one HTTP/1.1 client for all SDKs of a process, made at its first use. The SDKs' own makes
-//! one for each client that is built, and another for the first call, each of which reads the system's
-//! certificates; and it speaks HTTP/2 besides, which none of our three services does
-//! (docs/platform.md §8). Ours trusts the roots that it was built with, Mozilla's, and reads nothing
-//! (docs/decisions.md 14.15).
+//! The HTTP client of the AWS SDKs: one HTTP/1.1 client for all SDKs of a process, made at its first use. The
+//! SDKs' own client is made once per SDK client and once more for the first call, and each reads the system's
+//! certificates. It also supports HTTP/2, which none of our three services speaks (docs/platform.md §8). This
+//! client trusts Mozilla's roots, which are compiled in, and reads nothing (docs/decisions.md 14.15).
 
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -22,7 +21,7 @@ use webpki_roots::TLS_SERVER_ROOTS;
 
 use crate::egress;
 
-/// A client whose connections are there within this time, or fail.
+/// A client whose connections fail unless they are open within this time.
 pub fn http_client(connect_timeout: Duration) -> SharedHttpClient {
     let made = OnceLock::new();
     let make = move || SharedHttpConnector::new(Connector::new(connect_timeout));
@@ -62,7 +61,7 @@ impl HttpConnector for Connector {
         };
         let sent = self.0.request(request);
         HttpConnectorFuture::new(async move {
-            // Whatever became of it, the SDK may send it again: as what failed on its way.
+            // An I/O error, whatever the cause, so that the SDK may retry.
             let answer = sent.await.map_err(|error| ConnectorError::io(error.into()))?;
             HttpResponse::try_from(answer.map(SdkBody::from_body_1_x))
                 .map_err(|error| ConnectorError::other(error.into(), None))

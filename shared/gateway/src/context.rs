@@ -1,7 +1,6 @@
-//! What is known of the request under way: its ids for logs, events and answers, who asks, and what
-//! others keep here until it is answered, each by a type of its own. Carried by the task, so that
-//! the table layer can count round trips and a problem can name its request without every function
-//! passing it along.
+//! The context of the current request: ids for logs, events and answers, the principal, and values stored by
+//! type until the answer. A task-local carries it, so that the table layer can count round trips and a
+//! problem can name its request without parameters.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -24,7 +23,7 @@ pub struct Context {
     state: Mutex<State>,
 }
 
-/// What changes while the request is handled.
+/// The part that changes while the request is handled.
 #[derive(Debug, Default)]
 struct State {
     principal: String,
@@ -52,7 +51,7 @@ impl Context {
         })
     }
 
-    /// The same request, with nothing kept: for one of several things that it asks for.
+    /// The same request without stored values, for one part of a batch.
     #[must_use]
     pub(crate) fn part(&self) -> Arc<Self> {
         let State { principal, store, .. } = &*self.state();
@@ -92,7 +91,7 @@ impl Context {
         format!("00-{}-{}-01", self.trace_id, self.parent_id)
     }
 
-    /// The path asked for, without the query: a query may carry a token.
+    /// The request path without the query, which may carry a token.
     pub fn path(&self) -> &str {
         &self.path
     }
@@ -106,47 +105,47 @@ impl Context {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps a value until the request is answered, in place of one of the same type.
+    /// Stores a value until the request is answered, and replaces one of the same type.
     pub(crate) fn keep<T: Clone + Send + Sync + 'static>(&self, value: T) {
         self.state().kept.insert(value);
     }
 
-    /// The value of this type, if one is kept.
+    /// The stored value of this type.
     pub(crate) fn kept<T: Clone + Send + Sync + 'static>(&self) -> Option<T> {
         self.state().kept.get().cloned()
     }
 
-    /// Takes the value of this type, if one is kept.
+    /// Takes the stored value of this type.
     pub(crate) fn take<T: Clone + Send + Sync + 'static>(&self) -> Option<T> {
         self.state().kept.remove()
     }
 
-    /// Changes the current request's value of this type, its default if none is kept.
+    /// Changes the current request's value of this type, starting from the default.
     pub(crate) fn update<T: Clone + Default + Send + Sync + 'static>(change: impl FnOnce(&mut T)) {
         if let Some(context) = Self::current() {
             change(context.state().kept.get_or_insert_default());
         }
     }
 
-    /// Records who is calling, and for which store.
+    /// Records the principal and its store.
     pub fn identify(&self, principal: String, store: Option<String>) {
         let mut state = self.state();
         state.principal = principal;
         state.store = store;
     }
 
-    /// Who is calling: the scope of idempotency keys and cursors.
+    /// The principal: the scope of idempotency keys and cursors.
     pub fn principal(&self) -> String {
         self.state().principal.clone()
     }
 
-    /// The store the call is about, if any.
+    /// The store that the request concerns.
     pub fn store(&self) -> Option<String> {
         self.state().store.clone()
     }
 }
 
-/// A header's text, when it is text.
+/// A header's text; `None` when it is absent or not text.
 pub(crate) fn header<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     headers.get(name).and_then(|value| value.to_str().ok())
 }

@@ -1,5 +1,5 @@
-//! Which browsers may call what: what the routes' own rule opens is for any origin, everything else
-//! for the configured admin origins alone (docs/conventions.md §1).
+//! CORS: routes that their own rule opens are open to any origin, all others to the configured admin origins
+//! alone (docs/conventions.md §1).
 
 use http::header::{self, HeaderName};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
@@ -8,7 +8,7 @@ use crate::config::Config;
 use crate::context;
 use crate::routes::CrossOrigin;
 
-/// The method that is asked about: a preflight's is in its header.
+/// The method of the actual request; a preflight names it in its header.
 fn asked_method(method: &Method, headers: &HeaderMap) -> Method {
     let named = context::header(headers, "access-control-request-method")
         .filter(|_| method == Method::OPTIONS)
@@ -16,7 +16,7 @@ fn asked_method(method: &Method, headers: &HeaderMap) -> Method {
     named.unwrap_or_else(|| method.clone())
 }
 
-/// Adds the headers that let the asking origin read the answer, if it may.
+/// Adds the headers that let the request's origin read the answer, if it may.
 pub(crate) fn apply(
     (config, is_open): (&Config, CrossOrigin),
     (method, path): (&Method, &str),
@@ -24,7 +24,7 @@ pub(crate) fn apply(
     answer: &mut HeaderMap,
 ) {
     if is_open(&asked_method(method, request), path) {
-        // Also to who names no origin: a shared cache hands the answer on to those who do.
+        // Also without an `Origin`, because a shared cache passes the answer on to requests that have one.
         answer.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
     } else {
         let Some(origin) = context::header(request, "origin") else { return };
@@ -44,8 +44,8 @@ pub(crate) fn apply(
     answer.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(exposed));
 }
 
-/// Whether a cookie credential may be believed: from no browser origin, or an admin origin. A
-/// cookie rides on any page's request; a bearer token does not.
+/// Whether a cookie credential is trusted: from an admin origin, or from no cross-site page. Any page's
+/// request carries the cookie; a bearer token does not travel by itself.
 pub fn cookie_is_trusted(config: &Config, headers: &HeaderMap) -> bool {
     match context::header(headers, "origin") {
         None => context::header(headers, "sec-fetch-site").is_none_or(|site| site != "cross-site"),

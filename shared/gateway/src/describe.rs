@@ -1,5 +1,5 @@
-//! What a row's handler says about itself by its types: parameters, body, answers, and the problems
-//! that its arguments reject with. An OpenAPI document is made of it; no deployed binary holds it.
+//! Descriptions of operations, derived from handler types: parameters, bodies, answers, and the problems of
+//! arguments. The OpenAPI document is built from them; no deployed binary contains them.
 
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -22,45 +22,45 @@ pub enum ParameterLocation {
 pub struct Parameter {
     /// Where it is.
     pub location: ParameterLocation,
-    /// What it is called.
+    /// The name.
     pub name: String,
-    /// Whether it must be there.
+    /// Whether it is required.
     pub required: bool,
-    /// What it looks like.
+    /// The schema.
     pub schema: Schema,
-    /// What it means, where its schema does not say it.
+    /// The description, where the schema has none.
     pub description: Option<String>,
 }
 
-/// A body that is sent or answered.
+/// A body of a request or an answer.
 #[derive(Debug, Clone)]
 pub struct Content {
     /// Its media type.
     pub media_type: &'static str,
-    /// What it looks like.
+    /// The schema.
     pub schema: Schema,
 }
 
-/// What a successful answer looks like.
+/// A successful answer.
 #[derive(Debug, Clone)]
 pub struct Success {
     /// Its status.
     pub status: u16,
     /// Its body, if it has one.
     pub content: Option<Content>,
-    /// Whether it is a page of a list, which may have a `Link` to the next.
+    /// Whether it is a page of a list, which may have a `Link` to the next page.
     pub is_page: bool,
-    /// Whether it says `Cache-Control: no-store`.
+    /// Whether it has `Cache-Control: no-store`.
     pub no_store: bool,
 }
 
-/// Where schemas of requests are referred to, until they stand beside those of answers.
+/// The temporary location of request schemas, until they are merged with those of answers.
 pub const REQUESTS: &str = "/components/requests";
-/// Where schemas of answers are.
+/// The location of answer schemas.
 pub const ANSWERS: &str = "/components/schemas";
 
-/// The schemas of named types, which operations refer to: of what is sent, and of what is answered,
-/// since a member that may be left out of the one is always there in the other.
+/// The schemas of named types, separately for requests and answers: a member that is optional in a request is
+/// always present in an answer.
 #[derive(Debug)]
 pub struct Schemas {
     /// Of requests.
@@ -84,7 +84,7 @@ impl Default for Schemas {
     }
 }
 
-/// A row's handler, described.
+/// The description of a row's handler.
 #[derive(Debug)]
 pub struct Operation<'a> {
     /// The schemas of all operations.
@@ -93,22 +93,22 @@ pub struct Operation<'a> {
     pub path: Vec<&'static str>,
     /// Its parameters.
     pub parameters: Vec<Parameter>,
-    /// The bodies that it takes: one, or one for each media type.
+    /// The request bodies: one for each media type.
     pub bodies: Vec<Content>,
-    /// Whether there must be a body.
+    /// Whether a body is required.
     pub needs_body: bool,
     /// Its answers.
     pub answers: Vec<Success>,
-    /// Whether a merchant's or an app's read is answered 304 too, as what anybody may read always is.
+    /// Whether merchants' and apps' reads are answered 304 too; public reads always are.
     pub is_tagged: bool,
-    /// The problems that its arguments reject with.
+    /// The problems of its arguments.
     pub codes: Vec<Code>,
-    /// Whether its rejections are those of RFC 6749 §5.2.
+    /// Whether its errors are those of RFC 6749 §5.2.
     pub oauth: bool,
 }
 
 impl<'a> Operation<'a> {
-    /// Nothing is known of the handler of this path yet.
+    /// An empty description of the operation at this path.
     pub fn new(schemas: &'a mut Schemas, path: &'static str) -> Self {
         let names = path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
         Self {
@@ -124,17 +124,17 @@ impl<'a> Operation<'a> {
         }
     }
 
-    /// It rejects with these.
+    /// Adds problems.
     pub fn rejects(&mut self, codes: &[Code]) {
         self.codes.extend_from_slice(codes);
     }
 
-    /// It rejects as the OAuth endpoints do.
+    /// Sets whether it rejects as the OAuth endpoints do.
     pub(crate) fn rejects_as(&mut self, oauth: bool) {
         self.oauth = oauth;
     }
 
-    /// It takes a parameter.
+    /// Adds a parameter of type `T`.
     pub fn takes<T: JsonSchema>(
         &mut self,
         location: ParameterLocation,
@@ -145,7 +145,7 @@ impl<'a> Operation<'a> {
         self.takes_as(location, name, required, schema);
     }
 
-    /// It takes a parameter that looks like this.
+    /// Adds a parameter with this schema.
     pub fn takes_as(
         &mut self,
         location: ParameterLocation,
@@ -157,14 +157,14 @@ impl<'a> Operation<'a> {
         self.parameters.push(Parameter { location, name, required, schema, description: None });
     }
 
-    /// It takes a parameter at this index of its path.
+    /// Adds the parameter at this index of the path.
     pub fn takes_in_path<T: JsonSchema>(&mut self, index: usize) {
         let Some(name) = self.path.get(index).copied() else { return };
         self.takes::<T>(ParameterLocation::Path, name, true);
         self.rejects(&[Code::NotFound]);
     }
 
-    /// The members of `T` are parameters of its query.
+    /// Adds the members of `T` as query parameters.
     pub fn takes_query<T: JsonSchema>(&mut self) {
         let schema = T::json_schema(&mut self.schemas.requests);
         let names = |member: &str| schema.get(member).cloned().unwrap_or_default();
@@ -186,14 +186,14 @@ impl<'a> Operation<'a> {
         }
     }
 
-    /// Whether it takes a parameter of its query that is called so.
+    /// Whether it has a query parameter of this name.
     pub fn takes_from_query(&self, name: &str) -> bool {
         let is_it =
             |known: &Parameter| known.location == ParameterLocation::Query && known.name == name;
         self.parameters.iter().any(is_it)
     }
 
-    /// It takes a body of this type.
+    /// Adds a request body of this type.
     pub fn takes_body<T: JsonSchema>(&mut self, media_type: &'static str) {
         let schema = self.schemas.requests.subschema_for::<T>();
         let whole = T::json_schema(&mut self.schemas.requests);
@@ -202,7 +202,7 @@ impl<'a> Operation<'a> {
         self.bodies.push(Content { media_type, schema });
     }
 
-    /// It takes a JSON body with the members of `T` and those of `E`.
+    /// Adds a JSON request body with the members of `T` and those of `E`.
     pub fn takes_body_with<T: JsonSchema, E: JsonSchema>(&mut self) {
         let mut schema = T::json_schema(&mut self.schemas.requests);
         let extras = E::json_schema(&mut self.schemas.requests);
@@ -212,41 +212,41 @@ impl<'a> Operation<'a> {
         self.bodies.push(Content { media_type: "application/json", schema });
     }
 
-    /// It takes a body that no schema describes.
+    /// Adds a request body without a schema.
     pub fn takes_bytes(&mut self, media_type: &'static str) {
         self.needs_body = true;
         self.bodies.push(Content { media_type, schema: json_schema!({"type": "string"}) });
     }
 
-    /// It answers so, with a JSON body.
+    /// Adds an answer with a JSON body.
     pub fn answers<T: JsonSchema>(&mut self, status: u16) {
         self.answers_as::<T>(status, "application/json");
     }
 
-    /// It answers so, with a body of this media type, which is a kind of JSON.
+    /// Adds an answer with a body of this JSON media type.
     pub(crate) fn answers_as<T: JsonSchema>(&mut self, status: u16, media_type: &'static str) {
         let schema = self.schemas.answers.subschema_for::<T>();
         self.success(status, Some(Content { media_type, schema }));
     }
 
-    /// It answers so, without a body.
+    /// Adds an answer without a body.
     pub(crate) fn answers_nothing(&mut self, status: u16) {
         self.success(status, None);
     }
 
-    /// It answers so, with whatever was stored.
+    /// Adds an answer whose body has the stored media type.
     pub(crate) fn answers_bytes(&mut self, status: u16) {
         let schema = json_schema!({});
         self.success(status, Some(Content { media_type: "*/*", schema }));
     }
 
-    /// It answers so, with a text of this media type.
+    /// Adds an answer with text of this media type.
     pub(crate) fn answers_text(&mut self, status: u16, media_type: &'static str) {
         let schema = json_schema!({"type": "string"});
         self.success(status, Some(Content { media_type, schema }));
     }
 
-    /// It answers with a page of a list of `T`, with the members of `E` beside it.
+    /// Adds an answer with a page of a list of `T`, and the members of `E` next to `data` and `page`.
     pub(crate) fn answers_page<T: JsonSchema, E: JsonSchema>(&mut self) {
         let (item, page) = (
             self.schemas.answers.subschema_for::<T>(),
@@ -265,7 +265,7 @@ impl<'a> Operation<'a> {
         }
     }
 
-    /// What was said of answers so far is kept by nobody.
+    /// Marks all answers so far as `no-store`.
     pub(crate) fn stores_nothing(&mut self) {
         for answer in &mut self.answers {
             answer.no_store = true;
@@ -277,16 +277,16 @@ impl<'a> Operation<'a> {
     }
 }
 
-/// Where a page of a list ends.
+/// The position of a page in its list.
 #[derive(Debug, JsonSchema)]
 #[allow(dead_code, reason = "only its schema is used")]
 struct PageInfo {
-    /// How many items were asked for.
+    /// The page size of the request.
     #[schemars(range(min = 1, max = 100))]
     limit: u32,
-    /// Whether the list goes on.
+    /// Whether there is a next page.
     has_more: bool,
-    /// What to send as `cursor` to get the next page.
+    /// The `cursor` of the next page.
     next_cursor: Option<String>,
 }
 

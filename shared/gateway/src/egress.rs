@@ -1,23 +1,22 @@
 //! Outgoing HTTP to addresses that strangers chose: webhook receivers, media URLs, providers.
 //!
-//! A URL is validated three times, and each time a different lie fails.
+//! A URL is validated three times, each time against a different attack.
 //!
-//! 1. [`Destination::parse`] validates the text: scheme, port, userinfo, and the host in whatever
-//!    spelling it came. IP literals end here, because no HTTP client asks its resolver about them
-//!    (docs/platform.md §4), so nothing later would.
-//! 2. [`Egress::check`] also resolves the name, when a subscription is created, so that its owner
-//!    hears at once what would be rejected later. It protects nobody: the answer may change.
-//! 3. [`Egress::send`] resolves again *inside* the connection, through a guard that rejects if any
-//!    answer is bad and hands the client only what it has validated. The checked address is the one
-//!    that is dialled, so a name that rebinds between check and connect gains nothing.
+//! 1. [`Destination::parse`] validates the text: scheme, port, userinfo, and the host in any spelling. IP
+//! literals are rejected only here: no HTTP client passes them to its resolver (docs/platform.md §4), so no
+//! later check sees them.
+//! 2. [`Egress::check`] also resolves the name when a subscription is created, so that its owner learns at
+//! once of a later rejection. It is no protection: the answer may change.
+//! 3. [`Egress::send`] resolves again *inside* the connection, through a guard that rejects the name if any
+//! of its addresses is bad, and gives the client only validated ones. The validated address is the one that
+//! is dialled, so a name that rebinds between check and connect gains nothing.
 //!
-//! Then the receiver itself may be hostile. It may hang, drip a byte every 100 ms, or fill 93 MiB in
-//! a second (docs/platform.md §4): [`Outgoing::deadline`] covers everything from the resolver to
-//! the last byte, and reading stops at [`Outgoing::max_body`]. Redirects come back as answers,
-//! environment proxies are ignored, and nothing is retried. The name is resolved at every attempt
-//! (docs/conventions.md §11): a pool would skip the resolver, so no connection outlives its request, but
-//! for those of [`Egress::send_pooled`], which asks the resolver itself and takes a connection that leads
-//! to what it answered.
+//! The receiver itself may be hostile, too. It may hang, drip a byte every 100 ms, or send 93 MiB in a second
+//! (docs/platform.md §4). [`Outgoing::deadline`] covers everything from the resolver to the last byte, and
+//! reading stops at [`Outgoing::max_body`]. Redirects are returned as answers, environment proxies are
+//! ignored, and nothing is retried. The name is resolved at every attempt (docs/conventions.md §11). A
+//! connection pool would bypass the resolver, so no connection outlives its request, except in
+//! [`Egress::send_pooled`], which resolves first and reuses only a connection to an address in the answer.
 
 mod connection_pool;
 mod destination;
@@ -45,15 +44,15 @@ pub use txt::{NameServers, ResolveTxt, Texts};
 /// Time for the TCP and TLS handshakes (docs/conventions.md §10).
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// The way out. Clones share one client, which is built at the first request: a start-up that sends
-/// nothing does not pay for reading the system's certificates (docs/platform.md §8).
+/// The client of outgoing HTTP. Clones share one inner client, which is built at the first request: a process
+/// that sends nothing does not read the system's certificates (docs/platform.md §8).
 #[derive(Clone)]
 pub struct Egress {
     guard: Guard,
     client: Arc<OnceLock<reqwest::Client>>,
     tls: Arc<OnceLock<rustls::ClientConfig>>,
     kept: Arc<ConnectionPool>,
-    /// Made when first asked: a function that asks for none carries no resolver.
+    /// Made at the first query, so that other functions have no resolver.
     names: Arc<OnceLock<Arc<dyn ResolveTxt>>>,
 }
 
@@ -63,15 +62,15 @@ impl fmt::Debug for Egress {
     }
 }
 
-/// One request. It owns its headers and body, because they are signed before the name is resolved.
+/// One outgoing request. It owns its headers and body, because they are signed before the name is resolved.
 pub struct Outgoing {
     /// The method.
     pub method: Method,
-    /// Where it goes.
+    /// The destination.
     pub destination: Destination,
-    /// Its headers. `Host` and `Content-Length` are added.
+    /// The headers. `Host` and `Content-Length` are added.
     pub headers: HeaderMap,
-    /// Its body: exactly these bytes are sent, since exactly these were signed.
+    /// The body: exactly these bytes are sent, because they were signed.
     pub body: Bytes,
     /// Time for all of it: resolver, handshakes, headers and body (webhooks: 5 s, or 15 for a slow
     /// receiver, docs/conventions.md §10).
@@ -81,7 +80,7 @@ pub struct Outgoing {
     pub max_body: usize,
 }
 
-/// What the receiver answered, whatever the status; a redirect is an answer too.
+/// The receiver's answer of any status, redirects included.
 #[derive(Debug, Clone)]
 pub struct Incoming {
     /// The HTTP status.
@@ -94,7 +93,7 @@ pub struct Incoming {
     pub truncated: bool,
 }
 
-/// Why there is no answer. The text is public: it names no address, and no library's message.
+/// The reason why there is no answer. Its text is public: it has no address and no library's message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SendError {
     /// The URL or one of its addresses is rejected; nothing was connected.
@@ -107,7 +106,7 @@ pub enum SendError {
     Tls,
     /// The deadline passed. Our choice: also if the status had arrived but the body had not.
     Timeout,
-    /// The connection broke, or what came over it was not HTTP.
+    /// The connection broke, or the answer was not HTTP.
     Protocol,
 }
 
@@ -160,12 +159,13 @@ impl From<reqwest::Error> for SendError {
         if causes().any(<dyn Error>::is::<rustls::Error>) {
             return Self::Tls;
         }
-        // A connection that was not made in three seconds is `connect` too; `timeout` is ours alone.
+        // A connection that was not open within three seconds is `connect` too; `timeout` is for our deadline
+        // alone.
         if error.is_connect() { Self::Connect } else { Self::Protocol }
     }
 }
 
-/// Like `source()`, which skips what an `io::Error` wraps; TLS errors arrive wrapped twice.
+/// Like `source()`, which skips the error inside an `io::Error`; TLS errors arrive wrapped twice.
 fn cause_of<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'static)> {
     match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
         Some(wrapped) => Some(wrapped),
@@ -174,12 +174,12 @@ fn cause_of<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'st
 }
 
 impl Egress {
-    /// A way out that resolves names as the operating system does.
+    /// A client that uses the operating system's resolver.
     pub fn new(policy: Policy) -> Self {
         Self::with_resolver(policy, Arc::new(SystemResolver))
     }
 
-    /// A way out with a resolver of the caller's: for tests of what a hostile name server can do.
+    /// A client with this resolver, for tests of hostile name servers.
     pub fn with_resolver(policy: Policy, resolver: Arc<dyn Resolve>) -> Self {
         Self {
             guard: Guard { policy, inner: resolver },
@@ -190,13 +190,13 @@ impl Egress {
         }
     }
 
-    /// The same way out, which asks somebody else for TXT records: a file, in development.
+    /// The same client with another source of TXT records: a file, in development.
     #[must_use]
     pub fn with_names(self, names: Arc<dyn ResolveTxt>) -> Self {
         Self { names: Arc::new(OnceLock::from(names)), ..self }
     }
 
-    /// The TXT records of a name; none where there is no such name. What they say is a stranger's.
+    /// The TXT records of a name; none if the name does not exist. Their content is untrusted.
     ///
     /// # Errors
     /// [`SendError::Dns`], also when no name server answers in three seconds.
@@ -205,13 +205,13 @@ impl Egress {
         txt::look_up(&**names, name).await
     }
 
-    /// What this way out may reach.
+    /// The destinations that this client may reach.
     pub fn policy(&self) -> &Policy {
         &self.guard.policy
     }
 
-    /// Validates a URL and every address that its name has now. For the moment when someone gives us
-    /// the URL, within two seconds; [`Egress::send`] does not rely on it.
+    /// Validates a URL and every present address of its name, within two seconds. It is for the time when the
+    /// URL is entered; [`Egress::send`] does not rely on it.
     pub async fn check(&self, url: &str) -> Result<Destination, DestinationRejection> {
         let destination = Destination::parse(url, self.policy())?;
         if let Some(Host::Domain(name)) = destination.0.host() {
@@ -220,10 +220,10 @@ impl Egress {
         Ok(destination)
     }
 
-    /// Sends one request, once, and reads the answer until it ends, is long enough, or is late.
+    /// Sends one request, once. Reads the answer up to its end, the body limit or the deadline.
     pub async fn send(&self, request: Outgoing) -> Result<Incoming, SendError> {
-        // The destination may have been validated under another policy, and a literal in it would
-        // never meet the guard.
+        // The destination may have been validated under another policy, and the guard never sees an IP
+        // literal.
         request.destination.validate(self.policy())?;
         let deadline = request.deadline;
         // Dropping the exchange closes its connection, whatever state that is in.
@@ -231,8 +231,8 @@ impl Egress {
         tokio::time::timeout(deadline, exchange).await.map_err(|_| SendError::Timeout)?
     }
 
-    /// As [`Egress::send`], over a connection of an earlier request if one is left to the addresses
-    /// that the name has now; and leaves its own for the next one, for three seconds.
+    /// As [`Egress::send`], over an idle connection to one of the name's present addresses if there is one.
+    /// Its own connection stays open for three seconds, for the next request.
     pub async fn send_pooled(&self, request: Outgoing) -> Result<Incoming, SendError> {
         request.destination.validate(self.policy())?;
         let deadline = request.deadline;
@@ -243,7 +243,7 @@ impl Egress {
         tokio::time::timeout(deadline, exchange).await.map_err(|_| SendError::Timeout)?
     }
 
-    /// The client whose connections lead to what the destination's name is validated to be now.
+    /// The client whose connections lead to the destination's present, validated addresses.
     async fn pooled_client(&self, destination: &Destination) -> Result<reqwest::Client, SendError> {
         let addresses = match destination.0.host() {
             Some(Host::Domain(name)) => self.guard.resolve(name).await?,
@@ -262,7 +262,7 @@ impl Egress {
         Ok(self.client.get_or_init(|| client))
     }
 
-    /// A client that knows no way around the guard.
+    /// Builds a client that cannot bypass the guard.
     fn build(&self, pool: reqwest::ClientBuilder) -> Result<reqwest::Client, SendError> {
         let client = pool
             .tls_backend_preconfigured(self.tls())
@@ -304,8 +304,8 @@ async fn exchange(client: &reqwest::Client, request: Outgoing) -> Result<Incomin
     Ok(Incoming { status: response.status().as_u16(), headers, body: body.freeze(), truncated })
 }
 
-/// TLS with the system's certificates. On a machine that has none (a bare container), nobody is
-/// trusted: https fails as `tls`, and a local stack over http still works.
+/// TLS with the system's certificates. On a machine without any (a bare container), no peer is trusted: https
+/// fails as `tls`, and a local stack over http still works.
 fn tls_config() -> rustls::ClientConfig {
     let builder = tls();
     let trusting_nobody = builder.clone().with_root_certificates(rustls::RootCertStore::empty());

@@ -1,5 +1,5 @@
-//! A row's handler: an async function whose first argument says who may call it, whose others say
-//! what it reads of the request, and whose result says what it answers.
+//! The handler of a route row: an async function. Its first argument is the caller, the others are what it
+//! reads of the request, and its result type is the reply.
 
 use axum::extract::FromRequestParts;
 use axum::response::{IntoResponse, Response};
@@ -13,10 +13,10 @@ use crate::problem::{OAuthError, Problem};
 use crate::reply::Reply;
 use crate::request::{Argument, Inbound, Reads, Validation};
 
-/// What a handler rejects with: a [`Problem`], or an [`OAuthError`] at the OAuth endpoints. What is
-/// rejected before the handler is called is said in the same way.
+/// The error type of a handler: a [`Problem`], or an [`OAuthError`] at the OAuth endpoints. Rejections before
+/// the handler is called have the same shape.
 pub trait Rejection: From<Problem> + IntoResponse + Send {
-    /// Whether it is that of RFC 6749 §5.2.
+    /// Whether it is an error of RFC 6749 §5.2.
     const OAUTH: bool;
 }
 
@@ -28,28 +28,28 @@ impl Rejection for OAuthError {
     const OAUTH: bool = true;
 }
 
-/// A handler; `A` are its arguments.
+/// A handler; `A` is the tuple of its arguments.
 #[diagnostic::on_unimplemented(
     message = "this is no handler of a row",
     label = "its first argument must be a `Caller`: Public, Merchant, StoreAccess<_>, …",
     note = "the others must be `Argument`s: Body<_>, Query<_>, Paging, Path<_>, …; and it answers `Result<impl Reply, Problem>`, or with an `OAuthError`"
 )]
 pub trait Handler<A>: Clone + Send + Sync + 'static {
-    /// The first argument.
+    /// The type of the first argument.
     type Caller: Caller;
-    /// What it rejects with.
+    /// The error type.
     type Rejection: Rejection;
 
-    /// Validates what the arguments read, together.
+    /// Validates the request for all arguments together.
     ///
     /// # Errors
-    /// `validation_failed` with every fault; what leaves nothing to validate.
+    /// `validation_failed` with every field error; otherwise the problem that leaves nothing to validate.
     fn validate(app: &App, inbound: &Inbound) -> impl Future<Output = Result<(), Problem>> + Send;
 
-    /// Calls it.
+    /// Extracts the arguments and calls the handler.
     fn call(self, parts: Parts, app: App) -> impl Future<Output = Response> + Send;
 
-    /// Says what it takes and answers.
+    /// Describes parameters, bodies and answers for OpenAPI.
     #[cfg(feature = "openapi")]
     fn describe(operation: &mut Operation);
 }

@@ -8,20 +8,20 @@ use sha2::{Digest, Sha256};
 
 use crate::clock::Timestamp;
 
-/// Ids that this process has made.
+/// The number of ids that this process has made.
 static MINTED: AtomicU32 = AtomicU32::new(0);
 
-/// Random bytes of an id.
+/// The random bytes of an id.
 const RANDOM: usize = 10;
 
 thread_local! {
-    /// Random bytes for the next ids, and for how many of them: a call of the system for each would be
-    /// three for every request.
+    /// Random bytes for the next ids, and the number of ids they suffice for: one system call per id would be
+    /// three per request.
     static SUPPLY: RefCell<([[u8; RANDOM]; 64], usize)> = const { RefCell::new(([[0; RANDOM]; 64], 0)) };
 }
 
-/// A fresh id: `prefix` and a `UUIDv7` of `now`, so that ids sort by creation: those of one process
-/// and one millisecond too, as a request's are (26 bits of a counter, RFC 9562 §6.2, method 1).
+/// Mints an id: `prefix` and a `UUIDv7` of `now`. Ids sort by creation, also those of one process within one
+/// millisecond (26 bits of a counter, RFC 9562 §6.2, method 1).
 pub fn mint(prefix: &str, now: Timestamp) -> String {
     let mut random = random();
     let count = MINTED.fetch_add(1, Ordering::Relaxed);
@@ -34,7 +34,7 @@ pub fn mint(prefix: &str, now: Timestamp) -> String {
     format!("{prefix}{}", uuid.simple())
 }
 
-/// Bytes that no other id has.
+/// The random bytes of one id; no other id gets them.
 fn random() -> [u8; RANDOM] {
     SUPPLY.with_borrow_mut(|(supply, left)| {
         if *left == 0 {
@@ -48,16 +48,16 @@ fn random() -> [u8; RANDOM] {
     })
 }
 
-/// An id that follows from `parts`, so that writing it twice is writing one item.
+/// Derives an id from `parts`, so that a repeated write addresses the same item.
 pub fn derive(prefix: &str, parts: &[&str]) -> String {
     custom(prefix, follow(parts))
 }
 
-/// The largest number that an id begins with: what is before a UUID's version.
+/// The largest number that an id can begin with: the 48 bits before a UUID's version.
 pub const MAX_NUMBER: u64 = u64::MAX >> 16;
 
-/// As [`derive`], with a number up to [`MAX_NUMBER`] before what follows from it and the parts: ids of a
-/// kind sort by it, and [`number_of`] finds it again.
+/// As [`derive`], with a number up to [`MAX_NUMBER`] in front of the digest: ids of the kind sort by it, and
+/// [`number_of`] reads it.
 pub fn derive_numbered(prefix: &str, number: u64, parts: &[&str]) -> String {
     let written = number.to_string();
     let all: Vec<&str> = std::iter::once(written.as_str()).chain(parts.iter().copied()).collect();
@@ -69,13 +69,13 @@ pub fn derive_numbered(prefix: &str, number: u64, parts: &[&str]) -> String {
     custom(prefix, bytes)
 }
 
-/// The number that an id begins with; of one that was not made by [`derive_numbered`] it says nothing.
+/// The number that an id begins with; meaningless for an id that [`derive_numbered`] did not make.
 pub fn number_of(digits: &str) -> u64 {
     let number = digits.get(..12).unwrap_or_default();
     u64::from_str_radix(number, 16).unwrap_or_default()
 }
 
-/// The beginning of a SHA-256 over the parts, each kept apart from the next.
+/// The first 16 bytes of a SHA-256 over the parts, each with its length.
 fn follow(parts: &[&str]) -> [u8; 16] {
     let mut hasher = Sha256::new();
     for part in parts {
@@ -89,7 +89,7 @@ fn follow(parts: &[&str]) -> [u8; 16] {
     bytes
 }
 
-/// A `UUIDv8` of these bytes: version and variant are from the seventh on.
+/// A `UUIDv8` of these bytes; version and variant are in the seventh and ninth.
 fn custom(prefix: &str, bytes: [u8; 16]) -> String {
     format!("{prefix}{}", uuid::Builder::from_custom_bytes(bytes).into_uuid().simple())
 }
@@ -105,7 +105,7 @@ pub fn is_well_formed(prefix: &str, text: &str) -> bool {
 #[macro_export]
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident = $prefix:literal;)*) => {
-        /// What ids begin with: one prefix for each kind.
+        /// The prefixes of all kinds, each unique.
         pub const PREFIXES: &[&str] = &[$($prefix),*];
         $(
         $(#[$doc])*
@@ -114,20 +114,20 @@ macro_rules! ids {
         pub struct $name(String);
 
         impl $name {
-            /// What every id of this kind begins with.
+            /// The prefix of every id of this kind.
             pub const PREFIX: &'static str = $prefix;
 
-            /// A fresh id that sorts by `now`.
+            /// Mints an id that sorts by `now`.
             pub fn mint(now: $crate::clock::Timestamp) -> Self {
                 Self($crate::id::mint(Self::PREFIX, now))
             }
 
-            /// The id that follows from `parts`: the same parts, the same id.
+            /// Derives the id of `parts`: the same parts give the same id.
             pub fn derive(parts: &[&str]) -> Self {
                 Self($crate::id::derive(Self::PREFIX, parts))
             }
 
-            /// The id that follows from `parts` and sorts by `at`, among those that were minted.
+            /// Derives the id of `parts` that sorts by `at`, among minted ids.
             pub fn derive_at(at: $crate::clock::Timestamp, parts: &[&str]) -> Self {
                 let millis = u64::try_from(at.millis()).unwrap_or(0);
                 Self($crate::id::derive_numbered(Self::PREFIX, millis, parts))

@@ -1,19 +1,19 @@
 //! Idempotency keys, with the record completed in the effect's own transaction
 //! (docs/conventions.md §4, docs/data-model.md §12).
 //!
-//! A request with a key first *claims* its record under a 30-second lease. The handler's
-//! transaction completes the record with the answer **if the lease is still its own**: a slow
-//! original whose lease was taken over fails instead of doubling the effect, and a crash between
-//! effect and record cannot happen because they are one write. Answers are sealed at rest: they
-//! may hold a token that was shown once. How they are kept is in [`stored_response`].
+//! A request with a key first *claims* its record under a 30-second lease. The handler's transaction
+//! completes the record with the answer **if it still holds the lease**. So a slow original whose lease was
+//! taken over fails instead of repeating the effect, and no crash can come between effect and record, because
+//! they are one write. Answers are sealed at rest, because they may contain a token that is returned only
+//! once. [`stored_response`] has their format.
 //!
-//! Where all of the effect is one transaction ([`Claiming::WithEffect`]) nothing is claimed: the
-//! transaction puts the record **if there is none**. A request that is sent again runs, is rejected
-//! by that, or by what has changed meanwhile, and is answered with the record that it then finds.
+//! If the whole effect is one transaction ([`Claiming::WithEffect`]), nothing is claimed: the transaction
+//! creates the record **if there is none**. A repeated request runs, is rejected by that condition or by the
+//! changed state, and is answered from the record that it then finds.
 //!
-//! Guests are one principal, and change networks between two attempts. The fingerprint is part of
-//! the key of their record, so that nobody without the body finds it or is in its way. What a
-//! network has used a key for is in a second item, the [`guard`].
+//! Guests are one principal, and a guest may change networks between two attempts. So the fingerprint is part
+//! of their record's key: only a request with the same body can find or block it. A second item, the
+//! [`guard`], has the request that a network used a key for.
 
 mod guard;
 mod part;
@@ -40,33 +40,33 @@ use crate::table::Change;
 pub use part::part;
 use record::{FREE, KIND, put, validate};
 
-/// Characters of a guest's key at least: 128 bits in base64, so that nobody comes upon another's.
+/// The least characters of a guest's key: 128 bits in base64, so that no guest hits another's key.
 pub const GUEST_KEY: usize = 22;
 
-/// What a key looks like.
+/// The schema of a key.
 #[cfg(feature = "openapi")]
 pub fn key_schema() -> schemars::Schema {
     schemars::json_schema!({"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"})
 }
 
-/// A record that is this request's to complete: claimed already, or to be put with the effect.
+/// The right to complete a record: claimed before, or created with the effect.
 #[derive(Debug, Clone)]
 pub struct Claim {
     key: Key,
-    /// What the guest's network has used the key for.
+    /// The item with the request that the guest's network used the key for.
     guard: Option<Key>,
     lease: String,
     fingerprint: String,
-    /// What the request may do ([`Identity::scopes`]).
+    /// The scopes of the request's credential ([`Identity::scopes`]).
     scopes: Option<String>,
     seal: SealKey,
-    /// Whether it was claimed ahead of the effect.
+    /// Whether it was claimed before the effect.
     is_ahead: bool,
 }
 
-/// The demand of a handler that its request carries an `Idempotency-Key` (docs/conventions.md §4),
-/// as an argument; put it before the body, so that its absence is what the caller hears of first.
-/// The key itself was validated, and its record claimed if it is ([`Claiming`]), before the handler.
+/// An argument that requires an `Idempotency-Key` (docs/conventions.md §4). Put it before the body, so that
+/// its absence is reported first. The key itself was validated before the handler, and its record claimed if
+/// so declared ([`Claiming`]).
 #[derive(Debug, Clone, Copy)]
 pub struct Required;
 
@@ -82,16 +82,16 @@ impl<S: Sync> FromRequestParts<S> for Required {
     }
 }
 
-/// When the record of a request's key is written first.
+/// When the record of a request's key is first written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Claiming {
-    /// Before the handler runs: of two requests at once, one runs.
+    /// Before the handler runs: of two concurrent requests, only one runs.
     Ahead,
-    /// With the effect, all of which is one transaction: of two requests at once, one has it.
+    /// With the effect, which is one transaction: of two concurrent requests, only one takes effect.
     WithEffect,
 }
 
-/// What claiming came to.
+/// The result of claiming.
 pub(crate) enum Claimed {
     /// No key was sent, or the method has no effect to protect.
     NotAsked,
@@ -106,8 +106,8 @@ impl Claim {
         &self.key
     }
 
-    /// The change that completes the record with `answer`: if the lease is still this claim's, or,
-    /// where nothing was claimed, if there is no record in its way.
+    /// The change that completes the record with `answer`. Its condition: the lease is still this claim's,
+    /// or, where nothing was claimed, no record exists.
     pub(crate) fn completion(&self, answer: &Answer, now: Timestamp) -> Result<Change, Problem> {
         let sealed = stored_response::seal(&self.seal, answer, self.key.pk.as_bytes())?;
         let completed = "SET #state = :completed, answer = :answer, completed_at = :now";
@@ -150,8 +150,8 @@ pub(crate) async fn claim(
 ) -> Result<Claimed, Problem> {
     let effect = [Method::POST, Method::PATCH, Method::PUT, Method::DELETE];
     let Some(header) = inbound.headers.get("idempotency-key") else { return Ok(Claimed::NotAsked) };
-    // An OAuth client is authenticated by the endpoint itself, after this; and a code or refresh
-    // token has an idempotency of its own, in which a repetition is a sign of theft.
+    // The endpoint itself authenticates an OAuth client, after this. Codes and refresh tokens are single-use:
+    // a repetition is a sign of theft.
     if !effect.contains(&inbound.method) || inbound.row.access == Access::Client {
         return Ok(Claimed::NotAsked);
     }
@@ -179,12 +179,12 @@ pub(crate) async fn claim(
     }
 }
 
-/// The record's key, and a guest's guard.
+/// The record's key, and the key of a guest's guard.
 ///
-/// All guests are one principal, and an answer may hold what was shown once: nobody gets it who
-/// does not send the same body. Where that is a password or a one-time code, whoever has read it is
-/// signed in by it once, and not again by repeating the request elsewhere: there a key counts for
-/// its network alone, and a retry from another signs in anew.
+/// All guests are one principal, and an answer may contain a secret that is returned only once, so only a
+/// request with the same body gets it. Where the body has a password or a one-time code, that is not enough:
+/// whoever has seen it could sign in by repeating the request elsewhere. There a key is valid for its network
+/// alone, and a retry from another network signs in anew.
 fn keys(
     identity: &Identity,
     inbound: &Inbound,
@@ -199,7 +199,7 @@ fn keys(
     }
 }
 
-/// Principal, store, method, route, path parameters, what it is bound to besides, and key.
+/// Hashes principal, store, method, route, path parameters, an optional binding, and the key.
 fn record_key(identity: &Identity, inbound: &Inbound, bound: Option<&str>, key: &str) -> Key {
     let store = identity.store.as_deref().unwrap_or_default();
     let mut parts =
@@ -238,8 +238,8 @@ fn base16(bytes: &[u8]) -> String {
     })
 }
 
-/// Whether an answer is kept: 2xx and deterministic 4xx are; 401, 429 and 5xx are not
-/// (docs/conventions.md §4), nor is a rejection that the very next attempt may not meet.
+/// Whether an answer is stored for repetitions. 2xx and deterministic 4xx are; 401, 429 and 5xx are not
+/// (docs/conventions.md §4), nor is a rejection that an immediate retry may not meet.
 pub(crate) fn is_kept(status: u16, code: Option<&Code>) -> bool {
     let passing = [
         Code::VersionConflict,

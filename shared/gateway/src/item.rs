@@ -1,4 +1,4 @@
-//! Items: what the table holds, and how it is keyed.
+//! Items of the table and their keys.
 
 pub(crate) mod deflated;
 mod joined;
@@ -58,21 +58,21 @@ pub enum Index {
     Gsi3,
     /// Third list order.
     Gsi4,
-    /// Keys only: lists of what is written far more often than listed. A row never changes, and a
-    /// page reads its items by their keys.
+    /// Keys only: lists that are written far more often than read. An entry never changes, and a page reads
+    /// its items by their keys.
     Gsi5,
-    /// Keys only: second order of such lists.
+    /// Keys only: the second order of such lists.
     Gsi6,
     /// Fourth list order.
     Gsi7,
 }
 
 impl Index {
-    /// All of them, in the order of the table definition.
+    /// All indexes, in the order of the table definition.
     pub const ALL: [Self; 7] =
         [Self::Gsi1, Self::Gsi2, Self::Gsi3, Self::Gsi4, Self::Gsi5, Self::Gsi6, Self::Gsi7];
 
-    /// Whether it holds the keys of items alone.
+    /// Whether it is keys-only.
     pub const fn is_keys_only(self) -> bool {
         matches!(self, Self::Gsi3 | Self::Gsi5 | Self::Gsi6)
     }
@@ -104,23 +104,23 @@ impl Index {
     }
 }
 
-/// A struct that is stored as one item. It is the only speller of its keys.
+/// A struct that is stored as one item. It alone builds its keys.
 pub trait Item: Serialize + DeserializeOwned + Send + Sync {
     /// The `entity` attribute.
     const KIND: &'static str;
 
-    /// How it is packed, so that it costs less to write: not at all, unless it says so.
+    /// How it is packed to cost fewer write units; unpacked by default.
     const PACKING: Option<Packing> = None;
 
-    /// Whether it holds [`Octets`], for which there is nothing in JSON: it is read from its attributes, and
-    /// not packed. Every other item is read from JSON, packed or not, so that a function carries the reading
-    /// of each once.
+    /// Whether it has [`Octets`], which JSON cannot hold: such an item is read from its attributes, and never
+    /// packed. Every other item is read as JSON, packed or not, so that a function contains one deserializer
+    /// for each type.
     const HAS_OCTETS: bool = false;
 
     /// The primary key.
     fn key(&self) -> Key;
 
-    /// Counts writes; 1 when created. [`crate::table::Write::replace`] demands the one before.
+    /// Counts writes; 1 when created. [`crate::table::Write::replace`] requires the previous one.
     fn version(&self) -> u64;
 
     /// Keys in the secondary indexes.
@@ -128,19 +128,19 @@ pub trait Item: Serialize + DeserializeOwned + Send + Sync {
         Vec::new()
     }
 
-    /// When the table may forget the item (`ttl`): cleaning up only, never validity.
+    /// When DynamoDB may delete the item (`ttl`): for cleanup only, never for validity.
     fn forget_at(&self) -> Option<Timestamp> {
         None
     }
 }
 
-/// What a list is made of: items, or what items hold several of. A page may end inside an item, and
-/// the next one goes on there.
+/// An element of a list: an item, or one of several in an item. A page may end inside an item, and the next
+/// page continues there.
 pub trait Element: Sized + Send {
-    /// The item that holds it.
+    /// The item that contains it.
     type Container: Item;
 
-    /// What an item holds, in ascending order. It always holds the same.
+    /// The elements of an item, in ascending order. An item's elements never change.
     fn held_by(holder: Self::Container) -> Vec<Self>;
 }
 
@@ -152,12 +152,12 @@ impl<T: Item> Element for T {
     }
 }
 
-/// What a query reads items as: one kind of item, or whichever of several an item is.
+/// The result type of a query: one kind of item, or an enum of several.
 pub trait FromItem: Sized {
-    /// Of an item's attributes; [`kind`] says what it is.
+    /// Reads it from an item's attributes, whose kind [`kind`] tells.
     ///
     /// # Errors
-    /// It is no such item, or cannot be read.
+    /// The item is of another kind, or cannot be read.
     fn from_item(attributes: Attributes) -> Result<Self, Problem>;
 }
 
@@ -167,7 +167,7 @@ impl<T: Item> FromItem for T {
     }
 }
 
-/// The kind of the item that these attributes hold: its [`Item::KIND`].
+/// The kind of an item: its [`Item::KIND`].
 pub fn kind(attributes: &Attributes) -> &str {
     let kind = attributes.get("entity").and_then(|kind| kind.as_s().ok());
     kind.map_or("", String::as_str)
@@ -178,9 +178,9 @@ pub(crate) fn attributes<T: Item>(item: &T) -> Result<Attributes, Problem> {
     written(item).map(|(all, _)| all)
 }
 
-/// An item's attributes with its keys, and the names of those that it does not have now.
+/// An item's attributes with its keys, and the names of its absent attributes.
 ///
-/// DynamoDB tells an absent attribute from a NULL one; conditions and sparse indexes want the former.
+/// DynamoDB distinguishes an absent attribute from a NULL one; conditions and sparse indexes need the former.
 pub(crate) fn written<T: Item>(item: &T) -> Result<(Attributes, Vec<String>), Problem> {
     let (mut all, absent) = match T::PACKING {
         None => present(serde_dynamo::to_item(item).map_err(Problem::internal)?),
@@ -199,13 +199,13 @@ pub(crate) fn written<T: Item>(item: &T) -> Result<(Attributes, Vec<String>), Pr
     Ok((all, absent))
 }
 
-/// Those that are there, and the names of the others.
+/// The present attributes, and the names of the absent ones.
 fn present(mut all: Attributes) -> (Attributes, Vec<String>) {
     let absent = all.extract_if(|_, value| value.is_null()).map(|(name, _)| name).collect();
     (all, absent)
 }
 
-/// The item that these attributes hold.
+/// Reads an item from its attributes.
 pub fn parse<T: Item>(attributes: Attributes) -> Result<T, Problem> {
     let key = Key::of(&attributes);
     let read = if T::HAS_OCTETS {

@@ -1,8 +1,8 @@
 //! Running a family as a Lambda: behind an API Gateway HTTP API or REST API, a function URL, or an
 //! Application Load Balancer.
 //!
-//! The adapter is `lambda_http`. What it would get wrong of an event is mended before it ([`event`]), and
-//! what it would get wrong of an answer is settled before it is handed back ([`reply`]).
+//! The adapter is `lambda_http`. Events that it would misread are corrected before it ([`event`]), and
+//! answers that it would alter are encoded after it ([`reply`]).
 
 mod event;
 mod reply;
@@ -27,8 +27,8 @@ pub use event::Event;
 use event::Mended;
 use reply::Reply;
 
-/// Serves a family until the environment ends. What its first request would wait for is fetched before
-/// there is one: the keys that it verifies with, over a connection to the table made beside that.
+/// Serves a family until the environment ends. It prefetches what its first request would wait for: the
+/// verification keys, and concurrently a connection to the table.
 pub async fn serve(routes: Routes) -> Result<(), Error> {
     let app = start();
     let (keys, ()) = tokio::join!(app.secrets.keys(), connect(&app));
@@ -38,13 +38,13 @@ pub async fn serve(routes: Routes) -> Result<(), Error> {
     run(routes, app).await
 }
 
-/// Serves a family whose requests need nothing but an answer, most of them: it starts with nothing.
+/// Serves a family whose requests mostly need no table; nothing is prefetched.
 pub async fn serve_unconnected(routes: Routes) -> Result<(), Error> {
     let app = start();
     run(routes, app).await
 }
 
-/// The service of a function that something else feeds than requests, connected to its table.
+/// The service of a function that is not invoked by HTTP requests, connected to its table.
 pub async fn worker() -> App {
     let app = start();
     connect(&app).await;
@@ -56,8 +56,8 @@ fn start() -> App {
     App::from_env()
 }
 
-/// Connects to the table: the handshake is no request's to wait for. Where that fails, a request tries
-/// again, and is answered with what comes of it.
+/// Connects to the table, so that no request waits for the handshake. If it fails, the first request
+/// connects.
 async fn connect(app: &App) {
     if let Err(cause) = app.table.ping().await {
         tracing::warn!(%cause, "the table is not reached ahead");
@@ -72,7 +72,7 @@ async fn run(routes: Routes, app: App) -> Result<(), Error> {
     .await
 }
 
-/// Answers one event, in the form that whoever sent it takes.
+/// Answers one event, in the response format of its sender.
 ///
 /// # Errors
 /// An event that is no request.
@@ -92,8 +92,8 @@ pub async fn answer(router: Router, event: Event) -> Result<impl Serialize, Erro
     Ok(answered.unwrap_or_else(|never| match never {}))
 }
 
-/// The request as a server would have it: with the path as the event has it, which in the adapter's URI
-/// is behind the stage and without its dots.
+/// The request as a server would receive it, with the path of the event: the adapter's URI puts the stage in
+/// front and removes dot segments.
 fn arrived(
     request: lambda_http::Request,
     client: Option<IpAddr>,

@@ -1,16 +1,15 @@
-//! The machinery under every function. It knows no rule of commerce; what it calls by commerce's
-//! names are closed lists of the deployment and of the public contract, which a document or a test
-//! is held equal to: problem codes ([`problem::Code`]), settings and secrets ([`config`]), kinds of
-//! callers and of due work (docs/decisions.md §15.1). Queues and origins the rooms give to it.
+//! The HTTP and DynamoDB layer under every function. It holds no rule of commerce. The commercial names it
+//! uses are closed lists of the deployment and of the public contract, each held equal to a document by a
+//! test: problem codes ([`problem::Code`]), settings and secrets ([`config`]), kinds of callers and of due
+//! work (docs/decisions.md §15.1). Domain crates pass in queues and origins.
 //!
-//! - A request: [`lambda`] (or a local server) → [`routes`] (rows, guards) → [`caller`],
-//!   [`budget`], [`idempotency`] → a [`handler`] with arguments of [`request`] → a [`reply`] or
-//!   a [`problem`], sent as an [`answer`]; public ones are [`kept`] for a moment.
-//! - State: [`table`] over [`item`], announced through [`outbox`], paged by [`page`].
-//! - Outside: [`queue`], [`secrets`], [`egress`]; what comes back in from there is [`bridged`].
+//! - A request: [`lambda`] (or a local server) → [`routes`] (rows, guards) → [`caller`], [`budget`],
+//!   [`idempotency`] → a [`handler`] with arguments of [`request`] → a [`reply`] or a [`problem`], sent as an
+//!   [`answer`]. The [`response_cache`] serves public pages for two seconds.
+//! - State: [`table`] over [`item`], events written through [`outbox`], lists paged by [`page`].
+//! - Outgoing: [`queue`], [`secrets`], [`egress`]. Requests that an app's bridge sends back in: [`bridged`].
 //! - Cryptography: [`token`], [`password`], [`signature`], [`seal`].
-//! - What a handler can reach is [`app`]; what is known of its request is [`context`]; what is counted of
-//!   all of them is [`metrics`].
+//! - Dependencies of handlers: [`app`]. Context of a request: [`context`]. Measurements: [`metrics`].
 
 pub mod amounts;
 pub mod answer;
@@ -52,7 +51,7 @@ pub mod size;
 pub mod table;
 pub mod token;
 
-/// Of every process that serves: a request allocates some hundred times and frees it all, which is a
-/// sixth of its work with glibc's allocator, whose arenas keep what each of many threads once needed.
+/// The allocator of every serving process. A request allocates some hundred times and frees it all: a sixth
+/// of its work with glibc's allocator, whose arenas also retain what each of many threads once needed.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

@@ -4,19 +4,19 @@
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
 
-/// Starts logging as JSON; `default` is the filter when `RUST_LOG` says nothing.
+/// Starts logging as JSON; `default` is the filter when `RUST_LOG` is unset.
 pub fn init(default: &str) {
-    // What is below the filter's level is the filter's to drop.
-    // The span of an invocation is the only one: a list would say it twice.
+    // The filter alone drops lines below its levels.
+    // The span of an invocation is the only one: a list would repeat it.
     let lines = tracing_subscriber::fmt().json().flatten_event(true).with_span_list(false);
     let subscriber = lines.with_max_level(LevelFilter::TRACE).finish().with(filter(default));
     // A second call, as in tests, keeps the first subscriber.
     let _ = tracing::subscriber::set_global_default(subscriber);
 }
 
-/// What is logged: as `RUST_LOG` says, by modules and levels (`warn,gateway=debug`), otherwise as
-/// `default` does. `EnvFilter` could also tell spans by their fields; for that it brings an engine for
-/// regular expressions into every binary.
+/// The filter of the log: `RUST_LOG` as modules and levels (`warn,gateway=debug`), otherwise `default`.
+/// `EnvFilter` could also filter by the fields of spans, but it adds a regular-expression engine to every
+/// binary.
 #[expect(clippy::disallowed_methods, reason = "of the log, which is there before the settings are")]
 pub fn filter(default: &str) -> Targets {
     let said = std::env::var("RUST_LOG").ok().filter(|said| !said.is_empty());

@@ -1,5 +1,5 @@
-//! The members of a JSON object, where they stand in its text: who asks for few of them, or hands them on,
-//! need not have all of them made into values.
+//! The members of a JSON object as slices of its text: a reader of few members, or one that passes them on,
+//! need not parse them all into values.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,10 +11,10 @@ use serde_json::value::RawValue;
 /// A name, and the text of its value.
 pub(crate) type Member<'a> = (Cow<'a, str>, &'a RawValue);
 
-/// In their order, also where a name comes twice.
+/// The members in their order, duplicate names included.
 pub(crate) struct Members<'a>(pub(crate) Vec<Member<'a>>);
 
-/// A name of a member, which stands in the text as it is unless something in it is escaped.
+/// A member's name, borrowed from the text unless it has an escape.
 #[derive(Deserialize)]
 pub(crate) struct Name<'a>(#[serde(borrow)] pub(crate) Cow<'a, str>);
 

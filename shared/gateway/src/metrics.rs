@@ -1,9 +1,9 @@
-//! What a process counts of what it does, in memory, and writes down once a minute.
+//! Counters of a process, held in memory and written once a minute.
 //!
-//! A request writes nothing for it. What was counted in a minute is added to that minute's item by one
-//! transaction, which the client token makes happen once, when the minute is over: beside a later request of
-//! the same process, which does not wait longer than [`PATIENCE`] for it, nor pays for it. What a process has
-//! counted when it ends is lost with it (docs/decisions.md §17.1).
+//! A request's count is not written with the request. Once a minute is over, its counts are added to that
+//! minute's item by one transaction, which the client token makes idempotent. This happens during a later
+//! request of the same process, which waits at most [`PATIENCE`] for it and is not charged. Counts that are
+//! unwritten when a process ends are lost (docs/decisions.md §17.1).
 
 mod family;
 mod histogram;
@@ -27,38 +27,38 @@ pub use histogram::{Histogram, Percentiles};
 pub use minute::{Failing, Minute, failing, minute_of, minutes};
 pub use tally::{Outcome, Tally};
 
-/// How long a minute is kept: longer than the longest window that is looked at.
+/// The retention of a minute: longer than the longest window that is read.
 const RETENTION: Duration = DAY.saturating_mul(3);
-/// How long a request waits for what it writes down on the side.
+/// How long a request waits for the write.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Minutes that one transaction adds to, with the marks of those that failed.
+/// Minutes per transaction, with the marks of the failing ones.
 const CHUNK: usize = 40;
-/// Minutes of subjects that are held at most: what cannot be written down must not grow for ever.
+/// The most minutes of subjects in memory, so that a failing write does not let them grow without bound.
 const MOST_HELD: usize = 5_000;
 
-/// What is counted: a family's requests, or deliveries.
+/// The subject of a count: a family's requests, or deliveries.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Subject {
-    /// Its name: that of a family, or an id.
+    /// The name: a family's, or an id.
     pub name: String,
-    /// The list in which it stands by the minute while something of it fails; of what there are too many to
-    /// look at each.
+    /// The list that has this subject in each minute in which it fails; for subjects that are too many to
+    /// read each.
     pub list: Option<&'static str>,
 }
 
 impl Subject {
-    /// One of a few.
+    /// A subject of a small set.
     pub fn of(name: impl Into<String>) -> Self {
         Self { name: name.into(), list: None }
     }
 
-    /// One of many, who are listed while something of them fails.
+    /// A subject of a large set, which is listed in minutes in which it fails.
     pub fn listed(list: &'static str, name: impl Into<String>) -> Self {
         Self { name: name.into(), list: Some(list) }
     }
 }
 
-/// What this process has counted and not written down.
+/// The counts that are not written yet.
 #[derive(Debug, Default)]
 pub struct Metrics(Mutex<BTreeMap<(Timestamp, Subject), Tally>>);
 
@@ -67,7 +67,7 @@ impl Metrics {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts how something went.
+    /// Counts an outcome.
     pub fn note(&self, subject: Subject, now: Timestamp, outcome: Outcome) {
         let mut held = self.held();
         if held.len() < MOST_HELD {
@@ -75,18 +75,18 @@ impl Metrics {
         }
     }
 
-    /// Writes down the minutes that are over: those that another writes at the same moment are not ours.
+    /// Writes the minutes that are over. A minute that a concurrent call has taken is left to that call.
     pub async fn flush(&self, table: &Table, now: Timestamp) {
         let current = minute_of(now);
         self.write_down(table, self.take(|minute| minute < current)).await;
     }
 
-    /// Writes down everything: what is known of it is needed before the minute is over.
+    /// Writes everything, also of the current minute.
     pub async fn flush_all(&self, table: &Table) {
         self.write_down(table, self.take(|_| true)).await;
     }
 
-    /// Whether anything failed of what is not written down.
+    /// Whether the unwritten counts contain an error.
     pub fn has_errors(&self) -> bool {
         self.held().values().any(|tally| tally.errors > 0)
     }
@@ -104,7 +104,7 @@ impl Metrics {
         taken.into_iter().collect()
     }
 
-    /// What could not be written is held on to, for another time.
+    /// Counts that could not be written are put back, for the next attempt.
     async fn write_down(&self, table: &Table, taken: Vec<((Timestamp, Subject), Tally)>) {
         for chunk in taken.chunks(CHUNK) {
             let write = chunk.iter().fold(table.write(), |write, ((at, subject), tally)| {
@@ -129,13 +129,13 @@ impl Metrics {
     }
 }
 
-/// Commits what no request has asked for: it is not among what the request asked of the table.
+/// Commits a write of the process itself, which does not count as the request's.
 async fn aside(write: Write) -> Result<(), Problem> {
     let context = Context::new(&http::HeaderMap::new(), "", Timestamp::from_millis(0));
     context.scope(write.commit()).await
 }
 
-/// Adds a code that came a second time to the minute of a subject.
+/// Adds a repeated use of a code to the minute of a subject.
 ///
 /// # Errors
 /// 503.
@@ -148,12 +148,12 @@ fn add(write: Write, subject: &Subject, at: Timestamp, tally: &Tally) -> Write {
     let fields = tally.fields();
     let sums = (0..fields.len()).map(|number| format!("#f{number} :f{number}"));
     let sums = sums.chain(["#version :one".to_owned()]).collect::<Vec<_>>().join(", ");
-    // `ADD` counts once here alone: in a transaction, which the client token makes happen once.
+    // `ADD` is not idempotent by itself: the transaction's client token makes it so.
     let change = named(format!("SET {SUBJECT} ADD {sums}"), Minute::KIND, &subject.name, at);
     let change = (0..).zip(&fields).fold(change, |change, (number, (name, count)): (u32, _)| {
         change.name(&format!("#f{number}"), name).value(&format!(":f{number}"), count)
     });
-    // Neither change has a condition that could be rejected.
+    // Neither update has a condition that could be rejected.
     let write = write.update(&key(&subject.name, at), change, Code::VersionConflict);
     let failing = subject.list.filter(|_| tally.errors > 0);
     write.also(failing, |write, list| {
@@ -164,7 +164,7 @@ fn add(write: Write, subject: &Subject, at: Timestamp, tally: &Tally) -> Write {
     })
 }
 
-/// What both kinds of items say of themselves.
+/// The common attributes of both kinds of items.
 const SUBJECT: &str = "entity = :kind, subject = :subject, #at = :at, #ttl = :ttl";
 
 fn named(text: String, kind: &str, subject: &str, at: Timestamp) -> Change {

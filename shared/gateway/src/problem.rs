@@ -1,4 +1,4 @@
-//! Errors as the caller sees them: RFC 9457 `application/problem+json` from a closed catalogue.
+//! Errors of the API: RFC 9457 `application/problem+json` from a closed catalogue.
 //!
 //! A [`Problem`] has a public half (code, status, detail, field errors, typed extras) and a
 //! private cause, which goes to the log once, at the edge, and never into an answer.
@@ -262,7 +262,7 @@ impl Code {
     }
 }
 
-/// One problem: what the caller is told, and what the log is told.
+/// One problem: a public part for the caller, and a cause for the log.
 #[derive(Debug, Clone)]
 pub struct Problem {
     /// The entry of the catalogue.
@@ -274,17 +274,17 @@ pub struct Problem {
     cause: Option<String>,
 }
 
-/// One field at fault.
+/// One invalid field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldError {
     /// RFC 6901 pointer into the body; for a query parameter, `/` and its name.
     pub pointer: String,
-    /// What is wrong with it.
+    /// What is wrong with it, as code and detail.
     pub fault: Fault,
 }
 
 impl FieldError {
-    /// A fault of this code in the field at `pointer`.
+    /// An error of this code in the field at `pointer`.
     pub fn new(
         pointer: impl Into<String>,
         code: &'static str,
@@ -305,7 +305,7 @@ impl Problem {
         Self::invalid(vec![FieldError { pointer: pointer.into(), fault: Fault::new(code, detail) }])
     }
 
-    /// `409 invalid_state_transition` with the state and what may be done in it.
+    /// `409 invalid_state_transition` with the current state and the actions it allows.
     pub fn state(current: &str, allowed_actions: &[&str]) -> Self {
         Code::InvalidStateTransition
             .with("current", current)
@@ -345,7 +345,7 @@ impl Problem {
         self
     }
 
-    /// The further member of this name.
+    /// The extra member of this name.
     pub fn extra(&self, name: &str) -> Option<&Value> {
         self.extras.get(name)
     }
@@ -355,7 +355,7 @@ impl Problem {
         &self.errors
     }
 
-    /// The same problem, of whose field errors at most `most` are named.
+    /// The same problem with at most `most` field errors.
     #[must_use]
     pub fn naming(mut self, most: usize) -> Self {
         self.errors = self.errors.at_most(most, Clone::clone);

@@ -1,6 +1,6 @@
-//! What a handler answers, said by its type: the status, the body's shape, and whether it may be
-//! stored. A reply is written as soon as it is made ([`Answer`]), so that an idempotency record can
-//! keep it in the transaction that it reports.
+//! The replies of handlers as types: the status, the body's shape, and whether it may be cached. A reply is
+//! serialized when it is made ([`Answer`]), so that the transaction of the write can store it in an
+//! idempotency record.
 
 use std::marker::PhantomData;
 
@@ -21,14 +21,14 @@ pub trait Reply: Sized + Send {
     /// The answer as it is sent.
     fn as_answer(&self) -> &Answer;
 
-    /// The answer as it is sent.
+    /// Turns it into the answer that is sent.
     fn into_answer(self) -> Answer;
 
-    /// The same reply with another head.
+    /// Changes status and headers, not the shape.
     #[must_use]
     fn map(self, change: impl FnOnce(Answer) -> Answer) -> Self;
 
-    /// Says what it looks like.
+    /// Describes the answer for OpenAPI.
     #[cfg(feature = "openapi")]
     fn describe(operation: &mut Operation);
 }
@@ -44,11 +44,11 @@ pub struct Typed<const STATUS: u16, T> {
 pub type Json<T> = Typed<200, T>;
 /// 201 with a JSON body.
 pub type Created<T> = Typed<201, T>;
-/// 202 with a JSON body: what was asked for is begun.
+/// 202 with a JSON body: the requested work has begun.
 pub type Accepted<T> = Typed<202, T>;
 
 impl<const STATUS: u16, T: Serialize> Typed<STATUS, T> {
-    /// This body.
+    /// A reply with this body.
     pub fn new(body: &T) -> Self {
         let status = StatusCode::from_u16(STATUS).unwrap_or_default();
         Self { answer: Answer::json(status, body), shape: PhantomData }
@@ -56,31 +56,31 @@ impl<const STATUS: u16, T: Serialize> Typed<STATUS, T> {
 }
 
 impl<const STATUS: u16, T> Typed<STATUS, T> {
-    /// With this version as its `ETag`: [`Answer::version`].
+    /// Sets this version as the `ETag`: [`Answer::version`].
     #[must_use]
     pub fn version(self, version: u64) -> Self {
         Self { answer: self.answer.version(version), ..self }
     }
 
-    /// For whoever may keep it: [`Answer::cached`].
+    /// Sets who may cache it: [`Answer::cached`].
     #[must_use]
     pub fn cached(self, keeping: impl Into<Keeping>) -> Self {
         Self { answer: self.answer.cached(keeping), ..self }
     }
 
-    /// With this header.
+    /// Sets a header.
     #[must_use]
     pub fn header(self, name: HeaderName, value: &str) -> Self {
         Self { answer: self.answer.header(name, value), ..self }
     }
 
-    /// For the asker to keep, and to ask whether it is still what this digest names.
+    /// Lets the client store it and revalidate by this digest: `private, no-cache` with an `ETag`.
     pub fn tagged(self, digest: &str) -> Tagged<Self> {
         let kept = self.header(header::CACHE_CONTROL, "private, no-cache");
         Marked::new(kept.header(header::ETAG, &format!("\"{digest}\"")))
     }
 
-    /// For nobody to keep.
+    /// Forbids caching: `no-store`.
     pub fn no_store(self) -> NoStore<Self> {
         Marked::new(Self { answer: self.answer.no_store(), ..self })
     }
@@ -105,7 +105,7 @@ impl<const STATUS: u16, T: Described> Reply for Typed<STATUS, T> {
     }
 }
 
-/// A body whose media type is a kind of JSON of its own.
+/// A body with a JSON media type of its own.
 pub trait Document {
     /// `application/…+json`.
     const MEDIA_TYPE: &'static str;
@@ -119,7 +119,7 @@ pub struct DocumentOf<T> {
 }
 
 impl<T: Serialize + Document> DocumentOf<T> {
-    /// This document, for anybody to keep as the header says.
+    /// A reply with this document and `Cache-Control`.
     pub fn new(body: &T, cache_control: &str) -> Self {
         let answer = Answer::json(StatusCode::OK, body)
             .header(header::CONTENT_TYPE, T::MEDIA_TYPE)
@@ -176,8 +176,8 @@ impl Reply for NoContent {
     }
 }
 
-/// 200 with a page of a list: `{data, page}` and, when it goes on, a `Link`. `E` is what the list
-/// says about itself as a whole, beside them.
+/// 200 with a page of a list: `{data, page}` and a `Link` when there is a next page. `E` has the further
+/// members about the list as a whole.
 #[derive(Debug, Clone)]
 pub struct Page<T, E = ()> {
     answer: Answer,
@@ -189,13 +189,13 @@ impl<T, E> Page<T, E> {
         Self { answer, shape: PhantomData }
     }
 
-    /// For whoever may keep it: [`Answer::cached`].
+    /// Sets who may cache it: [`Answer::cached`].
     #[must_use]
     pub fn cached(self, keeping: impl Into<Keeping>) -> Self {
         Self { answer: self.answer.cached(keeping), ..self }
     }
 
-    /// With this header.
+    /// Sets a header.
     #[must_use]
     pub fn header(self, name: HeaderName, value: &str) -> Self {
         Self { answer: self.answer.header(name, value), ..self }
@@ -221,14 +221,14 @@ impl<T: Described, E: Described> Reply for Page<T, E> {
     }
 }
 
-/// What a type says of a reply beside its status and its body.
+/// A property of a reply in addition to its status and body.
 pub trait Mark: Send {
-    /// Says it of the operation.
+    /// Describes it for OpenAPI.
     #[cfg(feature = "openapi")]
     fn describe(operation: &mut Operation);
 }
 
-/// It carries a credential: `Cache-Control: no-store` (RFC 6749 §5.1).
+/// The reply carries a credential: `Cache-Control: no-store` (RFC 6749 §5.1).
 #[derive(Debug, Clone)]
 pub struct Secret;
 
@@ -239,7 +239,7 @@ impl Mark for Secret {
     }
 }
 
-/// Its `ETag` says what it shows, so that whoever has it is told so: 304 (RFC 9110 §13.1.2).
+/// The `ETag` is derived from the content, so a client that has it is answered 304 (RFC 9110 §13.1.2).
 #[derive(Debug, Clone)]
 pub struct OfContent;
 
@@ -257,9 +257,9 @@ pub struct Marked<M, R> {
     mark: PhantomData<fn() -> M>,
 }
 
-/// A reply that nobody may keep.
+/// A reply that must not be cached.
 pub type NoStore<R> = Marked<Secret, R>;
-/// A reply that is tagged by its content.
+/// A reply whose `ETag` is derived from its content.
 pub type Tagged<R> = Marked<OfContent, R>;
 
 impl<M, R> Marked<M, R> {
@@ -269,7 +269,7 @@ impl<M, R> Marked<M, R> {
 }
 
 impl<R: Reply> NoStore<R> {
-    /// This reply, for nobody to keep.
+    /// Forbids caching of this reply.
     pub fn of(reply: R) -> Self {
         Self::new(reply.map(Answer::no_store))
     }
@@ -333,12 +333,12 @@ impl<A: Reply, B: Reply> Reply for Either<A, B> {
     }
 }
 
-/// 200 with a body that is not JSON: its type is what was stored with it.
+/// 200 with a body that is not JSON; the content type is the stored one.
 #[derive(Debug, Clone)]
 pub struct File(Answer);
 
 impl File {
-    /// These bytes.
+    /// A reply with these bytes.
     pub fn new(content_type: &str, bytes: Vec<u8>) -> Self {
         Self(Answer::bytes(content_type, bytes))
     }
@@ -367,11 +367,11 @@ impl Reply for File {
 pub trait TextType {
     /// Its media type.
     const MEDIA_TYPE: &'static str;
-    /// As `Content-Type` says it, with its parameters.
+    /// The `Content-Type` with its parameters.
     const CONTENT_TYPE: &'static str;
 }
 
-/// A page to look at.
+/// An HTML page.
 #[derive(Debug, Clone, Copy)]
 pub struct Html;
 
@@ -397,7 +397,7 @@ pub struct TextOf<T> {
 }
 
 impl<T: TextType> TextOf<T> {
-    /// This text.
+    /// A reply with this text.
     pub fn new(text: String) -> Self {
         let answer = Answer::bytes(T::CONTENT_TYPE, text.into_bytes());
         Self { answer, kind: PhantomData }

@@ -1,9 +1,8 @@
-//! What a handler may ask of a request: a typed body, query, path and precondition.
+//! The arguments that a handler can take of a request: a typed body, query, path and precondition.
 //!
-//! Every rejection is a [`Problem`], and all fields at fault are named at once: requests are
-//! `deserr` types, because serde stops at the first error, and what each argument of a handler reads
-//! is validated before any of them is extracted ([`Argument`]). Unknown fields, unknown parameters and
-//! repeated ones are rejected.
+//! Every rejection is a [`Problem`] that names all field errors at once. So requests are `deserr` types,
+//! since serde stops at the first error, and all arguments are validated before any is extracted
+//! ([`Argument`]). Unknown fields, unknown parameters and repeated ones are rejected.
 
 mod accept;
 mod any_json;
@@ -37,7 +36,7 @@ use crate::describe::Operation;
 use crate::problem::{Code, Problem};
 use crate::routes::Row;
 
-/// A request as it came in: read whole, before anybody decides about it.
+/// A request as received, with its whole body.
 #[derive(Debug)]
 pub struct Inbound {
     /// The method; `GET` for `HEAD`.
@@ -57,7 +56,7 @@ pub struct Inbound {
     /// The row of the route table that was matched.
     pub row: Row,
     json: OnceLock<Result<Value, Problem>>,
-    /// What arguments were read into when they were validated.
+    /// Validated values of the arguments, until they are extracted.
     kept: Mutex<Vec<Box<dyn Any + Send>>>,
 }
 
@@ -82,7 +81,7 @@ impl Inbound {
         })
     }
 
-    /// The same request as one that reads what a part of its path names: what `row` shows.
+    /// The same request, as a `GET` of the object that a prefix of its path names; `row` reads that object.
     pub(crate) fn about(&self, row: Row) -> Arc<Self> {
         let named = row.path.matches('{').count();
         Arc::new(Self {
@@ -99,12 +98,12 @@ impl Inbound {
         })
     }
 
-    /// Keeps what an argument was read into until it is extracted.
+    /// Stores the validated value of an argument until it is extracted.
     pub fn keep<T: Any + Send>(&self, value: T) {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner).push(Box::new(value));
     }
 
-    /// What was kept of this type.
+    /// Takes the stored value of this type.
     ///
     /// # Errors
     /// 500: it was not validated.
@@ -115,7 +114,7 @@ impl Inbound {
         value.map(|value| *value).ok_or_else(|| Problem::internal("an argument was not validated"))
     }
 
-    /// A header's text, when it is there and is text.
+    /// A header's text; `None` when it is absent or not text.
     pub fn header(&self, name: &str) -> Option<&str> {
         context::header(&self.headers, name)
     }
@@ -137,8 +136,8 @@ impl Inbound {
         ip_prefix(self.client)
     }
 
-    /// The body as JSON, parsed once. An empty body is an empty object, so that routes whose
-    /// fields are all optional can be called without one.
+    /// The body as JSON, parsed once. An empty body is an empty object: a route whose fields are all optional
+    /// needs no body.
     pub fn json(&self) -> Result<&Value, Problem> {
         self.json.get_or_init(|| self.parse_json()).as_ref().map_err(Clone::clone)
     }
@@ -162,9 +161,9 @@ impl Inbound {
         full.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
     }
 
-    /// The body as a flat object: from JSON, or from a form when it says so. In a form a repeated
-    /// field is rejected and an empty one is as good as none (RFC 6749 §3.2). Of a form only the
-    /// fields that are `known` are read, if they are listed: a client may send what this server does
+    /// The body as a flat object, from JSON or from a form, by its content type. In a form a repeated field
+    /// is rejected, and an empty one counts as absent (RFC 6749 §3.2). If `known` lists fields, other fields
+    /// of a form are ignored.
     /// not know.
     ///
     /// # Errors
@@ -205,17 +204,17 @@ pub fn escaped(name: &str) -> String {
 pub use any_json::AnyJson;
 pub use json::parse as parse_json;
 
-/// Reads `T` from a value, naming every field at fault.
+/// Reads `T` from a value, and names every invalid field.
 pub fn read<T: Deserr<FieldErrors>>(value: Value) -> Result<T, Problem> {
     deserr::deserialize::<T, Value, FieldErrors>(value).map_err(Problem::invalid)
 }
 
-/// The IP address of the client, set by whoever accepted the connection.
+/// The IP address of the client, set by the server that accepted the connection.
 #[derive(Debug, Clone, Copy)]
 pub struct ClientIp(pub IpAddr);
 
-/// An address cut to the network that is told apart by rate limits and shown in sessions and
-/// logs: never a whole address.
+/// The network of an address, as it is used by rate limits and stored in sessions and logs: never a whole
+/// address.
 pub fn ip_prefix(address: Option<IpAddr>) -> String {
     match address {
         None => "unknown".to_owned(),
@@ -243,7 +242,7 @@ impl<S: Sync> FromRequestParts<S> for Raw {
     }
 }
 
-/// The inbound request, for a handler that reads the body itself: one that may be no JSON.
+/// The inbound request, for a handler that reads the body itself, which need not be JSON.
 #[derive(Debug, Clone)]
 pub struct Whole(pub Arc<Inbound>);
 
@@ -255,7 +254,7 @@ impl<S: Sync> FromRequestParts<S> for Whole {
     }
 }
 
-/// A JSON body. Where the row selects the store, `store_id` has done so, and is no field.
+/// A JSON body. Where the row selects the store, `store_id` selects it and is no field of `T`.
 #[derive(Debug)]
 pub struct Body<T>(pub T);
 
@@ -272,7 +271,7 @@ impl<S: Sync, T: Send + 'static> FromRequestParts<S> for Body<T> {
 #[derive(Debug)]
 pub struct Form<T>(pub T);
 
-/// What may be sent as a [`Form`].
+/// A type that may be sent as a [`Form`].
 pub trait Parameters {
     /// The fields that are read of a form, where others are ignored (RFC 6749 §3.2).
     const KNOWN: Option<&'static [&'static str]> = None;
@@ -287,7 +286,7 @@ impl<S: Sync, T: Send + 'static> FromRequestParts<S> for Form<T> {
     }
 }
 
-/// Query parameters, all of them text, without those that page a list or select the store.
+/// Query parameters, all of them text, without those of paging and store selection.
 #[derive(Debug)]
 pub struct Query<T>(pub T);
 
@@ -300,16 +299,16 @@ impl<S: Sync, T: Send + 'static> FromRequestParts<S> for Query<T> {
     }
 }
 
-/// Path parameters: one, or a tuple in path order. One that does not parse names nothing: 404.
+/// Path parameters: one, or a tuple in path order. A parameter that does not parse is answered 404.
 #[derive(Debug)]
 pub struct Path<T>(pub T);
 
-/// What path parameters can be read into.
+/// A type that path parameters can be read into.
 pub trait FromPath: Sized {
     /// Reads the values in path order.
     fn from_path(values: &[&str]) -> Option<Self>;
 
-    /// Says what they look like.
+    /// Describes the parameters for OpenAPI.
     #[cfg(feature = "openapi")]
     fn describe(operation: &mut Operation);
 }
@@ -384,7 +383,7 @@ impl<S: Sync, T: FromPath> FromRequestParts<S> for Path<T> {
 pub struct IfMatch(Option<u64>);
 
 impl IfMatch {
-    /// That it is at this version.
+    /// A precondition that the object is at this version.
     pub const fn version(version: u64) -> Self {
         Self(Some(version))
     }

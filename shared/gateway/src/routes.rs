@@ -1,9 +1,9 @@
-//! Route tables: a row says method, path, cost and handler; the handler's first argument says who
-//! may call. From the rows come the router, the guards, the costs and the contract tests.
+//! Route tables. A row has method, path, cost and handler; the handler's first argument declares who may
+//! call. Router, guards, costs and contract tests are derived from the rows.
 //!
-//! What happens to a request is one function, [`handle`]: authenticate → charge the budget →
-//! claim the idempotency key → handler → finish all three. Of a safe request the budget is charged
-//! beside its handler, where the table has to be asked.
+//! One function, [`handle`], runs every request: authenticate → charge the budget → claim the idempotency key
+//! → handler → settle all three. For a safe request, a charge that needs the table runs concurrently with the
+//! handler.
 
 mod edge;
 mod endpoint;
@@ -43,8 +43,8 @@ use subject::Subjects;
 
 /// The largest body, unless a row says otherwise (docs/conventions.md §1).
 const BODY_LIMIT: usize = 1 << 20;
-/// The largest body of a row that takes files: base64 makes 5.6 MB of it, which fits into the 6 MB
-/// of the event that brings it and of the answer that shows it, and leaves 0.7 MB for headers.
+/// The largest body of a row that takes files. Base64 makes 5.6 MB of it: that fits into the 6 MB limit of a
+/// Lambda event, in both directions, and leaves room for headers.
 pub const LARGE_BODY_LIMIT: usize = 4 << 20;
 
 /// One row of a route table.
@@ -54,18 +54,18 @@ pub struct Row {
     pub method: Method,
     /// The path, in axum's syntax.
     pub path: &'static str,
-    /// What it costs.
+    /// The points it costs.
     pub cost: Cost,
-    /// Who may call.
+    /// The callers it admits.
     pub access: Access,
     /// Whether its errors are those of RFC 6749 §5.2 instead of RFC 9457.
     pub oauth: bool,
     /// The largest body, in bytes.
     pub body_limit: usize,
-    /// Whether it is rejected when its budget cannot be read: it signs somebody in, or sends mail to
-    /// whoever is named.
+    /// Whether it is rejected when its budget cannot be read: it signs somebody in, or sends mail to an
+    /// address that the caller names.
     pub fails_closed: bool,
-    /// Whether what it answers to anybody may be served again for a moment ([`kept`]).
+    /// Whether the [`response_cache`] may serve its public answers again.
     pub is_kept: bool,
     /// Whether an idempotency key is claimed before its handler runs.
     pub claiming: Claiming,
@@ -81,7 +81,7 @@ impl Row {
     }
 }
 
-/// Whether any origin may read what is answered to this method of this path.
+/// Whether answers to this method and path may be read from any origin (CORS).
 pub type CrossOrigin = fn(&Method, &str) -> bool;
 
 /// The routes of a family, in document order.
@@ -90,34 +90,35 @@ pub struct Routes {
     rows: Vec<Row>,
     router: Router<App>,
     cross_origin: Option<CrossOrigin>,
-    /// The rows that show what paths name.
+    /// The rows that read the objects named by path parameters.
     subjects: Subjects,
-    /// What the paths of rows begin with that fail closed.
+    /// The path prefixes of rows that fail closed.
     closed: &'static [&'static str],
     #[cfg(feature = "openapi")]
     described: Vec<Described>,
 }
 
-/// A row whose handler can say what it takes and answers.
+/// A row whose handler describes itself.
 #[cfg(feature = "openapi")]
 #[derive(Debug, Clone)]
 pub struct Described {
     /// The row.
     pub row: Row,
-    /// The handler's path in the code: its documentation stands there.
+    /// The handler's path in the code, where its documentation is.
     pub handler: &'static str,
-    /// What it says.
+    /// Describes the operation.
     pub describe: fn(&mut Operation),
 }
 
 impl Routes {
-    /// What this opens is open to any origin; without it nothing is.
+    /// Sets the rule that opens routes to any origin; without it none is open.
     #[must_use]
     pub fn open_to_any_origin(self, rule: CrossOrigin) -> Self {
         Self { cross_origin: Some(rule), ..self }
     }
 
-    /// Rows that are added after this and whose paths begin so fail closed: [`Row::fails_closed`].
+    /// Makes rows that are added after this, and whose paths have one of these prefixes, fail closed
+    /// ([`Row::fails_closed`]).
     #[must_use]
     pub fn failing_closed(self, below: &'static [&'static str]) -> Self {
         Self { closed: below, ..self }
@@ -134,8 +135,8 @@ impl Routes {
         self.row((Method::GET, MethodFilter::GET), path, cost, handler)
     }
 
-    /// `GET`, and `HEAD`, of a page that everybody looks at: what is answered to anybody is kept for a
-    /// moment ([`kept`]), where it says `public, max-age=…` and is a store's.
+    /// `GET`, and `HEAD`, of a public storefront page. The [`response_cache`] stores its public answers that
+    /// are a store's and say `public, max-age=…`.
     #[must_use]
     pub fn get_cached<H: Handler<A>, A: 'static>(
         self,
@@ -158,8 +159,8 @@ impl Routes {
         self.row((Method::POST, MethodFilter::POST), path, cost, handler)
     }
 
-    /// `POST` whose handler writes once, by [`Write::answer`](crate::table::Write::answer), and asks
-    /// nobody else to do anything: [`Claiming::WithEffect`].
+    /// `POST` whose handler makes one write, by [`Write::answer`](crate::table::Write::answer), and has no
+    /// other effect: [`Claiming::WithEffect`].
     #[must_use]
     pub fn post_atomic<H: Handler<A>, A: 'static>(
         self,
@@ -240,7 +241,7 @@ impl Routes {
         self.add(row, filter, handler)
     }
 
-    /// A row as most are.
+    /// A row with the default limits.
     fn row_of<H: Handler<A>, A: 'static>(
         &self,
         method: Method,
@@ -272,7 +273,7 @@ impl Routes {
         self
     }
 
-    /// These routes and those.
+    /// Adds the routes of another table.
     #[must_use]
     pub fn merge(mut self, other: Self) -> Self {
         self.rows.extend(other.rows);
@@ -289,13 +290,13 @@ impl Routes {
         &self.rows
     }
 
-    /// The rows, with what their handlers say of themselves.
+    /// The rows with their self-descriptions.
     #[cfg(feature = "openapi")]
     pub fn described(&self) -> &[Described] {
         &self.described
     }
 
-    /// The service: the routes, with problems for what they do not cover.
+    /// Builds the router; unknown paths and methods are answered with problems.
     pub fn into_router(self, app: App) -> Router {
         let cross_origin = self.cross_origin.unwrap_or(|_, _| false);
         let edge = axum::middleware::from_fn_with_state((app.clone(), cross_origin), edge::edge);
@@ -314,7 +315,7 @@ impl std::fmt::Debug for Routes {
     }
 }
 
-/// The router, with this endpoint at its path.
+/// Adds this endpoint at its path to the router.
 fn routed(router: Router<App>, filter: MethodFilter, endpoint: Arc<Endpoint>) -> Router<App> {
     let path = endpoint.row.path;
     let serve =
@@ -324,7 +325,7 @@ fn routed(router: Router<App>, filter: MethodFilter, endpoint: Arc<Endpoint>) ->
     router.route(path, on(filter, serve))
 }
 
-/// One request of one row.
+/// Handles one request of one row.
 async fn handle(
     endpoint: Arc<Endpoint>,
     subjects: Arc<Subjects>,
@@ -366,15 +367,15 @@ async fn handle(
 }
 
 enum Admission {
-    /// With the charge that is to be made beside it.
+    /// A call, with the budget charge that is to be paid concurrently.
     Call(Parts, Arc<Inbound>, Option<Box<Due>>),
     Replay(Answer),
 }
 
-/// Everything that comes before the handler.
+/// Runs everything before the handler.
 async fn guard(endpoint: &Endpoint, app: &App, request: Request) -> Result<Admission, Problem> {
     let (mut parts, body) = request.into_parts();
-    // Free of charge: the network it comes from is this service's own.
+    // Not charged to the network on failure: a bridged request comes from this service's own network.
     bridged::validate(&parts.headers, &endpoint.row)?;
     let (identity, inbound) = admit(endpoint, app, &mut parts, body).await?;
     let context = Context::current();
@@ -402,8 +403,8 @@ async fn guard(endpoint: &Endpoint, app: &App, request: Request) -> Result<Admis
     Ok(Admission::Call(parts, inbound, alongside))
 }
 
-/// Reads the request and finds out who calls, whom the handler will ask for. Whoever is rejected here
-/// costs their network.
+/// Reads the request and authenticates the caller for the handler. A rejection here is charged to the
+/// client's network.
 async fn admit(
     endpoint: &Endpoint,
     app: &App,
@@ -427,7 +428,7 @@ async fn admit(
     }
 }
 
-/// The request, read whole.
+/// Reads the whole request.
 async fn arrive(row: Row, parts: &mut Parts, body: Body) -> Result<Arc<Inbound>, Problem> {
     let params = path_params(parts).await?;
     let body = read_body(body, row.body_limit).await?;
@@ -435,7 +436,7 @@ async fn arrive(row: Row, parts: &mut Parts, body: Body) -> Result<Arc<Inbound>,
 }
 
 async fn path_params(parts: &mut Parts) -> Result<Vec<(String, String)>, Problem> {
-    // A parameter that is not UTF-8 once decoded names nothing.
+    // A parameter that is not UTF-8 once decoded cannot name anything.
     let params = RawPathParams::from_request_parts(parts, &()).await;
     let params = params.map_err(|_| Problem::from(Code::NotFound))?;
     Ok(params.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
@@ -451,7 +452,7 @@ async fn read_body(body: Body, limit: usize) -> Result<Bytes, Problem> {
     }
 }
 
-/// Everything that comes after the handler.
+/// Runs everything after the handler.
 async fn finish(app: &App, inbound: &Inbound, response: Response) -> Response {
     let Some(context) = Context::current() else { return response };
     let response = match context.take::<Claim>() {

@@ -4,21 +4,21 @@ use proc_macro::TokenStream;
 use quote::quote;
 use syn::{Expr, Field, Fields, ItemStruct, LitStr, Token, Type, parse_macro_input, parse_quote};
 
-/// Types of fields that may be left out: each has a default that says so.
+/// Field types with a default, so that the field is optional.
 const OPTIONAL: [&str; 3] = ["Option", "Patch", "Flag"];
 
-/// Marks the type of a request: a body or a query.
+/// Marks the type of a request body or query.
 ///
-/// Its fields are read by `deserr`, which names every fault at once and rejects unknown members,
-/// and they are described by `schemars`. A field whose type is `Option`, `Patch` or `Flag` may be
-/// left out; another may when it carries `#[deserr(default)]`.
+/// Its fields are read by `deserr`, which names all field errors at once and rejects unknown members, and are
+/// described by `schemars`. A field of type `Option`, `Patch` or `Flag` is optional; another is if it has
+/// `#[deserr(default)]`.
 ///
 /// ```ignore
 /// #[request]
 /// pub struct ReplyRequest {
-///     /// What the store answers.
+///     /// The text of the answer.
 ///     body: Text<1, 5000>,
-///     /// Whether customers see it; they do unless said otherwise.
+///     /// Whether customers see it; true by default.
 ///     published: Option<Flag>,
 /// }
 /// ```
@@ -41,7 +41,7 @@ pub fn request(arguments: TokenStream, item: TokenStream) -> TokenStream {
     .into()
 }
 
-/// Adds what the type of a field says, and tells `schemars` what `deserr` is told.
+/// Adds the attributes that follow from a field's type, and repeats `deserr`'s attributes for `schemars`.
 fn describe(field: &mut Field) {
     let told = Told::of(field);
     if is_optional(&field.ty) && !told.default {
@@ -55,12 +55,12 @@ fn describe(field: &mut Field) {
     }
 }
 
-/// What a field's own attributes tell `deserr`.
+/// The attributes of a field that `deserr` reads.
 #[derive(Default)]
 struct Told {
-    /// What it is when it is left out.
+    /// Whether it has a default.
     default: bool,
-    /// What it is called.
+    /// Its name in the request, if renamed.
     name: Option<LitStr>,
 }
 
@@ -69,7 +69,7 @@ impl Told {
         let mut told = Self::default();
         for attribute in field.attrs.iter().filter(|attribute| attribute.path().is_ident("deserr"))
         {
-            // What is not understood here, `deserr` validates.
+            // `deserr` validates whatever is not understood here.
             let _ = attribute.parse_nested_meta(|meta| {
                 told.default |= meta.path.is_ident("default");
                 if meta.path.is_ident("rename") {

@@ -1,10 +1,9 @@
 //! The events of one transaction, as one item.
 //!
-//! What happens together is announced together: an order is paid and its payment is captured. Such
-//! events share who made them happen, when and where they are listed, and most of what they say; one
-//! item pays for all of that once, has one row in each list and one mark, and is published by one
-//! write. Lists show the events, and each goes its own way where it has to: one that fails, or that
-//! its owner gives up, takes no other with it.
+//! Events of one transaction are written together: an order is paid and its payment is captured. Such events
+//! share their actor, time and lists, and most of their data. One item stores all of that once, has one entry
+//! in each list and one due mark, and is published by one write. Lists return the single events. An event
+//! that fails, or that its owner discards, does so without the others.
 
 use gateway::clock::Timestamp;
 use gateway::item::{Element, Item, Key, Packing};
@@ -18,20 +17,20 @@ use super::{Event, OutboxState, RETENTION, STREAM_GRACE};
 use crate::id::{AppId, EventId, StoreId};
 use crate::key::{self, IndexKey};
 
-/// Events in one item: their ids end in two hex digits that number them.
+/// The most events in one item: their ids end in two hex digits that number them.
 const MOST: usize = 256;
-/// Bytes of bodies in one item: what DynamoDB takes, with room for all else.
+/// The most bytes of bodies in one item: DynamoDB's limit of 400 KB, less room for all else.
 const ROOM: usize = 350 * 1024;
 
-/// Events that were written together: about one timeline, at one moment, under ids that are the same
-/// but for their last two digits.
+/// Events that were written together: one timeline, one time, and ids that differ in the last two digits
+/// alone.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Stored", into = "Stored")]
 pub struct EventGroup {
-    /// The first one's id.
+    /// The id of the first event.
     id: EventId,
     created_at: Timestamp,
-    /// Their ids ascend.
+    /// Ordered by id.
     events: Vec<Event>,
     /// Counts writes of the item; each event counts its own.
     pub(super) version: u64,
@@ -69,7 +68,7 @@ impl Item for EventGroup {
 impl Element for Event {
     type Container = EventGroup;
 
-    /// Those that lists show.
+    /// The events that lists return.
     fn held_by(holder: EventGroup) -> Vec<Self> {
         holder.events.into_iter().filter(Self::is_listed).collect()
     }
@@ -83,10 +82,10 @@ impl Gathered for Event {
 }
 
 impl EventGroup {
-    /// Events that one transaction announces, as the items they are written in. Those of one scope,
-    /// timeline and moment share one. Those that no list shows go with any of their moment.
+    /// Groups the events of one transaction into the items that store them. Events of one scope, timeline
+    /// and time share an item. Events that no list returns share the item of any other of their time.
     pub fn gather(mut events: Vec<Event>) -> Vec<Self> {
-        // Ids ascend as events are made, and so do those that they get here.
+        // Ids ascend as events are made, and the new ids preserve that order.
         events.sort_by(|one, other| one.id.cmp(&other.id));
         let (listed, unlisted): (Vec<_>, Vec<_>) = events.into_iter().partition(Event::is_listed);
         let mut groups: Vec<Vec<Event>> = Vec::new();
@@ -99,7 +98,7 @@ impl EventGroup {
         groups.into_iter().filter_map(Self::numbered).collect()
     }
 
-    /// The group of these events, under ids that follow from the first one's.
+    /// The group of these events, with ids derived from the first one's.
     fn numbered(mut events: Vec<Event>) -> Option<Self> {
         events.sort_by(|one, other| one.id.cmp(&other.id));
         let first = events.first()?.id.clone();
@@ -112,12 +111,12 @@ impl EventGroup {
         Some(Self { id, created_at, events, version })
     }
 
-    /// All of them, in the order in which they were made.
+    /// All events, in the order in which they were made.
     pub fn events(&self) -> &[Event] {
         &self.events
     }
 
-    /// The same.
+    /// All events, in the same order.
     pub fn into_events(self) -> Vec<Event> {
         self.events
     }
@@ -127,12 +126,12 @@ impl EventGroup {
         self.events.iter().find(|event| event.id == *id)
     }
 
-    /// The event of this id, alone.
+    /// Takes the event of this id.
     pub fn into_event(self, id: &EventId) -> Option<Event> {
         self.events.into_iter().find(|event| event.id == *id)
     }
 
-    /// Those that are on their way out.
+    /// The events that are not published yet.
     pub fn pending(&self) -> impl Iterator<Item = &Event> {
         self.events.iter().filter(|event| event.state == OutboxState::Pending)
     }
@@ -147,7 +146,7 @@ impl EventGroup {
         self.created_at
     }
 
-    /// The group at its next version, with these events in place of what they were.
+    /// The group at its next version, with these events replaced.
     #[must_use]
     pub fn with(&self, changed: impl IntoIterator<Item = Event>) -> Self {
         let mut next = Self { version: self.version.saturating_add(1), ..self.clone() };
@@ -159,8 +158,8 @@ impl EventGroup {
         next
     }
 
-    /// The change of the item as it was at the version before into how far its events have come now.
-    /// None of them is on its way out again.
+    /// The update from the version before to the present progress of the events. It never adds a due mark,
+    /// because no event becomes pending by it.
     pub fn advance(&self) -> Change {
         let unmark = if self.pending().next().is_none() { " REMOVE GSI3PK, GSI3SK" } else { "" };
         Change::new(format!("SET #progress = :progress, #version = :now{unmark}"))
@@ -173,7 +172,7 @@ impl EventGroup {
     }
 }
 
-/// Whether an event can be written with these.
+/// Whether an event fits into this group.
 fn is_place_for(event: &Event, group: &[Event]) -> bool {
     let bytes =
         group.iter().map(|other| other.body.len()).fold(event.body.len(), usize::saturating_add);
@@ -185,13 +184,13 @@ fn is_place_for(event: &Event, group: &[Event]) -> bool {
     group.len() < MOST && bytes <= ROOM && group.first().is_some_and(is_of)
 }
 
-/// Where lists show an event: its scope, and whose timeline it is in.
+/// The place of an event in lists: its scope and its timeline.
 fn place(event: &Event) -> (Option<&StoreId>, Option<&AppId>, &str) {
     let app = event.app_id.as_ref().filter(|_| event.store_id.is_none());
     (event.store_id.as_ref(), app, event.subject())
 }
 
-/// The id of the event of this number, in the group of another.
+/// The id of the event with this number, in the group of another event.
 pub(super) fn nth(of: &EventId, number: usize) -> EventId {
     EventId::parse(&format!("{}{number:02x}", key::event_group(of))).unwrap_or_else(|| of.clone())
 }

@@ -1,4 +1,4 @@
-//! An event on its way out, and what its owner can do with it there.
+//! Events in the outbox, and the actions on them.
 
 use gateway::clock::Timestamp;
 use gateway::problem::{Code, Problem};
@@ -8,13 +8,13 @@ use super::Event;
 gateway::string_enum! {
     /// The status of an event in the outbox.
     OutboxState {
-        /// It was not turned into deliveries yet.
+        /// Waiting to be turned into deliveries.
         Pending = "pending",
-        /// It was turned into deliveries.
+        /// Turned into deliveries.
         Published = "published",
-        /// It could not be turned into deliveries: requeue or discard it.
+        /// Could not be turned into deliveries: requeue or discard it.
         Failed = "failed",
-        /// It was discarded by request.
+        /// Discarded by request.
         Discarded = "discarded",
     }
 }
@@ -31,7 +31,7 @@ impl Event {
         Self { body: String::new(), version: self.version.saturating_add(1), ..self.clone() }
     }
 
-    /// What its owner can do with it in the outbox.
+    /// The actions that its state allows.
     pub fn allowed_actions(&self) -> Vec<&'static str> {
         match self.state {
             OutboxState::Pending => vec!["discard"],
@@ -41,10 +41,10 @@ impl Event {
         }
     }
 
-    /// The event back on its way out: the next sweep publishes it.
+    /// The event, pending again: the next sweep publishes it.
     ///
     /// # Errors
-    /// `invalid_state_transition`; `payload_expunged`, because nothing could be sent.
+    /// `invalid_state_transition`; `payload_expunged`, because there is no payload to send.
     pub fn requeue(&self, now: Timestamp) -> Result<Self, Problem> {
         if self.is_expunged() {
             return Err(Code::PayloadExpunged.into());
@@ -57,7 +57,7 @@ impl Event {
         }
     }
 
-    /// The event given up.
+    /// The event, discarded.
     ///
     /// # Errors
     /// `invalid_state_transition`.

@@ -1,8 +1,7 @@
-//! Groups of events as they are stored: the bodies, one after the other, and beside them only what they
-//! do not say.
+//! The stored form of groups of events: all bodies in one text, and the members that the bodies lack.
 //!
-//! Bodies are frozen to the byte and repeat each other: deflated together, what they have in common is
-//! paid once. What an event's own members say is in its body as well, and is read from there.
+//! Bodies are frozen to the byte and repeat each other: compressed together, their common parts are stored
+//! once. Members of an event that are in its body are read from there.
 
 use gateway::clock::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -11,24 +10,23 @@ use super::{Event, EventGroup, OutboxState};
 use crate::id::{AppId, EventId, StoreId};
 use crate::mail::Notice;
 
-/// A group as it is stored.
+/// The stored form of a group.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Stored {
     events: Vec<RelatedItem>,
     bodies: String,
-    /// How far each has come: one for all of them while they are alike, none while all are as they
-    /// were made.
+    /// The progress of each event: one entry if all are equal, none while all are pending at version 1.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     progress: Vec<Progress>,
     version: u64,
 }
 
-/// What stands beside an event's body.
+/// The members of an event that its body lacks.
 #[derive(Serialize, Deserialize)]
 struct RelatedItem {
-    /// How long its body is.
+    /// The length of its body in bytes.
     length: usize,
-    /// What its body said, once that was removed.
+    /// The head of its body, once the body was removed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     head: Option<Head>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -43,7 +41,7 @@ struct RelatedItem {
     notice: Option<Notice>,
 }
 
-/// What a body says besides its data.
+/// The members of a body except its data.
 #[derive(Serialize, Deserialize)]
 struct Head {
     id: EventId,
@@ -63,7 +61,7 @@ struct Entity {
     version: u64,
 }
 
-/// How far an event has come.
+/// The progress of an event in the outbox.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Progress {
     state: OutboxState,
@@ -88,7 +86,7 @@ impl Progress {
     }
 }
 
-/// How far events have come, as it is stored.
+/// The progress of events in its stored form.
 pub(super) fn progress_of(events: &[Event]) -> Vec<Progress> {
     let mut all: Vec<Progress> = events.iter().map(Progress::of).collect();
     let one_for_all = all.first().filter(|one| all.iter().all(|other| other == *one));

@@ -1,4 +1,4 @@
-//! Topics: the kinds of events, as nouns declare them and as the catalogue lists them.
+//! Topics: the kinds of events, as nouns declare them and the catalogue lists them.
 
 use std::marker::PhantomData;
 
@@ -15,7 +15,7 @@ use crate::id::{EventId, StoreId};
 pub struct Topic<T> {
     /// `noun.past_verb`.
     pub name: &'static str,
-    /// What it is about.
+    /// The kind of entity that it is about.
     pub entity: &'static str,
     /// The scope an app needs to subscribe; none for events about the app itself, which only go
     /// to the app's own `webhook_url` and to the merchant.
@@ -37,7 +37,7 @@ impl<T> Topic<T> {
     }
 }
 
-/// Declares the topics of a noun, in document order: a constant each, and `TOPICS` and `SHAPES`, which
+/// Declares the topics of a noun, in document order: a constant for each, and `TOPICS` and `SHAPES`, which
 /// the catalogue collects.
 #[macro_export]
 macro_rules! topics {
@@ -52,13 +52,13 @@ macro_rules! topics {
         pub const TOPICS: &[$crate::event::Entry] =
             &[$($crate::event::Entry::of(&$constant)),*];
 
-        /// What their events look like, in the same order.
+        /// The shapes of their events, in the same order.
         pub const SHAPES: &[$crate::event::Shape] =
             &[$($crate::event::Shape::of(&$constant)),*];
     };
 }
 
-/// Sample data: what the catalogue shows, and what a test delivery carries.
+/// Sample data, for the catalogue and for test deliveries.
 pub trait Example: Serialize + JsonSchema {
     /// A sample.
     fn example() -> Self;
@@ -69,7 +69,7 @@ pub trait Example: Serialize + JsonSchema {
 pub struct Entry {
     /// `noun.past_verb`.
     pub name: &'static str,
-    /// What it is about.
+    /// The kind of entity that it is about.
     pub entity: &'static str,
     /// The scope an app needs to subscribe.
     pub scope: Option<&'static str>,
@@ -84,8 +84,8 @@ impl Entry {
     }
 }
 
-/// What the events of a topic look like. It is apart from the [`Entry`], so that a function which asks
-/// for names and scopes alone carries no schema.
+/// The schema and sample of a topic's events. It is separate from the [`Entry`], so that a function that
+/// needs only names and scopes contains no schema.
 #[derive(Debug, Clone, Copy)]
 pub struct Shape {
     /// The topic.
@@ -96,7 +96,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// What the events of this topic look like.
+    /// The shape of this topic's events.
     pub const fn of<T: Example>(topic: &Topic<T>) -> Self {
         Self {
             entry: Entry::of(topic),
@@ -116,7 +116,7 @@ impl Shape {
         schema
     }
 
-    /// The same where named types are referred to: the data's stand in the generator.
+    /// The same schema with references to named types, whose schemas are in the generator.
     pub fn schema_in(&self, generator: &mut SchemaGenerator) -> Value {
         self.body((self.reference)(generator).as_value())
     }
@@ -193,7 +193,7 @@ fn example_of<T: Example>() -> Value {
 /// The time of every example.
 pub const EXAMPLE_TIME: Timestamp = Timestamp::from_millis(1_767_225_600_000);
 
-/// A sample of a text type that cannot be built but by parsing.
+/// A sample of a text type, which only parsing can build.
 pub fn sample<T: gateway::request::FromText>(text: &str) -> T {
     match T::from_text(text) {
         Ok(value) => value,

@@ -1,11 +1,11 @@
-//! Text on one line, and names beside the address of a mail.
+//! Text on one line, and sender names of mails.
 
 use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
 use gateway::request::{Fault, FieldErrors, Text};
 use icu_properties::props::{EnumeratedProperty, GeneralCategory};
 use schemars::JsonSchema;
 
-/// Text on one line: a name that stands in a list or a heading.
+/// Text on one line, for names in lists and headings.
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
 #[schemars(inline)]
 pub struct Line<const MIN: usize, const MAX: usize>(Text<MIN, MAX>);
@@ -30,13 +30,13 @@ impl<const MIN: usize, const MAX: usize> Deserr<FieldErrors> for Line<MIN, MAX> 
     }
 }
 
-/// The name of a store, at whatever door it comes in.
+/// The name of a store, wherever it is entered.
 pub type StoreName = Line<1, 200>;
-/// The name of somebody who has an account, at whatever door it comes in.
+/// The name of a person with an account, wherever it is entered.
 pub type PersonName = Line<1, 200>;
 
-/// A name that a mail shows as its sender's (RFC 5322 §3.4, `display-name`). It may not look like an
-/// address: many mail programs show the name alone.
+/// A name that a mail has as its sender (RFC 5322 §3.4, `display-name`). It must not look like an address,
+/// because many mail programs display the name alone.
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
 #[schemars(inline)]
 pub struct DisplayName<const MIN: usize, const MAX: usize>(Line<MIN, MAX>);
@@ -61,9 +61,8 @@ impl<const MIN: usize, const MAX: usize> Deserr<FieldErrors> for DisplayName<MIN
     }
 }
 
-/// Whether a character in a sender's name could make it pass for an address, or for another name:
-/// what addresses are written with, and its wide twins; what nobody sees, or turns the direction of the
-/// text around.
+/// Whether a character could make a sender's name pass for an address or for another name: the delimiters of
+/// addresses and their full-width forms, invisible characters, and changes of the text's direction.
 pub fn misleads(c: char) -> bool {
     c.is_control()
         || matches!(c, '@' | '<' | '>' | '"' | '\u{ff20}' | '\u{fe6b}' | '\u{ff1c}' | '\u{ff1e}')
@@ -71,8 +70,7 @@ pub fn misleads(c: char) -> bool {
         || is_format(c)
 }
 
-/// Whether a character has no shape of its own (Unicode general category Cf): joiners, marks of
-/// direction, soft hyphens.
+/// Whether a character is invisible (Unicode general category Cf): joiners, direction marks, soft hyphens.
 pub fn is_format(c: char) -> bool {
     GeneralCategory::for_char(c) == GeneralCategory::Format
 }

@@ -1,4 +1,4 @@
-//! Addresses of a store's own pages, with places for what a mail brings there.
+//! URLs of a store's own pages, with placeholders for a mail's values.
 
 use gateway::request::{Fault, FromText};
 use schemars::JsonSchema;
@@ -12,8 +12,8 @@ const ORDER_ID: &str = "{order_id}";
 const TOKEN: &str = "{token}";
 
 text_type! {
-    /// An `https` URL of the store's own with `{order_id}` and `{token}` in its path, query or
-    /// fragment, for an order's id and a token that it is shown with. ASCII.
+    /// An `https` URL of the store's own with `{order_id}` and `{token}` in its path, query or fragment, for
+    /// an order's id and the token that gives access to it. ASCII.
     #[schemars(extend(
         "pattern" = "^https?://[^\\s\\\\@/?#{}]+[/?#].*$", "maxLength" = MAX
     ))]
@@ -21,7 +21,7 @@ text_type! {
 }
 
 impl LinkTemplate {
-    /// The address with an order's id and a token, both of which a URL takes as they are.
+    /// The URL with an order's id and a token; neither needs percent-encoding.
     pub fn filled(&self, order: &str, token: &str) -> String {
         self.0.replace(ORDER_ID, order).replace(TOKEN, token)
     }
@@ -37,7 +37,7 @@ impl FromText for LinkTemplate {
             return Err(Fault::new("unknown_placeholder", detail));
         }
         let template = Self(text.to_owned());
-        // Nothing that is filled in may decide where the link leads.
+        // No filled-in value may change the host.
         let authority = text.split_once("://").map_or("", |(_, rest)| rest);
         let end = authority.find(['/', '?', '#']).unwrap_or(authority.len());
         let is_fixed = authority.get(..end).is_some_and(|host| !host.contains('{'));

@@ -1,4 +1,4 @@
-//! What apps and merchants keep with a thing.
+//! Metadata: texts that apps and merchants store with an object.
 
 use std::collections::BTreeMap;
 
@@ -6,16 +6,16 @@ use deserr::{Deserr, IntoValue, Map as _, Value, ValuePointerRef};
 use gateway::request::{Fault, FieldErrors, FromText, Text};
 use schemars::json_schema;
 
-/// Entries of one thing's metadata.
+/// The most entries of one object's metadata.
 pub const MOST_METADATA: usize = 50;
 
-/// A name.
+/// The name of an entry.
 type Name = Text<1, 40>;
-/// What is kept under it.
+/// The text of an entry.
 type Kept = Text<0, 500>;
 
-/// What apps and merchants keep with a thing: at most 50 entries, names of at most 40 characters, texts
-/// of at most 500.
+/// The metadata of an object, written by apps and merchants: at most 50 entries, names of 1 to 40 characters,
+/// texts of at most 500.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Metadata(pub BTreeMap<String, String>);
 
@@ -33,7 +33,7 @@ impl Deserr<FieldErrors> for Metadata {
         value: Value<V>,
         location: ValuePointerRef<'_>,
     ) -> Result<Self, FieldErrors> {
-        // The library's own maps leave out, without a word, the entries that are at fault.
+        // The library's own maps drop invalid entries silently.
         let Value::Map(map) = value else {
             return BTreeMap::<String, Kept>::deserialize_from_value(value, location)
                 .map(|_| Self::default());
@@ -58,8 +58,8 @@ impl Deserr<FieldErrors> for Metadata {
     }
 }
 
-/// What a list is filtered by: the things that keep this text under this name, as `name:text`. The first
-/// colon is between them.
+/// A filter of lists by metadata, as `name:text`: it matches the objects that have this text under this name.
+/// The first colon separates the two.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MetadataFilter {
     name: String,
@@ -67,7 +67,7 @@ pub struct MetadataFilter {
 }
 
 impl MetadataFilter {
-    /// Whether something keeps that.
+    /// Whether this metadata matches.
     pub fn takes(&self, kept: &BTreeMap<String, String>) -> bool {
         kept.get(&self.name) == Some(&self.text)
     }

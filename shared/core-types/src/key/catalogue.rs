@@ -1,4 +1,4 @@
-//! Keys of the catalogue: products, stock, collections, and what stores show besides.
+//! Keys of the catalogue: products, stock, collections and the content of stores.
 
 use gateway::clock::Timestamp;
 use gateway::item::Key;
@@ -23,7 +23,7 @@ pub fn variant(store: &StoreId, product: &ProductId, id: &VariantId) -> Key {
 /// What sort keys of variants begin with: what begins with the product's own is the product and
 /// its variants, without its reviews.
 pub const VARIANTS: &str = "A#VAR#";
-/// What a change of a product, which made it this version, has left to do.
+/// The deferred work of the product change that produced this version.
 pub fn product_deferred_work(store: &StoreId, product: &ProductId, version: u64) -> Key {
     Key::new(format!("STO#{store}#PRD#{product}"), format!("RST#{version:010}"))
 }
@@ -31,7 +31,7 @@ pub fn product_deferred_work(store: &StoreId, product: &ProductId, version: u64)
 pub fn products_of_store(store: &StoreId, created: Timestamp, id: &ProductId) -> IndexKey {
     gsi5(format!("STO#{store}#PRD"), format!("{created}#{id}"))
 }
-/// A store's products of a status, by creation: a change of a product never moves it within a walk.
+/// A store's products of a status, by creation: a change of a product never moves it during a walk.
 pub fn products_by_status(
     store: &StoreId,
     status: &str,
@@ -40,44 +40,43 @@ pub fn products_by_status(
 ) -> IndexKey {
     gsi6(format!("STO#{store}#PRD#{status}"), format!("{created}#{id}"))
 }
-/// A product's card, in its partition; what begins with `A` there does not read it.
+/// A product's summary, in its partition. Its sort key `CRD` is outside the range of keys that begin with
+/// `A`.
 pub fn summary(store: &StoreId, product: &ProductId) -> Key {
     Key::new(format!("STO#{store}#PRD#{product}"), "CRD")
 }
-/// Whose card it is that lies in this partition.
+/// The store and product of the summary in this partition.
 pub fn summary_of(partition: &str) -> Option<(StoreId, ProductId)> {
     let (store, product) = partition.strip_prefix("STO#")?.split_once("#PRD#")?;
     Some((StoreId::parse(store)?, ProductId::parse(product)?))
 }
-/// The partition of the cards that shoppers see, in each of their orders.
+/// The partition of the published product summaries, in each of their sort orders.
 pub fn summaries_in(store: &StoreId) -> String {
     format!("STO#{store}#CRD")
 }
-/// The cards that shoppers see, by creation, as their ids sort: a change of a product never moves it
-/// within a walk.
+/// The published product summaries by creation, which is the order of ids: a change of a product never moves
+/// it during a walk.
 pub fn summaries_by_time(store: &StoreId, id: &ProductId) -> IndexKey {
     gsi1(summaries_in(store), id.as_str())
 }
-/// The cards that shoppers see, by price.
+/// The published product summaries, by price.
 pub fn summaries_by_price(store: &StoreId, price: &str) -> IndexKey {
     gsi2(summaries_in(store), price)
 }
-/// The cards that shoppers see, by title.
+/// The published product summaries, by title.
 pub fn summaries_by_title(store: &StoreId, title: &str) -> IndexKey {
     gsi4(summaries_in(store), title)
 }
-/// The cards that shoppers see, by rating.
+/// The published product summaries, by rating.
 pub fn summaries_by_rating(store: &StoreId, rating: &str) -> IndexKey {
     gsi7(summaries_in(store), rating)
 }
-/// The partition of the words that products are found by and that begin with the same character as
-/// this one.
+/// The partition of a store's search words that begin with the same character as this one.
 pub fn search_words(store: &StoreId, word: &str) -> String {
     let first: String = word.chars().take(1).collect();
     format!("STO#{store}#TOK#{first}")
 }
-/// A word that a product is found by: what stands in a better place comes first, and of that the
-/// newest product.
+/// A search word of a product. The better rank sorts first, and within a word the newest product.
 pub fn search_word(store: &StoreId, (rank, word): (&str, &str), newest_first: &str) -> Key {
     Key::new(search_words(store, word), format!("{rank}#{word}#{newest_first}"))
 }
@@ -89,19 +88,19 @@ pub fn barcode_variants(store: &StoreId, barcode: &str) -> String {
 pub fn barcode(store: &StoreId, barcode: &str, variant: &VariantId) -> Key {
     Key::new(barcode_variants(store, barcode), variant.as_str())
 }
-/// What a store's product pages choose the products beside a product from.
+/// The candidates for the related products of a store's product pages.
 pub fn related_products(store: &StoreId) -> Key {
     Key::new(format!("SHF#{store}"), "A")
 }
-/// The one product of a handle.
+/// The uniqueness item of a product's handle.
 pub fn unique_product_handle(store: &StoreId, handle: &str) -> Key {
     Key::new(format!("UQ#{store}#HDL#{handle}"), "U")
 }
-/// The one variant of a SKU.
+/// The uniqueness item of a variant's SKU.
 pub fn unique_sku(store: &StoreId, sku: &str) -> Key {
     Key::new(format!("UQ#{store}#SKU#{sku}"), "U")
 }
-/// What a checkout needs of a variant: beside its stock levels.
+/// The sellable of a variant, in the partition of its stock levels.
 pub fn sellable(store: &StoreId, variant: &VariantId) -> Key {
     Key::new(format!("STO#{store}#INV#{variant}"), "A")
 }
@@ -109,7 +108,7 @@ pub fn sellable(store: &StoreId, variant: &VariantId) -> Key {
 pub fn level(store: &StoreId, variant: &VariantId, location: &LocationId) -> Key {
     Key::new(format!("STO#{store}#INV#{variant}"), format!("LVL#{location}"))
 }
-/// What sort keys of stock levels begin with.
+/// The prefix of the sort keys of stock levels.
 pub const LEVELS: &str = "LVL#";
 /// A location's stock levels, by variant.
 pub fn levels_of_location(store: &StoreId, location: &LocationId, variant: &VariantId) -> IndexKey {
@@ -124,8 +123,8 @@ pub fn movement(
 ) -> Key {
     Key::new(movements_of(store, variant), format!("{location}#{id}"))
 }
-/// The partition of a variant's movements: not that of its levels, so that neither is hot before
-/// the other.
+/// The partition of a variant's movements, apart from that of its levels, so that the writes are spread over
+/// two partitions.
 pub fn movements_of(store: &StoreId, variant: &VariantId) -> String {
     format!("STO#{store}#MOV#{variant}")
 }
@@ -133,7 +132,7 @@ pub fn movements_of(store: &StoreId, variant: &VariantId) -> String {
 pub fn location(store: &StoreId, id: &LocationId) -> Key {
     Key::new(format!("STO#{store}"), format!("LOC#{id}"))
 }
-/// What sort keys of locations begin with.
+/// The prefix of the sort keys of locations.
 pub const LOCATIONS: &str = "LOC#";
 /// A collection.
 pub fn collection(store: &StoreId, id: &CollectionId) -> Key {
@@ -151,7 +150,7 @@ pub fn collections_of_store(store: &StoreId, created: Timestamp, id: &Collection
 pub fn collections_in(store: &StoreId) -> String {
     format!("STO#{store}#COL")
 }
-/// The one collection of a handle.
+/// The uniqueness item of a collection's handle.
 pub fn unique_collection_handle(store: &StoreId, handle: &str) -> Key {
     Key::new(format!("UQ#{store}#COLHDL#{handle}"), "U")
 }
@@ -159,24 +158,24 @@ pub fn unique_collection_handle(store: &StoreId, handle: &str) -> Key {
 pub fn category(store: &StoreId, id: &CategoryId) -> Key {
     Key::new(format!("STO#{store}"), format!("{CATEGORIES}{id}"))
 }
-/// What serializes changes of the tree of a store's categories.
+/// The item that serializes changes of a store's category tree.
 pub fn category_tree(store: &StoreId) -> Key {
     Key::new(format!("STO#{store}"), "CTR#CAT")
 }
-/// What is left to do about a deleted category.
+/// The remaining work for a deleted category.
 pub fn category_drain(store: &StoreId, id: &CategoryId) -> Key {
     Key::new(format!("STO#{store}#CATDEL#{id}"), "A")
 }
-/// What sort keys of categories begin with.
+/// The prefix of the sort keys of categories.
 pub const CATEGORIES: &str = "CAT#";
 
-// What customers write, and what stores show.
+// Content of customers, and content of storefronts.
 
 /// A form submission.
 pub fn form_submission(store: &StoreId, id: &FormSubmissionId) -> Key {
     Key::new(format!("STO#{store}"), format!("FRM#{id}"))
 }
-/// What sort keys of form submissions begin with.
+/// The prefix of the sort keys of form submissions.
 pub const FORM_SUBMISSIONS: &str = "FRM#";
 /// Form submissions of a status, by time.
 pub fn form_submissions_by_status(
@@ -187,7 +186,7 @@ pub fn form_submissions_by_status(
 ) -> IndexKey {
     gsi1(format!("STO#{store}#FRM#{status}"), format!("{at}#{id}"))
 }
-/// What sort keys of product reviews begin with.
+/// The prefix of the sort keys of product reviews.
 pub const PRODUCT_REVIEWS: &str = "REV#";
 /// A product review; its key allows one per purchase line, or one per customer without one.
 pub fn product_review(
@@ -211,29 +210,29 @@ pub fn approved_reviews_of_product(
 ) -> IndexKey {
     gsi1(format!("STO#{store}#PRD#{product}#REV"), format!("{at}#{id}"))
 }
-/// A review, by its id; and all reviews of a store, because ids sort by time.
+/// A review by its id; also all reviews of a store by time, because ids sort by time.
 pub fn review_by_id(store: &StoreId, id: &ReviewId) -> IndexKey {
     gsi2(reviews_on(store), id.as_str())
 }
-/// The partition of all reviews of a store, in the index that finds them by their ids.
+/// The partition of all reviews of a store, in the index by review id.
 pub fn reviews_on(store: &StoreId) -> String {
     format!("STO#{store}#REVID")
 }
-/// The pointer to a review: who decides on it does not name its product.
+/// The lookup item of a review, for moderation, which does not name the product.
 pub fn review_pointer(store: &StoreId, id: &ReviewId) -> Key {
     Key::new(format!("STO#{store}"), format!("RID#{id}"))
 }
-/// Media.
+/// An image or other media.
 pub fn media(store: &StoreId, id: &MediaId) -> Key {
     Key::new(format!("STO#{store}"), format!("MED#{id}"))
 }
-/// What sort keys of media begin with.
+/// The prefix of the sort keys of media.
 pub const MEDIA: &str = "MED#";
-/// Content-addressed bytes: their description.
+/// The metadata of content-addressed bytes.
 pub fn blob(sha256: &str) -> Key {
     Key::new(format!("BLB#{sha256}"), "A")
 }
-/// Content-addressed bytes: a chunk, of those that one upload wrote.
+/// A chunk of content-addressed bytes, written by one upload.
 pub fn blob_chunk(sha256: &str, upload: &str, number: u32) -> Key {
     Key::new(format!("BLB#{sha256}"), format!("CHK#{upload}#{number:03}"))
 }
@@ -245,9 +244,9 @@ pub fn navigation(store: &StoreId, handle: &str) -> Key {
 pub fn policy(store: &StoreId, handle: &str) -> Key {
     Key::new(format!("STO#{store}"), format!("POL#{handle}"))
 }
-/// A wish.
+/// A wish: an entry of a customer's wishlist.
 pub fn wish(store: &StoreId, customer: &CustomerId, product: &ProductId, variant: &str) -> Key {
     Key::new(format!("STO#{store}#CUS#{customer}"), format!("WSH#{product}#{variant}"))
 }
-/// What sort keys of wishes begin with.
+/// The prefix of the sort keys of wishes.
 pub const WISHES: &str = "WSH#";

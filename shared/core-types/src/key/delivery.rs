@@ -1,4 +1,4 @@
-//! Keys of delivery: subscriptions, events on their way, deliveries, mails.
+//! Keys of delivery: subscriptions, events, deliveries, mails.
 
 use gateway::clock::Timestamp;
 use gateway::item::{Index, Key};
@@ -12,28 +12,27 @@ use crate::id::{AppId, DeliveryId, EventId, MailId, ReplayId, StoreId, Subscript
 pub fn subscription(store: &StoreId, id: &SubscriptionId) -> Key {
     Key::new(format!("STO#{store}"), format!("WHS#{id}"))
 }
-/// The subscription behind an app's own `webhook_url`: to events about the app, on any store.
+/// The subscription of an app's own `webhook_url`, to events about the app on any store.
 pub fn app_subscription(app: &AppId, id: &SubscriptionId) -> Key {
     Key::new(format!("APP#{app}"), format!("WHS#{id}"))
 }
-/// How many subscriptions a store has.
+/// The counter of a store's subscriptions.
 pub fn subscription_count(store: &StoreId) -> Key {
     Key::new(format!("STO#{store}"), "CTR#WHS")
 }
-/// What sort keys of subscriptions begin with.
+/// The prefix of the sort keys of subscriptions.
 pub const SUBSCRIPTIONS: &str = "WHS#";
-/// An event, with those of its transaction: the outbox entry, the timeline of its entity and the
-/// audit trail in one.
+/// The group of an event with the others of its transaction: outbox entry, timeline and audit trail in one
+/// item.
 pub fn event(id: &EventId) -> Key {
     Key::new(format!("EVT#{}", event_group(id)), "A")
 }
-/// What the ids of events have in common that are one item: all but the two digits that number them.
+/// The common part of the ids of events in one item: all but the last two digits, which number them.
 pub fn event_group(id: &EventId) -> &str {
     let id = id.as_str();
     id.get(..id.len().saturating_sub(2)).unwrap_or(id)
 }
-/// What tells them apart from those of other transactions at the same time: in order, as their ids
-/// are.
+/// The digits that tell this group from others of the same time; they sort as ids do.
 pub fn event_moment(id: &EventId) -> &str {
     event_group(id).get(EventId::PREFIX.len().saturating_add(TIME_DIGITS)..).unwrap_or_default()
 }
@@ -47,11 +46,11 @@ pub fn events_on(store: &StoreId, day: Timestamp) -> String {
 pub fn deliveries_on(scope: &str, day: Timestamp) -> String {
     format!("{scope}#DLV#{}", day.day())
 }
-/// The partition of those of a day that are in trouble, by their status.
+/// The partition of a day's deliveries of one unsuccessful status.
 pub fn deliveries_in(scope: &str, status: &str, day: Timestamp) -> String {
     format!("{scope}#DLV#{status}#{}", day.day())
 }
-/// How the sort keys of the deliveries to a subscription end.
+/// The suffix of the sort keys of deliveries to a subscription.
 pub fn to_subscription(subscription: &SubscriptionId) -> String {
     format!("#{subscription}")
 }
@@ -59,7 +58,7 @@ pub fn to_subscription(subscription: &SubscriptionId) -> String {
 pub fn events_of_day(store: &StoreId, at: Timestamp, id: &EventId) -> IndexKey {
     gsi5(events_on(store, at), format!("{at}#{}", event_moment(id)))
 }
-/// Whose events and deliveries they are, in partition keys: a store's; without one, an app's.
+/// The scope of events and deliveries in partition keys: the store, otherwise the app.
 pub fn event_scope(store: Option<&StoreId>, app: Option<&AppId>) -> String {
     match (store, app) {
         (Some(store), _) => format!("STO#{store}"),
@@ -67,14 +66,14 @@ pub fn event_scope(store: Option<&StoreId>, app: Option<&AppId>) -> String {
         (None, None) => "-".to_owned(),
     }
 }
-/// The timeline of an entity on a store: its index, and its partition there.
+/// The index of an entity's timeline on a store, and its partition there.
 pub fn timeline_on(store: &StoreId, subject: &str) -> (Index, String) {
     (Index::Gsi6, timeline_of(&event_scope(Some(store), None), subject))
 }
 fn timeline_of(scope: &str, subject: &str) -> String {
     format!("{scope}#ENT#{subject}")
 }
-/// The events of a timeline: about an entity, and about what belongs to it.
+/// The entry of an event in a timeline, which has the events about an entity and its parts.
 pub fn timeline(scope: &str, subject: &str, at: Timestamp, id: &EventId) -> IndexKey {
     gsi6(timeline_of(scope, subject), format!("{at}#{}", event_moment(id)))
 }
@@ -82,11 +81,11 @@ pub fn timeline(scope: &str, subject: &str, at: Timestamp, id: &EventId) -> Inde
 pub fn delivery(id: &DeliveryId) -> Key {
     Key::new(format!("DLV#{id}"), "A")
 }
-/// What a receiver answered to an attempt, when that is long.
+/// A receiver's long answer to an attempt.
 pub fn recorded_answer(id: &DeliveryId, number: u32) -> Key {
     Key::new(format!("DLV#{id}"), format!("{RECORDED_ANSWERS}{number:04}"))
 }
-/// What sort keys of recorded answers begin with.
+/// The prefix of the sort keys of recorded answers.
 pub const RECORDED_ANSWERS: &str = "ANS#";
 /// A store's deliveries of a day; for an app's own subscription, the app's.
 pub fn deliveries_of_day(
@@ -98,7 +97,7 @@ pub fn deliveries_of_day(
     let place = format!("{at}#{id}{}", to_subscription(subscription));
     gsi5(deliveries_on(scope, at), place)
 }
-/// Those of them that are in trouble, by their status.
+/// A day's deliveries of one unsuccessful status.
 pub fn deliveries_in_trouble(
     scope: &str,
     status: &str,
@@ -109,7 +108,7 @@ pub fn deliveries_in_trouble(
     let place = format!("{at}#{id}{}", to_subscription(subscription));
     gsi6(deliveries_in(scope, status, at), place)
 }
-/// The partition of a ordering key: a subscription's unfinished deliveries about one entity, in order.
+/// The partition of an ordering key: a subscription's unfinished deliveries about one entity, in order.
 pub fn ordering_key(subscription: &SubscriptionId, entity: &str) -> String {
     format!("WHS#{subscription}#ENT#{entity}")
 }
@@ -117,15 +116,15 @@ pub fn ordering_key(subscription: &SubscriptionId, entity: &str) -> String {
 pub fn ordering_position(subscription: &SubscriptionId, entity: &str, order: &str) -> Key {
     Key::new(ordering_key(subscription, entity), order)
 }
-/// The pace of a subscription with a rate.
+/// The rate limit of a subscription that has one.
 pub fn delivery_rate_limit(subscription: &SubscriptionId) -> Key {
     Key::new(format!("WHS#{subscription}"), "PACE")
 }
-/// The places of a host that receives, on a queue of deliveries.
+/// The concurrency permits of a receiving host, on a queue of deliveries.
 pub fn places_of_host(host: &str, queue: &str) -> Key {
     Key::new(format!("PLC#HOST#{host}"), queue)
 }
-/// The places of whoever subscribed, on a queue of deliveries.
+/// The concurrency permits of a store or app that subscribed, on a queue of deliveries.
 pub fn places_of_scope(scope: &str, queue: &str) -> Key {
     Key::new(format!("PLC#{scope}"), queue)
 }
@@ -133,9 +132,9 @@ pub fn places_of_scope(scope: &str, queue: &str) -> Key {
 pub fn replay(id: &ReplayId) -> Key {
     Key::new(format!("{REPLAYS}{id}"), "A")
 }
-/// What partition keys of replays begin with.
+/// The prefix of the partition keys of replays.
 pub const REPLAYS: &str = "RPL#";
-/// The replay that is under way on a store.
+/// The replay that is running on a store.
 pub fn replay_under_way(store: &StoreId) -> Key {
     Key::new(format!("STO#{store}"), "RPL")
 }
@@ -147,7 +146,7 @@ pub fn replays_on(store: &StoreId) -> String {
 pub fn replays_of_store(store: &StoreId, at: Timestamp, id: &ReplayId) -> IndexKey {
     gsi5(replays_on(store), format!("{at}#{id}"))
 }
-/// A mail on its way.
+/// An outgoing mail.
 pub fn mail(id: &MailId) -> Key {
     Key::new(format!("MAI#{id}"), "A")
 }

@@ -1,4 +1,4 @@
-//! Keys of identity: merchants, what they prove and sign in with, stores, customers.
+//! Keys of identity: merchants, their credentials, stores, customers.
 
 use gateway::clock::Timestamp;
 use gateway::item::Key;
@@ -25,7 +25,7 @@ pub fn mfa(merchant: &MerchantId) -> Key {
 }
 /// What sort keys of sessions begin with.
 pub const SESSIONS: &str = "SES#";
-/// The one account of an e-mail address.
+/// The uniqueness item of a merchant's e-mail address.
 pub fn unique_email(normalized: &str) -> Key {
     Key::new(format!("UQ#EMAIL#{normalized}"), "U")
 }
@@ -37,12 +37,12 @@ pub fn challenge(id: &ChallengeId) -> Key {
 pub fn link(digest: &str) -> Key {
     Key::new(format!("RST#{digest}"), "A")
 }
-/// A sign-in throttle, by the digest of who is throttled.
+/// A sign-in throttle, by the digest of its subject.
 pub fn throttle(kind: &str, digest: &str) -> Key {
     Key::new(format!("THR#{kind}#{digest}"), "A")
 }
 
-// Stores: what a store's admin and its storefront read share a partition.
+// Stores: items that the admin and the storefront both read share a partition.
 
 /// A store.
 pub fn store(id: &StoreId) -> Key {
@@ -52,15 +52,15 @@ pub fn store(id: &StoreId) -> Key {
 pub fn stores_of(owner: &MerchantId, created: Timestamp) -> IndexKey {
     gsi1(format!("MER#{owner}#STO"), created.to_string())
 }
-/// A store, found by its subdomain: for reads that may be a moment old.
+/// A store by its subdomain, for eventually consistent reads.
 pub fn store_by_subdomain(subdomain: &str) -> IndexKey {
     gsi2(format!("SDM#{subdomain}"), "A")
 }
-/// The one store of a subdomain.
+/// The uniqueness item of a store's subdomain.
 pub fn unique_subdomain(subdomain: &str) -> Key {
     Key::new(format!("UQ#SUB#{subdomain}"), "U")
 }
-/// The people of a store.
+/// The members of a store.
 pub fn members(store: &StoreId) -> Key {
     Key::new(format!("STO#{store}"), "MBR")
 }
@@ -68,7 +68,7 @@ pub fn members(store: &StoreId) -> Key {
 pub fn domains(store: &StoreId) -> Key {
     Key::new(format!("STO#{store}"), "DMN")
 }
-/// The one store of a verified host.
+/// The uniqueness item of a verified host: one store for each.
 pub fn unique_host(host: &str) -> Key {
     Key::new(format!("UQ#HOST#{host}"), "U")
 }
@@ -91,9 +91,9 @@ pub fn customers_of_store(store: &StoreId, created: Timestamp, id: &CustomerId) 
 pub fn address(store: &StoreId, customer: &CustomerId, id: &AddressId) -> Key {
     Key::new(format!("STO#{store}#CUS#{customer}"), format!("ADR#{id}"))
 }
-/// What sort keys of addresses begin with.
+/// The prefix of the sort keys of addresses.
 pub const ADDRESSES: &str = "ADR#";
-/// The one customer of an e-mail address, on a store.
+/// The uniqueness item of a customer's e-mail address, on a store.
 pub fn unique_customer_email(store: &StoreId, normalized: &str) -> Key {
     Key::new(format!("UQ#{store}#CEM#{normalized}"), "U")
 }

@@ -30,11 +30,11 @@ pub fn app_stop(id: &AppId, shard: char) -> Key {
 pub fn apps_of(developer: &MerchantId, created: Timestamp) -> IndexKey {
     gsi6(format!("DEV#{developer}#APP"), created.to_string())
 }
-/// The one app of a client id, with what authenticates the client.
+/// The uniqueness item of a client id: its app, and the data that authenticates the client.
 pub fn client(client_id: &str) -> Key {
     Key::new(format!("UQ#CLI#{client_id}"), "U")
 }
-/// The one app of a slug.
+/// The uniqueness item of an app's slug.
 pub fn unique_app_slug(slug: &str) -> Key {
     Key::new(format!("UQ#APPSLUG#{slug}"), "U")
 }
@@ -42,7 +42,7 @@ pub fn unique_app_slug(slug: &str) -> Key {
 pub fn submission(app: &AppId, id: &SubmissionId) -> Key {
     Key::new(format!("APP#{app}"), format!("SUB#{id}"))
 }
-/// What sort keys of submissions begin with.
+/// The prefix of the sort keys of submissions.
 pub const SUBMISSIONS: &str = "SUB#";
 /// The partition of the submissions of a status: the operators' queue.
 pub fn submissions_of_status(status: &str) -> String {
@@ -52,15 +52,15 @@ pub fn submissions_of_status(status: &str) -> String {
 pub fn submissions_by_status(status: &str, at: Timestamp, id: &SubmissionId) -> IndexKey {
     gsi1(submissions_of_status(status), format!("{at}#{id}"))
 }
-/// A submission, by its id: for those from before there were pointers.
+/// A submission by its id, for submissions that have no lookup item.
 pub fn submission_by_id(id: &SubmissionId) -> IndexKey {
     gsi2(format!("SUB#{id}"), "A")
 }
-/// The pointer to a submission: operators name it by its id alone.
+/// The lookup item of a submission, which operators name by its id alone.
 pub fn submission_pointer(id: &SubmissionId) -> Key {
     Key::new(format!("SUB#{id}"), "A")
 }
-/// The one review of an app by a store.
+/// A store's review of an app: one for each pair.
 pub fn app_review(app: &AppId, store: &StoreId) -> Key {
     Key::new(format!("APP#{app}"), format!("REV#{store}"))
 }
@@ -72,15 +72,15 @@ pub fn reviews_on_app(app: &AppId) -> String {
 pub fn reviews_of_app(app: &AppId, at: Timestamp, id: &ReviewId) -> IndexKey {
     gsi1(reviews_on_app(app), format!("{at}#{id}"))
 }
-/// A review, by its id: for those from before there were pointers.
+/// A review by its id, for reviews that have no lookup item.
 pub fn app_review_by_id(id: &ReviewId) -> IndexKey {
     gsi2(format!("REV#{id}"), "A")
 }
-/// The pointer to a review: who answers it does not name its store.
+/// The lookup item of a review: the developer who answers it does not name its store.
 pub fn app_review_pointer(app: &AppId, id: &ReviewId) -> Key {
     Key::new(format!("APP#{app}"), format!("RID#{id}"))
 }
-/// An installation; its id follows from store and app, so the upsert is one keyed write.
+/// An installation. Its id is derived from store and app, so the upsert is one keyed write.
 pub fn installation(id: &InstallationId) -> Key {
     Key::new(format!("INS#{id}"), "A")
 }
@@ -104,7 +104,7 @@ pub fn app_token(digest: &str) -> Key {
 pub fn refresh_token(digest: &str) -> Key {
     Key::new(format!("RTK#{digest}"), "A")
 }
-/// Counters of an app and a UTC day, on one of 16 shards: a busy app must not be one hot item.
+/// The counters of an app and a UTC day, on one of 16 shards, so that a busy app is not one hot item.
 pub fn app_usage(app: &AppId, at: Timestamp, shard: char) -> Key {
     Key::new(app_usage_of(app), format!("{}#{shard}", at.day()))
 }
@@ -112,7 +112,7 @@ pub fn app_usage(app: &AppId, at: Timestamp, shard: char) -> Key {
 pub fn app_usage_of(app: &AppId) -> String {
     format!("MET#APP#{app}")
 }
-/// Counters of a subject and an hour.
+/// The counters of a subject and an hour.
 pub fn usage(subject: &str, at: Timestamp) -> Key {
     let hour: String = at.to_string().chars().skip(11).take(2).collect();
     Key::new(format!("MET#{subject}#{}", at.day()), hour)

@@ -1,5 +1,5 @@
-//! Keys of reliability: incidents, what is seen of the platform each minute, the evidence of what was
-//! measured, the reports over it, and what operators try on the canary store.
+//! Keys of reliability: incidents, samples of the platform's health, evidence, certification reports, and the
+//! drills and load tests of the canary store.
 
 use gateway::clock::Timestamp;
 use gateway::item::{Index, Key};
@@ -11,14 +11,14 @@ use crate::id::{DrillId, EventId, EvidenceId, IncidentId, LoadTestId, ReportId, 
 pub fn incident(id: &IncidentId) -> Key {
     Key::new(format!("INC#{id}"), "A")
 }
-/// Where incidents lie that were opened by a rule and are not resolved: one for each rule and subject.
+/// The partition of unresolved incidents that a rule opened: one for each rule and subject.
 pub const OPEN_INCIDENTS: &str = "INC#OPEN";
 /// The unresolved incident of a rule about a subject.
 pub fn open_incident(rule: &str, subject: &str) -> Key {
     Key::new(OPEN_INCIDENTS, format!("{rule}#{subject}"))
 }
-/// The list of the operations of a kind, by its entity's name, that a month (UTC) began: its index, and its
-/// partition there.
+/// The list of the operations of a kind that began in a month (UTC): its index and its partition there.
+/// `kind` is the entity's name.
 pub fn operations_of_month(kind: &str, at: Timestamp) -> (Index, String) {
     let (index, key) = gsi1(format!("OPS#{kind}#{}", at.month()), "");
     (index, key.pk)
@@ -28,27 +28,27 @@ pub fn operation_of_month(kind: &str, at: Timestamp, id: &str) -> IndexKey {
     let (index, partition) = operations_of_month(kind, at);
     (index, Key::new(partition, format!("{at}#{id}")))
 }
-/// An incident in the list of its store's.
+/// An incident in its store's list.
 pub fn incident_of_store(store: &StoreId, at: Timestamp, id: &IncidentId) -> IndexKey {
     let (index, partition) = incidents_of_store(store);
     (index, Key::new(partition, format!("{at}#{id}")))
 }
-/// The list of a store's incidents: its index, and its partition there.
+/// The list of a store's incidents: its index and its partition there.
 pub fn incidents_of_store(store: &StoreId) -> (Index, String) {
     let (index, key) = gsi2(format!("STO#{store}#INC"), "");
     (index, key.pk)
 }
-/// What was seen of the platform in a minute.
+/// The sample of the platform's health in a minute.
 pub fn sample(at: Timestamp) -> Key {
     let place: String = at.to_string().chars().skip(11).take(5).filter(|c| *c != ':').collect();
     Key::new(samples_of_day(at), place)
 }
-/// The partition of a day's sightings, by `hhmm`.
+/// The partition of a day's samples; sort keys are `hhmm`.
 pub fn samples_of_day(at: Timestamp) -> String {
     format!("MET#SEEN#{}", at.day())
 }
-/// The partition of the evidence of a month, in UTC: few enough records for a partition, and few
-/// enough partitions for a walk over years.
+/// The partition of a month's evidence (UTC): few enough records for a partition, and few enough partitions
+/// for a walk over years.
 pub fn evidence_in(month: &str) -> String {
     format!("EVD#{month}")
 }
@@ -60,11 +60,11 @@ pub fn evidence(at: Timestamp, number: u64) -> Key {
 pub fn evidence_place(number: u64) -> String {
     format!("{number:012}")
 }
-/// The end of the chain that the evidence is.
+/// The head of the evidence chain.
 pub fn evidence_head() -> Key {
     Key::new("EVD#HEAD", "A")
 }
-/// Where the record of this id is; that there is one of each.
+/// The lookup item of the record of this id; it makes the id unique.
 pub fn evidence_named(id: &EvidenceId) -> Key {
     Key::new(format!("UQ#EVD#{id}"), "A")
 }
@@ -80,21 +80,21 @@ pub fn reports_by_time(at: Timestamp, id: &ReportId) -> IndexKey {
 pub fn reports() -> (Index, &'static str) {
     (Index::Gsi1, REPORTS)
 }
-/// What lists the reports.
+/// The partition of all reports.
 const REPORTS: &str = "OPS#REP";
 /// A failover drill.
 pub fn drill(id: &DrillId) -> Key {
     Key::new(format!("{DRILLS}{id}"), "A")
 }
-/// What partition keys of drills begin with.
+/// The prefix of the partition keys of drills.
 pub const DRILLS: &str = "DRL#";
 /// A load test.
 pub fn load_test(id: &LoadTestId) -> Key {
     Key::new(format!("{LOAD_TESTS}{id}"), "A")
 }
-/// What partition keys of load tests begin with.
+/// The prefix of the partition keys of load tests.
 pub const LOAD_TESTS: &str = "LDT#";
-/// That the canary's receiver has taken an event in.
+/// The receipt of an event by the canary's receiver.
 pub fn canary_receipt(id: &EventId) -> Key {
     Key::new("FLT#CANARY", format!("RCV#{id}"))
 }

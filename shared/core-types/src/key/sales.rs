@@ -25,7 +25,7 @@ pub const GIFT_CARD_ENTRIES: &str = "TXN#";
 pub fn gift_cards_of_store(store: &StoreId, created: Timestamp, id: &GiftCardId) -> IndexKey {
     gsi1(format!("STO#{store}#GFT"), format!("{created}#{id}"))
 }
-/// The one gift card of a code, by the code's HMAC.
+/// The uniqueness item of a gift card's code, by the code's HMAC.
 pub fn unique_gift_card_code(store: &StoreId, hmac: &str) -> Key {
     Key::new(format!("UQ#{store}#GCC#{hmac}"), "U")
 }
@@ -40,16 +40,16 @@ pub fn order(store: &StoreId, id: &OrderId) -> Key {
 pub fn orders_of_store(store: &StoreId, created: Timestamp, id: &OrderId) -> IndexKey {
     gsi5(format!("STO#{store}#ORD"), format!("{created}#{id}"))
 }
-/// A store's open orders that wait for no money, in the index of work to do: keys alone.
+/// A store's open orders that await no payment, in the index of due work: keys alone.
 pub fn open_orders_of_store(store: &StoreId, created: Timestamp, id: &OrderId) -> IndexKey {
     let key = Key::new(format!("STO#{store}#OPEN"), format!("{created}#{id}"));
     (Index::Gsi3, key)
 }
-/// A store's own words for a mail.
+/// A store's own texts for a mail.
 pub fn notification_texts(store: &StoreId, kind: &str) -> Key {
     Key::new(format!("STO#{store}"), format!("{NOTIFICATION_TEXTS}{kind}"))
 }
-/// What sort keys of these begin with.
+/// The prefix of the sort keys of such texts.
 pub const NOTIFICATION_TEXTS: &str = "NTF#";
 /// A customer's orders, by creation.
 pub fn orders_of_customer(
@@ -60,16 +60,16 @@ pub fn orders_of_customer(
 ) -> IndexKey {
     gsi6(format!("STO#{store}#CUS#{customer}#ORD"), format!("{created}#{id}"))
 }
-/// A store's orders of guests with one address, as they were placed. What the address is known by is of
-/// this store alone.
+/// A guest's orders at a store, in the order of creation. `guest` is the store's identifier of the guest's
+/// address, unrelated to that of any other store.
 pub fn orders_of_guest(guest: &str, id: &OrderId) -> IndexKey {
     gsi6(format!("GST#{guest}"), id.as_str())
 }
-/// That the orders of guests with an address are to be a customer's, who has proven it.
+/// The pending transfer of a guest's orders to the customer who has proven the address.
 pub fn guest_orders(store: &StoreId, customer: &CustomerId, guest: &str) -> Key {
     Key::new(format!("STO#{store}#CUS#{customer}"), format!("JOI#{guest}"))
 }
-/// What sort keys of these begin with.
+/// The prefix of the sort keys of such transfers.
 pub const GUEST_ORDERS: &str = "JOI#";
 /// A fulfilment of an order.
 pub fn fulfillment(store: &StoreId, order: &OrderId, id: &FulfillmentId) -> Key {
@@ -83,13 +83,13 @@ pub fn refund(store: &StoreId, order: &OrderId, id: &RefundId) -> Key {
 pub fn payment(store: &StoreId, order: &OrderId, id: &PaymentId) -> Key {
     Key::new(format!("STO#{store}#ORD#{order}"), format!("PAY#{id}"))
 }
-/// What sort keys of an order's payments begin with.
+/// The prefix of the sort keys of an order's payments.
 pub const PAYMENTS: &str = "PAY#";
 /// A store's payments, by time.
 pub fn payments_of_store(store: &StoreId, created: Timestamp, id: &PaymentId) -> IndexKey {
     gsi5(format!("STO#{store}#PAY"), format!("{created}#{id}"))
 }
-/// A store's payments that its account with a provider is still needed for, by time.
+/// A store's payments that still need its account with a provider, by time.
 pub fn payments_open_with(
     store: &StoreId,
     provider: &str,
@@ -123,11 +123,11 @@ pub fn disputes_of_status(
 pub fn order_counter(store: &StoreId) -> Key {
     Key::new(format!("STO#{store}"), "CTR#ORD")
 }
-/// The one payment of a provider's reference.
+/// The uniqueness item of a provider's reference: one payment for each.
 pub fn provider_reference(provider: &str, reference: &str) -> Key {
     Key::new(format!("UQ#PRF#{provider}#{reference}"), "U")
 }
-/// A provider's event, so that it is handled once.
+/// The marker of a provider's event, so that it is handled once.
 pub fn provider_event(provider: &str, event: &str) -> Key {
     Key::new(format!("PEV#{provider}#{event}"), "U")
 }
@@ -135,10 +135,10 @@ pub fn provider_event(provider: &str, event: &str) -> Key {
 pub fn payment_provider(store: &StoreId, provider: &str) -> Key {
     Key::new(format!("STO#{store}"), format!("PPR#{provider}"))
 }
-/// What sort keys of provider accounts begin with.
+/// The prefix of the sort keys of provider accounts.
 pub const PAYMENT_PROVIDERS: &str = "PPR#";
 
-// What an order costs besides its goods: books of the store, and discounts.
+// Shipping, taxes and discounts.
 
 /// A store's shipping zones.
 pub fn shipping_zones(store: &StoreId) -> Key {
@@ -148,9 +148,9 @@ pub fn shipping_zones(store: &StoreId) -> Key {
 pub fn tax_rates(store: &StoreId, country: &str) -> Key {
     Key::new(format!("STO#{store}"), format!("TAX#{country}"))
 }
-/// What sort keys of tax rates begin with.
+/// The prefix of the sort keys of tax rates.
 pub const TAX_RATES: &str = "TAX#";
-/// A store's automatic discounts that are not over.
+/// A store's automatic discounts that have not ended.
 pub fn automatic_discounts(store: &StoreId) -> Key {
     Key::new(format!("STO#{store}"), "DSC")
 }
@@ -162,17 +162,17 @@ pub fn discount(store: &StoreId, id: &DiscountId) -> Key {
 pub fn discounts_of_store(store: &StoreId, created: Timestamp, id: &DiscountId) -> IndexKey {
     gsi1(format!("STO#{store}#DSC"), format!("{created}#{id}"))
 }
-/// How many orders use a discount: one of several counters.
+/// A sharded counter of the orders that use a discount.
 pub fn discount_uses(store: &StoreId, id: &DiscountId, shard: u64) -> Key {
     Key::new(format!("STO#{store}#DSC#{id}"), format!("USE#{shard}"))
 }
-/// What sort keys of these begin with.
+/// The prefix of the sort keys of these counters.
 pub const DISCOUNT_USES: &str = "USE#";
-/// How many orders of one customer use a discount.
+/// The counter of one customer's orders that use a discount.
 pub fn discount_uses_by(store: &StoreId, id: &DiscountId, who: &str) -> Key {
     Key::new(format!("STO#{store}#DSC#{id}"), format!("BY#{who}"))
 }
-/// The one discount of a code.
+/// The uniqueness item of a discount's code.
 pub fn unique_discount_code(store: &StoreId, code: &str) -> Key {
     Key::new(format!("UQ#{store}#DSC#{code}"), "U")
 }

@@ -24,7 +24,7 @@ pub fn themes_by_status(status: &str, category: &str, slug: &str) -> IndexKey {
 pub fn theme_version(slug: &str, order: &str) -> Key {
     Key::new(format!("THM#{slug}"), format!("{THEME_VERSIONS}{order}"))
 }
-/// What sort keys of a theme's versions begin with.
+/// The prefix of the sort keys of a theme's versions.
 pub const THEME_VERSIONS: &str = "VER#";
 /// A package.
 pub fn theme_package(id: &ThemePackageId) -> Key {
@@ -63,11 +63,12 @@ pub fn theme_draft(store: &StoreId, slug: &str) -> Key {
 pub fn theme_release(store: &StoreId, slug: &str, number: u64) -> Key {
     Key::new(theme_releases(store), format!("{}{number:08}", theme_releases_of(slug)))
 }
-/// The partition of a store's releases: not the store's own, whose page would else lie among them.
+/// The partition of a store's releases: a partition of its own, so that lists of the store's other items do
+/// not read them.
 pub fn theme_releases(store: &StoreId) -> String {
     format!("STO#{store}#THM")
 }
-/// What sort keys of a theme's releases on a store begin with.
+/// The prefix of the sort keys of a theme's releases on a store.
 pub fn theme_releases_of(slug: &str) -> String {
     format!("{slug}#REL#")
 }
@@ -83,7 +84,7 @@ pub fn theme_license(store: &StoreId, slug: &str) -> Key {
 pub fn theme_purchase(store: &StoreId, id: &ThemePurchaseId) -> Key {
     Key::new(format!("STO#{store}"), format!("THP#{id}"))
 }
-/// The one purchase of a payment provider's reference.
+/// The uniqueness item of a payment provider's reference: one purchase for each.
 pub fn theme_purchase_reference(provider: &str, reference: &str) -> Key {
     Key::new(format!("UQ#THP#{provider}#{reference}"), "U")
 }

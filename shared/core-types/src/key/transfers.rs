@@ -1,5 +1,5 @@
-//! Keys of transfers, and of what a store knows of a person: imports, exports, and what their files are
-//! kept in; redactions and merges.
+//! Keys of transfers and of personal data: imports, exports and the chunks of their files; redactions and
+//! merges.
 
 use gateway::clock::Timestamp;
 use gateway::item::Key;
@@ -11,23 +11,23 @@ use crate::id::{CustomerId, ExportId, ImportId, RedactionId, StoreId};
 pub fn import(id: &ImportId) -> Key {
     Key::new(format!("{IMPORTS}{id}"), "A")
 }
-/// What partition keys of imports begin with.
+/// The prefix of the partition keys of imports.
 pub const IMPORTS: &str = "IMP#";
-/// What was wrong with some rows of an import.
+/// The findings of some rows of an import.
 pub fn import_findings(id: &ImportId, page: u64) -> Key {
     Key::new(format!("{IMPORTS}{id}"), format!("{FINDINGS}{page:010}"))
 }
-/// What sort keys of findings begin with.
+/// The prefix of the sort keys of findings.
 pub const FINDINGS: &str = "FND#";
-/// That some rows of an import are done.
+/// The marker that a batch of rows of an import has been applied.
 pub fn import_rows_done(id: &ImportId, row: u64) -> Key {
     Key::new(format!("{IMPORTS}{id}"), format!("ROW#{row:09}"))
 }
-/// The last row of an import that something was brought up to, by the digest of what that is.
+/// The last row of an import that changed one object, by the digest of that object's identity.
 pub fn import_last_row(id: &ImportId, digest: &str) -> Key {
     Key::new(format!("{IMPORTS}{id}"), format!("KEY#{digest}"))
 }
-/// The import that is under way on a store.
+/// The import that is running on a store.
 pub fn import_under_way(store: &StoreId) -> Key {
     Key::new(format!("STO#{store}"), "IMP")
 }
@@ -43,7 +43,7 @@ pub fn imports_of_store(store: &StoreId, at: Timestamp, id: &ImportId) -> IndexK
 pub fn export(id: &ExportId) -> Key {
     Key::new(format!("{EXPORTS}{id}"), "A")
 }
-/// What partition keys of exports begin with.
+/// The prefix of the partition keys of exports.
 pub const EXPORTS: &str = "EXP#";
 /// The partition of a store's exports, in the index that lists them.
 pub fn exports_on(store: &StoreId) -> String {
@@ -65,11 +65,11 @@ pub fn file_chunks(file: &str) -> String {
 pub fn redaction(id: &RedactionId) -> Key {
     Key::new(format!("{REDACTIONS}{id}"), "A")
 }
-/// What partition keys of redactions begin with.
+/// The prefix of the partition keys of redactions.
 pub const REDACTIONS: &str = "RED#";
-/// A merge of a customer into another: in the partition of the one who stays.
+/// A merge of a customer into another, in the partition of the remaining one.
 pub fn merge(store: &StoreId, customer: &CustomerId, source: &CustomerId) -> Key {
     Key::new(format!("STO#{store}#CUS#{customer}"), format!("{MERGES}{source}"))
 }
-/// What sort keys of these begin with.
+/// The prefix of the sort keys of merges.
 pub const MERGES: &str = "MRG#";

@@ -1,20 +1,19 @@
-//! Text of merchants in mails: words, and no links.
+//! Merchants' text in mails: plain words without links.
 
 use crate::fields::is_format;
 
-/// The dots that host names may be written with (UTS 46 §2.3), and what NFKC makes a dot of.
+/// The dots of host names (UTS 46 §2.3), and characters that NFKC turns into a dot.
 const DOTS: &[char] = &['.', '\u{3002}', '\u{ff0e}', '\u{ff61}', '\u{2024}', '\u{fe52}'];
-/// What ends a sentence or a quotation after a dot: no host name goes on with it.
+/// Characters that end a sentence or a quotation after a dot; no host name continues with one.
 const CLOSING: &[char] =
     &[',', ';', ':', '!', '?', ')', ']', '}', '"', '\'', '\u{201d}', '\u{2019}'];
 /// Dots in an IPv4 address.
 const ADDRESS_DOTS: usize = 3;
 
-/// The text with a blank wherever mail programs would else see a link and make it one to click on:
-/// after the colon of `https://`, and after every dot between characters that are not blank, whatever
-/// they are: programs differ in what they take for a name. Format characters (Unicode category Cf) are
-/// dropped: a reader does not see them, and a program may skip them. Numbers and the ends of sentences
-/// stay as they are.
+/// Inserts a blank wherever a mail program could make a link: after the colon of `https://`, and after every
+/// dot between two characters that are not blank. All such characters count, because programs differ in what
+/// they accept in a name. Format characters (Unicode category Cf) are dropped: they are invisible, and a
+/// program may skip them. Numbers and the ends of sentences stay unchanged.
 pub fn unlinked(text: &str) -> String {
     let chars = seen(text);
     let mut plain = String::with_capacity(text.len());
@@ -38,8 +37,8 @@ pub fn unlinked(text: &str) -> String {
     plain
 }
 
-/// Whether a text that a merchant writes holds something that is plainly an address. Less than what
-/// [`unlinked`] takes apart: `e.g.` is none.
+/// Whether a merchant's text has an obvious address. It matches less than [`unlinked`] changes: `e.g.` is no
+/// address.
 pub fn holds_link(text: &str) -> bool {
     let chars = seen(text);
     let links = |(index, c): (usize, &char)| {
@@ -56,13 +55,13 @@ pub fn holds_link(text: &str) -> bool {
     chars.iter().enumerate().any(links)
 }
 
-/// A name on one line, whatever it holds: what is written around it stays where it is.
+/// Puts a name on one line, so that it cannot change the lines around it.
 pub fn on_one_line(name: &str) -> String {
     let words = name.split(|c: char| c.is_control() || c.is_whitespace());
     words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// The characters that a reader sees.
+/// The visible characters.
 fn seen(text: &str) -> Vec<char> {
     text.chars().filter(|c| !is_format(*c)).collect()
 }
@@ -80,8 +79,8 @@ fn is_dot(c: char) -> bool {
     DOTS.contains(&c)
 }
 
-/// Whether the dot at this place is one of a number, or of a date: between digits, and not one of the
-/// three of an address.
+/// Whether the dot at this index is part of a number or a date: between digits, and not one of the three dots
+/// of an IPv4 address.
 fn is_in_number(chars: &[char], index: usize) -> bool {
     let is_part = |c: &&char| c.is_ascii_digit() || is_dot(**c);
     let (before, from) = chars.split_at_checked(index).unwrap_or_default();
