@@ -1,8 +1,8 @@
-//! Accounts: what merchants and the customers of a store have in common. An account has an address
-//! that is its alone in some realm, perhaps a password, and sessions.
+//! Accounts: the trait that merchants and customers share. An account has an address that is unique
+//! within its tenant, perhaps a password, and sessions.
 //!
-//! The trait says in what they differ; [`authentication`](crate::authentication) is what can be done
-//! with any of them.
+//! The trait holds the differences; [`authentication`](crate::authentication) works with any
+//! account.
 
 use core_types::event::Event;
 use core_types::fields::Email;
@@ -17,91 +17,88 @@ use gateway::table::Write;
 use crate::holder::ChallengeSubject;
 use crate::throttle::{Kind, Subject};
 
-/// How often an account's credentials have changed.
+/// Counters of an account's credential changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Generations {
-    /// Counts what ended every session: sessions of an earlier generation are dead.
+    /// Counts events that end every session: sessions of an earlier generation are invalid.
     pub credential: u64,
-    /// Counts passwords: a reset link sent before another one was set leads nowhere.
+    /// Counts passwords: a reset link sent before the newest password was set is invalid.
     pub password: u64,
 }
 
-/// An account.
+/// An account of a merchant or a customer.
 pub trait Account: Item + Clone {
-    /// Where an address is one account's: the platform, or a store.
+    /// The scope within which an address is unique: the platform, or a store.
     type Tenant: Sync;
-    /// What holds an address for an account.
+    /// The item that reserves an address for one account.
     type Claim: Item;
-    /// What a sign-in begins.
+    /// The session type that a sign-in creates.
     type Session: Item;
 
-    /// Somebody in a network who attempts something for the account of an address, known or not.
+    /// The throttle subject of an attempt: an address, known or not, and the network it comes from.
     fn subject(kind: Kind, tenant: &Self::Tenant, email: &Email, network: &str) -> Subject;
-    /// The key of what holds a normalized address.
+    /// The key of the claim to a normalized address.
     fn claim_key(tenant: &Self::Tenant, email: &str) -> Key;
-    /// The key of the account that holds a normalized address; without a claim, of a derived id,
-    /// which is nobody's: accounts have minted ones.
+    /// The key of the account that holds a normalized address. Without a claim it is a derived id,
+    /// which no account has: accounts have minted ids.
     fn key_by(tenant: &Self::Tenant, claim: Option<&Self::Claim>, email: &str) -> Key;
-    /// The key of the account whose proof it is, if it is one of this kind.
+    /// The key of the account that a challenge belongs to, if it is of this kind.
     fn key_of(holder: &ChallengeSubject) -> Option<Key>;
 
-    /// The account as a holder of proofs.
+    /// The account as the subject of a challenge.
     fn holder(&self) -> ChallengeSubject;
-    /// Where its address is its alone.
+    /// The tenant that its address is unique in.
     fn tenant(&self) -> Self::Tenant;
-    /// Its address.
+    /// The account's address.
     fn email(&self) -> &Email;
-    /// What is kept of its password, if it has one.
+    /// The hash of its password, if it has one.
     fn password_hash(&self) -> Option<&str>;
-    /// How often its credentials have changed.
+    /// The counters of its credential changes.
     fn generations(&self) -> Generations;
-    /// Whether somebody has proven to receive mail at its address.
+    /// Whether its owner has proven to receive mail at its address.
     fn is_proven(&self) -> bool {
         true
     }
-    /// Why it may not be used, if that is so: told only to who has proven to be its owner.
+    /// The reason why the account may not be used, if any. Told only to a proven owner.
     fn closed(&self) -> Option<Problem>;
-    /// Whether the session is alive, and the account's.
+    /// Whether the session is valid and belongs to the account.
     fn keeps(&self, session: &Self::Session, now: Timestamp) -> bool;
 
-    /// The account at its next version, of these generations, with another password if one is
+    /// The account at its next version, with these generations, and with a new password if one is
     /// given.
     #[must_use]
     fn at(&self, generations: Generations, password_hash: Option<String>, now: Timestamp) -> Self;
-    /// The account once its owner has proven to receive mail at its address.
+    /// The account with its address proven.
     #[must_use]
     fn proven(self) -> Self {
         self
     }
-    /// Writes the account, at its next version, without what others count in it.
+    /// Writes the account at its next version, without the counters that other writes maintain.
     fn save(&self, write: Write, rejected: impl Into<Problem>) -> Write;
-    /// The event of a new password, if there is one.
+    /// The event of a changed password, if this kind of account has one.
     fn password_updated(&self, _: &Config, _: Timestamp) -> Option<Event> {
         None
     }
 
-    /// A mail to the account's address, as its store's. Nobody has proven the address of a customer whom a
-    /// merchant made: the mail goes to a stranger.
+    /// Whether the account may be used.
     fn addressed(&self, content: MailContent) -> MailContent {
         let content = content.from_store(self.holder().store_id());
         let is_stranger = content.store_id.is_some() && !self.is_proven();
         if is_stranger { content.to_stranger() } else { content }
     }
-
-    /// Whether it may be used.
     fn is_active(&self) -> bool {
         self.closed().is_none()
     }
 
-    /// The account, if it may be used.
+    /// Returns the account if it may be used.
     ///
     /// # Errors
-    /// `account_disabled`: asked only of who has proven to be its owner.
+    /// `account_disabled`: call this only for a proven owner.
     fn admit(self) -> Result<Self, Problem> {
         self.closed().map_or(Ok(self), Err)
     }
 
-    /// Whoever attempts something for this account from where the request came from.
+    /// The throttle subject of an attempt on this account from the request's network.
     fn attempted(&self, kind: Kind, inbound: &Inbound) -> Subject {
         Self::subject(kind, &self.tenant(), self.email(), &inbound.client_prefix())
     }
@@ -114,7 +111,7 @@ pub trait Account: Item + Clone {
         self.at(Generations { credential, password }, None, now)
     }
 
-    /// The account with another password, which ends every session.
+    /// The account with a new password, which ends every session.
     #[must_use]
     fn with_password(&self, password_hash: String, now: Timestamp) -> Self {
         let Generations { credential, password } = self.generations();
@@ -122,7 +119,7 @@ pub trait Account: Item + Clone {
         self.at(Generations { credential, password }, Some(password_hash), now)
     }
 
-    /// The account with another password, whose sessions live on.
+    /// The account with a new password; its sessions stay valid.
     #[must_use]
     fn with_password_alone(&self, password_hash: String, now: Timestamp) -> Self {
         let Generations { credential, password } = self.generations();

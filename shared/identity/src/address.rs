@@ -1,5 +1,5 @@
-//! Addresses: where something goes. One shape for address books, checkouts and locations. Of what
-//! an address needs in its country, [`formats`] has a table.
+//! Postal addresses: one shape for address books, checkouts and locations. [`formats`] has the
+//! table of each country's requirements.
 
 mod formats;
 mod input;
@@ -20,10 +20,10 @@ use crate::customer::Customer;
 pub use formats::{region_of, validate};
 pub use input::{AddressInput, faults_in_country};
 
-/// Addresses that one customer may keep.
+/// The maximum of addresses per customer.
 pub const MAX_ADDRESSES: u32 = 50;
 
-/// What changes about an address: what is left out stays, `null` clears what may be absent.
+/// Changes to an address: omitted fields stay, `null` clears optional ones.
 #[request]
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AddressPatch {
@@ -43,13 +43,13 @@ pub struct AddressPatch {
     pub region: Patch<Text<1, 120>>,
     /// Postal code.
     pub postal_code: Patch<Text<1, 20>>,
-    /// ISO 3166-1.
+    /// The country, ISO 3166-1 alpha-2.
     pub country: Option<Country>,
-    /// Whom the carrier calls.
+    /// The telephone number for the carrier.
     pub phone: Patch<Phone>,
 }
 
-/// An address as it is kept: in an address book, and frozen in an order.
+/// A postal address as stored: in an address book, and frozen in an order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PostalAddress {
     /// The recipient's given name.
@@ -68,14 +68,14 @@ pub struct PostalAddress {
     pub region: Option<String>,
     /// Postal code.
     pub postal_code: Option<String>,
-    /// ISO 3166-1.
+    /// The country, ISO 3166-1 alpha-2.
     pub country: Country,
-    /// Whom the carrier calls.
+    /// The telephone number for the carrier.
     pub phone: Option<Phone>,
 }
 
 impl PostalAddress {
-    /// What the books need of it: the country and the region that taxed the order.
+    /// The address reduced to what accounting needs: the country and region that taxed the order.
     #[must_use]
     pub fn redacted(&self) -> Self {
         Self {
@@ -92,11 +92,11 @@ impl PostalAddress {
         }
     }
 
-    /// The address with its region as a code and its postal code in capitals, if it has what its
-    /// country needs.
+    /// Normalizes the address: its region as a code, its postal code in capitals. Requires the
+    /// fields that its country needs.
     ///
     /// # Errors
-    /// `required`, `invalid_region`, `invalid_postal_code`, as faults of its fields.
+    /// `required`, `invalid_region`, `invalid_postal_code`, as field errors.
     fn in_its_country(self) -> Result<Self, Problem> {
         let (region, postal_code) = (self.region.as_deref(), self.postal_code.as_deref());
         let validated = formats::validate(self.country.as_str(), region, postal_code);
@@ -107,11 +107,11 @@ impl PostalAddress {
         Ok(Self { region, postal_code, ..self })
     }
 
-    /// The address with what a patch says.
+    /// Applies a patch.
     ///
     /// # Errors
-    /// `required`, `invalid_region`, `invalid_postal_code`, as faults of its fields: of an address
-    /// that something changes about.
+    /// `required`, `invalid_region`, `invalid_postal_code`, as field errors, if the patch changes
+    /// anything.
     pub fn patched(&self, patch: AddressPatch) -> Result<Self, Problem> {
         let mut next = self.clone();
         patch.first_name.apply(&mut next.first_name);
@@ -128,17 +128,17 @@ impl PostalAddress {
     }
 }
 
-/// An address in a customer's address book. Which one is the default, and how many there are, the
-/// customer's own item says ([`crate::customer::Customer`]).
+/// An address in a customer's address book. The customer's own item holds the default and the count
+/// ([`crate::customer::Customer`]).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Address {
     /// `adr_…`; later ones sort after it.
     pub id: AddressId,
     /// The store of the customer.
     pub store_id: StoreId,
-    /// Whose it is.
+    /// The customer it belongs to.
     pub customer_id: CustomerId,
-    /// Where that is; `place` in the table.
+    /// The postal address; `place` in the table.
     #[serde(rename = "place")]
     pub postal: PostalAddress,
     /// When it was added.
@@ -160,7 +160,7 @@ impl Item for Address {
 }
 
 impl Address {
-    /// A new address of a customer.
+    /// Creates an address of a customer.
     pub fn add(
         store: &StoreId,
         customer: &CustomerId,
@@ -178,7 +178,7 @@ impl Address {
         }
     }
 
-    /// The address at its next version, leading here.
+    /// The address at its next version, with another postal address.
     #[must_use]
     pub fn moved(&self, postal: PostalAddress, now: Timestamp) -> Self {
         let version = self.version.saturating_add(1);
@@ -186,8 +186,8 @@ impl Address {
     }
 }
 
-/// Adds an address of a customer: the first one becomes the default, and so does every later
-/// one that is asked to. Ends in `version_conflict` when the addresses have changed in what matters.
+/// Adds an address of a customer. The first one becomes the default, and so does a later one if
+/// requested. Ends in `version_conflict` when the addresses have changed meanwhile.
 ///
 /// # Errors
 /// `address_limit`.
@@ -220,7 +220,7 @@ pub fn add(
     ))
 }
 
-/// Moves addresses of an account that is gone to another's book, as they are. Ends in `not_found` when
+/// Moves the addresses of a removed account to another account, unchanged. Ends in `not_found` when
 /// that account is gone as well, and in `version_conflict` when an address is.
 pub fn hand_over(write: Write, to: &Customer, addresses: &[Address]) -> Write {
     let Some(first) = addresses.first() else { return write };
@@ -240,7 +240,7 @@ pub fn hand_over(write: Write, to: &Customer, addresses: &[Address]) -> Write {
     })
 }
 
-/// Makes an address the one a checkout suggests first.
+/// Makes an address the customer's default.
 pub fn prefer(write: Write, customer: &Customer, address: &AddressId) -> Write {
     let change = Change::new("SET default_address_id = :id")
         .only_if("attribute_exists(PK)")
@@ -248,8 +248,8 @@ pub fn prefer(write: Write, customer: &Customer, address: &AddressId) -> Write {
     write.update(&customer.key(), change, Code::VersionConflict)
 }
 
-/// Removes an address of a customer. When it is the default, the newest of the
-/// others becomes that. Ends in `version_conflict` when the addresses have changed in what matters.
+/// Removes an address of a customer. If it was the default, the newest remaining one becomes the
+/// default. Ends in `version_conflict` when the addresses have changed meanwhile.
 pub fn remove(write: Write, customer: &Customer, address: &Address, all: &[Address]) -> Write {
     let write = write.delete_if(&address.key(), Condition::exists(), Code::VersionConflict);
     let others = all.iter().filter(|other| other.id != address.id);
@@ -278,20 +278,20 @@ pub fn remove(write: Write, customer: &Customer, address: &Address, all: &[Addre
 }
 
 core_types::view! {
-    /// An address as its owner sees it.
+    /// An address of a customer.
     AddressView of (address: Address, default: Option<&AddressId>) {
-        /// The id.
+        /// The address's id.
         id: AddressId,
-        /// Where that is.
+        /// The postal address.
         #[serde(flatten)]
         postal: PostalAddress,
-        /// Whether a checkout suggests it first.
+        /// Whether it is the default, which a checkout suggests first.
         is_default: bool = default == Some(&address.id),
         /// When it was added.
         created_at: Timestamp,
-        /// When it was changed last.
+        /// When it was last changed.
         updated_at: Timestamp,
-        /// What `If-Match` takes.
+        /// The version, for `If-Match`.
         version: u64,
     }
 }

@@ -1,12 +1,12 @@
-//! Who somebody is, and whose a store is.
+//! Accounts, sign-in, stores and their members.
 //!
-//! - An [`account`] is a [`merchant`]'s or a [`customer`]'s. [`authentication`] is what can be done
-//!   with any of them: by [`password`], by a one-time code or a link ([`challenge`]), bounded by
-//!   [`throttle`]; it begins a [`session`], and a merchant's may take a second factor ([`mfa`]).
-//!   [`notifications`] are the mails about it.
+//! - An [`account`] belongs to a [`merchant`] or a [`customer`]. [`authentication`] is common to
+//!   both: by [`password`], by a one-time code or a link ([`challenge`]), bounded by [`throttle`].
+//!   It begins a [`session`]; merchants may enable a second factor ([`mfa`]). [`notifications`] are
+//!   the mails about it.
 //! - A [`store`] is a tenant, with its [`settings`]; [`storefront`] finds it by its subdomain. Its
 //!   people are its [`member`]s.
-//! - A customer's [`address`]es.
+//! - [`address`]es of customers, checkouts and locations.
 
 pub mod account;
 pub mod address;

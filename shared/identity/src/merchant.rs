@@ -42,50 +42,50 @@ gateway::string_enum! {
     }
 }
 
-/// An account.
+/// A merchant's account.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Merchant {
     /// `mer_…`; later ones sort after it.
     pub id: MerchantId,
-    /// The address as it was given.
+    /// The address as it was entered.
     pub email: Email,
-    /// Whether its owner has proven to receive mail there.
+    /// Whether the owner has proven to receive mail there.
     pub email_verified: bool,
     /// The person's name.
     pub name: Option<String>,
     /// The language of mails.
     pub locale: Option<Locale>,
-    /// Argon2id, PHC form. Secret. None once whoever proved the address first has ended what was
-    /// set up before: they sign in by one-time code until they set one.
+    /// Argon2id hash, PHC form. Secret. None after the proven owner has ended earlier credentials:
+    /// they sign in by one-time code until they set a password.
     pub password_hash: Option<String>,
-    /// Whether a sign-in takes a second factor ([`Mfa`](crate::mfa::Mfa)).
+    /// Whether a sign-in requires a second factor ([`Mfa`](crate::mfa::Mfa)).
     #[serde(default)]
     pub mfa_enabled: bool,
     /// Whether the account may be used.
     pub status: MerchantStatus,
-    /// Counts what ends every session: those of an earlier generation are dead.
+    /// Counts events that end every session: sessions of an earlier generation are invalid.
     pub credential_generation: u64,
-    /// Counts passwords: a reset link sent before another one was set leads nowhere.
+    /// Counts passwords: a reset link sent before the newest password was set is invalid.
     #[serde(default)]
     pub password_generation: u64,
-    /// The stores it owns, the deleted ones left out: see [`Merchant::COUNTED`].
+    /// The stores it owns, without deleted ones: see [`Merchant::COUNTED`].
     #[serde(default)]
     pub stores: u64,
-    /// The store that it opened last, also when it is deleted: one that an index may not have yet.
-    /// Written as the counter is.
+    /// The store it opened last, even if deleted: the index may not have it yet. Written with the
+    /// counter.
     #[serde(default)]
     pub newest_store_id: Option<StoreId>,
-    /// The stores of others that it may act on, and as what: here, so that whoever has read the
-    /// account knows. Written by [`Merchant::joins`] and [`Merchant::is_regranted`] alone.
+    /// The stores of others that it may act on, with its role on each, so that reading the account
+    /// suffices. Written by [`Merchant::joins`] and [`Merchant::is_regranted`] alone.
     #[serde(default, skip_serializing_if = "Memberships::is_unwritten")]
     pub memberships: Memberships,
-    /// When the account is removed, once deleted.
+    /// When a deleted account is removed.
     pub delete_at: Option<Timestamp>,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// When it was changed last.
+    /// When it was last changed.
     pub updated_at: Timestamp,
-    /// Optimistic lock: one more with each write but those of counters.
+    /// Optimistic lock: raised by each write except those of counters.
     pub version: u64,
 }
 
@@ -102,7 +102,7 @@ impl Item for Merchant {
     }
 }
 
-/// What somebody says about an account to make.
+/// The data of an account to create.
 #[derive(Debug, Clone)]
 pub struct Registration {
     /// The address to mail the verification link to.
@@ -116,7 +116,7 @@ pub struct Registration {
 }
 
 impl Merchant {
-    /// A new account, whose address is yet to be verified.
+    /// Creates an account, whose address is not proven yet.
     pub fn register(registration: Registration, now: Timestamp) -> Self {
         Self {
             id: MerchantId::mint(now),
@@ -145,17 +145,16 @@ impl Merchant {
         Self { updated_at: now, version: self.version.saturating_add(1), ..self.clone() }
     }
 
-    /// The account once somebody who holds a credential of it has proven to receive mail at its
-    /// address: theirs are kept by who calls, every other session, code and link ends.
+    /// The account with its address proven by a holder of its credentials. The caller keeps that
+    /// session; every other session, code and link ends.
     #[must_use]
     pub fn verified(&self, now: Timestamp) -> Self {
         Self { email_verified: true, ..self.with_sessions_ended(now) }
     }
 
-    /// The account once somebody has proven to receive mail at its address, and nothing else. If
-    /// nobody had, a stranger may have set it up: their password, second factor, sessions, codes and
-    /// links end.
-    /// None, when the address was proven before.
+    /// The account claimed by the owner of its address. If the address was unproven, a stranger may
+    /// have set the account up: its password, second factor, sessions, codes and links end. None
+    /// when the address was proven before.
     #[must_use]
     pub fn claimed(&self, now: Timestamp) -> Option<Self> {
         if self.email_verified {
@@ -172,7 +171,8 @@ impl Merchant {
         })
     }
 
-    /// The account given up by its owner: its sessions end now, it is removed after the grace.
+    /// The account deleted by its owner: its sessions end now, it is removed after the grace
+    /// period.
     #[must_use]
     pub fn given_up(&self, now: Timestamp) -> Self {
         Self {
@@ -182,15 +182,15 @@ impl Merchant {
         }
     }
 
-    /// What happened to the account, with the account as it is now.
+    /// An event about the account, with its current state.
     pub fn event(&self, topic: &Topic<MerchantView>, config: &Config, now: Timestamp) -> Event {
         let entity = self.id.as_str();
         let about = EventSubject { store: None, app: None, entity, version: self.version };
         Event::new(topic, about, &MerchantView::of(self, config), now)
     }
 
-    /// What it is to this store, if it is anything: the store's item says whose it is, the account's
-    /// own in which it is a member.
+    /// Its grant on this store, if any: ownership is read from the store, membership from the
+    /// account.
     pub fn grant_on(&self, store: &Store) -> Option<Grant> {
         if store.owner_id == self.id {
             return Some(Grant::OWNER);
@@ -198,8 +198,8 @@ impl Merchant {
         self.memberships.grants.get(&store.id).cloned()
     }
 
-    /// Whether this is a platform operator: the settings name its address, and it has proven that
-    /// one. Asked anew each time, so that the role goes with the address and with its listing.
+    /// Whether this is a platform operator: the settings list its address, and it is proven.
+    /// Evaluated at each call, so that the role ends with the address or its listing.
     pub fn is_operator(&self, config: &Config) -> bool {
         let address = self.email.normalized();
         let listed = |operator: &String| operator.trim().to_lowercase() == address;
@@ -207,7 +207,7 @@ impl Merchant {
     }
 }
 
-/// Where a merchant's address is their alone.
+/// The tenant of merchants' addresses.
 #[derive(Debug)]
 pub struct Platform;
 
@@ -271,7 +271,7 @@ impl Account for Merchant {
         }
     }
     fn proven(self) -> Self {
-        // The first proof ends what was set up before it, the second factor too.
+        // The first proof ends earlier credentials, including the second factor.
         Self { mfa_enabled: self.mfa_enabled && self.email_verified, email_verified: true, ..self }
     }
     fn save(&self, write: Write, rejected: impl Into<Problem>) -> Write {
@@ -282,17 +282,16 @@ impl Account for Merchant {
     }
 }
 
-/// How an account is written.
+/// Writes of an account.
 impl Merchant {
-    /// The counter, and the newest store: changed in place with each store that is opened or deleted,
-    /// in the same transaction, and therefore never written by [`Account::save`]. They do not move the
-    /// version.
+    /// Attributes changed in place by the transactions that open or delete a store, or change a
+    /// membership. [`Account::save`] never writes them, and they do not raise the version.
     pub const COUNTED: &'static [&'static str] = &["stores", "newest_store_id", "memberships"];
 
-    /// Writes this account, at its next version, unless it owns a store or has come to be a member of
-    /// one since it was read.
+    /// Writes this account at its next version, unless it owns a store or its memberships have
+    /// changed since it was read.
     pub fn save_unless_owner(&self, write: Write, rejected: impl Into<Problem>) -> Write {
-        // An account from before stores were counted has no counter.
+        // Older accounts have no counter.
         let none = format!(
             "(attribute_not_exists(stores) OR stores = :none) AND ({})",
             Memberships::UNCHANGED
@@ -304,8 +303,8 @@ impl Merchant {
         write.replace_except(self, Self::COUNTED, none, rejected)
     }
 
-    /// Says that the account, as it was read, is a member from now on: `memberships` are its next.
-    /// Only while it may be used.
+    /// Sets the memberships of the account, if they are unchanged since it was read and it is
+    /// active.
     pub fn joins(&self, write: Write, memberships: &Memberships) -> Write {
         let change = Change::new("SET memberships = :memberships")
             .only_if(format!("#status = :active AND ({})", Memberships::UNCHANGED))
@@ -317,8 +316,8 @@ impl Merchant {
         write.update(&self.key(), change, Code::VersionConflict)
     }
 
-    /// Says what the account, as it was read, is a member of from now on; and, where it gives up being
-    /// whom a store belongs to, that it has one store less.
+    /// Sets the memberships of the account, if they are unchanged since it was read. If it
+    /// `gives_up` the ownership of a store, it counts one store less.
     pub fn is_regranted(&self, write: Write, memberships: &Memberships, gives_up: bool) -> Write {
         let counted = gives_up && self.stores > 0;
         let set = if counted { ", stores = stores - :one" } else { "" };
@@ -332,7 +331,7 @@ impl Merchant {
         write.update(&self.key(), change, Code::VersionConflict)
     }
 
-    /// One more store of its owner's account; only while that may be used.
+    /// Counts one more store of the owner's account, if that is active.
     pub fn one_store_more(write: Write, store: &Store, rejected: impl Into<Problem>) -> Write {
         let count = "SET stores = if_not_exists(stores, :none) + :one, newest_store_id = :store";
         let change = Change::new(count)
@@ -345,7 +344,7 @@ impl Merchant {
         write.update(&key::merchant(&store.owner_id), change, rejected)
     }
 
-    /// One store less of the account, if it is counted: one from before stores were is not.
+    /// Counts one store less of the account. An account older than the counter is not counted.
     pub fn one_store_less(&self, write: Write, rejected: impl Into<Problem>) -> Write {
         if self.stores == 0 {
             return write;
@@ -356,17 +355,17 @@ impl Merchant {
     }
 }
 
-/// The one account of an e-mail address.
+/// The claim of one account to an e-mail address.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct UniqueEmail {
     /// The normalized address.
     pub email: String,
-    /// Whose it is.
+    /// The account.
     pub merchant_id: MerchantId,
-    /// When the address is free again, once the account is deleted.
+    /// When the address becomes free again, once the account is deleted.
     #[serde(default)]
     pub released_at: Option<Timestamp>,
-    /// Always 1: it is written whole, and never replaced under its version.
+    /// Always 1: written whole, and never replaced under its version.
     pub version: u64,
 }
 
@@ -381,13 +380,13 @@ impl UniqueEmail {
         }
     }
 
-    /// Under which an account may claim an address: nobody has it, or whoever had it is gone. TTL
-    /// may be days late, so the time is compared here.
+    /// The condition to claim an address: nobody has it, or its account is removed. TTL may be days
+    /// late, so the time is compared here.
     pub fn is_free(now: Timestamp) -> Condition {
         Condition::new("attribute_not_exists(PK) OR released_at <= :now").value(":now", now)
     }
 
-    /// Under which an account may give its claim up: it has it.
+    /// The condition to release a claim: the merchant holds it.
     pub fn is_held_by(merchant: &Merchant) -> Condition {
         Condition::is("merchant_id", &merchant.id)
     }
@@ -412,7 +411,7 @@ pub(crate) mod tests {
 
     use super::*;
 
-    /// An account.
+    /// A merchant account.
     pub(crate) fn ann(now: Timestamp) -> Merchant {
         let registration = Registration {
             email: Email::from_text("Ann@example.com").unwrap(),

@@ -1,10 +1,10 @@
 //! The second factor of a merchant's sign-in: a time-based one-time password (TOTP, RFC 6238), and
-//! recovery codes for who has lost the device that makes it.
+//! recovery codes for a lost device.
 //!
-//! What most authenticator programs take: SHA-1, six digits, steps of 30 seconds; a code is good in
-//! its own step and in the one before and after it (RFC 6238 §5.2). A step is used once, and none
-//! before it any more. The secret is sealed at rest; of recovery codes digests are kept, which is
-//! enough: each has 80 random bits.
+//! The parameters are those of most authenticator apps: SHA-1, six digits, steps of 30 seconds. A
+//! code is valid in its own step and in the one before and after it (RFC 6238 §5.2). A step is used
+//! once, and no earlier step afterwards. The secret is sealed at rest. Recovery codes are stored as
+//! digests, which suffices: each has 80 random bits.
 
 use core_types::fields::Email;
 use core_types::id::MerchantId;
@@ -17,21 +17,21 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use totp_rs::{Builder, Secret, Totp};
 
-/// Recovery codes that are made with a secret.
+/// Recovery codes per secret.
 const RECOVERY_CODES: usize = 10;
-/// Who an authenticator program says the account is with.
+/// The issuer that an authenticator app displays.
 const ISSUER: &str = "Commerce Gateway";
-/// What recovery codes are written with: letters and digits that are not taken for each other.
+/// The alphabet of recovery codes, without letters and digits that are easily confused.
 const ALPHABET: [u8; 32] = *b"23456789abcdefghjkmnpqrstuvwxyz0";
 /// How long an enrolment waits for its first code (our choice).
 const PENDING: std::time::Duration = HOUR;
 
 gateway::string_enum! {
-    /// Whether a second factor counts.
+    /// The state of a second factor.
     MfaState {
-        /// Its owner has not shown yet that they can make codes.
+        /// Waits for the first code.
         Pending = "pending",
-        /// It is asked for at sign-in.
+        /// Required at sign-in.
         Active = "active",
     }
 }
@@ -49,9 +49,9 @@ pub struct Mfa {
     last_step: u64,
     /// SHA-256 of the recovery codes that are left, each with its merchant.
     recovery: Vec<String>,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// When it was used or changed last.
+    /// When it was last used or changed.
     pub updated_at: Timestamp,
     /// Optimistic lock: one more with each write.
     pub version: u64,
@@ -67,20 +67,20 @@ impl Item for Mfa {
     }
 }
 
-/// What its owner is shown once; never in a log.
+/// A new secret and recovery codes, returned to the owner once; never in a log.
 #[derive(Serialize, JsonSchema)]
 pub struct Enrolment {
-    /// What an authenticator program reads, as a QR code mostly: `otpauth://totp/…`.
+    /// The `otpauth://totp/…` URI for an authenticator app, mostly as a QR code.
     pub secret_uri: String,
-    /// Codes that each stand in once for the second factor.
+    /// Codes that each replace the second factor once.
     pub recovery_codes: Vec<String>,
 }
 
 impl Mfa {
-    /// A new second factor, which counts once a code of it has come back.
+    /// Creates a second factor, which is active once its first code is confirmed.
     ///
     /// # Errors
-    /// 500, when the address cannot stand in the URI.
+    /// 500 when the address cannot be part of the URI.
     pub fn enrol(
         merchant: &MerchantId,
         email: &Email,
@@ -108,11 +108,11 @@ impl Mfa {
         Ok((mfa, Enrolment { secret_uri, recovery_codes }))
     }
 
-    /// This one after `code` was used: a one-time password of a step that is not used up, or a
-    /// recovery code. None for any other.
+    /// Uses `code` up: a one-time password of an unused step, or a recovery code. None for any
+    /// other code.
     ///
     /// # Errors
-    /// 500, when the secret does not open.
+    /// 500 when the secret cannot be unsealed.
     pub fn spent(
         &self,
         key: &SealKey,
@@ -132,7 +132,7 @@ impl Mfa {
         Ok(found.then_some(Self { recovery: left, ..next }))
     }
 
-    /// The step that a one-time password is of, if that is not used up.
+    /// The step of a one-time password, if it is still unused.
     fn step_of(&self, key: &SealKey, code: &str, now: Timestamp) -> Result<Option<u64>, Problem> {
         if code.len() != 6 || !code.bytes().all(|digit| digit.is_ascii_digit()) {
             return Ok(None);
@@ -144,34 +144,34 @@ impl Mfa {
         Ok(step.filter(|step| *step > self.last_step))
     }
 
-    /// Whether its first code can still come.
+    /// Whether it can still be confirmed by a first code.
     pub fn is_pending(&self, now: Timestamp) -> bool {
         self.state == MfaState::Pending && now < self.created_at.plus(PENDING)
     }
 
-    /// This one, asked for from now on.
+    /// The second factor, required from now on.
     #[must_use]
     pub fn activated(self) -> Self {
         Self { state: MfaState::Active, ..self }
     }
 
-    /// Recovery codes that are left.
+    /// The number of unused recovery codes.
     pub fn recovery_codes_left(&self) -> usize {
         self.recovery.len()
     }
 }
 
-/// What makes the codes of a secret.
+/// The code generator of a secret.
 fn totp(secret: Vec<u8>) -> Result<Totp, Problem> {
     Builder::new().with_secret(secret).build().map_err(Problem::internal)
 }
 
-/// What binds a sealed secret to its merchant.
+/// The context that binds a sealed secret to its merchant.
 fn context(merchant: &MerchantId) -> String {
     format!("mfa\n{merchant}")
 }
 
-/// Four groups of four: 80 random bits.
+/// A recovery code: four groups of four characters, 80 random bits.
 fn recovery_code() -> String {
     let letter = |byte: u8| ALPHABET.get(usize::from(byte & 31)).copied().unwrap_or_default();
     let letters: String =
@@ -180,7 +180,7 @@ fn recovery_code() -> String {
     groups.into_iter().flatten().collect::<Vec<_>>().join("-")
 }
 
-/// How a recovery code is kept, however it is typed.
+/// The digest of a recovery code, regardless of case and separators.
 fn digest(merchant: &MerchantId, code: &str) -> String {
     let plain: String = code.chars().filter(char::is_ascii_alphanumeric).collect();
     seal::digest(&format!("{merchant}\n{}", plain.to_ascii_lowercase()))

@@ -44,7 +44,7 @@ pub struct OpenStore {
 }
 
 impl OpenStore {
-    /// Its settings: one read, kept as long as the store is.
+    /// Its settings: read once, cached as long as the store is.
     pub async fn settings(&self, app: &App) -> Result<&Settings, Problem> {
         if let Some(kept) = self.settings.get() {
             return Ok(kept);
@@ -54,37 +54,36 @@ impl OpenStore {
         Ok(self.settings.get_or_init(|| found.unwrap_or(untouched)))
     }
 
-    /// Where the store has moved to, when it was asked for by a name it had before.
+    /// The current subdomain, if the store was requested by an earlier one.
     pub fn moved_to(&self, asked: &str) -> Option<&Subdomain> {
         let now = &self.store.subdomain;
         (!now.as_str().eq_ignore_ascii_case(asked.trim())).then_some(now)
     }
 
-    /// Whether its storefront can be visited: it is active, or paused.
+    /// Whether its storefront is open: the store is active or paused.
     fn is_open(&self) -> bool {
         matches!(self.store.status, StoreStatus::Active | StoreStatus::Paused)
     }
 
-    /// Whether it takes orders now.
+    /// Whether it accepts orders.
     pub fn takes_orders(&self) -> bool {
         self.store.status == StoreStatus::Active
     }
 }
 
-/// The store of a subdomain, present or recent: no read while it is kept, otherwise one, or three
-/// when it has moved.
+/// The store of a current or former subdomain. No read while it is cached, otherwise one, or three
+/// after a change of subdomain.
 ///
 /// # Errors
-/// `store_not_found`: there is none, or its storefront is not open (a draft, or closed).
+/// `store_not_found`: there is none, or its storefront is not open (draft, or closed).
 pub async fn open_store(app: &App, subdomain: &str) -> Result<Arc<OpenStore>, Problem> {
-    // One that was not open a moment ago may be by now.
+    // A store that was not open when it was cached may be open by now.
     let found = cached_or_loaded(app, subdomain, OpenStore::is_open).await?;
     if found.is_open() { Ok(found) } else { Err(Code::StoreNotFound.into()) }
 }
 
-/// As [`open_store`], for what is public of a store whether its storefront is open or not: a store
-/// that is being set up shows its own images. By its id, too, which it never changes: a URL that is
-/// kept for long names it so.
+/// As [`open_store`], whether the storefront is open or not: a store that is being set up displays
+/// its own images. Also by the store's id, which never changes and is used in long-lived URLs.
 ///
 /// # Errors
 /// `store_not_found`: there is none, or it was deleted.
@@ -98,7 +97,7 @@ pub async fn any_store(app: &App, name: &str) -> Result<Arc<OpenStore>, Problem>
     keep(app, id.as_str(), app.table.get(&key::store(&id)).await?)
 }
 
-/// The subdomain of the store that has verified a host: two reads, the store's while it is not kept.
+/// The subdomain of the store that has verified a host: two reads, one while the store is cached.
 ///
 /// # Errors
 /// 503.
@@ -107,13 +106,13 @@ pub async fn subdomain_of(app: &App, host: &Host) -> Result<Option<Subdomain>, P
     let Some(claim) = claim else { return Ok(None) };
     match any_store(app, claim.store_id.as_str()).await {
         Ok(known) => Ok(Some(known.store.subdomain.clone())),
-        // Given up a moment ago.
+        // The host was released a moment ago.
         Err(problem) if problem.code == Code::StoreNotFound => Ok(None),
         Err(problem) => Err(problem),
     }
 }
 
-/// The store of a subdomain as it is kept, if that will do, or as it is found.
+/// The cached store if it is good enough, or the loaded one.
 async fn cached_or_loaded(
     app: &App,
     subdomain: &str,
@@ -128,7 +127,7 @@ async fn cached_or_loaded(
     keep(app, subdomain.as_str(), find(app, &subdomain).await?)
 }
 
-/// The store that was found, which is kept for the next who asks for it by this name.
+/// Caches the store under this name.
 fn keep(app: &App, name: &str, found: Option<Store>) -> Result<Arc<OpenStore>, Problem> {
     let store = found.filter(|store| store.status != StoreStatus::Deleted);
     let store = store.ok_or(Code::StoreNotFound)?;
@@ -154,12 +153,12 @@ async fn find(app: &App, subdomain: &Subdomain) -> Result<Option<Store>, Problem
     app.table.get(&key::store(&claim.store_id)).await
 }
 
-/// Anybody, at the storefront that the path names.
+/// A storefront of the path, for an anonymous caller.
 #[derive(Debug, Clone)]
 pub struct Shopfront {
-    /// The store of the subdomain, as it was up to [`CACHE_TIME`] ago.
+    /// The store of the subdomain, up to [`CACHE_TIME`] old.
     pub open: Arc<OpenStore>,
-    /// The subdomain as it was asked for.
+    /// The subdomain of the request.
     pub asked: String,
     identity: Identity,
 }
@@ -191,52 +190,52 @@ impl Caller for Shopfront {
 }
 
 core_types::view! {
-    /// A storefront as anybody sees it.
+    /// A storefront.
     StorefrontView of (store: Store, moved_to: Option<Subdomain>) {
         /// The store's id.
         id: StoreId,
-        /// The same: what other routes call it.
+        /// The store's id, under the name that other routes use.
         store_id: StoreId = store.id.clone(),
         /// The storefront's subdomain.
         subdomain: Subdomain,
-        /// The host customers should be led to.
+        /// The store's primary host: where to redirect customers.
         primary_domain: Option<Host>,
         /// The name customers see.
         name: String,
         /// The currency of all prices.
         currency: Currency,
-        /// How many of an amount's digits are behind the point: 0, 2 or 3.
+        /// The number of decimal digits of the currency: 0, 2 or 3.
         currency_exponent: u16 = store.currency.exponent(),
         /// Where the store trades from.
         country: Country,
         /// The default language.
         locale: Locale,
-        /// `active`; or `paused`, which takes no orders.
+        /// `active`; or `paused`, when no orders are accepted.
         storefront_status: StoreStatus = store.status,
-        /// The theme it is shown in, once there is one.
+        /// The theme of the storefront, once it has one.
         theme: Option<ActiveTheme> = store.live_theme.clone().map(ActiveTheme::from),
-        /// Counts changes that a storefront caches by.
+        /// Counts changes to what a storefront caches.
         config_version: u64 = store.config_version(),
-        /// The subdomain it goes by now, when it was asked for by one it had before.
+        /// The current subdomain, if an earlier one was requested.
         #[serde(skip_serializing_if = "Option::is_none")]
         moved_to: Option<Subdomain> = moved_to,
-        /// When the store was made.
+        /// When the store was created.
         created_at: Timestamp,
-        /// When it was changed last.
+        /// When it was last changed.
         updated_at: Timestamp,
         /// Counts writes.
         version: u64,
     }
 }
 
-/// The theme that a storefront is shown in.
+/// The theme of a storefront.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ActiveTheme {
     /// The theme's name in URLs.
     pub slug: String,
-    /// The release's number: of the theme's on this store the newest; none for a preview.
+    /// The number of the newest release of the theme on this store; none for a preview.
     pub release: Option<u64>,
-    /// The draft that a preview shows.
+    /// The version of the draft that a preview displays.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub draft_version: Option<u64>,
 }
@@ -248,7 +247,7 @@ impl From<LiveTheme> for ActiveTheme {
 }
 
 impl StorefrontView {
-    /// As who was invited to a preview of this draft sees it.
+    /// The response to somebody invited to a preview of this draft.
     #[must_use]
     pub fn under_draft(self, slug: &str, draft_version: u64) -> Self {
         let draft_version = Some(draft_version);
@@ -260,17 +259,18 @@ impl StorefrontView {
 }
 
 impl OpenStore {
-    /// The storefront as whoever asked for it by this name sees it.
+    /// The response about the storefront requested by this name.
     pub fn view(&self, asked: &str) -> StorefrontView {
         StorefrontView::of(&self.store, self.moved_to(asked).cloned())
     }
 }
 
-/// Somebody unknown at a store: told apart by network, and paying from a budget that other stores'
-/// visitors do not touch (docs/conventions.md §5).
+/// An anonymous caller at a store: identified by network, with a budget of this store alone
+/// (docs/conventions.md §5).
 ///
-/// Who shows an order's token is told apart by it: an idempotency key gives nobody the answer that
-/// somebody else's token has got. What is too short for one is none, and its sender a guest.
+/// A caller with an order's token is identified by that: an idempotent response never goes to
+/// somebody with another token. A value too short for a token is ignored, and its sender is a
+/// guest.
 pub fn visitor(store: &StoreId, inbound: &Inbound) -> Identity {
     let anonymous = Identity::anonymous(inbound);
     let token = inbound.header("x-service-order-token");

@@ -1,12 +1,12 @@
-//! Throttles: how often somebody may guess a password, or be sent a code (docs/conventions.md §7).
+//! Throttles: limits on guessing a password or requesting a code (docs/conventions.md §7).
 //!
-//! An attempt is counted *before* it is validated, by one write that holds only if nobody else
+//! An attempt is counted *before* it is validated, by a write that holds only if nobody else
 //! counted meanwhile; otherwise 200 parallel guesses would all be compared (docs/platform.md §7).
-//! Waiting grows exponentially and has a longest: there is no hard lock, so nobody can lock out
-//! somebody else for good. The subject is (e-mail, network), so that a stranger elsewhere does not
-//! slow the owner down, and an unknown address is throttled as a known one. What sends mail, or
-//! validates a code, also has a [`Ceiling`] for the account, wherever the attempts come from: it
-//! closes codes and links for a while, and leaves the password.
+//! The wait grows exponentially up to a maximum: there is no hard lock, so nobody can lock out
+//! somebody else for good. The subject is (e-mail, network): a stranger elsewhere does not slow the
+//! owner down, and an unknown address is throttled like a known one. Kinds that send mail or
+//! validate a code also have a [`Ceiling`] for the account, whatever the network: it blocks codes
+//! and links for a while, but not the password.
 
 mod ceiling;
 
@@ -30,31 +30,30 @@ pub use ceiling::{CODE_ATTEMPTS, Ceiling, TOTP_ATTEMPTS, Times};
 const MEMORY: Duration = DAY;
 /// The longest wait.
 const LONGEST: Duration = MINUTE.saturating_mul(15);
-/// The attempt after which waiting begins to double.
+/// The number of attempts from which the wait doubles.
 const DOUBLES_FROM: u32 = 5;
 
 gateway::string_enum! {
-    /// What is attempted.
+    /// The kind of attempt.
     Kind {
-        /// A password is guessed.
+        /// A password guess.
         SignIn = "signin",
-        /// A one-time code is asked for.
+        /// A request for a one-time code.
         Code = "otp",
-        /// A reset link is asked for.
+        /// A request for a reset link.
         Reset = "reset",
-        /// A verification link is asked for.
+        /// A request for a verification link.
         Verify = "verify",
-        /// An account is to be moved to another address.
+        /// A change of an account's address.
         Move = "move",
-        /// The code of a second factor is guessed.
+        /// A guess of a second factor's code.
         Totp = "totp",
     }
 }
 
 impl Kind {
-    /// How long to wait after this many attempts. A password may be mistyped four times without
-    /// any wait; what sends mail waits a minute from the first time on. Both double from the
-    /// fifth attempt on.
+    /// The wait after this many attempts. A password may be mistyped four times without a wait;
+    /// mail has a wait of a minute from the first attempt. Both double from the fifth attempt on.
     fn wait(self, attempts: u32) -> Duration {
         let first = match self {
             Self::SignIn | Self::Totp if attempts < DOUBLES_FROM => return Duration::ZERO,
@@ -67,8 +66,8 @@ impl Kind {
 }
 
 impl Kind {
-    /// How often it may happen to one account, from wherever: mails that are sent, and codes that
-    /// have a million values.
+    /// The account's ceiling from any network: for mails, and for codes, which have only a million
+    /// values.
     fn ceiling(self) -> Option<Ceiling> {
         let of = match self {
             Self::SignIn => return None,
@@ -82,7 +81,7 @@ impl Kind {
     }
 }
 
-/// Who attempts what.
+/// An account and a network that attempt something.
 #[derive(Debug, Clone)]
 pub struct Subject {
     kind: Kind,
@@ -91,12 +90,12 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// Somebody in the network `ip_prefix` who attempts this for an account, known or not.
+    /// The subject of attempts from the network `ip_prefix` for an account, known or not.
     pub fn new(kind: Kind, email: &Email, ip_prefix: &str) -> Self {
         Self::of(kind, &email.normalized(), ip_prefix)
     }
 
-    /// Somebody in the network `ip_prefix` who attempts this for an account at a store.
+    /// The subject of attempts from the network `ip_prefix` for an account at a store.
     pub fn on_store(kind: Kind, store: &StoreId, email: &Email, ip_prefix: &str) -> Self {
         Self::of(kind, &format!("{store}\n{}", email.normalized()), ip_prefix)
     }
@@ -106,7 +105,7 @@ impl Subject {
         Self { kind, digest, account: seal::digest(account) }
     }
 
-    /// SHA-256 of the account alone: what ceilings go by.
+    /// SHA-256 of the account alone, by which ceilings count.
     pub fn account(&self) -> &str {
         &self.account
     }
@@ -117,20 +116,20 @@ impl Subject {
     }
 }
 
-/// The attempts of one subject.
+/// The counted attempts of one subject.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Throttle {
-    /// What is attempted.
+    /// The kind of attempt.
     pub kind: Kind,
     /// SHA-256 of e-mail and network.
     pub digest: String,
     /// Attempts since the last success.
     pub attempts: u32,
-    /// When the next is allowed.
+    /// When the next attempt is allowed.
     pub next_at: Timestamp,
-    /// When the last was.
+    /// When the last attempt was.
     pub last_at: Timestamp,
-    /// The newest one-time-code challenge that this subject asked for.
+    /// The newest one-time-code challenge that this subject requested.
     pub challenge_id: Option<ChallengeId>,
     /// Optimistic lock: one more with each write.
     pub version: u64,
@@ -150,7 +149,7 @@ impl Item for Throttle {
 }
 
 impl Throttle {
-    /// The throttle with one more attempt.
+    /// Counts one more attempt.
     ///
     /// # Errors
     /// `too_many_attempts` while the subject has to wait.
@@ -185,8 +184,8 @@ fn too_many(seconds: i64) -> Problem {
         .header(header::RETRY_AFTER, &seconds.to_string())
 }
 
-/// Counts an attempt, and reads `more` in the same round trip. `challenge` is remembered as the
-/// subject's newest.
+/// Counts an attempt, and reads `more` in the same round trip. Stores `challenge` as the subject's
+/// newest.
 ///
 /// # Errors
 /// `too_many_attempts`; 503 when the attempt cannot be counted: signing in fails closed.
@@ -216,7 +215,7 @@ pub async fn attempt(
         Ok((throttle, batch))
     });
     counted.await.map_err(|problem| match problem.code {
-        // Crowded out by other attempts time and again.
+        // Other attempts won every retry.
         Code::VersionConflict => too_many(1),
         _ => problem,
     })

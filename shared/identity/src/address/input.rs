@@ -1,4 +1,4 @@
-//! Addresses as they are asked for.
+//! Addresses in requests.
 
 use core_types::fields::{Country, Phone};
 use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
@@ -7,13 +7,13 @@ use schemars::JsonSchema;
 
 use super::{PostalAddress, formats};
 
-/// An address as it is asked for: by an address book and by a checkout alike. It has what its
-/// country needs: `required`, `invalid_region` and `invalid_postal_code` are faults of its fields,
-/// named with all others.
+/// An address in a request, of an address book and a checkout alike. It has the fields that its
+/// country requires: `required`, `invalid_region` and `invalid_postal_code` are reported with all
+/// other field errors.
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
 pub struct AddressInput(Fields);
 
-/// An address by itself, whatever its country needs.
+/// The fields of an address, before its country's rules.
 #[request]
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[schemars(rename = "AddressFields")]
@@ -34,9 +34,9 @@ struct Fields {
     region: Option<Text<1, 120>>,
     /// Postal code; not every country has them.
     postal_code: Option<Text<1, 20>>,
-    /// ISO 3166-1.
+    /// The country, ISO 3166-1 alpha-2.
     country: Country,
-    /// Whom the carrier calls.
+    /// The telephone number for the carrier.
     phone: Option<Phone>,
 }
 
@@ -61,7 +61,7 @@ impl Deserr<FieldErrors> for AddressInput {
     }
 }
 
-/// What the country of an address, if it names one, finds wrong with it.
+/// The field errors of an address by its country's rules, if it names a country.
 pub fn faults_in_country(json: &serde_json::Value) -> Vec<(&'static str, Fault)> {
     let text = |field: &str| json.get(field).and_then(serde_json::Value::as_str);
     let country = text("country").and_then(|country| Country::from_text(country).ok());

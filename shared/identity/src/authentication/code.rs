@@ -1,5 +1,5 @@
-//! One-time codes: mailed with a challenge that remembers whom they are for, and validated once they
-//! come back.
+//! One-time codes: mailed with a challenge that stores the account, and validated when they are
+//! returned.
 
 use core_types::fields::Email;
 use core_types::id::ChallengeId;
@@ -23,7 +23,7 @@ use crate::holder::ChallengeSubject;
 use crate::notifications;
 use crate::throttle::{CODE_ATTEMPTS, Kind, Subject, Throttle};
 
-/// A code on its way: the challenge, and the mail if there is somebody to write to.
+/// A code about to be sent: the challenge, and the mail if there is a recipient.
 #[derive(Debug)]
 pub struct Sending {
     challenge: Challenge,
@@ -31,22 +31,22 @@ pub struct Sending {
     resend_after: i64,
 }
 
-/// What is told of a code on its way.
+/// A one-time code that was sent.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct CodeSent {
-    /// What the code answers.
+    /// The challenge that the code answers.
     challenge_id: ChallengeId,
     /// `email`.
     channel: &'static str,
-    /// Seconds until the code ends.
+    /// Seconds until the code expires.
     expires_in: u64,
-    /// Seconds until another may be asked for.
+    /// Seconds until another code may be requested.
     resend_after: i64,
 }
 
 impl Sending {
-    /// A new code for `holder`, bound to the account as it is now. `content` says to whom it goes,
-    /// if to anybody.
+    /// Creates a code for `holder`, bound to the account's current state. `content` returns the
+    /// recipient, if any.
     ///
     /// # Errors
     /// 503.
@@ -76,7 +76,7 @@ impl Sending {
         })
     }
 
-    /// What is told of it.
+    /// The response about the code.
     pub fn sent(&self) -> CodeSent {
         CodeSent {
             challenge_id: self.challenge.id.clone(),
@@ -86,7 +86,7 @@ impl Sending {
         }
     }
 
-    /// Writes it, and tells of it.
+    /// Writes the challenge and the mail, and answers the request.
     ///
     /// # Errors
     /// 503.
@@ -102,8 +102,8 @@ impl Outgoing for Sending {
     }
 }
 
-/// Mails a code that signs in. For an address without an account the answer and the work are the
-/// same: a challenge is written that nothing can pass.
+/// Mails a code that signs in. For an address without an account the response and the work are the
+/// same: a challenge is written that no code passes.
 ///
 /// # Errors
 /// `too_many_attempts` before `resend_after` has passed.
@@ -121,20 +121,20 @@ pub async fn request<A: Account>(
     Sending::new(app, id, bound, (&subject, &throttle), content).await?.answer(app).await
 }
 
-/// Which challenge a code is said to answer.
+/// The way a request names its challenge.
 #[derive(Debug)]
 pub enum Named {
-    /// This one; `None` for what is no id.
+    /// By id; `None` for a malformed id.
     Challenge(Option<ChallengeId>),
-    /// The newest that was asked for in the same network, for this address.
+    /// The newest one requested from the same network for this address.
     SentTo(Email),
 }
 
 impl Named {
-    /// The one of the two that is given.
+    /// Requires exactly one of the two.
     ///
     /// # Errors
-    /// 422 unless it is one.
+    /// 422 when both or neither are given.
     pub fn new(id: Option<Text<1, 100>>, email: Option<Email>) -> Result<Self, Problem> {
         match (id, email) {
             (Some(id), None) => Ok(Self::Challenge(ChallengeId::parse(id.as_str()))),
@@ -143,7 +143,7 @@ impl Named {
         }
     }
 
-    /// What is wrong with how a request names its challenge.
+    /// The field errors of a request that names no challenge, or two ways.
     pub fn broken(given: Given<'_>) -> Vec<FieldError> {
         let is_one = given.has("challenge_id") != given.has("email");
         if is_one { Vec::new() } else { Self::not_one() }
@@ -156,7 +156,7 @@ impl Named {
     }
 }
 
-/// The newest challenge that somebody asked for.
+/// The newest challenge that the subject requested.
 ///
 /// # Errors
 /// 503.
@@ -165,13 +165,13 @@ pub async fn newest(app: &App, subject: &Subject) -> Result<Option<ChallengeId>,
     Ok(throttle.and_then(|throttle| throttle.challenge_id))
 }
 
-/// The challenge, and whose it is, for the right code. The try is counted first, on the challenge and
-/// under the account's ceiling, by a write of its own: otherwise all of many parallel guesses would
-/// be compared. What comes of it uses the challenge up ([`used`]).
+/// Returns the challenge and its account for the right code. The attempt is counted first, on the
+/// challenge and under the account's ceiling, by a separate write: otherwise many parallel guesses
+/// would all be compared. The caller's transaction then uses the challenge up ([`used`]).
 ///
 /// # Errors
-/// `invalid_or_expired_code`, for every way to fail; `too_many_attempts`, when the account has had as
-/// many codes validated as it may.
+/// `invalid_or_expired_code` for every failure; `too_many_attempts` when the account's ceiling of
+/// validated codes is reached.
 pub async fn validate(
     app: &App,
     id: Option<ChallengeId>,
@@ -188,7 +188,7 @@ pub async fn validate(
     Ok((challenge, holder))
 }
 
-/// The account whose code it was, if it may be used and the code still matters to it.
+/// Loads the code's account, if it may be used and the code is still valid for it.
 ///
 /// # Errors
 /// `invalid_or_expired_code`; `account_disabled`.
@@ -202,8 +202,7 @@ pub async fn owner<A: Account>(
     account.filter(|account| challenge.fits(account)).ok_or(failed)?.admit()
 }
 
-/// Begins a transaction that uses the challenge up: of several right answers at the same moment
-/// one succeeds.
+/// Begins a transaction that uses the challenge up: of several right answers at once, one succeeds.
 pub fn used(app: &App, challenge: &Challenge, now: Timestamp) -> Write {
     let used = challenge::use_up(now);
     app.table.write().update(&challenge.key(), used, Code::InvalidOrExpiredCode)

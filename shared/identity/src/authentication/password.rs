@@ -1,4 +1,4 @@
-//! Passwords: reset by mail, update by link or by session.
+//! Passwords: reset by mail, changed with a link or a session.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ use crate::notifications;
 use crate::password::{Guess, NewPassword};
 use crate::throttle::Kind;
 
-/// Mails a link that sets a new password. The answer and the work are the same for an address
+/// Mails a link to set a new password. The response and the work are the same for an address
 /// without an account.
 ///
 /// # Errors
@@ -40,12 +40,12 @@ pub async fn reset<A: Account>(
     send_link(app, Purpose::Reset, account.as_ref(), content).await
 }
 
-/// Who may change a password: whoever has a token from a mail, or the owner who is signed in.
+/// The authorization of a password change: a mailed token, or the signed-in owner.
 #[derive(Debug, Clone)]
 pub enum Changer<C> {
-    /// Somebody with a token, which [`by_link`] validates.
+    /// A mailed token, which [`by_link`] validates.
     Link(Public),
-    /// The owner.
+    /// The signed-in owner.
     Session(Box<C>),
 }
 
@@ -57,7 +57,7 @@ impl<C: Caller> Caller for Changer<C> {
     }
 
     async fn authenticate(app: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
-        // A body that is no JSON is rejected as such, whoever sent it.
+        // A body that is not JSON is rejected as such, with or without a session.
         let by_link = inbound.json().map_or(true, |body| body.get("token").is_some());
         if by_link {
             return Public::authenticate(app, inbound).await.map(Self::Link);
@@ -91,7 +91,7 @@ pub struct UpdateRequest {
 }
 
 impl UpdateRequest {
-    /// The token, which is all that authorizes the request.
+    /// The token that authorizes the request.
     fn token_alone(&self) -> Result<&str, Problem> {
         let required = || Problem::field("/token", "required", "This field is required.");
         self.token.as_ref().map(Text::as_str).ok_or_else(required)
@@ -110,7 +110,7 @@ impl Rules for UpdateRequest {
     }
 }
 
-/// That the password is another now.
+/// The result of a password change.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct PasswordUpdated {
     /// `true`.
@@ -119,9 +119,9 @@ pub struct PasswordUpdated {
     sessions_revoked: usize,
 }
 
-/// A new password for who has a token: token → used, password, credential generation + 1, in one
-/// transaction. It also proves the address, and lets the owner sign in without waiting out other
-/// people's guesses.
+/// Sets a new password with a token. One transaction uses the token up, sets the password and
+/// raises the credential generation. It also proves the address, and lets the owner sign in without
+/// waiting for the throttle.
 ///
 /// # Errors
 /// `invalid_or_expired_token`.
@@ -142,9 +142,9 @@ pub async fn by_link<A: Account>(
     announced(app, write, &next, now).await?.answer(updated(ended), now).await
 }
 
-/// A new password for the owner who is signed in. The current session outlives the change: it is
-/// moved to the new credential generation in the same transaction. With `revoke_other_sessions:
-/// false` the generation stays, and all live on.
+/// Sets a new password for the signed-in owner. The current session survives: the same transaction
+/// moves it to the new credential generation. With `revoke_other_sessions: false` the generation
+/// stays, and so do all sessions.
 ///
 /// # Errors
 /// 422 without the current password, or a one-time code where there is none; `invalid_credentials`,
@@ -173,7 +173,7 @@ pub async fn by_session<A: Account>(
     announced(app, write, &next, now).await?.answer(updated(ended.len()), now).await
 }
 
-/// Adds what tells of a new password: a mail to the owner, and the event if there is one.
+/// Adds the notification of a new password: a mail to the owner, and the event if there is one.
 async fn announced(
     app: &App,
     write: Write,

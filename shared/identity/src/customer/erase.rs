@@ -1,4 +1,4 @@
-//! Removing what an account holds.
+//! Removes an account and its items.
 
 use core_types::event::Event;
 use core_types::key;
@@ -11,15 +11,15 @@ use gateway::table::{Condition, Query, Write};
 
 use super::{CUSTOMER_DELETED, Customer, CustomerDeleted, UniqueCustomerEmail};
 
-/// Items of a customer that are looked at together when they leave.
+/// Items of a customer that are read per round.
 const AT_ONCE: usize = 1_000;
-/// How often, so that what takes for ever ends anyway.
+/// The maximum of rounds, so that the loop ends.
 const ROUNDS: u32 = 10;
 /// Actions of one transaction.
 const TOGETHER: usize = 100;
 
-/// Adds the removal of the account itself: its address is free again, and everybody is told. It is
-/// rejected when the account is gone, and with `version_conflict` when it has another address now.
+/// Adds the removal of the account itself: frees its address and emits the event. Rejected when the
+/// account is gone, and with `version_conflict` when its address has changed.
 pub fn remove(write: Write, account: &Customer, rejected: Code, now: Timestamp) -> Write {
     let gone = CustomerDeleted { id: account.id.clone(), deleted_at: now };
     let claim = UniqueCustomerEmail::of(account).key();
@@ -30,8 +30,8 @@ pub fn remove(write: Write, account: &Customer, rejected: Code, now: Timestamp) 
         .emit(Event::new(&CUSTOMER_DELETED, account.event_subject(), &gone, now))
 }
 
-/// Removes everything of a customer's but the account itself, that others were merged into it, and what
-/// `kept` begins sort keys.
+/// Removes all items of a customer except the account itself, the records of accounts merged into
+/// it, and items whose sort key begins with `kept`.
 ///
 /// # Errors
 /// 503.

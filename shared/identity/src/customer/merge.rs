@@ -1,4 +1,4 @@
-//! What an account takes over when another one of the same person is merged into it.
+//! Merges the data of another account of the same person into an account.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use super::save::{MAX_NOTE, MAX_WORDS};
 use super::{Customer, MAX_FORMER_EMAILS};
 use crate::address::MAX_ADDRESSES;
 
-/// Words of both, each once; those of the first one first.
+/// The union of both lists, in the order of the first one, then of the second.
 fn united(first: &[String], second: &[String]) -> Vec<String> {
     let new = second.iter().filter(|word| !first.contains(word));
     first.iter().chain(new).cloned().collect()
@@ -22,9 +22,9 @@ fn noted(first: Option<&str>, second: Option<&str>) -> Option<String> {
 }
 
 impl Customer {
-    /// The account with what the store knows of another account of the same person. What is said of both
-    /// is as this one says it: a consent was given for an address, and an exemption for a person who
-    /// showed it. Orders, addresses and wishes are not counted yet: each is with what moves it.
+    /// The account with the data of another account of the same person. Where both have a value,
+    /// this one's stays: a consent was given for an address, an exemption for a person who proved
+    /// it. Orders, addresses and wishes are counted by the steps that move them.
     #[must_use]
     pub fn absorbing(&self, other: &Self, now: Timestamp) -> Self {
         let own = |entry: &(&String, &String)| !self.metadata.contains_key(entry.0);
@@ -42,8 +42,8 @@ impl Customer {
         }
     }
 
-    /// What there would be too much of, were another account merged into this one; `most_wishes` is how
-    /// many a wishlist takes.
+    /// The fields that would exceed their maximum if the other account were merged into this one;
+    /// `most_wishes` is the maximum of a wishlist.
     pub fn overfull_with(&self, other: &Self, most_wishes: u32) -> BTreeSet<&'static str> {
         let both = self.absorbing(other, self.updated_at);
         let addresses = self.addresses_count.saturating_add(other.addresses_count);

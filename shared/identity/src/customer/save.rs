@@ -1,4 +1,4 @@
-//! Making a customer, and changing one, by the store.
+//! Customers created and changed by the store.
 
 use core_types::fields::{Email, Metadata, PersonName, Phone};
 use core_types::id::CustomerId;
@@ -22,14 +22,14 @@ use crate::store::Store;
 pub(super) const MAX_WORDS: usize = 50;
 /// Characters of what a store notes about a customer.
 pub(super) const MAX_NOTE: usize = 2_000;
-/// Where a customer said what the store writes down, unless it says where.
+/// The source of a consent that the store records, unless it gives another.
 const BY_STORE: &str = "store";
 
-/// A customer to make.
+/// A customer to create.
 #[request]
 #[derive(Debug, Clone)]
 pub struct CreateRequest {
-    /// Their address: what they sign in with, once they show that it is theirs.
+    /// The customer's address, with which they sign in once it is proven.
     email: Email,
     /// The person's name.
     name: Option<PersonName>,

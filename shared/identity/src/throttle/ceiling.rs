@@ -1,9 +1,8 @@
-//! Ceilings: how often something may happen in any stretch of time, whoever asks for it and from
-//! wherever.
+//! Ceilings: the maximum of attempts in any window of time, from all networks together.
 //!
-//! A throttle goes by network, so that a stranger does not slow an owner down; whoever has many
-//! networks meets the ceiling. It is exact: the times of what counts are kept, and nothing is
-//! allowed that would be one too many in any window that ends now.
+//! A throttle counts by network, so that a stranger does not slow an owner down; an attacker with
+//! many networks meets the ceiling. It is exact: the times of counted attempts are stored, and none
+//! is allowed that would exceed the maximum in any window that ends now.
 
 use std::time::Duration;
 
@@ -25,29 +24,29 @@ pub const TOTP_ATTEMPTS: Ceiling = Ceiling { of: "judged_totp", most: 25, window
 /// Mails of one kind that an account can be made to send in an hour (our choice).
 const MAILS: usize = 10;
 
-/// So many in so long.
+/// A maximum per window of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ceiling {
-    /// What is counted: part of its key.
+    /// The kind that is counted, part of the key.
     pub of: &'static str,
-    /// How many there may be.
+    /// The maximum.
     pub most: usize,
-    /// In how long.
+    /// The length of the window.
     pub window: Duration,
 }
 
 impl Ceiling {
-    /// As many mails of one kind as an account may cause in an hour.
+    /// The ceiling of mails of one kind per account and hour.
     pub const fn of_mails(of: &'static str) -> Self {
         Self { of, most: MAILS, window: HOUR }
     }
 
-    /// The key of what has been counted for this subject.
+    /// The key of the subject's counted times.
     pub fn key(self, digest: &str) -> Key {
         key::throttle(self.of, digest)
     }
 
-    /// What counts now, if there is room for another.
+    /// The times within the window, if another attempt is allowed.
     ///
     /// # Errors
     /// `too_many_attempts`.
@@ -63,7 +62,7 @@ impl Ceiling {
         Ok(counted)
     }
 
-    /// What counts with one more.
+    /// The times with one more.
     ///
     /// # Errors
     /// `too_many_attempts`.
@@ -79,7 +78,7 @@ impl Ceiling {
         Ok(counted)
     }
 
-    /// Demands room for another, and counts nothing.
+    /// Requires room for another attempt, without counting it.
     ///
     /// # Errors
     /// `too_many_attempts`; 503.
@@ -87,10 +86,10 @@ impl Ceiling {
         self.ensure_as(app, digest, ReadConsistency::Strong).await
     }
 
-    /// As [`Ceiling::demand`], over what is there or an eventually consistent read at it: whoever counts looks again.
+    /// As [`Ceiling::ensure`], with the given read consistency; the write that counts checks again.
     ///
     /// # Errors
-    /// As [`Ceiling::demand`].
+    /// As [`Ceiling::ensure`].
     pub async fn ensure_as(
         self,
         app: &App,
@@ -101,10 +100,10 @@ impl Ceiling {
         self.recent(before, digest, app.clock.now()).map(drop)
     }
 
-    /// Counts one more, together with what `also` writes: the one is not done without the other.
+    /// Counts one more attempt, in one transaction with the writes of `also`.
     ///
     /// # Errors
-    /// `too_many_attempts`, also for who is crowded out; what `also` is rejected with; 503.
+    /// `too_many_attempts`, also when other attempts win every retry; the errors of `also`; 503.
     pub async fn take(
         self,
         app: &App,
@@ -123,15 +122,15 @@ impl Ceiling {
     }
 }
 
-/// When what is counted happened.
+/// The times of counted attempts.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Times {
-    /// What is counted.
+    /// The kind that is counted.
     #[serde(rename = "kind")]
     of: String,
     /// SHA-256 of the subject.
     digest: String,
-    /// The times that counted when it was written, oldest first.
+    /// The times within the window at the last write, oldest first.
     #[serde(rename = "times")]
     at: Vec<Timestamp>,
     /// Optimistic lock: one more with each write.
@@ -152,7 +151,7 @@ impl Item for Times {
 }
 
 impl Times {
-    /// Writes it, unless somebody else has counted meanwhile.
+    /// Writes it, unless another attempt was counted meanwhile.
     pub fn save(&self, write: Write) -> Write {
         write.create_or_replace(self, Code::VersionConflict)
     }
