@@ -80,12 +80,15 @@ pub trait Account: Item + Clone {
         None
     }
 
-    /// Whether the account may be used.
+    /// A mail to the account's address, from its store. Nobody has proven the address of a customer whom a
+    /// merchant created: such a mail goes to a stranger.
     fn addressed(&self, content: MailContent) -> MailContent {
         let content = content.from_store(self.holder().store_id());
         let is_stranger = content.store_id.is_some() && !self.is_proven();
         if is_stranger { content.to_stranger() } else { content }
     }
+
+    /// Whether the account may be used.
     fn is_active(&self) -> bool {
         self.closed().is_none()
     }
