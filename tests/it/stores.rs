@@ -320,7 +320,7 @@ async fn menus_policies_and_settings_are_validated_and_cleaned() {
     assert_eq!(gateway.events("store.settings_updated").await.len(), 1);
 }
 
-/// Orders like this one, later, and done with: in the table alone.
+/// Orders like this one, later, and closed: in the table alone.
 async fn add_closed(gateway: &Gateway, like: &Order, count: u32) {
     let ids: Vec<u32> = (1..=count).collect();
     for hundred in ids.chunks(100) {

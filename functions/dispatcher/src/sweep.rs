@@ -59,7 +59,7 @@ pub struct SweepReport {
     pub products: usize,
     /// Long work whose step was put back on the queue.
     pub runs: usize,
-    /// Pieces of work that failed; they stay due.
+    /// Chunks of work that failed; they stay due.
     pub failures: usize,
 }
 

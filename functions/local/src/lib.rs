@@ -213,7 +213,7 @@ impl System {
     }
 
     /// Stops: no new requests, the running ones finish, then the pollers and the AWS end. What a
-    /// pump was about is still due in the table.
+    /// poller was about is still due in the table.
     pub async fn stop(mut self) {
         if let Some(server) = self.server {
             server.stop().await;

@@ -7,7 +7,7 @@
 //!   dashboard.
 //! - Every change is told to the registered endpoints by the provider's own signed webhook.
 //!
-//! A test makes the server late, failing and refusing ([`Trouble`]), and looks at what it was asked
+//! A test makes the server late, failing and rejecting ([`Trouble`]), and looks at what it was asked
 //! ([`ProviderCall`]).
 
 mod disputes;

@@ -164,7 +164,7 @@ async fn record_outcome(
     Ok(())
 }
 
-/// What became of a mail that is done with.
+/// What became of a mail that is closed.
 #[derive(Debug, Clone)]
 enum MailOutcome {
     /// It was handed over.

@@ -191,7 +191,7 @@ pub struct RefundedOrder {
     refunded_total: Money,
     /// What could still go back.
     refundable: Money,
-    /// What can be done with it now.
+    /// What can be closed it now.
     allowed_actions: Vec<&'static str>,
     /// What `If-Match` takes.
     version: u64,

@@ -1,4 +1,4 @@
-//! What is done with a payment: capture, void, sync.
+//! What is closed a payment: capture, void, sync.
 
 use axum::extract::State;
 use core_types::id::PaymentId;
@@ -33,7 +33,7 @@ pub struct CaptureRequest {
 ///
 /// The whole authorized amount is captured, unless the request says less.
 ///
-/// With `manual`, the merchant says that the money is there.
+/// With `manual`, the merchant says that the payment has arrived.
 ///
 /// # Errors
 /// `not_found`, `not_capturable`, `amount_exceeds_authorized`, `order_already_paid`,

@@ -69,7 +69,7 @@ impl Item for Belonging {
     }
 }
 
-/// Lets go what the work holds, and takes it off what is due, whatever is in its item.
+/// Releases what the work holds, and takes it off what is due, whatever is in its item.
 async fn bury(app: &App, step: &RunMessage, problem: &Problem) -> Result<(), Problem> {
     let work = step.key();
     let ignored = |outcome: Result<(), Problem>| match outcome {

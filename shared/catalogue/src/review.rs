@@ -63,7 +63,7 @@ pub struct Review {
     pub author: String,
     /// One star to five.
     pub rating: u8,
-    /// What it comes to in a line.
+    /// The total in a line.
     pub title: String,
     /// What the customer says.
     pub body: String,
@@ -111,7 +111,7 @@ pub struct Opinion {
     pub order_item_id: Option<OrderItemId>,
     /// One star to five.
     pub rating: u8,
-    /// What it comes to in a line.
+    /// The total in a line.
     pub title: String,
     /// What the customer says.
     pub body: String,
@@ -260,7 +260,7 @@ core_types::view! {
         author: String,
         /// One star to five.
         rating: u8,
-        /// What it comes to in a line.
+        /// The total in a line.
         title: String,
         /// What the customer says.
         body: String,

@@ -3,13 +3,13 @@
 //! A URL is validated three times, each time against a different attack.
 //!
 //! 1. [`Destination::parse`] validates the text: scheme, port, userinfo, and the host in any spelling. IP
-//! literals are rejected only here: no HTTP client passes them to its resolver (docs/platform.md §4), so no
-//! later check sees them.
+//!    literals are rejected only here: no HTTP client passes them to its resolver (docs/platform.md §4), so no
+//!    later check sees them.
 //! 2. [`Egress::check`] also resolves the name when a subscription is created, so that its owner learns at
-//! once of a later rejection. It is no protection: the answer may change.
+//!    once of a later rejection. It is no protection: the answer may change.
 //! 3. [`Egress::send`] resolves again *inside* the connection, through a guard that rejects the name if any
-//! of its addresses is bad, and gives the client only validated ones. The validated address is the one that
-//! is dialled, so a name that rebinds between check and connect gains nothing.
+//!    of its addresses is bad, and gives the client only validated ones. The validated address is the one that
+//!    is dialled, so a name that rebinds between check and connect gains nothing.
 //!
 //! The receiver itself may be hostile, too. It may hang, drip a byte every 100 ms, or send 93 MiB in a second
 //! (docs/platform.md §4). [`Outgoing::deadline`] covers everything from the resolver to the last byte, and

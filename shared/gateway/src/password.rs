@@ -36,7 +36,7 @@ const MEMORY_KIB: u32 = 19 * 1_024;
 /// Argon2's passes over the memory.
 const PASSES: u32 = 2;
 /// Argon2's ordering keys.
-const LANES: u32 = 1;
+const PARALLELISM: u32 = 1;
 /// The hash of a random text nobody knows, with the parameters above: the account nobody has.
 const NOBODY: &str = concat!(
     "$argon2id$v=19$m=19456,t=2,p=1$",
@@ -158,7 +158,7 @@ async fn bounded<T: Send + 'static>(
 }
 
 fn hash_blocking(text: &str) -> Result<String, HashError> {
-    let params = Params::new(MEMORY_KIB, PASSES, LANES, None).map_err(|_| HashError)?;
+    let params = Params::new(MEMORY_KIB, PASSES, PARALLELISM, None).map_err(|_| HashError)?;
     let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, params);
     let hash = argon2.hash_password(text.as_bytes()).map_err(|_| HashError)?;
     Ok(hash.to_string())

@@ -112,7 +112,7 @@ impl Person {
         }
     }
 
-    /// Whether an order of theirs is not done with, with their account or as a guest: the store owes them goods,
+    /// Whether an order of theirs is not closed, with their account or as a guest: the store owes them goods,
     /// or they owe it money. The person learns the addresses that their orders say were proven.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 //!
 //! A redaction waits for the days that the store has set, in which apps can prepare and it can be called
 //! off. Then it is long work (`delivery::run`): part by part ([`Part`]) what names the person goes, and
-//! each step is one that can be taken again. While an order of theirs is not done with it waits a day
+//! each step is one that can be taken again. While an order of theirs is not closed it waits a day
 //! more, because the store must know where to send it, or whom to ask for money.
 //!
 //! A guest, who has no account, is forgotten by their address: orders that were placed with it and are no
@@ -42,7 +42,7 @@ pub use view::*;
 gateway::string_enum! {
     /// Where a redaction is in its life.
     RedactionStatus {
-        /// Its day has not come, or an order is not done with.
+        /// Its day has not come, or an order is not closed.
         Scheduled = "scheduled",
         /// At work.
         Running = "running",
@@ -77,7 +77,7 @@ pub struct Redaction {
     pub part: Part,
     /// Where it goes on there.
     pub place: Option<WalkPlace>,
-    /// Whether an order that is not done with keeps it from beginning.
+    /// Whether an order that is not closed keeps it from beginning.
     pub waits_for_orders: bool,
     /// When it begins.
     pub begins_at: Timestamp,
@@ -162,7 +162,7 @@ impl Redaction {
         Walking::is_over(self)
     }
 
-    /// What can be done with it now.
+    /// What can be closed it now.
     pub fn allowed_actions(&self) -> Vec<&'static str> {
         if self.status == RedactionStatus::Scheduled { vec!["cancel"] } else { Vec::new() }
     }
@@ -186,7 +186,7 @@ impl Redaction {
         Self { status, due_at, waits_for_orders: false, ..self.changed(now) }
     }
 
-    /// The redaction that waits until the person's orders are done with.
+    /// The redaction that waits until the person's orders are closed.
     fn postponed(&self, now: Timestamp) -> Self {
         Self { waits_for_orders: true, due_at: Some(now.plus(DAY)), ..self.changed(now) }
     }

@@ -129,7 +129,7 @@ gateway::string_enum! {
 }
 
 gateway::string_enum! {
-    /// What is done with money.
+    /// What is closed money.
     Action {
         /// Held.
         Authorize = "authorize",

@@ -17,7 +17,7 @@ gateway::string_enum! {
 }
 
 gateway::string_enum! {
-    /// What can be done with a package.
+    /// What can be closed a package.
     PackageAction {
         /// Its developer proposes it.
         Submit = "submit",

@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 
 /// Bytes of one chunk (docs/data-model.md §1).
 pub const CHUNK: usize = 350_000;
-/// Pieces of one transaction: below its limit of 4 MB.
+/// Chunks of one transaction: below its limit of 4 MB.
 const TOGETHER: usize = 8;
-/// Pieces that are removed at once.
+/// Chunks that are removed at once.
 const REMOVED: usize = 100;
 /// How long a file is kept after its import or export was asked for.
 pub const RETENTION: Duration = Duration::from_hours(7 * 24);

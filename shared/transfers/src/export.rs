@@ -34,7 +34,7 @@ pub use person::EventSubject;
 pub use step::{give_up, step};
 pub use view::*;
 
-/// Pieces of one part: what fits into one answer.
+/// Chunks of one part: what fits into one answer.
 pub const CHUNKS_OF_PART: usize = 11;
 
 gateway::string_enum! {
@@ -235,7 +235,7 @@ impl Export {
         format!("{number:06}")
     }
 
-    /// What can be done with it now.
+    /// What can be closed it now.
     pub fn allowed_actions(&self) -> Vec<&'static str> {
         if self.status.is_over() { Vec::new() } else { vec!["cancel"] }
     }

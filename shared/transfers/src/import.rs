@@ -291,7 +291,7 @@ impl Import {
         self.created_at.plus(RETENTION)
     }
 
-    /// What can be done with it now.
+    /// What can be closed it now.
     pub fn allowed_actions(&self) -> Vec<&'static str> {
         match self.status {
             ImportStatus::Uploading | ImportStatus::Checked => vec!["start", "cancel"],

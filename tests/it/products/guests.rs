@@ -202,7 +202,7 @@ async fn a_guest_is_found_exported_and_forgotten_by_their_address() {
     assert!(!json!(lines).to_string().contains(&other));
     let told = market.gateway.events("customer.data_requested").await;
     assert_eq!(told[0]["data"]["order_ids"], json!([order.id]));
-    // While the order is not done with it waits.
+    // While the order is not closed it waits.
     let asked = owner.post("/v1/customers/guests/redact").json(of.clone()).await.expect(202);
     let path = format!("/v1/customers/guests/redactions/{}", asked.str("/id"));
     let waits = eventually(Duration::from_secs(20), || async {

@@ -1,4 +1,4 @@
-//! Refusals in the document: which problems a row can answer with, and what they look like.
+//! Rejections in the document: which problems a row can answer with, and what they look like.
 
 use std::collections::{BTreeMap, BTreeSet};
 

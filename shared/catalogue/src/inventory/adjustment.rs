@@ -70,7 +70,7 @@ pub struct Adjustment {
     pub levels: Vec<(Option<Level>, Level)>,
     /// The movement of each.
     pub movements: Vec<Movement>,
-    /// Each quantity that was named, with what it comes to.
+    /// Each quantity that was named, with the total.
     pub changes: Vec<ChangeView>,
 }
 

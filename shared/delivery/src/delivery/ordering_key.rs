@@ -1,4 +1,4 @@
-//! Lanes: the unfinished deliveries to a subscription about one entity, in the order in which the
+//! Ordering keys: the unfinished deliveries to a subscription about one entity, in the order in which the
 //! entity changed.
 //!
 //! A delivery's position is written in the transaction that makes the delivery, and deleted in the

@@ -230,7 +230,7 @@ impl<'a> Validation<'a> {
         Ok(())
     }
 
-    /// What it comes to.
+    /// The total.
     pub(crate) fn verdict(mut self) -> Result<(), Problem> {
         self.validate_parameters();
         self.validate_unread_body()?;

@@ -98,7 +98,7 @@ impl Query {
         self
     }
 
-    /// As it is, or at an eventually consistent read; an index is always glanced at.
+    /// As it is, or at an eventually consistent read; an index is always read eventually consistently.
     #[must_use]
     pub fn seen(mut self, consistency: ReadConsistency) -> Self {
         self.consistent = consistency == ReadConsistency::Strong && self.index.is_none();

@@ -91,7 +91,7 @@ where
         Part::Account => Ok(whole(scrub::account(app, &person).await?)),
         Part::Orders => orders(app, redaction).await,
         Part::GuestOrders => {
-            // What was ordered since it began is not done with: it is no part of what was asked for.
+            // What was ordered since it began is not closed: it is no part of what was asked for.
             let found = person.guest_orders(app, place).await;
             let over = found.map(|(mut orders, next)| {
                 orders.retain(|order| !order.is_unfinished());

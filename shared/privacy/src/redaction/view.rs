@@ -59,7 +59,7 @@ core_types::view! {
         status: RedactionStatus,
         /// Why it ended before its end, unless it was called off.
         status_reason: Option<EndReason>,
-        /// Whether an order that is not done with keeps it from beginning.
+        /// Whether an order that is not closed keeps it from beginning.
         waits_for_orders: bool,
         /// When it begins, unless it is called off.
         begins_at: Timestamp,
@@ -67,7 +67,7 @@ core_types::view! {
         created_by: String,
         /// When it ended.
         finished_at: Option<Timestamp>,
-        /// What can be done with it now.
+        /// What can be closed it now.
         allowed_actions: Vec<&'static str> = redaction.allowed_actions(),
         /// When it was asked for.
         created_at: Timestamp,

@@ -1,4 +1,4 @@
-//! A manual payment: the merchant says that the money is there.
+//! A manual payment: the merchant says that the payment has arrived.
 
 use core_types::id::PaymentId;
 use core_types::provider::ProviderName;

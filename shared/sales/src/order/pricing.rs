@@ -104,7 +104,7 @@ pub struct Quote {
     pub discounts: Vec<(Discount, Money)>,
     /// The gift cards, with what each pays.
     pub cards: Vec<(GiftCard, Money)>,
-    /// What it comes to.
+    /// The total.
     pub totals: Totals,
 }
 

@@ -37,7 +37,7 @@ impl Example for OrderRedacted {
 }
 
 impl Order {
-    /// Whether it is not done with: the store owes goods, or waits for money.
+    /// Whether it is not closed: the store owes goods, or waits for money.
     pub fn is_unfinished(&self) -> bool {
         match self.status {
             OrderStatus::Draft => true,

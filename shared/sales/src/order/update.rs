@@ -84,7 +84,7 @@ impl Order {
         Ok(Self { on_hold: false, ..self.clone() }.changed(now))
     }
 
-    /// The order done with.
+    /// The order closed.
     ///
     /// # Errors
     /// `invalid_state_transition`.

@@ -1,4 +1,4 @@
-//! Cash and bank transfer: nobody is called, and the merchant says when the money is there.
+//! Cash and bank transfer: nobody is called, and the merchant says when the payment has arrived.
 
 use core_types::id::{PaymentId, RefundId};
 use core_types::money::Money;

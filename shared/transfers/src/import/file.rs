@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::Import;
 use crate::chunk::{self, CHUNK, Chunk};
 
-/// Pieces that are read at once.
+/// Chunks that are read at once.
 const READ_AT_ONCE: usize = 4;
 
 /// A part of a file.

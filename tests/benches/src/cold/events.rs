@@ -13,7 +13,7 @@ use crate::system::{Owner, text};
 
 /// Reads that the budget of a network pays for.
 const READS_OF_A_NETWORK: usize = 40;
-/// Refusals that it pays for.
+/// Rejections that it pays for.
 const REJECTIONS_OF_A_NETWORK: usize = 100;
 
 /// What the demo's shop sells.

@@ -1,4 +1,4 @@
-//! Refusals, as `DynamoDB` words them: what the SDK reads of them is the type, the message and the
+//! Rejections, as `DynamoDB` words them: what the SDK reads of them is the type, the message and the
 //! reasons.
 
 use aws_smithy_runtime_api::client::orchestrator::HttpResponse;

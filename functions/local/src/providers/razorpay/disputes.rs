@@ -11,7 +11,7 @@ use crate::providers::webhook::Event;
 
 /// How long a bank waits for evidence, in days.
 const DAYS: u32 = 3;
-/// What a contest takes besides what it is to be done with.
+/// What a contest takes besides what it is to be closed.
 const FIELDS: [&str; 13] = [
     "amount",
     "summary",

@@ -44,7 +44,7 @@ impl Quote {
         self.requires_shipping() && kind != Some(ShippingRateKind::Pickup)
     }
 
-    /// What a dry run says: what it comes to, and of each line whether it can be had, never how
+    /// What a dry run says: the total, and of each line whether it can be had, never how
     /// many there are.
     pub fn view(&self) -> QuoteView {
         QuoteView {
@@ -60,9 +60,9 @@ impl Quote {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[schemars(rename = "OrderQuote")]
 pub struct QuoteView {
-    /// What it comes to.
+    /// The total.
     pub totals: Totals,
-    /// Of each line, whether it can be had, and what it comes to.
+    /// Of each line, whether it can be had, and the total.
     pub availability: Vec<LineAvailability>,
     /// How it would be sent, when that is chosen.
     pub shipping_line: Option<ShippingLine>,

@@ -11,7 +11,7 @@ use crate::order::refund::{RestockType, WantedLine, WantedRefund};
 use crate::payment::{Payment, PaymentDispute};
 use core_types::id::DisputeId;
 
-/// Something that is done with an order; whatever its state rejects changes nothing.
+/// Something that is closed an order; whatever its state rejects changes nothing.
 #[derive(Debug, Clone)]
 enum Deed {
     Authorize(u8),
