@@ -55,7 +55,7 @@ def main():
             links = re.findall(rf'href="(/_local/operations/[^"]*{name}[^"]*)"', start)
             check(f"the start page links {name}", links)
             seen(url + links[0], name, shown)
-    print(f"{len(SHOWN)} pages of operators are as they should be; {PICTURES.relative_to(system.ROOT)}/*.png")
+    print(f"{len(SHOWN)} pages of operators are as they should be; {PICTURES}/*.png")
 
 
 def seen(page, name, shown):

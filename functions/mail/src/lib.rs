@@ -164,7 +164,7 @@ async fn record_outcome(
     Ok(())
 }
 
-/// What became of a mail that is closed.
+/// The final state of a mail.
 #[derive(Debug, Clone)]
 enum MailOutcome {
     /// It was handed over.

@@ -1,4 +1,4 @@
-//! What else is closed an order: close, reopen, hold, release, mark as paid, capture.
+//! Actions on orders: close, reopen, hold, release, mark as paid, capture.
 
 use axum::extract::State;
 use core_types::event::Topic;

@@ -116,7 +116,7 @@ pub struct FulfilledOrder {
     financial_status: FinancialStatus,
     /// How much of it has left.
     fulfillment_status: FulfillmentStatus,
-    /// What can be closed it now.
+    /// The actions that its state allows now.
     allowed_actions: Vec<&'static str>,
     /// What `If-Match` takes.
     version: u64,

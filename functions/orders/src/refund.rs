@@ -191,7 +191,7 @@ pub struct RefundedOrder {
     refunded_total: Money,
     /// What could still go back.
     refundable: Money,
-    /// What can be closed it now.
+    /// The actions that its state allows now.
     allowed_actions: Vec<&'static str>,
     /// What `If-Match` takes.
     version: u64,

@@ -1,4 +1,4 @@
-//! What is closed a payment: capture, void, sync.
+//! Actions on payments: capture, void, sync.
 
 use axum::extract::State;
 use core_types::id::PaymentId;

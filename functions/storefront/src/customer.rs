@@ -275,7 +275,7 @@ pub(crate) async fn orders(
 
 /// `GET /v1/storefront/customer/orders/{id}` (`getOwnOrder`): Get one of the customer's own orders.
 ///
-/// The response has its fulfillments and what can be closed it.
+/// The response has its fulfillments and its allowed actions.
 ///
 /// # Errors
 /// `not_found`, also for somebody else's.

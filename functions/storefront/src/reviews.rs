@@ -86,7 +86,7 @@ pub(crate) async fn list(
 pub(crate) struct WriteRequest {
     /// One star to five.
     rating: Int<1, 5>,
-    /// The total in a line.
+    /// The headline.
     title: Text<1, 120>,
     /// What the customer says.
     body: Text<1, 5000>,

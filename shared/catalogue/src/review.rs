@@ -63,7 +63,7 @@ pub struct Review {
     pub author: String,
     /// One star to five.
     pub rating: u8,
-    /// The total in a line.
+    /// The headline.
     pub title: String,
     /// What the customer says.
     pub body: String,
@@ -111,7 +111,7 @@ pub struct Opinion {
     pub order_item_id: Option<OrderItemId>,
     /// One star to five.
     pub rating: u8,
-    /// The total in a line.
+    /// The headline.
     pub title: String,
     /// What the customer says.
     pub body: String,
@@ -260,7 +260,7 @@ core_types::view! {
         author: String,
         /// One star to five.
         rating: u8,
-        /// The total in a line.
+        /// The headline.
         title: String,
         /// What the customer says.
         body: String,

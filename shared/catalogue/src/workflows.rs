@@ -1,4 +1,4 @@
-//! What is closed what a store shows and has in stock over several items.
+//! Changes of products and stock that span several items.
 
 pub mod adjust_stock;
 pub mod save_product;

@@ -112,7 +112,7 @@ pub async fn subdomain_of(app: &App, host: &Host) -> Result<Option<Subdomain>, P
     }
 }
 
-/// The cached store if it is good enough, or the loaded one.
+/// The cached store if `will_do` accepts it, or the loaded one.
 async fn cached_or_loaded(
     app: &App,
     subdomain: &str,

@@ -162,7 +162,7 @@ impl Redaction {
         Walking::is_over(self)
     }
 
-    /// What can be closed it now.
+    /// The actions that its state allows now.
     pub fn allowed_actions(&self) -> Vec<&'static str> {
         if self.status == RedactionStatus::Scheduled { vec!["cancel"] } else { Vec::new() }
     }

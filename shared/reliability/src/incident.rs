@@ -367,7 +367,7 @@ impl Incident {
         !matches!(self.status, IncidentStatus::Resolved | IncidentStatus::Closed)
     }
 
-    /// What may be closed it.
+    /// The actions that its state allows.
     pub fn allowed_actions(&self) -> Vec<&'static str> {
         let allowed = Step::ALL.into_iter().filter(|step| step.is_allowed(self.status));
         allowed.map(Step::name).collect()

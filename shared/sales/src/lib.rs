@@ -5,7 +5,7 @@
 //!   [`discount`].
 //! - A [`payment`] is what a provider says of money; a [`gift_card`] is money the store owes.
 //! - A [`dispute`] is what a customer's bank says of a payment.
-//! - [`workflows`]: what is closed them over several steps.
+//! - [`workflows`]: changes that span several steps.
 //! - [`notifications`]: what is mailed about them.
 
 pub mod discount;

@@ -127,7 +127,7 @@ pub struct Order {
     pub stock: StockState,
     /// The lines; no two of one variant.
     pub items: Vec<OrderItem>,
-    /// The total.
+    /// Its amounts, from the subtotal to what is due.
     pub totals: Totals,
     /// How it is sent, when that was chosen.
     #[serde(default)]

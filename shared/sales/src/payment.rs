@@ -129,7 +129,7 @@ gateway::string_enum! {
 }
 
 gateway::string_enum! {
-    /// What is closed money.
+    /// An action on money.
     Action {
         /// Held.
         Authorize = "authorize",

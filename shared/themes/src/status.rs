@@ -17,7 +17,7 @@ gateway::string_enum! {
 }
 
 gateway::string_enum! {
-    /// What can be closed a package.
+    /// The actions that a package's state allows.
     PackageAction {
         /// Its developer proposes it.
         Submit = "submit",

@@ -235,7 +235,7 @@ impl Export {
         format!("{number:06}")
     }
 
-    /// What can be closed it now.
+    /// The actions that its state allows now.
     pub fn allowed_actions(&self) -> Vec<&'static str> {
         if self.status.is_over() { Vec::new() } else { vec!["cancel"] }
     }

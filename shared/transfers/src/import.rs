@@ -291,7 +291,7 @@ impl Import {
         self.created_at.plus(RETENTION)
     }
 
-    /// What can be closed it now.
+    /// The actions that its state allows now.
     pub fn allowed_actions(&self) -> Vec<&'static str> {
         match self.status {
             ImportStatus::Uploading | ImportStatus::Checked => vec!["start", "cancel"],

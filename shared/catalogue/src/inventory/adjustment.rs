@@ -70,7 +70,7 @@ pub struct Adjustment {
     pub levels: Vec<(Option<Level>, Level)>,
     /// The movement of each.
     pub movements: Vec<Movement>,
-    /// Each quantity that was named, with the total.
+    /// Each named quantity with the change and its result.
     pub changes: Vec<ChangeView>,
 }
 

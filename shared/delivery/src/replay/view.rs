@@ -141,7 +141,7 @@ impl Replay {
         Estimate::of(self.kind, self.matched, self.rate_per_second)
     }
 
-    /// What can be closed it now.
+    /// The actions that its state allows now.
     pub fn allowed_actions(&self) -> Vec<&'static str> {
         if self.status.is_over() { Vec::new() } else { vec!["cancel"] }
     }

@@ -230,7 +230,7 @@ impl<'a> Validation<'a> {
         Ok(())
     }
 
-    /// The total.
+    /// The result of validation: every error that was found.
     pub(crate) fn verdict(mut self) -> Result<(), Problem> {
         self.validate_parameters();
         self.validate_unread_body()?;

@@ -45,8 +45,8 @@ pub struct CodeSent {
 }
 
 impl Sending {
-    /// Creates a code for `holder`, bound to the account's current state. `content` returns the
-    /// recipient, if any.
+    /// Creates a code for `holder`, bound to the account's current state. `content` returns the mail
+    /// to send, if there is one.
     ///
     /// # Errors
     /// 503.

@@ -67,7 +67,7 @@ core_types::view! {
         created_by: String,
         /// When it ended.
         finished_at: Option<Timestamp>,
-        /// What can be closed it now.
+        /// The actions that its state allows now.
         allowed_actions: Vec<&'static str> = redaction.allowed_actions(),
         /// When it was asked for.
         created_at: Timestamp,

@@ -330,7 +330,7 @@ impl Drill {
         u64::try_from(injected.until(recovered).as_millis()).ok()
     }
 
-    /// The total when it is concluded now.
+    /// The result if the drill ends now.
     pub fn outcome(&self) -> Verdict {
         Self { recovered_at: self.recovery(), ..self.clone() }.validated()
     }

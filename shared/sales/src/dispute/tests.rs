@@ -217,7 +217,7 @@ fn told_at_random() -> impl Strategy<Value = ObservedDispute> {
     )
 }
 
-/// What is closed a payment.
+/// An action on a payment.
 #[derive(Debug, Clone)]
 enum Deed {
     Tell(Box<ObservedDispute>),

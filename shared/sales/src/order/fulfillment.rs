@@ -303,7 +303,7 @@ impl Order {
 }
 
 impl Fulfillment {
-    /// What can be closed it now.
+    /// The actions that its state allows now.
     pub fn allowed_actions(&self) -> Vec<&'static str> {
         match self.status {
             FulfillmentState::Shipped => vec!["update", "deliver", "cancel"],

@@ -104,7 +104,7 @@ pub struct Quote {
     pub discounts: Vec<(Discount, Money)>,
     /// The gift cards, with what each pays.
     pub cards: Vec<(GiftCard, Money)>,
-    /// The total.
+    /// Its amounts, from the subtotal to what is due.
     pub totals: Totals,
 }
 

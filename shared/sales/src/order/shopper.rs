@@ -42,7 +42,7 @@ pub struct ShopperOrderView {
     pub fulfillment_status: FulfillmentStatus,
     /// At most 40; no two of one variant.
     pub items: Vec<ShopperItemView>,
-    /// The total.
+    /// Its amounts, from the subtotal to what is due.
     pub totals: Totals,
     /// How it is sent, when that was chosen.
     pub shipping_line: Option<ShippingLine>,

@@ -59,7 +59,7 @@ gateway::string_enum! {
 }
 
 gateway::string_enum! {
-    /// What can be closed an order.
+    /// The actions that an order can allow.
     OrderAction {
         /// Change its note, tags, e-mail or address.
         Update = "update",
@@ -83,7 +83,7 @@ gateway::string_enum! {
         Hold = "hold",
         /// Let it be fulfilled again.
         Release = "release",
-        /// Be closed it.
+        /// Close it.
         Close = "close",
         /// Open it again.
         Reopen = "reopen",
@@ -91,13 +91,13 @@ gateway::string_enum! {
 }
 
 impl Order {
-    /// What can be closed it now.
+    /// The actions that its state allows now.
     pub fn allowed_actions(&self) -> Vec<&'static str> {
         let allowed = OrderAction::ALL.iter().filter(|action| self.allows(**action));
         allowed.map(|action| action.as_str()).collect()
     }
 
-    /// Whether this can be closed it now.
+    /// Whether this action is allowed now.
     pub fn allows(&self, action: OrderAction) -> bool {
         let (open, draft) = (self.status == OrderStatus::Open, self.status == OrderStatus::Draft);
         let stands = open || self.status == OrderStatus::Closed;

@@ -84,7 +84,7 @@ impl Order {
         Ok(Self { on_hold: false, ..self.clone() }.changed(now))
     }
 
-    /// The order closed.
+    /// The closed order.
     ///
     /// # Errors
     /// `invalid_state_transition`.

@@ -47,7 +47,7 @@ core_types::view! {
         fulfillment_status: FulfillmentStatus,
         /// At most 40; no two of one variant.
         items: Vec<OrderItemView> = order.items.iter().map(OrderItemView::from).collect(),
-        /// The total.
+        /// Its amounts, from the subtotal to what is due.
         totals: Totals,
         /// How it is sent, when that was chosen.
         shipping_line: Option<ShippingLine>,
@@ -93,7 +93,7 @@ core_types::view! {
         cancelled_at: Option<Timestamp>,
         /// When it was closed.
         closed_at: Option<Timestamp>,
-        /// What can be closed it now.
+        /// The actions that its state allows now.
         allowed_actions: Vec<&'static str> = order.allowed_actions(),
         /// When it was placed.
         created_at: Timestamp,

@@ -384,7 +384,7 @@ impl Payment {
         Err(Problem::state(self.status.as_str(), &self.allowed_actions()))
     }
 
-    /// What can be closed it.
+    /// The actions that its state allows.
     pub fn allowed_actions(&self) -> Vec<&'static str> {
         let mut actions = Vec::new();
         if self.capture_limit().is_some() {

@@ -57,7 +57,7 @@ core_types::view! {
         refunds: Vec<PaymentRefund>,
         /// What a bank disputes of it.
         disputes: Vec<PaymentDispute>,
-        /// What can be closed it.
+        /// The actions that its state allows.
         allowed_actions: Vec<&'static str> = payment.allowed_actions(),
         /// When the order stops waiting for it.
         expires_at: Option<Timestamp>,

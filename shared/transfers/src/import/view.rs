@@ -80,7 +80,7 @@ core_types::view! {
         started_at: Option<Timestamp>,
         /// When it ended.
         finished_at: Option<Timestamp>,
-        /// What can be closed it now.
+        /// The actions that its state allows now.
         allowed_actions: Vec<&'static str> = import.allowed_actions(),
         /// When it was asked for.
         created_at: Timestamp,

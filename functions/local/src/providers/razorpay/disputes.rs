@@ -11,7 +11,7 @@ use crate::providers::webhook::Event;
 
 /// How long a bank waits for evidence, in days.
 const DAYS: u32 = 3;
-/// What a contest takes besides what it is to be closed.
+/// What a contest takes besides the outcome that the test chooses.
 const FIELDS: [&str; 13] = [
     "amount",
     "summary",

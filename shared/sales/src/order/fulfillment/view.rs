@@ -28,7 +28,7 @@ core_types::view! {
         delivered_at: Option<Timestamp>,
         /// When it was cancelled.
         cancelled_at: Option<Timestamp>,
-        /// What can be closed it now.
+        /// The actions that its state allows now.
         allowed_actions: Vec<&'static str> = fulfillment.allowed_actions(),
         /// When it left.
         created_at: Timestamp,

@@ -60,7 +60,7 @@ impl Quote {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[schemars(rename = "OrderQuote")]
 pub struct QuoteView {
-    /// The total.
+    /// Its amounts, from the subtotal to what is due.
     pub totals: Totals,
     /// Of each line, whether it can be had, and the total.
     pub availability: Vec<LineAvailability>,

@@ -11,7 +11,7 @@ use crate::order::refund::{RestockType, WantedLine, WantedRefund};
 use crate::payment::{Payment, PaymentDispute};
 use core_types::id::DisputeId;
 
-/// Something that is closed an order; whatever its state rejects changes nothing.
+/// An action on an order; one that its state rejects changes nothing.
 #[derive(Debug, Clone)]
 enum Deed {
     Authorize(u8),
