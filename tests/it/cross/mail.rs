@@ -243,7 +243,7 @@ async fn a_name_that_looks_like_an_address_is_no_senders() {
     let to = format!("{}@example.com", unique("friend"));
     send(&market, &to, "Hello").await.expect(201);
     let mail = market.gateway.mailbox(&to).nth(1).await;
-    assert_eq!(mail.from, from_shop("PayPal security paypal.com"));
+    assert_eq!(mail.from, from_shop("PayPal security paypal. com"));
 }
 
 #[tokio::test]
