@@ -107,7 +107,7 @@ fn keys_of(item: &Value) -> String {
 
 #[tokio::test]
 async fn an_address_that_is_proven_later_brings_its_orders() {
-    let market = Market::open().await;
+    let market = Market::proven().await;
     let book = market.stock(100, 20).await;
     // The merchant has made the account: whoever signs in by a code has proven the address.
     let email = mailbox();
