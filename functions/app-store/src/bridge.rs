@@ -161,7 +161,7 @@ struct Acting {
 /// particular those that take or return credentials, are `path_not_allowed`.
 ///
 /// # Errors
-/// `absolute_url_rejected`, `path_not_allowed` (also for an app whose server would be this service),
+/// `absolute_url_refused`, `path_not_allowed` (also for an app whose server would be this service),
 /// `not_found`, `app_suspended`, `installation_inactive`, `app_unreachable`, `bridge_timeout`;
 /// `answer_too_large` for one of this API above 1 MiB. Its lists end their pages before.
 pub async fn fetch(

@@ -51,7 +51,7 @@ impl MediaType {
     /// What the bytes are, by their first ones; what a client says about them is not asked.
     ///
     /// # Errors
-    /// `media_type_rejected`.
+    /// `media_type_refused`.
     pub fn of(bytes: &[u8]) -> Result<Self, Problem> {
         let found = infer::get(bytes).map(|kind| kind.mime_type());
         let known = Self::ALL.iter().find(|kind| found == Some(kind.as_str()));
