@@ -9,8 +9,8 @@
 use catalogue::product::{Product, ProductStatus, ProductSummary, Seo};
 use core_types::fields::{Currency, Handle};
 use core_types::id::{ProductId, StoreId, VariantId};
-use gateway::clock::Timestamp;
-use gateway::request::FromText;
+use primitives::clock::Timestamp;
+use primitives::fields::FromText;
 use support::{Gateway, Merchant, Reply, json};
 
 /// Products that one transaction writes.

@@ -17,8 +17,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use gateway::clock::MINUTE;
-use gateway::outbox::{Due, SHARDS};
+use primitives::clock::MINUTE;
+use table::outbox::{Due, SHARDS};
 use sales::order::Order;
 use sales::payment::ProviderDeadline;
 use sales::workflows::expire_order;

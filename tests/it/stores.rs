@@ -8,9 +8,9 @@ mod shipping;
 
 use core_types::id::{MerchantId, OrderId, StoreId};
 use core_types::key;
-use gateway::clock::{DAY, MINUTE};
-use gateway::problem::Code;
-use gateway::table::Change;
+use primitives::clock::{DAY, MINUTE};
+use primitives::problem::Code;
+use table::Change;
 use sales::order::{Order, OrderStatus};
 use support::{Client, Gateway, Market, Merchant, Value, cart, json, race, unique};
 

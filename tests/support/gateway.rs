@@ -8,9 +8,9 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use core_types::event::{Event, EventGroup};
 use emulators::TABLE;
 use gateway::app::App;
-use gateway::clock::{DAY, Timestamp};
-use gateway::config::MailConfig;
-use gateway::item::Attributes;
+use primitives::clock::{DAY, Timestamp};
+use services::config::MailConfig;
+use table::item::Attributes;
 use local::{Options, System};
 use serde_json::Value;
 use tokio::net::TcpListener;
@@ -45,7 +45,7 @@ impl Gateway {
     pub async fn start_with(change: impl FnOnce(&mut Options)) -> Self {
         PROVIDER.call_once(|| {
             let _ = rustls::crypto::ring::default_provider().install_default();
-            gateway::log::init("error");
+            lambda::log::init("error");
         });
         let mails = std::env::temp_dir().join(format!("mails-{}", uuid::Uuid::now_v7()));
         std::fs::create_dir_all(&mails).expect("a directory for mails");
@@ -280,7 +280,7 @@ impl Stored {
 
 /// An item as JSON, as it was before it was packed.
 fn plain(item: Attributes) -> Value {
-    gateway::item::unpacked(item).expect("an item unpacks").into()
+    table::item::unpacked(item).expect("an item unpacks").into()
 }
 
 /// The bytes of names and values.

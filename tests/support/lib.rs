@@ -45,7 +45,10 @@ pub use self::providers::{Providers, deliver};
 pub use actors::{Developer, Merchant, Operator, PASSWORD, Store};
 pub use client::{Client, Input, unique};
 pub use deployed::Deployed;
-pub use gateway::{Gateway, Instance, OPERATOR_EMAIL, Stored};
+pub use gateway::Gateway;
+pub use gateway::Instance;
+pub use gateway::OPERATOR_EMAIL;
+pub use gateway::Stored;
 pub use local::providers::{
     NewDispute, Provider, ProviderCall, RAZORPAY_KEY_ID, RAZORPAY_SECRET, STRIPE_KEY_ID,
     STRIPE_SECRET, Trouble, Verdict, WEBHOOK_SECRET, Webhook,

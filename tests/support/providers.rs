@@ -3,8 +3,8 @@
 
 use std::ops::Deref;
 
-use gateway::clock::Timestamp;
-use gateway::signature::hmac_sha256_hex;
+use primitives::clock::Timestamp;
+use crypto::signature::hmac_sha256_hex;
 use local::providers::{NewDispute, Options, RAZORPAY_SECRET, Verdict, WEBHOOK_SECRET, Webhook};
 use serde_json::{Value, json};
 

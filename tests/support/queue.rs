@@ -158,7 +158,7 @@ impl PolledQueue {
 
 async fn create(sqs: &Sqs, name: &str) -> String {
     let mut input = sqs.create_queue().queue_name(name);
-    if gateway::queue::foreign::is_fifo(name) {
+    if services::queue::foreign::is_fifo(name) {
         input = input.attributes(QueueAttributeName::FifoQueue, "true");
     }
     let made = input.send().await.expect("the queue is made");

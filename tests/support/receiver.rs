@@ -7,7 +7,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use gateway::egress::{Resolve, Resolving};
+use egress::{Resolve, Resolving};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};

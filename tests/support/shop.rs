@@ -171,7 +171,7 @@ impl Shop {
 
 /// A fresh PKCE verifier (RFC 7636 §4.1).
 pub fn verifier() -> String {
-    gateway::seal::random_secret()
+    crypto::seal::random_secret()
 }
 
 /// The S256 challenge of a verifier (RFC 7636 §4.2).

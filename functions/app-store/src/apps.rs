@@ -10,13 +10,13 @@ use core_types::rating::Rating;
 use core_types::scope;
 use gateway::app::App;
 use gateway::caller::Public;
-use gateway::clock::Timestamp;
-use gateway::item::{Index, Key};
+use primitives::clock::Timestamp;
+use table::item::{Index, Key};
 use gateway::page::Paging;
-use gateway::problem::{Code, Problem};
+use primitives::problem::{Code, Problem};
 use gateway::reply::{Json, Page};
-use gateway::request::{Flag, Path, Query, Text, Written, request};
-use gateway::table;
+use primitives::fields::{Flag, Text, Written};
+use gateway::request::{Path, Query, request};
 use platform::app::{AppStatus, Category, CommerceApp};
 use platform::caller::{AnyMember, Visitor, WhenInstalled};
 use platform::developer::Developer;
@@ -28,7 +28,7 @@ use serde::Serialize;
 /// Approved versions that an app's page shows, the newest first (our choice).
 const VERSIONS_SHOWN: usize = 10;
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// The order of the catalogue. There is one, because one index serves it.
     CatalogueSort {
         /// By category, then by slug.

@@ -8,12 +8,13 @@ use core_types::resource::Resource;
 use core_types::scope::{Requested, Scopes};
 use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
 use gateway::app::App;
-use gateway::clock::Timestamp;
-use gateway::problem::{Code, Problem};
+use primitives::clock::Timestamp;
+use primitives::problem::{Code, Problem};
 use gateway::reply::{Json, NoStore};
-use gateway::request::{Body, Exact, Fault, FieldErrors, FromText, Path, request};
-use gateway::seal;
-use gateway::table::{Change, Condition, ReadConsistency, Write, retry_eventual_first};
+use gateway::request::{Body, Path, request};
+use primitives::fields::{Exact, Fault, FieldErrors, FromText};
+use crypto::seal;
+use table::{Change, Condition, ReadConsistency, Write, retry_eventual_first};
 use platform::app::{AppStatus, CommerceApp};
 use platform::caller::Admin;
 use platform::grant::{AuthorizationCode, CODE_LIFETIME, CodeChallenge, CodeState};
@@ -50,7 +51,7 @@ pub struct AuthorizeRequest {
 #[derive(Debug, Clone)]
 pub struct SentChallenge(Result<CodeChallenge, Fault>);
 
-gateway::string_schema!(SentChallenge);
+primitives::string_schema!(SentChallenge);
 
 impl Deserr<FieldErrors> for SentChallenge {
     fn deserialize_from_value<V: IntoValue>(

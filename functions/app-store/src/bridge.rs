@@ -13,13 +13,12 @@ use core_types::id::{AppId, InstallationId, StoreId};
 use core_types::key;
 use gateway::app::App;
 use gateway::bridged;
-use gateway::context::Context;
-use gateway::egress::{Destination, Incoming, Outgoing, SendError};
-use gateway::problem::{Code, FieldError, Problem};
+use primitives::context::Context;
+use egress::{Destination, Incoming, Outgoing, SendError};
+use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::{Json, NoStore};
-use gateway::request::{
-    Body, Exact, Fault, FromText, Given, Raw, Ruled, Rules, Validation, request,
-};
+use gateway::request::{Body, Given, Raw, Ruled, Rules, Validation, request};
+use primitives::fields::{Exact, Fault, FromText};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use identity::store::{Store, StoreStatus};
 use platform::app::CommerceApp;
@@ -48,7 +47,7 @@ const CLOSED: &[&str] = &[
     "/v1/operations/drills",
 ];
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// The target of a bridged call.
     Target {
         /// This API.
@@ -76,8 +75,8 @@ impl FromText for BridgedMethod {
         }
     }
 }
-gateway::text_field!(BridgedMethod);
-gateway::string_schema!(BridgedMethod: {"enum": ["GET", "POST", "PUT", "PATCH", "DELETE"]});
+primitives::text_field!(BridgedMethod);
+primitives::string_schema!(BridgedMethod: {"enum": ["GET", "POST", "PUT", "PATCH", "DELETE"]});
 
 /// A call to make for an embedded page.
 #[request]

@@ -12,16 +12,14 @@ use core_types::resource::{Resource, load};
 use core_types::scope::Scopes;
 use gateway::app::App;
 use gateway::bridged;
-use gateway::clock::Timestamp;
+use primitives::clock::Timestamp;
 use gateway::page::Paging;
-use gateway::problem::{Code, FieldError, Problem};
+use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::{Created, Json, NoStore, Page};
-use gateway::request::{
-    AtMost, Body, Exact, Fault, Flag, FromText, Given, Path, Query, Ruled, Rules, Text, Validation,
-    request,
-};
-use gateway::seal;
-use gateway::table::{Condition, Write};
+use primitives::fields::{AtMost, Exact, Fault, Flag, FromText, Text};
+use gateway::request::{Body, Given, Path, Query, Ruled, Rules, Validation, request};
+use crypto::seal;
+use table::{Condition, Write};
 use identity::merchant::MerchantStatus;
 use platform::app::{
     APP_CREATED, AppClient, AppStatus, AppView, ClientSecret, CommerceApp, MAX_REDIRECT_URIS,
@@ -54,8 +52,8 @@ impl FromText for RedirectUri {
     }
 }
 
-gateway::text_field!(RedirectUri);
-gateway::string_schema!(RedirectUri);
+primitives::text_field!(RedirectUri);
+primitives::string_schema!(RedirectUri);
 
 type RedirectUris = AtMost<RedirectUri, MAX_REDIRECT_URIS>;
 
@@ -185,7 +183,7 @@ pub async fn create(
         embedded: input.embedded.0,
         webhook_url: hook.as_ref().map(|hook| hook.subscription.url.clone()),
         webhook_subscription_id: hook.as_ref().map(|hook| hook.subscription.id.clone()),
-        client_id: gateway::id::mint("cli_", now),
+        client_id: primitives::id::mint("cli_", now),
         confidential,
         require_pkce,
         status: AppStatus::Draft,

@@ -7,11 +7,10 @@ use core_types::key;
 use core_types::resource::Resource;
 use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
 use gateway::app::App;
-use gateway::problem::{Code, FieldError, Problem};
+use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::{Created, Json};
-use gateway::request::{
-    Body, Fault, FieldErrors, Given, IfMatch, Patch, Ruled, Rules, Text, Validation, request,
-};
+use gateway::request::{Body, Given, IfMatch, Ruled, Rules, Validation, request};
+use primitives::fields::{Fault, FieldErrors, Patch, Text};
 use platform::caller::{Developer as DeveloperCaller, Merchant};
 use platform::developer::{
     DEVELOPER_REGISTERED, DEVELOPER_UPDATED, Developer, DeveloperStatus, DeveloperView,
@@ -37,7 +36,7 @@ pub async fn show(
 #[derive(Debug)]
 pub struct Agreed;
 
-gateway::inline_schema!([] Agreed, "Agreed", |_generator| {
+primitives::inline_schema!([] Agreed, "Agreed", |_generator| {
     schemars::json_schema!({"const": true})
 });
 

@@ -7,11 +7,12 @@ use core_types::key;
 use core_types::resource::{Resource, change_with, load};
 use delivery::subscription::{Subscription, remove_of_app};
 use gateway::app::App;
-use gateway::clock::Timestamp;
-use gateway::problem::{Code, Problem};
+use primitives::clock::Timestamp;
+use primitives::problem::{Code, Problem};
 use gateway::reply::Json;
-use gateway::request::{Body, IfMatch, Path, Text, request};
-use gateway::table::{Change, Query, Write, retry};
+use gateway::request::{Body, IfMatch, Path, request};
+use primitives::fields::Text;
+use table::{Change, Query, Write, retry};
 use platform::app::AppStatus;
 use platform::caller::Admin;
 use platform::installation::{

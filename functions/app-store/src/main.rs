@@ -2,5 +2,5 @@
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), lambda_runtime::Error> {
-    gateway::lambda::serve(app_store::routes()).await
+    lambda::serve(app_store::routes()).await
 }

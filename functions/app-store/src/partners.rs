@@ -8,9 +8,9 @@ use core_types::key;
 use core_types::rating::Rating;
 use delivery::subscription::{HealthStatus, Subscription};
 use gateway::app::App;
-use gateway::clock::{DAY, Timestamp};
-use gateway::item::Key;
-use gateway::problem::{Code, FieldError, Problem};
+use primitives::clock::{DAY, Timestamp};
+use table::item::Key;
+use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::Json;
 use gateway::request::{Given, Query, Ruled, Rules, Validation, request};
 use platform::app::{CommerceApp, MAX_APPS};
@@ -30,7 +30,7 @@ const MAX_RANGE: std::time::Duration = DAY.saturating_mul(90);
 /// Scopes that are shown.
 const TOP_SCOPES: usize = 10;
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// The interval of the series.
     #[schemars(rename = "ReportInterval")]
     Interval {

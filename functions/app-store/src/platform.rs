@@ -6,11 +6,12 @@ use core_types::id::AppId;
 use core_types::key;
 use core_types::resource::{Resource, load};
 use gateway::app::App;
-use gateway::clock::Timestamp;
-use gateway::problem::{Code, Problem};
+use primitives::clock::Timestamp;
+use primitives::problem::{Code, Problem};
 use gateway::reply::Json;
-use gateway::request::{Body, IfMatch, Path, Text, request};
-use gateway::table::{Write, retry};
+use gateway::request::{Body, IfMatch, Path, request};
+use primitives::fields::Text;
+use table::{Write, retry};
 use platform::app::{
     APP_RESUMED_BY_PLATFORM, APP_SUSPENDED_BY_PLATFORM, AppView, CommerceApp, Stop,
 };

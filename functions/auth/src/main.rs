@@ -2,5 +2,5 @@
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), lambda_runtime::Error> {
-    gateway::lambda::serve(auth::routes()).await
+    lambda::serve(auth::routes()).await
 }

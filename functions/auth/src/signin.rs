@@ -6,14 +6,13 @@ use core_types::fields::{Country, Currency, Email, Locale, PersonName, StoreName
 use core_types::mail::Notice;
 use gateway::app::App;
 use gateway::caller::Public;
-use gateway::clock::Timestamp;
-use gateway::item::Item;
-use gateway::problem::{Code, FieldError, Problem};
+use primitives::clock::Timestamp;
+use table::item::Item;
+use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::{Created, Json, NoContent, NoStore};
-use gateway::request::{
-    Body, Fault, Flag, FromText, Given, Inbound, Raw, Ruled, Rules, Text, Validation, request,
-};
-use gateway::table::Write;
+use gateway::request::{Body, Given, Inbound, Raw, Ruled, Rules, Validation, request};
+use primitives::fields::{Fault, Flag, FromText, Text};
+use table::Write;
 use identity::authentication::{self, SignOutRequest};
 use identity::challenge::{self, Purpose};
 use identity::merchant::{

@@ -5,8 +5,8 @@ use catalogue::product::Product;
 use core_types::key;
 use futures_util::TryStreamExt;
 use gateway::app::App;
-use gateway::item::Item;
-use gateway::problem::{Code, Problem};
+use table::item::Item;
+use primitives::problem::{Code, Problem};
 
 use crate::PARALLEL;
 

@@ -42,8 +42,9 @@ use core_types::mail;
 use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
 use gateway::app::App;
-use gateway::item::{self, Item, Key};
-use gateway::problem::Problem;
+use table::item;
+use table::item::{Item, Key};
+use primitives::problem::Problem;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Error> {
-    let app = gateway::lambda::worker().await;
+    let app = lambda::worker().await;
     lambda_runtime::run(service_fn(move |event: LambdaEvent<Value>| {
         let app = app.clone();
         async move { dispatcher::handle(&app, event.payload).await }

@@ -3,11 +3,11 @@
 use core_types::event::{Event, EventGroup, OutboxState};
 use core_types::id::EventId;
 use gateway::app::App;
-use gateway::clock::Timestamp;
-use gateway::item::Item;
-use gateway::outbox::{Marked, give_up};
-use gateway::problem::{Code, Problem};
-use gateway::table::{Changed, Write};
+use primitives::clock::Timestamp;
+use table::item::Item;
+use table::outbox::{Marked, give_up};
+use primitives::problem::{Code, Problem};
+use table::{Changed, Write};
 use platform::usage;
 
 use crate::order_mails::{self, Consequences};

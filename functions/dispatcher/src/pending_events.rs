@@ -3,9 +3,9 @@
 use core_types::event::{Event, EventGroup};
 use core_types::key;
 use gateway::app::App;
-use gateway::item::Item;
-use gateway::problem::Problem;
-use gateway::table::Query;
+use table::item::Item;
+use primitives::problem::Problem;
+use table::Query;
 
 /// Groups of events that one look takes in: what is pending is among the newest, and one batch reads them.
 const LOOK: usize = 25;

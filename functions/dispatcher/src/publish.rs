@@ -13,9 +13,9 @@ use core_types::event::{Event, EventGroup};
 use delivery::delivery::{Delivery, QUEUE};
 use futures_util::stream::{self, StreamExt};
 use gateway::app::App;
-use gateway::canary::FaultKind;
-use gateway::item::{Item, Key};
-use gateway::problem::Problem;
+use table::canary::FaultKind;
+use table::item::{Item, Key};
+use primitives::problem::Problem;
 
 use crate::PARALLEL;
 use crate::outcome::{Outcome, mark};

@@ -20,9 +20,9 @@ use core_types::id::{ProductId, StoreId};
 use core_types::key;
 use futures_util::StreamExt;
 use gateway::app::App;
-use gateway::item::Key;
-use gateway::problem::{Code, Problem};
-use gateway::table::retry;
+use table::item::Key;
+use primitives::problem::{Code, Problem};
+use table::retry;
 
 use crate::PARALLEL;
 

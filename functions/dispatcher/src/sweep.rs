@@ -16,9 +16,9 @@ use delivery::delivery::{Delivery, DeliveryMessage};
 use delivery::run::{self, RunMessage};
 use futures_util::StreamExt;
 use gateway::app::App;
-use gateway::item::{Item, Key};
-use gateway::outbox::{Due, Marked, SHARDS, settled};
-use gateway::problem::{Code, Problem};
+use table::item::{Item, Key};
+use table::outbox::{Due, Marked, SHARDS, settled};
+use primitives::problem::{Code, Problem};
 use identity::store::{self, STORE_REDACTED, Store, StoreStatus};
 use serde::Serialize;
 

@@ -2,5 +2,5 @@
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), lambda_runtime::Error> {
-    gateway::lambda::serve_unconnected(health::routes()).await
+    lambda::serve_unconnected(health::routes()).await
 }

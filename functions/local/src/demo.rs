@@ -20,9 +20,10 @@ use core_types::id::{MerchantId, StoreId};
 use core_types::key;
 use emulators::AnyError;
 use gateway::app::App;
-use gateway::password::{self, Password};
-use gateway::problem::Code;
-use gateway::request::FromText;
+use crypto::password;
+use crypto::password::Password;
+use primitives::problem::Code;
+use primitives::fields::FromText;
 use http::StatusCode;
 use identity::customer::{Customer, UniqueCustomerEmail};
 use identity::holder::Application;
@@ -333,7 +334,7 @@ fn text(value: &Value, pointer: &str) -> Result<String, AnyError> {
 
 /// A problem as an error: its cause goes with it, for it is printed on the developer's machine.
 #[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
-fn told(problem: gateway::problem::Problem) -> AnyError {
+fn told(problem: primitives::problem::Problem) -> AnyError {
     problem.log();
     problem.to_string().into()
 }

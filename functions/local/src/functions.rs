@@ -14,7 +14,7 @@ use axum::routing::{MethodFilter, on};
 use emulators::guard::{Guard, Use};
 use emulators::{AnyError, Embedded};
 use gateway::app::App;
-use gateway::problem::{Code, Problem};
+use primitives::problem::{Code, Problem};
 use gateway::routes::hand_on;
 use tower::ServiceExt;
 

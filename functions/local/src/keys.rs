@@ -2,7 +2,7 @@
 //! Manager from there, so that no function needs the right to write them.
 
 use emulators::AnyError;
-use gateway::secrets::documents;
+use services::secrets::documents;
 use serde_json::{Map, Value};
 
 /// Fresh documents for every secret, by the secrets' names; all but the mail server's, which is

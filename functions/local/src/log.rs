@@ -47,13 +47,13 @@ impl FromStr for Form {
 /// Starts logging on standard output.
 pub fn init(form: Form) {
     if form == Form::Json {
-        return gateway::log::init(DEFAULT);
+        return lambda::log::init(DEFAULT);
     }
     // https://no-color.org
     let has_colour = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     let lines = Lines { has_colour };
     let lines = tracing_subscriber::fmt().event_format(lines).with_max_level(LevelFilter::TRACE);
-    let subscriber = lines.finish().with(gateway::log::filter(DEFAULT));
+    let subscriber = lines.finish().with(lambda::log::filter(DEFAULT));
     // A second call keeps the first subscriber.
     let _ = tracing::subscriber::set_global_default(subscriber);
 }

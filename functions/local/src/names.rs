@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use gateway::egress::{ResolveTxt, Texts};
+use egress::{ResolveTxt, Texts};
 
 /// A file with a record in each line: its name, a blank, its text. Read anew each time; where there is
 /// none, there are no records.

@@ -24,8 +24,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use gateway::clock::Clock;
-use gateway::config::PaymentBaseUrls;
+use primitives::clock::Clock;
+use services::config::PaymentBaseUrls;
 use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;

@@ -12,7 +12,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use axum::routing::get;
 use axum::{Extension, Router};
-use gateway::clock::DAY;
+use primitives::clock::DAY;
 use gateway::request::ClientIp;
 use render::{Data, Finding, Limits, Page};
 use serde::Deserialize;

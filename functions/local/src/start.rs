@@ -8,7 +8,7 @@ use axum::body::Body;
 use axum::extract::{Path, Request, State};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
-use gateway::problem::{Code, Problem};
+use primitives::problem::{Code, Problem};
 use http::{HeaderValue, StatusCode, Uri, header};
 use maud::{DOCTYPE, Markup, html};
 use serde_json::{Value, json};

@@ -33,10 +33,11 @@ use core_types::key;
 use core_types::mail::{Mail, MailContent, MailMessage, MailState, Take};
 use delivery::mail::{Sender, allowance};
 use gateway::app::App;
-use gateway::item::Item;
-use gateway::outbox::{self, Marked};
-use gateway::problem::{Code, Problem};
-use gateway::table::{Change, Condition};
+use table::item::Item;
+use table::outbox;
+use table::outbox::Marked;
+use primitives::problem::{Code, Problem};
+use table::{Change, Condition};
 use lettre::message::header::{HeaderName, HeaderValue};
 use lettre::message::{Mailbox, SinglePart};
 use lettre::{AsyncSmtpTransport, AsyncTransport, Tokio1Executor};
@@ -346,7 +347,7 @@ mod tests {
 
     #[test]
     fn a_file_appears_whole_under_its_name() {
-        let directory = std::env::temp_dir().join(gateway::seal::random_secret());
+        let directory = std::env::temp_dir().join(crypto::seal::random_secret());
         write_whole(&directory, "mai_1.eml", b"Code: 042137\r\n").unwrap();
         let names: Vec<_> = std::fs::read_dir(&directory)
             .unwrap()

@@ -15,14 +15,12 @@ use core_types::event::{self, Entry, Event, EventSubject};
 use core_types::id::SubscriptionId;
 use core_types::scope::{Required, WriteWebhooks};
 use gateway::app::App;
-use gateway::clock::Timestamp;
-use gateway::problem::{Code, FieldError, Problem};
+use primitives::clock::Timestamp;
+use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::{Accepted, Either, Json, NoStore};
-use gateway::request::{
-    Body, Flag, Given, IfMatch, Int, Path, Ruled, Rules, Text, Validation, request,
-};
-use gateway::signature::SigningSecret;
-use gateway::table;
+use gateway::request::{Body, Given, IfMatch, Path, Ruled, Rules, Validation, request};
+use primitives::fields::{Flag, Int, Text};
+use crypto::signature::SigningSecret;
 use platform::caller::StoreAccess;
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -5,12 +5,13 @@ use core_types::event::Event;
 use core_types::id::EventId;
 use core_types::key;
 use gateway::app::App;
-use gateway::clock::Timestamp;
-use gateway::item::Index;
+use primitives::clock::Timestamp;
+use table::item::Index;
 use gateway::page::Paging;
-use gateway::problem::{FieldError, Problem};
+use primitives::problem::{FieldError, Problem};
 use gateway::reply::Page;
-use gateway::request::{Given, Query, Ruled, Rules, Text, Validation, request};
+use gateway::request::{Given, Query, Ruled, Rules, Validation, request};
+use primitives::fields::Text;
 use platform::caller::Admin;
 
 use crate::outbox::EntityView;

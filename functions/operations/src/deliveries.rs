@@ -11,13 +11,14 @@ use delivery::delivery::{
 };
 use delivery::subscription::Subscription;
 use gateway::app::App;
-use gateway::clock::Timestamp;
-use gateway::item::{Index, Item, Key};
-use gateway::page::{self, Paging};
-use gateway::problem::{Code, FieldError, Problem};
+use primitives::clock::Timestamp;
+use table::item::{Index, Item, Key};
+use gateway::page;
+use gateway::page::Paging;
+use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::{Accepted, Json, NoContent, Page};
-use gateway::request::{Given, Path, Query, Ruled, Rules, Text, Validation, request};
-use gateway::table;
+use gateway::request::{Given, Path, Query, Ruled, Rules, Validation, request};
+use primitives::fields::Text;
 use platform::caller::StoreAccess;
 
 use crate::actions::{DeliveryAnswer, queue};
@@ -224,7 +225,7 @@ pub(crate) async fn redeliver(
         return Err(Problem::state("subscription_disabled", &["enable"]));
     }
     let now = app.clock.now();
-    let nonce = gateway::id::mint("", now);
+    let nonce = primitives::id::mint("", now);
     let again = Delivery {
         test: before.test,
         redelivery_of: Some(before.id),

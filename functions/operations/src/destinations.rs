@@ -9,14 +9,14 @@ use delivery::subscription::{
 };
 use gateway::app::App;
 use gateway::bridged;
-use gateway::clock::Timestamp;
-use gateway::egress::DestinationRejection;
-use gateway::problem::{Code, FieldError, Problem};
-use gateway::queue::foreign::QueueError;
+use primitives::clock::Timestamp;
+use egress::DestinationRejection;
+use primitives::problem::{Code, FieldError, Problem};
+use services::queue::foreign::QueueError;
 use gateway::reply::Json;
-use gateway::request::{Body, Given, Path, Text, Validation, request};
-use gateway::seal::SealKey;
-use gateway::table;
+use gateway::request::{Body, Given, Path, Validation, request};
+use primitives::fields::Text;
+use crypto::seal::SealKey;
 use platform::caller::StoreAccess;
 
 use crate::subscriptions::{find_to_change, replace};

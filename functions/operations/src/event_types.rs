@@ -5,9 +5,10 @@ use commerce::event_types::{self, EventType};
 use gateway::app::App;
 use gateway::caller::Public;
 use gateway::page::Paging;
-use gateway::problem::{Code, Problem};
+use primitives::problem::{Code, Problem};
 use gateway::reply::{Json, Page};
-use gateway::request::{Path, Text};
+use gateway::request::Path;
+use primitives::fields::Text;
 use http::header;
 
 /// The catalogue changes with a release only.

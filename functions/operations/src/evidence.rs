@@ -6,13 +6,13 @@ use core_types::id::{EvidenceId, StoreId};
 use core_types::key;
 use core_types::scope::ReadOperations;
 use gateway::app::App;
-use gateway::clock::Timestamp;
-use gateway::item::Element;
+use primitives::clock::Timestamp;
+use table::item::Element;
 use gateway::page::Paging;
-use gateway::problem::{Code, Problem};
+use primitives::problem::{Code, Problem};
 use gateway::reply::{Json, Page};
-use gateway::request::{Int, Path, Query, Written, request};
-use gateway::table;
+use primitives::fields::{Int, Written};
+use gateway::request::{Path, Query, request};
 use platform::caller::OperatorOrStore;
 use reliability::evidence::{
     self, Broken, Checked, Evidence, EvidenceKind, EvidenceName, Head, MOST_CHECKED, Position,

@@ -2,9 +2,10 @@
 
 use axum::extract::State;
 use gateway::app::App;
-use gateway::budget::{self, Cost, Tier};
+use gateway::budget;
+use gateway::budget::{Cost, Tier};
 use gateway::caller::Caller;
-use gateway::problem::Problem;
+use primitives::problem::Problem;
 use gateway::reply::{Json, NoStore};
 use platform::caller::AnyMember;
 use schemars::JsonSchema;

@@ -6,12 +6,12 @@ use core_types::key;
 use core_types::resource::load;
 use core_types::scope::ReadOperations;
 use gateway::app::App;
-use gateway::clock::Timestamp;
+use primitives::clock::Timestamp;
 use gateway::page::Paging;
-use gateway::problem::{Code, FieldError, Problem};
+use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::{Accepted, Either, Jose, Json, Page, TextOf};
 use gateway::request::{Accept, Body, Given, Path, Query, Ruled, Rules, Validation, request};
-use gateway::{table, token};
+use crypto::token;
 use platform::caller::{Operator, OperatorOrStore};
 use reliability::evidence;
 use reliability::report::{
@@ -202,7 +202,7 @@ pub(crate) async fn issue(
     .await
 }
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// The format of a report.
     ReportFormat {
         /// JSON, whatever `Accept` prefers.

@@ -14,16 +14,14 @@ use delivery::subscription::{
     SubscriptionStatus, SubscriptionView, claim_quota, hint, release_quota, seal_secret,
 };
 use gateway::app::App;
-use gateway::clock::Timestamp;
+use primitives::clock::Timestamp;
 use gateway::page::Paging;
-use gateway::problem::{Code, FieldError, Problem};
-use gateway::queue::foreign;
+use primitives::problem::{Code, FieldError, Problem};
+use services::queue::foreign;
 use gateway::reply::{Created, Json, NoContent, NoStore, Page};
-use gateway::request::{
-    Body, Flag, Given, IfMatch, Int, Patch, Path, Query, Ruled, Rules, Text, Validation, request,
-};
-use gateway::signature::SigningSecret;
-use gateway::table;
+use gateway::request::{Body, Given, IfMatch, Path, Query, Ruled, Rules, Validation, request};
+use primitives::fields::{Flag, Int, Patch, Text};
+use crypto::signature::SigningSecret;
 use platform::caller::{StoreAccess, StoreActor};
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -7,12 +7,13 @@ use core_types::key;
 use core_types::resource::{Resource, change};
 use core_types::scope::WriteOrders;
 use gateway::app::App;
-use gateway::clock::Timestamp;
+use primitives::clock::Timestamp;
 use gateway::idempotency;
-use gateway::problem::{Code, Problem};
+use primitives::problem::{Code, Problem};
 use gateway::reply::Json;
-use gateway::request::{Body, IfMatch, NoFields, Path, Text, request};
-use gateway::table::retry_eventual_first;
+use gateway::request::{Body, IfMatch, NoFields, Path, request};
+use primitives::fields::Text;
+use table::retry_eventual_first;
 use platform::caller::StoreAccess;
 use sales::order::{
     ORDER_CLOSED, ORDER_HELD, ORDER_RELEASED, ORDER_REOPENED, Order, OrderAction, OrderView, load,

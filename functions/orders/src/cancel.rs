@@ -5,9 +5,10 @@ use core_types::id::OrderId;
 use core_types::scope::WriteOrders;
 use gateway::app::App;
 use gateway::idempotency;
-use gateway::problem::Problem;
+use primitives::problem::Problem;
 use gateway::reply::Json;
-use gateway::request::{Body, Flag, IfMatch, Path, Raw, Text, request};
+use gateway::request::{Body, IfMatch, Path, Raw, request};
+use primitives::fields::{Flag, Text};
 use platform::caller::StoreAccess;
 use sales::order::refund::{Refund, RefundView};
 use sales::order::{Order, OrderView};
@@ -17,7 +18,7 @@ use serde::Serialize;
 
 use crate::refund::seed;
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// How much of a cancelled order's money goes back.
     RefundChoice {
         /// All of it.

@@ -11,12 +11,13 @@ use core_types::key;
 use core_types::resource::change;
 use core_types::scope::{ReadOrders, WriteOrders};
 use gateway::app::App;
-use gateway::clock::Timestamp;
+use primitives::clock::Timestamp;
 use gateway::page::Paging;
-use gateway::problem::Problem;
+use primitives::problem::Problem;
 use gateway::reply::{Json, Page};
-use gateway::request::{AtMost, Body, Fault, FromText, IfMatch, Patch, Path, Query, Text, request};
-use gateway::table::Query as Search;
+use primitives::fields::{AtMost, Fault, FromText, Patch, Text};
+use gateway::request::{Body, IfMatch, Path, Query, request};
+use table::Query as Search;
 use identity::address::{AddressInput, PostalAddress};
 use identity::store::Store;
 use platform::caller::StoreAccess;
@@ -51,8 +52,8 @@ impl FromText for Since {
     }
 }
 
-gateway::text_field!(Since);
-gateway::string_schema!(Since: {"format": "date-time"});
+primitives::text_field!(Since);
+primitives::string_schema!(Since: {"format": "date-time"});
 
 /// Which orders to list.
 #[request]

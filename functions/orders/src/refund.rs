@@ -9,11 +9,10 @@ use core_types::scope::{ReadOrders, WriteRefunds};
 use gateway::app::App;
 use gateway::idempotency;
 use gateway::page::Paging;
-use gateway::problem::{FieldError, Problem};
+use primitives::problem::{FieldError, Problem};
 use gateway::reply::{Created, Either, Json, Page};
-use gateway::request::{
-    AtMost, Body, Flag, Given, IfMatch, Inbound, Int, Path, Raw, Ruled, Rules, Validation, request,
-};
+use primitives::fields::{AtMost, Flag, Int};
+use gateway::request::{Body, Given, IfMatch, Inbound, Path, Raw, Ruled, Rules, Validation, request};
 use platform::caller::StoreAccess;
 use sales::order::refund::{
     PlanView, Refund, RefundNote, RefundReason, RefundView, RestockType, WantedLine, WantedRefund,
@@ -158,7 +157,7 @@ impl RefundRequest {
 
 /// What a refund's id follows from: who asks for what, and under which idempotency key.
 pub(crate) fn seed(inbound: &Inbound) -> String {
-    let principal = gateway::context::Context::current().map(|context| context.principal());
+    let principal = primitives::context::Context::current().map(|context| context.principal());
     let key = inbound.header("idempotency-key").unwrap_or_default();
     format!("{}\n{}\n{key}", principal.unwrap_or_default(), inbound.row.path)
 }

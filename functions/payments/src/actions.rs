@@ -7,7 +7,7 @@ use core_types::resource::Resource;
 use core_types::scope::WritePayments;
 use gateway::app::App;
 use gateway::idempotency;
-use gateway::problem::{FieldError, Problem};
+use primitives::problem::{FieldError, Problem};
 use gateway::reply::Json;
 use gateway::request::{Body, IfMatch, NoFields, Path, request};
 use platform::caller::StoreAccess;

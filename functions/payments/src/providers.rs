@@ -9,15 +9,13 @@ use axum::extract::State;
 use core_types::id::PaymentId;
 use core_types::provider::ProviderName;
 use gateway::app::App;
-use gateway::clock::Timestamp;
-use gateway::item::Item;
+use primitives::clock::Timestamp;
+use table::item::Item;
 use gateway::page::Paging;
-use gateway::problem::{Code, FieldError, Problem};
+use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::{Json, NoContent, Page};
-use gateway::request::{
-    Body, Fault, Flag, FromText, Given, IfMatch, Patch, Path, Ruled, Rules, Text, Validation,
-    request,
-};
+use gateway::request::{Body, Given, IfMatch, Path, Ruled, Rules, Validation, request};
+use primitives::fields::{Fault, Flag, FromText, Patch, Text};
 use identity::store;
 use platform::caller::Admin;
 use sales::payment::account::{ProviderAccount, ProviderAccountView};

@@ -11,12 +11,13 @@ use core_types::fields::Handle;
 use core_types::id::CategoryId;
 use core_types::scope::{ReadProducts, WriteProducts};
 use gateway::app::App;
-use gateway::clock::Timestamp;
+use primitives::clock::Timestamp;
 use gateway::page::Paging;
-use gateway::problem::{Code, Problem};
+use primitives::problem::{Code, Problem};
 use gateway::reply::{Created, Json, NoContent, Page, Reply};
-use gateway::request::{Body, IfMatch, Int, Patch, Path, Text, request};
-use gateway::table::{Write, retry};
+use gateway::request::{Body, IfMatch, Path, request};
+use primitives::fields::{Int, Patch, Text};
+use table::{Write, retry};
 use identity::store::Store;
 use platform::caller::StoreAccess;
 

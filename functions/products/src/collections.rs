@@ -15,16 +15,14 @@ use core_types::key;
 use core_types::resource::{Resource, change_with, load};
 use core_types::scope::{ReadProducts, WriteProducts};
 use gateway::app::App;
-use gateway::clock::Timestamp;
-use gateway::item::Item;
+use primitives::clock::Timestamp;
+use table::item::Item;
 use gateway::page::Paging;
-use gateway::problem::{Code, FieldError, Problem};
+use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::{Created, Json, NoContent, Page};
-use gateway::request::{
-    AtMost, Body, Flag, Given, IfMatch, Patch, Path, Ruled, Rules, Text, Validation, Written,
-    request,
-};
-use gateway::table::{Condition, Query, Write, retry};
+use primitives::fields::{AtMost, Flag, Patch, Text, Written};
+use gateway::request::{Body, Given, IfMatch, Path, Ruled, Rules, Validation, request};
+use table::{Condition, Query, Write, retry};
 use platform::caller::StoreAccess;
 
 use catalogue::workflows::save_product::derived;

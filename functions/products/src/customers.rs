@@ -7,12 +7,13 @@ use core_types::key;
 use core_types::resource::{Resource, load};
 use core_types::scope::{ReadCustomers, ReadOrders, WriteCustomers};
 use gateway::app::App;
-use gateway::clock::Timestamp;
+use primitives::clock::Timestamp;
 use gateway::page::Paging;
-use gateway::problem::{Code, Problem};
+use primitives::problem::{Code, Problem};
 use gateway::reply::{Accepted, Created, Json, Page};
-use gateway::request::{Body, IfMatch, Path, Query, Text, request};
-use gateway::table::{self, retry};
+use gateway::request::{Body, IfMatch, Path, Query, request};
+use primitives::fields::Text;
+use table::retry;
 use identity::customer::{
     self, CreateRequest, Customer, CustomerDeleted, CustomerView, UniqueCustomerEmail,
     UpdateRequest,

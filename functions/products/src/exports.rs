@@ -10,22 +10,21 @@ use core_types::scope::{ReadExports, Required, WriteExports};
 use delivery::run::RunMessage;
 use gateway::app::App;
 use gateway::caller::Public;
-use gateway::clock::Timestamp;
-use gateway::item::Index;
+use primitives::clock::Timestamp;
+use table::item::Index;
 use gateway::page::Paging;
-use gateway::problem::{Code, FieldError, Problem};
+use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::{Accepted, File, Json, Page, Reply};
-use gateway::request::{
-    Body, Given, Int, Path, Query, Ruled, Rules, Text, Validation, Written, request,
-};
-use gateway::table::{self, retry};
+use gateway::request::{Body, Given, Path, Query, Ruled, Rules, Validation, request};
+use primitives::fields::{Int, Text, Written};
+use table::retry;
 use http::header;
 use platform::caller::{StoreAccess, insufficient_scope};
 use transfers::FileFormat;
 use transfers::chunk;
 use transfers::export::{CHUNKS_OF_PART, Export, ExportKind, ExportStatus, ExportView, Link};
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// What can be asked for. What is kept of one customer is asked for at the customer.
     #[schemars(rename = "ExportableKind")]
     Exported {
@@ -238,16 +237,16 @@ pub(crate) async fn part(
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PartNumber(u64);
 
-impl gateway::request::FromText for PartNumber {
+impl primitives::fields::FromText for PartNumber {
     const EXPECTS: &'static str = "the number of a part";
 
-    fn from_text(text: &str) -> Result<Self, gateway::request::Fault> {
+    fn from_text(text: &str) -> Result<Self, primitives::fields::Fault> {
         let number = text.parse().ok().filter(|number| (1..=1_000_000).contains(number));
         let fault =
-            || gateway::request::Fault::new("out_of_range", "Must be the number of a part.");
+            || primitives::fields::Fault::new("out_of_range", "Must be the number of a part.");
         number.map(Self).ok_or_else(fault)
     }
 }
 
-gateway::text_field!(PartNumber);
-gateway::string_schema!(PartNumber: {"pattern": "^[1-9][0-9]{0,6}$"});
+primitives::text_field!(PartNumber);
+primitives::string_schema!(PartNumber: {"pattern": "^[1-9][0-9]{0,6}$"});

@@ -8,13 +8,13 @@ use core_types::key;
 use core_types::resource::{Resource, load};
 use core_types::scope::{ReadForms, WriteForms};
 use gateway::app::App;
-use gateway::clock::Timestamp;
-use gateway::item::Item;
+use primitives::clock::Timestamp;
+use table::item::Item;
 use gateway::page::Paging;
-use gateway::problem::{Code, Problem};
+use primitives::problem::{Code, Problem};
 use gateway::reply::{Json, NoContent, Page};
 use gateway::request::{Body, IfMatch, Path, Query, request};
-use gateway::table::{self, Condition};
+use table::Condition;
 use identity::store::Store;
 use platform::caller::StoreAccess;
 

@@ -13,16 +13,15 @@ use core_types::resource;
 use core_types::scope::{ReadGiftCards, WriteGiftCards};
 use delivery::mail::allowance::{self, Room};
 use gateway::app::App;
-use gateway::clock::{DAY, Timestamp};
+use primitives::clock::{DAY, Timestamp};
 use gateway::idempotency::Required;
-use gateway::item::Item;
+use table::item::Item;
 use gateway::page::Paging;
-use gateway::problem::{Code, FieldError, Problem};
+use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::{Created, Json, NoStore, Page};
-use gateway::request::{
-    Body, Fault, Given, IfMatch, Patch, Path, Query, Ruled, Rules, Text, Validation, request,
-};
-use gateway::table::{Condition, Query as TableQuery, Write};
+use gateway::request::{Body, Given, IfMatch, Path, Query, Ruled, Rules, Validation, request};
+use primitives::fields::{Fault, Patch, Text};
+use table::{Condition, Query as TableQuery, Write};
 use identity::store::{self, Store};
 use platform::caller::StoreAccess;
 use sales::gift_card::{

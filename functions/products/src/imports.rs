@@ -10,15 +10,14 @@ use core_types::resource::load;
 use core_types::scope::{ReadImports, Required, WriteImports};
 use delivery::run::RunMessage;
 use gateway::app::App;
-use gateway::context::Context;
-use gateway::item::Index;
+use primitives::context::Context;
+use table::item::Index;
 use gateway::page::Paging;
-use gateway::problem::{Code, FieldError, Problem};
+use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::{Accepted, Created, Json, Page};
-use gateway::request::{
-    Argument, Body, Fault, Flag, FromText, Path, Query, Raw, Reads, Validation, request,
-};
-use gateway::table::{self, retry};
+use gateway::request::{Argument, Body, Path, Query, Raw, Reads, Validation, request};
+use primitives::fields::{Fault, Flag, FromText};
+use table::retry;
 use http::request::Parts;
 use platform::caller::{StoreAccess, insufficient_scope};
 use transfers::FileFormat;
@@ -160,8 +159,8 @@ impl FromText for PartNumber {
     }
 }
 
-gateway::text_field!(PartNumber);
-gateway::string_schema!(PartNumber: {"pattern": "^([1-9]|[1-4][0-9]|50)$"});
+primitives::text_field!(PartNumber);
+primitives::string_schema!(PartNumber: {"pattern": "^([1-9]|[1-4][0-9]|50)$"});
 
 /// What a part of a file may be called.
 const MEDIA_TYPES: [&str; 5] = [

@@ -13,12 +13,13 @@ use core_types::resource;
 use core_types::scope::ReadInventory;
 use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
 use gateway::app::App;
-use gateway::item::Key;
+use table::item::Key;
 use gateway::page::Paging;
-use gateway::problem::Problem;
+use primitives::problem::Problem;
 use gateway::reply::Page;
-use gateway::request::{Fault, FieldErrors, FromText, Path, Query, request};
-use gateway::table::Query as TableQuery;
+use primitives::fields::{Fault, FieldErrors, FromText};
+use gateway::request::{Path, Query, request};
+use table::Query as TableQuery;
 use platform::caller::StoreAccess;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -37,7 +38,7 @@ const BATCH: usize = 100;
 #[derive(Debug)]
 struct Ids<T>(Vec<T>);
 
-gateway::inline_schema!([T] Ids<T>, "Ids", |_generator| {
+primitives::inline_schema!([T] Ids<T>, "Ids", |_generator| {
     schemars::json_schema!({"type": "string", "pattern": r"[^\s,]", "description": "Joined by commas."})
 });
 

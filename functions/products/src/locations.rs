@@ -14,14 +14,13 @@ use core_types::key;
 use core_types::resource::{Resource, load};
 use core_types::scope::{ReadLocations, WriteLocations};
 use gateway::app::App;
-use gateway::clock::Timestamp;
+use primitives::clock::Timestamp;
 use gateway::page::Paging;
-use gateway::problem::{Code, FieldError, Problem};
+use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::{Created, Json, Page};
-use gateway::request::{
-    Body, Flag, Given, IfMatch, Int, Path, Query, Ruled, Rules, Text, Validation, Written, request,
-};
-use gateway::table::{Write, retry};
+use gateway::request::{Body, Given, IfMatch, Path, Query, Ruled, Rules, Validation, request};
+use primitives::fields::{Flag, Int, Text, Written};
+use table::{Write, retry};
 use identity::address;
 use identity::store::Store;
 use platform::caller::StoreAccess;

@@ -14,16 +14,14 @@ use core_types::key;
 use core_types::resource;
 use core_types::scope::{ReadMedia, WriteMedia};
 use gateway::app::App;
-use gateway::egress::{DestinationRejection, Outgoing, SendError};
-use gateway::item::Item;
+use egress::{DestinationRejection, Outgoing, SendError};
+use table::item::Item;
 use gateway::page::Paging;
-use gateway::problem::{Code, FieldError, Problem};
+use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::{Created, Json, NoContent, Page};
-use gateway::request::{
-    Argument, Body, Exact, Given, IfMatch, Patch, Path, Query, Raw, Reads, Ruled, Rules, Text,
-    Validation, request,
-};
-use gateway::table::{self, retry};
+use gateway::request::{Argument, Body, Given, IfMatch, Path, Query, Raw, Reads, Ruled, Rules, Validation, request};
+use primitives::fields::{Exact, Patch, Text};
+use table::retry;
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, header};
 use identity::store::Store;

@@ -15,15 +15,15 @@ use core_types::id::{CollectionId, ProductId, StoreId};
 use core_types::key;
 use core_types::scope::{ReadProducts, WriteProducts};
 use gateway::app::App;
-use gateway::clock::Timestamp;
-use gateway::page::{self, Paging};
-use gateway::problem::{Code, FieldError, Problem};
+use primitives::clock::Timestamp;
+use gateway::page;
+use gateway::page::Paging;
+use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::{Created, Json, NoContent, Page};
-use gateway::request::{
-    self, Body, Fault, Flag, FromText, Given, IfMatch, Path, Ruled, Rules, Text, Validation,
-    Written, request,
-};
-use gateway::table::{Query, Scanned};
+use gateway::request;
+use gateway::request::{Body, Given, IfMatch, Path, Ruled, Rules, Validation, request};
+use primitives::fields::{Fault, Flag, FromText, Text, Written};
+use table::{Query, Scanned};
 use platform::caller::StoreAccess;
 use serde::Serialize;
 
@@ -52,8 +52,8 @@ impl FromText for ProductIds {
     }
 }
 
-gateway::text_field!(ProductIds);
-gateway::string_schema!(ProductIds);
+primitives::text_field!(ProductIds);
+primitives::string_schema!(ProductIds);
 
 /// Filters of a list of products. A product must match all of them.
 #[request]

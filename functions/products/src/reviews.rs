@@ -11,10 +11,11 @@ use core_types::resource::{Resource, change, load};
 use core_types::scope::{ReadReviews, WriteReviews};
 use gateway::app::App;
 use gateway::page::Paging;
-use gateway::problem::{Code, Problem};
+use primitives::problem::{Code, Problem};
 use gateway::reply::{Json, Page};
-use gateway::request::{Body, IfMatch, Int, Path, Query, Text, Written, request};
-use gateway::table::{self, retry};
+use gateway::request::{Body, IfMatch, Path, Query, request};
+use primitives::fields::{Int, Text, Written};
+use table::retry;
 use identity::store::Store;
 use platform::caller::StoreAccess;
 

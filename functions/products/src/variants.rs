@@ -9,12 +9,13 @@ use core_types::id::{ProductId, VariantId};
 use core_types::money::MoneyInput;
 use core_types::scope::{ReadProducts, WriteProducts};
 use gateway::app::App;
-use gateway::clock::Timestamp;
+use primitives::clock::Timestamp;
 use gateway::page::Paging;
-use gateway::problem::{Code, Problem};
+use primitives::problem::{Code, Problem};
 use gateway::reply::{Created, Json, NoContent, Page};
-use gateway::request::{Body, Flag, IfMatch, Int, Patch, Path, Query, Text, request};
-use gateway::table::retry;
+use gateway::request::{Body, IfMatch, Path, Query, request};
+use primitives::fields::{Flag, Int, Patch, Text};
+use table::retry;
 use identity::store::{InventoryPolicy, Store};
 use platform::caller::StoreAccess;
 

@@ -27,8 +27,7 @@ mod shop;
 use aws_lambda_events::event::sqs::{SqsBatchResponse, SqsEvent, SqsMessage};
 use delivery::run::RunMessage;
 use gateway::app::App;
-use gateway::problem::{Code, Problem};
-use gateway::table;
+use primitives::problem::{Code, Problem};
 use sales::workflows::join_orders;
 
 /// Handles a batch of the queue; answers with the messages to be received again.

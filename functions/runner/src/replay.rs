@@ -8,9 +8,9 @@ use core_types::range::TimeRange;
 use delivery::delivery::{Delivery, DeliveryStatus, QUEUE};
 use delivery::replay::Replay;
 use gateway::app::App;
-use gateway::clock::{MINUTE, Timestamp};
-use gateway::item::Index;
-use gateway::problem::Problem;
+use primitives::clock::{MINUTE, Timestamp};
+use table::item::Index;
+use primitives::problem::Problem;
 use platform::authority::Standing;
 use reliability::evidence::{Record, append};
 

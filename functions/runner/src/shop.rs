@@ -11,10 +11,10 @@ use core_types::id::MerchantId;
 use core_types::key;
 use gateway::app::App;
 use gateway::bridged;
-use gateway::clock::Timestamp;
-use gateway::egress::{Destination, Incoming, Outgoing};
-use gateway::item::Item;
-use gateway::problem::{Code, Problem};
+use primitives::clock::Timestamp;
+use egress::{Destination, Incoming, Outgoing};
+use table::item::Item;
+use primitives::problem::{Code, Problem};
 use http::{HeaderMap, HeaderValue, Method, header};
 use identity::merchant::Merchant;
 use identity::session::{CreatedVia, Session};
@@ -148,7 +148,7 @@ async fn make_one(app: &App, store: &Store, token: &str, handle: &str) -> Result
     let mut headers = HeaderMap::new();
     let bearer = HeaderValue::from_str(&format!("Bearer {token}")).map_err(Problem::internal)?;
     headers.insert(header::AUTHORIZATION, bearer);
-    headers.insert("x-service-store-id", HeaderValue::from_static(gateway::canary::STORE));
+    headers.insert("x-service-store-id", HeaderValue::from_static(table::canary::STORE));
     // Of this moment: one that was rejected is asked for again.
     let key = format!("{handle}-{}", app.clock.now().millis());
     headers.insert("idempotency-key", HeaderValue::from_str(&key).map_err(Problem::internal)?);

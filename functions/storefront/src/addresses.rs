@@ -5,15 +5,13 @@ use core_types::id::AddressId;
 use core_types::key;
 use deserr::Deserr;
 use gateway::app::App;
-use gateway::item::Item;
+use table::item::Item;
 use gateway::page::Paging;
-use gateway::problem::{Code, Problem};
+use primitives::problem::{Code, Problem};
 use gateway::reply::{Created, Json, NoContent, Page};
-use gateway::request::{
-    Argument, Described, FieldErrors, Flag, IfMatch, Inbound, NoFields, Raw, Reads, Text,
-    Validation, request,
-};
-use gateway::table::{Query, retry};
+use gateway::request::{Argument, Described, IfMatch, Inbound, NoFields, Raw, Reads, Validation, request};
+use primitives::fields::{FieldErrors, Flag, Text};
+use table::{Query, retry};
 use http::request::Parts;
 use identity::address::{
     self, Address, AddressInput, AddressPatch, AddressView, MAX_ADDRESSES, PostalAddress,

@@ -12,7 +12,7 @@ use catalogue::product::ProductSummary;
 use core_types::fields::{Handle, Subdomain};
 use gateway::app::App;
 use gateway::page::Paging;
-use gateway::problem::Problem;
+use primitives::problem::Problem;
 use gateway::reply::{Json, Page};
 use gateway::request::{Path, Query, Ruled};
 

@@ -6,14 +6,13 @@ use core_types::fields::{Email, Locale, Metadata};
 use core_types::id::{OrderId, ShippingRateId};
 use core_types::money::MoneyInput;
 use gateway::app::App;
-use gateway::clock::Timestamp;
+use primitives::clock::Timestamp;
 use gateway::idempotency;
-use gateway::problem::{Code, FieldError, Problem};
+use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::{Created, Either, Json, NoStore};
-use gateway::request::{
-    AtMost, Body, Flag, Given, Path, Raw, Ruled, Rules, Text, Validation, request,
-};
-use gateway::seal;
+use primitives::fields::{AtMost, Flag, Text};
+use gateway::request::{Body, Given, Path, Raw, Ruled, Rules, Validation, request};
+use crypto::seal;
 use identity::address::{AddressInput, PostalAddress};
 use identity::customer::Customer;
 use identity::store::{Store, StoreStatus};

@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use gateway::app::App;
-use gateway::problem::Problem;
+use primitives::problem::Problem;
 use gateway::reply::{Accepted, Json};
 use gateway::request::{Body, Raw, Ruled};
 use identity::authentication::password::{Changer, PasswordUpdated, UpdateRequest};

@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use gateway::app::App;
-use gateway::problem::{Code, Problem};
+use primitives::problem::{Code, Problem};
 use gateway::reply::{Json, NoStore};
 use gateway::request::{Body, Raw, request};
 use identity::storefront::Shopfront;

@@ -3,9 +3,10 @@
 use axum::extract::State;
 use gateway::app::App;
 use gateway::caller::Public;
-use gateway::problem::{Code, Problem};
+use primitives::problem::{Code, Problem};
 use gateway::reply::Json;
-use gateway::request::{Exact, Query, Raw, Text, request};
+use primitives::fields::{Exact, Text};
+use gateway::request::{Query, Raw, request};
 use identity::domain::Host;
 use identity::storefront::{StorefrontView, subdomain_of};
 

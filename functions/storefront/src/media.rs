@@ -9,7 +9,7 @@ use core_types::id::MediaId;
 use core_types::key;
 use gateway::app::App;
 use gateway::caller::{Access, Caller, Identity};
-use gateway::problem::{Code, Problem};
+use primitives::problem::{Code, Problem};
 use gateway::reply::{File, Reply};
 use gateway::request::{Argument, Inbound, Raw, Validation};
 use http::request::Parts;

@@ -2,7 +2,7 @@
 
 use axum::extract::FromRequestParts;
 use gateway::app::App;
-use gateway::problem::Problem;
+use primitives::problem::Problem;
 use gateway::request::{Argument, Raw};
 use http::request::Parts;
 use sales::order::PresentedToken;

@@ -12,17 +12,15 @@ use core_types::money::{MAX_AMOUNT, Money};
 use core_types::provider::ProviderName;
 use core_types::resource::Resource;
 use gateway::app::App;
-use gateway::clock::Timestamp;
-use gateway::item::Item;
+use primitives::clock::Timestamp;
+use table::item::Item;
 use gateway::page::Paging;
-use gateway::problem::{Code, FieldError, Problem};
+use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::{Created, NoStore, Page};
-use gateway::request::{
-    Body, Exact, Flag, FromText, Given, Int, Path, Query, Ruled, Rules, Text, Validation, Written,
-    request,
-};
-use gateway::seal::SealKey;
-use gateway::table::{Condition, Write, retry};
+use gateway::request::{Body, Given, Path, Query, Ruled, Rules, Validation, request};
+use primitives::fields::{Exact, Flag, FromText, Int, Text, Written};
+use crypto::seal::SealKey;
+use table::{Condition, Write, retry};
 use identity::settings::Settings;
 use platform::caller::Shopper;
 use sales::order::{ORDER_UPDATED, Order, OrderStatus, PresentedToken};

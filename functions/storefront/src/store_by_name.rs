@@ -8,10 +8,9 @@ use core_types::key;
 use deserr::Deserr;
 use gateway::app::App;
 use gateway::caller::{Access, Caller, Identity};
-use gateway::problem::{Code, Problem};
-use gateway::request::{
-    Argument, Described, FieldErrors, Inbound, Raw, Reads, Text, Validation, request,
-};
+use primitives::problem::{Code, Problem};
+use gateway::request::{Argument, Described, Inbound, Raw, Reads, Validation, request};
+use primitives::fields::{FieldErrors, Text};
 use http::request::Parts;
 use identity::store::{Store, StoreStatus};
 use identity::storefront::{open_store, visitor};

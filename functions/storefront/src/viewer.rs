@@ -7,8 +7,9 @@ use axum::extract::FromRequestParts;
 use gateway::answer::Keeping;
 use gateway::app::App;
 use gateway::caller::{Access, Caller, Identity};
-use gateway::problem::Problem;
-use gateway::request::{Argument, Exact, Inbound, Query, Reads, Validation, request};
+use primitives::problem::Problem;
+use gateway::request::{Argument, Inbound, Query, Reads, Validation, request};
+use primitives::fields::Exact;
 use http::request::Parts;
 use identity::store::Store;
 use identity::storefront::{FRESH, OpenStore, StorefrontView, any_store, open_store, visitor};
@@ -96,8 +97,8 @@ impl Caller for Viewer {
         let location = gateway::describe::ParameterLocation::Header;
         operation.takes::<String>(location, "X-Service-Preview-Token", false);
         operation.rejects(&[
-            gateway::problem::Code::InvalidOrExpiredToken,
-            gateway::problem::Code::PreviewExpired,
+            primitives::problem::Code::InvalidOrExpiredToken,
+            primitives::problem::Code::PreviewExpired,
         ]);
     } }
 
@@ -133,7 +134,7 @@ impl Argument for Invitation {
 
     gateway::describes! { |operation| {
         operation.takes_query::<PreviewQuery>();
-        operation.rejects(&[gateway::problem::Code::ValidationFailed]);
+        operation.rejects(&[primitives::problem::Code::ValidationFailed]);
     } }
 }
 

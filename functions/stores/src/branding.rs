@@ -4,9 +4,10 @@ use catalogue::media::Media;
 use core_types::id::MediaId;
 use core_types::key;
 use gateway::app::App;
-use gateway::item::Key;
-use gateway::problem::{FieldError, Problem};
-use gateway::request::{Patch, Text, request};
+use table::item::Key;
+use primitives::problem::{FieldError, Problem};
+use primitives::fields::{Patch, Text};
+use gateway::request::request;
 use identity::store::branding::{Color, SocialLinks, unknown_picture};
 use identity::store::{Branding, Store};
 

@@ -5,12 +5,13 @@ use core_types::id::StoreId;
 use core_types::key;
 use core_types::scope::{ReadStore, WriteStore};
 use gateway::app::App;
-use gateway::clock::Timestamp;
+use primitives::clock::Timestamp;
 use gateway::page::Paging;
-use gateway::problem::{Code, FieldError, Problem};
+use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::{Created, Json, NoContent, Page};
-use gateway::request::{Body, Flag, Given, IfMatch, Path, Ruled, Rules, Validation, request};
-use gateway::table::{Write, retry};
+use gateway::request::{Body, Given, IfMatch, Path, Ruled, Rules, Validation, request};
+use primitives::fields::Flag;
+use table::{Write, retry};
 use identity::domain::{
     DOMAIN_REMOVED, DOMAIN_VERIFIED, Domain, DomainView, Domains, Host, UniqueHost,
 };

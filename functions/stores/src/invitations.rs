@@ -7,11 +7,12 @@ use core_types::mail::Mail;
 use core_types::scope::Scopes;
 use delivery::mail::allowance::{self, Room};
 use gateway::app::App;
-use gateway::problem::{Code, FieldError, Problem};
+use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::{Created, Json};
-use gateway::request::{Body, Given, Ruled, Rules, Text, Validation, request};
-use gateway::seal;
-use gateway::table::retry;
+use gateway::request::{Body, Given, Ruled, Rules, Validation, request};
+use primitives::fields::Text;
+use crypto::seal;
+use table::retry;
 use identity::member::{
     MAX_MEMBERSHIPS, MEMBER_INVITED, MEMBER_JOINED, MemberView, Memberships, Role, Roster,
     UnverifiedInvitation, WRONG_INVITATIONS,

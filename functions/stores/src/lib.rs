@@ -18,10 +18,10 @@ mod tax_rates;
 use core_types::id::StoreId;
 use gateway::app::App;
 use gateway::budget::Cost;
-use gateway::item::Item;
-use gateway::problem::Code;
+use table::item::Item;
+use primitives::problem::Code;
 use gateway::routes::Routes;
-use gateway::table::Write;
+use table::Write;
 use identity::store;
 
 /// The routes of this family.

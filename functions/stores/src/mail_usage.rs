@@ -3,8 +3,8 @@
 use axum::extract::State;
 use delivery::mail::allowance::{Room, Usage};
 use gateway::app::App;
-use gateway::clock::{DAY, Timestamp};
-use gateway::problem::Problem;
+use primitives::clock::{DAY, Timestamp};
+use primitives::problem::Problem;
 use gateway::reply::Json;
 use platform::caller::Admin;
 use schemars::JsonSchema;

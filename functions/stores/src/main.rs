@@ -2,5 +2,5 @@
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), lambda_runtime::Error> {
-    gateway::lambda::serve(stores::routes()).await
+    lambda::serve(stores::routes()).await
 }

@@ -7,13 +7,13 @@ use core_types::key;
 use core_types::resource;
 use core_types::scope::Scopes;
 use gateway::app::App;
-use gateway::clock::Timestamp;
-use gateway::item::Key;
+use primitives::clock::Timestamp;
+use table::item::Key;
 use gateway::page::Paging;
-use gateway::problem::{Code, FieldError, Problem};
+use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::{Json, NoContent, Page};
 use gateway::request::{Body, IfMatch, Path, request};
-use gateway::table::{Write, retry};
+use table::{Write, retry};
 use identity::member::{
     Changed, Grant, MEMBER_REMOVED, MEMBER_UPDATED, Member, MemberView, Role, Roster,
 };

@@ -10,10 +10,10 @@ use core_types::key;
 use core_types::resource::{Resource, load};
 use core_types::scope::{ReadContent, WriteContent};
 use gateway::app::App;
-use gateway::problem::{Code, Problem};
+use primitives::problem::{Code, Problem};
 use gateway::reply::{Json, NoContent};
 use gateway::request::{Body, IfMatch, Path, request};
-use gateway::table::retry;
+use table::retry;
 use identity::store;
 use platform::caller::StoreAccess;
 

@@ -8,10 +8,11 @@ use core_types::key;
 use core_types::scope::{ReadContent, WriteContent};
 use gateway::app::App;
 use gateway::page::Paging;
-use gateway::problem::{Code, Problem};
+use primitives::problem::{Code, Problem};
 use gateway::reply::{Json, Page};
-use gateway::request::{Body, IfMatch, Path, Text, request};
-use gateway::table::{Query, Write, retry};
+use gateway::request::{Body, IfMatch, Path, request};
+use primitives::fields::Text;
+use table::{Query, Write, retry};
 use platform::caller::StoreAccess;
 use sales::notifications::{
     MAX_LANGUAGES, NOTIFICATION_TEXT_DELETED, NOTIFICATION_TEXT_UPDATED, NotificationKind,

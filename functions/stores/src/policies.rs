@@ -10,10 +10,11 @@ use core_types::key;
 use core_types::resource::load;
 use core_types::scope::{ReadContent, WriteContent};
 use gateway::app::App;
-use gateway::problem::Problem;
+use primitives::problem::Problem;
 use gateway::reply::Json;
-use gateway::request::{Body, Flag, IfMatch, Path, Text, request};
-use gateway::table::retry;
+use gateway::request::{Body, IfMatch, Path, request};
+use primitives::fields::{Flag, Text};
+use table::retry;
 use platform::caller::StoreAccess;
 
 use crate::save;

@@ -5,11 +5,12 @@ use core_types::fields::{DisplayName, LinkTemplate};
 use core_types::key;
 use core_types::resource::Resource;
 use gateway::app::App;
-use gateway::item::Item;
-use gateway::problem::{FieldError, Problem};
+use table::item::Item;
+use primitives::problem::{FieldError, Problem};
 use gateway::reply::Json;
-use gateway::request::{Body, Flag, IfMatch, Int, Patch, request};
-use gateway::table::retry;
+use gateway::request::{Body, IfMatch, request};
+use primitives::fields::{Flag, Int, Patch};
+use table::retry;
 use identity::domain::Domains;
 use identity::settings::{
     Checkout, LONGEST_MANUAL_PAYMENT_WINDOW, LONGEST_PAYMENT_WINDOW, LONGEST_REDACTION_DAYS,

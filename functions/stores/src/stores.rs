@@ -6,12 +6,13 @@ use core_types::fields::{Country, Currency, Email, Locale, Phone, StoreName, Sub
 use core_types::key;
 use core_types::scope::{ReadStore, WriteStore};
 use gateway::app::App;
-use gateway::clock::Timestamp;
+use primitives::clock::Timestamp;
 use gateway::page::Paging;
-use gateway::problem::{Code, Problem};
+use primitives::problem::{Code, Problem};
 use gateway::reply::{Created, Json, Page};
-use gateway::request::{Body, IfMatch, Patch, request};
-use gateway::table::{Query, Write};
+use gateway::request::{Body, IfMatch, request};
+use primitives::fields::Patch;
+use table::{Query, Write};
 use identity::member::Role;
 use identity::merchant::Merchant as Account;
 use identity::store::branding::hold_pictures;
@@ -254,7 +255,8 @@ pub async fn update(
 #[cfg(test)]
 mod tests {
     use core_types::id::MerchantId;
-    use gateway::request::{FromText, read};
+    use primitives::fields::FromText;
+    use gateway::request::read;
     use serde_json::{Value, json};
 
     use super::*;

@@ -8,12 +8,13 @@ use core_types::money::Money;
 use core_types::scope::ReadThemes;
 use gateway::app::App;
 use gateway::caller::Public;
-use gateway::item::{Index, Key};
+use table::item::{Index, Key};
 use gateway::page::Paging;
-use gateway::problem::{Code, Problem};
+use primitives::problem::{Code, Problem};
 use gateway::reply::{Json, Page, Tagged};
-use gateway::request::{Flag, Path, Query, Text, Written, request};
-use gateway::table::{self, ReadConsistency};
+use primitives::fields::{Flag, Text, Written};
+use gateway::request::{Path, Query, request};
+use table::ReadConsistency;
 use identity::store::Store;
 use platform::caller::{StoreAccess, Visitor, WhenNamed};
 use schemars::JsonSchema;
@@ -31,7 +32,7 @@ use crate::on_store::{OnStore, take};
 /// Versions that a theme's page shows, the newest first (our choice).
 const VERSIONS_SHOWN: usize = 10;
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// Whether a theme costs anything.
     PriceKind {
         /// It does not.

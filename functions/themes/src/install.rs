@@ -6,12 +6,13 @@ use core_types::key;
 use core_types::resource::Resource;
 use core_types::scope::WriteThemes;
 use gateway::app::App;
-use gateway::clock::Timestamp;
-use gateway::item::{Item, Key};
-use gateway::problem::{Code, Problem};
+use primitives::clock::Timestamp;
+use table::item::{Item, Key};
+use primitives::problem::{Code, Problem};
 use gateway::reply::{Created, Json};
-use gateway::request::{Body, Flag, Path, request};
-use gateway::table::{Condition, ReadConsistency, Write, retry};
+use gateway::request::{Body, Path, request};
+use primitives::fields::Flag;
+use table::{Condition, ReadConsistency, Write, retry};
 use identity::store::{self, Store};
 use platform::caller::StoreAccess;
 use schemars::JsonSchema;
@@ -107,7 +108,7 @@ impl ChoiceKeys {
     /// `not_found`; `license_required` with the price.
     fn choose(
         &self,
-        found: &mut gateway::table::Batch,
+        found: &mut table::Batch,
         access: &StoreAccess<WriteThemes>,
     ) -> Result<Choice, Problem> {
         let (store, owner) = (&access.store, access.acting_owner());

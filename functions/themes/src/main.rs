@@ -2,5 +2,5 @@
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), lambda_runtime::Error> {
-    gateway::lambda::serve(themes_family::routes()).await
+    lambda::serve(themes_family::routes()).await
 }

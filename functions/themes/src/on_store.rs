@@ -3,9 +3,9 @@
 use core_types::id::StoreId;
 use core_types::key;
 use gateway::app::App;
-use gateway::item::{Item, Key};
-use gateway::problem::{Code, Problem};
-use gateway::table::{Batch, ReadConsistency};
+use table::item::{Item, Key};
+use primitives::problem::{Code, Problem};
+use table::{Batch, ReadConsistency};
 use themes::draft::ThemeDraft;
 use themes::installed::InstalledTheme;
 use themes::manifest::Slug;

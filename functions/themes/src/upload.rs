@@ -5,7 +5,7 @@ use std::convert::Infallible;
 use axum::extract::FromRequestParts;
 use bytes::Bytes;
 use futures_util::stream;
-use gateway::problem::{Code, FieldError, Problem};
+use primitives::problem::{Code, FieldError, Problem};
 use gateway::request::{Argument, Inbound, Raw, Reads, Validation};
 use http::request::Parts;
 use schemars::JsonSchema;

@@ -11,11 +11,11 @@ use delivery::delivery::{
 };
 use delivery::subscription::{DestinationKind, Gate, Ordering, Subscription};
 use gateway::app::App;
-use gateway::clock::{MINUTE, Timestamp};
-use gateway::item::Key;
-use gateway::problem::{Code, Problem};
-use gateway::seal;
-use gateway::table::{self, Changed, Pass, random_up_to};
+use primitives::clock::{MINUTE, Timestamp};
+use table::item::Key;
+use primitives::problem::{Code, Problem};
+use crypto::seal;
+use table::{Changed, Pass, random_up_to};
 
 use crate::inputs::{self, Inputs};
 

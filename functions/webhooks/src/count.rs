@@ -4,7 +4,7 @@
 use core_types::id::StoreId;
 use delivery::delivery::{AttemptVerdict, Delivery};
 use gateway::app::App;
-use gateway::metrics::{Outcome, Subject};
+use services::metrics::{Outcome, Subject};
 use reliability::metrics::{DELIVERIES, deliveries_of};
 
 use crate::send::{SentAttempt, UNSEALABLE};

@@ -9,11 +9,12 @@ use delivery::delivery::{
 };
 use delivery::subscription::{DisabledReason, Subscription};
 use gateway::app::App;
-use gateway::clock::Timestamp;
-use gateway::item::{Item, Key};
-use gateway::outbox::{self, Marked};
-use gateway::problem::{Code, Problem};
-use gateway::{seal, table};
+use primitives::clock::Timestamp;
+use table::item::{Item, Key};
+use table::outbox;
+use table::outbox::Marked;
+use primitives::problem::{Code, Problem};
+use crypto::seal;
 
 use crate::begin::Job;
 use crate::count;

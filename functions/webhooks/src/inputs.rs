@@ -10,9 +10,9 @@ use core_types::key;
 use delivery::delivery::DeliveryMessage;
 use delivery::subscription::Subscription;
 use gateway::app::App;
-use gateway::item::{Item, Key};
-use gateway::problem::Problem;
-use gateway::table::Batch;
+use table::item::{Item, Key};
+use primitives::problem::Problem;
+use table::Batch;
 use platform::app::Stop;
 use platform::installation::{Installation, InstallationStatus};
 

@@ -54,9 +54,8 @@ use delivery::delivery::{DeliveryMessage, SLOW_QUEUE, Speed, wake_next};
 use delivery::subscription::PROMPT;
 use futures_util::future::join_all;
 use gateway::app::App;
-use gateway::problem::Problem;
-use gateway::seal::SealKey;
-use gateway::table;
+use primitives::problem::Problem;
+use crypto::seal::SealKey;
 use tokio::sync::{Mutex, MutexGuard};
 
 use begin::{Begun, Job};

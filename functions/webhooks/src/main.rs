@@ -5,7 +5,7 @@ use lambda_runtime::{Error, LambdaEvent, service_fn};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Error> {
-    let app = gateway::lambda::worker().await;
+    let app = lambda::worker().await;
     lambda_runtime::run(service_fn(move |event: LambdaEvent<SqsEvent>| {
         let app = app.clone();
         async move { Ok::<_, Error>(webhooks::handle(&app, event.payload).await) }

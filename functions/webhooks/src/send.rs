@@ -11,11 +11,11 @@ use delivery::delivery::{
 };
 use delivery::subscription::{DestinationKind, SigningKeys, Subscription};
 use gateway::app::App;
-use gateway::canary::FaultKind;
-use gateway::clock::Timestamp;
-use gateway::egress::{Destination, Outgoing, SendError};
-use gateway::queue::foreign::{ForeignMessage, QueueError};
-use gateway::seal::SealKey;
+use table::canary::FaultKind;
+use primitives::clock::Timestamp;
+use egress::{Destination, Outgoing, SendError};
+use services::queue::foreign::{ForeignMessage, QueueError};
+use crypto::seal::SealKey;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 
 use crate::begin::Job;
@@ -168,7 +168,7 @@ mod tests {
                 HeaderMap::from_iter([(header::RETRY_AFTER, HeaderValue::from_static(text))]);
             retry_after(&headers, now)
         };
-        assert_eq!(read("120"), Some(gateway::clock::MINUTE.saturating_mul(2)));
+        assert_eq!(read("120"), Some(primitives::clock::MINUTE.saturating_mul(2)));
         assert_eq!(read("Sun, 06 Nov 1994 08:49:37 GMT"), Some(Duration::from_secs(37)));
         assert_eq!(read("Sun, 06 Nov 1994 08:48:00 GMT"), Some(Duration::ZERO));
         assert_eq!((read("soon"), read("-1"), read("1.5")), (None, None, None));

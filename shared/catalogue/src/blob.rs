@@ -17,10 +17,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use core_types::key;
 use gateway::app::App;
-use gateway::clock::Timestamp;
-use gateway::item::{Item, Key, Octets};
-use gateway::problem::{Code, Problem};
-use gateway::table::{Change, Condition, Write};
+use primitives::clock::Timestamp;
+use table::item::{Item, Key, Octets};
+use primitives::problem::{Code, Problem};
+use table::{Change, Condition, Write};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -103,7 +103,7 @@ impl Deposit {
             .collect();
         let mine = Blob {
             sha256,
-            upload: gateway::id::mint("", now),
+            upload: primitives::id::mint("", now),
             size: u64::try_from(bytes.len()).unwrap_or(u64::MAX),
             chunks: u32::try_from(bytes.len().div_ceil(CHUNK)).unwrap_or(u32::MAX),
             references: 1,
@@ -116,7 +116,7 @@ impl Deposit {
 
     /// Adds one reference to the transaction, after writing the chunks if nobody has; answers
     /// with the blob to refer to. A lost race ends the transaction in `version_conflict`: do it
-    /// again ([`gateway::table::retry`]).
+    /// again ([`table::retry`]).
     pub async fn refer(&self, app: &App, write: Write) -> Result<(Write, Blob), Problem> {
         let found: Option<Blob> = app.table.get(&self.mine.key()).await?;
         if let Some(blob) = found {

@@ -16,10 +16,10 @@ use core_types::id::{CategoryId, StoreId};
 use core_types::key;
 use core_types::sample_id;
 use gateway::app::App;
-use gateway::clock::Timestamp;
-use gateway::item::{Item, Key};
-use gateway::problem::{Code, Problem};
-use gateway::table::{Query, ReadConsistency};
+use primitives::clock::Timestamp;
+use table::item::{Item, Key};
+use primitives::problem::{Code, Problem};
+use table::{Query, ReadConsistency};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

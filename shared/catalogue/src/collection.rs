@@ -18,9 +18,9 @@ use core_types::fields::Handle;
 use core_types::id::{CollectionId, ProductId, StoreId};
 use core_types::key::{self, IndexKey};
 use core_types::resource::Resource;
-use gateway::clock::Timestamp;
-use gateway::item::{Item, Key};
-use gateway::problem::Problem;
+use primitives::clock::Timestamp;
+use table::item::{Item, Key};
+use primitives::problem::Problem;
 use serde::{Deserialize, Serialize};
 
 use crate::product::Seo;
@@ -32,7 +32,7 @@ pub use view::CollectionView;
 /// Products of a manual collection.
 pub const MAX_MEMBERS: usize = 1_000;
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// How a collection's products are chosen.
     CollectionKind {
         /// One by one.
@@ -42,7 +42,7 @@ gateway::string_enum! {
     }
 }
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// The order in which a storefront shows a collection unless the shopper chooses.
     SortOrder {
         /// The merchant's own; of an automated collection, the newest first.

@@ -9,10 +9,11 @@ use core_types::id::{FormSubmissionId, StoreId};
 use core_types::key::{self, IndexKey};
 use core_types::resource::Resource;
 use core_types::sample_id;
-use gateway::clock::Timestamp;
-use gateway::item::{Item, Key};
-use gateway::problem::{Code, FieldError, Problem};
-use gateway::request::{Fault, Inbound};
+use primitives::clock::Timestamp;
+use table::item::{Item, Key};
+use primitives::problem::{Code, FieldError, Problem};
+use primitives::fields::Fault;
+use gateway::request::Inbound;
 use schemars::json_schema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -36,7 +37,7 @@ const CERTAIN: u8 = 100;
 /// What one link adds to the score, and what links add at most: never a certainty.
 const PER_LINK: (usize, usize) = (20, 80);
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// What has become of a submission.
     FormStatus {
         /// Nobody has looked at it.
@@ -96,7 +97,7 @@ pub struct Filled {
     trapped: bool,
 }
 
-gateway::inline_schema!([] Filled, "FilledForm", |_generator| {
+primitives::inline_schema!([] Filled, "FilledForm", |_generator| {
     json_schema!({
         "type": "object",
         "properties": {

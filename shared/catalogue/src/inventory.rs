@@ -20,11 +20,11 @@ mod view;
 
 use core_types::id::{LocationId, MovementId, OrderId, StoreId, VariantId};
 use core_types::key::{self, IndexKey};
-use gateway::clock::Timestamp;
-use gateway::context::Context;
-use gateway::item::{Item, Key};
-use gateway::problem::{Code, Problem};
-use gateway::table::{ReadConsistency, needs_strong_read, retry};
+use primitives::clock::Timestamp;
+use primitives::context::Context;
+use table::item::{Item, Key};
+use primitives::problem::{Code, Problem};
+use table::{ReadConsistency, needs_strong_read, retry};
 use serde::{Deserialize, Serialize};
 use tokio::sync::Mutex;
 
@@ -36,7 +36,7 @@ pub use view::{AdjustmentView, ChangeView, LevelView, MovementView, Quantities};
 /// The most of a variant that may be at a location.
 pub const MAX_QUANTITY: i64 = 1_000_000_000;
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// What a quantity counts.
     StockState {
         /// Can be sold.
@@ -50,7 +50,7 @@ gateway::string_enum! {
     }
 }
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// What moved stock.
     MovementKind {
         /// A manual change.

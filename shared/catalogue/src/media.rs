@@ -10,10 +10,10 @@ use core_types::id::{MediaId, StoreId};
 use core_types::image;
 use core_types::key;
 use core_types::sample_id;
-use gateway::clock::Timestamp;
-use gateway::item::{Item, Key};
-use gateway::problem::{Code, Problem};
-use gateway::table::{Condition, Write};
+use primitives::clock::Timestamp;
+use table::item::{Item, Key};
+use primitives::problem::{Code, Problem};
+use table::{Condition, Write};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -27,11 +27,11 @@ core_types::topics! {
 }
 
 /// Bytes of one image (docs/conventions.md §1).
-pub const MAX_BYTES: usize = gateway::routes::LARGE_BODY_LIMIT;
+pub const MAX_BYTES: usize = primitives::size::LARGE_BODY_LIMIT;
 /// The attributes that other writes count in.
 const COUNTED: &[&str] = &["uses"];
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// What an image is encoded as. SVG is none of them: it can run scripts.
     MediaType {
         /// PNG.
@@ -218,7 +218,7 @@ impl Example for MediaView {
             id,
             content_type: MediaType::Png,
             size: 48_213,
-            sha256: gateway::seal::digest("example"),
+            sha256: crypto::seal::digest("example"),
             alt: Some("A blue bottle on a shelf".into()),
             source_url: None,
             created_at: EXAMPLE_TIME,

@@ -12,9 +12,9 @@ use core_types::id::StoreId;
 use core_types::key;
 use core_types::resource::Resource;
 use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
-use gateway::clock::Timestamp;
-use gateway::item::{Item, Key};
-use gateway::request::{Fault, FieldErrors, FromText, Text};
+use primitives::clock::Timestamp;
+use table::item::{Item, Key};
+use primitives::fields::{Fault, FieldErrors, FromText, Text};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
@@ -34,7 +34,7 @@ pub const MAX_BYTES: usize = 100 * 1024;
 /// Characters of an item's title.
 const MAX_TITLE: usize = 100;
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// What a menu item leads to.
     MenuItemKind {
         /// A URL of the merchant's choice.
@@ -300,7 +300,7 @@ mod tests {
         match read::<Input>(json!({"items": items})) {
             Ok(_) => Vec::new(),
             Err(problem) => {
-                let fault = |e: &gateway::problem::FieldError| (e.pointer.clone(), e.fault.code);
+                let fault = |e: &primitives::problem::FieldError| (e.pointer.clone(), e.fault.code);
                 let mut all: Vec<_> = problem.errors().iter().map(fault).collect();
                 all.sort();
                 all

@@ -5,9 +5,9 @@ use std::collections::HashSet;
 use core_types::event::{EXAMPLE_TIME, Example};
 use core_types::id::StoreId;
 use core_types::key;
-use gateway::clock::Timestamp;
-use gateway::item::{Item, Key};
-use gateway::request::{Fault, FromText};
+use primitives::clock::Timestamp;
+use table::item::{Item, Key};
+use primitives::fields::{Fault, FromText};
 use serde::{Deserialize, Serialize};
 
 core_types::topics! {
@@ -18,7 +18,7 @@ core_types::topics! {
 /// Bytes of a policy's text, as it is sent and as it is kept (our choice).
 pub const MAX_BODY: usize = 64 * 1024;
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// Which policy.
     PolicyHandle {
         /// When money comes back.
@@ -74,8 +74,8 @@ impl FromText for SafeHtml {
     }
 }
 
-gateway::text_field!(SafeHtml);
-gateway::string_schema!(SafeHtml);
+primitives::text_field!(SafeHtml);
+primitives::string_schema!(SafeHtml);
 
 fn sanitize(html: &str) -> String {
     ammonia::Builder::default()

@@ -31,9 +31,9 @@ use core_types::fields::{Currency, Handle, TaxClass};
 use core_types::id::{CategoryId, LocationId, MediaId, ProductId, StoreId, VariantId};
 use core_types::key::{self, IndexKey};
 use core_types::money::Money;
-use gateway::clock::Timestamp;
-use gateway::item::{Item, Key};
-use gateway::problem::Problem;
+use primitives::clock::Timestamp;
+use table::item::{Item, Key};
+use primitives::problem::Problem;
 use identity::store::{InventoryPolicy, Store};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -64,7 +64,7 @@ pub const DEFAULT_TITLE: &str = "Default";
 /// leaves room for its keys and counters.
 pub const MAX_BYTES: usize = 350_000;
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// Whether a product is sold.
     ProductStatus {
         /// Being written; shoppers do not see it.

@@ -10,7 +10,7 @@
 use core_types::fields::Handle;
 use core_types::id::{ProductId, StoreId};
 use core_types::key;
-use gateway::item::{Item, Key, Packing};
+use table::item::{Item, Key, Packing};
 use serde::{Deserialize, Serialize};
 
 use crate::product::{Outline, ProductSummary};

@@ -11,10 +11,10 @@ use core_types::rating::Reply;
 use core_types::resource::Resource;
 use core_types::sample_id;
 use gateway::app::App;
-use gateway::clock::Timestamp;
-use gateway::item::{Item, Key};
-use gateway::problem::{Code, Problem};
-use gateway::table::{Change, Write};
+use primitives::clock::Timestamp;
+use table::item::{Item, Key};
+use primitives::problem::{Code, Problem};
+use table::{Change, Write};
 use identity::customer::Customer;
 use serde::{Deserialize, Serialize};
 
@@ -34,7 +34,7 @@ core_types::topics! {
 /// What stands in a key for a review without a purchase.
 const NO_LINE: &str = "-";
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// Whether a review is shown.
     ReviewStatus {
         /// The store has not decided.
@@ -323,7 +323,7 @@ impl Example for ReviewView {
 #[cfg(test)]
 mod tests {
     use core_types::fields::{Currency, Email};
-    use gateway::request::FromText;
+    use primitives::fields::FromText;
     use identity::holder::Application;
 
     use super::*;

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use core_types::id::ProductId;
 use core_types::key;
-use gateway::item::{Item, Key};
+use table::item::{Item, Key};
 use serde::{Deserialize, Serialize};
 
 use crate::product::{ProductSummary, id_of, newest_first};
@@ -23,7 +23,7 @@ pub use walk::Search;
 /// Words that a product is found by, at most; those of its title come first (our choice).
 pub const MAX_TOKENS: usize = 64;
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// How good a place a word stands in.
     Rank {
         /// The title.

@@ -11,10 +11,10 @@ use delivery::replay::Replay;
 use delivery::subscription::{Payload, Subscription};
 use futures_util::stream::{self, StreamExt};
 use gateway::app::App;
-use gateway::clock::Timestamp;
-use gateway::item::Key;
-use gateway::problem::Problem;
-use gateway::table::{Batch, Query};
+use primitives::clock::Timestamp;
+use table::item::Key;
+use primitives::problem::Problem;
+use table::{Batch, Query};
 use platform::app::Stop;
 use platform::installation::Installation;
 

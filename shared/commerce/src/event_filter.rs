@@ -2,7 +2,7 @@
 
 use core_types::event;
 use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
-use gateway::request::{AtMost, Fault, FieldErrors, FromText};
+use primitives::fields::{AtMost, Fault, FieldErrors, FromText};
 use schemars::JsonSchema;
 
 use crate::topics;
@@ -50,8 +50,8 @@ impl FromText for EventFilter {
     }
 }
 
-gateway::text_field!(EventFilter);
-gateway::string_schema!(EventFilter: {"pattern": "^([*]|[a-z_]+[.]([*]|[a-z_]+))$"});
+primitives::text_field!(EventFilter);
+primitives::string_schema!(EventFilter: {"pattern": "^([*]|[a-z_]+[.]([*]|[a-z_]+))$"});
 
 /// 1 to 50 event types, each once.
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]

@@ -8,7 +8,7 @@ use core_types::event::{self, Entry};
 use delivery::delivery::Delivery;
 use delivery::replay::{Replay, ReplayKind};
 use delivery::subscription::Subscription;
-use gateway::problem::{Code, Problem};
+use primitives::problem::{Code, Problem};
 use platform::caller::{StoreActor, insufficient_scope};
 
 use crate::audience::Audience;

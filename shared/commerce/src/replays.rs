@@ -17,9 +17,9 @@ use delivery::delivery::Delivery;
 use delivery::replay::{Made, Replay, ReplayKind, Skipped};
 use delivery::subscription::Subscription;
 use gateway::app::App;
-use gateway::clock::Timestamp;
-use gateway::problem::Problem;
-use gateway::table::WalkPlace;
+use primitives::clock::Timestamp;
+use primitives::problem::Problem;
+use table::WalkPlace;
 
 use crate::audience::Audience;
 

@@ -1,6 +1,6 @@
 //! Why long work ended early without being cancelled.
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// Why long work ended before it was complete.
     EndReason {
         /// The app that requested it was uninstalled.

@@ -17,10 +17,10 @@ mod outbox;
 mod stored;
 mod topic;
 
-use gateway::clock::{DAY, MINUTE, Timestamp};
-use gateway::context::Context;
-use gateway::outbox::Outgoing;
-use gateway::table::Write;
+use primitives::clock::{DAY, MINUTE, Timestamp};
+use primitives::context::Context;
+use table::outbox::Outgoing;
+use table::Write;
 use serde_json::{Value, json};
 
 pub use group::EventGroup;
@@ -122,7 +122,7 @@ impl Event {
     pub fn untyped(topic: &Entry, about: EventSubject<'_>, data: Value, now: Timestamp) -> Self {
         let id = group::nth(&EventId::mint(now), 0);
         let (request_id, trace_id) = Context::current().map_or_else(
-            || (gateway::id::mint("req_", now), gateway::id::mint("", now)),
+            || (primitives::id::mint("req_", now), primitives::id::mint("", now)),
             |context| (context.request_id().to_owned(), context.trace_id().to_owned()),
         );
         let body = |data: Value| {

@@ -3,7 +3,7 @@
 mod line;
 mod metadata;
 
-use gateway::request::{Fault, FromText};
+use primitives::fields::{Fault, FromText};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -40,7 +40,7 @@ macro_rules! text_type {
             }
         }
 
-        gateway::text_field!($name);
+        primitives::text_field!($name);
     };
 }
 

@@ -5,9 +5,10 @@
 //! `UUIDv8` (RFC 9562 §5.8) of a SHA-256. The id of an order and the ids of its payments begin with the
 //! order's number, so that either leads to the order.
 
-use gateway::{canary, id};
+use table::canary;
+use primitives::id;
 
-gateway::ids! {
+primitives::ids! {
     /// A merchant account.
     MerchantId = "mer_";
     /// A merchant session.
@@ -253,7 +254,7 @@ mod tests {
 
     #[test]
     fn a_minted_id_is_a_uuid_of_version_7_and_a_derived_one_of_version_8() {
-        let minted = StoreId::mint(gateway::clock::Timestamp::from_millis(1_000));
+        let minted = StoreId::mint(primitives::clock::Timestamp::from_millis(1_000));
         let derived = StoreId::derive(&["a"]);
         let version = |id: &StoreId| id.digits().as_bytes()[12];
         assert_eq!((version(&minted), version(&derived)), (b'7', b'8'));

@@ -1,7 +1,7 @@
 //! References to images: their public URL, and the use count that protects them from deletion.
 
-use gateway::problem::{Code, Problem};
-use gateway::table::{Change, Write};
+use primitives::problem::{Code, Problem};
+use table::{Change, Write};
 
 use crate::fields::Subdomain;
 use crate::id::{MediaId, StoreId};

@@ -1,6 +1,6 @@
 //! Every key of the table (docs/data-model.md), one file per domain crate, which builds its keys there alone.
 //! The files form one namespace, because they share one table: two crates cannot give two keys the same name.
-//! `<t>` is a [`Timestamp`](gateway::clock::Timestamp) as text.
+//! `<t>` is a [`Timestamp`](primitives::clock::Timestamp) as text.
 
 mod catalogue;
 mod delivery;
@@ -11,7 +11,7 @@ mod sales;
 mod themes;
 mod transfers;
 
-use gateway::item::{Index, Key};
+use table::item::{Index, Key};
 
 pub use catalogue::*;
 pub use delivery::*;

@@ -11,13 +11,13 @@ mod plain;
 use std::time::Duration;
 
 use gateway::app::App;
-use gateway::clock::{DAY, MINUTE, Timestamp};
-use gateway::item::{Item, Key};
-use gateway::outbox::{Due, Outgoing};
-use gateway::problem::{Code, Problem};
-use gateway::queue::QueueName;
-use gateway::seal::SealKey;
-use gateway::table::Write;
+use primitives::clock::{DAY, MINUTE, Timestamp};
+use table::item::{Item, Key};
+use table::outbox::{Due, Outgoing};
+use primitives::problem::{Code, Problem};
+use services::queue::QueueName;
+use crypto::seal::SealKey;
+use table::Write;
 use serde::{Deserialize, Serialize};
 
 use crate::event::Event;
@@ -40,7 +40,7 @@ const FIRST_WAIT: Duration = Duration::from_secs(5);
 /// The longest wait, which is also the longest delay of an SQS message.
 const LONGEST_WAIT: Duration = MINUTE.saturating_mul(15);
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// A mail that follows from an event.
     Notice {
         /// The address of a new account needs confirmation.
@@ -71,7 +71,7 @@ pub struct MailMessage {
     pub mail_id: MailId,
 }
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// The status of a mail.
     MailState {
         /// Waiting to be sent.
@@ -346,7 +346,7 @@ impl MailContent {
 mod tests {
     use std::collections::BTreeSet;
 
-    use gateway::request::FromText;
+    use primitives::fields::FromText;
     use schemars::JsonSchema;
 
     use super::*;

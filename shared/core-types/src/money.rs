@@ -3,7 +3,8 @@
 //! An amount is never negative and never a float. Amounts of an order are allocated to its lines by largest
 //! remainder, so that the lines add up to the total.
 
-use gateway::request::{Fault, FromText, request};
+use primitives::fields::{Fault, FromText};
+use gateway::request::request;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -38,7 +39,7 @@ fn written_out(schema: &mut schemars::Schema) {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MoneyInput {
     /// Minor units.
-    pub amount: gateway::request::Int<0, MAX_AMOUNT>,
+    pub amount: primitives::fields::Int<0, MAX_AMOUNT>,
     /// ISO 4217.
     pub currency: Currency,
     /// Ignored, so that an amount of an answer can be sent back.
@@ -211,7 +212,7 @@ mod tests {
     #[test]
     fn an_amount_is_asked_for_in_the_stores_currency() {
         let asked = MoneyInput {
-            amount: gateway::request::Int(5),
+            amount: primitives::fields::Int(5),
             currency: Currency::from_text("INR").unwrap(),
             formatted: None,
         };

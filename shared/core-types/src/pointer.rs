@@ -5,9 +5,9 @@
 //! deletes it, and read consistently.
 
 use gateway::app::App;
-use gateway::item::{Item, Key};
-use gateway::problem::{Code, Problem};
-use gateway::table::Query;
+use table::item::{Item, Key};
+use primitives::problem::{Code, Problem};
+use table::Query;
 use serde::{Deserialize, Serialize};
 
 use crate::key::IndexKey;

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use gateway::clock::{DAY, Timestamp};
-use gateway::item::Index;
-use gateway::problem::{FieldError, Problem};
+use primitives::clock::{DAY, Timestamp};
+use table::item::Index;
+use primitives::problem::{FieldError, Problem};
 use gateway::request::{Given, Validation};
-use gateway::table::Query;
+use table::Query;
 use serde::{Deserialize, Serialize};
 
 /// How far back lists go: the retention of their objects (our choice: 30 days).

@@ -1,6 +1,6 @@
 //! Shared types of product reviews and app reviews.
 
-use gateway::clock::Timestamp;
+use primitives::clock::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Number;

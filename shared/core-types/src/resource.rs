@@ -29,12 +29,12 @@
 //! ```
 
 use gateway::app::App;
-use gateway::clock::Timestamp;
-use gateway::item::{Item, Key};
-use gateway::problem::{Code, Problem};
+use primitives::clock::Timestamp;
+use table::item::{Item, Key};
+use primitives::problem::{Code, Problem};
 use gateway::reply::{Created, Json};
 use gateway::request::IfMatch;
-use gateway::table::{ReadConsistency, Write, retry_eventual_first};
+use table::{ReadConsistency, Write, retry_eventual_first};
 
 use crate::event::{Event, EventSubject, Example, Topic};
 

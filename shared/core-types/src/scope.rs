@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use deserr::{Deserr, IntoValue, Sequence, Value, ValuePointerRef};
-use gateway::request::{Fault, FieldErrors};
+use primitives::fields::{Fault, FieldErrors};
 use serde::{Deserialize, Serialize};
 
 /// The resources of scopes, each with its description for merchants.
@@ -133,16 +133,16 @@ impl Requested {
     ///
     /// # Errors
     /// `invalid_scope`.
-    pub fn scopes(&self) -> Result<Scopes, gateway::problem::Problem> {
+    pub fn scopes(&self) -> Result<Scopes, primitives::problem::Problem> {
         Scopes::normalize(self.0.iter().map(String::as_str)).map_err(|word| {
             let shown: String = word.chars().take(64).collect();
-            gateway::problem::Code::InvalidScope.detail(format!("`{shown}` is not a scope."))
+            primitives::problem::Code::InvalidScope.detail(format!("`{shown}` is not a scope."))
         })
     }
 }
 
-gateway::inline_schema!([] Requested, "Scopes", |_generator| words_or_text());
-gateway::inline_schema!([] Scopes, "Scopes", |_generator| words_or_text());
+primitives::inline_schema!([] Requested, "Scopes", |_generator| words_or_text());
+primitives::inline_schema!([] Scopes, "Scopes", |_generator| words_or_text());
 
 /// The schema of scopes in requests.
 fn words_or_text() -> schemars::Schema {
@@ -335,7 +335,7 @@ mod tests {
 
     #[test]
     fn scopes_are_asked_for_as_a_string_or_as_strings_and_validated_where_the_caller_expects_it() {
-        use gateway::problem::Code;
+        use primitives::problem::Code;
         use serde_json::{Value, json};
         let strict = |value: Value| deserr::deserialize::<Scopes, _, FieldErrors>(value);
         let asked = |value: Value| deserr::deserialize::<Requested, _, FieldErrors>(value);

@@ -34,10 +34,11 @@ use std::time::Duration;
 use core_types::event::Event;
 use core_types::id::{AppId, DeliveryId, EventId, ReplayId, StoreId, SubscriptionId};
 use core_types::key::{self, IndexKey};
-use gateway::clock::{DAY, MINUTE, Timestamp};
-use gateway::item::{Item, Key};
-use gateway::outbox::Due;
-use gateway::queue::{self, QueueName};
+use primitives::clock::{DAY, MINUTE, Timestamp};
+use table::item::{Item, Key};
+use table::outbox::Due;
+use services::queue;
+use services::queue::QueueName;
 use serde::{Deserialize, Serialize};
 
 use crate::subscription::Subscription;
@@ -72,7 +73,7 @@ const SWEPT_GRACE: Duration = MINUTE.saturating_mul(2);
 /// A delivery is given up after this long in any case (our choice): the schedule takes 104 hours
 /// at most, when every slot is doubled; the rest is waiting for a broken receiver's circuit.
 const LIFETIME: Duration = DAY.saturating_mul(5);
-gateway::string_enum! {
+primitives::string_enum! {
     /// The status of a delivery.
     DeliveryStatus {
         /// It is queued and was not attempted yet.

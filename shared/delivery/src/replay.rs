@@ -24,11 +24,11 @@ use core_types::end_reason::EndReason;
 use core_types::id::{AppId, DeliveryId, ReplayId, StoreId, SubscriptionId};
 use core_types::key::{self, IndexKey};
 use core_types::range::TimeRange;
-use gateway::clock::{DAY, HOUR, MINUTE, Timestamp};
-use gateway::item::{Item, Key};
-use gateway::outbox::Due;
-use gateway::problem::{Code, Problem};
-use gateway::table::{Condition, WalkPlace, Write};
+use primitives::clock::{DAY, HOUR, MINUTE, Timestamp};
+use table::item::{Item, Key};
+use table::outbox::Due;
+use primitives::problem::{Code, Problem};
+use table::{Condition, WalkPlace, Write};
 use platform::authority::Authority;
 use serde::{Deserialize, Serialize};
 
@@ -61,7 +61,7 @@ const SETTLING: Duration = Duration::from_secs(4);
 /// How long replays are kept.
 const RETENTION: Duration = DAY.saturating_mul(90);
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// What a replay sends again.
     ReplayKind {
         /// The events of the deliveries that are named.
@@ -75,7 +75,7 @@ gateway::string_enum! {
     }
 }
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// The status of a replay.
     ReplayStatus {
         /// It has not begun.

@@ -12,8 +12,8 @@ use core_types::id::{
 };
 use core_types::key;
 use gateway::app::App;
-use gateway::item::Key;
-use gateway::queue::QueueName;
+use table::item::Key;
+use services::queue::QueueName;
 use serde::{Deserialize, Serialize};
 
 /// Steps of long work.

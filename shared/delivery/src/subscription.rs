@@ -26,10 +26,10 @@ use core_types::event::{self, Event};
 use core_types::id::{AppId, StoreId, SubscriptionId};
 use core_types::key;
 use core_types::scope::Scopes;
-use gateway::clock::Timestamp;
-use gateway::item::{Item, Key};
-use gateway::problem::{Code, Problem};
-use gateway::table::{Condition, Write};
+use primitives::clock::Timestamp;
+use table::item::{Item, Key};
+use primitives::problem::{Code, Problem};
+use table::{Condition, Write};
 use platform::installation::{Installation, InstallationStatus};
 use serde::{Deserialize, Serialize};
 
@@ -47,9 +47,9 @@ pub use view::{
 /// Subscriptions one store may have.
 pub const MAX_PER_STORE: u64 = 50;
 /// How long both secrets sign after a rotation, unless asked otherwise.
-pub const DEFAULT_GRACE: Duration = gateway::clock::DAY;
+pub const DEFAULT_GRACE: Duration = primitives::clock::DAY;
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// Whether a subscription receives events.
     SubscriptionStatus {
         /// It receives events.
@@ -63,7 +63,7 @@ gateway::string_enum! {
     }
 }
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// Why the service disabled a subscription.
     DisabledReason {
         /// The receiver answered 410.
@@ -73,7 +73,7 @@ gateway::string_enum! {
     }
 }
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// The order of deliveries.
     #[derive(Default)]
     Ordering {

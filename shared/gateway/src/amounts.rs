@@ -22,7 +22,7 @@ use icu_locale_core::Locale;
 use serde_json::Value;
 
 use crate::answer;
-use crate::problem::{Code, Problem};
+use primitives::problem::{Code, Problem};
 
 /// The header with the language of formatted amounts.
 pub const HEADER: &str = "x-service-locale";

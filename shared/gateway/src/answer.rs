@@ -7,7 +7,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use http_body_util::{BodyExt, Collected};
 use serde::Serialize;
 
-use crate::seal;
+use crypto::seal;
 
 /// `Cache-Control` of personal data: no cache stores it (RFC 9111 §5.2.2).
 pub const PRIVATE: &str = "private, no-store";

@@ -14,9 +14,9 @@ use url::{Host, Url};
 
 use crate::app::App;
 use crate::caller::Access;
-use crate::clock::{MINUTE, Timestamp};
-use crate::config::Config;
-use crate::problem::{Code, Problem};
+use primitives::clock::{MINUTE, Timestamp};
+use services::config::Config;
+use primitives::problem::{Code, Problem};
 use crate::routes::Row;
 
 /// The header that marks a bridged request, and the rejection of one.

@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 
 use crate::app::App;
 use crate::caller::Identity;
-use crate::context::Context;
-use crate::problem::{Code, Problem};
+use primitives::context::Context;
+use primitives::problem::{Code, Problem, RateLimitCost};
 use crate::request::Inbound;
 
 pub use admission::Admissions;
@@ -101,14 +101,14 @@ impl Charge {
     }
 
     /// The `cost` member of a 429.
-    pub(crate) fn as_json(&self) -> Value {
+    fn rate_limit_cost(&self) -> RateLimitCost {
         let tier = self.bucket.tier;
-        json!({
-            "requested": self.requested,
-            "available": self.available,
-            "restore_rate": tier.restore_rate(),
-            "maximum": tier.capacity(),
-        })
+        RateLimitCost {
+            requested: self.requested,
+            available: self.available,
+            restore_rate: tier.restore_rate(),
+            maximum: tier.capacity(),
+        }
     }
 
     /// Applies the bucket's decision, and makes this the charge of the current request.
@@ -131,6 +131,7 @@ impl Charge {
     /// Makes this the charge of the current request.
     fn stands(self) {
         if let Some(context) = Context::current() {
+            context.keep(self.rate_limit_cost());
             context.keep(self);
         }
     }

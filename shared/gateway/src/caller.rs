@@ -9,7 +9,7 @@ use crate::app::App;
 use crate::budget::Tier;
 #[cfg(feature = "openapi")]
 use crate::describe::Operation;
-use crate::problem::Problem;
+use primitives::problem::Problem;
 use crate::request::Inbound;
 
 /// The caller that a route row requires: for the guards, the contract tests and the documents.

@@ -4,8 +4,8 @@
 use http::header::{self, HeaderName};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 
-use crate::config::Config;
-use crate::context;
+use services::config::Config;
+use primitives::context;
 use crate::routes::CrossOrigin;
 
 /// The method of the actual request; a preflight names it in its header.

@@ -4,7 +4,7 @@
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
-use crate::problem::Code;
+use primitives::problem::Code;
 
 /// Where a parameter is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -9,7 +9,7 @@ use crate::app::App;
 use crate::caller::Caller;
 #[cfg(feature = "openapi")]
 use crate::describe::Operation;
-use crate::problem::{OAuthError, Problem};
+use primitives::problem::{OAuthError, Problem};
 use crate::reply::Reply;
 use crate::request::{Argument, Inbound, Reads, Validation};
 

@@ -30,12 +30,13 @@ use sha2::{Digest, Sha256};
 use crate::answer::Answer;
 use crate::app::App;
 use crate::caller::{Access, Identity};
-use crate::clock::{DAY, Timestamp};
-use crate::item::Key;
-use crate::problem::{Code, Problem};
+use primitives::clock::{DAY, Timestamp};
+use table::item::Key;
+use primitives::problem::{Code, Problem};
 use crate::request::Inbound;
-use crate::seal::{self, SealKey};
-use crate::table::Change;
+use crypto::seal;
+use crypto::seal::SealKey;
+use table::Change;
 
 pub use part::part;
 use record::{FREE, KIND, put, validate};
@@ -256,7 +257,7 @@ mod tests {
     use aws_sdk_dynamodb::types::AttributeValue;
 
     use super::*;
-    use crate::item::Attributes;
+    use table::item::Attributes;
 
     #[test]
     fn only_an_answer_that_the_next_attempt_would_meet_again_is_kept() {
@@ -280,7 +281,7 @@ mod tests {
             lease: "mine".into(),
             fingerprint: "asked".into(),
             scopes: None,
-            seal: crate::seal::SealKey::generate(),
+            seal: crypto::seal::SealKey::generate(),
             is_ahead,
         }
     }

@@ -16,40 +16,17 @@ pub mod answer;
 pub mod app;
 pub mod bridged;
 pub mod budget;
-pub mod cache;
 pub mod caller;
-pub mod canary;
-pub mod clock;
-pub mod config;
-pub mod connector;
-pub mod context;
 pub mod cors;
 #[cfg(feature = "openapi")]
 pub mod describe;
-pub mod egress;
 pub mod handler;
-pub mod id;
 pub mod idempotency;
-pub mod item;
-pub mod lambda;
-pub mod log;
-mod members;
-pub mod metrics;
-pub mod outbox;
 pub mod page;
-pub mod password;
-pub mod problem;
-pub mod queue;
 pub mod reply;
 pub mod request;
 pub mod response_cache;
 pub mod routes;
-pub mod seal;
-pub mod secrets;
-pub mod signature;
-pub mod size;
-pub mod table;
-pub mod token;
 
 /// The allocator of every serving process. A request allocates some hundred times and frees it all: a sixth
 /// of its work with glibc's allocator, whose arenas also retain what each of many threads once needed.

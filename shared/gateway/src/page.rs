@@ -19,19 +19,20 @@ use serde_json::value::RawValue;
 use crate::answer::Answer;
 use crate::app::App;
 use crate::bridged;
-use crate::budget::{self, Charge, Cost};
-use crate::context::Context;
+use crate::budget;
+use crate::budget::{Charge, Cost};
+use primitives::context::Context;
 #[cfg(feature = "openapi")]
 use crate::describe::{Operation, ParameterLocation};
-use crate::item::{Attributes, Element};
-use crate::problem::{Code, FieldError, Problem};
+use table::item::{Attributes, Element};
+use primitives::problem::{Code, FieldError, Problem};
 use crate::reply::Page;
 #[cfg(feature = "openapi")]
-use crate::request::Int;
+use primitives::fields::Int;
 use crate::request::{Argument, Inbound, Raw, Reads, Validation};
-use crate::seal::SteadyKey;
-use crate::size::{BRIDGED_PAGE_LIMIT, PAGE_LIMIT};
-use crate::table::{Listed, Query, Scanned};
+use crypto::seal::SteadyKey;
+use primitives::size::{BRIDGED_PAGE_LIMIT, PAGE_LIMIT};
+use table::{Listed, Query, Scanned};
 
 use body::{Body, Head, fitting};
 

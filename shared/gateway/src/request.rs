@@ -7,9 +7,7 @@
 mod accept;
 mod any_json;
 mod arguments;
-mod fields;
 mod json;
-mod schema;
 mod signed;
 
 use std::any::Any;
@@ -25,15 +23,26 @@ use serde_json::{Map, Value};
 
 pub use accept::Accept;
 pub use arguments::{Argument, Given, NoFields, Reads, Ruled, Rules, Validation};
-pub use fields::{AtMost, Exact, Fault, FieldErrors, Flag, FromText, Int, Patch, Text, Written};
+use primitives::fields::{Fault, FieldErrors};
 pub use gateway_macros::request;
-pub use schema::Described;
+
+/// A type that the API's description can show: it has a JSON Schema.
+#[cfg(feature = "openapi")]
+pub trait Described: schemars::JsonSchema {}
+#[cfg(feature = "openapi")]
+impl<T: schemars::JsonSchema> Described for T {}
+
+/// A type that the API's description can show. Without the description, any type.
+#[cfg(not(feature = "openapi"))]
+pub trait Described {}
+#[cfg(not(feature = "openapi"))]
+impl<T> Described for T {}
 pub use signed::Signed;
 
-use crate::context;
+use primitives::context;
 #[cfg(feature = "openapi")]
 use crate::describe::Operation;
-use crate::problem::{Code, Problem};
+use primitives::problem::{Code, Problem};
 use crate::routes::Row;
 
 /// A request as received, with its whole body.
@@ -194,11 +203,6 @@ fn pairs(encoded: &str) -> Result<Value, Problem> {
         }
     }
     if errors.is_empty() { Ok(Value::Object(object)) } else { Err(Problem::invalid(errors)) }
-}
-
-/// A name in a pointer (RFC 6901 §3).
-pub fn escaped(name: &str) -> String {
-    name.replace('~', "~0").replace('/', "~1")
 }
 
 pub use any_json::AnyJson;

@@ -24,9 +24,10 @@ use quick_cache::{DefaultHashBuilder, Weighter};
 
 use crate::app::App;
 use crate::bridged;
-use crate::budget::{self, ActualCost, Charge};
-use crate::clock::Timestamp;
-use crate::context::Context;
+use crate::budget;
+use crate::budget::{ActualCost, Charge};
+use primitives::clock::Timestamp;
+use primitives::context::Context;
 use crate::request::Inbound;
 
 /// How old an answer may be when it is asked for (our choice): a change is seen by everybody so soon.

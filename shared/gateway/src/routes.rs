@@ -22,17 +22,21 @@ use http::request::Parts;
 use http::{HeaderValue, Method, StatusCode};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 
-use crate::answer::{self, Answer};
+use crate::answer;
+use crate::answer::Answer;
 use crate::app::App;
 use crate::bridged;
-use crate::budget::{self, ActualCost, Charge, Cost, Due};
+use crate::budget;
+use crate::budget::{ActualCost, Charge, Cost, Due};
 use crate::caller::{Access, Caller, Identity};
-use crate::context::Context;
+use primitives::context::Context;
 #[cfg(feature = "openapi")]
 use crate::describe::Operation;
 use crate::handler::{Handler, Rejection};
-use crate::idempotency::{self, Claim, Claimed, Claiming};
-use crate::problem::{Code, Problem};
+use crate::idempotency;
+use crate::idempotency::{Claim, Claimed, Claiming};
+use primitives::size::LARGE_BODY_LIMIT;
+use primitives::problem::{Code, Problem};
 use crate::request::{ClientIp, Inbound, ip_prefix};
 use crate::response_cache;
 
@@ -43,9 +47,6 @@ use subject::Subjects;
 
 /// The largest body, unless a row says otherwise (docs/conventions.md §1).
 const BODY_LIMIT: usize = 1 << 20;
-/// The largest body of a row that takes files. Base64 makes 5.6 MB of it: that fits into the 6 MB limit of a
-/// Lambda event, in both directions, and leaves room for headers.
-pub const LARGE_BODY_LIMIT: usize = 4 << 20;
 
 /// One row of a route table.
 #[derive(Debug, Clone)]
@@ -159,7 +160,7 @@ impl Routes {
         self.row((Method::POST, MethodFilter::POST), path, cost, handler)
     }
 
-    /// `POST` whose handler makes one write, by [`Write::answer`](crate::table::Write::answer), and has no
+    /// `POST` whose handler makes one write, by [`Write::answer`](table::Write::answer), and has no
     /// other effect: [`Claiming::WithEffect`].
     #[must_use]
     pub fn post_atomic<H: Handler<A>, A: 'static>(

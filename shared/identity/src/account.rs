@@ -7,12 +7,12 @@
 use core_types::event::Event;
 use core_types::fields::Email;
 use core_types::mail::MailContent;
-use gateway::clock::Timestamp;
-use gateway::config::Config;
-use gateway::item::{Item, Key};
-use gateway::problem::Problem;
+use primitives::clock::Timestamp;
+use services::config::Config;
+use table::item::{Item, Key};
+use primitives::problem::Problem;
 use gateway::request::Inbound;
-use gateway::table::Write;
+use table::Write;
 
 use crate::holder::ChallengeSubject;
 use crate::throttle::{Kind, Subject};

@@ -7,11 +7,12 @@ mod input;
 use core_types::fields::{Country, Phone};
 use core_types::id::{AddressId, CustomerId, StoreId};
 use core_types::key;
-use gateway::clock::Timestamp;
-use gateway::item::{Item, Key};
-use gateway::problem::{Code, FieldError, Problem};
-use gateway::request::{Patch, Text, request};
-use gateway::table::{Change, Condition, Write};
+use primitives::clock::Timestamp;
+use table::item::{Item, Key};
+use primitives::problem::{Code, FieldError, Problem};
+use primitives::fields::{Patch, Text};
+use gateway::request::request;
+use table::{Change, Condition, Write};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -303,7 +304,7 @@ mod tests {
 
     use super::*;
 
-    fn text<T: gateway::request::FromText>(text: &str) -> T {
+    fn text<T: primitives::fields::FromText>(text: &str) -> T {
         T::from_text(text).unwrap()
     }
 

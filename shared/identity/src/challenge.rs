@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use core_types::id::ChallengeId;
 use core_types::key;
-use gateway::clock::{DAY, MINUTE, Timestamp};
-use gateway::item::{Item, Key};
-use gateway::seal;
-use gateway::table::Change;
+use primitives::clock::{DAY, MINUTE, Timestamp};
+use table::item::{Item, Key};
+use crypto::seal;
+use table::Change;
 use serde::{Deserialize, Serialize};
 
 use crate::account::{Account, Generations};
@@ -23,7 +23,7 @@ pub const CODE_LIFETIME: Duration = MINUTE.saturating_mul(10);
 /// How often a code may be tried.
 pub const TRIES: u32 = 5;
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// Whether a proof can still be given.
     ProofState {
         /// It can.
@@ -153,7 +153,7 @@ pub fn six_digits() -> String {
     }
 }
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// What a link is for.
     Purpose {
         /// Setting a new password.
@@ -281,7 +281,7 @@ mod tests {
 
     #[test]
     fn a_code_fits_until_the_address_changes_or_every_session_ends() {
-        use gateway::request::FromText;
+        use primitives::fields::FromText;
         let now = Timestamp::from_millis(0);
         let (merchant, id) = (ann(now), ChallengeId::mint(now));
         let code = Challenge::begin(id, (Some(merchant.holder()), "account"), String::new(), now)
@@ -319,7 +319,7 @@ mod tests {
     fn a_proof_is_of_one_stores_customer_or_of_a_merchant() {
         use crate::holder::Application;
         use core_types::id::{CustomerId, StoreId};
-        use gateway::request::FromText;
+        use primitives::fields::FromText;
         let now = Timestamp::from_millis(0);
         let store_id = StoreId::derive(&["s"]);
         let email = core_types::fields::Email::from_text("ann@example.com").unwrap();
@@ -354,7 +354,7 @@ mod tests {
 
     #[test]
     fn a_link_leads_nobody_into_a_closed_account_or_one_of_another_address() {
-        use gateway::request::FromText;
+        use primitives::fields::FromText;
         let now = Timestamp::from_millis(0);
         let merchant = ann(now);
         let (link, _) = Link::begin(Purpose::Reset, Some(&merchant), now);

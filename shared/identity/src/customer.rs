@@ -20,10 +20,10 @@ use core_types::id::{AddressId, CustomerId, StoreId};
 use core_types::key::{self, IndexKey};
 use core_types::money::Money;
 use core_types::resource::Resource;
-use gateway::clock::Timestamp;
-use gateway::item::{Item, Key};
-use gateway::problem::{Code, Problem};
-use gateway::table::{Change, Condition, Write};
+use primitives::clock::Timestamp;
+use table::item::{Item, Key};
+use primitives::problem::{Code, Problem};
+use table::{Change, Condition, Write};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -47,7 +47,7 @@ pub const MAX_FORMER_EMAILS: usize = 20;
 /// The generation of a new account's credentials.
 pub const FIRST_GENERATION: u64 = 1;
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// Whether a customer's account may be used.
     CustomerStatus {
         /// It may.
@@ -378,7 +378,7 @@ impl Item for UniqueCustomerEmail {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use gateway::request::FromText;
+    use primitives::fields::FromText;
 
     use super::*;
 

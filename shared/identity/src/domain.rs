@@ -11,11 +11,11 @@ mod view;
 use core_types::event::{Event, EventSubject, Topic};
 use core_types::id::StoreId;
 use core_types::key;
-use gateway::clock::Timestamp;
-use gateway::item::{Item, Key, Packing};
-use gateway::problem::{Code, Problem};
-use gateway::seal;
-use gateway::table::{Condition, Write};
+use primitives::clock::Timestamp;
+use table::item::{Item, Key, Packing};
+use primitives::problem::{Code, Problem};
+use crypto::seal;
+use table::{Condition, Write};
 use serde::{Deserialize, Serialize};
 use url::Url;
 

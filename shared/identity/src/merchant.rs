@@ -10,11 +10,11 @@ use core_types::event::{Event, EventSubject, Topic};
 use core_types::fields::{Email, Locale};
 use core_types::id::{MerchantId, StoreId};
 use core_types::key;
-use gateway::clock::{DAY, Timestamp};
-use gateway::config::Config;
-use gateway::item::{Item, Key};
-use gateway::problem::{Code, Problem};
-use gateway::table::{Change, Condition, Write};
+use primitives::clock::{DAY, Timestamp};
+use services::config::Config;
+use table::item::{Item, Key};
+use primitives::problem::{Code, Problem};
+use table::{Change, Condition, Write};
 use serde::{Deserialize, Serialize};
 
 use crate::account::{Account, Generations};
@@ -30,7 +30,7 @@ pub use view::MerchantView;
 /// How long a deleted account is kept before it is removed.
 pub const GRACE: Duration = DAY.saturating_mul(30);
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// Whether an account may be used.
     MerchantStatus {
         /// It may.
@@ -407,7 +407,7 @@ impl Item for UniqueEmail {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use gateway::request::FromText;
+    use primitives::fields::FromText;
 
     use super::*;
 

@@ -9,10 +9,11 @@
 use core_types::fields::Email;
 use core_types::id::MerchantId;
 use core_types::key;
-use gateway::clock::{HOUR, Timestamp};
-use gateway::item::{Item, Key};
-use gateway::problem::Problem;
-use gateway::seal::{self, SealKey};
+use primitives::clock::{HOUR, Timestamp};
+use table::item::{Item, Key};
+use primitives::problem::Problem;
+use crypto::seal;
+use crypto::seal::SealKey;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use totp_rs::{Builder, Secret, Totp};
@@ -26,7 +27,7 @@ const ALPHABET: [u8; 32] = *b"23456789abcdefghjkmnpqrstuvwxyz0";
 /// How long an enrolment waits for its first code (our choice).
 const PENDING: std::time::Duration = HOUR;
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// The state of a second factor.
     MfaState {
         /// Waits for the first code.
@@ -188,7 +189,7 @@ fn digest(merchant: &MerchantId, code: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use gateway::request::FromText;
+    use primitives::fields::FromText;
 
     use super::*;
 

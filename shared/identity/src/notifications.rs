@@ -4,7 +4,7 @@ pub mod customer;
 
 use core_types::fields::Email;
 use core_types::mail::{MailContent, on_one_line, unlinked};
-use gateway::clock::{DAY, Timestamp};
+use primitives::clock::{DAY, Timestamp};
 
 use crate::challenge::{CODE_LIFETIME, Purpose};
 use crate::member::{INVITED_FOR, Role};
@@ -138,14 +138,14 @@ pub fn account_deleted(to: &Email, delete_at: Timestamp) -> MailContent {
 
 #[cfg(test)]
 mod tests {
-    use gateway::request::FromText;
+    use primitives::fields::FromText;
 
     use super::*;
 
     #[test]
     fn every_text_travels_unencoded() {
         let to = Email::from_text("ann@example.com").unwrap();
-        let (now, token) = (Timestamp::from_millis(0), gateway::seal::random_secret());
+        let (now, token) = (Timestamp::from_millis(0), crypto::seal::random_secret());
         let member_token = token.repeat(2)[..64].to_owned();
         for content in [
             one_time_code(&to, "042137"),

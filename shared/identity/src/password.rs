@@ -2,9 +2,10 @@
 
 use std::fmt;
 
-use gateway::password::{self, Password, PasswordError};
-use gateway::problem::Problem;
-use gateway::request::{Fault, FromText};
+use crypto::password;
+use crypto::password::{Password, PasswordError};
+use primitives::problem::Problem;
+use primitives::fields::{Fault, FromText};
 
 /// A password that somebody chooses.
 #[derive(Debug)]
@@ -26,8 +27,8 @@ impl FromText for NewPassword {
     }
 }
 
-gateway::text_field!(NewPassword);
-gateway::string_schema!(NewPassword: {"minLength": 8, "maxLength": 128});
+primitives::text_field!(NewPassword);
+primitives::string_schema!(NewPassword: {"minLength": 8, "maxLength": 128});
 
 /// A password that somebody claims is theirs: any text, as it was typed.
 pub struct Guess(String);
@@ -57,5 +58,5 @@ impl FromText for Guess {
     }
 }
 
-gateway::text_field!(Guess);
-gateway::string_schema!(Guess: {"maxLength": 1_024});
+primitives::text_field!(Guess);
+primitives::string_schema!(Guess: {"maxLength": 1_024});

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use core_types::id::{MerchantId, SessionId};
 use core_types::key;
-use gateway::clock::{DAY, HOUR, MINUTE, Timestamp};
-use gateway::item::{Item, Key};
+use primitives::clock::{DAY, HOUR, MINUTE, Timestamp};
+use table::item::{Item, Key};
 use serde::{Deserialize, Serialize};
 
 /// A session ends when it is not used for this long.
@@ -22,7 +22,7 @@ const TOUCH: Duration = MINUTE.saturating_mul(5);
 /// What every session token begins with.
 pub(crate) const PREFIX: &str = "mst_";
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// How a session began.
     CreatedVia {
         /// With the account.

@@ -9,8 +9,8 @@ use core_types::key;
 use core_types::provider::ProviderName;
 use core_types::resource::Resource;
 use core_types::sample_id;
-use gateway::clock::Timestamp;
-use gateway::item::{Item, Key};
+use primitives::clock::Timestamp;
+use table::item::{Item, Key};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

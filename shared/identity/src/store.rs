@@ -15,12 +15,13 @@ use core_types::fields::{Country, Currency, Email, Handle, Locale, Subdomain, Ti
 use core_types::id::{LocationId, MerchantId, OrderId, StoreId};
 use core_types::key::{self, IndexKey};
 use gateway::app::App;
-use gateway::clock::{DAY, Timestamp};
-use gateway::item::{Item, Key, Packing};
-use gateway::outbox::Due;
-use gateway::problem::{Code, Problem};
-use gateway::request::{Fault, FromText};
-use gateway::seal::{self, hmac_sha256};
+use primitives::clock::{DAY, Timestamp};
+use table::item::{Item, Key, Packing};
+use table::outbox::Due;
+use primitives::problem::{Code, Problem};
+use primitives::fields::{Fault, FromText};
+use crypto::seal;
+use crypto::seal::hmac_sha256;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -50,7 +51,7 @@ pub const GRACE: std::time::Duration = DAY.saturating_mul(30);
 /// How long an old subdomain leads to the new one (our choice).
 pub const MOVED_FOR: std::time::Duration = DAY.saturating_mul(90);
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// Where a store is in its life.
     StoreStatus {
         /// Being set up; the storefront is not open.
@@ -66,7 +67,7 @@ gateway::string_enum! {
     }
 }
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// What an owner can do to a store's state.
     StoreAction {
         /// Open it.
@@ -82,7 +83,7 @@ gateway::string_enum! {
     }
 }
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// What happens to an order line whose stock is short.
     InventoryPolicy {
         /// The order is rejected.
@@ -116,8 +117,8 @@ impl From<OrderPrefix> for String {
     }
 }
 
-gateway::text_field!(OrderPrefix);
-gateway::string_schema!(OrderPrefix: {"pattern": "^[A-Za-z0-9#_-]{0,10}$"});
+primitives::text_field!(OrderPrefix);
+primitives::string_schema!(OrderPrefix: {"pattern": "^[A-Za-z0-9#_-]{0,10}$"});
 
 /// What the order numbers of a new store begin with.
 const FIRST_ORDER_PREFIX: &str = "#";

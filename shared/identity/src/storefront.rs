@@ -12,12 +12,13 @@ use std::time::Duration;
 use gateway::app::App;
 use gateway::budget::Tier;
 use gateway::caller::{Access, Caller, Identity};
-use gateway::clock::Timestamp;
+use primitives::clock::Timestamp;
 use gateway::idempotency::GUEST_KEY;
-use gateway::item::Item;
-use gateway::problem::{Code, Problem};
-use gateway::request::{FromText, Inbound};
-use gateway::table::Query;
+use table::item::Item;
+use primitives::problem::{Code, Problem};
+use primitives::fields::FromText;
+use gateway::request::Inbound;
+use table::Query;
 
 use core_types::fields::{Country, Currency, Locale, Subdomain};
 use core_types::id::StoreId;
@@ -274,7 +275,7 @@ impl OpenStore {
 pub fn visitor(store: &StoreId, inbound: &Inbound) -> Identity {
     let anonymous = Identity::anonymous(inbound);
     let token = inbound.header("x-service-order-token");
-    let token = token.filter(|token| token.len() >= GUEST_KEY).map(gateway::seal::digest);
+    let token = token.filter(|token| token.len() >= GUEST_KEY).map(crypto::seal::digest);
     Identity {
         guest: anonymous.guest.filter(|_| token.is_none()),
         principal: token.map_or(anonymous.principal, |token| format!("order_token:{token}")),

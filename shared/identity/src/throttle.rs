@@ -16,11 +16,11 @@ use core_types::fields::Email;
 use core_types::id::{ChallengeId, StoreId};
 use core_types::key;
 use gateway::app::App;
-use gateway::clock::{DAY, MINUTE, Timestamp};
-use gateway::item::{Item, Key};
-use gateway::problem::{Code, Problem};
-use gateway::seal;
-use gateway::table::{Batch, retry};
+use primitives::clock::{DAY, MINUTE, Timestamp};
+use table::item::{Item, Key};
+use primitives::problem::{Code, Problem};
+use crypto::seal;
+use table::{Batch, retry};
 use http::header;
 use serde::{Deserialize, Serialize};
 
@@ -33,7 +33,7 @@ const LONGEST: Duration = MINUTE.saturating_mul(15);
 /// The number of attempts from which the wait doubles.
 const DOUBLES_FROM: u32 = 5;
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// The kind of attempt.
     Kind {
         /// A password guess.
@@ -223,7 +223,7 @@ pub async fn attempt(
 
 #[cfg(test)]
 mod tests {
-    use gateway::request::FromText;
+    use primitives::fields::FromText;
 
     use super::*;
 

@@ -15,10 +15,10 @@ use core_types::fields::{Handle, WebUrl};
 use core_types::id::{AppId, MerchantId, SubmissionId, SubscriptionId};
 use core_types::key::{self, IndexKey};
 use core_types::scope::Scopes;
-use gateway::clock::{DAY, Timestamp};
-use gateway::item::{Item, Key, Packing};
-use gateway::seal;
-use gateway::signature::constant_time_eq;
+use primitives::clock::{DAY, Timestamp};
+use table::item::{Item, Key, Packing};
+use crypto::seal;
+use crypto::signature::constant_time_eq;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -40,7 +40,7 @@ pub const MAX_REDIRECT_URIS: usize = 10;
 /// How long an old client secret still works after a rotation.
 pub const SECRET_OVERLAP: Duration = DAY;
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// The status of an app.
     AppStatus {
         /// It was never published.
@@ -56,7 +56,7 @@ gateway::string_enum! {
     }
 }
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// A category of the app catalogue.
     #[schemars(rename = "AppCategory")]
     Category {

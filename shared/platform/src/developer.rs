@@ -5,10 +5,10 @@ use core_types::fields::{Country, Email, WebUrl};
 use core_types::id::{AppId, DeveloperId, MerchantId};
 use core_types::key;
 use core_types::resource::Resource;
-use gateway::clock::Timestamp;
-use gateway::item::{Item, Key};
-use gateway::problem::{Code, Problem};
-use gateway::table::{Change, Condition, Query, Write};
+use primitives::clock::Timestamp;
+use table::item::{Item, Key};
+use primitives::problem::{Code, Problem};
+use table::{Change, Condition, Query, Write};
 use serde::{Deserialize, Serialize};
 
 use crate::app::{CommerceApp, MAX_APPS};
@@ -20,7 +20,7 @@ core_types::topics! {
         "A developer's profile changed.";
 }
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// The status of a developer.
     DeveloperStatus {
         /// The developer may create, submit and publish apps.

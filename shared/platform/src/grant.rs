@@ -15,13 +15,13 @@ use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use core_types::id::{AppId, InstallationId, MerchantId, StoreId};
 use core_types::key;
 use core_types::scope::Scopes;
-use gateway::clock::{DAY, MINUTE, Timestamp};
-use gateway::item::{Item, Key, Packing};
-use gateway::problem::{Code, Problem};
-use gateway::request::{Fault, FromText};
-use gateway::seal;
-use gateway::signature::constant_time_eq;
-use gateway::table::Change;
+use primitives::clock::{DAY, MINUTE, Timestamp};
+use table::item::{Item, Key, Packing};
+use primitives::problem::{Code, Problem};
+use primitives::fields::{Fault, FromText};
+use crypto::seal;
+use crypto::signature::constant_time_eq;
+use table::Change;
 use serde::{Deserialize, Serialize};
 
 use crate::installation::{AppToken, MAX_TOKEN_HASHES};
@@ -71,10 +71,10 @@ impl CodeChallenge {
     }
 }
 
-gateway::text_field!(CodeChallenge);
-gateway::string_schema!(CodeChallenge: {"pattern": "^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$"});
+primitives::text_field!(CodeChallenge);
+primitives::string_schema!(CodeChallenge: {"pattern": "^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$"});
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// Where a code is in its life.
     CodeState {
         /// It may be redeemed.

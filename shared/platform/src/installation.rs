@@ -9,9 +9,9 @@ use core_types::id::{AppId, InstallationId, MerchantId, SessionId, StoreId};
 use core_types::key::{self, IndexKey};
 use core_types::resource::Resource;
 use core_types::scope::Scopes;
-use gateway::clock::{DAY, Timestamp};
-use gateway::item::{Item, Key, Packing};
-use gateway::problem::{Code, Problem};
+use primitives::clock::{DAY, Timestamp};
+use table::item::{Item, Key, Packing};
+use primitives::problem::{Code, Problem};
 use serde::{Deserialize, Serialize};
 
 use crate::app::CommerceApp;
@@ -22,7 +22,7 @@ pub use topics::*;
 /// die with them (docs/data-model.md §6).
 pub const MAX_TOKEN_HASHES: usize = 20;
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// The status of an installation.
     #[schemars(rename = "AppInstallationStatus")]
     InstallationStatus {

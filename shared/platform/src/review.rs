@@ -1,7 +1,8 @@
 //! An operator's decision on a submission of a developer: of an app, or a theme.
 
-use gateway::problem::FieldError;
-use gateway::request::{AtMost, Given, Rules, Text, Validation, request};
+use primitives::problem::FieldError;
+use primitives::fields::{AtMost, Text};
+use gateway::request::{Given, Rules, Validation, request};
 
 /// Notes for the developer.
 type Notes = AtMost<Text<1, 2000>, 20>;

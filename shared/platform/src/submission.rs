@@ -8,10 +8,10 @@ use core_types::key::{self, IndexKey};
 use core_types::pointer::Pointer;
 use core_types::resource::{Resource, load};
 use gateway::app::App;
-use gateway::clock::Timestamp;
-use gateway::item::{Item, Key};
-use gateway::problem::{Code, Problem};
-use gateway::request::{Fault, FromText};
+use primitives::clock::Timestamp;
+use table::item::{Item, Key};
+use primitives::problem::{Code, Problem};
+use primitives::fields::{Fault, FromText};
 use schemars::JsonSchema;
 use semver::Version;
 use serde::{Deserialize, Serialize};
@@ -26,7 +26,7 @@ pub use topics::*;
 mod checks;
 mod topics;
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// The status of a submission.
     SubmissionStatus {
         /// It waits for an operator's decision.
@@ -81,7 +81,7 @@ impl FromText for Release {
     }
 }
 
-gateway::text_field!(Release);
+primitives::text_field!(Release);
 
 /// The version of an app that a developer proposes.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]

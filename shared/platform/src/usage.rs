@@ -9,11 +9,11 @@ use core_types::event::Event;
 use core_types::id::AppId;
 use core_types::key;
 use gateway::app::App;
-use gateway::clock::{DAY, Timestamp};
-use gateway::item::{Item, Key};
-use gateway::outbox::SHARDS;
-use gateway::problem::{Code, Problem};
-use gateway::table::{Change, Query, Write};
+use primitives::clock::{DAY, Timestamp};
+use table::item::{Item, Key};
+use table::outbox::SHARDS;
+use primitives::problem::{Code, Problem};
+use table::{Change, Query, Write};
 use serde::{Deserialize, Serialize};
 
 use crate::installation::{APP_AUTHORIZED, APP_INSTALLED, APP_TOKEN_ISSUED, APP_UNINSTALLED};

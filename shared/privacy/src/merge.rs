@@ -15,11 +15,11 @@ use core_types::end_reason::EndReason;
 use core_types::id::{CustomerId, MergeId, StoreId};
 use core_types::key::{self, IndexKey};
 use gateway::app::App;
-use gateway::clock::{MINUTE, Timestamp};
-use gateway::item::{Item, Key};
-use gateway::outbox::Due;
-use gateway::problem::Problem;
-use gateway::table::{Query, WalkPlace};
+use primitives::clock::{MINUTE, Timestamp};
+use table::item::{Item, Key};
+use table::outbox::Due;
+use primitives::problem::Problem;
+use table::{Query, WalkPlace};
 use serde::{Deserialize, Serialize};
 
 use crate::steps::Walking;
@@ -28,7 +28,7 @@ pub use begin::begin;
 pub use step::{give_up, step};
 pub use view::*;
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// Where a merge is in its life.
     MergeStatus {
         /// The account is gone, and what belongs to it follows.
@@ -40,7 +40,7 @@ gateway::string_enum! {
     }
 }
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// What a merge is moving.
     MergePart {
         /// Addresses and wishes; sessions end.

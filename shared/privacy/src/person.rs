@@ -6,11 +6,11 @@ use core_types::fields::Email;
 use core_types::id::{CustomerId, GiftCardId, OrderId, StoreId};
 use core_types::key;
 use gateway::app::App;
-use gateway::clock::Timestamp;
-use gateway::item::Index;
-use gateway::problem::Problem;
-use gateway::request::FromText;
-use gateway::table::{Query, WalkPlace};
+use primitives::clock::Timestamp;
+use table::item::Index;
+use primitives::problem::Problem;
+use primitives::fields::FromText;
+use table::{Query, WalkPlace};
 use identity::store::Store;
 use sales::gift_card::GiftCard;
 use sales::order::Order;
@@ -21,7 +21,7 @@ const PAGE: usize = 100;
 /// Addresses of one person: their own, and those of accounts that were merged into theirs.
 const MOST_ADDRESSES: usize = 40;
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// A part of what is kept of a person.
     Part {
         /// The account: addresses, wishes and sessions with it.

@@ -25,11 +25,11 @@ use core_types::event::{Event, EventSubject, Topic};
 use core_types::fields::Email;
 use core_types::id::{CustomerId, RedactionId, StoreId};
 use core_types::key::{self, IndexKey};
-use gateway::clock::{DAY, MINUTE, Timestamp};
-use gateway::item::{Item, Key};
-use gateway::outbox::Due;
-use gateway::problem::Problem;
-use gateway::table::WalkPlace;
+use primitives::clock::{DAY, MINUTE, Timestamp};
+use table::item::{Item, Key};
+use table::outbox::Due;
+use primitives::problem::Problem;
+use table::WalkPlace;
 use identity::store::Store;
 use serde::{Deserialize, Serialize};
 
@@ -39,7 +39,7 @@ use crate::steps::Walking;
 pub use step::{give_up, step};
 pub use view::*;
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// Where a redaction is in its life.
     RedactionStatus {
         /// Its day has not come, or an order is not closed.

@@ -4,10 +4,10 @@
 use std::time::Duration;
 
 use gateway::app::App;
-use gateway::clock::Timestamp;
-use gateway::item::Item;
-use gateway::problem::{Code, Problem};
-use gateway::table::{WalkPlace, Write};
+use primitives::clock::Timestamp;
+use table::item::Item;
+use primitives::problem::{Code, Problem};
+use table::{WalkPlace, Write};
 use tokio::time::Instant;
 
 /// How long one message stays with a chunk of work.

@@ -21,9 +21,9 @@ use std::time::Duration;
 
 use core_types::id::{DrillId, EventId, MerchantId, StoreId};
 use core_types::key::{self, IndexKey};
-use gateway::canary::FaultKind;
-use gateway::clock::{DAY, HOUR, MINUTE, Timestamp};
-use gateway::item::{Item, Key};
+use table::canary::FaultKind;
+use primitives::clock::{DAY, HOUR, MINUTE, Timestamp};
+use table::item::{Item, Key};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -51,7 +51,7 @@ const RECOVERY: Duration = Duration::from_mins(15);
 /// How long a step may be silent before somebody else takes the drill over.
 const LEASE: Duration = Duration::from_secs(30);
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// The fault that a drill injects.
     DrillKind {
         /// Events are not published.
@@ -91,7 +91,7 @@ impl DrillKind {
     }
 }
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// The status of a drill.
     DrillStatus {
         /// It has not begun.
@@ -120,7 +120,7 @@ impl DrillStatus {
     }
 }
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// The verdict of a drill.
     #[schemars(rename = "DrillVerdict")]
     Verdict {
@@ -131,7 +131,7 @@ gateway::string_enum! {
     }
 }
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// The metric of a stop condition.
     StopMetric {
         /// The number of events of the drill that were not delivered.
@@ -285,7 +285,7 @@ impl Item for Drill {
         self.version
     }
     fn indexes(&self) -> Vec<IndexKey> {
-        let due = self.due_at.map(|at| gateway::outbox::Due::Run.mark(self.id.as_str(), at));
+        let due = self.due_at.map(|at| table::outbox::Due::Run.mark(self.id.as_str(), at));
         [key::operation_of_month(Self::KIND, self.created_at, self.id.as_str())]
             .into_iter()
             .chain(due)

@@ -17,10 +17,10 @@ mod tests;
 
 use core_types::id::{EvidenceId, StoreId};
 use core_types::key;
-use gateway::clock::Timestamp;
-use gateway::item::{Element, Item, Key};
-use gateway::problem::Problem;
-use gateway::seal;
+use primitives::clock::Timestamp;
+use table::item::{Element, Item, Key};
+use primitives::problem::Problem;
+use crypto::seal;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
@@ -33,7 +33,7 @@ pub use check::{
 /// What the first record follows, in place of a hash.
 pub const GENESIS: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// The kind of result that a record states.
     EvidenceKind {
         /// A failover drill that ended.

@@ -14,9 +14,9 @@ use core_types::event::EventSubject;
 use core_types::id::{IncidentId, StoreId};
 use core_types::key::{self, IndexKey};
 use core_types::resource::Resource;
-use gateway::clock::Timestamp;
-use gateway::item::{Item, Key};
-use gateway::problem::Problem;
+use primitives::clock::Timestamp;
+use table::item::{Item, Key};
+use primitives::problem::Problem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -31,7 +31,7 @@ use crate::rules::Rule;
 /// Entries that a timeline keeps: the first, and the latest of the others.
 pub const MOST_ENTRIES: usize = 200;
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// The severity of an incident.
     #[schemars(rename = "IncidentSeverity")]
     Severity {
@@ -46,7 +46,7 @@ gateway::string_enum! {
     }
 }
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// The status of an incident.
     IncidentStatus {
         /// No operator has acknowledged it.
@@ -62,7 +62,7 @@ gateway::string_enum! {
     }
 }
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// A component of the platform.
     #[schemars(rename = "PlatformComponent")]
     Component {
@@ -89,7 +89,7 @@ gateway::string_enum! {
     }
 }
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// The kind of an entry of a timeline.
     EntryKind {
         /// The incident was opened.

@@ -18,11 +18,11 @@ use std::time::Duration;
 
 use core_types::id::{LoadTestId, MerchantId, StoreId};
 use core_types::key::{self, IndexKey};
-use gateway::canary::CanaryHold;
-use gateway::clock::{DAY, MINUTE, Timestamp};
-use gateway::item::{Item, Key};
-use gateway::metrics::{Histogram, Percentiles};
-use gateway::problem::Problem;
+use table::canary::CanaryHold;
+use primitives::clock::{DAY, MINUTE, Timestamp};
+use table::item::{Item, Key};
+use services::metrics::{Histogram, Percentiles};
+use primitives::problem::Problem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -39,7 +39,7 @@ const LEASE: Duration = Duration::from_secs(30);
 /// What it may take beyond its time: to prepare the canary, and for answers that are late.
 const GRACE: Duration = MINUTE.saturating_mul(3);
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// The status of a load test.
     LoadTestStatus {
         /// It has not begun.
@@ -223,7 +223,7 @@ impl Item for LoadTest {
         self.version
     }
     fn indexes(&self) -> Vec<IndexKey> {
-        let due = self.due_at.map(|at| gateway::outbox::Due::Run.mark(self.id.as_str(), at));
+        let due = self.due_at.map(|at| table::outbox::Due::Run.mark(self.id.as_str(), at));
         [key::operation_of_month(Self::KIND, self.created_at, self.id.as_str())]
             .into_iter()
             .chain(due)

@@ -7,11 +7,12 @@ use core_types::id::StoreId;
 use core_types::key;
 use futures_util::future::try_join_all;
 use gateway::app::App;
-use gateway::clock::{HOUR, MINUTE, Timestamp};
-use gateway::item::{Item, Key};
-use gateway::metrics::{self, Histogram, Minute, Percentiles, Subject, Tally};
-use gateway::problem::Problem;
-use gateway::table::Query;
+use primitives::clock::{HOUR, MINUTE, Timestamp};
+use table::item::{Item, Key};
+use services::metrics;
+use services::metrics::{Histogram, Minute, Percentiles, Subject, Tally};
+use primitives::problem::Problem;
+use table::Query;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -27,7 +28,7 @@ pub fn deliveries_of(store: &StoreId) -> Subject {
     Subject::listed(STORES, store.as_str())
 }
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// The time that numbers cover, up to now.
     #[schemars(rename = "MetricsWindow")]
     Window {

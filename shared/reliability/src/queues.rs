@@ -4,10 +4,10 @@
 use core_types::event::STREAM_GRACE;
 use futures_util::future::{try_join, try_join_all};
 use gateway::app::App;
-use gateway::clock::Timestamp;
-use gateway::outbox::Due;
-use gateway::problem::{Code, Problem};
-use gateway::queue::{Depth, Queue, QueueName};
+use primitives::clock::Timestamp;
+use table::outbox::Due;
+use primitives::problem::{Code, Problem};
+use services::queue::{Depth, Queue, QueueName};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -11,9 +11,9 @@ use std::time::Duration;
 use core_types::id::{EvidenceId, MerchantId, ReportId};
 use core_types::key::{self, IndexKey};
 use gateway::app::App;
-use gateway::clock::{DAY, Timestamp};
-use gateway::item::{Item, Key};
-use gateway::problem::Problem;
+use primitives::clock::{DAY, Timestamp};
+use table::item::{Item, Key};
+use primitives::problem::Problem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -29,7 +29,7 @@ pub const MOST_EVIDENCE: usize = 2_000;
 /// Parts in which the chain is walked for a report, at most.
 const MOST_PARTS: u32 = 20;
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// The framework of a report.
     Framework {
         /// The platform's own targets, without criteria.
@@ -39,7 +39,7 @@ gateway::string_enum! {
     }
 }
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// The verdict on a target.
     #[schemars(rename = "TargetVerdict")]
     Verdict {
@@ -52,7 +52,7 @@ gateway::string_enum! {
     }
 }
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// The status of a report.
     ReportStatus {
         /// It is signed, and never changes.

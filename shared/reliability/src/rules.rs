@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use gateway::clock::MINUTE;
-use gateway::metrics::Tally;
+use primitives::clock::MINUTE;
+use services::metrics::Tally;
 
 use crate::incident::{Component, Severity};
 
@@ -14,7 +14,7 @@ pub const FEWEST_FAILURES: u64 = 3;
 /// How long a rule must hold again before its incident resolves itself.
 pub const CALM: Duration = MINUTE.saturating_mul(5);
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// A rule that opens incidents.
     #[schemars(rename = "IncidentRule")]
     Rule {

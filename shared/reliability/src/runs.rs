@@ -5,10 +5,10 @@ use std::time::Duration;
 use core_types::id::StoreId;
 use core_types::key;
 use gateway::app::App;
-use gateway::clock::Timestamp;
-use gateway::item::{Index, Item, Key};
-use gateway::problem::Problem;
-use gateway::table::Query;
+use primitives::clock::Timestamp;
+use table::item::{Index, Item, Key};
+use primitives::problem::Problem;
+use table::Query;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -14,9 +14,10 @@ use futures_util::StreamExt;
 use futures_util::future::{join4, try_join_all};
 use futures_util::stream;
 use gateway::app::App;
-use gateway::clock::Timestamp;
-use gateway::metrics::{self, CODE_FAMILY, minute_of};
-use gateway::problem::{Code, Problem};
+use primitives::clock::Timestamp;
+use services::metrics;
+use services::metrics::{CODE_FAMILY, minute_of};
+use primitives::problem::{Code, Problem};
 use serde::Serialize;
 
 use crate::evidence;

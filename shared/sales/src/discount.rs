@@ -18,9 +18,9 @@ use core_types::event::EventSubject;
 use core_types::id::{CollectionId, DiscountId, ProductId, StoreId};
 use core_types::key::{self, IndexKey};
 use core_types::money::Money;
-use gateway::clock::Timestamp;
-use gateway::item::{Item, Key, Packing};
-use gateway::problem::{Code, Problem};
+use primitives::clock::Timestamp;
+use table::item::{Item, Key, Packing};
+use primitives::problem::{Code, Problem};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -44,7 +44,7 @@ pub const MAX_CODES: usize = 5;
 
 const _: () = assert!(MAX_PRODUCTS <= MAX_MEMBERS);
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// What a discount does.
     DiscountKind {
         /// A part of the price.
@@ -58,7 +58,7 @@ gateway::string_enum! {
     }
 }
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// Whether a discount can be used.
     DiscountStatus {
         /// Not yet.

@@ -26,8 +26,8 @@ use core_types::key::{self, IndexKey};
 use core_types::money::Money;
 use core_types::provider::ProviderName;
 use core_types::resource::Resource;
-use gateway::clock::Timestamp;
-use gateway::item::{Item, Key, Packing};
+use primitives::clock::Timestamp;
+use table::item::{Item, Key, Packing};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -35,7 +35,7 @@ pub use state::{DisputeChange, ObservedDispute};
 pub use topics::*;
 pub use view::DisputeView;
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// What a bank wants.
     DisputeType {
         /// To know more: no money was taken, and a refund may settle it. Stripe's statuses
@@ -46,7 +46,7 @@ gateway::string_enum! {
     }
 }
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// How far a dispute has come: of what is told at one moment, what stands further below is later.
     DisputeStatus {
         /// It waits for evidence.
@@ -62,7 +62,7 @@ gateway::string_enum! {
     }
 }
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// What has become of evidence.
     EvidenceStatus {
         /// It is on its way to the provider.

@@ -5,12 +5,12 @@
 use core_types::event::{Event, EventSubject, Example, Topic};
 use core_types::id::StoreId;
 use gateway::app::App;
-use gateway::clock::Timestamp;
-use gateway::item::{Item, Key, Packing};
-use gateway::problem::{Code, Problem};
+use primitives::clock::Timestamp;
+use table::item::{Item, Key, Packing};
+use primitives::problem::{Code, Problem};
 use gateway::reply::{Created, Json, NoContent};
 use gateway::request::IfMatch;
-use gateway::table::{Write, retry};
+use table::{Write, retry};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 

@@ -19,12 +19,12 @@ use core_types::fields::{Email, TimeZone};
 use core_types::id::{CustomerId, GiftCardEntryId, GiftCardId, OrderId, StoreId};
 use core_types::key::{self, IndexKey};
 use core_types::money::Money;
-use gateway::clock::Timestamp;
-use gateway::context::Context;
-use gateway::item::{Item, Key};
-use gateway::problem::{Code, Problem};
-use gateway::request::{Fault, FromText};
-use gateway::seal::MacKey;
+use primitives::clock::Timestamp;
+use primitives::context::Context;
+use table::item::{Item, Key};
+use primitives::problem::{Code, Problem};
+use primitives::fields::{Fault, FromText};
+use crypto::seal::MacKey;
 use identity::store::Store;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -37,7 +37,7 @@ pub use view::{
     GiftCardBalance, GiftCardEntryView, GiftCardMoved, GiftCardView, IssuedGiftCardView,
 };
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// Whether a card can be spent.
     GiftCardStatus {
         /// It can.
@@ -49,7 +49,7 @@ gateway::string_enum! {
     }
 }
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// What changed a balance.
     GiftCardEntryKind {
         /// The card was issued.
@@ -103,7 +103,7 @@ impl FromText for LastDay {
     }
 }
 
-gateway::text_field!(LastDay);
+primitives::text_field!(LastDay);
 
 /// Who a card is for, and what they are told with it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

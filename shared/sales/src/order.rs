@@ -55,9 +55,9 @@ use core_types::id::{CustomerId, OrderId, OrderItemId, PaymentId, StoreId};
 use core_types::key::{self, IndexKey};
 use core_types::money::Money;
 use core_types::resource::Resource;
-use gateway::clock::Timestamp;
-use gateway::item::{Item, Key, Packing};
-use gateway::outbox::Due;
+use primitives::clock::Timestamp;
+use table::item::{Item, Key, Packing};
+use table::outbox::Due;
 use identity::address::PostalAddress;
 use serde::{Deserialize, Serialize};
 

@@ -40,9 +40,9 @@ use core_types::key::{self, IndexKey};
 use core_types::money::Money;
 use core_types::provider::ProviderName;
 use core_types::resource::Resource;
-use gateway::clock::Timestamp;
-use gateway::item::{Item, Key, Packing};
-use gateway::outbox::Due;
+use primitives::clock::Timestamp;
+use table::item::{Item, Key, Packing};
+use table::outbox::Due;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -59,7 +59,7 @@ pub use view::PaymentView;
 /// How many attempts and receipts a payment keeps: the newest.
 const MAX_RECORDS: usize = 50;
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// Whether money moves.
     #[schemars(rename = "PaymentMode")]
     Mode {
@@ -70,7 +70,7 @@ gateway::string_enum! {
     }
 }
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// When the money is taken.
     CaptureMethod {
         /// As soon as the customer has agreed.
@@ -80,7 +80,7 @@ gateway::string_enum! {
     }
 }
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// What has become of a payment.
     PaymentStatus {
         /// Opened with the provider; the customer has not paid.
@@ -100,7 +100,7 @@ gateway::string_enum! {
     }
 }
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// Why somebody should look at a payment.
     #[schemars(rename = "PaymentAttention")]
     Attention {
@@ -113,7 +113,7 @@ gateway::string_enum! {
     }
 }
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// How the service learnt something about a payment.
     #[schemars(rename = "PaymentSource")]
     Source {
@@ -128,7 +128,7 @@ gateway::string_enum! {
     }
 }
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// An action on money.
     Action {
         /// Held.
@@ -142,7 +142,7 @@ gateway::string_enum! {
     }
 }
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// How far a refund has come.
     RefundState {
         /// Reserved; the provider has not confirmed it.

@@ -11,7 +11,7 @@ mod zone;
 use core_types::fields::Country;
 use core_types::id::{ShippingZoneId, StoreId};
 use core_types::money::Money;
-use gateway::clock::Timestamp;
+use primitives::clock::Timestamp;
 
 pub use rate::{
     Parcel, ShippingRate, ShippingRateKind, ShippingRateView, ShippingService, offered,

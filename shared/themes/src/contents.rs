@@ -11,8 +11,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use catalogue::blob::pinned::{self, BlobRef};
 use gateway::app::App;
-use gateway::clock::MINUTE;
-use gateway::problem::Problem;
+use primitives::clock::MINUTE;
+use primitives::problem::Problem;
 use serde::{Deserialize, Serialize};
 
 use crate::file::{Digest, FileRef};

@@ -78,7 +78,7 @@ impl<'de> Deserialize<'de> for Digest {
     }
 }
 
-gateway::string_schema!(Digest: {"pattern": "^[0-9a-f]{64}$"});
+primitives::string_schema!(Digest: {"pattern": "^[0-9a-f]{64}$"});
 
 /// A file of a package, with its bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]

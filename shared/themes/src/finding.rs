@@ -1,6 +1,6 @@
 //! What is wrong with a package: everything at once, each with a code.
 
-use gateway::size::{cut, escaped_len};
+use primitives::size::{cut, escaped_len};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ const MAX_POINTER: usize = 300;
 /// Bytes of a detail at most.
 const MAX_DETAIL: usize = 500;
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// How bad a finding is.
     #[schemars(rename = "ThemeFindingSeverity")]
     Severity {
@@ -24,7 +24,7 @@ gateway::string_enum! {
     }
 }
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// What was found in a package, by a stable name.
     #[schemars(rename = "ThemeFindingCode")]
     Code {

@@ -10,9 +10,9 @@ use core_types::id::{InstalledThemeId, StoreId};
 use core_types::key;
 use core_types::resource::Resource;
 use core_types::sample_id;
-use gateway::clock::Timestamp;
-use gateway::item::{Item, Key, Packing};
-use gateway::problem::{Code, Problem};
+use primitives::clock::Timestamp;
+use table::item::{Item, Key, Packing};
+use primitives::problem::{Code, Problem};
 use serde::{Deserialize, Serialize};
 
 use crate::manifest::{Slug, Version};
@@ -27,7 +27,7 @@ core_types::topics! {
         InstalledThemeView, "A theme was uninstalled.";
 }
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// Whether a theme is on a store.
     #[schemars(rename = "ThemeInstallationStatus")]
     InstallationStatus {

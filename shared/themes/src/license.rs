@@ -4,11 +4,11 @@
 //! payment is refunded: then the theme cannot be installed anew, and what is installed stays.
 
 use core_types::money::Money;
-use gateway::clock::Timestamp;
+use primitives::clock::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// Why a licence ended.
     LicenseEnd {
         /// Its payment went back.
@@ -94,7 +94,7 @@ pub fn is_settled_by(price: &Money, paid: &Money) -> bool {
 #[cfg(test)]
 mod tests {
     use core_types::fields::Currency;
-    use gateway::request::FromText;
+    use primitives::fields::FromText;
 
     use super::*;
 

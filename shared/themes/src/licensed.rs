@@ -6,8 +6,8 @@ use core_types::key;
 use core_types::money::{self, Money};
 use core_types::resource::Resource;
 use core_types::sample_id;
-use gateway::clock::Timestamp;
-use gateway::item::{Item, Key, Packing};
+use primitives::clock::Timestamp;
+use table::item::{Item, Key, Packing};
 use serde::{Deserialize, Serialize};
 
 use crate::license::{LicenseEnd, Term};

@@ -5,7 +5,7 @@ use std::fmt;
 
 use core_types::fields::{Currency, Handle, misleads};
 use core_types::money::Money;
-use gateway::request::{Fault, FromText, Text};
+use primitives::fields::{Fault, FromText, Text};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -64,7 +64,7 @@ impl FromText for Slug {
     }
 }
 
-gateway::text_field!(Slug);
+primitives::text_field!(Slug);
 
 /// A version of a theme (Semantic Versioning 2.0.0), without build metadata, which orders nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -139,7 +139,7 @@ impl FromText for Version {
     }
 }
 
-gateway::text_field!(Version);
+primitives::text_field!(Version);
 
 /// What `theme.json` says.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -15,10 +15,10 @@ use core_types::key;
 use core_types::resource::Resource;
 use core_types::sample_id;
 use gateway::app::App;
-use gateway::clock::{MINUTE, Timestamp};
-use gateway::item::{Item, Key, Packing};
-use gateway::problem::{Code, Problem};
-use gateway::table::{Query, ReadConsistency, Write};
+use primitives::clock::{MINUTE, Timestamp};
+use table::item::{Item, Key, Packing};
+use primitives::problem::{Code, Problem};
+use table::{Query, ReadConsistency, Write};
 use identity::store::{self, LiveTheme, Store};
 use serde::{Deserialize, Serialize};
 

@@ -19,9 +19,9 @@ pub mod settlement;
 use core_types::id::{StoreId, ThemePurchaseId};
 use core_types::key::{self, IndexKey};
 use core_types::provider::ProviderName;
-use gateway::clock::Timestamp;
-use gateway::item::{Item, Key, Packing};
-use gateway::outbox::Due;
+use primitives::clock::Timestamp;
+use table::item::{Item, Key, Packing};
+use table::outbox::Due;
 use sales::payment::{Payment, PaymentStatus};
 use serde::{Deserialize, Serialize};
 

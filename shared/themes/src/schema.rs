@@ -27,7 +27,7 @@ pub const MAX_BLOCKS: u32 = 50;
 /// How deep blocks may stand in blocks.
 pub const MAX_BLOCK_DEPTH: usize = 8;
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// What a setting is: the control that a merchant sees, and the values that it takes.
     SettingKind {
         /// A boolean.

@@ -8,10 +8,10 @@ use catalogue::blob::pinned::BlobRef;
 use core_types::id::{PreviewSessionId, StoreId};
 use core_types::key;
 use gateway::app::App;
-use gateway::clock::{DAY, Timestamp};
-use gateway::item::{Item, Key, Packing};
-use gateway::problem::{Code, Problem};
-use gateway::request::FromText;
+use primitives::clock::{DAY, Timestamp};
+use table::item::{Item, Key, Packing};
+use primitives::problem::{Code, Problem};
+use primitives::fields::FromText;
 use platform::authority::Authority;
 use serde::{Deserialize, Serialize};
 

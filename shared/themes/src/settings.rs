@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use gateway::problem::{FieldError, FieldErrors};
+use primitives::problem::{FieldError, FieldErrors};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

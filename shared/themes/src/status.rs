@@ -1,6 +1,6 @@
 //! The life of a package: uploaded, proposed, decided, and in the catalogue or not.
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// Where a package is in its life.
     PackageStatus {
         /// It was uploaded and nothing is wrong with it; its developer alone knows of it.
@@ -16,7 +16,7 @@ gateway::string_enum! {
     }
 }
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// The actions that a package's state allows.
     PackageAction {
         /// Its developer proposes it.

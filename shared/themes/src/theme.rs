@@ -9,9 +9,9 @@ use core_types::id::{MerchantId, StoreId, ThemeId, ThemePackageId};
 use core_types::key::{self, IndexKey};
 use core_types::money::Money;
 use core_types::rating::Rating;
-use gateway::clock::Timestamp;
-use gateway::item::{Item, Key, Packing};
-use gateway::problem::{Code, Problem};
+use primitives::clock::Timestamp;
+use table::item::{Item, Key, Packing};
+use primitives::problem::{Code, Problem};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +21,7 @@ use crate::upload::{Listing, ThemePackage};
 /// What a theme without a category is listed under.
 pub const UNSORTED: &str = "other";
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// Whether a theme is in the catalogue.
     ThemeStatus {
         /// Its maker alone knows it.

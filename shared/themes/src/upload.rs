@@ -6,9 +6,9 @@ use core_types::fields::WebUrl;
 use core_types::id::{MerchantId, StoreId, ThemePackageId};
 use core_types::key::{self, IndexKey};
 use core_types::resource::Resource;
-use gateway::clock::Timestamp;
-use gateway::item::{Item, Key, Packing};
-use gateway::problem::Problem;
+use primitives::clock::Timestamp;
+use table::item::{Item, Key, Packing};
+use primitives::problem::Problem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

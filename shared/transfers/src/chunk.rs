@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use core_types::key;
 use gateway::app::App;
-use gateway::clock::Timestamp;
-use gateway::item::{Item, Key, Octets};
-use gateway::problem::{Code, Problem};
-use gateway::table::{Condition, Query, Write};
+use primitives::clock::Timestamp;
+use table::item::{Item, Key, Octets};
+use primitives::problem::{Code, Problem};
+use table::{Condition, Query, Write};
 use serde::{Deserialize, Serialize};
 
 /// Bytes of one chunk (docs/data-model.md §1).

@@ -17,11 +17,11 @@ mod view;
 use core_types::end_reason::EndReason;
 use core_types::id::{CustomerId, ExportId, ProductId, StoreId};
 use core_types::key::{self, IndexKey};
-use gateway::clock::{MINUTE, Timestamp};
-use gateway::item::{Item, Key};
-use gateway::outbox::Due;
-use gateway::problem::{Code, Problem};
-use gateway::table::{WalkPlace, Write};
+use primitives::clock::{MINUTE, Timestamp};
+use table::item::{Item, Key};
+use table::outbox::Due;
+use primitives::problem::{Code, Problem};
+use table::{WalkPlace, Write};
 use platform::authority::Authority;
 use privacy::person::{Part, Person};
 use serde::{Deserialize, Serialize};
@@ -37,7 +37,7 @@ pub use view::*;
 /// Chunks of one part: what fits into one answer.
 pub const CHUNKS_OF_PART: usize = 11;
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// What is exported.
     ExportKind {
         /// Products with their variants: a row for each variant, and for each further image.
@@ -71,7 +71,7 @@ impl ExportKind {
     }
 }
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// Where an export is in its life.
     ExportStatus {
         /// Not begun.

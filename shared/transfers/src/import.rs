@@ -20,11 +20,11 @@ use std::collections::BTreeMap;
 use core_types::end_reason::EndReason;
 use core_types::id::{ImportId, StoreId};
 use core_types::key::{self, IndexKey};
-use gateway::clock::{MINUTE, Timestamp};
-use gateway::item::{Item, Key};
-use gateway::outbox::Due;
-use gateway::problem::{Code, Problem};
-use gateway::table::{Condition, Query, Write};
+use primitives::clock::{MINUTE, Timestamp};
+use table::item::{Item, Key};
+use table::outbox::Due;
+use primitives::problem::{Code, Problem};
+use table::{Condition, Query, Write};
 use platform::authority::Authority;
 use serde::{Deserialize, Serialize};
 
@@ -48,7 +48,7 @@ pub const MAX_FINDINGS: u64 = 10_000;
 /// Pages of findings that one run of an import has room for.
 const FINDINGS_OF_RUN: u64 = 10_000;
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// What is imported.
     ImportKind {
         /// Products with their variants and first stock.
@@ -71,7 +71,7 @@ impl ImportKind {
     }
 }
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// What becomes of a row whose product or customer is there already.
     OnExisting {
         /// It is found wrong with the row.
@@ -83,7 +83,7 @@ gateway::string_enum! {
     }
 }
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// Where an import is in its life.
     ImportStatus {
         /// Waiting for its parts, and to be started.

@@ -12,7 +12,7 @@ pub mod export;
 pub mod import;
 pub mod people;
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// How a file is written.
     FileFormat {
         /// Comma-separated values (RFC 4180), with the names of the columns in the first row.

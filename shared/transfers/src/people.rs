@@ -3,9 +3,9 @@
 use core_types::id::StoreId;
 use core_types::key;
 use gateway::app::App;
-use gateway::item::{Index, Item};
-use gateway::problem::Problem;
-use gateway::table::Query;
+use table::item::{Index, Item};
+use primitives::problem::Problem;
+use table::Query;
 
 use crate::chunk;
 use crate::export::{Export, ExportKind};

@@ -79,7 +79,7 @@ async fn the_bridge_rejects_every_route_that_is_not_an_apps_or_everybodys() {
         rejected.problem("path_not_allowed");
         asked += 1;
         if asked % 50 == 0 {
-            shop.gateway.advance(gateway::clock::MINUTE);
+            shop.gateway.advance(primitives::clock::MINUTE);
             page = shop.embedded_client().await;
         }
     }

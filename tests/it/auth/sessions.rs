@@ -1,6 +1,6 @@
 //! Sessions and cookies.
 
-use gateway::clock::{DAY, HOUR};
+use primitives::clock::{DAY, HOUR};
 use support::{Gateway, Merchant, json};
 
 use super::me;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use gateway::caller::Access;
-use gateway::problem::Code;
+use primitives::problem::Code;
 use gateway::routes::Row;
 use http::Method;
 use local::template;

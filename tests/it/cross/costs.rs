@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use benches::costs::operations::{CHECKOUT, FULFIL, MARK_PAID, Operation, REFUND, SWEEP};
 use core_types::event::EventGroup;
-use gateway::table::metered;
+use table::metered;
 use support::{Gateway, Market, Reply, Shop, Value, cart, json, unique};
 
 /// An operation, its tenths of a unit, and its round trips.
@@ -129,7 +129,7 @@ async fn an_account_with_a_store_and_an_app_that_is_let_in() {
 fn partitions(item: &support::Stored) -> Vec<(String, u32)> {
     let kilobytes = |bytes: usize| u32::try_from(bytes.div_ceil(1024).max(1)).unwrap();
     let base = (item.text("PK"), kilobytes(item.bytes).saturating_mul(2));
-    let rows = gateway::item::Index::ALL.into_iter().filter_map(|index| {
+    let rows = table::item::Index::ALL.into_iter().filter_map(|index| {
         let partition = item.get(index.key_names().0)?;
         let units = if index.is_keys_only() { 1 } else { kilobytes(item.bytes) };
         Some((format!("{} {partition}", index.name()), units))

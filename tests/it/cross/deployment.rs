@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use delivery::delivery::QUEUE;
 use emulators::guard::{FOREIGN_QUEUES, Permission, is_like};
-use gateway::item::Key;
+use table::item::Key;
 use local::functions::{Host, REJECTED};
 use local::template::{self, Function, Setting};
 use platform::app::CommerceApp;

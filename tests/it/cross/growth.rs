@@ -6,7 +6,7 @@ use std::time::Duration;
 use core_types::id::{DeliveryId, OrderId, StoreId};
 use core_types::key;
 use delivery::delivery::Delivery;
-use gateway::item::Item;
+use table::item::Item;
 use sales::order::Order;
 use support::{Behaviour, Market, Receiver, Reply, cart, eventually, json};
 

@@ -7,9 +7,9 @@ use ::themes::manifest::Slug;
 use core_types::id::{DERIVED, DisputeEvidenceId, PREFIXES, StoreId, ThemePurchaseId};
 use core_types::money;
 use core_types::provider::ProviderName;
-use gateway::clock::DAY;
-use gateway::problem::Code;
-use gateway::request::FromText;
+use primitives::clock::DAY;
+use primitives::problem::Code;
+use primitives::fields::FromText;
 use http::Method;
 use sales::dispute::Dispute;
 use support::{

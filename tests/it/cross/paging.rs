@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use gateway::clock::MINUTE;
+use primitives::clock::MINUTE;
 use support::{Client, Market, Reply, Shopper, Value, address, inr, json};
 
 const ADDRESSES: &str = "/v1/storefront/customer/addresses";
@@ -242,7 +242,7 @@ async fn what_has_changed_without_a_version_is_sent_again() {
 
 /// So many characters that no algorithm makes much shorter, each out of `letters`.
 fn noise(letters: &[char], length: usize) -> String {
-    let draws = std::iter::repeat_with(gateway::seal::random_bytes::<2>);
+    let draws = std::iter::repeat_with(crypto::seal::random_bytes::<2>);
     let letter = |draw: [u8; 2]| letters[usize::from(u16::from_be_bytes(draw)) % letters.len()];
     draws.map(letter).take(length).collect()
 }

@@ -1,12 +1,12 @@
 //! The sample events of `events/`, through the very code that a Lambda runs: requests through
-//! `gateway::lambda`, queue and stream batches through their handlers.
+//! `lambda`, queue and stream batches through their handlers.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
 use aws_lambda_events::event::sqs::SqsEvent;
-use gateway::lambda::answer;
+use lambda::answer;
 use support::{Gateway, Market, Value, json};
 
 /// The sample events of a function, by name.

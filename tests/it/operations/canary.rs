@@ -8,10 +8,10 @@ use core_types::key;
 use delivery::delivery::{Delivery, QUEUE, Speed};
 use delivery::subscription::Subscription;
 use gateway::app::App;
-use gateway::canary::{CanaryHold, Fault, FaultKind};
-use gateway::clock::{HOUR, MINUTE};
-use gateway::problem::Code;
-use gateway::table::metered;
+use table::canary::{CanaryHold, Fault, FaultKind};
+use primitives::clock::{HOUR, MINUTE};
+use primitives::problem::Code;
+use table::metered;
 use reliability::canary;
 use support::{Gateway, Market, Receiver, Value, cart, eventually, json};
 

@@ -1,7 +1,7 @@
 //! Certification reports: what they rest on, and that anybody can verify them.
 
 use core_types::id::StoreId;
-use gateway::clock::{DAY, HOUR, Timestamp};
+use primitives::clock::{DAY, HOUR, Timestamp};
 use reliability::evidence::{self, EvidenceKind, Record};
 use support::{Client, Gateway, Merchant, Operator, Reply, Value, json};
 

@@ -8,9 +8,9 @@ mod rules;
 use std::time::Duration;
 
 use delivery::delivery::QUEUE;
-use gateway::clock::MINUTE;
-use gateway::item::Key;
-use gateway::queue::QueueName;
+use primitives::clock::MINUTE;
+use table::item::Key;
+use services::queue::QueueName;
 use support::{Client, Gateway, Merchant, Operator, Store, Value};
 
 const DEADLINE: Duration = Duration::from_mins(1);

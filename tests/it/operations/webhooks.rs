@@ -18,7 +18,7 @@ mod subscriptions;
 
 use std::time::Duration;
 
-use gateway::signature::{SigningSecret, service_hmac};
+use crypto::signature::{SigningSecret, service_hmac};
 use support::{
     Behaviour, Client, Gateway, Merchant, Received, Receiver, Store, Value, eventually, json,
 };

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use gateway::config::PaymentBaseUrls;
+use services::config::PaymentBaseUrls;
 use local::providers::Options;
 use support::{
     Client, Gateway, Merchant, Providers, RAZORPAY_KEY_ID, RAZORPAY_SECRET, Reply, STRIPE_KEY_ID,

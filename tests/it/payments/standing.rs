@@ -22,7 +22,7 @@ async fn go_live(connected: &Connected, provider: &str) {
         table.get(&key::payment_provider(&store, provider)).await.unwrap();
     let account = account.unwrap();
     let live = ProviderAccount { mode: Mode::Live, version: account.version + 1, ..account };
-    let rejected = gateway::problem::Code::VersionConflict;
+    let rejected = primitives::problem::Code::VersionConflict;
     table.write().replace(&live, rejected).commit().await.unwrap();
 }
 

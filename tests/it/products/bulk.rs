@@ -1,6 +1,6 @@
 //! Many products in one request.
 
-use gateway::item::Key;
+use table::item::Key;
 use support::{Market, inr, json, unique};
 
 use super::PRODUCTS;

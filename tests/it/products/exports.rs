@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use core_types::id::StoreId;
 use futures_util::future::{join, join_all};
-use gateway::problem::Code;
+use primitives::problem::Code;
 use support::{
     Client, Market, Reply, Shopper, Value, address, cart, eventually, inr, json, unique,
 };

@@ -11,7 +11,7 @@ use catalogue::inventory::Level;
 use catalogue::product::Sellable;
 use core_types::id::{LocationId, StoreId, VariantId};
 use core_types::key;
-use gateway::problem::Code;
+use primitives::problem::Code;
 use support::{Client, Gateway, Merchant, Reply, Value, json, unique};
 
 const LOCATIONS: &str = "/v1/inventory/locations";

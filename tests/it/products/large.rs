@@ -108,7 +108,7 @@ async fn what_a_crash_leaves_to_do_the_sweep_does() {
     table.write().put(&behind).put(&deferred).commit().await.unwrap();
     assert!(!is_sold(&market, last.as_str()).await);
     assert_eq!(market.gateway.sweep().await.products, 0, "somebody may be at it");
-    market.gateway.advance(gateway::clock::MINUTE * 2);
+    market.gateway.advance(primitives::clock::MINUTE * 2);
     let swept = market.gateway.sweep().await;
     assert_eq!((swept.products, swept.failures), (1, 0));
     assert!(is_sold(&market, last.as_str()).await);
@@ -157,7 +157,7 @@ async fn what_a_crash_leaves_of_a_removed_variant_the_sweep_removes() {
         version: 1,
     };
     gateway.app().table.write().put(&deferred).commit().await.unwrap();
-    gateway.advance(gateway::clock::MINUTE * 2);
+    gateway.advance(primitives::clock::MINUTE * 2);
     let swept = gateway.sweep().await;
     assert_eq!((swept.products, swept.failures), (1, 0));
     assert_eq!(gateway.items_of("sellable", "STO#").await.len(), 1);

@@ -4,7 +4,7 @@ use catalogue::product::{Product, ProductSummary};
 use core_types::fields::Handle;
 use core_types::id::{ProductId, StoreId};
 use core_types::key;
-use gateway::request::FromText;
+use primitives::fields::FromText;
 use support::{Gateway, Reply, json};
 
 use super::Front;

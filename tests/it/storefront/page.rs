@@ -12,7 +12,7 @@ async fn quiet() -> Front {
 impl Front {
     /// Has the sweep do what is due, as if nobody had looked for two minutes.
     async fn swept(&self) {
-        self.gateway.advance(gateway::clock::MINUTE * 2);
+        self.gateway.advance(primitives::clock::MINUTE * 2);
         self.gateway.sweep().await;
     }
 }

@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use gateway::egress::{Egress, Policy};
+use egress::{Egress, Policy};
 use local::names::RecordsFile;
 use support::{Client, Gateway, Merchant, Reply, Store, json, race, unique};
 

@@ -1,6 +1,6 @@
 //! What a store says about itself: its branding, and the version that storefronts cache by.
 
-use gateway::clock::MINUTE;
+use primitives::clock::MINUTE;
 use identity::storefront::CACHE_TIME;
 use support::{Client, Gateway, Merchant, Reply, Store, Value, json, race, unique};
 

@@ -6,11 +6,11 @@ use core_types::id::AppId;
 use core_types::key;
 use core_types::resource::{Resource, change};
 use gateway::app::App;
-use gateway::clock::Timestamp;
-use gateway::problem::{Code, Problem};
+use primitives::clock::Timestamp;
+use primitives::problem::{Code, Problem};
 use gateway::reply::{Json, NoContent, NoStore};
 use gateway::request::{IfMatch, Path};
-use gateway::table::{Write, retry};
+use table::{Write, retry};
 use platform::app::{
     APP_DELETED, APP_PUBLISHED, APP_SECRET_ROTATED, APP_UNPUBLISHED, AppClient, AppView,
     CommerceApp, SECRET_OVERLAP,

@@ -5,11 +5,11 @@ use core_types::key;
 use delivery::subscription::{self, Subscription};
 use gateway::app::App;
 use gateway::bridged;
-use gateway::clock::Timestamp;
-use gateway::problem::{Code, FieldError, Problem};
-use gateway::request::{Exact, Fault, Patch};
-use gateway::signature::SigningSecret;
-use gateway::table::Write;
+use primitives::clock::Timestamp;
+use primitives::problem::{Code, FieldError, Problem};
+use primitives::fields::{Exact, Fault, Patch};
+use crypto::signature::SigningSecret;
+use table::Write;
 use platform::app::CommerceApp;
 
 /// A new subscription, and its secret, which is shown once.

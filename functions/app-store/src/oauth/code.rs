@@ -2,12 +2,12 @@
 
 use core_types::key;
 use gateway::app::App;
-use gateway::clock::Timestamp;
-use gateway::metrics;
-use gateway::problem::{Code, Problem};
+use primitives::clock::Timestamp;
+use services::metrics;
+use primitives::problem::{Code, Problem};
 use gateway::reply::{Json, NoStore};
-use gateway::seal;
-use gateway::table::{ReadConsistency, retry_eventual_first};
+use crypto::seal;
+use table::{ReadConsistency, retry_eventual_first};
 use platform::app::{AppClient, AppStatus, CommerceApp};
 use platform::grant::{AuthorizationCode, CodeState, Grant, Presented, RefreshToken};
 use platform::installation::{Installation, InstallationStatus};
@@ -24,7 +24,7 @@ pub(super) async fn redeem(
 ) -> Result<NoStore<Json<TokenResponse>>, Problem> {
     let raw_code = required(input.code.as_ref(), "code")?;
     let redirect_uri = required(input.redirect_uri.as_ref(), "redirect_uri")?;
-    let verifier = input.code_verifier.as_ref().map(gateway::request::Exact::as_str);
+    let verifier = input.code_verifier.as_ref().map(primitives::fields::Exact::as_str);
     let code_key = key::code(&seal::digest(raw_code));
     let client_key = key::client(&credentials.client_id);
     let mut batch = app.table.get_many(&[&client_key, &code_key]).await?;

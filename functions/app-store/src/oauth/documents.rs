@@ -4,7 +4,7 @@ use axum::extract::State;
 use core_types::scope::RESOURCES;
 use gateway::app::App;
 use gateway::caller::Public;
-use gateway::problem::Problem;
+use primitives::problem::Problem;
 use gateway::reply::{Document, DocumentOf, Json};
 use http::header;
 use schemars::JsonSchema;

@@ -7,10 +7,11 @@ use core_types::id::{MerchantId, SessionId};
 use core_types::resource::Resource;
 use core_types::scope::Scopes;
 use gateway::app::App;
-use gateway::clock::Timestamp;
-use gateway::problem::Problem;
-use gateway::seal;
-use gateway::token::{self, APP_TOKEN_SECONDS, Actor, Claims, EMBEDDED_TOKEN_SECONDS};
+use primitives::clock::Timestamp;
+use primitives::problem::Problem;
+use crypto::seal;
+use crypto::token;
+use crypto::token::{APP_TOKEN_SECONDS, Actor, Claims, EMBEDDED_TOKEN_SECONDS};
 use platform::caller::AUDIENCE;
 use platform::installation::{APP_TOKEN_ISSUED, AppToken, Installation, TokenIssued};
 

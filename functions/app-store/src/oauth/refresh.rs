@@ -3,10 +3,10 @@
 
 use core_types::key;
 use gateway::app::App;
-use gateway::problem::{Code, Problem};
+use primitives::problem::{Code, Problem};
 use gateway::reply::{Json, NoStore};
-use gateway::seal;
-use gateway::table::retry;
+use crypto::seal;
+use table::retry;
 use platform::app::{AppClient, AppStatus, CommerceApp};
 use platform::grant::{AuthorizationCode, RefreshToken, Use};
 use platform::installation::{Installation, InstallationStatus};

@@ -2,7 +2,7 @@
 //!
 //! [`forgeries`] are those that an outsider can make who has seen one valid token and the published
 //! keys.
-//! [`misfits`] are signed with our own key and yet not what [`gateway::token::sign`] writes: they reach
+//! [`misfits`] are signed with our own key and yet not what [`crypto::token::sign`] writes: they reach
 //! the checks behind the signature. Both serve this module's unit tests and the black-box tests,
 //! which send them to every guarded route. Sources: RFC 8725 §2, RFC 7515 §10, and public reports.
 //!
@@ -18,7 +18,7 @@ use p256::ecdsa::{Signature, SigningKey as EcdsaKey};
 use p256::pkcs8::{Document, EncodePublicKey, LineEnding};
 use serde_json::{Map, Value, json};
 
-use gateway::seal;
+use crypto::seal;
 
 mod misfits;
 #[cfg(test)]

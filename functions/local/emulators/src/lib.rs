@@ -27,12 +27,14 @@ pub use table::{TTL_ATTRIBUTE, table_definition};
 
 use aws::{Emulators, Ports};
 use faults::Faults;
-use gateway::app::{self, App, Endpoints};
-use gateway::clock::Clock;
-use gateway::config::{Config, MailConfig, PaymentBaseUrls};
-use gateway::egress::{Egress, Policy};
+use gateway::app;
+use gateway::app::App;
+use services::Endpoints;
+use primitives::clock::Clock;
+use services::config::{Config, MailConfig, PaymentBaseUrls};
+use egress::{Egress, Policy};
 use gateway::response_cache::ResponseCache;
-use gateway::secrets::documents;
+use services::secrets::documents;
 use guard::Guard;
 
 /// A cause of any kind; whoever starts a local system prints it.

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use gateway::item::Index;
+use table::item::Index;
 
 /// The attribute that holds the time to live, in epoch seconds (docs/platform.md §1).
 pub const TTL_ATTRIBUTE: &str = "ttl";

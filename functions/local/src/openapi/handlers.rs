@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use emulators::AnyError;
-use gateway::problem::Code;
+use primitives::problem::Code;
 use syn::{Attribute, Expr, File, Item, Lit, Meta};
 
 /// The heading under which a handler names its problems.

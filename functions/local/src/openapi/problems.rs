@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use gateway::budget::Cost;
 use gateway::caller::Access;
-use gateway::problem::Code;
+use primitives::problem::Code;
 use gateway::routes::Row;
 use http::Method;
 use serde_json::{Map, Value, json};
@@ -25,7 +25,7 @@ pub(super) fn schema() -> Value {
             "errors": {
                 "type": "array",
                 "description": "Every field at fault, up to 100 of them.",
-                "maxItems": gateway::problem::MAX_ERRORS,
+                "maxItems": primitives::problem::MAX_ERRORS,
                 "items": {
                     "type": "object",
                     "properties": {

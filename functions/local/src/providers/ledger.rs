@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use gateway::seal;
+use crypto::seal;
 use http::StatusCode;
 use serde_json::{Value, json};
 

@@ -4,8 +4,8 @@ mod disputes;
 mod objects;
 mod refunds;
 
-use gateway::clock::Timestamp;
-use gateway::signature::hmac_sha256_hex;
+use primitives::clock::Timestamp;
+use crypto::signature::hmac_sha256_hex;
 use http::StatusCode;
 use objects::{Order, Payment, Refund, Status};
 use serde_json::{Value, json};

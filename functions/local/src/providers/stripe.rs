@@ -6,7 +6,7 @@ mod refunds;
 
 use std::collections::BTreeMap;
 
-use gateway::clock::Timestamp;
+use primitives::clock::Timestamp;
 use http::StatusCode;
 use objects::{Charge, Intent, Refund, Status};
 use serde_json::{Value, json};

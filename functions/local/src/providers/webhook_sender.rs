@@ -4,10 +4,8 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use gateway::clock::Clock;
-use gateway::egress::{
-    Destination, DestinationRejection as EgressRejection, Egress, Outgoing, Policy,
-};
+use primitives::clock::Clock;
+use egress::{Destination, DestinationRejection as EgressRejection, Egress, Outgoing, Policy};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinSet;

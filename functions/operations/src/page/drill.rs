@@ -1,6 +1,6 @@
 //! A failover drill as a page: what was done, what was seen, and how long it took to be as before.
 
-use gateway::clock::Timestamp;
+use primitives::clock::Timestamp;
 use reliability::drill::{Drill, DrillStatus, EventCounts, TimelineEntry, Verdict};
 
 use super::plot::{Mark, Plot, Point, Series};

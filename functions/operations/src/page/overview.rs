@@ -1,6 +1,6 @@
 //! The runtime overview as a page: what waits, how late it is, and how fast answers are.
 
-use gateway::metrics::Percentiles;
+use services::metrics::Percentiles;
 use reliability::incident::IncidentBrief;
 use reliability::metrics::{FamilyNumbers, Point as Moment};
 use reliability::queues::QueueState;

@@ -6,7 +6,7 @@
 use std::error::Error;
 use std::ops::Range;
 
-use gateway::clock::Timestamp;
+use primitives::clock::Timestamp;
 use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};

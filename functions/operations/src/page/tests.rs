@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use core_types::id::{EventId, MerchantId};
-use gateway::clock::Timestamp;
+use primitives::clock::Timestamp;
 use reliability::drill::{Beat, Drill, DrillKind, DrillPlan};
 use reliability::load_test::{LoadProfile, LoadTest, Sample};
 

@@ -12,12 +12,12 @@ use delivery::subscription::SigningKeys;
 use gateway::app::App;
 use gateway::budget::{Cost, Tier};
 use gateway::caller::{Access, Caller, Identity};
-use gateway::clock::Timestamp;
-use gateway::problem::{Code, Problem};
+use primitives::clock::Timestamp;
+use primitives::problem::{Code, Problem};
 use gateway::reply::NoContent;
 use gateway::request::{Inbound, Signed};
 use gateway::routes::Routes;
-use gateway::signature::{constant_time_eq, service_hmac, standard_signature};
+use crypto::signature::{constant_time_eq, service_hmac, standard_signature};
 use reliability::canary::{self, CanaryReceipt};
 
 /// How old a signature may be, and how far ahead, in seconds (docs/webhooks.md).
@@ -60,7 +60,7 @@ impl Caller for CanaryCall {
 #[derive(Debug)]
 pub(crate) struct CanaryEvent;
 
-gateway::inline_schema!([] CanaryEvent, "CanaryEvent", |_generator| {
+primitives::inline_schema!([] CanaryEvent, "CanaryEvent", |_generator| {
     schemars::json_schema!({"type": "object"})
 });
 

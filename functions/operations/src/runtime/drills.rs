@@ -8,16 +8,17 @@ use core_types::key;
 use delivery::run::RunMessage;
 use gateway::app::App;
 use gateway::budget::Cost;
-use gateway::canary::CanaryHold;
-use gateway::clock::Timestamp;
+use table::canary::CanaryHold;
+use primitives::clock::Timestamp;
 use gateway::idempotency;
-use gateway::item::Item;
+use table::item::Item;
 use gateway::page::Paging;
-use gateway::problem::{Code, Problem};
+use primitives::problem::{Code, Problem};
 use gateway::reply::{Accepted, Either, Json, Page};
-use gateway::request::{Accept, AtMost, Body, Flag, Int, Path, Text, request};
+use gateway::request::{Accept, Body, Path, request};
+use primitives::fields::{AtMost, Flag, Int, Text};
 use gateway::routes::Routes;
-use gateway::table::{self, Condition, Write};
+use table::{Condition, Write};
 use platform::caller::Operator;
 use reliability::drill::{
     BlastRadius, Drill, DrillKind, DrillPlan, DrillView, MAX_BLAST_RADIUS_PERCENT,

@@ -7,16 +7,14 @@ use core_types::key;
 use core_types::resource::{Resource, change, change_with, load};
 use core_types::scope::ReadOperations;
 use gateway::app::App;
-use gateway::clock::Timestamp;
-use gateway::context::Context;
-use gateway::item::Item;
+use primitives::clock::Timestamp;
+use primitives::context::Context;
+use table::item::Item;
 use gateway::page::Paging;
-use gateway::problem::{Code, FieldError, Problem};
+use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::{Created, Json, Page};
-use gateway::request::{
-    AtMost, Body, Given, IfMatch, Path, Query, Ruled, Rules, Text, Validation, request,
-};
-use gateway::table;
+use primitives::fields::{AtMost, Text};
+use gateway::request::{Body, Given, IfMatch, Path, Query, Ruled, Rules, Validation, request};
 use platform::caller::{Operator, StoreOrPlatform};
 use reliability::incident::{
     Component, Correction, INCIDENT_UPDATED, Incident, IncidentStatus, IncidentView, Report,

@@ -7,12 +7,11 @@ use core_types::key;
 use core_types::scope::ReadOperations;
 use futures_util::future::try_join4;
 use gateway::app::App;
-use gateway::clock::Timestamp;
-use gateway::item::{Index, Item};
-use gateway::problem::Problem;
+use primitives::clock::Timestamp;
+use table::item::{Index, Item};
+use primitives::problem::Problem;
 use gateway::reply::{Json, NoStore};
 use gateway::request::{Accept, Query, request};
-use gateway::table;
 use platform::caller::StoreOrPlatform;
 use reliability::drill::Drill;
 use reliability::incident::{Incident, IncidentBrief};
@@ -102,7 +101,7 @@ pub(crate) async fn show(
 ) -> Result<NoStore<Shown<RuntimeOverview>>, Problem> {
     let window = query.window.unwrap_or(Window::FiveMinutes);
     let now = app.clock.now();
-    let since = gateway::metrics::minute_of(now.minus(window.length()));
+    let since = services::metrics::minute_of(now.minus(window.length()));
     let shown = match caller.store() {
         Some(store) => Box::pin(of_store(&app, store, window, since)).await?,
         None => Box::pin(of_platform(&app, window, since)).await?,

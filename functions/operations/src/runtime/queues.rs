@@ -2,11 +2,12 @@
 
 use axum::extract::State;
 use gateway::app::App;
-use gateway::clock::Timestamp;
-use gateway::problem::Problem;
-use gateway::queue::Letter;
+use primitives::clock::Timestamp;
+use primitives::problem::Problem;
+use services::queue::Letter;
 use gateway::reply::{Accepted, Json};
-use gateway::request::{Body, Int, Path, Query, Text, Written, request};
+use gateway::request::{Body, Path, Query, request};
+use primitives::fields::{Int, Text, Written};
 use platform::caller::Operator;
 use reliability::queues::{self, QueueState, RuntimeQueue};
 use schemars::JsonSchema;

@@ -16,15 +16,13 @@ use delivery::replay::{
 use delivery::run::RunMessage;
 use delivery::subscription::Subscription;
 use gateway::app::App;
-use gateway::clock::Timestamp;
-use gateway::item::Index;
+use primitives::clock::Timestamp;
+use table::item::Index;
 use gateway::page::Paging;
-use gateway::problem::{Code, FieldError, Problem};
+use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::{Accepted, Either, Json, Page};
-use gateway::request::{
-    AtMost, Body, Flag, Given, Int, Path, Query, Ruled, Rules, Validation, request,
-};
-use gateway::table;
+use primitives::fields::{AtMost, Flag, Int};
+use gateway::request::{Body, Given, Path, Query, Ruled, Rules, Validation, request};
 use platform::caller::{OverseenStore, StoreAccess};
 use reliability::evidence::{self, Record};
 use schemars::JsonSchema;

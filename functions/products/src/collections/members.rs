@@ -12,10 +12,11 @@ use core_types::resource::{Resource, load};
 use core_types::scope::{ReadProducts, WriteProducts};
 use gateway::app::App;
 use gateway::page::Paging;
-use gateway::problem::{Code, Problem};
+use primitives::problem::{Code, Problem};
 use gateway::reply::{Json, Page};
-use gateway::request::{AtMost, Body, IfMatch, Path, request};
-use gateway::table::retry;
+use primitives::fields::AtMost;
+use gateway::request::{Body, IfMatch, Path, request};
+use table::retry;
 use platform::caller::StoreAccess;
 
 use crate::products::of_collection;

@@ -8,9 +8,10 @@ use core_types::id::{CollectionId, ProductId};
 use core_types::key;
 use core_types::money::{self, Money, MoneyInput};
 use gateway::app::App;
-use gateway::item::Key;
-use gateway::problem::{FieldError, Problem};
-use gateway::request::{AtMost, Int, request};
+use table::item::Key;
+use primitives::problem::{FieldError, Problem};
+use primitives::fields::{AtMost, Int};
+use gateway::request::request;
 use identity::store::Store;
 use sales::discount::{
     Discount, DiscountKind, DiscountValue, MAX_COLLECTIONS, MAX_PRODUCTS, Minimum, Targets,

@@ -8,9 +8,10 @@ use core_types::money::{self, MoneyInput};
 use core_types::scope::WriteGiftCards;
 use gateway::app::App;
 use gateway::idempotency::Required;
-use gateway::problem::{Code, FieldError, Problem};
+use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::Json;
-use gateway::request::{Body, IfMatch, Path, Text, request};
+use gateway::request::{Body, IfMatch, Path, request};
+use primitives::fields::Text;
 use identity::store::Store;
 use platform::caller::StoreAccess;
 use sales::gift_card::{

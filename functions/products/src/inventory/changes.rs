@@ -11,16 +11,15 @@ use core_types::id::{LocationId, VariantId};
 use core_types::scope::WriteInventory;
 use gateway::app::App;
 use gateway::idempotency::Required;
-use gateway::problem::{FieldError, Problem};
+use primitives::problem::{FieldError, Problem};
 use gateway::reply::Json;
-use gateway::request::{
-    AtMost, Body, Flag, Given, Int, Patch, Ruled, Rules, Text, Validation, request,
-};
+use primitives::fields::{AtMost, Flag, Int, Patch, Text};
+use gateway::request::{Body, Given, Ruled, Rules, Validation, request};
 use platform::caller::StoreAccess;
 
 use catalogue::workflows::adjust_stock::{Asked, execute, fault};
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// What can be adjusted and set: the two change together, by what comes and goes.
     #[schemars(rename = "AdjustableState")]
     CountedState {
@@ -31,7 +30,7 @@ gateway::string_enum! {
     }
 }
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// What stock can be moved between by the merchant; what orders hold is theirs.
     MovableState {
         /// What can be sold.

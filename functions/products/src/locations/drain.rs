@@ -22,9 +22,9 @@ use core_types::event::Event;
 use core_types::id::{MovementId, VariantId};
 use core_types::key;
 use gateway::app::App;
-use gateway::clock::Timestamp;
-use gateway::problem::{Code, Problem};
-use gateway::table::{Condition, Query, Write};
+use primitives::clock::Timestamp;
+use primitives::problem::{Code, Problem};
+use table::{Condition, Query, Write};
 use http::header;
 
 /// Levels found at a time.

@@ -8,9 +8,11 @@ use core_types::scope::WriteProducts;
 use gateway::answer::Answer;
 use gateway::app::App;
 use gateway::idempotency::{Required, part};
-use gateway::problem::{Code, FieldError, MAX_ERRORS, Problem};
+use primitives::problem::{Code, FieldError, MAX_ERRORS, Problem};
 use gateway::reply::Json;
-use gateway::request::{self, AnyJson, AtMost, Body, IfMatch, Int, request};
+use gateway::request;
+use gateway::request::{AnyJson, Body, IfMatch, request};
+use primitives::fields::{AtMost, Int};
 use identity::store::Store;
 use platform::caller::StoreAccess;
 use schemars::JsonSchema;
@@ -22,7 +24,7 @@ const MOST: usize = 100;
 /// The largest version: the largest integer that JSON numbers represent exactly.
 const MAX_VERSION: i64 = 9_007_199_254_740_991;
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// The action of a bulk operation.
     BulkAction {
         /// Creates `product`.

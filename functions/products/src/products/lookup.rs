@@ -10,11 +10,11 @@ use catalogue::search::Search;
 use core_types::id::{ProductId, StoreId, VariantId};
 use core_types::key::{self, VARIANTS};
 use gateway::app::App;
-use gateway::item::Key;
+use table::item::Key;
 use gateway::page::Paging;
-use gateway::problem::Problem;
+use primitives::problem::Problem;
 use gateway::reply::Page;
-use gateway::table::Scanned;
+use table::Scanned;
 use schemars::JsonSchema;
 use serde::Serialize;
 

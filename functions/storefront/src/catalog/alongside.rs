@@ -15,9 +15,9 @@ use core_types::fields::Handle;
 use core_types::id::{ProductId, StoreId};
 use core_types::key;
 use gateway::app::App;
-use gateway::clock::Timestamp;
-use gateway::item::Key;
-use gateway::problem::Problem;
+use primitives::clock::Timestamp;
+use table::item::Key;
+use primitives::problem::Problem;
 use identity::storefront::CACHE_TIME;
 
 /// How long a process chooses among the same candidates (our choice): a new product may be beside

@@ -8,13 +8,13 @@ use core_types::fields::{Handle, Subdomain};
 use core_types::id::CollectionId;
 use core_types::key;
 use gateway::app::App;
-use gateway::clock::Timestamp;
-use gateway::item::Index;
+use primitives::clock::Timestamp;
+use table::item::Index;
 use gateway::page::Paging;
-use gateway::problem::{Code, Problem};
+use primitives::problem::{Code, Problem};
 use gateway::reply::{Json, Page};
 use gateway::request::Path;
-use gateway::table::Query;
+use table::Query;
 use schemars::JsonSchema;
 use serde::Serialize;
 

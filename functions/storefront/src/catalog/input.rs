@@ -9,11 +9,12 @@ use catalogue::words::words;
 use core_types::fields::Handle;
 use core_types::id::{CategoryId, ProductId};
 use core_types::money::MAX_AMOUNT;
-use gateway::problem::FieldError;
-use gateway::request::{Flag, Given, Int, Rules, Text, Validation, Written, request};
+use primitives::problem::FieldError;
+use primitives::fields::{Flag, Int, Text, Written};
+use gateway::request::{Given, Rules, Validation, request};
 use identity::store::Store;
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// The order of a list of products.
     ProductSort {
         /// The newest first.

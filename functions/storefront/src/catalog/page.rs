@@ -11,7 +11,7 @@ use std::sync::Arc;
 use catalogue::product::{self, Product, ProductSummary, Variant};
 use core_types::fields::Handle;
 use gateway::app::App;
-use gateway::problem::{Code, Problem};
+use primitives::problem::{Code, Problem};
 use identity::store::Store;
 
 use super::alongside::Shelf;

@@ -17,10 +17,10 @@ use core_types::id::{CollectionId, ProductId, StoreId};
 use core_types::key;
 use gateway::app::App;
 use gateway::budget::has_read_enough;
-use gateway::item::Attributes;
+use table::item::Attributes;
 use gateway::page;
-use gateway::problem::{Code, Problem};
-use gateway::table::{Scanned, retry_eventual_first};
+use primitives::problem::{Code, Problem};
+use table::{Scanned, retry_eventual_first};
 use identity::store::Store;
 
 use super::input::{Filter, ListQuery, order_of};

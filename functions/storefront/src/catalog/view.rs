@@ -5,7 +5,7 @@ use core_types::fields::Handle;
 use core_types::id::{CategoryId, ProductId, VariantId};
 use core_types::money::Money;
 use core_types::rating::Rating;
-use gateway::clock::Timestamp;
+use primitives::clock::Timestamp;
 use identity::store::Store;
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -10,9 +10,10 @@ use core_types::provider::ProviderName;
 use gateway::app::App;
 use gateway::budget::Tier;
 use gateway::caller::{Access, Caller, Identity};
-use gateway::problem::{Code, Problem};
+use primitives::problem::{Code, Problem};
 use gateway::reply::Json;
-use gateway::request::{FromText, Inbound, Path, Signed};
+use primitives::fields::FromText;
+use gateway::request::{Inbound, Path, Signed};
 use identity::store::UniqueSubdomain;
 use sales::payment::load::connect;
 use sales::payment::lookup::PaymentLookup;
@@ -63,7 +64,7 @@ impl Caller for ProviderCall {
 #[derive(Debug)]
 pub struct ProviderWebhook;
 
-gateway::inline_schema!([] ProviderWebhook, "ProviderWebhook", |_generator| {
+primitives::inline_schema!([] ProviderWebhook, "ProviderWebhook", |_generator| {
     schemars::json_schema!({"type": "object"})
 });
 

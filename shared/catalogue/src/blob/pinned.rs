@@ -14,10 +14,10 @@ use core_types::key;
 use futures_util::future::try_join_all;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 use gateway::app::App;
-use gateway::clock::Timestamp;
-use gateway::item::{Item, Key};
-use gateway::problem::{Code, Problem};
-use gateway::table::{Change, ReadConsistency, Write, retry_eventual_first};
+use primitives::clock::Timestamp;
+use table::item::{Item, Key};
+use primitives::problem::{Code, Problem};
+use table::{Change, ReadConsistency, Write, retry_eventual_first};
 use serde::{Deserialize, Serialize};
 
 use super::{Blob, CHUNK, Chunk, Octets, TOGETHER};
@@ -63,7 +63,7 @@ pub async fn pin(
     app: &App,
     files: &BTreeMap<String, Bytes>,
 ) -> Result<BTreeMap<String, BlobRef>, Problem> {
-    let upload = gateway::id::mint("", app.clock.now());
+    let upload = primitives::id::mint("", app.clock.now());
     // What is pinned stays: an eventually consistent read that shows it is enough, and one that does not is rejected.
     let upload = &upload;
     retry_eventual_first(|consistency| pin_once(app, files, upload, consistency)).await

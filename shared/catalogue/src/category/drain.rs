@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use core_types::id::{CategoryId, ProductId, StoreId};
 use core_types::key::{self, IndexKey};
-use gateway::clock::{DAY, MINUTE, Timestamp};
-use gateway::item::{Item, Key};
-use gateway::outbox::Due;
-use gateway::table::{Change, Query};
+use primitives::clock::{DAY, MINUTE, Timestamp};
+use table::item::{Item, Key};
+use table::outbox::Due;
+use table::{Change, Query};
 use serde::{Deserialize, Serialize};
 
 use super::Category;

@@ -3,7 +3,8 @@
 use core_types::id::CategoryId;
 use core_types::money::MAX_AMOUNT;
 use deserr::ValuePointerRef;
-use gateway::request::{Fault, FieldErrors, FromText, Text, request};
+use primitives::fields::{Fault, FieldErrors, FromText, Text};
+use gateway::request::request;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +13,7 @@ use crate::product::{Product, ProductSummary};
 /// Rules of one collection (our choice).
 pub const MAX_RULES: usize = 20;
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// What a rule looks at.
     RuleField {
         /// The title.
@@ -32,7 +33,7 @@ gateway::string_enum! {
     }
 }
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// How a rule compares.
     RuleRelation {
         /// Is the same; texts without case.
@@ -52,7 +53,7 @@ gateway::string_enum! {
     }
 }
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// How rules go together.
     MatchMode {
         /// Every one must be met.

@@ -4,7 +4,7 @@ use core_types::event::{EXAMPLE_TIME, Example, sample};
 use core_types::fields::Handle;
 use core_types::id::{CollectionId, StoreId};
 use core_types::sample_id;
-use gateway::clock::Timestamp;
+use primitives::clock::Timestamp;
 
 use super::{Collection, CollectionKind, MatchMode, Rule, RuleField, RuleRelation, SortOrder};
 use crate::product::Seo;

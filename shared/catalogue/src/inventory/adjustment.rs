@@ -4,9 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use core_types::id::{LocationId, MovementId, StoreId, VariantId};
-use gateway::clock::Timestamp;
-use gateway::problem::{Code, Problem};
-use gateway::table::Write;
+use primitives::clock::Timestamp;
+use primitives::problem::{Code, Problem};
+use table::Write;
 use serde_json::json;
 
 use super::{AdjustmentView, ChangeView, Delta, Level, Movement, MovementKind, StockState};

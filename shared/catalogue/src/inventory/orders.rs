@@ -5,10 +5,10 @@
 
 use core_types::id::{LocationId, OrderId, StoreId, VariantId};
 use core_types::key;
-use gateway::clock::Timestamp;
-use gateway::item::Item;
-use gateway::problem::{Code, Problem};
-use gateway::table::{Change, Write};
+use primitives::clock::Timestamp;
+use table::item::Item;
+use primitives::problem::{Code, Problem};
+use table::{Change, Write};
 
 use super::{Delta, Level, Movement, MovementKind};
 

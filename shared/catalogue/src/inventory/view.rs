@@ -2,7 +2,7 @@
 
 use core_types::event::EventSubject;
 use core_types::id::{LocationId, MovementId, OrderId, StoreId, VariantId};
-use gateway::clock::Timestamp;
+use primitives::clock::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 

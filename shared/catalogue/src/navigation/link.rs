@@ -1,7 +1,7 @@
 //! What menu items lead to.
 
 use core_types::fields::Handle;
-use gateway::request::{Fault, FromText};
+use primitives::fields::{Fault, FromText};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -94,7 +94,7 @@ fn is_link(text: &str) -> bool {
     }
 }
 
-gateway::text_field!(Reference, LinkUrl);
+primitives::text_field!(Reference, LinkUrl);
 
 #[cfg(test)]
 mod tests {

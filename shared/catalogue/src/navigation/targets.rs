@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use core_types::id::{CategoryId, CollectionId, ProductId, StoreId};
 use core_types::key;
 use gateway::app::App;
-use gateway::item::Key;
-use gateway::problem::{FieldError, Problem};
+use table::item::Key;
+use primitives::problem::{FieldError, Problem};
 
 use super::{Items, MenuItem, MenuItemKind};
 use crate::category::Category;

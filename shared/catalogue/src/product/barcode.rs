@@ -2,8 +2,8 @@
 
 use core_types::id::{ProductId, StoreId, VariantId};
 use core_types::key;
-use gateway::item::{Item, Key};
-use gateway::table::Query;
+use table::item::{Item, Key};
+use table::Query;
 use serde::{Deserialize, Serialize};
 
 use super::Variant;

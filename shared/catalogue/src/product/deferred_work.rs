@@ -22,11 +22,11 @@ use core_types::image;
 use core_types::key::{self, IndexKey};
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 use gateway::app::App;
-use gateway::clock::{MINUTE, Timestamp};
-use gateway::item::{Item, Key};
-use gateway::outbox::Due;
-use gateway::problem::{Code, Problem};
-use gateway::table::{Condition, Query, Write, retry};
+use primitives::clock::{MINUTE, Timestamp};
+use table::item::{Item, Key};
+use table::outbox::Due;
+use primitives::problem::{Code, Problem};
+use table::{Condition, Query, Write, retry};
 use serde::{Deserialize, Serialize};
 
 use super::{Product, ProductSummary, Sellable, UniqueSku, Variant, load, restock_product};

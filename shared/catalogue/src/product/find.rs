@@ -4,9 +4,10 @@ use core_types::fields::Handle;
 use core_types::id::{ProductId, StoreId};
 use core_types::key;
 use gateway::app::App;
-use gateway::item::{self, Attributes, FromItem, Item, Key};
-use gateway::problem::Problem;
-use gateway::table::{Query, ReadConsistency};
+use table::item;
+use table::item::{Attributes, FromItem, Item, Key};
+use primitives::problem::Problem;
+use table::{Query, ReadConsistency};
 
 use super::{MAX_VARIANTS, Product, UniqueProductHandle, Variant};
 

@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use core_types::fields::WebUrl;
 use core_types::id::MediaId;
 use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
-use gateway::request::{AtMost, Fault, FieldErrors, FromText, Text, request};
+use primitives::fields::{AtMost, Fault, FieldErrors, FromText, Text};
+use gateway::request::request;
 use schemars::JsonSchema;
 
 use super::{MAX_VARIANTS, ProductOption, Seo};
@@ -32,8 +33,8 @@ impl FromText for Sku {
     }
 }
 
-gateway::text_field!(Sku);
-gateway::string_schema!(Sku: {"minLength": 1, "maxLength": 100});
+primitives::text_field!(Sku);
+primitives::string_schema!(Sku: {"minLength": 1, "maxLength": 100});
 
 impl From<Sku> for String {
     fn from(sku: Sku) -> Self {

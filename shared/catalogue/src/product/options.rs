@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use gateway::problem::{FieldError, Problem};
-use gateway::request::Fault;
+use primitives::problem::{FieldError, Problem};
+use primitives::fields::Fault;
 
 use super::{DEFAULT_TITLE, ProductOption};
 

@@ -9,9 +9,9 @@
 use core_types::id::{LocationId, ProductId, StoreId};
 use core_types::key;
 use gateway::app::App;
-use gateway::item::{Item, Key};
-use gateway::problem::{Code, Problem};
-use gateway::table::{Change, Write, retry};
+use table::item::{Item, Key};
+use primitives::problem::{Code, Problem};
+use table::{Change, Write, retry};
 
 use super::{ProductSummary, Sellable, Variant};
 use crate::inventory::Level;

@@ -5,9 +5,9 @@ use core_types::id::{ProductId, StoreId, VariantId};
 use core_types::key;
 use core_types::money::Money;
 use gateway::app::App;
-use gateway::item::{Item, Key};
-use gateway::problem::{Code, Problem};
-use gateway::table::Change;
+use table::item::{Item, Key};
+use primitives::problem::{Code, Problem};
+use table::Change;
 use identity::store::{InventoryPolicy, Store};
 use serde::{Deserialize, Serialize};
 

@@ -16,10 +16,10 @@ use core_types::id::{CategoryId, LocationId, MediaId, ProductId, StoreId, Varian
 use core_types::key::{self, IndexKey};
 use core_types::rating::Rating;
 use gateway::app::App;
-use gateway::clock::Timestamp;
-use gateway::item::{Item, Key, Packing};
-use gateway::problem::{Code, Problem};
-use gateway::table::{Change, Condition, Write};
+use primitives::clock::Timestamp;
+use table::item::{Item, Key, Packing};
+use primitives::problem::{Code, Problem};
+use table::{Change, Condition, Write};
 use identity::store::{InventoryPolicy, Store};
 use serde::{Deserialize, Serialize};
 

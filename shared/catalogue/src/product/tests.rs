@@ -68,7 +68,7 @@ pub(crate) fn variant(name: &str, price: i64) -> Variant {
 
 #[test]
 fn the_first_day_on_sale_is_kept() {
-    let later = NOW.plus(gateway::clock::DAY);
+    let later = NOW.plus(primitives::clock::DAY);
     let sold = product().in_status(ProductStatus::Active, NOW);
     assert_eq!(sold.published_at, Some(NOW));
     let again = sold.in_status(ProductStatus::Archived, later);

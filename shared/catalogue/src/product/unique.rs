@@ -3,9 +3,9 @@
 use core_types::fields::Handle;
 use core_types::id::{ProductId, StoreId, VariantId};
 use core_types::key;
-use gateway::clock::Timestamp;
-use gateway::item::{Item, Key};
-use gateway::table::{Change, Condition};
+use primitives::clock::Timestamp;
+use table::item::{Item, Key};
+use table::{Change, Condition};
 use serde::{Deserialize, Serialize};
 
 use super::{Outline, Product, Variant};

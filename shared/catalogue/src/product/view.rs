@@ -8,7 +8,7 @@ use core_types::id::{CategoryId, ProductId, StoreId, VariantId};
 use core_types::money::{self, Money};
 use core_types::rating::Rating;
 use core_types::sample_id;
-use gateway::clock::Timestamp;
+use primitives::clock::Timestamp;
 use identity::store::InventoryPolicy;
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -11,10 +11,10 @@ use core_types::key;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 use gateway::app::App;
 use gateway::budget::has_read_enough;
-use gateway::item::{Attributes, Item, Key};
+use table::item::{Attributes, Item, Key};
 use gateway::page;
-use gateway::problem::{Code, Problem};
-use gateway::table::{Query, ReadConsistency, Scanned};
+use primitives::problem::{Code, Problem};
+use table::{Query, ReadConsistency, Scanned};
 
 use super::{Rank, Token, answers, have, tokens};
 use crate::product::{ProductSummary, summaries};

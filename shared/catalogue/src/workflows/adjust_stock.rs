@@ -12,12 +12,12 @@ use core_types::event::Event;
 use core_types::id::{LocationId, MovementId, VariantId};
 use core_types::key;
 use gateway::app::App;
-use gateway::clock::Timestamp;
-use gateway::item::{Item, Key};
-use gateway::problem::{Code, FieldError, Problem};
+use primitives::clock::Timestamp;
+use table::item::{Item, Key};
+use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::Json;
-use gateway::request::Fault;
-use gateway::table::{Condition, Write};
+use primitives::fields::Fault;
+use table::{Condition, Write};
 use identity::store::Store;
 use serde::{Deserialize, Serialize};
 

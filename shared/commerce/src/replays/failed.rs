@@ -8,9 +8,9 @@ use core_types::key;
 use delivery::delivery::{Delivery, DeliveryStatus};
 use delivery::replay::{Replay, Skipped};
 use gateway::app::App;
-use gateway::item::{Index, Key};
-use gateway::problem::Problem;
-use gateway::table::{Query, WalkPlace};
+use table::item::{Index, Key};
+use primitives::problem::Problem;
+use table::{Query, WalkPlace};
 
 use super::{Plan, Planned, Replaying};
 

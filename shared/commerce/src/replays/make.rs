@@ -13,10 +13,10 @@ use delivery::delivery::Delivery;
 use delivery::replay::Skipped;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 use gateway::app::App;
-use gateway::clock::Timestamp;
-use gateway::item::{Item, Key};
-use gateway::problem::{Code, Problem};
-use gateway::table::Write;
+use primitives::clock::Timestamp;
+use table::item::{Item, Key};
+use primitives::problem::{Code, Problem};
+use table::Write;
 
 use super::Planned;
 

@@ -5,11 +5,11 @@
 //! in each list and one due mark, and is published by one write. Lists return the single events. An event
 //! that fails, or that its owner discards, does so without the others.
 
-use gateway::clock::Timestamp;
-use gateway::item::{Element, Item, Key, Packing};
-use gateway::outbox::{Due, Gathered};
-use gateway::problem::Code;
-use gateway::table::{Change, Write};
+use primitives::clock::Timestamp;
+use table::item::{Element, Item, Key, Packing};
+use table::outbox::{Due, Gathered};
+use primitives::problem::Code;
+use table::{Change, Write};
 use serde::{Deserialize, Serialize};
 
 use super::stored::{Stored, progress_of};

@@ -1,11 +1,11 @@
 //! Events in the outbox, and the actions on them.
 
-use gateway::clock::Timestamp;
-use gateway::problem::{Code, Problem};
+use primitives::clock::Timestamp;
+use primitives::problem::{Code, Problem};
 
 use super::Event;
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// The status of an event in the outbox.
     OutboxState {
         /// Waiting to be turned into deliveries.

@@ -3,7 +3,7 @@
 //! Bodies are frozen to the byte and repeat each other: compressed together, their common parts are stored
 //! once. Members of an event that are in its body are read from there.
 
-use gateway::clock::Timestamp;
+use primitives::clock::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{Event, EventGroup, OutboxState};

@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use gateway::clock::Timestamp;
+use primitives::clock::Timestamp;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -158,11 +158,11 @@ impl Shape {
             "api_version": API_VERSION,
             "created_at": EXAMPLE_TIME,
             "store_id": StoreId::derive(&["example"]),
-            "request_id": gateway::id::derive("req_", &["example"]),
-            "trace_id": gateway::id::derive("", &["example"]),
+            "request_id": primitives::id::derive("req_", &["example"]),
+            "trace_id": primitives::id::derive("", &["example"]),
             "entity": {
                 "type": self.entry.entity,
-                "id": gateway::id::derive("", &["example", self.entry.entity]),
+                "id": primitives::id::derive("", &["example", self.entry.entity]),
                 "version": 2
             },
             "data": self.example_data(),
@@ -194,7 +194,7 @@ fn example_of<T: Example>() -> Value {
 pub const EXAMPLE_TIME: Timestamp = Timestamp::from_millis(1_767_225_600_000);
 
 /// A sample of a text type, which only parsing can build.
-pub fn sample<T: gateway::request::FromText>(text: &str) -> T {
+pub fn sample<T: primitives::fields::FromText>(text: &str) -> T {
     match T::from_text(text) {
         Ok(value) => value,
         Err(fault) => unreachable!("the sample `{text}` is rejected: {}", fault.detail),

@@ -1,7 +1,7 @@
 //! Text on one line, and sender names of mails.
 
 use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
-use gateway::request::{Fault, FieldErrors, Text};
+use primitives::fields::{Fault, FieldErrors, Text};
 use icu_properties::props::{EnumeratedProperty, GeneralCategory};
 use schemars::JsonSchema;
 

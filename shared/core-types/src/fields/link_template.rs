@@ -1,6 +1,6 @@
 //! URLs of a store's own pages, with placeholders for a mail's values.
 
-use gateway::request::{Fault, FromText};
+use primitives::fields::{Fault, FromText};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

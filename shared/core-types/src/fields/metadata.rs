@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use deserr::{Deserr, IntoValue, Map as _, Value, ValuePointerRef};
-use gateway::request::{Fault, FieldErrors, FromText, Text};
+use primitives::fields::{Fault, FieldErrors, FromText, Text};
 use schemars::json_schema;
 
 /// The most entries of one object's metadata.
@@ -19,7 +19,7 @@ type Kept = Text<0, 500>;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Metadata(pub BTreeMap<String, String>);
 
-gateway::inline_schema!([] Metadata, "Metadata", |generator| {
+primitives::inline_schema!([] Metadata, "Metadata", |generator| {
     json_schema!({
         "type": "object",
         "maxProperties": MOST_METADATA,
@@ -87,7 +87,7 @@ impl FromText for MetadataFilter {
     }
 }
 
-gateway::text_field!(MetadataFilter);
-gateway::string_schema!(MetadataFilter: {
+primitives::text_field!(MetadataFilter);
+primitives::string_schema!(MetadataFilter: {
     "pattern": r"^[^:\x00-\x1f\x7f-\x9f]{1,40}:[^\x00-\x1f\x7f-\x9f]{0,500}$",
 });

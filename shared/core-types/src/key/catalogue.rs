@@ -1,7 +1,7 @@
 //! Keys of the catalogue: products, stock, collections and the content of stores.
 
-use gateway::clock::Timestamp;
-use gateway::item::Key;
+use primitives::clock::Timestamp;
+use table::item::Key;
 
 use super::{IndexKey, gsi1, gsi2, gsi4, gsi5, gsi6, gsi7};
 use crate::id::{

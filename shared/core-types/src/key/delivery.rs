@@ -1,7 +1,7 @@
 //! Keys of delivery: subscriptions, events, deliveries, mails.
 
-use gateway::clock::Timestamp;
-use gateway::item::{Index, Key};
+use primitives::clock::Timestamp;
+use table::item::{Index, Key};
 
 use super::{IndexKey, gsi5, gsi6};
 use crate::id::{AppId, DeliveryId, EventId, MailId, ReplayId, StoreId, SubscriptionId};

@@ -1,7 +1,7 @@
 //! Keys of identity: merchants, their credentials, stores, customers.
 
-use gateway::clock::Timestamp;
-use gateway::item::Key;
+use primitives::clock::Timestamp;
+use table::item::Key;
 
 use super::{IndexKey, gsi1, gsi2};
 use crate::id::{

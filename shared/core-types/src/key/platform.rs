@@ -1,7 +1,7 @@
 //! Keys of the app platform.
 
-use gateway::clock::Timestamp;
-use gateway::item::Key;
+use primitives::clock::Timestamp;
+use table::item::Key;
 
 use super::{IndexKey, gsi1, gsi2, gsi5, gsi6};
 use crate::id::{AppId, InstallationId, MerchantId, ReviewId, StoreId, SubmissionId};

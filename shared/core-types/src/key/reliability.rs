@@ -1,8 +1,8 @@
 //! Keys of reliability: incidents, samples of the platform's health, evidence, certification reports, and the
 //! drills and load tests of the canary store.
 
-use gateway::clock::Timestamp;
-use gateway::item::{Index, Key};
+use primitives::clock::Timestamp;
+use table::item::{Index, Key};
 
 use super::{IndexKey, gsi1, gsi2};
 use crate::id::{DrillId, EventId, EvidenceId, IncidentId, LoadTestId, ReportId, StoreId};

@@ -1,7 +1,7 @@
 //! Keys of sales: orders, payments, gift cards.
 
-use gateway::clock::Timestamp;
-use gateway::item::{Index, Key};
+use primitives::clock::Timestamp;
+use table::item::{Index, Key};
 
 use super::{IndexKey, gsi1, gsi5, gsi6};
 use crate::id::{

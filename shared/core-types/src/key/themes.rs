@@ -1,7 +1,7 @@
 //! Keys of themes.
 
-use gateway::clock::Timestamp;
-use gateway::item::Key;
+use primitives::clock::Timestamp;
+use table::item::Key;
 
 use super::{IndexKey, gsi5, gsi6};
 use crate::id::{MerchantId, PreviewSessionId, StoreId, ThemePackageId, ThemePurchaseId};

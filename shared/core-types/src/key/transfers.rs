@@ -1,8 +1,8 @@
 //! Keys of transfers and of personal data: imports, exports and the chunks of their files; redactions and
 //! merges.
 
-use gateway::clock::Timestamp;
-use gateway::item::Key;
+use primitives::clock::Timestamp;
+use table::item::Key;
 
 use super::{IndexKey, gsi5};
 use crate::id::{CustomerId, ExportId, ImportId, RedactionId, StoreId};

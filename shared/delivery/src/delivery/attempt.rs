@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use core_types::id::DeliveryId;
 use core_types::key;
-use gateway::clock::Timestamp;
-use gateway::egress::SendError;
-use gateway::item::{Item, Key};
+use primitives::clock::Timestamp;
+use egress::SendError;
+use table::item::{Item, Key};
 use serde::{Deserialize, Serialize};
 
 use super::{Delivery, RETENTION};

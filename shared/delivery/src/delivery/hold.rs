@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use gateway::clock::{MINUTE, Timestamp};
-use gateway::queue;
+use primitives::clock::{MINUTE, Timestamp};
+use services::queue;
 
 use super::{Delivery, DeliveryStatus, QUEUE_GRACE, due_for};
 
@@ -16,7 +16,7 @@ const CROWDED_FIRST: Duration = Duration::from_secs(1);
 /// costs does not grow with what waits before it (our choice).
 const CROWDED_MOST: Duration = Duration::from_secs(30);
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// What a delivery waits for besides its time.
     #[schemars(rename = "DeliveryHold")]
     Hold {

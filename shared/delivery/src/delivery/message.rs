@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use core_types::id::{AppId, DeliveryId, EventId, StoreId, SubscriptionId};
-use gateway::clock::Timestamp;
-use gateway::item::Key;
-use gateway::queue;
+use primitives::clock::Timestamp;
+use table::item::Key;
+use services::queue;
 use serde::{Deserialize, Serialize};
 
 use super::{Delivery, DeliveryStatus};

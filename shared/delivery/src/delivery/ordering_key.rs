@@ -15,10 +15,10 @@ use core_types::event::Event;
 use core_types::id::{DeliveryId, SubscriptionId};
 use core_types::key;
 use gateway::app::App;
-use gateway::clock::Timestamp;
-use gateway::item::{Item, Key};
-use gateway::problem::{Code, Problem};
-use gateway::table::{Condition, Query, Write};
+use primitives::clock::Timestamp;
+use table::item::{Item, Key};
+use primitives::problem::{Code, Problem};
+use table::{Condition, Query, Write};
 use serde::{Deserialize, Serialize};
 
 use super::{Delivery, DeliveryStatus, RETENTION};

@@ -14,10 +14,10 @@
 
 use core_types::key;
 use gateway::app::App;
-use gateway::clock::Timestamp;
-use gateway::item::Key;
-use gateway::problem::Problem;
-use gateway::table::Permit;
+use primitives::clock::Timestamp;
+use table::item::Key;
+use primitives::problem::Problem;
+use table::Permit;
 
 use super::{Delivery, LEASE, Speed};
 use crate::subscription::Subscription;

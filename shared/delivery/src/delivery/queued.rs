@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use gateway::queue::foreign;
+use services::queue::foreign;
 use serde_json::json;
 
 /// The headers that are an attribute each: what verifies, and what consumers choose by. A message has

@@ -2,7 +2,7 @@
 
 use core_types::event::Event;
 use core_types::id::{DeliveryId, EventId, ReplayId, SubscriptionId};
-use gateway::clock::Timestamp;
+use primitives::clock::Timestamp;
 
 use super::{Delivery, DeliveryStatus, due_for};
 use crate::subscription::Subscription;

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use core_types::event::Event;
 use core_types::id::StoreId;
-use gateway::clock::Timestamp;
-use gateway::seal;
-use gateway::signature::{service_hmac, standard_signature};
+use primitives::clock::Timestamp;
+use crypto::seal;
+use crypto::signature::{service_hmac, standard_signature};
 
 use super::Delivery;
 use crate::subscription::{CHALLENGE, SigningKeys};
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn a_rotation_sends_both_and_keeps_the_old_key_where_only_one_fits() {
-        let new = gateway::signature::SigningSecret::generate();
+        let new = crypto::signature::SigningSecret::generate();
         let keys = SigningKeys { current: new.clone(), previous: SECRET.parse().ok() };
         let (hmac, signature) = signatures(ID, 1_767_225_600, BODY, &keys);
         let newest = standard_signature(&new, ID, 1_767_225_600, BODY);

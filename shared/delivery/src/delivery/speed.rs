@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use gateway::queue::QueueName;
+use services::queue::QueueName;
 
 use super::{Delivery, QUEUE, SLOW_QUEUE};
 use crate::subscription::{SLOW, Subscription};
@@ -10,7 +10,7 @@ use crate::subscription::{SLOW, Subscription};
 /// The class of an attempt that was not answered in time.
 pub const TIMEOUT: &str = "timeout";
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// Which of the two queues.
     Speed {
         /// No attempt takes longer than five seconds.

@@ -18,7 +18,7 @@ fn delivery() -> Delivery {
 }
 
 fn due(delivery: &Delivery) -> bool {
-    delivery.indexes().iter().any(|(index, _)| *index == gateway::item::Index::Gsi3)
+    delivery.indexes().iter().any(|(index, _)| *index == table::item::Index::Gsi3)
 }
 
 #[test]
@@ -125,10 +125,10 @@ fn what_answers_mean() {
         assert_eq!(AttemptOutcome::answered(status, None).verdict, verdict, "{status}");
     }
     let blocked =
-        gateway::egress::SendError::Blocked(gateway::egress::DestinationRejection::Address);
+        egress::SendError::Blocked(egress::DestinationRejection::Address);
     assert_eq!(AttemptOutcome::from(blocked).verdict, AttemptVerdict::Blocked);
     assert_eq!(
-        AttemptOutcome::from(gateway::egress::SendError::Timeout).error.as_deref(),
+        AttemptOutcome::from(egress::SendError::Timeout).error.as_deref(),
         Some("timeout")
     );
 }
@@ -276,7 +276,7 @@ fn what_was_not_answered_in_time_goes_to_the_slow_queue_and_so_does_all_for_a_sl
     assert_eq!(Speed::of(&answered, &quick), Speed::Fast);
     let slow = quick.with_health(quick.health.timed(Duration::from_secs(6)).unwrap());
     assert_eq!(Speed::of(&answered, &slow), Speed::Slow);
-    assert_eq!(gateway::egress::SendError::Timeout.class(), TIMEOUT);
+    assert_eq!(egress::SendError::Timeout.class(), TIMEOUT);
     assert_eq!((Speed::Fast.queue().0, Speed::Slow.queue().0), (QUEUE.0, SLOW_QUEUE.0));
     assert!(Speed::Slow.deadline() < LEASE);
 }

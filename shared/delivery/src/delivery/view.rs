@@ -1,7 +1,7 @@
 //! A delivery as its owner sees it.
 
 use core_types::id::{DeliveryId, EventId, ReplayId, SubscriptionId};
-use gateway::clock::Timestamp;
+use primitives::clock::Timestamp;
 
 use super::{Delivery, DeliveryStatus, Hold};
 

@@ -2,10 +2,10 @@
 //! which is its position in a ordering key, and an answer that is an item of its own.
 
 use gateway::app::App;
-use gateway::clock::Timestamp;
-use gateway::problem::{Code, Problem};
-use gateway::seal;
-use gateway::table::{Change, Changed};
+use primitives::clock::Timestamp;
+use primitives::problem::{Code, Problem};
+use crypto::seal;
+use table::{Change, Changed};
 
 use super::message::EARLY;
 use super::{Delivery, DeliveryMessage, DeliveryStatus, LEASE, LIFETIME, RecordedAnswer};

@@ -4,7 +4,7 @@ use core_types::fields::{Email, misleads};
 use core_types::key;
 use core_types::mail::{MailContent, unlinked};
 use gateway::app::App;
-use gateway::problem::Problem;
+use primitives::problem::Problem;
 use identity::settings::Settings;
 use identity::store::Store;
 

@@ -6,8 +6,8 @@
 
 use std::time::Duration;
 
-use gateway::clock::{MINUTE, Timestamp};
-use gateway::table::WalkPlace;
+use primitives::clock::{MINUTE, Timestamp};
+use table::WalkPlace;
 use serde::{Deserialize, Serialize};
 
 use super::{Replay, ReplayStatus, WATCHED};

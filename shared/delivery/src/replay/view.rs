@@ -4,7 +4,7 @@ use core_types::end_reason::EndReason;
 use core_types::event::{EXAMPLE_TIME, Event, EventSubject, Example};
 use core_types::id::{MerchantId, ReplayId, StoreId, SubscriptionId};
 use core_types::range::TimeRange;
-use gateway::clock::Timestamp;
+use primitives::clock::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 

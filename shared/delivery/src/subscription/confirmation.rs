@@ -8,11 +8,11 @@
 use std::time::Duration;
 
 use core_types::id::EventId;
-use gateway::clock::{DAY, MINUTE, Timestamp};
-use gateway::problem::{Code, Problem};
-use gateway::queue::foreign::ForeignMessage;
-use gateway::seal;
-use gateway::signature::constant_time_eq;
+use primitives::clock::{DAY, MINUTE, Timestamp};
+use primitives::problem::{Code, Problem};
+use services::queue::foreign::ForeignMessage;
+use crypto::seal;
+use crypto::signature::constant_time_eq;
 use http::header;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,12 +1,12 @@
 //! Where events go: a URL that is posted to, or a queue that its owner polls.
 
-use gateway::egress::Destination;
+use egress::Destination;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Confirmation, Subscription, SubscriptionStatus};
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// The type of a destination.
     #[derive(Default)]
     DestinationKind {

@@ -18,7 +18,7 @@ use std::cmp::Ordering;
 
 use core_types::event::Event;
 use deserr::{Deserr, IntoValue, ValuePointerRef};
-use gateway::request::{Fault, FieldErrors};
+use primitives::fields::{Fault, FieldErrors};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use serde_json_path::JsonPath;
@@ -42,7 +42,7 @@ pub const MAX_TEXT: usize = 256;
 #[serde(into = "String", try_from = "String")]
 pub struct PayloadFilter(Map<String, Value>);
 
-gateway::inline_schema!([] PayloadFilter, "Filter", |_generator| schemars::json_schema!({"type": "object"}));
+primitives::inline_schema!([] PayloadFilter, "Filter", |_generator| schemars::json_schema!({"type": "object"}));
 
 /// An event's payload, read when a filter first asks for it.
 #[derive(Debug)]

@@ -8,7 +8,7 @@ mod promptness;
 
 use std::time::Duration;
 
-use gateway::clock::{HOUR, MINUTE, Timestamp};
+use primitives::clock::{HOUR, MINUTE, Timestamp};
 use serde::{Deserialize, Serialize};
 
 pub use promptness::{PROMPT, SLOW};
@@ -28,7 +28,7 @@ const HOPELESS_AFTER: Duration = HOUR.saturating_mul(120);
 /// … and at least so many exhausted deliveries.
 const HOPELESS_EXHAUSTED: u32 = 20;
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// The health of a receiver.
     HealthStatus {
         /// No attempt failed since the last success, or since it was last enabled.

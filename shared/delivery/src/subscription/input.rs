@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use deserr::{Deserr, IntoValue, Map, Value, ValuePointerRef};
-use gateway::request::{Fault, FieldErrors, FromText};
-use gateway::signature::SigningSecret;
+use primitives::fields::{Fault, FieldErrors, FromText};
+use crypto::signature::SigningSecret;
 use schemars::JsonSchema;
 
 /// Custom headers one subscription may have.
@@ -100,9 +100,9 @@ impl FromText for OwnSecret {
     }
 }
 
-gateway::text_field!(OwnSecret);
+primitives::text_field!(OwnSecret);
 // Base64 of 24 to 64 bytes (RFC 4648 §4): whole groups, and at the end what one or two bytes are written as.
-gateway::string_schema!(OwnSecret: {"pattern": "^whsec_(([A-Za-z0-9+/]{4}){8,21}|([A-Za-z0-9+/]{4}){8,21}[A-Za-z0-9+/][AQgw]==|([A-Za-z0-9+/]{4}){8,20}[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)$"});
+primitives::string_schema!(OwnSecret: {"pattern": "^whsec_(([A-Za-z0-9+/]{4}){8,21}|([A-Za-z0-9+/]{4}){8,21}[A-Za-z0-9+/][AQgw]==|([A-Za-z0-9+/]{4}){8,20}[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)$"});
 
 #[cfg(test)]
 mod tests {

@@ -2,9 +2,9 @@
 
 use core_types::id::{AppId, StoreId};
 use core_types::key;
-use gateway::item::{Item, Key};
-use gateway::problem::Code;
-use gateway::table::{Change, Condition, Write};
+use table::item::{Item, Key};
+use primitives::problem::Code;
+use table::{Change, Condition, Write};
 
 use super::{MAX_PER_STORE, Subscription};
 

@@ -1,8 +1,8 @@
 use core_types::event::{Entry, EventSubject};
 use core_types::scope::Scopes;
-use gateway::problem::Code;
-use gateway::seal::SealKey;
-use gateway::signature::SigningSecret;
+use primitives::problem::Code;
+use crypto::seal::SealKey;
+use crypto::signature::SigningSecret;
 use identity::store::STORE_UPDATED;
 use platform::installation::APP_INSTALLED;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use core_types::event::{Event, EventSubject, Example};
 use core_types::id::{MerchantId, SubscriptionId};
-use gateway::clock::Timestamp;
+use primitives::clock::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};

@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use http::header;
 
 use crate::request::Inbound;
-use crate::seal;
+use crypto::seal;
 
 /// Entries of each kind at most; when all of them still count, all are forgotten (our choice).
 const MAX_ENTRIES: usize = 10_000;

@@ -17,10 +17,10 @@ use super::lease::{Plan, Verdict};
 use super::leases::Slot;
 use crate::app::App;
 use crate::caller::Identity;
-use crate::clock::{DAY, Timestamp};
-use crate::item::{Attributes, Key};
-use crate::problem::Problem;
-use crate::table::{self, TableUse};
+use primitives::clock::{DAY, Timestamp};
+use table::item::{Attributes, Key};
+use primitives::problem::Problem;
+use table::TableUse;
 
 /// Whose points, and how many there can be.
 #[derive(Debug, Clone)]
@@ -142,7 +142,7 @@ impl Bucket {
         amount: i64,
         terms: impl Fn(Plan) -> Plan,
     ) -> Result<Taken, Problem> {
-        let attempt = crate::id::mint("", app.clock.now());
+        let attempt = primitives::id::mint("", app.clock.now());
         // A bucket that is full, and one that is not, are moved by different writes; a lost race for
         // one makes the other right. With each turn the two overlap a little more, at the caller's
         // cost and never beyond the burst, so that a bucket which many wake at once, slowly, does
@@ -297,7 +297,7 @@ async fn end_others(app: &App, own: &Arc<Slot>) {
 
 /// Counts a write of a bucket for the request under way.
 fn count_write() {
-    crate::context::Context::update(|used: &mut TableUse| {
+    primitives::context::Context::update(|used: &mut TableUse| {
         used.charges = used.charges.saturating_add(1);
     });
 }

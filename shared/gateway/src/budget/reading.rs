@@ -8,9 +8,9 @@
 use http::Method;
 
 use super::{ActualCost, Charge, Cost};
-use crate::context::Context;
+use primitives::context::Context;
 use crate::routes::Row;
-use crate::table::TableUse;
+use table::TableUse;
 
 /// Capacity units that a point pays for (our choice): a page of a list is below what it is charged,
 /// and a network that spends all that it is restored takes a fifth of what a partition can give.
@@ -77,7 +77,7 @@ mod tests {
 
     use super::*;
     use crate::caller::Access;
-    use crate::clock::Timestamp;
+    use primitives::clock::Timestamp;
 
     #[test]
     fn a_point_pays_for_twenty_units() {

@@ -5,10 +5,10 @@
 use super::Claim;
 use super::record::{self, KIND, fingerprint_of};
 use crate::app::App;
-use crate::clock::{DAY, Timestamp};
-use crate::item::Key;
-use crate::problem::{Code, Problem};
-use crate::table::Change;
+use primitives::clock::{DAY, Timestamp};
+use table::item::Key;
+use primitives::problem::{Code, Problem};
+use table::Change;
 
 /// Whether the network has used the key for nothing else.
 const UNUSED: &str = "attribute_not_exists(PK) OR expires_at <= :at OR fingerprint = :fingerprint";

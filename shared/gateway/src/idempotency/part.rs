@@ -6,11 +6,11 @@ use super::record::{put, validate};
 use super::{Claim, Claimed, hash};
 use crate::answer::Answer;
 use crate::app::App;
-use crate::context::Context;
-use crate::item::Key;
-use crate::problem::Problem;
+use primitives::context::Context;
+use table::item::Key;
+use primitives::problem::Problem;
 use crate::reply::Reply;
-use crate::seal;
+use crypto::seal;
 
 impl Claim {
     /// The record of the thing of this number.
@@ -30,7 +30,7 @@ impl Claim {
 
 /// Does one of the things that the current request asks for, under a record of its own that follows from
 /// the request's: when the request is sent again after a crash, what was done is answered, and not done
-/// again. What [`Write::answer`](crate::table::Write::answer) completes is that record.
+/// again. What [`Write::answer`](table::Write::answer) completes is that record.
 ///
 /// # Errors
 /// What `effect` rejects; `request_in_progress` while another attempt may be at it.

@@ -12,10 +12,9 @@ use super::scopes::{insufficient, missing};
 use super::{Claim, Claimed, stored_response};
 use crate::answer::Answer;
 use crate::app::App;
-use crate::clock::{DAY, Timestamp};
-use crate::item::{Attributes, Key};
-use crate::problem::{Code, Problem};
-use crate::table;
+use primitives::clock::{DAY, Timestamp};
+use table::item::{Attributes, Key};
+use primitives::problem::{Code, Problem};
 
 /// The `entity` of a record.
 pub(super) const KIND: &str = "idempotency";

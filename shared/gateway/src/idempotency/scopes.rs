@@ -4,7 +4,7 @@
 
 use http::header;
 
-use crate::problem::{Code, Problem};
+use primitives::problem::{Code, Problem};
 
 /// What may do everything.
 const ALL: &str = "*";

@@ -4,8 +4,8 @@ use super::record::{find, replay};
 use super::{Claim, is_kept};
 use crate::answer::Answer;
 use crate::app::App;
-use crate::problem::{Code, Problem};
-use crate::table::Condition;
+use primitives::problem::{Code, Problem};
+use table::Condition;
 
 impl Claim {
     /// Keeps an answer that had no effect, or lets the record go, so that the request can be tried

@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use crate::answer::Answer;
-use crate::item::deflated::{deflate, inflate};
-use crate::problem::Problem;
-use crate::seal::SealKey;
+use primitives::deflate::{deflate, inflate};
+use primitives::problem::Problem;
+use crypto::seal::SealKey;
 
 /// Bytes of a sealed answer at most. An item holds 409,600 with the names of its attributes; the
 /// others of the record take less than a thousand.
@@ -75,7 +75,7 @@ mod tests {
     use http::{HeaderName, StatusCode};
 
     use super::*;
-    use crate::seal::random_bytes;
+    use crypto::seal::random_bytes;
 
     fn kept(body: &Value) -> (Answer, usize, Answer) {
         let key = SealKey::generate();
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn of_what_does_not_fit_the_names_are_kept() {
-        let noise: String = (0..20_000).map(|_| crate::seal::hex(&random_bytes::<32>())).collect();
+        let noise: String = (0..20_000).map(|_| crypto::seal::hex(&random_bytes::<32>())).collect();
         let body = serde_json::json!({"id": "x", "version": 3, "text": noise});
         let (_, _, again) = kept(&body);
         assert_eq!(again.body(), br#"{"id":"x","version":3}"#);

@@ -3,9 +3,9 @@
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
-use crate::item::Attributes;
-use crate::size::{WIDEST, escaped_len};
-use crate::table::Scanned;
+use table::item::Attributes;
+use primitives::size::{WIDEST, escaped_len};
+use table::Scanned;
 
 /// A page as it is sent; `E` is what the list says about itself as a whole.
 #[derive(Serialize)]
@@ -76,7 +76,7 @@ mod tests {
     use aws_sdk_dynamodb::types::AttributeValue;
 
     use super::*;
-    use crate::size::PAGE_LIMIT;
+    use primitives::size::PAGE_LIMIT;
 
     /// How many items of this many bytes, as they are sent, a page has, and whether it goes on.
     fn page_of_sizes(sizes: &[usize]) -> (usize, bool) {

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 
-use crate::item::{Attributes, Key};
-use crate::problem::{Code, Problem};
-use crate::table::Scanned;
+use table::item::{Attributes, Key};
+use primitives::problem::{Code, Problem};
+use table::Scanned;
 
 /// The last item shown, of a list in its own order.
 const LAST: &str = "last";

@@ -5,7 +5,7 @@ use http::request::Parts;
 use http::{HeaderMap, header};
 
 use super::{Argument, Raw, Validation};
-use crate::problem::Problem;
+use primitives::problem::Problem;
 
 /// The quality of what is wanted without a reserve, in thousandths.
 const FULL: u16 = 1_000;

@@ -20,7 +20,7 @@ use crate::app::App;
 #[cfg(feature = "openapi")]
 use crate::describe::{Operation, ParameterLocation};
 use crate::idempotency::Required;
-use crate::problem::{Code, FieldError, Problem};
+use primitives::problem::{Code, FieldError, Problem};
 
 /// Query parameters that page a list.
 const PAGING: [&str; 2] = ["limit", "cursor"];
@@ -104,7 +104,7 @@ pub trait Argument {
 ///
 /// ```ignore
 /// impl<T: Described> Argument for Upload<T> {
-///     gateway::describes! { |operation| { operation.takes_bytes("multipart/form-data"); } }
+///     crate::describes! { |operation| { operation.takes_bytes("multipart/form-data"); } }
 /// }
 /// ```
 #[cfg(feature = "openapi")]

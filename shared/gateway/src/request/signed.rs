@@ -9,7 +9,7 @@ use http::request::Parts;
 use super::{Argument, Described, Inbound, Raw, Reads};
 #[cfg(feature = "openapi")]
 use crate::describe::Operation;
-use crate::problem::Problem;
+use primitives::problem::Problem;
 
 /// A signed JSON body, which the handler reads itself; `T` says what it looks like.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use tokio::sync::Semaphore;
 
 use super::*;
 use crate::answer::Answer;
-use crate::clock::Clock;
+use primitives::clock::Clock;
 
 const PAGE: &str = "/v1/storefront/shop/products";
 

@@ -12,14 +12,15 @@ use crate::amounts;
 use crate::answer;
 use crate::app::App;
 use crate::bridged;
-use crate::budget::{self, ActualCost, Charge};
-use crate::context::Context;
+use crate::budget;
+use crate::budget::{ActualCost, Charge};
+use primitives::context::Context;
 use crate::cors;
-use crate::metrics::{Outcome, Subject, family_of};
-use crate::problem::Problem;
+use services::metrics::{Outcome, Subject, family_of};
+use primitives::problem::Problem;
 use crate::request::{ClientIp, ip_prefix};
 use crate::routes::CrossOrigin;
-use crate::table::TableUse;
+use table::TableUse;
 
 /// What happens to every request before and after it is routed: its context, its log line, the
 /// headers of every answer.

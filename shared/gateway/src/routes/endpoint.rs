@@ -12,7 +12,7 @@ use super::Row;
 use crate::app::App;
 use crate::caller::{Caller, Identity};
 use crate::handler::Handler;
-use crate::problem::Problem;
+use primitives::problem::Problem;
 use crate::request::Inbound;
 
 type Soon<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;

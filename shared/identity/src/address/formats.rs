@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 use std::sync::{LazyLock, OnceLock};
 
-use gateway::request::Fault;
+use primitives::fields::Fault;
 use regex_lite::Regex;
 use serde::Deserialize;
 use serde_json::value::RawValue;

@@ -2,7 +2,8 @@
 
 use core_types::fields::{Country, Phone};
 use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
-use gateway::request::{Fault, FieldErrors, FromText, Text, request};
+use primitives::fields::{Fault, FieldErrors, FromText, Text};
+use gateway::request::request;
 use schemars::JsonSchema;
 
 use super::{PostalAddress, formats};

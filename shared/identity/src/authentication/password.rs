@@ -6,12 +6,13 @@ use core_types::fields::Email;
 use core_types::mail::{Mail, MailContent};
 use gateway::app::App;
 use gateway::caller::{Access, Caller, Identity, Public};
-use gateway::clock::Timestamp;
-use gateway::item::Item;
-use gateway::problem::{Code, FieldError, Problem};
+use primitives::clock::Timestamp;
+use table::item::Item;
+use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::{Accepted, Json};
-use gateway::request::{Flag, Given, Inbound, Rules, Text, Validation, request};
-use gateway::table::Write;
+use primitives::fields::{Flag, Text};
+use gateway::request::{Given, Inbound, Rules, Validation, request};
+use table::Write;
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use core_types::fields::MOST_METADATA;
-use gateway::clock::Timestamp;
+use primitives::clock::Timestamp;
 
 use super::save::{MAX_NOTE, MAX_WORDS};
 use super::{Customer, MAX_FORMER_EMAILS};

@@ -4,12 +4,13 @@ use core_types::fields::{Email, Metadata, PersonName, Phone};
 use core_types::id::CustomerId;
 use core_types::resource::{Resource, change_with};
 use gateway::app::App;
-use gateway::clock::Timestamp;
-use gateway::item::Key;
-use gateway::problem::{Code, Problem};
+use primitives::clock::Timestamp;
+use table::item::Key;
+use primitives::problem::{Code, Problem};
 use gateway::reply::{Created, Json};
-use gateway::request::{AtMost, Flag, IfMatch, Patch, Text, request};
-use gateway::table::Write;
+use primitives::fields::{AtMost, Flag, Patch, Text};
+use gateway::request::{IfMatch, request};
+use table::Write;
 
 use super::{
     CUSTOMER_CREATED, CUSTOMER_UPDATED, Customer, CustomerStatus, CustomerView, UniqueCustomerEmail,

@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use core_types::id::{CustomerId, CustomerSessionId, StoreId};
 use core_types::key;
-use gateway::clock::{DAY, Timestamp};
-use gateway::item::{Item, Key};
-use gateway::seal;
-use gateway::signature::constant_time_eq;
+use primitives::clock::{DAY, Timestamp};
+use table::item::{Item, Key};
+use crypto::seal;
+use crypto::signature::constant_time_eq;
 use serde::{Deserialize, Serialize};
 
 use super::{Customer, CustomerStatus};

@@ -7,7 +7,7 @@ use core_types::fields::{Email, Phone};
 use core_types::id::{AddressId, CustomerId, StoreId};
 use core_types::money::{self, Money};
 use core_types::sample_id;
-use gateway::clock::Timestamp;
+use primitives::clock::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 

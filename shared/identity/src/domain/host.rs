@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use gateway::request::{Fault, FromText};
+use primitives::fields::{Fault, FromText};
 use serde::{Deserialize, Serialize};
 
 /// The longest host: the name of its record is longer, and has 253 characters at most (RFC 1035 §2.3.4).
@@ -63,8 +63,8 @@ impl FromText for Host {
     }
 }
 
-gateway::text_field!(Host);
-gateway::string_schema!(Host: {"maxLength": 230});
+primitives::text_field!(Host);
+primitives::string_schema!(Host: {"maxLength": 230});
 
 impl fmt::Display for Host {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,12 +1,12 @@
 //! Domains as they are shown.
 
 use core_types::id::StoreId;
-use gateway::clock::Timestamp;
+use primitives::clock::Timestamp;
 
 use super::{Domain, Host};
 use crate::store::Store;
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// Whether a domain is known to be the store's.
     DomainStatus {
         /// The record is to be written, and looked for.

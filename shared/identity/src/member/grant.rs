@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use core_types::id::StoreId;
 use core_types::scope::Scopes;
-use gateway::problem::{Code, Problem};
+use primitives::problem::{Code, Problem};
 use serde::{Deserialize, Serialize};
 
 /// Stores of others that one account may be a member of (our choice): its item, which every request
 /// of the merchant's reads, stays below four kilobytes for all but staff with many scopes on many.
 pub const MAX_MEMBERSHIPS: usize = 50;
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// What a member is to a store.
     Role {
         /// Does everything.

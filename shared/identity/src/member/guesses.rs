@@ -1,6 +1,6 @@
 //! How often somebody may present a token of no invitation.
 
-use gateway::clock::HOUR;
+use primitives::clock::HOUR;
 
 use crate::throttle::Ceiling;
 

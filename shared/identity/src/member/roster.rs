@@ -4,11 +4,11 @@ use core_types::event::{Event, EventSubject, Topic};
 use core_types::fields::Email;
 use core_types::id::{MemberId, MerchantId, StoreId};
 use core_types::key;
-use gateway::clock::{DAY, Timestamp};
-use gateway::item::{Item, Key, Packing};
-use gateway::problem::{Code, Problem};
-use gateway::signature::constant_time_eq;
-use gateway::table::Write;
+use primitives::clock::{DAY, Timestamp};
+use table::item::{Item, Key, Packing};
+use primitives::problem::{Code, Problem};
+use crypto::signature::constant_time_eq;
+use table::Write;
 use serde::{Deserialize, Serialize};
 
 use super::token;

@@ -1,7 +1,8 @@
 //! The token of an invitation: mailed once, and kept as its digest.
 
 use core_types::id::StoreId;
-use gateway::{id, seal};
+use primitives::id;
+use crypto::seal;
 
 /// Digits of the store that a token names.
 const NAME: usize = 32;

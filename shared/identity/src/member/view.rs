@@ -2,12 +2,12 @@
 
 use core_types::fields::Email;
 use core_types::id::{MemberId, MerchantId, StoreId};
-use gateway::clock::Timestamp;
+use primitives::clock::Timestamp;
 
 use super::{Member, Role};
 use crate::merchant::Merchant;
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// Whether somebody is one of a store's people.
     MemberStatus {
         /// They are.

@@ -1,9 +1,9 @@
 //! A merchant's sessions: how they begin, and while they are alive.
 
 use core_types::id::SessionId;
-use gateway::clock::Timestamp;
-use gateway::seal;
-use gateway::signature::constant_time_eq;
+use primitives::clock::Timestamp;
+use crypto::seal;
+use crypto::signature::constant_time_eq;
 
 use super::{Merchant, MerchantStatus};
 use crate::session::{ABSOLUTE, CreatedVia, IDLE, PREFIX, Session, UnverifiedToken};

@@ -2,8 +2,8 @@
 
 use core_types::fields::{Email, Locale};
 use core_types::id::MerchantId;
-use gateway::clock::Timestamp;
-use gateway::config::Config;
+use primitives::clock::Timestamp;
+use services::config::Config;
 
 use super::{Merchant, MerchantStatus};
 

@@ -2,7 +2,7 @@
 
 use core_types::fields::{Email, Subdomain};
 use core_types::mail::MailContent;
-use gateway::clock::{DAY, Timestamp};
+use primitives::clock::{DAY, Timestamp};
 
 use crate::challenge::{CODE_LIFETIME, Purpose};
 
@@ -88,7 +88,7 @@ pub fn deleted(to: &Email, shop: &Subdomain, now: Timestamp) -> MailContent {
 
 #[cfg(test)]
 mod tests {
-    use gateway::request::FromText;
+    use primitives::fields::FromText;
 
     use super::*;
 
@@ -96,7 +96,7 @@ mod tests {
     fn every_text_travels_unencoded() {
         let to = Email::from_text("cleo@example.com").unwrap();
         let shop = Subdomain::from_text(&"a".repeat(63)).unwrap();
-        let (now, token) = (Timestamp::from_millis(0), gateway::seal::random_secret());
+        let (now, token) = (Timestamp::from_millis(0), crypto::seal::random_secret());
         for content in [
             welcome(&to, &shop, "042137"),
             known(&to, &shop, "042137"),

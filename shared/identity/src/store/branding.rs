@@ -4,9 +4,10 @@ use core_types::fields::{Subdomain, WebUrl};
 use core_types::id::{MediaId, StoreId};
 use core_types::image;
 use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
-use gateway::problem::{FieldError, Problem};
-use gateway::request::{AtMost, Fault, FieldErrors, FromText, request};
-use gateway::table::Write;
+use primitives::problem::{FieldError, Problem};
+use primitives::fields::{AtMost, Fault, FieldErrors, FromText};
+use gateway::request::request;
+use table::Write;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -35,7 +36,7 @@ impl FromText for Color {
     }
 }
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// A network that a store can have a profile on.
     SocialNetwork {
         /// Bluesky.
@@ -91,7 +92,7 @@ impl FromText for ProfileUrl {
     }
 }
 
-gateway::text_field!(Color, ProfileUrl);
+primitives::text_field!(Color, ProfileUrl);
 
 /// A store's profile on a network.
 #[request]

@@ -4,8 +4,8 @@
 use core_types::fields::Handle;
 use core_types::id::StoreId;
 use core_types::key;
-use gateway::problem::Code;
-use gateway::table::{Change, Condition, Write};
+use primitives::problem::Code;
+use table::{Change, Condition, Write};
 
 use super::{LiveTheme, MAX_MENUS, MAX_THEMES, Store, StoreStatus};
 

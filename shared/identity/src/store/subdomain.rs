@@ -3,9 +3,9 @@
 use core_types::fields::Subdomain;
 use core_types::id::StoreId;
 use core_types::key;
-use gateway::clock::{DAY, Timestamp};
-use gateway::item::{Item, Key};
-use gateway::table::Condition;
+use primitives::clock::{DAY, Timestamp};
+use table::item::{Item, Key};
+use table::Condition;
 use serde::{Deserialize, Serialize};
 
 use super::Store;

@@ -64,7 +64,7 @@ fn a_deleted_store_is_in_no_list_and_due_for_redaction() {
     assert_eq!(store(StoreStatus::Draft).indexes().len(), 2);
     let deleted = store(StoreStatus::Active).act(StoreAction::Delete, None, NOW).unwrap();
     let [(index, _)] = <[IndexKey; 1]>::try_from(deleted.indexes()).unwrap();
-    assert_eq!(index, gateway::item::Index::Gsi3);
+    assert_eq!(index, table::item::Index::Gsi3);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use core_types::event::{EXAMPLE_TIME, Example, sample};
 use core_types::fields::{Country, Currency, Locale, Subdomain, TimeZone};
 use core_types::id::{MerchantId, StoreId};
 use core_types::sample_id;
-use gateway::clock::Timestamp;
+use primitives::clock::Timestamp;
 
 use super::branding::BrandingView;
 use super::{Contact, InventoryPolicy, Store, StoreStatus};

@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use core_types::key;
 use gateway::app::App;
-use gateway::clock::{DAY, HOUR, Timestamp};
-use gateway::item::{Item, Key};
-use gateway::problem::{Code, Problem};
-use gateway::table::{ReadConsistency, Write, retry};
+use primitives::clock::{DAY, HOUR, Timestamp};
+use table::item::{Item, Key};
+use primitives::problem::{Code, Problem};
+use table::{ReadConsistency, Write, retry};
 use serde::{Deserialize, Serialize};
 
 use super::too_many;
@@ -159,7 +159,7 @@ impl Times {
 
 #[cfg(test)]
 mod tests {
-    use gateway::clock::MINUTE;
+    use primitives::clock::MINUTE;
     use http::header;
 
     use super::*;

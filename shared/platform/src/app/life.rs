@@ -2,9 +2,9 @@
 
 use core_types::id::AppId;
 use core_types::key;
-use gateway::clock::Timestamp;
-use gateway::problem::{Code, Problem};
-use gateway::table::{Change, Condition, Write};
+use primitives::clock::Timestamp;
+use primitives::problem::{Code, Problem};
+use table::{Change, Condition, Write};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -7,9 +7,9 @@
 
 use core_types::id::{AppId, InstallationId};
 use core_types::key;
-use gateway::item::{Item, Key};
-use gateway::outbox::SHARDS;
-use gateway::table::Write;
+use table::item::{Item, Key};
+use table::outbox::SHARDS;
+use table::Write;
 use serde::{Deserialize, Serialize};
 
 /// That an app is stopped, for the installations of one shard.

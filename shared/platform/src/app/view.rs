@@ -5,9 +5,9 @@ use core_types::fields::{Handle, WebUrl};
 use core_types::id::{AppId, SubmissionId};
 use core_types::rating::Rating;
 use core_types::resource::Resource;
-use gateway::clock::Timestamp;
-use gateway::problem::Problem;
-use gateway::table::Write;
+use primitives::clock::Timestamp;
+use primitives::problem::Problem;
+use table::Write;
 
 use super::{AppStatus, CommerceApp, Configuration, Listing, Suspension};
 

@@ -1,5 +1,5 @@
 use core_types::scope::Scopes;
-use gateway::clock::Timestamp;
+use primitives::clock::Timestamp;
 
 use super::*;
 

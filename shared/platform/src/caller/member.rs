@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use gateway::app::App;
 use gateway::caller::{Access, Caller, Identity};
-use gateway::problem::Problem;
+use primitives::problem::Problem;
 use gateway::request::Inbound;
 use identity::member::{Grant, Role};
 use identity::session::Session;

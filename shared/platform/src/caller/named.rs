@@ -1,7 +1,7 @@
 //! Which store a request names, and how one that it may not name is answered.
 
 use core_types::id::StoreId;
-use gateway::problem::{Code, Problem};
+use primitives::problem::{Code, Problem};
 use gateway::request::Inbound;
 use serde_json::Value;
 

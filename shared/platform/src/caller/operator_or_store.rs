@@ -6,7 +6,7 @@ use core_types::id::StoreId;
 use core_types::scope::Required;
 use gateway::app::App;
 use gateway::caller::{Access, Caller, Identity};
-use gateway::problem::{Code, Problem};
+use primitives::problem::{Code, Problem};
 use gateway::request::Inbound;
 use identity::store::StoreStatus;
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use core_types::scope::Required;
 use gateway::app::App;
 use gateway::caller::{Access, Caller, Identity};
-use gateway::problem::{Code, Problem};
+use primitives::problem::{Code, Problem};
 use gateway::request::Inbound;
 use identity::member::Grant;
 use identity::store::StoreStatus;

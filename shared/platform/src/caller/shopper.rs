@@ -6,7 +6,7 @@ use core_types::key;
 use gateway::app::App;
 use gateway::budget::Tier;
 use gateway::caller::{Access, Caller, Identity};
-use gateway::problem::{Code, Problem};
+use primitives::problem::{Code, Problem};
 use gateway::request::Inbound;
 use http::header;
 use identity::customer::{Customer as Account, CustomerSession, UnverifiedCustomerToken};

@@ -7,7 +7,7 @@ use core_types::id::{MerchantId, StoreId};
 use core_types::scope::Required;
 use gateway::app::App;
 use gateway::caller::{Access, Caller, Identity};
-use gateway::problem::Problem;
+use primitives::problem::Problem;
 use gateway::request::Inbound;
 
 use super::{

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use gateway::app::App;
 use gateway::caller::{Access, Caller, Identity, Public};
-use gateway::problem::Problem;
+use primitives::problem::Problem;
 use gateway::request::Inbound;
 
 use super::{AnyMember, presents_credential};

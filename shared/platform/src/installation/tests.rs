@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use core_types::event::EXAMPLE_TIME as NOW;
-use gateway::clock::MINUTE;
+use primitives::clock::MINUTE;
 
 use super::*;
 use crate::app::draft;

@@ -1,13 +1,13 @@
 //! The automatic checks of a submission: what a machine can find out before a person looks.
 
-use gateway::egress::DestinationRejection;
+use egress::DestinationRejection;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Proposal;
 use crate::app::{AppClient, CommerceApp, is_loopback};
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// The verdict of a check.
     #[schemars(rename = "CheckVerdict")]
     Verdict {

@@ -8,10 +8,10 @@ use core_types::id::{CustomerId, StoreId};
 use core_types::key;
 use core_types::resource::Resource;
 use gateway::app::App;
-use gateway::clock::Timestamp;
-use gateway::item::Item;
-use gateway::problem::{Code, Problem};
-use gateway::table::{Condition, Query, Write};
+use primitives::clock::Timestamp;
+use table::item::Item;
+use primitives::problem::{Code, Problem};
+use table::{Condition, Query, Write};
 use identity::customer::{CUSTOMER_UPDATED, Customer, UniqueCustomerEmail};
 use sales::order::guest::GuestOrders;
 

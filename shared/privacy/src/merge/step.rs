@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use gateway::app::App;
-use gateway::clock::Timestamp;
-use gateway::item::{Item, Key};
-use gateway::problem::Problem;
+use primitives::clock::Timestamp;
+use table::item::{Item, Key};
+use primitives::problem::Problem;
 use sales::workflows::hand_over_order::hand_over;
 
 use super::{Merge, MergePart, hand_over as moves};

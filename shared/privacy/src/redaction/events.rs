@@ -4,8 +4,8 @@ use core_types::event::{Event, EventGroup, OutboxState};
 use core_types::id::StoreId;
 use core_types::key;
 use gateway::app::App;
-use gateway::problem::{Code, Problem};
-use gateway::table::Query;
+use primitives::problem::{Code, Problem};
+use table::Query;
 use identity::customer::CUSTOMER_DELETED;
 use sales::order::ORDER_REDACTED;
 

@@ -3,10 +3,10 @@
 use core_types::id::{RedactionId, StoreId};
 use core_types::key;
 use gateway::app::App;
-use gateway::clock::Timestamp;
-use gateway::item::Item;
-use gateway::problem::Problem;
-use gateway::table::{WalkPlace, Write};
+use primitives::clock::Timestamp;
+use table::item::Item;
+use primitives::problem::Problem;
+use table::{WalkPlace, Write};
 
 use super::{CUSTOMER_REDACTED, Redaction, RedactionStatus, scrub};
 use crate::person::{Part, PartPage};

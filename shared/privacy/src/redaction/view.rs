@@ -4,7 +4,7 @@ use core_types::end_reason::EndReason;
 use core_types::event::{EXAMPLE_TIME, Example};
 use core_types::id::{CustomerId, ExportId, OrderId, RedactionId, StoreId};
 use core_types::sample_id;
-use gateway::clock::Timestamp;
+use primitives::clock::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 

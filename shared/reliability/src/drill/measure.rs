@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use core_types::event::{Event, OutboxState};
 use delivery::delivery::{Delivery, DeliveryStatus};
-use gateway::clock::Timestamp;
+use primitives::clock::Timestamp;
 
 use super::{Drill, DrillKind, StopCondition, StopMetric, Verdict};
 

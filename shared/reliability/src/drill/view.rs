@@ -1,7 +1,7 @@
 //! Drills in responses.
 
 use core_types::id::{DrillId, MerchantId, StoreId};
-use gateway::clock::Timestamp;
+use primitives::clock::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -5,9 +5,9 @@
 use core_types::id::EvidenceId;
 use core_types::key;
 use gateway::app::App;
-use gateway::clock::Timestamp;
-use gateway::problem::{Code, Problem};
-use gateway::table::{self, Condition, Write};
+use primitives::clock::Timestamp;
+use primitives::problem::{Code, Problem};
+use table::{Condition, Write};
 
 use super::{Evidence, EvidenceName, Head, Record};
 

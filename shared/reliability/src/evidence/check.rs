@@ -4,11 +4,11 @@
 use core_types::id::EvidenceId;
 use core_types::key;
 use gateway::app::App;
-use gateway::clock::{DAY, Timestamp};
-use gateway::item::Key;
+use primitives::clock::{DAY, Timestamp};
+use table::item::Key;
 use gateway::page;
-use gateway::problem::Problem;
-use gateway::table::Query;
+use primitives::problem::Problem;
+use table::Query;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

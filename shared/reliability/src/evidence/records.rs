@@ -2,7 +2,7 @@
 //! given up is stated too, so that nothing that was begun is missing from the chain.
 
 use delivery::replay::Replay;
-use gateway::problem::Problem;
+use primitives::problem::Problem;
 
 use super::summary::ReplaySummary;
 use super::{EvidenceKind, Record};

@@ -1,6 +1,6 @@
 //! What the records of each kind measured, as far as reports count with it. A record may say more.
 
-use gateway::clock::Timestamp;
+use primitives::clock::Timestamp;
 use serde::{Deserialize, Serialize};
 
 /// A failover drill.

@@ -4,10 +4,10 @@ use core_types::id::{IncidentId, StoreId};
 use core_types::key;
 use core_types::resource::Resource;
 use gateway::app::App;
-use gateway::clock::Timestamp;
-use gateway::item::{Item, Key};
-use gateway::problem::{Code, Problem};
-use gateway::table::{Query, Write};
+use primitives::clock::Timestamp;
+use table::item::{Item, Key};
+use primitives::problem::{Code, Problem};
+use table::{Query, Write};
 use serde::{Deserialize, Serialize};
 
 use super::{INCIDENT_OPENED, Incident, Step};

@@ -1,7 +1,7 @@
 //! Incidents in responses.
 
 use core_types::id::{IncidentId, StoreId};
-use gateway::clock::Timestamp;
+use primitives::clock::Timestamp;
 
 use super::{Component, Incident, IncidentStatus, Severity, TimelineEntry};
 use crate::rules::Rule;

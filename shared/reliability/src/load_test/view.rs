@@ -1,8 +1,8 @@
 //! Load tests in responses.
 
 use core_types::id::{LoadTestId, MerchantId, StoreId};
-use gateway::clock::Timestamp;
-use gateway::metrics::Percentiles;
+use primitives::clock::Timestamp;
+use services::metrics::Percentiles;
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -1,7 +1,7 @@
 //! Controls: targets, and what the evidence says about each.
 
 use core_types::id::EvidenceId;
-use gateway::clock::Timestamp;
+use primitives::clock::Timestamp;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ const WHOLE: u64 = 10_000;
 /// Outcomes of what was given up, which says nothing of the service.
 const GIVEN_UP: [&str; 2] = ["aborted", "cancelled"];
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// A control of a report.
     ControlId {
         /// The events of drills and replays are delivered.
@@ -35,7 +35,7 @@ gateway::string_enum! {
     }
 }
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// How a measurement is compared with its target.
     Comparison {
         /// The measurement should be the target or more.
@@ -45,7 +45,7 @@ gateway::string_enum! {
     }
 }
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// The unit of a measurement.
     #[schemars(rename = "MeasurementUnit")]
     Unit {

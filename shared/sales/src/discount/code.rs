@@ -3,12 +3,12 @@
 use core_types::id::{DiscountId, StoreId};
 use core_types::key;
 use gateway::app::App;
-use gateway::clock::MINUTE;
-use gateway::item::{Item, Key};
-use gateway::problem::Problem;
-use gateway::request::{Fault, FromText};
-use gateway::seal;
-use gateway::table::ReadConsistency;
+use primitives::clock::MINUTE;
+use table::item::{Item, Key};
+use primitives::problem::Problem;
+use primitives::fields::{Fault, FromText};
+use crypto::seal;
+use table::ReadConsistency;
 use identity::throttle::Ceiling;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -44,7 +44,7 @@ impl FromText for DiscountCode {
     }
 }
 
-gateway::text_field!(DiscountCode);
+primitives::text_field!(DiscountCode);
 
 /// The one discount of a code.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -3,7 +3,7 @@
 use core_types::event::sample;
 use core_types::fields::Email;
 use core_types::id::CustomerId;
-use gateway::request::FromText;
+use primitives::fields::FromText;
 
 use super::*;
 

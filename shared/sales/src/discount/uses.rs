@@ -8,9 +8,9 @@
 use core_types::id::{CustomerId, DiscountId, StoreId};
 use core_types::key;
 use gateway::app::App;
-use gateway::item::{Item, Key};
-use gateway::problem::{Code, Problem};
-use gateway::table::{Change, Query, Write};
+use table::item::{Item, Key};
+use primitives::problem::{Code, Problem};
+use table::{Change, Query, Write};
 use serde::{Deserialize, Serialize};
 
 use super::Discount;

@@ -3,7 +3,7 @@
 use core_types::event::{EXAMPLE_TIME, Example};
 use core_types::id::{DiscountId, StoreId};
 use core_types::money::Money;
-use gateway::clock::Timestamp;
+use primitives::clock::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -9,10 +9,10 @@ use core_types::id::{DisputeEvidenceId, DisputeId, StoreId};
 use core_types::key;
 use core_types::money::Money;
 use core_types::provider::ProviderName;
-use gateway::clock::Timestamp;
-use gateway::item::{Item, Key};
-use gateway::problem::{Code, FieldError, Problem};
-use gateway::seal::SealKey;
+use primitives::clock::Timestamp;
+use table::item::{Item, Key};
+use primitives::problem::{Code, FieldError, Problem};
+use crypto::seal::SealKey;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 

@@ -4,9 +4,9 @@ use core_types::id::{DisputeId, StoreId};
 use core_types::key;
 use core_types::resource;
 use gateway::app::App;
-use gateway::clock::Timestamp;
-use gateway::problem::Problem;
-use gateway::table::Query;
+use primitives::clock::Timestamp;
+use primitives::problem::Problem;
+use table::Query;
 
 use super::{Dispute, DisputeStatus};
 

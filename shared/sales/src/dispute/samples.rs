@@ -2,7 +2,7 @@
 
 use core_types::event::{EXAMPLE_TIME, Example};
 use core_types::money;
-use gateway::clock::DAY;
+use primitives::clock::DAY;
 
 use super::{Dispute, DisputeStatus, DisputeType, DisputeView};
 use crate::payment::Payment;

@@ -10,9 +10,9 @@ use core_types::event::Topic;
 use core_types::mail::Notice;
 use core_types::money::Money;
 use core_types::resource::Resource;
-use gateway::clock::{MINUTE, Timestamp};
-use gateway::problem::Code;
-use gateway::table::Write;
+use primitives::clock::{MINUTE, Timestamp};
+use primitives::problem::Code;
+use table::Write;
 
 use super::{
     DISPUTE_CLOSED, DISPUTE_CREATED, DISPUTE_LOST, DISPUTE_UPDATED, DISPUTE_WON, Dispute,

@@ -5,8 +5,8 @@ use std::time::Duration;
 use core_types::id::{DisputeEvidenceId, RefundId};
 use core_types::money::{self, Money};
 use core_types::provider::ProviderName;
-use gateway::clock::{DAY, Timestamp};
-use gateway::problem::Code;
+use primitives::clock::{DAY, Timestamp};
+use primitives::problem::Code;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -146,7 +146,7 @@ fn evidence_is_taken_while_the_bank_waits_for_it_and_one_at_a_time() {
         (rejected.status, rejected.failure_code.as_deref()),
         (EvidenceStatus::Failed, Some("no"))
     );
-    let key = gateway::seal::SealKey::generate();
+    let key = crypto::seal::SealKey::generate();
     let pending = PendingEvidence::seal(&sent, &evidence, &key, NOW);
     assert!(!pending.sealed_fields.contains("sent"));
     assert_eq!(pending.open(&key).unwrap(), evidence);

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use gateway::request::{Fault, FromText};
-use gateway::seal;
+use primitives::fields::{Fault, FromText};
+use crypto::seal;
 
 /// Crockford's base32: no I, L, O or U.
 const ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
@@ -67,8 +67,8 @@ impl FromText for GiftCardCode {
     }
 }
 
-gateway::text_field!(GiftCardCode);
-gateway::string_schema!(GiftCardCode: {"pattern": r"^[\s-]*([A-Za-z0-9][\s-]*){8,20}$"});
+primitives::text_field!(GiftCardCode);
+primitives::string_schema!(GiftCardCode: {"pattern": r"^[\s-]*([A-Za-z0-9][\s-]*){8,20}$"});
 
 #[cfg(test)]
 mod tests {

@@ -9,10 +9,10 @@ use std::collections::HashMap;
 use core_types::id::StoreId;
 use core_types::key;
 use gateway::app::App;
-use gateway::clock::MINUTE;
-use gateway::item::Key;
-use gateway::problem::Problem;
-use gateway::seal;
+use primitives::clock::MINUTE;
+use table::item::Key;
+use primitives::problem::Problem;
+use crypto::seal;
 use identity::throttle::Ceiling;
 
 use super::{GiftCard, GiftCardCode, UniqueGiftCardCode};

@@ -3,9 +3,9 @@
 use core_types::id::{GiftCardId, OrderId, StoreId};
 use core_types::key;
 use core_types::money::Money;
-use gateway::clock::Timestamp;
-use gateway::problem::{Code, Problem};
-use gateway::table::{Change, Write};
+use primitives::clock::Timestamp;
+use primitives::problem::{Code, Problem};
+use table::{Change, Write};
 
 use super::{GiftCard, GiftCardEntry, GiftCardEntryKind, GiftCardStatus};
 

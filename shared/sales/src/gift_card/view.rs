@@ -2,7 +2,7 @@
 
 use core_types::id::{CustomerId, GiftCardEntryId, GiftCardId, OrderId};
 use core_types::money::Money;
-use gateway::clock::Timestamp;
+use primitives::clock::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 

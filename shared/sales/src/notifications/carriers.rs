@@ -68,14 +68,14 @@ pub fn may_be_followed(url: &str, domains: &Domains, base_url: &str) -> bool {
         let registered = host.as_ref().and_then(Host::registrable);
         registered.is_some_and(|name| CARRIERS.contains(&name))
     };
-    <WebUrl as gateway::request::FromText>::from_text(url).is_ok()
+    <WebUrl as primitives::fields::FromText>::from_text(url).is_ok()
         && (domains.may_lead_to(url, base_url) || is_carriers())
 }
 
 #[cfg(test)]
 mod tests {
     use core_types::id::StoreId;
-    use gateway::clock::Timestamp;
+    use primitives::clock::Timestamp;
 
     use super::*;
 

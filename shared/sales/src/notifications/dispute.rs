@@ -2,7 +2,7 @@
 
 use core_types::fields::Email;
 use core_types::mail::{MailContent, on_one_line, unlinked};
-use gateway::clock::DAY;
+use primitives::clock::DAY;
 
 use crate::dispute::{Dispute, DisputeType};
 

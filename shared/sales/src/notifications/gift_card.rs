@@ -3,9 +3,9 @@
 use core_types::key;
 use core_types::mail::{GiftCardNews, MailContent, on_one_line};
 use gateway::app::App;
-use gateway::clock::DAY;
-use gateway::item::Item;
-use gateway::problem::Problem;
+use primitives::clock::DAY;
+use table::item::Item;
+use primitives::problem::Problem;
 use identity::store::Store;
 
 use super::kind::NotificationKind;

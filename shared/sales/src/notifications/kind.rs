@@ -1,6 +1,6 @@
 //! The mails that a store can say in its own words, and what can stand in them.
 
-use gateway::string_enum;
+use primitives::string_enum;
 
 /// What stands for something in a text: `{{ order_number }}`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,8 +3,8 @@
 use core_types::fields::Email;
 use core_types::mail::{MailContent, on_one_line};
 use core_types::money::Money;
-use gateway::clock::DAY;
-use gateway::problem::Problem;
+use primitives::clock::DAY;
+use primitives::problem::Problem;
 use identity::store::Store;
 
 use super::kind::NotificationKind;

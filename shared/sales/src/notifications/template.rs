@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use core_types::mail::{holds_link, unlinked};
-use gateway::problem::{FieldError, Problem};
-use gateway::request::Fault;
+use primitives::problem::{FieldError, Problem};
+use primitives::fields::Fault;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{Environment, UndefinedBehavior, Value};
 use schemars::JsonSchema;

@@ -7,9 +7,9 @@ use core_types::fields::Locale;
 use core_types::id::StoreId;
 use core_types::key;
 use core_types::mail::MailContent;
-use gateway::clock::Timestamp;
-use gateway::item::{Item, Key};
-use gateway::problem::Problem;
+use primitives::clock::Timestamp;
+use table::item::{Item, Key};
+use primitives::problem::Problem;
 use serde::{Deserialize, Serialize};
 
 use super::built_in;
@@ -205,7 +205,7 @@ impl Example for NotificationTextView {
 
 #[cfg(test)]
 mod tests {
-    use gateway::request::FromText;
+    use primitives::fields::FromText;
 
     use super::*;
 

@@ -1,7 +1,7 @@
 //! An order with all that belongs to it: they share a partition, so that one query reads them.
 
 use core_types::id::{FulfillmentId, PaymentId, RefundId};
-use gateway::problem::{Code, Problem};
+use primitives::problem::{Code, Problem};
 
 use super::fulfillment::Fulfillment;
 use super::refund::Refund;

@@ -7,8 +7,9 @@ use core_types::fields::{Email, Metadata, Phone};
 use core_types::id::VariantId;
 use core_types::money::{Money, MoneyInput};
 use core_types::provider::ProviderName;
-use gateway::problem::FieldError;
-use gateway::request::{Fault, Given, Int, Text, request};
+use primitives::problem::FieldError;
+use primitives::fields::{Fault, Int, Text};
+use gateway::request::{Given, request};
 use identity::store::Store;
 
 use super::item::OrderContact;

@@ -2,7 +2,7 @@
 //!
 //! What was paid stays paid: a dispute changes neither `financial_status` nor what has left.
 
-use gateway::clock::Timestamp;
+use primitives::clock::Timestamp;
 
 use super::{ORDER_UPDATED, Order, OrderChange};
 use crate::payment::Payment;

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use gateway::clock::{MINUTE, Timestamp};
+use primitives::clock::{MINUTE, Timestamp};
 
 use super::Order;
 

@@ -3,7 +3,7 @@
 
 use core_types::id::{PaymentId, RefundId};
 use core_types::money::Money;
-use gateway::clock::Timestamp;
+use primitives::clock::Timestamp;
 
 use super::refund::{Plan, Refund, RefundReason};
 use super::{ORDER_REFUNDED, Order, OrderChange, RefundChange};

@@ -8,11 +8,11 @@ use core_types::event::{Event, EventSubject, Topic};
 use core_types::id::{FulfillmentId, LocationId, OrderId, OrderItemId, StoreId};
 use core_types::key;
 use core_types::resource::Resource;
-use gateway::clock::Timestamp;
-use gateway::item::{Item, Key, Packing};
-use gateway::problem::{Code, FieldError, Problem};
-use gateway::request::Fault;
-use gateway::table::Write;
+use primitives::clock::Timestamp;
+use table::item::{Item, Key, Packing};
+use primitives::problem::{Code, FieldError, Problem};
+use primitives::fields::Fault;
+use table::Write;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -23,7 +23,7 @@ use super::{Order, OrderAction, OrderItem, Units, stock};
 pub use topics::*;
 pub use view::FulfillmentView;
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// How far a fulfilment has come.
     FulfillmentState {
         /// On its way.

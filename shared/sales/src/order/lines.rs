@@ -8,8 +8,8 @@ use catalogue::inventory::StockStep;
 use core_types::event::{Event, Topic};
 use core_types::id::{LocationId, OrderItemId};
 use core_types::resource::Resource;
-use gateway::clock::Timestamp;
-use gateway::problem::{Code, Problem};
+use primitives::clock::Timestamp;
+use primitives::problem::{Code, Problem};
 use serde_json::{Value, json};
 
 use super::refund::RestockType;

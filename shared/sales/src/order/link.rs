@@ -7,7 +7,8 @@
 use std::fmt;
 
 use core_types::fields::LinkTemplate;
-use gateway::seal::{self, MacKey};
+use crypto::seal;
+use crypto::seal::MacKey;
 
 use super::Order;
 
@@ -54,7 +55,7 @@ impl Order {
 #[cfg(test)]
 mod tests {
     use core_types::fields::Email;
-    use gateway::request::FromText;
+    use primitives::fields::FromText;
 
     use super::*;
     use crate::order::tests::order;

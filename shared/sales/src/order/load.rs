@@ -5,10 +5,11 @@ use core_types::id::{LocationId, OrderId, StoreId};
 use core_types::key;
 use core_types::resource;
 use gateway::app::App;
-use gateway::item::{self, Attributes, FromItem, Item, Key};
+use table::item;
+use table::item::{Attributes, FromItem, Item, Key};
 use gateway::page;
-use gateway::problem::{Code, FieldError, Problem};
-use gateway::table::{Query, ReadConsistency};
+use primitives::problem::{Code, FieldError, Problem};
+use table::{Query, ReadConsistency};
 use identity::store::Store;
 
 use super::Order;

@@ -2,8 +2,8 @@
 
 use core_types::id::PaymentId;
 use core_types::provider::ProviderName;
-use gateway::clock::Timestamp;
-use gateway::problem::{Code, Problem};
+use primitives::clock::Timestamp;
+use primitives::problem::{Code, Problem};
 
 use super::{IncomingPayment, Order, OrderAction, OrderChange};
 use crate::payment::{

@@ -1,6 +1,6 @@
 //! Numbers: what people call an order, and how it is found by that: its id follows from it.
 
-use gateway::id::MAX_NUMBER;
+use primitives::id::MAX_NUMBER;
 
 /// What the first order's number comes after.
 pub(crate) const FIRST: u64 = 1_000;

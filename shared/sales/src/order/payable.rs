@@ -3,7 +3,7 @@
 
 use core_types::money::Money;
 use core_types::provider::ProviderName;
-use gateway::problem::FieldError;
+use primitives::problem::FieldError;
 
 use super::Order;
 use super::cart::{PaymentInput, fault};

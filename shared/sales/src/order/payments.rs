@@ -1,7 +1,7 @@
 //! What an order takes of its payments: which money it applies, and how much.
 
 use core_types::money::Money;
-use gateway::problem::{Code, Problem};
+use primitives::problem::{Code, Problem};
 
 use super::Order;
 use crate::payment::{Attention, Payment};

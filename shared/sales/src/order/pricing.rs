@@ -11,8 +11,8 @@ use catalogue::product::{ProductStatus, Sellable};
 use core_types::fields::{Email, Locale};
 use core_types::id::{CustomerId, OrderItemId};
 use core_types::money::Money;
-use gateway::clock::Timestamp;
-use gateway::problem::FieldError;
+use primitives::clock::Timestamp;
+use primitives::problem::FieldError;
 use identity::address::PostalAddress;
 use identity::store::Store;
 

@@ -6,7 +6,7 @@ use core_types::event::{EXAMPLE_TIME, Event, Example};
 use core_types::id::{CustomerId, OrderId};
 use core_types::resource::Resource;
 use core_types::sample_id;
-use gateway::clock::Timestamp;
+use primitives::clock::Timestamp;
 use identity::address::PostalAddress;
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -14,9 +14,9 @@ use core_types::id::{GiftCardId, LocationId, OrderId, OrderItemId, PaymentId, Re
 use core_types::key;
 use core_types::money::Money;
 use core_types::resource::Resource;
-use gateway::clock::Timestamp;
-use gateway::item::{Item, Key, Packing};
-use gateway::request::Text;
+use primitives::clock::Timestamp;
+use table::item::{Item, Key, Packing};
+use primitives::fields::Text;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -28,7 +28,7 @@ pub use view::{PlanView, RefundView, SuggestedTransaction};
 /// What a merchant notes about a refund, at whatever door it comes in.
 pub type RefundNote = Text<0, 2000>;
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// What becomes of the units that money goes back for.
     RestockType {
         /// Nothing: stock and what is to be fulfilled stay as they are.
@@ -40,7 +40,7 @@ gateway::string_enum! {
     }
 }
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// Why money goes back.
     RefundReason {
         /// The customer asked for it.
@@ -56,7 +56,7 @@ gateway::string_enum! {
     }
 }
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// How far a refund, or a part of it, has come.
     RefundStatus {
         /// Reserved; a provider has not answered yet.

@@ -10,10 +10,10 @@ use std::collections::BTreeMap;
 
 use catalogue::location::Location;
 use core_types::id::LocationId;
-use gateway::item::{Item, Key};
-use gateway::problem::{Code, FieldError, Problem};
-use gateway::request::Fault;
-use gateway::table::{Condition, Write};
+use table::item::{Item, Key};
+use primitives::problem::{Code, FieldError, Problem};
+use primitives::fields::Fault;
+use table::{Condition, Write};
 use identity::store::Store;
 
 use super::Units;

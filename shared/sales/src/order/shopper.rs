@@ -8,7 +8,7 @@ use core_types::id::{
 };
 use core_types::money::Money;
 use core_types::provider::ProviderName;
-use gateway::clock::Timestamp;
+use primitives::clock::Timestamp;
 use identity::address::PostalAddress;
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -1,10 +1,10 @@
 //! The three axes of an order's state, and what can be done in them.
 
-use gateway::problem::Problem;
+use primitives::problem::Problem;
 
 use super::{Order, OrderItem, StockState};
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// Where an order is in its life.
     OrderStatus {
         /// Made by the merchant, not yet binding; its stock is held.
@@ -20,7 +20,7 @@ gateway::string_enum! {
     }
 }
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// What has become of an order's money.
     FinancialStatus {
         /// Not paid.
@@ -44,7 +44,7 @@ gateway::string_enum! {
     }
 }
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// How much of an order has left, derived from its lines.
     FulfillmentStatus {
         /// Nothing.
@@ -58,7 +58,7 @@ gateway::string_enum! {
     }
 }
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// The actions that an order can allow.
     OrderAction {
         /// Change its note, tags, e-mail or address.

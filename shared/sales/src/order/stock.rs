@@ -5,13 +5,13 @@
 
 use catalogue::inventory::{self, Line, StockStep};
 use core_types::id::LocationId;
-use gateway::clock::Timestamp;
-use gateway::problem::Problem;
-use gateway::table::Write;
+use primitives::clock::Timestamp;
+use primitives::problem::Problem;
+use table::Write;
 
 use super::{Order, OrderItem, Units};
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// What an order's remaining units hold of the stock.
     StockState {
         /// Set aside until the order is paid.

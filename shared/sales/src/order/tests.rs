@@ -13,9 +13,9 @@ use std::time::Duration;
 use catalogue::inventory::Level;
 use catalogue::product::{ProductStatus, Sellable};
 use core_types::id::{GiftCardId, LocationId, MerchantId, ProductId, VariantId};
-use gateway::clock::Timestamp;
-use gateway::problem::Problem;
-use gateway::request::{FromText, Int};
+use primitives::clock::Timestamp;
+use primitives::problem::Problem;
+use primitives::fields::{FromText, Int};
 use identity::store::{NewStore, Store};
 
 use super::cart::{CartLine, LineInput};

@@ -10,8 +10,8 @@ use std::time::Duration;
 use core_types::event::Topic;
 use core_types::id::PaymentId;
 use core_types::money::Money;
-use gateway::clock::Timestamp;
-use gateway::problem::{Code, Problem};
+use primitives::clock::Timestamp;
+use primitives::problem::{Code, Problem};
 
 use super::stock::{StockMove, StockState};
 use super::{Order, OrderAction, OrderChange, OrderPayment, OrderStatus, OrderView};

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use core_types::fields::Email;
 use core_types::id::OrderItemId;
-use gateway::clock::Timestamp;
-use gateway::problem::Problem;
+use primitives::clock::Timestamp;
+use primitives::problem::Problem;
 use identity::address::PostalAddress;
 
 use super::{Order, OrderAction, OrderStatus};

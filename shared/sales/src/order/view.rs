@@ -8,7 +8,7 @@ use core_types::id::{
     VariantId,
 };
 use core_types::money::Money;
-use gateway::clock::Timestamp;
+use primitives::clock::Timestamp;
 use identity::address::PostalAddress;
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -2,8 +2,8 @@
 //! back.
 
 use core_types::money::Money;
-use gateway::clock::Timestamp;
-use gateway::problem::Problem;
+use primitives::clock::Timestamp;
+use primitives::problem::Problem;
 
 use super::{Attention, Payment, PaymentStatus};
 
@@ -40,7 +40,7 @@ impl Payment {
 
 #[cfg(test)]
 mod tests {
-    use gateway::problem::Code;
+    use primitives::problem::Code;
 
     use super::*;
     use crate::payment::ObservedState;

@@ -3,11 +3,11 @@
 use core_types::id::StoreId;
 use core_types::key;
 use core_types::provider::ProviderName;
-use gateway::clock::Timestamp;
-use gateway::item::{Item, Key};
-use gateway::problem::{Code, Problem};
-use gateway::seal::SealKey;
-use gateway::table::Condition;
+use primitives::clock::Timestamp;
+use table::item::{Item, Key};
+use primitives::problem::{Code, Problem};
+use crypto::seal::SealKey;
+use table::Condition;
 use identity::store::Store;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

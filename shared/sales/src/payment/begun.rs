@@ -2,8 +2,8 @@
 
 use core_types::id::PaymentId;
 use core_types::money::Money;
-use gateway::clock::Timestamp;
-use gateway::seal::SealKey;
+use primitives::clock::Timestamp;
+use crypto::seal::SealKey;
 
 use super::account::ProviderAccount;
 use super::provider::Opened;

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use gateway::app::App;
-use gateway::egress::{Destination, Outgoing, SendError};
+use egress::{Destination, Outgoing, SendError};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use serde_json::Value;
 

@@ -1,7 +1,7 @@
 //! Captures that were never answered.
 
 use core_types::money::Money;
-use gateway::clock::Timestamp;
+use primitives::clock::Timestamp;
 
 use super::{Action, Payment, PaymentStatus};
 

@@ -4,7 +4,7 @@ use core_types::id::{PaymentId, RefundId};
 use core_types::money::Money;
 use core_types::provider::ProviderName;
 use gateway::app::App;
-use gateway::clock::Timestamp;
+use primitives::clock::Timestamp;
 use http::HeaderMap;
 
 use super::manual::Manual;

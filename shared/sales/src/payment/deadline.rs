@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use core_types::provider::ProviderName;
-use gateway::clock::Timestamp;
-use gateway::problem::{Code, Problem};
+use primitives::clock::Timestamp;
+use primitives::problem::{Code, Problem};
 
 /// How often one sweep waits in vain for the same provider, ten seconds each time; the rest of its
 /// work waits for the next.

@@ -5,10 +5,10 @@ use core_types::key;
 use core_types::provider::ProviderName;
 use core_types::resource;
 use gateway::app::App;
-use gateway::clock::Timestamp;
-use gateway::item::Key;
-use gateway::problem::{Code, Problem};
-use gateway::table::Query;
+use primitives::clock::Timestamp;
+use table::item::Key;
+use primitives::problem::{Code, Problem};
+use table::Query;
 use identity::store::Store;
 
 use super::Payment;

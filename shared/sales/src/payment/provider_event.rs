@@ -3,8 +3,8 @@
 use core_types::id::{PaymentId, StoreId};
 use core_types::key;
 use core_types::provider::ProviderName;
-use gateway::clock::{DAY, Timestamp};
-use gateway::item::{Item, Key};
+use primitives::clock::{DAY, Timestamp};
+use table::item::{Item, Key};
 use serde::{Deserialize, Serialize};
 
 /// How long a provider's events are kept: longer than any of them sends one again.

@@ -14,10 +14,10 @@ use core_types::id::{PaymentId, RefundId};
 use core_types::money::Money;
 use core_types::provider::ProviderName;
 use gateway::app::App;
-use gateway::clock::Timestamp;
-use gateway::request::FromText;
-use gateway::seal;
-use gateway::signature::{constant_time_eq, hmac_sha256_hex};
+use primitives::clock::Timestamp;
+use primitives::fields::FromText;
+use crypto::seal;
+use crypto::signature::{constant_time_eq, hmac_sha256_hex};
 use http::{HeaderMap, HeaderName, header};
 use serde_json::{Value, json};
 

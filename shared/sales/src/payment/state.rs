@@ -7,9 +7,9 @@ use core_types::event::Topic;
 use core_types::money::Money;
 use core_types::provider::ProviderName;
 use core_types::resource::Resource;
-use gateway::clock::Timestamp;
-use gateway::problem::{Code, Problem};
-use gateway::table::Write;
+use primitives::clock::Timestamp;
+use primitives::problem::{Code, Problem};
+use table::Write;
 
 pub(crate) use disputes::disputed;
 

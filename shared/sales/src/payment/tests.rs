@@ -5,10 +5,10 @@ mod attempts;
 use core_types::id::RefundId;
 use core_types::money::{self, Money};
 use core_types::provider::ProviderName;
-use gateway::clock::Timestamp;
-use gateway::problem::Code;
-use gateway::seal::SealKey;
-use gateway::signature::hmac_sha256_hex;
+use primitives::clock::Timestamp;
+use primitives::problem::Code;
+use crypto::seal::SealKey;
+use crypto::signature::hmac_sha256_hex;
 use http::{HeaderMap, HeaderValue};
 use serde_json::{Value, json};
 
@@ -183,7 +183,7 @@ fn a_charge_of_stripes_that_has_not_succeeded_says_nothing() {
 fn refunds_never_exceed_what_was_captured_also_while_they_are_pending() {
     let captured = after(&open(), &observed(ObservedState::Captured, 129_900));
     let ids: Vec<RefundId> = (0..3).map(|_| RefundId::mint(NOW)).collect();
-    let code = |result: Result<Payment, gateway::problem::Problem>| result.unwrap_err().code;
+    let code = |result: Result<Payment, primitives::problem::Problem>| result.unwrap_err().code;
     assert_eq!(
         code(open().begin_refund(&ids[0], &money::sample(1), NOW)),
         Code::PaymentNotCaptured

@@ -1,7 +1,7 @@
 //! Unapplied payments: money that an order does not take, because it came too late or twice.
 
 use core_types::id::RefundId;
-use gateway::clock::Timestamp;
+use primitives::clock::Timestamp;
 
 use super::{Attention, Payment, PaymentChange, PaymentStatus, RefundState, Transition};
 

@@ -113,7 +113,7 @@ fn least_of_stripe(currency: &str) -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use gateway::request::FromText;
+    use primitives::fields::FromText;
 
     use super::*;
     use core_types::fields::Currency;

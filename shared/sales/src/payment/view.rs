@@ -3,7 +3,7 @@
 use core_types::id::{OrderId, PaymentId, StoreId};
 use core_types::money::Money;
 use core_types::provider::ProviderName;
-use gateway::clock::Timestamp;
+use primitives::clock::Timestamp;
 
 use super::{
     Attention, CaptureMethod, Mode, Payment, PaymentAttempt, PaymentDispute, PaymentRefund,

@@ -5,8 +5,8 @@
 //! The due mark follows from what the payment is, so that no write forgets it, and goes when
 //! nothing is left.
 
-use gateway::clock::Timestamp;
-use gateway::outbox::Due;
+use primitives::clock::Timestamp;
+use table::outbox::Due;
 
 use super::Payment;
 
@@ -33,7 +33,7 @@ impl Payment {
 
 #[cfg(test)]
 mod tests {
-    use gateway::clock::MINUTE;
+    use primitives::clock::MINUTE;
 
     use super::*;
     use crate::payment::{Attention, PaymentStatus};

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{ShippingZone, amount};
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// What a rate asks of a parcel.
     ShippingRateKind {
         /// Nothing.

@@ -4,9 +4,9 @@ use core_types::event::EventSubject;
 use core_types::fields::Country;
 use core_types::id::{ShippingZoneId, StoreId};
 use core_types::key;
-use gateway::clock::Timestamp;
-use gateway::item::Key;
-use gateway::problem::{Code, Problem};
+use primitives::clock::Timestamp;
+use table::item::Key;
+use primitives::problem::{Code, Problem};
 use serde::{Deserialize, Serialize};
 
 use super::{MAX_RATES_IN_ALL, MAX_ZONES, ShippingRate, ShippingZoneView};

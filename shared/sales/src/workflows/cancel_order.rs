@@ -7,11 +7,11 @@
 use catalogue::inventory;
 use core_types::id::{OrderId, StoreId};
 use gateway::app::App;
-use gateway::clock::Timestamp;
-use gateway::problem::Problem;
+use primitives::clock::Timestamp;
+use primitives::problem::Problem;
 use gateway::reply::Reply;
 use gateway::request::IfMatch;
-use gateway::table::{ReadConsistency, retry};
+use table::{ReadConsistency, retry};
 
 use super::close_payments::close_payments_or_warn;
 use super::refund_order::{self, Earlier, NewRefund, Reserved};

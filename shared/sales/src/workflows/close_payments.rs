@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use core_types::id::{OrderId, StoreId};
 use gateway::app::App;
-use gateway::clock::{MINUTE, Timestamp};
-use gateway::item::Item;
-use gateway::outbox::Due;
-use gateway::problem::{Code, Problem};
+use primitives::clock::{MINUTE, Timestamp};
+use table::item::Item;
+use table::outbox::Due;
+use primitives::problem::{Code, Problem};
 use gateway::reply::NoContent;
-use gateway::table::Change;
+use table::Change;
 
 use super::record_payment::{self, PaymentUpdate};
 use super::return_unapplied;

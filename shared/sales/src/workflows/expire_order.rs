@@ -11,8 +11,8 @@
 use std::time::Duration;
 
 use gateway::app::App;
-use gateway::clock::{MINUTE, Timestamp};
-use gateway::problem::Problem;
+use primitives::clock::{MINUTE, Timestamp};
+use primitives::problem::Problem;
 
 use super::close_payments::{ASKED_AGAIN, ask_all, close_payments, open_payments, remind};
 use super::save_change::Spending;

@@ -3,9 +3,9 @@
 
 use core_types::key;
 use core_types::resource::Resource;
-use gateway::clock::Timestamp;
-use gateway::problem::{Code, Problem};
-use gateway::table::Write;
+use primitives::clock::Timestamp;
+use primitives::problem::{Code, Problem};
+use table::Write;
 use identity::customer;
 
 use crate::order::{ORDER_UPDATED, Order};

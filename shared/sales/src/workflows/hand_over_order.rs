@@ -3,9 +3,9 @@
 
 use core_types::id::CustomerId;
 use gateway::app::App;
-use gateway::item::Key;
-use gateway::problem::Problem;
-use gateway::table::{Write, retry};
+use table::item::Key;
+use primitives::problem::Problem;
+use table::{Write, retry};
 
 use super::give_order::{give, name};
 use crate::discount::uses;

@@ -7,10 +7,10 @@
 use core_types::id::{CustomerId, StoreId};
 use core_types::key;
 use gateway::app::App;
-use gateway::clock::{MINUTE, Timestamp};
-use gateway::item::{Item, Key};
-use gateway::problem::Problem;
-use gateway::table::retry;
+use primitives::clock::{MINUTE, Timestamp};
+use table::item::{Item, Key};
+use primitives::problem::Problem;
+use table::retry;
 use identity::customer::Customer;
 
 use super::give_order::give;

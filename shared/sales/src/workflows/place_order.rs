@@ -16,11 +16,11 @@ use core_types::mail::Notice;
 use core_types::money::Money;
 use core_types::resource::Resource;
 use gateway::app::App;
-use gateway::clock::Timestamp;
-use gateway::item::Item;
-use gateway::problem::{Code, FieldError, Problem};
+use primitives::clock::Timestamp;
+use table::item::Item;
+use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::Reply;
-use gateway::table::{ReadConsistency, Write, needs_strong_read};
+use table::{ReadConsistency, Write, needs_strong_read};
 use identity::settings::Settings;
 use identity::store::Store;
 

@@ -5,7 +5,7 @@
 //! asked for under its own id, so that it is one however often it is resumed.
 
 use gateway::app::App;
-use gateway::problem::{Code, Problem};
+use primitives::problem::{Code, Problem};
 
 use super::return_unapplied::return_unapplied;
 use super::{record_disputes, refund_order, submit_evidence};

@@ -13,10 +13,10 @@
 use core_types::key;
 use core_types::provider::ProviderName;
 use gateway::app::App;
-use gateway::item::{Item, Key};
-use gateway::problem::{Code, Problem};
+use table::item::{Item, Key};
+use primitives::problem::{Code, Problem};
 use gateway::reply::NoContent;
-use gateway::table::retry;
+use table::retry;
 
 use super::record_payment::{self, PaymentUpdate};
 use super::save_change::Spending;

@@ -18,11 +18,11 @@ mod capture;
 use core_types::key;
 use core_types::provider::ProviderName;
 use gateway::app::App;
-use gateway::clock::Timestamp;
-use gateway::item::Key;
-use gateway::problem::{Code, Problem};
+use primitives::clock::Timestamp;
+use table::item::Key;
+use primitives::problem::{Code, Problem};
 use gateway::reply::Reply;
-use gateway::table::{Write, retry};
+use table::{Write, retry};
 
 pub use accept::accept;
 pub use capture::{capture, look};

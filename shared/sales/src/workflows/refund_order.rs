@@ -20,8 +20,8 @@ use catalogue::inventory;
 use core_types::id::{OrderId, PaymentId, RefundId, StoreId};
 use core_types::money::Money;
 use gateway::app::App;
-use gateway::clock::MINUTE;
-use gateway::problem::{Code, Problem};
+use primitives::clock::MINUTE;
+use primitives::problem::{Code, Problem};
 use gateway::reply::Reply;
 use gateway::request::IfMatch;
 

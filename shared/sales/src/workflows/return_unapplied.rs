@@ -3,8 +3,8 @@
 //! ([`super::process_payment`]).
 
 use gateway::app::App;
-use gateway::problem::{Code, Problem};
-use gateway::table::retry;
+use primitives::problem::{Code, Problem};
+use table::retry;
 
 use super::refund_order;
 use crate::order::load;

@@ -13,9 +13,9 @@ use core_types::key;
 use core_types::mail::Notice;
 use core_types::resource::Resource;
 use gateway::app::App;
-use gateway::clock::Timestamp;
-use gateway::problem::{Code, Problem};
-use gateway::table::Write;
+use primitives::clock::Timestamp;
+use primitives::problem::{Code, Problem};
+use table::Write;
 use identity::customer::{self, Customer};
 
 use crate::discount::uses;

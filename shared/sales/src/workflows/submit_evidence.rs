@@ -11,10 +11,10 @@
 use core_types::id::{DisputeEvidenceId, DisputeId, StoreId};
 use core_types::key;
 use gateway::app::App;
-use gateway::problem::{Code, Problem};
+use primitives::problem::{Code, Problem};
 use gateway::reply::{NoContent, Reply};
 use gateway::request::IfMatch;
-use gateway::table::retry;
+use table::retry;
 
 use crate::dispute::evidence::{self, Evidence, PendingEvidence};
 use crate::dispute::{

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use gateway::request::FromText;
+use primitives::fields::FromText;
 use serde_json::{Map, Number, Value};
 
 use super::{Choice, Label, MAX_SECTION_SETTINGS, MAX_STEPS, Setting, SettingKind};

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::schema::{BlockType, Schema, SectionType, Setting};
 
-gateway::string_enum! {
+primitives::string_enum! {
     /// How a setting, a section or a block differs.
     ChangeKind {
         /// It is new.

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use core_types::fields::{Handle, WebUrl};
-use gateway::request::{Fault, FromText};
+use primitives::fields::{Fault, FromText};
 use regex_lite::Regex;
 use url::Url;
 

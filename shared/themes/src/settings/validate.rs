@@ -5,7 +5,7 @@ mod page;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use gateway::problem::{FieldError, FieldErrors};
+use primitives::problem::{FieldError, FieldErrors};
 use serde_json::{Map, Value};
 
 use super::{MAX_CONTENT, value};

@@ -1,6 +1,6 @@
 //! One value of one setting.
 
-use gateway::request::Fault;
+use primitives::fields::Fault;
 use serde_json::Value;
 
 use super::{decimal, formats, html};

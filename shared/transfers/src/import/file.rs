@@ -1,9 +1,9 @@
 //! The file of an import: its parts, and the chunks that these are kept in.
 
 use gateway::app::App;
-use gateway::clock::Timestamp;
-use gateway::problem::Problem;
-use gateway::seal;
+use primitives::clock::Timestamp;
+use primitives::problem::Problem;
+use crypto::seal;
 use serde::{Deserialize, Serialize};
 
 use super::Import;
@@ -29,7 +29,7 @@ impl Part {
     /// What these bytes are, as they were uploaded at this time.
     pub fn of(bytes: &[u8], now: Timestamp) -> Self {
         let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
-        let upload = Some(gateway::id::mint("", now));
+        let upload = Some(primitives::id::mint("", now));
         Self { sha256: seal::digest_of(bytes), bytes: length, upload }
     }
 

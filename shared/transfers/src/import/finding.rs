@@ -2,8 +2,8 @@
 
 use core_types::id::ImportId;
 use core_types::key;
-use gateway::clock::Timestamp;
-use gateway::item::{Element, Item, Key};
+use primitives::clock::Timestamp;
+use table::item::{Element, Item, Key};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -8,9 +8,9 @@ mod stock;
 use std::time::Duration;
 
 use gateway::app::App;
-use gateway::clock::Timestamp;
-use gateway::problem::{Code, FieldError, Problem};
-use gateway::request::FieldErrors;
+use primitives::clock::Timestamp;
+use primitives::problem::{Code, FieldError, Problem};
+use primitives::fields::FieldErrors;
 use identity::store::Store;
 
 use super::finding::Finding;

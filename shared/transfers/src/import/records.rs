@@ -6,7 +6,7 @@ mod products;
 mod stock;
 
 use core_types::fields::Currency;
-use gateway::problem::FieldError;
+use primitives::problem::FieldError;
 use serde_json::Value;
 
 use super::ImportKind;

@@ -6,8 +6,8 @@
 use std::collections::HashSet;
 
 use gateway::app::App;
-use gateway::problem::Problem;
-use gateway::seal;
+use primitives::problem::Problem;
+use crypto::seal;
 
 use super::Import;
 use crate::chunk::{self, Chunk};

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use core_types::fields::Currency;
-use gateway::problem::Problem;
+use primitives::problem::Problem;
 use serde_json::Value;
 
 use super::columns::Columns;

@@ -3,7 +3,7 @@
 use core_types::end_reason::EndReason;
 use core_types::event::{EXAMPLE_TIME, Event, EventSubject, Example};
 use core_types::id::{ImportId, StoreId};
-use gateway::clock::Timestamp;
+use primitives::clock::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 

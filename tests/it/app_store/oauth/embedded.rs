@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use gateway::clock::MINUTE;
+use primitives::clock::MINUTE;
 use support::{Shop, json};
 
 use super::read_store;

@@ -4,9 +4,9 @@
 use std::time::Duration;
 
 use core_types::key;
-use gateway::clock::{MINUTE, Timestamp};
-use gateway::problem::{Code, Problem};
-use gateway::seal;
+use primitives::clock::{MINUTE, Timestamp};
+use primitives::problem::{Code, Problem};
+use crypto::seal;
 use platform::grant::{AuthorizationCode, CODE_LIFETIME, Grant};
 use support::Shop;
 

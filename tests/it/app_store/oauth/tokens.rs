@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use gateway::clock::DAY;
+use primitives::clock::DAY;
 use support::{Shop, json};
 
 use super::read_store;

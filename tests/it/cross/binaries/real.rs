@@ -2,7 +2,7 @@
 //! merchant's own server is told.
 
 use emulators::aws::REGION;
-use gateway::signature::{SigningSecret, service_hmac};
+use crypto::signature::{SigningSecret, service_hmac};
 use support::{Deployed, PASSWORD, Receiver, cart, inr, json, unique};
 
 use super::super::samples::samples;

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use gateway::clock::MINUTE;
-use gateway::lambda::answer;
+use primitives::clock::MINUTE;
+use lambda::answer;
 use http::Method;
 use support::{Gateway, Input, Market, Merchant, Reply, Shop, Value, json};
 

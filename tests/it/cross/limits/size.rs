@@ -2,7 +2,7 @@
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use gateway::lambda::answer;
+use lambda::answer;
 use support::{Gateway, Market, Value, inr, json};
 
 /// Lambda's limit for the answer to a synchronous invocation.

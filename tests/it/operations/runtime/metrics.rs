@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use emulators::faults::{Fault, Faults};
-use gateway::clock::MINUTE;
-use gateway::metrics::families;
+use primitives::clock::MINUTE;
+use services::metrics::families;
 use http::Method;
 use support::{Client, Gateway, Operator, Store, Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};

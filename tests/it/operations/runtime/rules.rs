@@ -1,6 +1,6 @@
 //! The rules that open incidents are the alarms of the template.
 
-use gateway::metrics::{families, family_of};
+use services::metrics::{families, family_of};
 use reliability::rules::Rule;
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use gateway::clock::MINUTE;
+use primitives::clock::MINUTE;
 use support::{Behaviour, Client, Gateway, Receiver, Shop, Value, eventually, json};
 
 use super::{DEADLINE, DELIVERIES, SUBSCRIPTIONS, verify};
@@ -124,7 +124,7 @@ async fn an_uninstallation_frees_no_quota_that_a_deletion_has_freed() {
     let gateway = shop.gateway.app();
     let store = core_types::id::StoreId::parse(&shop.store.id).unwrap();
     let app_id = core_types::id::AppId::parse(&shop.app.id).unwrap();
-    let query = gateway::table::Query::partition(core_types::key::store(&store).pk)
+    let query = table::Query::partition(core_types::key::store(&store).pk)
         .begins_with(core_types::key::SUBSCRIPTIONS);
     let known: Vec<delivery::subscription::Subscription> =
         gateway.table.all(&query, 60).await.unwrap();
@@ -134,7 +134,7 @@ async fn an_uninstallation_frees_no_quota_that_a_deletion_has_freed() {
             .commit()
     };
     let rejected = late().await.unwrap_err();
-    assert_eq!(rejected.code, gateway::problem::Code::VersionConflict);
+    assert_eq!(rejected.code, primitives::problem::Code::VersionConflict);
     let counters = shop.gateway.items_of("webhook_subscription_count", "STO#").await;
     assert_eq!(counters[0]["count"], 1);
 }

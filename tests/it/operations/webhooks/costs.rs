@@ -7,9 +7,9 @@ use core_types::event::{Event, EventGroup, OutboxState};
 use delivery::delivery::{Delivery, DeliveryMessage};
 use delivery::subscription::Subscription;
 use gateway::app::App;
-use gateway::clock::MINUTE;
-use gateway::item::Item;
-use gateway::table::{Changed, Metered, metered};
+use primitives::clock::MINUTE;
+use table::item::Item;
+use table::{Changed, Metered, metered};
 use support::{Behaviour, Gateway, Value, eventually, json, race};
 
 use super::{DEADLINE, DELIVERIES, SUBSCRIPTIONS, Watched};

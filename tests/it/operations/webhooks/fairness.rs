@@ -8,8 +8,8 @@ use core_types::id::StoreId;
 use core_types::key;
 use delivery::delivery::{MOST_FOR_SCOPE, MOST_TO_HOST, Speed};
 use emulators::TABLE;
-use gateway::clock::MINUTE;
-use gateway::item::Key;
+use primitives::clock::MINUTE;
+use table::item::Key;
 use support::{Behaviour, Gateway, Receiver, Value, eventually, json, race};
 
 use super::{DEADLINE, SUBSCRIPTIONS, Watched};

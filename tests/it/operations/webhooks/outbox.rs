@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use aws_lambda_events::event::sqs::{SqsEvent, SqsMessage};
 use emulators::faults::{Fault, Faults};
-use gateway::clock::{HOUR, MINUTE};
+use primitives::clock::{HOUR, MINUTE};
 use support::{Behaviour, Gateway, Merchant, Operator, Receiver, eventually, json};
 
 use super::{DEADLINE, SUBSCRIPTIONS, Watched, verify};
@@ -205,7 +205,7 @@ async fn verifying_the_outbox_reads_what_it_is_charged() {
     assert!(calls > 1, "there are more than one call reads");
     for delivery in deliveries().await {
         let part = |name: &str| delivery[name].as_str().expect("a key").to_owned();
-        let key = gateway::item::Key::new(part("PK"), part("SK"));
+        let key = table::item::Key::new(part("PK"), part("SK"));
         watched.gateway.app().table.write().delete(&key).commit().await.expect("it is deleted");
     }
     let (calls, missing) = walk_outbox(&watched).await;

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use delivery::delivery::{AttemptOutcome, Delivery, DeliveryAttempt};
-use gateway::clock::DAY;
-use gateway::item::Item;
+use primitives::clock::DAY;
+use table::item::Item;
 use support::Behaviour;
 
 use super::{DELIVERIES, Watched};
@@ -81,7 +81,7 @@ async fn every_recorded_answer_goes_with_a_deliverys_content() {
     assert_eq!((answers.len(), delivery.attempts().len()), (115, 50), "the latest are kept");
     app.table.write().put(&delivery).commit().await.unwrap();
     for chunk in answers.chunks(50) {
-        let write = chunk.iter().fold(app.table.write(), gateway::table::Write::put);
+        let write = chunk.iter().fold(app.table.write(), table::Write::put);
         write.commit().await.unwrap();
     }
     let attempts = format!("{DELIVERIES}/{id}/attempts?limit=100");

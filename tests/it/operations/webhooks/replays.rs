@@ -11,7 +11,7 @@ use std::time::Duration;
 use core_types::event::{Entry, Event, EventSubject};
 use core_types::id::{ReplayId, StoreId};
 use delivery::run::RunMessage;
-use gateway::clock::{HOUR, MINUTE, Timestamp};
+use primitives::clock::{HOUR, MINUTE, Timestamp};
 use identity::store::STORE_UPDATED;
 use support::{Behaviour, Client, Gateway, Merchant, Receiver, Value, eventually, json};
 

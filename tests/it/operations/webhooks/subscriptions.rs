@@ -1,6 +1,6 @@
 //! Subscriptions: how many, and to what.
 
-use gateway::egress::{Egress, Policy};
+use egress::{Egress, Policy};
 use support::{Behaviour, Gateway, Merchant, eventually, json};
 
 use super::{DEADLINE, SUBSCRIPTIONS, Watched};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use gateway::clock::{DAY, HOUR, MINUTE};
+use primitives::clock::{DAY, HOUR, MINUTE};
 use support::{PASSWORD, json};
 
 use super::{Front, at, me};

@@ -169,7 +169,7 @@ async fn joining_that_is_raced_and_cut_off_counts_each_order_once() {
 
     let work = market.gateway.items_of("guest_orders", "STO#").await.remove(0);
     let (pk, sk) = (work["PK"].as_str().unwrap(), work["SK"].as_str().unwrap());
-    let step = delivery::run::RunMessage::of(&gateway::item::Key::new(pk, sk)).unwrap();
+    let step = delivery::run::RunMessage::of(&table::item::Key::new(pk, sk)).unwrap();
     let app = market.gateway.app().clone();
     // Cut off wherever it is by then, again and again: what it has done stays, and is due.
     for millis in [1, 3, 6, 10, 15] {

@@ -60,7 +60,7 @@ impl Services {
 
 pub(super) fn client(services: &Arc<Services>) -> SharedHttpClient {
     let services = Arc::downgrade(services);
-    let elsewhere = gateway::connector::http_client(std::time::Duration::from_secs(1));
+    let elsewhere = egress::connector::http_client(std::time::Duration::from_secs(1));
     http_client_fn(move |settings: &HttpConnectorSettings, parts: &RuntimeComponents| {
         let elsewhere = elsewhere.http_connector(settings, parts);
         SharedHttpConnector::new(Connector { services: Weak::clone(&services), elsewhere })

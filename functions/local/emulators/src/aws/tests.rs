@@ -18,7 +18,7 @@ use super::*;
 type Tested = Result<(), AnyError>;
 
 fn config(endpoint: &str) -> SdkConfig {
-    config_over(endpoint, gateway::connector::http_client(std::time::Duration::from_secs(1)))
+    config_over(endpoint, egress::connector::http_client(std::time::Duration::from_secs(1)))
 }
 
 fn config_over(endpoint: &str, http: SharedHttpClient) -> SdkConfig {

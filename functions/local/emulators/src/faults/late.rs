@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 use super::lock;
 use super::pages::{index_of, key_names, key_of};
-use gateway::item::Index;
+use table::item::Index;
 
 /// An item's key in the table.
 type Key = (String, String);

@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value, json};
 
-use gateway::item::Index;
+use table::item::Index;
 
 /// In the place of keys: before whatever a key begins with.
 const NOWHERE: &str = "\u{1}";

@@ -16,7 +16,7 @@ use aws_smithy_types::retry::RetryConfig;
 use super::*;
 use crate::aws::{Emulators, REGION};
 use crate::{TABLE, table_definition};
-use gateway::item::Attributes;
+use table::item::Attributes;
 
 /// A table, and a way to it on which calls go wrong. The SDK tries once.
 struct Faulty {

@@ -1,4 +1,4 @@
-//! Tokens under our own signature that [`gateway::token::sign`] never writes.
+//! Tokens under our own signature that [`crypto::token::sign`] never writes.
 //!
 //! A signature proves who wrote a token and not that it was meant as an access token: one key may
 //! come to sign other documents, and the function that signs may have a bug. So each check behind
@@ -8,7 +8,7 @@ use p256::ecdsa::SigningKey as EcdsaKey;
 use serde_json::{Value, json};
 
 use super::{Named, moved, other_s, signed, swap_case, unb64, with};
-use gateway::token::KeySet;
+use crypto::token::KeySet;
 
 /// Changes to the header, as JSON objects whose members replace the good ones.
 const HEADERS: [(&str, &str); 22] = [

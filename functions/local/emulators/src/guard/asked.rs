@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::{FOREIGN_QUEUES, Permission};
 use crate::aws::ACCOUNT;
-use gateway::item::Index;
+use table::item::Index;
 
 /// The permissions that a call takes, each with the partition keys that it takes them on.
 pub(super) type Asked = BTreeMap<Permission, BTreeSet<String>>;

@@ -1,6 +1,6 @@
 //! Razorpay's disputes: opened by a bank, contested by the merchant, won or lost.
 
-use gateway::clock::{DAY, Timestamp};
+use primitives::clock::{DAY, Timestamp};
 use serde_json::{Map, Value, json};
 
 use super::objects::Status;

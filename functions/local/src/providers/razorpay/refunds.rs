@@ -1,6 +1,6 @@
 //! Razorpay's refunds: those that are asked for, and those that it makes by itself.
 
-use gateway::clock::Timestamp;
+use primitives::clock::Timestamp;
 use serde_json::{Value, json};
 
 use super::objects::{Payment, Refund, RefundStatus, Status};

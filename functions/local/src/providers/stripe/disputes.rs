@@ -1,6 +1,6 @@
 //! Stripe's disputes: opened by a bank, answered by the merchant, won or lost.
 
-use gateway::clock::{DAY, Timestamp};
+use primitives::clock::{DAY, Timestamp};
 use serde_json::{Map, Value, json};
 
 use super::objects::Charge;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use gateway::clock::Timestamp;
+use primitives::clock::Timestamp;
 use serde_json::{Value, json};
 
 use crate::providers::ledger::mint;

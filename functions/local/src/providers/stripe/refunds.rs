@@ -1,6 +1,6 @@
 //! Stripe's refunds: asked for, listed, finished.
 
-use gateway::clock::Timestamp;
+use primitives::clock::Timestamp;
 use serde_json::{Value, json};
 
 use super::objects::{Refund, RefundStatus};

@@ -4,8 +4,8 @@
 use core_types::id::{ProductId, StoreId};
 use core_types::key;
 use core_types::money::MAX_AMOUNT;
-use gateway::item::Index;
-use gateway::table::Query;
+use table::item::Index;
+use table::Query;
 
 use super::ProductSummary;
 use crate::words;
@@ -95,7 +95,7 @@ fn mirrored(digits: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use gateway::clock::Timestamp;
+    use primitives::clock::Timestamp;
 
     use super::*;
     use crate::product::tests::product;

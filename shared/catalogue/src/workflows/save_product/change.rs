@@ -14,12 +14,13 @@ use core_types::fields::{Handle, Metadata, TaxClass};
 use core_types::id::{CategoryId, ProductId, StoreId};
 use core_types::key;
 use gateway::app::App;
-use gateway::clock::Timestamp;
-use gateway::item::Key;
-use gateway::problem::{Code, Problem};
+use primitives::clock::Timestamp;
+use table::item::Key;
+use primitives::problem::{Code, Problem};
 use gateway::reply::{Json, NoContent};
-use gateway::request::{AtMost, IfMatch, Patch, Text, request};
-use gateway::table::{self, retry};
+use primitives::fields::{AtMost, Patch, Text};
+use gateway::request::{IfMatch, request};
+use table::retry;
 use identity::store::Store;
 
 use super::create::list;

@@ -13,11 +13,12 @@ use core_types::id::{CategoryId, ProductId, VariantId};
 use core_types::key;
 use core_types::money::Money;
 use gateway::app::App;
-use gateway::clock::Timestamp;
-use gateway::item::Key;
-use gateway::problem::{Code, FieldError, Problem};
+use primitives::clock::Timestamp;
+use table::item::Key;
+use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::Created;
-use gateway::request::{AtMost, FromText, Given, Rules, Text, Validation, request};
+use primitives::fields::{AtMost, FromText, Text};
+use gateway::request::{Given, Rules, Validation, request};
 use identity::store::Store;
 
 use super::input::{
@@ -242,7 +243,7 @@ pub(super) fn list<A, T: From<A>, const MAX: usize>(asked: AtMost<A, MAX>) -> Ve
 /// A handle that was made from a title.
 pub fn derived(slug: &str) -> Result<Handle, Problem> {
     let unfit =
-        |fault: gateway::request::Fault| Problem::internal(format!("{slug}: {}", fault.detail));
+        |fault: primitives::fields::Fault| Problem::internal(format!("{slug}: {}", fault.detail));
     Handle::from_text(slug).map_err(unfit)
 }
 

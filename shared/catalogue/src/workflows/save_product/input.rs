@@ -9,10 +9,11 @@ use core_types::fields::{Metadata, WebUrl};
 use core_types::id::{LocationId, ProductId, VariantId};
 use core_types::money::{Money, MoneyInput};
 use gateway::app::App;
-use gateway::clock::Timestamp;
-use gateway::item::{Item, Key};
-use gateway::problem::Problem;
-use gateway::request::{AtMost, Flag, Int, Text, request};
+use primitives::clock::Timestamp;
+use table::item::{Item, Key};
+use primitives::problem::Problem;
+use primitives::fields::{AtMost, Flag, Int, Text};
+use gateway::request::request;
 use identity::store::{InventoryPolicy, Store};
 use serde::{Deserialize, Serialize};
 

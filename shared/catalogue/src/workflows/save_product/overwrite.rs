@@ -2,10 +2,10 @@
 
 use core_types::id::ProductId;
 use gateway::app::App;
-use gateway::clock::Timestamp;
-use gateway::problem::{Code, Problem};
+use primitives::clock::Timestamp;
+use primitives::problem::{Code, Problem};
 use gateway::reply::Json;
-use gateway::table::{Write, retry};
+use table::{Write, retry};
 use identity::store::Store;
 
 use super::change::topic;

@@ -30,11 +30,11 @@ use core_types::event::{Event, EventSubject, Topic};
 use core_types::id::{ProductId, StoreId};
 use core_types::key;
 use gateway::app::App;
-use gateway::clock::{MINUTE, Timestamp};
-use gateway::item::{Item, Key};
-use gateway::problem::{Code, Problem};
+use primitives::clock::{MINUTE, Timestamp};
+use table::item::{Item, Key};
+use primitives::problem::{Code, Problem};
 use gateway::reply::{Created, Json, NoContent, Reply};
-use gateway::table::{Condition, Write};
+use table::{Condition, Write};
 use identity::store::{self, Store};
 
 use super::input::stocked_at;

@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use gateway::item::Index;
+use table::item::Index;
 use serde_json::{Value, json};
 
 use super::*;
@@ -84,7 +84,7 @@ fn events_that_lists_show_apart_are_apart_and_what_no_list_shows_goes_with_any()
         event(Some(&store), None, "b", &data),
         event(Some(&store), None, "c", &data).in_timeline_of("b"),
         Event {
-            created_at: NOW.plus(gateway::clock::MINUTE),
+            created_at: NOW.plus(primitives::clock::MINUTE),
             ..event(Some(&store), None, "a", &data)
         },
         Event { test: true, ..event(Some(&store), None, "a", &data) },

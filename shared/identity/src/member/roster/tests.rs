@@ -1,5 +1,5 @@
 use core_types::fields::{Country, Currency, Subdomain};
-use gateway::request::FromText;
+use primitives::fields::FromText;
 
 use super::*;
 use crate::merchant::Registration;
@@ -53,7 +53,7 @@ impl World {
         let joining = account(&format!("{name}@example.com"), self.now);
         let asked = (&joining.email, &of(role));
         let (roster, _, token) = self.roster.invite(&self.owner.id, asked, self.now).unwrap();
-        let digest = gateway::seal::digest(&token);
+        let digest = crypto::seal::digest(&token);
         let invitation = roster.invitation(&digest, self.now).unwrap();
         let (roster, member) = roster.accept(invitation, &joining, self.now).unwrap();
         self.roster = roster;
@@ -69,8 +69,8 @@ fn an_invitation_is_accepted_in_time_by_whom_it_is_for() {
     let (roster, first, old) = roster.invite(&owner.id, asked, now).unwrap();
     let (roster, again, token) = roster.invite(&owner.id, asked, now).unwrap();
     assert_eq!((&again.id, again.version, roster.members.len()), (&first.id, 2, 2));
-    let digest = gateway::seal::digest(&token);
-    assert!(roster.invitation(&gateway::seal::digest(&old), now).is_none());
+    let digest = crypto::seal::digest(&token);
+    assert!(roster.invitation(&crypto::seal::digest(&old), now).is_none());
     assert!(roster.invitation(&digest, now.plus(INVITED_FOR)).is_none());
     let invitation = roster.invitation(&digest, now).unwrap();
     let rejected = |account: &Merchant| roster.accept(invitation, account, now).unwrap_err().code;

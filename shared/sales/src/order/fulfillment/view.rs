@@ -1,7 +1,7 @@
 //! Fulfilments as the API shows them.
 
 use core_types::id::{FulfillmentId, LocationId, OrderId};
-use gateway::clock::Timestamp;
+use primitives::clock::Timestamp;
 
 use super::{FulfilledUnits, Fulfillment, FulfillmentLine, FulfillmentState, Tracking};
 

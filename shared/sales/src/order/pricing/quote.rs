@@ -2,7 +2,7 @@
 
 use core_types::id::VariantId;
 use core_types::money::Money;
-use gateway::problem::{Code, Problem};
+use primitives::problem::{Code, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};

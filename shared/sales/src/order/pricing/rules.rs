@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use core_types::id::{CollectionId, ProductId, ShippingRateId};
 use core_types::money::Money;
-use gateway::problem::FieldError;
+use primitives::problem::FieldError;
 
 use crate::discount::Discount;
 use crate::order::cart::fault;

@@ -3,7 +3,7 @@
 use core_types::fields::Currency;
 use core_types::id::DiscountId;
 use core_types::money::Money;
-use gateway::problem::FieldError;
+use primitives::problem::FieldError;
 
 use super::rules::charge;
 use super::{PricedLine, Rules};

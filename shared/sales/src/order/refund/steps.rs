@@ -4,8 +4,8 @@ use catalogue::inventory::StockStep;
 use core_types::id::{OrderItemId, PaymentId, RefundId};
 use core_types::money::Money;
 use core_types::provider::ProviderName;
-use gateway::clock::Timestamp;
-use gateway::problem::Problem;
+use primitives::clock::Timestamp;
+use primitives::problem::Problem;
 
 use super::{Plan, Refund, RefundStatus, RestockType};
 use crate::order::aggregate::OrderAggregate;

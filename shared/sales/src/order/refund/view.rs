@@ -2,7 +2,7 @@
 
 use core_types::id::{GiftCardId, OrderId, PaymentId, RefundId};
 use core_types::money::Money;
-use gateway::clock::Timestamp;
+use primitives::clock::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 

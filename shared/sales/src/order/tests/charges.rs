@@ -250,7 +250,7 @@ fn refund_all(order: &Order) -> Order {
             Ok(plan) => Some(order.reserve_refund(&plan, NOW).unwrap()),
             // Nothing is paid for what is free.
             Err(problem) => {
-                assert_eq!(problem.code, gateway::problem::Code::NothingToRefund);
+                assert_eq!(problem.code, primitives::problem::Code::NothingToRefund);
                 None
             }
         }

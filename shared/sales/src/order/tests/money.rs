@@ -1,7 +1,7 @@
 //! Carts, prices, payments, refunds.
 
 use core_types::id::RefundId;
-use gateway::problem::Code;
+use primitives::problem::Code;
 
 use super::*;
 use crate::order::refund::{Plan, Refund, RefundReason, RestockType, WantedLine, WantedRefund};

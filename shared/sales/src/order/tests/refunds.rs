@@ -1,6 +1,6 @@
 //! What goes back of which line and through which payment, and what becomes of its units.
 
-use gateway::problem::Code;
+use primitives::problem::Code;
 
 use super::*;
 use crate::order::lines::CancelledLine;

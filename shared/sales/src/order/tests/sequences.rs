@@ -1,6 +1,6 @@
 //! Properties: no sequence of operations breaks an order's sums, in any currency.
 
-use gateway::item::Index;
+use table::item::Index;
 use proptest::prelude::*;
 
 use super::*;

@@ -1,6 +1,6 @@
 //! Every state takes exactly its own actions.
 
-use gateway::problem::Code;
+use primitives::problem::Code;
 
 use super::*;
 use crate::order::fulfillment::{Fulfillment, FulfillmentLine, WantedFulfillment};
@@ -247,7 +247,7 @@ fn an_order_with_nothing_left_is_told_from_one_that_is_not_firm() {
 
 #[test]
 fn units_of_a_fulfilment_that_names_no_locations_left_from_their_lines_own() {
-    use gateway::item::Item;
+    use table::item::Item;
     let order = paid(&order());
     let (left, fulfillment) = order.fulfill(WantedFulfillment::default(), NOW).unwrap();
     let locations = format!("{:?}", fulfillment.restock_locations(&left));

@@ -3,8 +3,8 @@
 use core_types::fields::Currency;
 use core_types::money::Money;
 use gateway::app::App;
-use gateway::clock::Timestamp;
-use gateway::request::FromText;
+use primitives::clock::Timestamp;
+use primitives::fields::FromText;
 use serde_json::{Value, json};
 
 use super::super::Payment;

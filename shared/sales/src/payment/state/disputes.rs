@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use core_types::money::Money;
-use gateway::clock::{DAY, Timestamp};
-use gateway::problem::{Code, Problem};
+use primitives::clock::{DAY, Timestamp};
+use primitives::problem::{Code, Problem};
 
 use super::{PaymentChange, Transition};
 use crate::dispute::Dispute;

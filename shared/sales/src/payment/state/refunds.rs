@@ -2,8 +2,8 @@
 
 use core_types::id::RefundId;
 use core_types::money::Money;
-use gateway::clock::Timestamp;
-use gateway::problem::{Code, Problem};
+use primitives::clock::Timestamp;
+use primitives::problem::{Code, Problem};
 
 use super::disputes::disputed;
 use super::{PaymentChange, Transition};

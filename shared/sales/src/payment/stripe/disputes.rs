@@ -3,7 +3,7 @@
 //! An inquiry has statuses of its own, `warning_…`, and moves no money until it becomes a
 //! chargeback, which is the same dispute (<https://docs.stripe.com/disputes/how-disputes-work>).
 
-use gateway::clock::Timestamp;
+use primitives::clock::Timestamp;
 use serde_json::Value;
 
 use super::super::Observed;

@@ -3,7 +3,7 @@
 use core_types::fields::Currency;
 use core_types::id::RefundId;
 use core_types::money::Money;
-use gateway::request::FromText;
+use primitives::fields::FromText;
 use serde_json::Value;
 
 use super::super::call::text;

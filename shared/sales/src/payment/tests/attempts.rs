@@ -219,7 +219,7 @@ fn a_forged_return_is_forged_whichever_provider_is_connected() {
 #[test]
 fn a_failure_of_a_provider_says_what_it_was_and_whether_to_ask_again() {
     use crate::payment::provider::ProviderFailure;
-    use gateway::problem::Problem;
+    use primitives::problem::Problem;
     for (failure, code, is_final, answered) in [
         (ProviderFailure::Timeout, "timeout", false, Code::ProviderTimeout),
         (ProviderFailure::Broken("reset".into()), "unreachable", false, Code::ProviderError),
@@ -239,6 +239,6 @@ fn a_failure_of_a_provider_says_what_it_was_and_whether_to_ask_again() {
 
 #[test]
 fn a_payment_is_written_under_its_version() {
-    use gateway::item::Item;
+    use table::item::Item;
     assert_eq!(Payment { version: 7, ..open() }.version(), 7);
 }

@@ -1,10 +1,10 @@
 //! Another amount than was asked for is accepted.
 
 use gateway::app::App;
-use gateway::problem::{Code, Problem};
+use primitives::problem::{Code, Problem};
 use gateway::reply::Reply;
 use gateway::request::IfMatch;
-use gateway::table::retry;
+use table::retry;
 
 use super::{other_authorizations, return_unapplied, supersede};
 use crate::order::IncomingPayment;

@@ -3,9 +3,9 @@
 use core_types::money::Money;
 use core_types::provider::ProviderName;
 use gateway::app::App;
-use gateway::problem::{Code, Problem};
+use primitives::problem::{Code, Problem};
 use gateway::reply::Reply;
-use gateway::table::retry;
+use table::retry;
 
 use super::{PaymentUpdate, Recorded, apply, unexpected};
 use crate::order::aggregate::PaymentWithOrder;

@@ -4,10 +4,10 @@ use core_types::id::{OrderId, RefundId, StoreId};
 use core_types::money::Money;
 use core_types::provider::ProviderName;
 use gateway::app::App;
-use gateway::clock::{DAY, Timestamp};
-use gateway::problem::Problem;
+use primitives::clock::{DAY, Timestamp};
+use primitives::problem::Problem;
 use gateway::reply::Reply;
-use gateway::table::{ReadConsistency, retry};
+use table::{ReadConsistency, retry};
 
 use super::RefundOrder;
 use crate::order::aggregate::OrderAggregate;

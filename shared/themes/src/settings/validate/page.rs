@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use gateway::problem::FieldError;
-use gateway::request::Fault;
+use primitives::problem::FieldError;
+use primitives::fields::Fault;
 use serde_json::{Map, Value};
 
 use super::Validator;

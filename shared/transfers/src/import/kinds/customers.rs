@@ -3,7 +3,7 @@
 use core_types::id::CustomerId;
 use core_types::key;
 use futures_util::FutureExt;
-use gateway::problem::{Code, Problem};
+use primitives::problem::{Code, Problem};
 use gateway::request::IfMatch;
 use identity::customer::{self, CreateRequest, Customer, UniqueCustomerEmail, UpdateRequest};
 

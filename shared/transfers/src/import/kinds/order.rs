@@ -8,11 +8,11 @@ use core_types::key;
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, ready};
 use futures_util::stream::{self, StreamExt, TryStreamExt};
-use gateway::clock::Timestamp;
-use gateway::item::{Item, Key};
-use gateway::problem::{Code, Problem};
-use gateway::seal;
-use gateway::table::{Condition, Write};
+use primitives::clock::Timestamp;
+use table::item::{Item, Key};
+use primitives::problem::{Code, Problem};
+use crypto::seal;
+use table::{Condition, Write};
 use serde::{Deserialize, Serialize};
 
 use super::{Asked, Finding, Outcome, Record, Work};

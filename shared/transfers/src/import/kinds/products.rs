@@ -8,8 +8,8 @@ use core_types::fields::Handle;
 use core_types::id::ProductId;
 use core_types::key;
 use futures_util::FutureExt;
-use gateway::item::Key;
-use gateway::problem::{Code, Problem};
+use table::item::Key;
+use primitives::problem::{Code, Problem};
 
 use super::order::{Keys, in_order, is_done, last_row, part_of_row};
 use super::{Asked, Outcome, Record, Seen, Work, found_at, read_all, rejected};

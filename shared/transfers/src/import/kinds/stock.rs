@@ -9,10 +9,11 @@ use catalogue::product::{Sellable, Sku, UniqueSku};
 use catalogue::workflows::adjust_stock::{Asked, Mark, execute};
 use core_types::id::{LocationId, VariantId};
 use core_types::key;
-use gateway::item::Key;
-use gateway::problem::{Code, FieldError, Problem};
-use gateway::request::{Int, Text, request};
-use gateway::table::Query;
+use table::item::Key;
+use primitives::problem::{Code, FieldError, Problem};
+use primitives::fields::{Int, Text};
+use gateway::request::request;
+use table::Query;
 
 use super::{Outcome, Record, Work, read, rejected};
 

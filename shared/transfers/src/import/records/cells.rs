@@ -139,7 +139,7 @@ pub(super) fn slot<C: PartialEq>(column: &C, all: &[(C, &[&str])]) -> Slot {
 
 #[cfg(test)]
 mod tests {
-    use gateway::request::FromText;
+    use primitives::fields::FromText;
 
     use super::*;
 

@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use core_types::id::StoreId;
-use gateway::clock::Timestamp;
-use gateway::request::FromText;
+use primitives::clock::Timestamp;
+use primitives::fields::FromText;
 
 use super::*;
 use crate::import::{ImportInput, OnExisting};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use gateway::clock::DAY;
+use primitives::clock::DAY;
 
 use super::*;
 

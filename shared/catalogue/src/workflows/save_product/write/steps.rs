@@ -10,10 +10,10 @@ use crate::search::Token;
 use core_types::id::{MediaId, StoreId, VariantId};
 use core_types::image;
 use core_types::key;
-use gateway::clock::Timestamp;
-use gateway::item::Item;
-use gateway::problem::{Code, Problem};
-use gateway::table::{Condition, Write};
+use primitives::clock::Timestamp;
+use table::item::Item;
+use primitives::problem::{Code, Problem};
+use table::{Condition, Write};
 
 /// Actions of one transaction.
 pub(super) const ACTIONS: usize = 100;

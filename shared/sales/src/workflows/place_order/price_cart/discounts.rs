@@ -7,9 +7,9 @@ use catalogue::product::Product;
 use core_types::id::{CollectionId, ProductId, StoreId};
 use core_types::key;
 use gateway::app::App;
-use gateway::item::Key;
-use gateway::problem::{FieldError, Problem};
-use gateway::table::ReadConsistency;
+use table::item::Key;
+use primitives::problem::{FieldError, Problem};
+use table::ReadConsistency;
 use identity::store::Store;
 
 use super::{Cart, Found};

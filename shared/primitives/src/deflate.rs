@@ -1,0 +1,179 @@
+//! Bytes that are kept small: deflated (RFC 1951) over a vocabulary that reader and writer share.
+//!
+//! What the table keeps is mostly short JSON, and short JSON is mostly names. A plain stream has to
+//! spell each of them once; one that begins with the vocabulary as what went before refers to it, so
+//! that an order or an event takes a third to a fifth of the bytes.
+//!
+//! The vocabulary is data and no rule: it says nothing about what is kept, only what is likely in it.
+//! Whatever was written stays readable, so it never changes; another one gets another number.
+
+use std::cell::RefCell;
+use std::sync::LazyLock;
+
+use miniz_oxide::deflate::core::{
+    CompressorOxide, TDEFLFlush, TDEFLStatus, compress, create_comp_flags_from_zip_params,
+};
+use miniz_oxide::inflate::TINFLStatus;
+use miniz_oxide::inflate::core::inflate_flags::TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF;
+use miniz_oxide::inflate::core::{DecompressorOxide, decompress};
+
+use crate::problem::Problem;
+
+/// What is likely in what is kept, by number; what is likeliest stands last, where references to it
+/// are short. The last one is written with.
+const VOCABULARIES: [&[u8]; 2] = [include_bytes!("vocabulary-1.txt"), VOCABULARY];
+/// The one that is written with.
+const VOCABULARY: &[u8] = include_bytes!("vocabulary-2.txt");
+/// Its number, which each stream begins with: from 1.
+const NUMBER: u8 = 2;
+/// The number of it, and the length of what was deflated.
+const HEAD: usize = 5;
+/// Bytes that a thread keeps at hand to inflate into.
+const ROOM: usize = 128 << 10;
+/// zlib's own choice between speed and size.
+const LEVEL: i32 = 6;
+
+/// A compressor that has seen the vocabulary.
+static PRIMED: LazyLock<CompressorOxide> = LazyLock::new(|| {
+    let mut compressor = CompressorOxide::new(create_comp_flags_from_zip_params(LEVEL, 0, 0));
+    // What it makes of the vocabulary itself is nobody's to read; after the flush it is at a byte.
+    let mut sink = vec![0; VOCABULARY.len().saturating_mul(2)];
+    compress(&mut compressor, VOCABULARY, &mut sink, TDEFLFlush::Sync);
+    compressor
+});
+
+thread_local! {
+    /// A decompressor, and a vocabulary, of this number, as what it has read before; behind that is whatever
+    /// was inflated last, so that room is made once and not each time.
+    static READ: RefCell<(DecompressorOxide, u8, Vec<u8>)> =
+        RefCell::new((DecompressorOxide::new(), NUMBER, VOCABULARY.to_vec()));
+}
+
+/// The bytes, deflated.
+pub fn deflate(plain: &[u8]) -> Result<Vec<u8>, Problem> {
+    let length = u32::try_from(plain.len()).map_err(Problem::internal)?;
+    let mut compressor = PRIMED.clone();
+    let mut out = vec![0; plain.len().div_ceil(2).saturating_add(64)];
+    let (mut read, mut written) = (0, HEAD);
+    loop {
+        let (unread, room) = (plain.get(read..), out.get_mut(written..));
+        let (unread, room) = (unread.unwrap_or_default(), room.unwrap_or_default());
+        let (status, took, gave) = compress(&mut compressor, unread, room, TDEFLFlush::Finish);
+        (read, written) = (read.saturating_add(took), written.saturating_add(gave));
+        match status {
+            TDEFLStatus::Done => break,
+            TDEFLStatus::Okay => out.resize(out.len().saturating_mul(2), 0),
+            failure => return Err(Problem::internal(format!("deflating ended in {failure:?}"))),
+        }
+    }
+    out.truncate(written);
+    let head = std::iter::once(NUMBER).chain(length.to_be_bytes());
+    out.iter_mut().zip(head).for_each(|(place, byte)| *place = byte);
+    Ok(out)
+}
+
+/// What was deflated, at most so many bytes.
+pub fn inflate(bytes: &[u8], limit: usize) -> Result<Vec<u8>, Problem> {
+    let broken = || Problem::internal("deflated bytes cannot be read");
+    let (head, stream) = bytes.split_first_chunk::<HEAD>().ok_or_else(broken)?;
+    let [number, length @ ..] = *head;
+    let length = usize::try_from(u32::from_be_bytes(length)).map_err(Problem::internal)?;
+    let known = usize::from(number).checked_sub(1).and_then(|place| VOCABULARIES.get(place));
+    let vocabulary = known.filter(|_| length <= limit).ok_or_else(broken)?;
+    READ.with_borrow_mut(|(decompressor, before, out)| {
+        if *before != number {
+            *before = number;
+            out.clear();
+            out.extend_from_slice(vocabulary);
+        }
+        let end = vocabulary.len().saturating_add(length);
+        if out.len() < end {
+            out.resize(end, 0);
+        }
+        let room = out.get_mut(..end).ok_or_else(broken)?;
+        decompressor.init();
+        let flags = TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF;
+        let (status, _, written) = decompress(decompressor, stream, room, vocabulary.len(), flags);
+        let plain = room.get(vocabulary.len()..).map(<[u8]>::to_vec);
+        out.truncate(ROOM);
+        out.shrink_to(ROOM);
+        let is_whole = status == TINFLStatus::Done && written == length;
+        plain.filter(|_| is_whole).ok_or_else(broken)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sha2::{Digest, Sha256};
+
+    fn random_bytes<const N: usize>() -> [u8; N] {
+        let mut bytes = [0; N];
+        getrandom::fill(&mut bytes).unwrap();
+        bytes
+    }
+
+    const LIMIT: usize = 1 << 20;
+
+    #[test]
+    fn what_was_deflated_is_inflated_byte_for_byte() {
+        let noise = random_bytes::<20_000>();
+        let repeated = b"{\"amount\":100,\"currency\":\"INR\"}".repeat(2_000);
+        for plain in [&b""[..], b"x", b"{\"id\":\"ord_1\"}", &noise, &repeated, VOCABULARY] {
+            let small = deflate(plain).unwrap();
+            assert!(small.len() <= HEAD + 16 + plain.len() + plain.len() / 100, "{}", small.len());
+            assert_eq!(inflate(&small, LIMIT).unwrap(), plain);
+        }
+    }
+
+    #[test]
+    fn the_names_of_an_order_cost_next_to_nothing() {
+        let id = uuid::Uuid::new_v4().simple();
+        let line = format!(
+            r#"{{"financial_status":"pending","fulfillment_status":"unfulfilled","id":"ord_{id}","#
+        );
+        let rest = r#""captured":{"amount":0,"currency":"INR"},"confirmed":false,"status":"open"}"#;
+        let small = deflate(format!("{line}{rest}").as_bytes()).unwrap();
+        assert!(small.len() < 80, "{}", small.len());
+    }
+
+    #[test]
+    fn what_is_too_long_cut_or_of_another_vocabulary_is_not_read() {
+        let small = deflate(&[7; 100]).unwrap();
+        assert!(inflate(&small, 100).is_ok() && inflate(&small, 99).is_err());
+        assert!(inflate(&small[..small.len() - 1], LIMIT).is_err());
+        assert!(inflate(&small[..3], LIMIT).is_err() && inflate(&[], LIMIT).is_err());
+        let mut other = small.clone();
+        other[0] = NUMBER + 1;
+        assert!(inflate(&other, LIMIT).is_err());
+        let mut longer = small;
+        longer[4] += 1;
+        assert!(inflate(&longer, LIMIT).is_err());
+    }
+
+    #[test]
+    fn vocabularies_are_what_items_were_written_with() {
+        let known = [
+            "05fffd7b1c15fa00e5ba1f8546b354edf698f62c80ac491bd867584a02d275a2",
+            "7d3f0e292e1cb3795fc9887138c7456d8cf21c9a4e18defdb18ec7fa19f671fc",
+        ];
+        for (vocabulary, known) in VOCABULARIES.iter().zip(known) {
+            let digest = Sha256::digest(vocabulary);
+            let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+            assert_eq!(digest, known);
+            assert!(vocabulary.len() < 24 * 1024, "the window has room for what comes after it");
+        }
+        assert_eq!(usize::from(NUMBER), VOCABULARIES.len());
+    }
+
+    #[test]
+    fn what_was_written_with_the_first_vocabulary_is_read() {
+        // `{"status":"open"}`, as it was written before there was another.
+        let written = [1, 0, 0, 0, 17, 171, 70, 139, 212, 90, 0];
+        for _ in 0..2 {
+            assert_eq!(inflate(&written, LIMIT).unwrap(), br#"{"status":"open"}"#);
+            let now = deflate(b"{}").unwrap();
+            assert_eq!((now[0], inflate(&now, LIMIT).unwrap().as_slice()), (NUMBER, &b"{}"[..]));
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! Packed items: all that nobody asks the table about is one attribute, deflated.
+//!
+//! A write is paid for by the kilobyte, twice in a transaction, and most of an item's bytes are the
+//! names of its attributes. Packed, an order of a few lines is one kilobyte where it was three. What
+//! conditions, updates and filters name stays as it is: [`Packing::plain`].
+//!
+//! An item says of itself whether it is packed, so that items of before and after are read alike.
+
+use aws_sdk_dynamodb::primitives::Blob;
+use aws_sdk_dynamodb::types::AttributeValue;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Map, Value};
+
+use super::Attributes;
+use super::deflated::{deflate, inflate};
+use super::joined::{Joined, Made};
+use primitives::problem::Problem;
+
+/// The attribute that holds the others.
+const PACKED: &str = "packed";
+/// The member that names the text behind them.
+pub(super) const TEXT: &str = "_text";
+/// What an item unpacks to at most: more than any item of 400 KB holds.
+const MAX_UNPACKED: usize = 16 << 20;
+
+/// How an item is packed.
+#[derive(Debug, Clone, Copy)]
+pub struct Packing {
+    /// The attributes that stay as they are, besides keys, `version` and `ttl`.
+    pub plain: &'static [&'static str],
+    /// The attribute whose text is kept to the byte, and may itself be JSON: not quoted, it says
+    /// what the vocabulary says.
+    pub text: Option<&'static str>,
+}
+
+impl Packing {
+    /// All of it but keys and version.
+    pub const WHOLE: Self = Self { plain: &[], text: None };
+
+    pub(crate) fn keeps(&self, name: &str) -> bool {
+        name == "version" || self.plain.contains(&name)
+    }
+}
+
+/// An item's attributes, packed, and the names of those beside them that it does not have now.
+pub(super) fn attributes(
+    item: &impl Serialize,
+    packing: Packing,
+) -> Result<(Attributes, Vec<String>), Problem> {
+    let members = serde_json::to_value(item).map_err(Problem::internal)?;
+    pack(members, packing)
+}
+
+fn pack(members: Value, packing: Packing) -> Result<(Attributes, Vec<String>), Problem> {
+    let Value::Object(members) = members else {
+        return Err(Problem::internal("an item without members"));
+    };
+    let (there, absent): (Map<_, _>, Map<_, _>) =
+        members.into_iter().partition(|(_, value)| !value.is_null());
+    let absent = absent.into_iter().map(|(name, _)| name).filter(|name| packing.keeps(name));
+    let (plain, mut packed): (Map<_, _>, Map<_, _>) =
+        there.into_iter().partition(|(name, _)| packing.keeps(name));
+    let mut text = String::new();
+    if let Some(name) = packing.text
+        && let Some(Value::String(found)) = packed.remove(name)
+    {
+        packed.insert(TEXT.to_owned(), Value::from(name));
+        text = found;
+    }
+    let mut bytes = serde_json::to_vec(&packed).map_err(Problem::internal)?;
+    bytes.extend_from_slice(text.as_bytes());
+    let mut all: Attributes = serde_dynamo::to_item(plain).map_err(Problem::internal)?;
+    all.insert(PACKED.to_owned(), AttributeValue::B(Blob::new(deflate(&bytes)?)));
+    Ok((all, absent.collect()))
+}
+
+/// The item that attributes hold, packed or not. What is packed is read where it stands, in one go: on the way
+/// to an item, nothing is made of it that the item does not have.
+pub(super) fn read<T: DeserializeOwned>(mut attributes: Attributes) -> Result<T, Problem> {
+    let packed = match attributes.remove(PACKED) {
+        Some(AttributeValue::B(packed)) => inflate(packed.as_ref(), MAX_UNPACKED)?,
+        _ => b"{}".to_vec(),
+    };
+    let packed = std::str::from_utf8(&packed).map_err(Problem::internal)?;
+    let mut alongside = alongside(attributes)?;
+    if packed.contains(TEXT) {
+        let text =
+            text(packed)?.filter(|(name, _)| alongside.iter().all(|(other, _)| other != name));
+        alongside.extend(text);
+    }
+    let mut packed = serde_json::Deserializer::from_str(packed);
+    T::deserialize(Joined { packed: &mut packed, alongside: &alongside }).map_err(Problem::internal)
+}
+
+/// An item as JSON, packed or not; bytes, which have no form in it, are left out.
+///
+/// # Errors
+/// What is packed cannot be read.
+pub fn unpacked(attributes: Attributes) -> Result<Map<String, Value>, Problem> {
+    read(attributes)
+}
+
+/// The text that stands behind the packed members, if one of these names it.
+fn text(packed: &str) -> Result<Option<Made>, Problem> {
+    #[derive(Deserialize)]
+    struct Named {
+        #[serde(rename = "_text")]
+        name: Option<String>,
+    }
+    let mut values = serde_json::Deserializer::from_str(packed).into_iter::<Named>();
+    let Some(named) = values.next() else { return Ok(None) };
+    let Some(name) = named.map_err(Problem::internal)?.name else { return Ok(None) };
+    let text = packed.get(values.byte_offset()..).unwrap_or_default();
+    Ok(Some((name, to_raw_value(text).map_err(Problem::internal)?)))
+}
+
+/// What stands beside the packed attributes.
+fn alongside(attributes: Attributes) -> Result<Vec<Made>, Problem> {
+    let made = |(name, value)| {
+        let json = match value {
+            AttributeValue::B(_) => return Ok(None),
+            AttributeValue::S(text) => to_raw_value(&text),
+            AttributeValue::N(number) => RawValue::from_string(number),
+            other => {
+                let value: Value =
+                    serde_dynamo::from_attribute_value(other).map_err(Problem::internal)?;
+                to_raw_value(&value)
+            }
+        };
+        Ok(Some((name, json.map_err(Problem::internal)?)))
+    };
+    attributes.into_iter().map(made).filter_map(Result::transpose).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+    struct Note {
+        id: String,
+        #[serde(default)]
+        words: Vec<String>,
+        state: String,
+        #[serde(default)]
+        why: Option<String>,
+        parts: Vec<(String, i64)>,
+        body: String,
+        version: u64,
+    }
+
+    fn note() -> Note {
+        Note {
+            id: "ord_1".into(),
+            words: Vec::new(),
+            state: "open".into(),
+            why: None,
+            parts: vec![("a".into(), -1), ("b".into(), i64::MAX)],
+            body: "{\"b\": 1.50,\t\"a\":\"{}\u{1f600}\"}".into(),
+            version: u64::MAX,
+        }
+    }
+
+    fn back(attributes: Attributes) -> Note {
+        let json = unpacked(attributes.clone()).unwrap();
+        let note: Note = read(attributes).unwrap();
+        assert_eq!(serde_json::from_value::<Note>(json.into()).unwrap(), note);
+        note
+    }
+
+    #[test]
+    fn an_item_is_packed_but_for_what_the_table_is_asked_about() {
+        let packing = Packing { plain: &["state"], text: Some("body") };
+        let (kept, absent) = attributes(&note(), packing).unwrap();
+        assert!(absent.is_empty());
+        let mut names: Vec<&str> = kept.keys().map(String::as_str).collect();
+        names.sort_unstable();
+        assert_eq!(names, [PACKED, "state", "version"]);
+        assert_eq!(back(kept), note());
+    }
+
+    #[test]
+    fn a_text_is_kept_to_the_byte_be_it_there_or_not_json_or_not() {
+        for body in ["", "{}", "no JSON", "{\"a\":1}{\"a\":2}", " 1", "[1.0,1e2]"] {
+            let note = Note { body: body.into(), ..note() };
+            for text in [Some("body"), Some("why"), None] {
+                let (kept, _) = attributes(&note, Packing { plain: &[], text }).unwrap();
+                assert_eq!(back(kept), note, "{body:?} {text:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_written_in_place_counts() {
+        let (mut kept, _) = attributes(&note(), Packing::WHOLE).unwrap();
+        kept.insert("state".into(), AttributeValue::S("closed".into()));
+        kept.insert("version".into(), AttributeValue::N("7".into()));
+        let pair = [AttributeValue::S("c".into()), AttributeValue::N("-5".into())];
+        kept.insert("parts".into(), AttributeValue::L(vec![AttributeValue::L(pair.into())]));
+        kept.insert("why".into(), AttributeValue::Null(true));
+        kept.insert("words".into(), AttributeValue::Ss(vec!["w".into()]));
+        let (parts, words) = (vec![("c".into(), -5)], vec!["w".into()]);
+        assert_eq!(back(kept), Note { state: "closed".into(), version: 7, parts, words, ..note() });
+    }
+
+    #[test]
+    fn items_of_before_are_read_as_they_are_and_what_is_broken_is_not() {
+        let plain: Attributes = serde_dynamo::to_item(note()).unwrap();
+        assert_eq!(back(plain), note());
+        let (mut broken, _) = attributes(&note(), Packing::WHOLE).unwrap();
+        broken.insert(PACKED.into(), AttributeValue::B(Blob::new(vec![1, 2, 3])));
+        assert!(read::<Note>(broken).is_err());
+    }
+}

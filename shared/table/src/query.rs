@@ -1,0 +1,156 @@
+//! What a query asks for.
+
+use std::collections::HashMap;
+
+use aws_sdk_dynamodb::types::AttributeValue;
+
+use super::ReadConsistency;
+use super::read::MAX_PAGES;
+use crate::item::{Attributes, Index, Key};
+
+/// A query over one partition of the table or of an index.
+#[derive(Debug, Clone)]
+pub struct Query {
+    pub(super) index: Option<Index>,
+    partition: String,
+    range: Range,
+    pub(super) newest_first: bool,
+    pub(super) consistent: bool,
+    /// How the sort keys end that are meant.
+    ending: Option<String>,
+    /// Items that one round trip looks at, at least.
+    pub(super) ahead: usize,
+    /// Round trips for one page, at most.
+    pub(super) trips: u32,
+    /// Whether it is read to its end, however much that is.
+    pub(super) is_whole: bool,
+}
+
+#[derive(Debug, Clone)]
+enum Range {
+    Everything,
+    BeginsWith(String),
+    Between(String, String),
+}
+
+impl Query {
+    /// All items of a partition, read consistently.
+    pub fn partition(partition: impl Into<String>) -> Self {
+        Self {
+            index: None,
+            partition: partition.into(),
+            range: Range::Everything,
+            newest_first: false,
+            consistent: true,
+            ending: None,
+            ahead: 0,
+            trips: MAX_PAGES,
+            is_whole: false,
+        }
+    }
+
+    /// All items of an index partition; indexes are eventually consistent.
+    pub fn index(index: Index, partition: impl Into<String>) -> Self {
+        Self { index: Some(index), consistent: false, ..Self::partition(partition) }
+    }
+
+    /// All items of the index partition that an entry lies in, whatever its sort key.
+    pub fn partition_of((index, entry): (Index, Key)) -> Self {
+        Self::index(index, entry.pk)
+    }
+
+    /// Only sort keys that begin with this.
+    #[must_use]
+    pub fn begins_with(mut self, prefix: impl Into<String>) -> Self {
+        self.range = Range::BeginsWith(prefix.into());
+        self
+    }
+
+    /// Only sort keys from `low` to `high`, both included.
+    #[must_use]
+    pub fn between(mut self, low: impl Into<String>, high: impl Into<String>) -> Self {
+        self.range = Range::Between(low.into(), high.into());
+        self
+    }
+
+    /// Only sort keys that end with this. Others are looked at, but of an index that holds keys alone
+    /// their items are not read.
+    #[must_use]
+    pub fn ends_with(mut self, suffix: impl Into<String>) -> Self {
+        self.ending = Some(suffix.into());
+        self
+    }
+
+    /// For a filter that lets little through: each round trip looks at `ahead` items, and a page
+    /// takes at most `trips` of them. Then it ends early, with a cursor.
+    #[must_use]
+    pub fn looking_ahead(mut self, ahead: usize, trips: u32) -> Self {
+        self.ahead = ahead;
+        self.trips = trips;
+        self
+    }
+
+    /// For what cannot be done in part: it does not end early because of what was read for a list
+    /// ([`ReadLimit`](crate::ReadLimit)).
+    #[must_use]
+    pub fn whole(mut self) -> Self {
+        self.is_whole = true;
+        self
+    }
+
+    /// As it is, or at an eventually consistent read; an index is always read eventually consistently.
+    #[must_use]
+    pub fn seen(mut self, consistency: ReadConsistency) -> Self {
+        self.consistent = consistency == ReadConsistency::Strong && self.index.is_none();
+        self
+    }
+
+    /// Whether the sort key of a row ends as it should.
+    pub(super) fn means(&self, row: &Attributes) -> bool {
+        let name = self.index.map_or("SK", |index| index.key_names().1);
+        let key = row.get(name).and_then(|key| key.as_s().ok());
+        self.ending.as_ref().is_none_or(|end| key.is_some_and(|key| key.ends_with(end.as_str())))
+    }
+
+    /// Whether its rows name items and do not hold them.
+    pub(super) fn names_only(&self) -> bool {
+        self.index.is_some_and(Index::is_keys_only)
+    }
+
+    /// The partition.
+    pub(crate) fn partition_key(&self) -> &str {
+        &self.partition
+    }
+
+    /// The attribute that names the partition.
+    pub(crate) fn partition_name(&self) -> &'static str {
+        self.index.map_or("PK", |index| index.key_names().0)
+    }
+
+    /// Descending by sort key.
+    #[must_use]
+    pub fn newest_first(mut self) -> Self {
+        self.newest_first = true;
+        self
+    }
+
+    /// Which keys it reads, as an expression with its values.
+    pub(super) fn condition(&self) -> (String, Attributes) {
+        let (pk, sk) = self.index.map_or(("PK", "SK"), Index::key_names);
+        let mut values =
+            HashMap::from([(":p".to_owned(), AttributeValue::S(self.partition.clone()))]);
+        let condition = match &self.range {
+            Range::Everything => format!("{pk} = :p"),
+            Range::BeginsWith(prefix) => {
+                values.insert(":b".into(), AttributeValue::S(prefix.clone()));
+                format!("{pk} = :p AND begins_with({sk}, :b)")
+            }
+            Range::Between(low, high) => {
+                values.insert(":l".into(), AttributeValue::S(low.clone()));
+                values.insert(":h".into(), AttributeValue::S(high.clone()));
+                format!("{pk} = :p AND {sk} BETWEEN :l AND :h")
+            }
+        };
+        (condition, values)
+    }
+}

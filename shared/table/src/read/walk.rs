@@ -1,0 +1,87 @@
+//! Walks over several partitions that go on where they stopped, in another process perhaps.
+
+use std::collections::BTreeMap;
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use serde::{Deserialize, Serialize};
+
+use super::Query;
+use crate::item::{Attributes, Element};
+use primitives::problem::Problem;
+use crate::Table;
+
+/// Queries that one page of a walk makes, at most: then it ends early, with a place.
+const MOST_QUERIES: u32 = 40;
+
+/// Where a walk goes on: a partition, and in it the item after which. To be kept with whatever walks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Place(BTreeMap<String, String>);
+
+impl Place {
+    /// The beginning of a partition.
+    fn beginning(query: &Query) -> Self {
+        let name = query.partition_name().to_owned();
+        Self([(name, query.partition_key().to_owned())].into())
+    }
+
+    /// After an item: all parts of keys are texts.
+    fn after(position: &Attributes) -> Self {
+        let text = |(name, value): (&String, &AttributeValue)| {
+            Some((name.clone(), value.as_s().ok()?.clone()))
+        };
+        Self(position.iter().filter_map(text).collect())
+    }
+
+    /// The sort key, in its index, of the last item that was looked at; none at the beginning of a
+    /// partition.
+    pub fn last(&self) -> Option<&str> {
+        let is_sort_key = |name: &str| name.starts_with("GSI") && name.ends_with("SK");
+        let found = self.0.iter().find(|(name, _)| is_sort_key(name));
+        found.map(|(_, key)| key.as_str())
+    }
+
+    fn is_in(&self, query: &Query) -> bool {
+        self.0.get(query.partition_name()).is_some_and(|name| name == query.partition_key())
+    }
+
+    /// The key from which a query goes on; none at the beginning of its partition.
+    fn start(&self) -> Option<Attributes> {
+        let text =
+            |(name, text): (&String, &String)| (name.clone(), AttributeValue::S(text.clone()));
+        self.0.contains_key("PK").then(|| self.0.iter().map(text).collect())
+    }
+}
+
+impl Table {
+    /// A page of a walk over queries, in their order: up to `limit` elements that pass `filter`, from
+    /// `place` on, and where to go on; none at the walk's end. It may be empty and not be the last.
+    ///
+    /// # Errors
+    /// 503 when the table cannot be reached; `internal` of a place in another walk.
+    pub async fn walk<T: Element>(
+        &self,
+        queries: &[Query],
+        limit: usize,
+        place: Option<&Place>,
+        filter: impl Fn(&T) -> bool,
+    ) -> Result<(Vec<T>, Option<Place>), Problem> {
+        let first = place.map_or(Some(0), |place| queries.iter().position(|it| place.is_in(it)));
+        let first = first.ok_or_else(|| Problem::internal("a place in another walk"))?;
+        let (mut start, mut left) = (place.and_then(Place::start), MOST_QUERIES);
+        let mut found = Vec::new();
+        for query in queries.iter().skip(first) {
+            let wanted = limit.saturating_sub(found.len());
+            if wanted == 0 || left == 0 {
+                return Ok((found, Some(Place::beginning(query))));
+            }
+            let query = query.clone().whole();
+            let page = self.page_within(&query, wanted, start.take(), &filter, &mut left).await?;
+            found.extend(page.items);
+            if let Some(next) = page.next {
+                return Ok((found, Some(Place::after(&next))));
+            }
+        }
+        Ok((found, None))
+    }
+}
