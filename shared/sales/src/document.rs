@@ -20,13 +20,13 @@ use serde::{Deserialize, Serialize};
 pub trait Entry: Clone + PartialEq + Serialize + DeserializeOwned + Send + Sync {
     /// The `entity` attribute of the document.
     const KIND: &'static str;
-    type View: Example + for<'a> From<&'a Self>;
     /// The representation in responses and events.
+    type View: Example + for<'a> From<&'a Self>;
 
     /// The key of the document that holds the entry.
     fn document(&self) -> Key;
-    fn event_subject(&self) -> EventSubject<'_>;
     /// The subject of the entry's events.
+    fn event_subject(&self) -> EventSubject<'_>;
     /// The entry at its next version.
     #[must_use]
     fn changed(&self, now: Timestamp) -> Self;

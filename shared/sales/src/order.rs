@@ -97,8 +97,8 @@ pub struct Order {
     /// The customer, if the shopper has an account.
     #[serde(default)]
     pub customer_id: Option<CustomerId>,
-    /// The hashed address of a guest: an account that proves the address gets the order. None if the order
-    /// has a customer, or no address.
+    /// The keyed hash of a guest's address: an account that proves the address gets the order. None if the
+    /// order has a customer, or no address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guest: Option<String>,
     /// The address that confirmations are sent to.

@@ -12,8 +12,8 @@
 //! - [`join_orders`]: assigns a guest's orders to the account that has proven the address.
 //! - [`hand_over_order`]: moves an order to another account of the same person.
 //! - [`process_payment`]: retries the unfinished work of a payment.
-//! - [`save_change`]: writes an [`OrderChange`](crate::order::OrderChange) with all its effects, in one
-//!   transaction.
+//! - [`save_change`]: writes an [`OrderChange`](crate::order::OrderChange) with all that belongs to it, in
+//!   one transaction.
 
 pub mod cancel_order;
 mod close_payments;

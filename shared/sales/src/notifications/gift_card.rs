@@ -13,8 +13,8 @@ use super::template::Values;
 use super::texts::NotificationTexts;
 use crate::gift_card::{GiftCard, GiftCardCode, GiftCardStatus, LastDay, Recipient};
 
-/// The mail that brings a gift card to its recipient. Besides the merchant's response, only this mail has the
-/// code. [`worded`] renders it when it is sent.
+/// The mail that brings a gift card to its recipient. Besides the merchant's response, only this mail has
+/// the code. [`worded`] renders it when it is sent.
 pub fn gift_card(to: &Recipient, card: &GiftCard, code: &GiftCardCode) -> MailContent {
     let mail = MailContent::new(&to.email, "", String::new(), DAY.saturating_mul(7));
     let news = GiftCardNews { id: card.id.clone(), code: code.reveal().to_owned() };

@@ -5,8 +5,8 @@ use gateway::string_enum;
 /// A placeholder in a text, such as `{{ order_number }}`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Placeholder {
-    pub name: &'static str,
     /// The name.
+    pub name: &'static str,
     /// The value in a preview.
     pub sample: &'static str,
     /// Where it may stand.

@@ -129,8 +129,8 @@ impl Wording {
         if errors.is_empty() { Ok(()) } else { Err(Problem::invalid(errors)) }
     }
 
-    /// Renders the mail. Text that a mail program would turn into a link is broken up, except the links among
-    /// the values.
+    /// Renders the mail. Text that a mail program would turn into a link is broken up, except the links
+    /// among the values.
     ///
     /// # Errors
     /// `internal` if a text is no valid template, which [`Wording::validate`] rejects.

@@ -29,18 +29,18 @@ pub const MAX_LANGUAGES: usize = 20;
 /// The language of the built-in texts.
 const BUILT_IN: &str = "en";
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 /// A store's text of a mail in one language.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NotificationText {
     /// The subject and body.
     #[serde(flatten)]
     pub wording: Wording,
     /// The language, as the request spelled it.
     pub locale: Locale,
-    pub created_at: Timestamp,
     /// When it was created.
-    pub updated_at: Timestamp,
+    pub created_at: Timestamp,
     /// When it was last changed.
+    pub updated_at: Timestamp,
     /// Grows by 1 with each write of this text.
     pub version: u64,
 }
@@ -50,8 +50,8 @@ pub struct NotificationText {
 pub struct NotificationTexts {
     /// The store.
     pub store_id: StoreId,
-    pub kind: NotificationKind,
     /// The mail.
+    pub kind: NotificationKind,
     /// The texts by language, in lower case.
     pub texts: BTreeMap<String, NotificationText>,
     /// The optimistic lock: grows by 1 with each write.
@@ -169,22 +169,22 @@ impl Rendered {
 }
 
 core_types::view! {
-    NotificationTextView of (text: NotificationText, kind: NotificationKind) {
     /// A store's text of a mail in one language.
+    NotificationTextView of (text: NotificationText, kind: NotificationKind) {
         /// The mail and the language, unique within the store.
         id: String = format!("{}.{}", kind.as_str(), in_lower_case(&text.locale)),
-        kind: NotificationKind = kind,
         /// The mail.
+        kind: NotificationKind = kind,
         /// The language.
         locale: Locale,
         /// The subject, with placeholders.
         subject: String = text.wording.subject.clone(),
         /// The text, with placeholders.
         body: String = text.wording.body.clone(),
-        created_at: Timestamp,
         /// When it was created.
-        updated_at: Timestamp,
+        created_at: Timestamp,
         /// When it was last changed.
+        updated_at: Timestamp,
         /// The version for `If-Match`.
         version: u64,
     }
