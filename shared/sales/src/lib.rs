@@ -1,6 +1,6 @@
 //! Orders, payments and everything that belongs to a sale.
 //!
-//! - [`order`]: an order from cart to payment, with its fulfillments, returns and refunds. Its total adds
+//! - [`order`]: an order from cart to payment, with its fulfilments, returns and refunds. Its total adds
 //!   [`shipping`] and [`tax`] to the goods, and subtracts each [`discount`].
 //! - [`payment`]: a payment as its provider reports it. [`gift_card`]: stored value that the store owes.
 //! - [`dispute`]: a chargeback or inquiry of a customer's bank about a payment.

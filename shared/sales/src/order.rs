@@ -115,12 +115,12 @@ pub struct Order {
     pub contact: Option<OrderContact>,
     /// The status.
     pub status: OrderStatus,
-    /// Whether fulfillment is on hold.
+    /// Whether fulfilment is on hold.
     #[serde(default)]
     pub on_hold: bool,
     /// The payment status, derived from the amounts.
     pub financial_status: FinancialStatus,
-    /// The fulfillment status, derived from the lines.
+    /// The fulfilment status, derived from the lines.
     pub fulfillment_status: FulfillmentStatus,
     /// Whether its remaining units are reserved or committed in the stock.
     pub stock: StockState,
@@ -265,7 +265,7 @@ impl Order {
         next
     }
 
-    /// Derives the payment and fulfillment statuses.
+    /// Derives the payment and fulfilment statuses.
     fn derive(&mut self) {
         self.financial_status = self.derived_financial_status();
         self.fulfillment_status = self.derived_fulfillment_status();
