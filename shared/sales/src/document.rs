@@ -207,7 +207,7 @@ pub async fn remove<E: Entry>(
     .await
 }
 
-/// What identifies an entry of a store.
+/// The event subject of a store's entry.
 pub(crate) fn about<'a>(store: &'a StoreId, entity: &'a str, version: u64) -> EventSubject<'a> {
     EventSubject { store: Some(store), app: None, entity, version }
 }

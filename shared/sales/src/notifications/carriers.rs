@@ -4,8 +4,8 @@ use core_types::fields::WebUrl;
 use identity::domain::{Domains, Host};
 use url::Url;
 
-/// Registered domains of carriers, who alone publish pages below them. Tracking services that give each shop
-/// its own pages are left out.
+/// Registered domains of carriers. Only the carrier publishes pages below its domain; tracking services that
+/// give each shop its own pages are left out.
 const CARRIERS: &[&str] = &[
     "aramex.com",
     "auspost.com.au",
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_parcel_is_followed_at_its_carrier_or_at_the_store() {
+    fn a_tracking_link_leads_to_a_carrier_or_the_store() {
         let store = StoreId::derive(&["s"]);
         let host = Host::of("shop.example.org").unwrap();
         let now = Timestamp::from_millis(0);
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn every_carrier_is_named_by_what_it_has_registered() {
+    fn every_carrier_is_a_registrable_domain() {
         for name in CARRIERS {
             assert_eq!(Host::of(name).unwrap().registrable(), Some(*name));
         }

@@ -14,7 +14,7 @@ use crate::order::Order;
 use crate::order::fulfillment::Tracking;
 use crate::order::refund::Refund;
 
-/// The subject of a mail about an order, besides the order.
+/// The data of a mail about an order, in addition to the order.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct OrderNews<'a> {
     /// The tracking details of the parcel.

@@ -106,7 +106,7 @@ pub struct OrderDiscount {
 }
 
 impl OrderDiscount {
-    /// What the order of this number has of a discount.
+    /// The entry of a discount in the order with this number.
     pub fn of(discount: &Discount, amount: Money, number: u64, who: Option<String>) -> Self {
         Self {
             discount_id: discount.id.clone(),

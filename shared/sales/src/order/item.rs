@@ -320,7 +320,7 @@ impl OrderPayment {
         self.captured.minus(&self.refunded).unwrap_or_else(|| Money::zero(&self.captured.currency))
     }
 
-    /// The amount of that which disputes hold or have taken.
+    /// The unreturned amount that disputes hold or have taken.
     pub fn disputed(&self) -> Money {
         let none = || Money::zero(&self.captured.currency);
         self.claimed.clone().unwrap_or_else(none).min(&self.unreturned())

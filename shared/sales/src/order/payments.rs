@@ -7,7 +7,7 @@ use super::Order;
 use crate::payment::{Attention, Payment};
 
 impl Order {
-    /// Why the order does not accept this payment's money; none if it does.
+    /// The reason why the order does not accept this payment's money; none if it does.
     pub(crate) fn rejection(&self, payment: &Payment) -> Option<Attention> {
         let authorized = self.payment(&payment.id).is_some_and(|known| !known.voided);
         if self.is_over() {
