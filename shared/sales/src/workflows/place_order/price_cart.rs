@@ -33,8 +33,7 @@ const BATCH: usize = 100;
 /// round trip. An eventually consistent read, at half the cost, suffices if it finds no error.
 ///
 /// Field errors are part of the result: `unknown_variant`, `amount_out_of_range`, `unknown_gift_card`,
-/// `gift_card_expired`,
-/// `gift_card_disabled`, `gift_card_empty`, `currency_mismatch`, `duplicate`,
+/// `gift_card_expired`, `gift_card_disabled`, `gift_card_empty`, `currency_mismatch`, `duplicate`,
 /// `payment_method_unavailable`, `amount_not_supported`.
 ///
 /// # Errors
