@@ -27,9 +27,9 @@ gateway::string_enum! {
         Pending = "pending",
         /// Authorized by the provider, not captured yet.
         Authorized = "authorized",
-        /// Captured in part.
+        /// Paid in part.
         PartiallyPaid = "partially_paid",
-        /// Captured in full.
+        /// Paid in full.
         Paid = "paid",
         /// Refunded in part.
         PartiallyRefunded = "partially_refunded",

@@ -145,7 +145,8 @@ impl<'a> Cart<'a> {
         self.applied.push((discount.clone(), saving.clone()));
     }
 
-    /// The automatic discount that saves the most; the oldest of equal ones.
+    /// The automatic discount that saves the most after the discounts applied before; the oldest of equal
+    /// ones.
     fn best<'d>(&self, automatic: &'d [Discount]) -> Option<(&'d Discount, Saving)> {
         let mut best: Option<(i64, &Discount, Saving)> = None;
         for discount in automatic {
