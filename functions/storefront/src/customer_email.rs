@@ -67,8 +67,8 @@ struct EmailChange {
 /// redeemed by the address alone.
 ///
 /// # Errors
-/// `owner_unverified`; 422 without the password or the code; `invalid_credentials`, `invalid_or_expired_code`;
-/// `too_many_attempts`.
+/// `owner_unverified`; 422 without the password or the code; `invalid_credentials`,
+/// `invalid_or_expired_code`; `too_many_attempts`.
 pub(crate) async fn request(
     app: &App,
     caller: &caller::Customer,
