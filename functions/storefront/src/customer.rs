@@ -135,7 +135,7 @@ pub(crate) struct UpdateCustomerAccountRequest {
     name: Patch<PersonName>,
     /// The person's telephone number; `null` clears it.
     phone: Patch<Phone>,
-    /// Whether the store may send advertisements.
+    /// Whether the store may send marketing.
     accepts_marketing: Option<Flag>,
     /// A new e-mail address, which must be verified.
     email: Option<Email>,

@@ -44,7 +44,7 @@ pub(crate) struct RegisterCustomerRequest {
     name: Option<PersonName>,
     /// The person's telephone number.
     phone: Option<Phone>,
-    /// Whether the store may send advertisements.
+    /// Whether the store may send marketing.
     accepts_marketing: Flag,
 }
 
