@@ -100,8 +100,7 @@ pub(crate) async fn second(
 }
 
 /// Ends a sign-in that lacks its second factor. `write` uses up the first factor, and the problem has a
-/// token
-/// that stands for it for five minutes.
+/// token that stands for it for five minutes.
 pub(crate) async fn required(write: Write, account: &Merchant, now: Timestamp) -> Problem {
     let (link, token) = Link::begin(Purpose::Mfa, Some(account), now);
     match write.create(&link, Code::VersionConflict).commit().await {

@@ -45,8 +45,7 @@ pub(crate) struct VerifyCodeRequest {
     /// The challenge that the code answers.
     challenge_id: Option<Text<1, 100>>,
     /// Instead of the challenge: the address that the code was mailed to. It stands for the newest
-    /// challenge
-    /// requested from the same network.
+    /// challenge requested from the same network.
     email: Option<Email>,
     /// The code. Any text is accepted, so that a malformed code counts as an attempt like a wrong one.
     code: Text<1, 100>,

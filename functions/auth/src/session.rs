@@ -75,8 +75,7 @@ impl SignedIn {
 }
 
 /// The response to a sign-in, with the session cookie if the client requested one (our choice: only
-/// browsers
-/// need it).
+/// browsers need it).
 pub(crate) fn signed_in<const STATUS: u16>(
     body: &SignedIn,
     cookie: bool,

@@ -61,10 +61,9 @@ struct EmailChange {
 }
 
 /// Mails a code to a new address. Requires the current password, or without one a code mailed to the
-/// present
-/// address: a stolen token must not suffice. Attempts are counted by account, so that nobody can send mails
-/// to many addresses. They have a throttle kind of their own, which stores no challenge: the code cannot be
-/// redeemed by the address alone.
+/// present address: a stolen token must not suffice. Attempts are counted by account, so that nobody can
+/// send mails to many addresses. They have a throttle kind of their own, which stores no challenge: the
+/// code cannot be redeemed by the address alone.
 ///
 /// # Errors
 /// `owner_unverified`; 422 without the password or the code; `invalid_credentials`,
@@ -119,8 +118,7 @@ impl Outgoing for Pending {
 
 /// Changes the account's address after its proof by code, and signs in. One transaction uses the code up,
 /// claims the new address, releases the former one and notifies it. Every earlier session ends. The
-/// password
-/// stays: whoever names the challenge gave the password when they requested it.
+/// password stays: whoever names the challenge gave the password when they requested it.
 ///
 /// # Errors
 /// `email_taken`: the address was claimed meanwhile, which its proven owner may learn;

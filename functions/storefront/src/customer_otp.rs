@@ -111,8 +111,7 @@ pub(crate) struct VerifyCustomerCodeRequest {
     /// The challenge that the code answers.
     challenge_id: Option<Text<1, 100>>,
     /// Instead of the challenge: the address that the code was mailed to. It stands for the newest
-    /// challenge
-    /// requested from the same network at the store.
+    /// challenge requested from the same network at the store.
     email: Option<Email>,
     /// The store's subdomain; with `email`.
     subdomain: Option<Subdomain>,

@@ -15,9 +15,8 @@ const HEADER: &str = "x-service-order-token";
 pub(crate) struct OrderToken(Option<String>);
 
 impl OrderToken {
-    /// Returns the presented token: from the header, or else from the body (`alongside`). Without a
-    /// token no
-    /// key is read.
+    /// Returns the presented token: from the header, or else from the body (`alongside`). Without a token
+    /// no key is read.
     ///
     /// # Errors
     /// 503.

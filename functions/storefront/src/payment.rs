@@ -272,9 +272,8 @@ pub struct MethodsQuery {
 
 /// `GET /v1/storefront/{subdomain}/payments/methods` (`listPaymentMethods`): List payment methods of a storefront.
 ///
-/// Providers come with their public keys. For another currency than the store's, or an amount of 0,
-/// there is
-/// none.
+/// Providers come with their public keys. For another currency than the store's, or an amount of 0, there
+/// is none.
 ///
 /// # Errors
 /// `unauthenticated` with an expired or revoked credential; `store_not_found`, `invalid_cursor`.

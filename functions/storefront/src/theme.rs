@@ -124,9 +124,8 @@ pub(crate) struct StorefrontTheme {
 
 /// `GET /v1/storefront/{subdomain}/theme` (`getStorefrontTheme`): Get the theme of a storefront.
 ///
-/// The response has the settings, sections and files of the live release; with a preview token, those
-/// of the
-/// draft.
+/// The response has the settings, sections and files of the live release; with a preview token, those of
+/// the draft.
 ///
 /// # Errors
 /// `store_not_found`; `not_found`: nothing is published yet; `invalid_or_expired_token`, also

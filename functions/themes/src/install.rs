@@ -36,8 +36,7 @@ pub struct InstallRequest {
     /// The version to install; by default the newest available.
     version: Option<Version>,
     /// A theme whose draft's settings are taken over as far as they fit: another installed theme of the
-    /// store,
-    /// or this one after an earlier installation.
+    /// store, or this one after an earlier installation.
     keep_settings_from: Option<Slug>,
 }
 

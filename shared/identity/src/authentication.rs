@@ -1,7 +1,6 @@
 //! Authentication of any account: finds it, verifies its owner, mails it, and ends its sessions; with
 //! [`code`] and [`password`]. Requests about an address cost the same round trips and the same work,
-//! whether
-//! or not it has an account.
+//! whether or not it has an account.
 
 pub mod code;
 pub mod password;
@@ -113,9 +112,8 @@ impl Confirmed {
 }
 
 /// Requires a proof of a signed-in caller that they are the owner, because a stolen session must not
-/// suffice.
-/// It is the current password; its attempts are counted like sign-ins, so that a session is no way to guess
-/// it. Without a password it is a fresh one-time code.
+/// suffice. It is the current password; its attempts are counted like sign-ins, so that a session is no
+/// way to guess it. Without a password it is a fresh one-time code.
 ///
 /// # Errors
 /// 422 with `needed_to` if the proof is missing; `invalid_credentials`, `invalid_or_expired_code`,

@@ -221,8 +221,7 @@ impl Customer {
     }
 
     /// The addresses at which its owner has proven to receive mail, normalized. Data of an address
-    /// belongs to
-    /// the customer only if they have proven it.
+    /// belongs to the customer only if they have proven it.
     pub fn proven_emails(&self) -> Vec<String> {
         let own = self.is_proven().then(|| self.email.normalized());
         own.into_iter().chain(self.former_emails.clone()).collect()

@@ -28,9 +28,8 @@ const EVERY_GROUP: &str = "all";
 const PAYMENT_WINDOW_MINUTES: u64 = 30;
 /// The maximum of that period, in minutes (our choice).
 pub const LONGEST_PAYMENT_WINDOW: i64 = 1_440;
-/// The default period for an order that is paid manually, in minutes (our choice): seven days, because
-/// a bank
-/// transfer takes days and the merchant has to notice it.
+/// The default period for an order that is paid manually, in minutes (our choice): seven days, because a
+/// bank transfer takes days and the merchant has to notice it.
 const MANUAL_PAYMENT_WINDOW_MINUTES: u64 = 10_080;
 /// The maximum of that period, if limited, in minutes (our choice): 30 days.
 pub const LONGEST_MANUAL_PAYMENT_WINDOW: i64 = 43_200;

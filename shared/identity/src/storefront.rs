@@ -1,11 +1,10 @@
 //! Storefronts: the store behind a subdomain, as anybody may see it.
 //!
-//! The store is found by its subdomain in one eventually consistent read of an index. Only if the index has
-//! no entry, the claim to the name is read: the store is very new, has another subdomain now, or does not
-//! exist. Each process caches the store for [`CACHE_TIME`], so that a busy storefront costs no read for
-//! it. A
-//! cached store suffices to show a storefront and to price a cart; permissions and stock are decided by the
-//! writes themselves.
+//! The store is found by its subdomain in one eventually consistent read of an index. Only if the index
+//! has no entry, the claim to the name is read: the store is very new, has another subdomain now, or does
+//! not exist. Each process caches the store for [`CACHE_TIME`], so that a busy storefront costs no read
+//! for it. A cached store suffices to show a storefront and to price a cart; permissions and stock are
+//! decided by the writes themselves.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;

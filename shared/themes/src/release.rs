@@ -13,9 +13,8 @@ use crate::settings::Content;
 /// The domain separator of the digest: digests of other things never equal it.
 const PURPOSE: &str = "theme-release-v1\n";
 
-/// Computes the digest of a release: SHA-256 over the purpose, a line `path NUL sha256` for each file
-/// in the
-/// order of the paths' bytes, an empty line, and the content as [`canonical`] JSON.
+/// Computes the digest of a release: SHA-256 over the purpose, a line `path NUL sha256` for each file in
+/// the order of the paths' bytes, an empty line, and the content as [`canonical`] JSON.
 pub fn content_sha256<'a>(
     files: impl IntoIterator<Item = (&'a str, &'a Digest)>,
     content: &Content,

@@ -19,8 +19,7 @@ const ROUNDS: u32 = 10;
 const TOGETHER: usize = 100;
 
 /// Adds the removal of the account itself: releases its address and emits the event. Rejected if the
-/// account
-/// does not exist, and with `version_conflict` if its address has changed.
+/// account does not exist, and with `version_conflict` if its address has changed.
 pub fn remove(write: Write, account: &Customer, rejected: Code, now: Timestamp) -> Write {
     let deleted = CustomerDeleted { id: account.id.clone(), deleted_at: now };
     let claim = UniqueCustomerEmail::of(account).key();

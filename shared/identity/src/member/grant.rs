@@ -7,9 +7,9 @@ use core_types::scope::Scopes;
 use gateway::problem::{Code, Problem};
 use serde::{Deserialize, Serialize};
 
-/// The maximum number of other merchants' stores of which an account is a member (our choice). Its
-/// item, which
-/// every request of the merchant reads, stays below 4 KB except for staff with many scopes on many stores.
+/// The maximum number of other merchants' stores of which an account is a member (our choice). Its item,
+/// which every request of the merchant reads, stays below 4 KB except for staff with many scopes on many
+/// stores.
 pub const MAX_MEMBERSHIPS: usize = 50;
 
 gateway::string_enum! {

@@ -125,9 +125,8 @@ impl Member {
     }
 }
 
-/// The members and invitations of a store. A store that never invited anybody has no such item: its
-/// owner is in
-/// the store's own item.
+/// The members and invitations of a store. A store that never invited anybody has no such item: its owner
+/// is in the store's own item.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Roster {
     /// The store.
@@ -214,8 +213,7 @@ impl Roster {
     }
 
     /// Invites an address, or invites it again, which invalidates the earlier token. Also returns the
-    /// token,
-    /// which is mailed and not stored. Expired invitations are removed.
+    /// token, which is mailed and not stored. Expired invitations are removed.
     ///
     /// # Errors
     /// `already_member`, `member_limit`.
@@ -330,10 +328,9 @@ impl Roster {
         rest.apply_consequences(store, before, before.changed(now), None)
     }
 
-    /// Applies the consequences of a changed or lost role. Open invitations that the member may not
-    /// give any
-    /// more are revoked, so that nobody comes back by their own invitation. A store whose owner leaves
-    /// belongs to the owner who joined first.
+    /// Applies the consequences of a changed or lost role. Open invitations that the member may not give
+    /// any more are revoked, so that nobody comes back by their own invitation. A store whose owner
+    /// leaves belongs to the owner who joined first.
     ///
     /// # Errors
     /// `last_owner`.

@@ -6,8 +6,7 @@ use gateway::{id, seal};
 /// The number of digits of the store's id in a token.
 const STORE_DIGITS: usize = 32;
 /// The length of the secret in characters: 192 bits. Together with the store's digits it fits on a line
-/// of a
-/// mail.
+/// of a mail.
 const SECRET_LENGTH: usize = 32;
 
 /// A parsed token: it names its store, and proves nothing yet.

@@ -10,9 +10,8 @@ use gateway::table::Write;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The maximum number of social profiles of a store. With the length of their URLs it bounds the size
-/// of the
-/// store's item, which every request reads.
+/// The maximum number of social profiles of a store. With the length of their URLs it bounds the size of
+/// the store's item, which every request reads.
 pub const MAX_SOCIAL_LINKS: usize = 12;
 /// The maximum length of a profile's URL in bytes.
 const MAX_URL: usize = 255;

@@ -86,10 +86,9 @@ pub fn theme_published(write: Write, store: &StoreId, live: &LiveTheme) -> Write
     write.update(&key::store(store), change, Code::ThemeNotInstalled)
 }
 
-/// Locks the store's currency, because something is priced in it. Part of the transaction that creates the
-/// first such item. Writes nothing if the currency is fixed already: the store is locked, or not a
-/// draft any
-/// more. Rejected if the store has another currency by now.
+/// Locks the store's currency, because something is priced in it. Part of the transaction that creates
+/// the first such item. Writes nothing if the currency is fixed already: the store is locked, or not a
+/// draft any more. Rejected if the store has another currency by now.
 pub fn keep_currency(write: Write, store: &Store) -> Write {
     if store.currency_locked || store.status != StoreStatus::Draft {
         return write;

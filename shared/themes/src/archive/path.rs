@@ -126,8 +126,7 @@ fn is_system_file(path: &str) -> bool {
     path.split('/').any(is_system_name)
 }
 
-/// The names in use. By the lower-case name: the name as written, whether it is a directory, and
-/// whether
+/// The names in use. By the lower-case name: the name as written, whether it is a directory, and whether
 /// an entry has it (not only a parent of one).
 #[derive(Default)]
 struct UsedNames(BTreeMap<String, (String, bool, bool)>);

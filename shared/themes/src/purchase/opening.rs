@@ -37,8 +37,7 @@ pub struct Sale<'a> {
 
 impl ThemePurchase {
     /// Opens a purchase with the provider of the seller's store, and writes it. `answer` builds the
-    /// response
-    /// from the purchase and the data with which the browser pays.
+    /// response from the purchase and the data with which the browser pays.
     ///
     /// # Errors
     /// `unknown_provider`, `amount_not_supported`, `provider_error`, `provider_timeout`.

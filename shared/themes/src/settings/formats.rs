@@ -58,8 +58,7 @@ pub(super) fn background(text: &str) -> Result<(), Fault> {
 }
 
 /// Validates a font's handle, `family_n4`: a family, a style (normal, italic, oblique) and the first
-/// digit of
-/// a weight.
+/// digit of a weight.
 pub(super) fn font(text: &str) -> Result<(), Fault> {
     if text.len() <= 64 && FONT.is_match(text) {
         return Ok(());
