@@ -122,8 +122,8 @@ impl From<&Review> for OwnReview {
 /// each purchase of the product, and one without a purchase.
 ///
 /// # Errors
-/// `already_reviewed`, `not_found`; if the customer did not buy the product by `order_item_id`:
-/// `purchase_required` where the store accepts reviews of purchases alone, otherwise a field error.
+/// `already_reviewed`, `not_found`; `purchase_required` without a purchase by `order_item_id`, where the
+/// store accepts reviews of purchases alone; elsewhere a field error of a wrong `order_item_id`.
 pub(crate) async fn write(
     caller: caller::Customer,
     State(app): State<App>,

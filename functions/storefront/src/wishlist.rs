@@ -23,7 +23,7 @@ const TOGETHER: usize = 90;
 
 /// `GET /v1/storefront/customer/wishlist` (`listWishes`): List the customer's wishlist.
 ///
-/// Lists the wishes, newest first, each with its product's present state.
+/// Each wish has its product's present state. Wishes for the newest products come first.
 pub(crate) async fn list(
     caller: caller::Customer,
     State(app): State<App>,
@@ -190,7 +190,7 @@ async fn wishes(
 
 /// `GET /v1/storefront/customer/wishlist/{product_id}` (`getWish`): Check whether a product is on the wishlist.
 ///
-/// Returns the wish for the product; with `variant_id`, the one for that variant.
+/// Returns the first wish for the product; with `variant_id`, the one for that variant.
 ///
 /// # Errors
 /// `not_found`: it is not on the wishlist.
