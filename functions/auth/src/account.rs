@@ -1,4 +1,4 @@
-//! The account: read, changed, given up.
+//! The account: read, updated, deleted.
 
 use axum::extract::State;
 use core_types::fields::{Email, Locale, PersonName};
@@ -49,23 +49,23 @@ pub(crate) struct UpdateAccountRequest {
     name: Patch<PersonName>,
     /// The language of mails; `null` clears it.
     locale: Patch<Locale>,
-    /// Another address, which has to be verified again.
+    /// A new e-mail address, which must be verified again.
     email: Option<Email>,
-    /// The current password; needed for another address.
+    /// The current password; required for a new address.
     current_password: Option<Guess>,
-    /// A one-time code to the account's present address, where it has no password; needed for
-    /// another address.
+    /// A one-time code mailed to the account's present address, if it has no password; required for a new
+    /// address.
     one_time_code: Option<PresentedCode>,
-    /// A code of the second factor, if the account has one; needed for another address: one-time
-    /// codes go there.
+    /// A code of the second factor, if the account has one; required for a new address, to which one-time
+    /// codes will be mailed.
     totp: Option<Text<1, 100>>,
 }
 
 /// `PATCH /v1/auth/me` (`updateAccount`): Update the account.
 ///
-/// Another address needs the current password, or where there is none a one-time code of
-/// `POST /v1/auth/signin/otp`, in `one_time_code`; it takes effect at once, unverified, and the former
-/// one is told.
+/// A new address requires the current password, or without one a one-time code of
+/// `POST /v1/auth/signin/otp`, in `one_time_code`. It takes effect at once, unverified, and the former
+/// address is notified if it was verified.
 ///
 /// # Errors
 /// `email_taken`, `invalid_credentials`, `mfa_required`, `invalid_or_expired_code`,
@@ -92,20 +92,20 @@ pub(crate) async fn update(
         return Ok(to_response(&app, &account));
     }
     let write = app.table.write();
-    // Another case is the same mailbox.
+    // An address that differs in case alone is the same mailbox.
     let write = if next.email.normalized() == account.email.normalized() {
         write
     } else {
         let proof = (input.current_password.as_ref(), input.one_time_code.as_ref());
         let needed_to = "Needed to change the e-mail address.";
         let confirmed = confirm(&app, &account, proof, needed_to, &inbound).await?;
-        let shown = mfa::ensure(&app, &account, input.totp.as_ref(), &inbound).await?;
-        // Each change mails somebody. By id: the address is another each time.
+        let second_factor = mfa::ensure(&app, &account, input.totp.as_ref(), &inbound).await?;
+        // Each change sends mails. Counted by id, because the address differs each time.
         let moves = Ceiling::of_mails("move_mails");
         moves.take(&app, &seal::digest(account.id.as_str()), |write| write).await?;
         next.email_verified = false;
-        let write = moved(&app, write, &account, &next, now).await?;
-        confirmed.spend(write, now).also(shown, |write, shown| shown.spend(write))
+        let write = move_claim(&app, write, &account, &next, now).await?;
+        confirmed.spend(write, now).also(second_factor, |write, factor| factor.spend(write))
     };
     next.save(write, Code::VersionConflict)
         .emit(next.event(&MERCHANT_UPDATED, &app.config, now))
@@ -113,9 +113,9 @@ pub(crate) async fn update(
         .await
 }
 
-/// Moves the account's claim from the former address to the next one: one is claimed, the other
-/// released, both are mailed.
-async fn moved(
+/// Claims the next address, releases the former one, and mails both: a verification link to the next one,
+/// and a notification to the former one if it was verified.
+async fn move_claim(
     app: &App,
     write: Write,
     former: &Merchant,
@@ -125,7 +125,7 @@ async fn moved(
     let key = app.secrets.mail_key().await?;
     let (link, token) = Link::begin(Purpose::Verify, Some(next), now);
     let content = notifications::verify_email(&next.email, &token, &app.config.base_url);
-    // An address that was never proven may be a stranger's, who is not told of this account.
+    // An unverified address may be a stranger's, who must not learn of this account.
     let notice = former.email_verified.then(|| {
         let content = notifications::email_changed(&former.email, &next.email, now);
         Mail::compose(&key, &content, now)
@@ -140,30 +140,29 @@ async fn moved(
         .also(notice.transpose()?, Write::emit))
 }
 
-/// The end of the account.
+/// The deletion of the account.
 #[request]
 #[derive(Debug)]
 pub(crate) struct DeleteAccountRequest {
-    /// The current password, if the account has one (our choice: a stolen session must not be
-    /// enough).
+    /// The current password, if the account has one (our choice: a stolen session must not suffice).
     current_password: Option<Guess>,
-    /// A one-time code to the account's address, where it has no password.
+    /// A one-time code mailed to the account's address, if it has no password.
     one_time_code: Option<PresentedCode>,
     /// A code of the second factor, if the account has one.
     totp: Option<Text<1, 100>>,
 }
 
-/// When a deleted account is removed.
+/// The deletion of an account.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct AccountDeletion {
-    /// Until then nobody else can take a proven address.
+    /// When the account is removed. Until then nobody else can claim its verified address.
     delete_at: Timestamp,
 }
 
 /// `DELETE /v1/auth/me` (`deleteAccount`): Delete the account.
 ///
-/// Every session ends now, it is removed in 30 days, and until then nobody else can take its address
-/// (our choice). An address that was never proven is free at once, and nobody is told: it may be a
+/// Every session ends at once, and the account is removed in 30 days. Until then nobody else can claim its
+/// address (our choice). An unverified address is released at once and not notified: it may be a
 /// stranger's.
 ///
 /// # Errors
@@ -178,36 +177,35 @@ pub(crate) async fn delete(
 ) -> Result<Accepted<AccountDeletion>, Problem> {
     let account = caller.account;
     if_match.check(account.version)?;
-    no_stores(&app, &account).await?;
+    ensure_no_stores(&app, &account).await?;
     developer::owns_no_apps(&app, &account.id).await?;
     let proof = (input.current_password.as_ref(), input.one_time_code.as_ref());
     let needed_to = "Needed to delete the account.";
     let confirmed = confirm(&app, &account, proof, needed_to, &inbound).await?;
-    let shown = mfa::ensure(&app, &account, input.totp.as_ref(), &inbound).await?;
+    let second_factor = mfa::ensure(&app, &account, input.totp.as_ref(), &inbound).await?;
     let key = app.secrets.mail_key().await?;
     let now = app.clock.now();
-    let gone = account.given_up(now);
-    let delete_at = gone.delete_at.unwrap_or(now);
+    let deleted = account.given_up(now);
+    let delete_at = deleted.delete_at.unwrap_or(now);
     let notice = account.email_verified.then(|| {
-        let content = notifications::account_deleted(&gone.email, delete_at);
+        let content = notifications::account_deleted(&deleted.email, delete_at);
         Mail::compose(&key, &content, now)
     });
     let held = UniqueEmail::is_held_by(&account);
-    let mut claim = UniqueEmail::of(&gone);
+    let mut claim = UniqueEmail::of(&deleted);
     if !account.email_verified {
         claim.released_at = Some(now);
     }
-    // The transaction holds what was looked at above: a store may have been opened since, or an
-    // app made.
+    // The transaction repeats the checks above: a store or an app may have been created meanwhile.
     let write = Developer::has_no_apps(app.table.write(), &account.id, Code::VersionConflict);
-    let write = match shown {
-        Some(shown) => shown.end(write),
+    let write = match second_factor {
+        Some(factor) => factor.end(write),
         None => write.delete(&key::mfa(&account.id)),
     };
-    let outcome = gone
+    let outcome = deleted
         .save_unless_owner(confirmed.spend(write, now), Code::VersionConflict)
         .put_if(&claim, held, Code::VersionConflict)
-        .emit(gone.event(&MERCHANT_DELETED, &app.config, now))
+        .emit(deleted.event(&MERCHANT_DELETED, &app.config, now))
         .also(notice.transpose()?, Write::emit)
         .answer(Accepted::new(&AccountDeletion { delete_at }), now)
         .await;
@@ -215,7 +213,7 @@ pub(crate) async fn delete(
         Err(problem) if problem.code == Code::VersionConflict => {
             let present: Option<Merchant> = app.table.get(&account.key()).await?;
             let present = present.unwrap_or(account);
-            no_stores(&app, &present).await?;
+            ensure_no_stores(&app, &present).await?;
             developer::owns_no_apps(&app, &present.id).await?;
             Err(problem)
         }
@@ -223,11 +221,12 @@ pub(crate) async fn delete(
     }
 }
 
+/// Ensures that the account owns no store and is a member of none. Its own count of stores decides; for an
+/// account from before stores were counted, the stores found do.
+///
 /// # Errors
-/// `owns_active_stores`, with the ones that are found: the account's own count is what holds; the
-/// stores alone speak for an account from before they were counted. `member_of_stores`, with those of
-/// others.
-async fn no_stores(app: &App, account: &Merchant) -> Result<(), Problem> {
+/// `owns_active_stores`, with the stores found; `member_of_stores`, with those of others.
+async fn ensure_no_stores(app: &App, account: &Merchant) -> Result<(), Problem> {
     let stores = caller::own_stores(app, account).await?;
     if account.stores > 0 || !stores.is_empty() {
         let ids: Vec<&str> = stores.iter().map(|store| store.id.as_str()).collect();

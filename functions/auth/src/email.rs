@@ -1,4 +1,4 @@
-//! Proving that an address is the account's.
+//! Verification of an account's e-mail address.
 
 use std::sync::Arc;
 
@@ -26,12 +26,12 @@ use platform::caller;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Whoever has a link: the owner of the account who is signed in to it, or anybody.
+/// The caller of a verification: a signed-in merchant, or anybody with the link.
 #[derive(Debug, Clone)]
 pub(crate) enum Prover {
-    /// A merchant with a live session, of this account perhaps.
+    /// A merchant with a live session, of this or another account.
     SignedIn(Box<caller::Merchant>),
-    /// Somebody who shows the link alone.
+    /// A caller with the link alone.
     Anybody(Public),
 }
 
@@ -42,8 +42,8 @@ impl Caller for Prover {
         Access::Public
     }
 
-    /// A credential that is not good is rejected and not passed over: its sender believes to be
-    /// signed in, and the link alone ends more.
+    /// An invalid credential is rejected and not ignored: its sender expects to be signed in, and the
+    /// link alone ends more sessions.
     async fn authenticate(app: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
         if caller::presents_credential(inbound) {
             let merchant = caller::Merchant::authenticate(app, inbound).await?;
@@ -61,7 +61,7 @@ impl Caller for Prover {
 }
 
 impl Prover {
-    /// The session of `account` that the link was shown with.
+    /// The caller's session, if it is of `account`.
     fn session_of(&self, account: &Merchant) -> Option<&Session> {
         match self {
             Self::SignedIn(merchant) if merchant.account.id == account.id => {
@@ -72,34 +72,34 @@ impl Prover {
     }
 }
 
-/// The proof of an address.
+/// The proof that a mail was received.
 #[request]
 #[derive(Debug)]
 pub(crate) struct VerifyEmailRequest {
     /// The token of the mail.
     token: Text<1, 200>,
-    /// Instead of a session: the account's password, which stays with it.
+    /// Instead of a session: the account's password, which then stays valid.
     password: Option<Guess>,
 }
 
-/// That the address is the account's.
+/// The result of a verification.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct EmailVerified {
     /// `true`.
     verified: bool,
     email: Email,
-    /// Whether there is a password to sign in with, still.
+    /// Whether the account still has a password.
     has_password: bool,
 }
 
 /// `POST /v1/auth/email/verify` (`verifyEmail`): Verify the e-mail address of an account.
 ///
-/// The token works once, until the address is proven, and only for the address it was mailed to.
+/// The token is used once, until the address is verified, and only for the address that it was mailed to.
 ///
-/// Whoever set the account up need not be who receives its mail. Shown with a session or the
-/// password of the account, the link says that they are one: password and session stay, and the
-/// other sessions end. Shown alone, it says nothing about them: the password and every session end,
-/// and the owner signs in by one-time code or sets a password by reset.
+/// The person who created the account may not be the one who receives its mail. With a session or the
+/// password of the account, the link proves that they are the same: password and session stay, and the
+/// other sessions end. Alone, it does not: the password is removed, every session ends, and the owner signs
+/// in by one-time code or sets a password by reset.
 ///
 /// # Errors
 /// `invalid_or_expired_token`; `unauthenticated`, `invalid_token`, `account_disabled`,
@@ -114,20 +114,20 @@ pub(crate) async fn verify(
     let mut confirmed = None;
     if let Some(guess) = &input.password {
         let (_, account) = authentication::follow::<Merchant>(&app, Purpose::Verify, token).await?;
-        // An account without a password has none that the right one could be.
+        // Without a password, no guess is right.
         account.password_hash().ok_or(Code::InvalidCredentials)?;
         let needed_to = "Needed to confirm the address.";
-        let shown = (Some(guess), None);
+        let proof = (Some(guess), None);
         confirmed =
-            Some(authentication::confirm(&app, &account, shown, needed_to, &inbound).await?);
+            Some(authentication::confirm(&app, &account, proof, needed_to, &inbound).await?);
     }
     retry(|| async {
         let (link, account) =
             authentication::follow::<Merchant>(&app, Purpose::Verify, token).await?;
         let now = app.clock.now();
         let session = prover.session_of(&account).map(Item::key);
-        let knows = session.is_some() || confirmed.is_some();
-        let claimed = account.claimed(now).filter(|_| !knows);
+        let is_creator = session.is_some() || confirmed.is_some();
+        let claimed = account.claimed(now).filter(|_| !is_creator);
         let notice = match &claimed {
             Some(account) => Some(set_up_anew(&app, account, now).await?),
             None => None,
@@ -151,7 +151,8 @@ pub(crate) async fn verify(
     .await
 }
 
-/// The mail that tells whoever has proven an address what became of the account they found there.
+/// The mail to the new owner of an account whose password and sessions have ended with the proof of its
+/// address.
 pub(crate) async fn set_up_anew(
     app: &App,
     account: &Merchant,
@@ -163,8 +164,7 @@ pub(crate) async fn set_up_anew(
 
 /// `POST /v1/auth/email/verify/resend` (`resendEmailVerification`): Send the verification mail again.
 ///
-/// The answer and the work are the same for an address without an account, and for one that is
-/// verified.
+/// The response and the work are the same for an address without an account, and for a verified one.
 ///
 /// # Errors
 /// `too_many_attempts`.

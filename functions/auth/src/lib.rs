@@ -1,10 +1,10 @@
-//! `/v1/auth` — merchant identity: sign-up, sign-in by password or one-time code and perhaps a second
+//! `/v1/auth` — merchant identity: sign-up, sign-in by password or one-time code with an optional second
 //! factor, sessions, passwords, the account itself.
 //!
-//! What a stranger can ask about an e-mail address costs the same work and gets the same answer
-//! whether it has an account or not; only sign-up says that an address is taken. Every guess is
-//! counted before it is validated ([`identity::throttle`]). Codes and links are mailed in the
-//! transaction that makes them valid ([`core_types::mail`]).
+//! A request about an e-mail address gets the same response, for the same work, whether or not it has an
+//! account; only sign-up reports that an address is taken. Every guess is counted before it is validated
+//! ([`identity::throttle`]). Codes and links are mailed in the transaction that makes them valid
+//! ([`core_types::mail`]).
 
 mod account;
 mod email;

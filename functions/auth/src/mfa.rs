@@ -1,4 +1,4 @@
-//! The second factor: enrolled, confirmed, removed, and asked for at sign-in.
+//! The second factor: enrolment, confirmation, removal, and validation at sign-in.
 
 use axum::extract::State;
 use core_types::key;
@@ -24,7 +24,7 @@ use platform::caller;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// A second factor that was validated right: how it is written down, and who showed it.
+/// A validated second factor: the item with the code spent, and the throttle subject of the attempt.
 #[derive(Debug)]
 pub(crate) struct Shown {
     mfa: Mfa,
@@ -32,12 +32,12 @@ pub(crate) struct Shown {
 }
 
 impl Shown {
-    /// Uses it up: of several sign-ins with one code, one succeeds.
+    /// Adds the use of the code: of several sign-ins with one code, one succeeds.
     pub(crate) fn spend(self, write: Write) -> Write {
         write.replace(&self.mfa, Code::InvalidOrExpiredCode).delete(&self.subject.key())
     }
 
-    /// Uses it up, and the second factor goes with it.
+    /// Adds the use of the code and the removal of the second factor.
     pub(crate) fn end(self, write: Write) -> Write {
         let unused = Condition::is_at(self.mfa.version.saturating_sub(1));
         let write = write.delete_if(&self.mfa.key(), unused, Code::InvalidOrExpiredCode);
@@ -45,7 +45,8 @@ impl Shown {
     }
 }
 
-/// Validates a code. It is counted first, as a password is, and under a ceiling for the account.
+/// Validates a code. The attempt is counted first, like that of a password, and under the account's
+/// ceiling.
 ///
 /// # Errors
 /// `invalid_or_expired_code`; `too_many_attempts`.
@@ -67,18 +68,18 @@ async fn validate(
     Ok(Shown { mfa, subject })
 }
 
-/// What a sign-in shows beside its first factor.
+/// The state of the second factor in a sign-in.
 #[derive(Debug)]
 pub(crate) enum Second {
-    /// Nothing, and nothing is needed.
+    /// The account has none.
     NotNeeded,
-    /// Nothing, and it is needed.
+    /// It is required, and was not sent.
     Missing,
-    /// The right code.
+    /// The code is right.
     Right(Box<Shown>),
 }
 
-/// Validates the second factor of who has shown the first, if the account has one.
+/// Validates the second factor after the first one, if the account has one.
 ///
 /// # Errors
 /// `invalid_or_expired_code`; `too_many_attempts`.
@@ -99,8 +100,8 @@ pub(crate) async fn second(
     }
 }
 
-/// Ends a sign-in that lacks its second factor: what was shown is used up by `write`, and a token is
-/// handed out that stands for it for five minutes.
+/// Ends a sign-in that lacks its second factor. `write` uses up the first factor, and the problem has a
+/// token that stands for it for five minutes.
 pub(crate) async fn required(write: Write, account: &Merchant, now: Timestamp) -> Problem {
     let (link, token) = Link::begin(Purpose::Mfa, Some(account), now);
     match write.create(&link, Code::VersionConflict).commit().await {
@@ -112,7 +113,7 @@ pub(crate) async fn required(write: Write, account: &Merchant, now: Timestamp) -
     }
 }
 
-/// Demands the second factor of who is signed in, for what would get around it.
+/// Requires the second factor of a signed-in caller, for operations that would bypass it.
 ///
 /// # Errors
 /// `mfa_required`, without a token: send the request again with `totp`; `invalid_or_expired_code`;
@@ -130,26 +131,26 @@ pub(crate) async fn ensure(
     }
 }
 
-/// The setting up of a second factor.
+/// The enrolment of a second factor.
 #[request]
 #[derive(Debug)]
 pub(crate) struct EnrolRequest {
     /// The current password, if the account has one.
     current_password: Option<Guess>,
-    /// A one-time code to the account's address, where it has no password.
+    /// A one-time code mailed to the account's address, if it has no password.
     one_time_code: Option<PresentedCode>,
 }
 
 /// `POST /v1/auth/mfa/totp` (`createTotp`): Create a second factor and recovery codes.
 ///
-/// Makes a secret for an authenticator program, and ten recovery codes.
+/// Creates a secret for an authenticator app, and ten recovery codes.
 ///
-/// They are shown this once, and count once a code has come back; until then another request
-/// replaces them.
+/// They are returned once, and become active when a code is confirmed. Until then another request replaces
+/// them.
 ///
 /// # Errors
-/// `email_unverified`: whoever proves an address ends what was set up before, this too;
-/// `mfa_enabled`; `invalid_credentials`, `invalid_or_expired_code`, `too_many_attempts`.
+/// `email_unverified`: the proof of the address would remove the second factor; `mfa_enabled`;
+/// `invalid_credentials`, `invalid_or_expired_code`, `too_many_attempts`.
 pub(crate) async fn enrol(
     caller: caller::Merchant,
     State(app): State<App>,
@@ -177,15 +178,15 @@ pub(crate) async fn enrol(
     confirmed.spend(write, now).answer(Created::new(&shown).no_store(), now).await
 }
 
-/// What proves that the second factor works.
+/// The confirmation of a second factor.
 #[request]
 #[derive(Debug)]
 pub(crate) struct ConfirmMfaRequest {
-    /// A code of the authenticator program. Any text is validated.
+    /// A code of the authenticator app. Any text is accepted and validated.
     code: Text<1, 100>,
 }
 
-/// That the second factor is asked for.
+/// The state of a confirmed second factor.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct MfaConfirmed {
     /// `true`.
@@ -195,10 +196,10 @@ pub(crate) struct MfaConfirmed {
 
 /// `POST /v1/auth/mfa/totp/confirm` (`confirmTotp`): Confirm the second factor.
 ///
-/// Switches the second factor on. Sessions live on.
+/// Enables the second factor. Sessions stay valid.
 ///
 /// # Errors
-/// `mfa_enabled`; `invalid_or_expired_code`, also an hour after the secret was made, and without one;
+/// `mfa_enabled`; `invalid_or_expired_code`, also an hour after the secret was created, and without one;
 /// `too_many_attempts`.
 pub(crate) async fn confirm_totp(
     caller: caller::Merchant,
@@ -220,15 +221,15 @@ pub(crate) async fn confirm_totp(
         .await
 }
 
-/// The end of a second factor.
+/// The removal of a second factor.
 #[request]
 #[derive(Debug)]
 pub(crate) struct RemoveMfaRequest {
-    /// A code of the authenticator program, or a recovery code.
+    /// A code of the authenticator app, or a recovery code.
     code: Text<1, 100>,
     /// The current password, if the account has one.
     current_password: Option<Guess>,
-    /// A one-time code to the account's address, where it has no password.
+    /// A one-time code mailed to the account's address, if it has no password.
     one_time_code: Option<PresentedCode>,
 }
 
@@ -258,17 +259,17 @@ pub(crate) async fn remove(
     confirmed.spend(write, now).answer(NoContent::default(), now).await
 }
 
-/// Begins the transaction that switches the second factor on or off, and tells of it.
+/// Begins the transaction that enables or disables the second factor, with its event and notification.
 async fn switched(
     app: &App,
     account: &Merchant,
     on: bool,
-    write_down: impl FnOnce(Write) -> Write,
+    spend_code: impl FnOnce(Write) -> Write,
 ) -> Result<Write, Problem> {
     let now = app.clock.now();
     let next = Merchant { mfa_enabled: on, ..account.changed(now) };
     let content = notifications::mfa_switched(&next.email, on, now);
     let notice = Mail::sealed(app, &content, now).await?;
-    let write = write_down(next.save(app.table.write(), Code::VersionConflict));
+    let write = spend_code(next.save(app.table.write(), Code::VersionConflict));
     Ok(write.emit(next.event(&MERCHANT_UPDATED, &app.config, now)).emit(notice))
 }

@@ -25,8 +25,8 @@ use crate::signin::{begin, finish};
 
 /// `POST /v1/auth/signin/otp` (`requestSignInCode`): Request a sign-in code by mail.
 ///
-/// For an address without an account the answer and the work are the same: a challenge is written
-/// that nothing can pass.
+/// For an address without an account the response and the work are the same: a challenge is written that no
+/// code passes.
 ///
 /// # Errors
 /// `too_many_attempts` before `resend_after` has passed.
@@ -39,21 +39,20 @@ pub(crate) async fn request(
     code::request::<Merchant>(&app, (&Platform, &input.email), &inbound).await
 }
 
-/// A one-time code that came back.
+/// A one-time code to verify.
 #[request]
 #[derive(Debug)]
 pub(crate) struct VerifyCodeRequest {
     /// The challenge that the code answers.
     challenge_id: Option<Text<1, 100>>,
-    /// Instead of the challenge: the address the code was mailed to. Means the newest challenge
-    /// that the same network asked for.
+    /// Instead of the challenge: the address that the code was mailed to. It stands for the newest
+    /// challenge requested from the same network.
     email: Option<Email>,
-    /// The code. Any text is validated, so that a malformed one costs a try like a wrong one.
+    /// The code. Any text is accepted, so that a malformed code counts as an attempt like a wrong one.
     code: Text<1, 100>,
-    /// A code of the authenticator program, or a recovery code, where the account has a second
-    /// factor.
+    /// A code of the authenticator app or a recovery code, if the account has a second factor.
     totp: Option<Text<1, 100>>,
-    /// Whether to set the session cookie too.
+    /// Whether also to set the session cookie.
     cookie: Flag,
 }
 
@@ -65,15 +64,14 @@ impl Rules for VerifyCodeRequest {
 
 /// `POST /v1/auth/signin/otp/verify` (`verifySignInCode`): Sign in with a mailed code.
 ///
-/// Begins a session for the right code, once.
+/// Begins a session. A code is redeemed once.
 ///
-/// A code that is the first to prove the account's address makes the account its reader's: the
-/// password and the sessions of whoever set it up end.
+/// The first code that proves the account's address gives the account to its recipient: an earlier password
+/// is removed, and earlier sessions end.
 ///
 /// # Errors
-/// `invalid_or_expired_code`, for every way to fail; `account_disabled`, only with the right code;
-/// `mfa_required`, likewise; `too_many_attempts`, when the account has had as many codes validated as it
-/// may.
+/// `invalid_or_expired_code`, for every failure; `account_disabled` and `mfa_required`, only with the right
+/// code; `too_many_attempts`, when the account's ceiling of validated codes is reached.
 pub(crate) async fn verify(
     _: Public,
     State(app): State<App>,
@@ -99,8 +97,8 @@ pub(crate) async fn verify(
     finish(&app, &account, write, (CreatedVia::Otp, second), &inbound, input.cookie.0).await
 }
 
-/// A session for who is the first to prove the account's address, and the account as theirs. It has
-/// no second factor that could be asked for: what was set up before ends.
+/// Gives the account to the first who proves its address, and begins a session. No second factor is required:
+/// one that was set up before the proof is removed.
 async fn claim(
     app: &App,
     (challenge, holder): (&Challenge, &ChallengeSubject),
@@ -110,7 +108,7 @@ async fn claim(
     retry(|| async {
         let found: Merchant = code::owner(app, challenge, holder).await?;
         let now = app.clock.now();
-        // Somebody else proved it meanwhile: their proof ended this code.
+        // The address was proven meanwhile, which ended this code.
         let account = found.claimed(now).ok_or(Code::InvalidOrExpiredCode)?;
         let (session, token) = begin(&account, CreatedVia::Otp, inbound, now);
         let view = MerchantView::of(&account, &app.config);

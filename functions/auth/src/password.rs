@@ -1,4 +1,4 @@
-//! Passwords: reset by mail, update by link or by session.
+//! Passwords: reset by mail, updated by link or session.
 
 use axum::extract::State;
 use gateway::app::App;
@@ -16,8 +16,8 @@ use platform::caller;
 ///
 /// Mails a link that sets a new password.
 ///
-/// The answer and the work are the same for an address without an account: a link is written that
-/// leads nowhere.
+/// The response and the work are the same for an address without an account: a link is written that no
+/// account accepts.
 ///
 /// # Errors
 /// `too_many_attempts`.

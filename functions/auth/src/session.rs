@@ -1,4 +1,4 @@
-//! Sessions: what a client learns of its own, and what ends them.
+//! Sessions: responses to sign-ins, the current session, and listing, ending and refreshing sessions.
 
 use std::sync::Arc;
 
@@ -25,14 +25,14 @@ use platform::caller::{self, SESSION_COOKIE};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What a sign-in answers with.
+/// The response to a sign-in.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct SignedIn {
     /// The account.
     merchant: MerchantView,
-    /// The session and its token, which is shown this once.
+    /// The session with its token, which is returned once.
     session: SessionWithToken,
-    /// The store that a sign-up opened.
+    /// The store that a sign-up has created.
     #[serde(skip_serializing_if = "Option::is_none")]
     store: Option<StoreView>,
 }
@@ -44,16 +44,16 @@ struct SessionWithToken {
     access_token: String,
     /// `Bearer`.
     token_type: &'static str,
-    /// Seconds until it ends in any case.
+    /// Seconds until it expires, even if used.
     expires_in: i64,
     expires_at: Timestamp,
-    /// When it ends if it is not used.
+    /// When it expires if it is not used.
     idle_expires_at: Timestamp,
     created_via: CreatedVia,
 }
 
 impl SignedIn {
-    /// The view of a session that has just begun.
+    /// The response about a new session.
     pub(crate) fn new(
         merchant: MerchantView,
         session: &Session,
@@ -74,8 +74,8 @@ impl SignedIn {
     }
 }
 
-/// The answer to a sign-in, with the session cookie if the client wants one (our choice: only
-/// browsers need it, and whoever did not ask for it should not carry it along).
+/// The response to a sign-in, with the session cookie if the client requested one (our choice: only
+/// browsers need it).
 pub(crate) fn signed_in<const STATUS: u16>(
     body: &SignedIn,
     cookie: bool,
@@ -88,12 +88,12 @@ pub(crate) fn signed_in<const STATUS: u16>(
     answer.header(header::SET_COOKIE, &set_cookie(token, seconds)).no_store()
 }
 
-/// `__Host-`: only over TLS, for this host alone (RFC 6265bis §4.1.3.2).
+/// The session cookie. `__Host-`: sent only over TLS, to this host alone (RFC 6265bis §4.1.3.2).
 fn set_cookie(token: &str, seconds: i64) -> String {
     format!("{SESSION_COOKIE}={token}; Path=/; Secure; HttpOnly; SameSite=Lax; Max-Age={seconds}")
 }
 
-/// The reply, which makes the browser forget the cookie if that is what it sent.
+/// Adds the removal of the session cookie, if the session was presented as a cookie.
 pub(crate) fn without_cookie<R: Reply>(reply: R, inbound: &Inbound) -> R {
     if came_by_cookie(inbound) {
         return reply.map(|answer| answer.header(header::SET_COOKIE, &set_cookie("", 0)));
@@ -101,12 +101,12 @@ pub(crate) fn without_cookie<R: Reply>(reply: R, inbound: &Inbound) -> R {
     reply
 }
 
-/// Whether an authenticated request presented its session as a cookie.
+/// Whether an authenticated request presented its session as a cookie: it has no `Authorization`.
 fn came_by_cookie(inbound: &Inbound) -> bool {
     !inbound.headers.contains_key(header::AUTHORIZATION)
 }
 
-/// A merchant with a live session, whose absence is told in its own words.
+/// A merchant with a live session. Without one, the problem is `session_inactive`.
 #[derive(Debug, Clone)]
 pub(crate) struct SessionHolder(caller::Merchant);
 
@@ -130,7 +130,7 @@ impl Caller for SessionHolder {
     }
 }
 
-/// A session as its client asks after it.
+/// The current session, its account and its stores.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct CustomSession {
     /// `true`.
@@ -141,7 +141,7 @@ pub(crate) struct CustomSession {
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
-/// The session that asks.
+/// The current session.
 struct ActiveSession {
     id: SessionId,
     expires_at: Timestamp,
@@ -154,13 +154,13 @@ struct ActiveSession {
 struct OwnStore {
     id: StoreId,
     subdomain: Subdomain,
-    /// What the account is to it.
+    /// The account's role on the store.
     role: Role,
 }
 
 /// `GET /v1/auth/custom/session` (`getSession`): Check a credential and list its stores.
 ///
-/// Says whether the credential is good, for whom, and on which stores.
+/// Returns the session, its account, and the stores that the account may act on.
 ///
 /// # Errors
 /// `session_inactive`, with `active: false`.
@@ -183,7 +183,7 @@ pub(crate) async fn custom(
     Ok(Json::new(&body).no_store())
 }
 
-/// The stores that an account may act on. Those of its own are told by an index alone, as it has them.
+/// Loads the stores that an account may act on. Without memberships, one query of an index lists its own.
 async fn stores_of(app: &App, account: &Merchant) -> Result<Vec<OwnStore>, Problem> {
     let of =
         |(store, role): (Store, Role)| OwnStore { id: store.id, subdomain: store.subdomain, role };
@@ -197,21 +197,21 @@ async fn stores_of(app: &App, account: &Merchant) -> Result<Vec<OwnStore>, Probl
 }
 
 core_types::view! {
-    /// A session as its owner sees it among the others.
+    /// A session in the list of an account's sessions.
     SessionView of (session: Session, current: bool) {
         id: SessionId,
         created_at: Timestamp,
         updated_at: Timestamp = session.last_used_at,
-        /// Within five minutes.
+        /// When it was last used, with a precision of five minutes.
         last_used_at: Timestamp,
         idle_expires_at: Timestamp,
         expires_at: Timestamp,
         created_via: CreatedVia,
-        /// The network it began from.
+        /// The network from which it was created.
         ip_prefix: String,
-        /// The program it began with.
+        /// The `User-Agent` with which it was created.
         user_agent: Option<String>,
-        /// Whether it is the one that asks.
+        /// Whether it is the session of this request.
         current: bool = current,
         version: u64,
     }
@@ -255,7 +255,8 @@ pub(crate) async fn end(
 ///
 /// Exchanges the session's token for a new one.
 ///
-/// The old one dies in the same transaction. Of several requests with one token, one gets the new one.
+/// The same transaction ends the old token. Of several concurrent requests with one token, one gets a new
+/// token.
 ///
 /// # Errors
 /// `unauthenticated`.
@@ -282,7 +283,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_cookie_is_the_hosts_alone_and_out_of_reach_of_scripts() {
+    fn the_cookie_is_host_only_and_http_only() {
         assert_eq!(
             set_cookie("mst_1", 60),
             "__Host-session=mst_1; Path=/; Secure; HttpOnly; SameSite=Lax; Max-Age=60"

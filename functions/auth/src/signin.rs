@@ -26,7 +26,7 @@ use platform::caller;
 use crate::mfa::{self, Second};
 use crate::session::{self, SignedIn};
 
-/// A new account, and perhaps its first store.
+/// A new account, with an optional first store.
 #[request]
 #[derive(Debug)]
 pub(crate) struct SignupRequest {
@@ -44,17 +44,16 @@ pub(crate) struct SignupRequest {
     subdomain: Option<Subdomain>,
     /// The currency of the first store; `USD` unless given (our choice).
     currency: Option<Currency>,
-    /// Where the first store trades from; `US` unless given (our choice).
+    /// The country of the first store; `US` unless given (our choice).
     country: Option<Country>,
-    /// Whether to set the session cookie too.
+    /// Whether also to set the session cookie.
     cookie: Flag,
 }
 
 impl SignupRequest {
-    /// The first store, if any of its fields is given; then both its name and its subdomain are
-    /// needed.
-    fn opening(&self) -> Result<Option<NewStore>, Problem> {
-        // One without the other is rejected by the rules.
+    /// The first store, if its name and its subdomain are given.
+    fn first_store(&self) -> Result<Option<NewStore>, Problem> {
+        // The rules reject one without the other.
         let (Some(name), Some(subdomain)) = (&self.store_name, &self.subdomain) else {
             return Ok(None);
         };
@@ -90,9 +89,9 @@ fn given_or<T: FromText>(given: Option<T>, otherwise: &str) -> Result<T, Problem
 
 /// `POST /v1/auth/signup` (`signUp`): Sign up a merchant.
 ///
-/// Opens an account, signed in, and optionally its first store.
+/// Creates an account with a session, and optionally its first store.
 ///
-/// One transaction (docs/data-model.md §10).
+/// All are written in one transaction (docs/data-model.md §10).
 ///
 /// # Errors
 /// `email_taken`, `subdomain_taken`.
@@ -102,7 +101,7 @@ pub(crate) async fn signup(
     Raw(inbound): Raw,
     Ruled(Body(input)): Ruled<Body<SignupRequest>>,
 ) -> Result<NoStore<Created<SignedIn>>, Problem> {
-    let opening = input.opening()?;
+    let first_store = input.first_store()?;
     let password_hash = input.password.hash().await?;
     let now = app.clock.now();
     let registration = Registration {
@@ -112,12 +111,12 @@ pub(crate) async fn signup(
         locale: input.locale,
     };
     let mut account = Merchant::register(registration, now);
-    let store = opening.map(|opening| Store::open(&account.id, opening, now));
+    let store = first_store.map(|new| Store::open(&account.id, new, now));
     account.stores = u64::from(store.is_some());
     account.newest_store_id = store.as_ref().map(|store| store.id.clone());
     let (session, token) = begin(&account, CreatedVia::Signup, &inbound, now);
     let view = MerchantView::of(&account, &app.config);
-    // The dispatcher makes the link and its mail: the answer waits for neither.
+    // The dispatcher creates the link and its mail, so that the response does not wait for them.
     let created = account.event(&MERCHANT_CREATED, &app.config, now);
     let created = created.with_mail(Notice::ConfirmAddress);
     let opened = store.as_ref().map(|store| StoreView::of(store, &app.config.base_url));
@@ -141,7 +140,7 @@ pub(crate) async fn signup(
         .await
 }
 
-/// A session that begins with this request.
+/// Begins a session for this request, and returns it with its token.
 pub(crate) fn begin(
     account: &Merchant,
     via: CreatedVia,
@@ -159,25 +158,25 @@ pub(crate) struct SigninRequest {
     email: Option<Email>,
     /// The password.
     password: Option<Guess>,
-    /// Instead of both: what `mfa_required` came with.
+    /// Instead of both: the token of a `mfa_required` problem.
     mfa_token: Option<Text<1, 200>>,
-    /// A code of the authenticator program, or a recovery code, where the account has a second
-    /// factor. Any text is validated.
+    /// A code of the authenticator app or a recovery code, if the account has a second factor. Any text is
+    /// accepted and validated.
     totp: Option<Text<1, 100>>,
-    /// Whether to set the session cookie too.
+    /// Whether also to set the session cookie.
     cookie: Flag,
 }
 
-/// What a sign-in begins with.
+/// The credentials of a sign-in.
 enum First<'a> {
-    /// The first factor.
+    /// The first factor: address and password.
     Password(&'a Email, &'a Guess),
-    /// That the first factor was shown, and the second one.
+    /// A token of the first factor, and a code of the second one.
     Token(&'a str, &'a Text<1, 100>),
 }
 
 impl SigninRequest {
-    /// The one of the two that is given.
+    /// Returns the given credentials: exactly one kind of them.
     fn first(&self) -> Result<First<'_>, Problem> {
         let fault = |pointer: &str, code, detail: &'static str| FieldError {
             pointer: pointer.to_owned(),
@@ -207,8 +206,8 @@ impl SigninRequest {
 
 /// `POST /v1/auth/signin` (`signIn`): Sign in with a password.
 ///
-/// And for the right code, where the account has a second factor. That may come later, with the token
-/// of `mfa_required`.
+/// Begins a session. An account with a second factor also requires its code, in this request or in a later
+/// one with the token of `mfa_required`.
 ///
 /// # Errors
 /// `invalid_credentials`, the same for an unknown address; `account_disabled` and `mfa_required`, only
@@ -241,8 +240,8 @@ pub(crate) async fn signin(
     finish(&app, &account, write, by, &inbound, input.cookie.0).await
 }
 
-/// Ends a sign-in whose first factor was right: with a session, or with the demand for a second
-/// factor. `write` uses up what was shown.
+/// Completes a sign-in after the right first factor: with a session, or by requiring the second factor.
+/// `write` uses up the first factor.
 pub(crate) async fn finish(
     app: &App,
     account: &Merchant,
@@ -270,7 +269,7 @@ pub(crate) async fn finish(
 ///
 /// Ends the session, and with it the embedded tokens bound to it.
 ///
-/// With `all`, ends every session.
+/// With `all`, every session of the account ends.
 pub(crate) async fn signout(
     caller: caller::Merchant,
     State(app): State<App>,

@@ -20,28 +20,28 @@ use identity::customer::Customer;
 use platform::caller;
 use serde_json::{Map, Value};
 
-/// What an address is sent along with.
+/// The members of the body in addition to the address.
 #[request]
 #[derive(Debug)]
 struct AddressOptions {
-    /// Whether a checkout suggests it first.
+    /// Whether it is the default, which a checkout suggests first.
     is_default: Option<Flag>,
 }
 
-/// An address and what is sent along with it: one flat object.
+/// An address with its options: one flat object.
 pub(crate) struct AddressBody<T> {
     address: T,
     is_default: Option<bool>,
 }
 
-/// An address and which one it is.
+/// The members of the body in addition to the address, with the address's id.
 #[request]
 #[derive(Debug)]
 #[allow(dead_code, reason = "only its schema is used")]
 struct NamedAddressOptions {
-    /// The address, unless the query names it.
+    /// The address's id, unless the query names it.
     id: Option<Text<1, 100>>,
-    /// Whether a checkout suggests it first.
+    /// Whether it is the default, which a checkout suggests first.
     is_default: Option<Flag>,
 }
 
@@ -82,7 +82,7 @@ impl<S: Sync, T: Send + 'static> FromRequestParts<S> for AddressBody<T> {
     }
 }
 
-/// The body without the id, which [`One`] reads where the path does not have it.
+/// Returns the body without the id, which [`One`] reads if the path has none.
 fn without_id(case: &Validation<'_>) -> Result<Value, Problem> {
     let mut fields = case.body()?;
     let is_new = case.inbound.method == http::Method::POST;
@@ -95,14 +95,14 @@ fn without_id(case: &Validation<'_>) -> Result<Value, Problem> {
     Ok(fields)
 }
 
-/// The address a request is about: by path, body or query.
+/// The id of the requested address: from the path, the body or the query.
 pub(crate) struct One(AddressId);
 
-/// The address by query.
+/// The address's id in the query.
 #[request]
 #[derive(Debug)]
 struct OneQuery {
-    /// The address.
+    /// The address's id.
     #[expect(dead_code, reason = "it has been read")]
     id: Option<Text<0, 100>>,
 }
@@ -139,17 +139,17 @@ impl<S: Sync> FromRequestParts<S> for One {
     }
 }
 
-/// Which address is meant.
+/// The address's id in a body.
 #[request]
 #[derive(Debug)]
 #[allow(dead_code, reason = "only its schema is used")]
 #[schemars(rename = "AddressChoice")]
 struct Only {
-    /// The address, unless the query names it.
+    /// The address's id, unless the query names it.
     id: Option<Text<1, 100>>,
 }
 
-/// That a body says nothing but which address is meant.
+/// A body with no other member than the address's id.
 pub(crate) struct Bare;
 
 impl Argument for Bare {
@@ -176,10 +176,10 @@ impl<S: Sync> FromRequestParts<S> for Bare {
     }
 }
 
-/// The address a request is about.
+/// Reads the id of the requested address from the path, the body or the query.
 ///
 /// # Errors
-/// `id_required`; `not_found` for what is no id.
+/// `id_required`; `not_found` for a malformed id.
 fn named(inbound: &Inbound) -> Result<AddressId, Problem> {
     let from_body = || match inbound.json().map(|body| body.get("id")) {
         Ok(Some(Value::String(id))) => Ok(Some(id.clone())),
@@ -195,14 +195,14 @@ fn named(inbound: &Inbound) -> Result<AddressId, Problem> {
     AddressId::parse(&named).ok_or_else(|| Code::NotFound.into())
 }
 
-/// Every address of the customer, the newest first.
+/// Loads every address of the customer, newest first.
 async fn all_addresses(app: &App, customer: &Customer) -> Result<Vec<Address>, Problem> {
     let query = Query::partition(customer.key().pk).begins_with(key::ADDRESSES).newest_first();
     app.table.all(&query, usize::try_from(MAX_ADDRESSES).unwrap_or(usize::MAX)).await
 }
 
-/// The customer as they are now: addresses change behind its reader's back.
-async fn fresh(app: &App, customer: &Customer) -> Result<Customer, Problem> {
+/// Loads the customer again, because other requests change the addresses.
+async fn reload(app: &App, customer: &Customer) -> Result<Customer, Problem> {
     app.table.get(&customer.key()).await?.ok_or_else(|| Code::Unauthenticated.into())
 }
 
@@ -212,7 +212,7 @@ fn to_response(address: &Address, default: Option<&AddressId>) -> Json<AddressVi
 
 /// `GET /v1/storefront/customer/addresses` (`listAddresses`): List the customer's addresses.
 ///
-/// Lists the customer's addresses: the default first, then the newest.
+/// Lists the customer's addresses: the default first, then newest first.
 pub(crate) async fn list(
     caller: caller::Customer,
     State(app): State<App>,
@@ -228,7 +228,7 @@ pub(crate) async fn list(
 
 /// `POST /v1/storefront/customer/addresses` (`createAddress`): Create an address.
 ///
-/// Adds an address; the first one is the default.
+/// Adds an address. The first one becomes the default.
 ///
 /// # Errors
 /// `address_limit`.
@@ -239,7 +239,7 @@ pub(crate) async fn add(
 ) -> Result<Created<AddressView>, Problem> {
     let postal = PostalAddress::from(address);
     retry(|| async {
-        let customer = fresh(&app, &caller.account).await?;
+        let customer = reload(&app, &caller.account).await?;
         let now = app.clock.now();
         let address = Address::add(&customer.store_id, &customer.id, postal.clone(), now);
         let prefer = is_default.unwrap_or(false);
@@ -276,11 +276,11 @@ async fn find(app: &App, customer: &Customer, id: &AddressId) -> Result<Address,
 ///
 /// Changes the address that the body or the query names.
 ///
-/// `is_default: true` makes it the default, in place of the one before.
+/// `is_default: true` makes it the default.
 ///
 /// # Errors
-/// `id_required`, `not_found`; a fault of `is_default` when the default is to be none; `required`,
-/// `invalid_region` and `invalid_postal_code`, by what its country needs.
+/// `id_required`, `not_found`; a field error of `is_default` for `false` on the default address;
+/// `required`, `invalid_region` and `invalid_postal_code`, by its country's requirements.
 pub(crate) async fn update_named(
     caller: caller::Customer,
     State(app): State<App>,
@@ -293,11 +293,11 @@ pub(crate) async fn update_named(
 
 /// `PATCH /v1/storefront/customer/addresses/{id}` (`updateAddress`): Update an address.
 ///
-/// `is_default: true` makes it the default, in place of the one before.
+/// `is_default: true` makes it the default.
 ///
 /// # Errors
-/// `not_found`; a fault of `is_default` when the default is to be none; `required`, `invalid_region`
-/// and `invalid_postal_code`, by what its country needs.
+/// `not_found`; a field error of `is_default` for `false` on the default address; `required`,
+/// `invalid_region` and `invalid_postal_code`, by its country's requirements.
 pub(crate) async fn update(
     caller: caller::Customer,
     State(app): State<App>,
@@ -337,9 +337,9 @@ async fn change(
 
 /// `DELETE /v1/storefront/customer/addresses` (`deleteNamedAddress`): Delete an address named by body or query.
 ///
-/// Removes the address that the body or the query names.
+/// Deletes the address that the body or the query names.
 ///
-/// When it is the default, the newest of the others becomes that.
+/// If it is the default, the newest of the others becomes the default.
 ///
 /// # Errors
 /// `id_required`, `not_found`.
@@ -355,7 +355,7 @@ pub(crate) async fn delete_named(
 
 /// `DELETE /v1/storefront/customer/addresses/{id}` (`deleteAddress`): Delete an address.
 ///
-/// When it is the default, the newest of the others becomes that.
+/// If it is the default, the newest of the others becomes the default.
 ///
 /// # Errors
 /// `not_found`.
@@ -376,7 +376,7 @@ async fn remove(
     if_match: IfMatch,
 ) -> Result<NoContent, Problem> {
     retry(|| async {
-        let customer = fresh(app, customer).await?;
+        let customer = reload(app, customer).await?;
         let addresses = all_addresses(app, &customer).await?;
         let address = addresses.iter().find(|address| address.id == *id).ok_or(Code::NotFound)?;
         if_match.check(address.version)?;

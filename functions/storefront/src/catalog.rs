@@ -1,4 +1,4 @@
-//! The catalogue as shoppers see it: products, categories and collections.
+//! The public catalogue: products, categories and collections.
 
 mod alongside;
 mod groups;
@@ -26,8 +26,7 @@ pub(crate) use groups::{categories, category, collection, collections};
 
 /// `GET /v1/storefront/{subdomain}/products` (`listStorefrontProducts`): List products of a storefront.
 ///
-/// Each page is one query, whatever its order. A page whose filter lets little through may be shorter than
-/// asked for, with more to come.
+/// A page whose filter matches few products may be shorter than the limit, with more to come.
 ///
 /// # Errors
 /// `store_not_found`; `not_found` for an unknown category or collection; `validation_failed`;
@@ -42,10 +41,10 @@ pub(crate) async fn list(
     let start = paging.start();
     let source = Source::open(&app, store, &input, start.as_ref()).await?;
     let found = source.page(&app, paging.limit(), start).await?;
-    let shown = |summary: ProductSummary| {
+    let to_response = |summary: ProductSummary| {
         StorefrontProductSummary::of(summary, store, &app.config.base_url)
     };
-    let answer = paging.finish(&app, found, shown).await?;
+    let answer = paging.finish(&app, found, to_response).await?;
     Ok(answer.cached(caller.keeping()))
 }
 
@@ -54,7 +53,7 @@ pub(crate) async fn list(
 /// Its variants and related products are part of the response.
 ///
 /// # Errors
-/// `store_not_found`; `not_found`, also for a product that is not for sale.
+/// `store_not_found`; `not_found`, also for a product that is not visible.
 pub(crate) async fn show(
     caller: Viewer,
     State(app): State<App>,

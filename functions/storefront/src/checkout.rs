@@ -1,5 +1,5 @@
-//! Checkout: a shopper's cart becomes an order; the order can be looked up and cancelled with
-//! the token that came with it, or by the customer it belongs to.
+//! Checkout: turns a shopper's cart into an order. The order's token, or its customer's session, gives
+//! access to it.
 
 use axum::extract::State;
 use core_types::fields::{Email, Locale, Metadata};
@@ -31,41 +31,41 @@ use serde::Serialize;
 
 use crate::order_token::OrderToken;
 
-/// Why a shopper's order was cancelled, when they do not say.
+/// The cancellation reason if the shopper gives none.
 const BY_SHOPPER: &str = "cancelled by the customer";
 
-/// A cart to be ordered.
+/// An order to place.
 #[request]
 #[derive(Debug, Clone)]
 pub struct OrderRequest {
-    /// The lines; those of one variant become one.
+    /// The lines; those of the same variant are merged.
     #[schemars(length(min = 1))]
     items: AtMost<LineInput, 200>,
-    /// Where the confirmation goes; a customer's own unless said otherwise.
+    /// The address for the confirmation; by default that of the signed-in customer.
     email: Option<Email>,
-    /// The same with a name and a number; instead of `email`.
+    /// The address with a name and a telephone number; instead of `email`.
     customer: Option<CustomerInput>,
-    /// The language in which they are written to; the store's unless said otherwise.
+    /// The language of mails about the order; by default the store's.
     locale: Option<Locale>,
-    /// Where it goes.
+    /// The shipping address.
     shipping_address: Option<AddressInput>,
-    /// Who is billed.
+    /// The billing address.
     billing_address: Option<AddressInput>,
     /// A shipping rate of the store.
     shipping_rate_id: Option<ShippingRateId>,
-    /// Discount codes; one counts.
+    /// Discount codes; at most one is applied.
     discount_codes: Option<AtMost<DiscountCode, MAX_CODES>>,
     /// Gift cards to pay with.
     gift_card_codes: Option<AtMost<GiftCardCode, MAX_GIFT_CARDS>>,
-    /// What the shopper believes it comes to.
+    /// The total that the shopper expects; another one is rejected with `price_changed`.
     expected_total: Option<MoneyInput>,
-    /// A word to the merchant.
+    /// A note to the merchant.
     note: Option<Text<0, 2000>>,
-    /// What is kept with the order.
+    /// Metadata to store with the order.
     metadata: Option<Metadata>,
-    /// How the shopper wants to pay.
+    /// The payment method.
     payment: Option<PaymentInput>,
-    /// Only says what it would come to, and whether it can be had.
+    /// Whether only to validate and price the cart, without placing an order.
     dry_run: Flag,
 }
 
@@ -80,24 +80,24 @@ impl Rules for OrderRequest {
 pub struct PlacedOrder {
     /// The order.
     order: ShopperOrderView,
-    /// The token that the order is shown to, paid and cancelled with; it is not told again.
+    /// The token with which the order can be read, paid and cancelled. Returned once.
     order_token: String,
-    /// Whether it has to be paid.
+    /// Whether a payment is required.
     payment_required: bool,
-    /// When it expires unless it is paid.
+    /// When the order expires unless it is paid.
     expires_at: Option<Timestamp>,
 }
 
 /// `POST /v1/storefront/{subdomain}/orders` (`placeOrder`): Place an order for a cart.
 ///
-/// Orders a cart at the server's prices. Nothing is charged yet: the order holds its stock while it waits for
-/// its payment.
+/// Places an order at the server's prices. Nothing is charged yet: the order reserves its stock until it is
+/// paid or expires.
 ///
 /// # Errors
-/// `unauthenticated` with a credential that holds no more; `store_not_found`, `insufficient_stock`,
+/// `unauthenticated` with an expired or revoked credential; `store_not_found`, `insufficient_stock`,
 /// `price_changed`, `store_not_accepting_orders`, `account_required`, `version_conflict`;
 /// `empty_cart`, `unknown_variant`, `required`, `unknown_shipping_rate`, `shipping_rate_unavailable`,
-/// `no_shipping_to_address` and the faults of gift cards and discount codes as faults of their fields;
+/// `no_shipping_to_address` and the errors of gift cards and discount codes as field errors;
 /// `too_many_attempts`, after five wrong gift cards, or codes, in a minute.
 pub async fn order(
     caller: Shopper,
@@ -141,11 +141,11 @@ pub async fn order(
         paid: None,
     };
     let validate = |priced: &Priced| check(&caller, &placing.buyer, priced);
-    let shown = |order: &Order| placed(order, &token);
-    place_order::place(&app, store, &cart, &placing, validate, shown).await.map(Either::Right)
+    let to_response = |order: &Order| placed(order, &token);
+    place_order::place(&app, store, &cart, &placing, validate, to_response).await.map(Either::Right)
 }
 
-/// The answer to a checkout: the only one that holds the token.
+/// The response to a checkout, the only one with the token.
 fn placed(order: &Order, token: &str) -> NoStore<Created<PlacedOrder>> {
     let view = ShopperOrderView::of(order, order.created_at);
     let placed = PlacedOrder {
@@ -157,7 +157,7 @@ fn placed(order: &Order, token: &str) -> NoStore<Created<PlacedOrder>> {
     Created::new(&placed).version(order.version).no_store()
 }
 
-/// Who orders: a guest who says where the confirmation goes, or a customer, who need not.
+/// The buyer: a guest with an e-mail address, or the signed-in customer.
 fn buyer(caller: &Shopper, input: &OrderRequest, faults: &mut Vec<FieldError>) -> Buyer {
     let account = caller.customer.as_ref().map(|customer| &customer.account);
     let (email, contact) = who(input.email.clone(), input.customer.clone(), faults);
@@ -183,7 +183,7 @@ fn buyer(caller: &Shopper, input: &OrderRequest, faults: &mut Vec<FieldError>) -
     }
 }
 
-/// Who uses discounts.
+/// The shopper, as the rules of discounts see them.
 pub(crate) fn shopper(caller: &Shopper, email: Option<&Email>) -> discount::Shopper {
     let account = caller.customer.as_ref().map(|customer| &customer.account);
     discount::Shopper {
@@ -192,6 +192,8 @@ pub(crate) fn shopper(caller: &Shopper, email: Option<&Email>) -> discount::Shop
     }
 }
 
+/// Ensures that the store is active.
+///
 /// # Errors
 /// `store_not_accepting_orders`.
 fn takes_orders(store: &Store) -> Result<(), Problem> {
@@ -201,7 +203,7 @@ fn takes_orders(store: &Store) -> Result<(), Problem> {
     Err(Code::StoreNotAcceptingOrders.with("storefront_status", store.status.as_str()))
 }
 
-/// Whether the store takes this cart from this shopper, and what else it wants to know.
+/// Validates the order against the store's settings. Returns errors of missing fields.
 ///
 /// # Errors
 /// `store_not_accepting_orders`, `account_required`.
@@ -228,23 +230,23 @@ fn check(caller: &Shopper, buyer: &Buyer, priced: &Priced) -> Result<Vec<FieldEr
     Ok(missing)
 }
 
-/// An order with its parcels.
+/// An order with its fulfillments.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ShopperOrderDetails {
     /// The order.
     #[serde(flatten)]
     order: ShopperOrderView,
-    /// Its parcels, from the first.
+    /// Its fulfillments, oldest first.
     fulfillments: Vec<ShopperFulfillmentView>,
 }
 
 /// `GET /v1/storefront/{subdomain}/orders/{id}` (`getStorefrontOrder`): Get an order by token or as its customer.
 ///
-/// The token came with the order; a signed-in customer needs none for their own.
+/// A guest sends the order's token; a signed-in customer needs none for their own orders.
 ///
 /// # Errors
-/// `unauthenticated` with a credential that holds no more; `store_not_found`; `not_found`: unknown,
-/// foreign, or without the right token.
+/// `unauthenticated` with an expired or revoked credential; `store_not_found`; `not_found`: unknown,
+/// another shopper's, or without the right token.
 pub async fn show(
     caller: Shopper,
     State(app): State<App>,
@@ -260,6 +262,8 @@ pub async fn show(
     Ok(Json::new(&details).version(aggregate.order.version).no_store())
 }
 
+/// Ensures that the order is the caller's, or that the token is its own.
+///
 /// # Errors
 /// `not_found`.
 fn admit(caller: &Shopper, token: Option<&PresentedToken>, order: &Order) -> Result<(), Problem> {
@@ -268,11 +272,11 @@ fn admit(caller: &Shopper, token: Option<&PresentedToken>, order: &Order) -> Res
     if is_shown { Ok(()) } else { Err(Code::NotFound.into()) }
 }
 
-/// Why a shopper cancels an order.
+/// A cancellation by a shopper.
 #[request]
 #[derive(Debug, Clone)]
 pub struct CancelRequest {
-    /// In their words.
+    /// The shopper's reason.
     reason: Option<Text<1, 500>>,
 }
 
@@ -282,9 +286,9 @@ pub struct CancelRequest {
 /// Its stock, discounts and gift cards are released.
 ///
 /// # Errors
-/// `unauthenticated` with a credential that holds no more; `store_not_found`, `not_found`,
-/// `already_fulfilled`, `version_conflict`; `invalid_state_transition`: it was paid, authorized,
-/// confirmed, or is over.
+/// `unauthenticated` with an expired or revoked credential; `store_not_found`, `not_found`,
+/// `already_fulfilled`, `version_conflict`; `invalid_state_transition`: it is paid, authorized, confirmed,
+/// or in a final state.
 pub async fn cancel(
     caller: Shopper,
     State(app): State<App>,

@@ -1,8 +1,8 @@
-//! A customer's account: made, signed in to, looked at, given up.
+//! A customer's account: sign-in, sign-out, profile, orders, deletion.
 //!
-//! What a stranger can ask about an e-mail address costs the same work and gets the same answer
-//! whether it has an account or not, registering included: an account comes into being when the
-//! code that was mailed comes back ([`otp`](crate::customer_otp)).
+//! A request about an e-mail address gets the same response, for the same work, whether or not it has an
+//! account. That holds for a registration, too: the account is created when the mailed code is returned
+//! ([`otp`](crate::customer_otp)).
 
 use axum::extract::State;
 use core_types::fields::{Email, PersonName, Phone};
@@ -37,21 +37,21 @@ use serde::Serialize;
 use crate::customer_email::{self, AccountWithEmailChange};
 use crate::store_by_name::{StoreBody, StoreByName};
 
-/// What a sign-in answers with.
+/// The response to a sign-in.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct CustomerSignedIn {
     /// The account.
     customer: AccountView,
-    /// The token, which is shown this once.
+    /// The token, returned once.
     access_token: String,
     /// `Bearer`.
     token_type: &'static str,
-    /// Seconds until it ends.
+    /// Seconds until the session expires.
     expires_in: i64,
     expires_at: Timestamp,
 }
 
-/// A session that begins with this request, and the answer that hands out its token.
+/// Begins a session, and builds the response with its token.
 pub(crate) fn begin<const STATUS: u16>(
     account: &Customer,
     via: CreatedVia,
@@ -81,7 +81,7 @@ pub(crate) struct CustomerLoginRequest {
 
 /// `POST /v1/storefront/customer/login` (`signInCustomer`): Sign in a customer with a password.
 ///
-/// Begins a session for the right password, bound to the store.
+/// Begins a session at the store.
 ///
 /// # Errors
 /// `store_required`, `store_not_found`; `invalid_credentials`, the same for an unknown address;
@@ -107,7 +107,7 @@ pub(crate) async fn login(
 
 /// `POST /v1/storefront/customer/logout` (`signOutCustomer`): Sign out a customer.
 ///
-/// Ends the session; with `all`, every one.
+/// Ends the session; with `all`, every session of the customer.
 pub(crate) async fn logout(
     caller: caller::Customer,
     State(app): State<App>,
@@ -123,7 +123,7 @@ fn to_response(account: &Customer) -> Json<AccountView> {
 
 /// `GET /v1/storefront/customer/me` (`getCustomerAccount`): Get the customer's own account.
 ///
-/// The session of the customer says whose it is.
+/// Returns the account of the session.
 pub(crate) async fn get(caller: caller::Customer) -> Result<Json<AccountView>, Problem> {
     Ok(to_response(&caller.account))
 }
@@ -136,27 +136,27 @@ pub(crate) struct UpdateCustomerAccountRequest {
     name: Patch<PersonName>,
     /// The person's telephone number; `null` clears it.
     phone: Patch<Phone>,
-    /// Whether the store may send advertisements.
+    /// Whether the store may send marketing.
     accepts_marketing: Option<Flag>,
-    /// Another address, which has to be proven.
+    /// A new e-mail address, which must be verified.
     email: Option<Email>,
-    /// The current password, if the account has one; needed for another address.
+    /// The current password, if the account has one; required for a new address.
     current_password: Option<Guess>,
-    /// A one-time code to the account's address, where it has no password.
+    /// A one-time code mailed to the account's address, if it has no password; required for a new address.
     one_time_code: Option<PresentedCode>,
 }
 
-/// The account as it is now; or as it is until its new address is proven.
+/// The updated account; with a new address, the account and the pending change.
 type UpdateReply = Either<Json<AccountView>, Accepted<AccountWithEmailChange>>;
 
 /// `PATCH /v1/storefront/customer/me` (`updateCustomerAccount`): Update the customer's own account.
 ///
-/// Another address takes effect when the
-/// code that is mailed there is verified, as one to sign in with is; until then the answer is 202
-/// with `email_change` beside the account as it is ([`customer_email`]).
+/// A new address takes effect when the code mailed there is verified, like a sign-in code. Until then the
+/// response is 202, with `email_change` in addition to the account ([`customer_email`]).
 ///
 /// # Errors
-/// `owner_unverified`, for another address; `invalid_credentials`, `invalid_or_expired_code`, `too_many_attempts`.
+/// `owner_unverified`, for a new address; `invalid_credentials`, `invalid_or_expired_code`,
+/// `too_many_attempts`.
 pub(crate) async fn update(
     caller: caller::Customer,
     State(app): State<App>,
@@ -174,7 +174,7 @@ pub(crate) async fn update(
     }
     let pending = match input.email {
         None => None,
-        // Another case is the same mailbox.
+        // An address that differs in case alone needs no verification.
         Some(email) if email.normalized() == account.email.normalized() => {
             next.email = email;
             None
@@ -204,24 +204,23 @@ pub(crate) async fn update(
     write.also(pending, Write::emit).answer(answer, now).await
 }
 
-/// The end of a customer's account.
+/// The deletion of a customer's account.
 #[request]
 #[derive(Debug)]
 pub(crate) struct DeleteCustomerAccountRequest {
-    /// The current password, if the account has one (our choice: a stolen token must not be
-    /// enough).
+    /// The current password, if the account has one (our choice: a stolen token must not suffice).
     current_password: Option<Guess>,
-    /// A one-time code to the account's address, where it has no password.
+    /// A one-time code mailed to the account's address, if it has no password.
     one_time_code: Option<PresentedCode>,
 }
 
 /// `DELETE /v1/storefront/customer/me` (`deleteCustomerAccount`): Delete the customer's own account.
 ///
-/// With its addresses, wishlist and sessions, at once (our choice). Orders stay, as the store must
-/// keep them; reviews stay under the first name they show.
+/// Deletes the account with its addresses, wishlist and sessions at once (our choice). Orders stay, as the
+/// store must retain them; reviews stay under the first name that they show.
 ///
-/// **What a crash leaves behind.** Before the account itself is removed: an account with fewer
-/// addresses and wishes, to be deleted again. After it: items that nobody can reach.
+/// **After a crash.** Before the account itself is removed, it has fewer addresses and wishes, and can be
+/// deleted again. After that, items may remain that nobody can reach.
 ///
 /// # Errors
 /// `invalid_credentials`, `invalid_or_expired_code`, `too_many_attempts`.
@@ -238,18 +237,18 @@ pub(crate) async fn delete(
     let needed_to = "Needed to delete the account.";
     let confirmed = confirm(&app, account, proof, needed_to, &inbound).await?;
     let key = app.secrets.mail_key().await?;
-    // The session stays until the account goes: whoever is rejected below can try again.
+    // The session is removed with the account: after a failure below, the caller can try again.
     erase_belongings(&app, &account.key(), key::SESSIONS).await?;
     let now = app.clock.now();
     let content = notifications::customer::deleted(&account.email, &caller.store.subdomain, now)
         .from_store(Some(&account.store_id));
-    let gone = CustomerDeleted { id: account.id.clone(), deleted_at: now };
+    let deleted = CustomerDeleted { id: account.id.clone(), deleted_at: now };
     let write = confirmed.spend(app.table.write(), now);
     let answer = remove(write, account, Code::Unauthenticated, now)
         .emit(Mail::compose(&key, &content, now)?)
-        .answer(Accepted::new(&gone), now)
+        .answer(Accepted::new(&deleted), now)
         .await?;
-    // What was added while the rest was removed; nothing can be added any more.
+    // Removes items that were added meanwhile; nothing more can be added now.
     erase_belongings(&app, &account.key(), "").await?;
     Ok(answer)
 }
@@ -258,7 +257,7 @@ pub(crate) async fn delete(
 ///
 /// Lists the customer's orders, newest first.
 ///
-/// A merchant's drafts are not among them.
+/// Drafts are left out.
 pub(crate) async fn orders(
     caller: caller::Customer,
     State(app): State<App>,
@@ -279,7 +278,7 @@ pub(crate) async fn orders(
 /// The response has its fulfillments and its allowed actions.
 ///
 /// # Errors
-/// `not_found`, also for somebody else's.
+/// `not_found`, also for another customer's.
 pub(crate) async fn order(
     caller: caller::Customer,
     State(app): State<App>,

@@ -1,8 +1,8 @@
-//! A customer's change of address: asked for by the owner who is signed in, done once the code
-//! that is mailed to the new address comes back.
+//! A customer's change of e-mail address: requested with a session, completed with the code that is mailed
+//! to the new address.
 //!
-//! Whoever asks learns nothing of the new address: for one that has an account at the store the
-//! answer and the work are the same, its owner is told, and no code passes.
+//! The requester learns nothing about the new address. If it has an account at the store, the response and
+//! the work are the same, its owner is notified, and no code passes.
 
 use core_types::fields::Email;
 use core_types::id::ChallengeId;
@@ -34,16 +34,16 @@ use serde::Serialize;
 
 use crate::customer::{CustomerSignedIn, begin};
 
-/// A change of address that waits for its code.
+/// A requested change of address, to be written.
 #[derive(Debug)]
 pub(crate) struct Pending {
     email: Email,
     sending: Sending,
     confirmed: Confirmed,
-    asked_at: Timestamp,
+    requested_at: Timestamp,
 }
 
-/// An account whose address is about to change.
+/// An account with a pending change of address.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct AccountWithEmailChange {
     #[serde(flatten)]
@@ -51,23 +51,23 @@ pub(crate) struct AccountWithEmailChange {
     email_change: EmailChange,
 }
 
-/// What is told of a change of address that waits for its code.
+/// A pending change of address.
 #[derive(Debug, Serialize, JsonSchema)]
 struct EmailChange {
-    /// The address to be.
+    /// The new address.
     email: Email,
     #[serde(flatten)]
     sent: CodeSent,
 }
 
-/// Mails a code to another address. It takes the current password, or a code to the present address
-/// where there is none: a stolen token must not be enough. Counted by account, so that nobody has
-/// mails sent to one address after the other; and under a kind of its own, which remembers no
-/// challenge, so that the code does not sign in whoever knows nothing but the address.
+/// Mails a code to a new address. Requires the current password, or without one a code mailed to the
+/// present address: a stolen token must not suffice. Attempts are counted by account, so that nobody can
+/// send mails to many addresses. They have a throttle kind of their own, which stores no challenge: the
+/// code cannot be redeemed by the address alone.
 ///
 /// # Errors
-/// `owner_unverified`; 422 without the password or the code; `invalid_credentials`, `invalid_or_expired_code`;
-/// `too_many_attempts`.
+/// `owner_unverified`; 422 without the password or the code; `invalid_credentials`,
+/// `invalid_or_expired_code`; `too_many_attempts`.
 pub(crate) async fn request(
     app: &App,
     caller: &caller::Customer,
@@ -79,8 +79,8 @@ pub(crate) async fn request(
     caller.store.ensure_owner_proven(app).await?;
     let needed_to = "Needed to change the e-mail address.";
     let confirmed = confirm(app, account, proof, needed_to, inbound).await?;
-    let asked_at = app.clock.now();
-    let id = ChallengeId::mint(asked_at);
+    let requested_at = app.clock.now();
+    let id = ChallengeId::mint(requested_at);
     let claim_key = Customer::claim_key(&account.store_id, &email.normalized());
     let counted = account.attempted(Kind::Move, inbound);
     let (throttle, mut batch) = throttle::attempt(app, &counted, None, &[&claim_key]).await?;
@@ -98,11 +98,11 @@ pub(crate) async fn request(
     };
     let bound = (taken.is_none().then_some(holder), Some(account));
     let sending = Sending::new(app, id, bound, (&counted, &throttle), content).await?;
-    Ok(Pending { email, sending, confirmed, asked_at })
+    Ok(Pending { email, sending, confirmed, requested_at })
 }
 
 impl Pending {
-    /// What is told of it: the account as it is, and what waits.
+    /// The response: the unchanged account, and the pending change.
     pub(crate) fn answer(&self, account: &Customer) -> Accepted<AccountWithEmailChange> {
         let email_change = EmailChange { email: self.email.clone(), sent: self.sending.sent() };
         let account_with = AccountWithEmailChange { account: account.into(), email_change };
@@ -112,17 +112,16 @@ impl Pending {
 
 impl Outgoing for Pending {
     fn put_into(self, write: Write) -> Write {
-        self.confirmed.spend(write.emit(self.sending), self.asked_at)
+        self.confirmed.spend(write.emit(self.sending), self.requested_at)
     }
 }
 
-/// Moves the account to the address that the right code has proven, and signs in. One transaction:
-/// the code is used up, one address is claimed and the other released, the former one is told. What
-/// came before the proof ends: every session but the one that begins here. The password stays, for
-/// who names the challenge is who gave it when they asked.
+/// Changes the account's address after its proof by code, and signs in. One transaction uses the code up,
+/// claims the new address, releases the former one and notifies it. Every earlier session ends. The
+/// password stays: whoever names the challenge gave the password when they requested it.
 ///
 /// # Errors
-/// `email_taken`: the address was claimed meanwhile, which its owner may know;
+/// `email_taken`: the address was claimed meanwhile, which its proven owner may learn;
 /// `invalid_or_expired_code`, also when the password has changed; `account_disabled`.
 pub(crate) async fn finish(
     app: &App,
@@ -158,7 +157,7 @@ pub(crate) async fn finish(
         .await
 }
 
-/// The mail that tells the former address.
+/// The notification to the former address.
 async fn notice(
     app: &App,
     former: &Customer,

@@ -1,5 +1,5 @@
-//! One-time codes by mail: they prove a new customer's address or a customer's new one, and sign
-//! in a known customer.
+//! One-time codes by mail: they prove the address of a new customer or the new address of a customer, and
+//! sign in an existing one.
 
 use axum::extract::State;
 use core_types::fields::{Email, PersonName, Phone, Subdomain};
@@ -33,7 +33,7 @@ use crate::customer::{CustomerSignedIn, begin};
 use crate::customer_email;
 use crate::store_by_name::{StoreBody, StoreByName};
 
-/// An application for an account.
+/// A registration.
 #[request]
 #[derive(Debug)]
 pub(crate) struct RegisterCustomerRequest {
@@ -45,17 +45,16 @@ pub(crate) struct RegisterCustomerRequest {
     name: Option<PersonName>,
     /// The person's telephone number.
     phone: Option<Phone>,
-    /// Whether the store may send advertisements.
+    /// Whether the store may send marketing.
     accepts_marketing: Flag,
 }
 
 /// `POST /v1/storefront/customer/register` (`registerCustomer`): Register a customer.
 ///
-/// Mails a code that makes the account.
+/// Mails a code that creates the account.
 ///
-/// Whoever has one
-/// already is mailed that, with a code to sign in; the answer and the work are the same, so that
-/// nobody learns who shops where.
+/// An address that has an account already is mailed a notice with a sign-in code. The response and the work
+/// are the same, so that nobody learns who has an account.
 ///
 /// # Errors
 /// `store_required`, `store_not_found`, `owner_unverified`, `too_many_attempts`.
@@ -68,7 +67,7 @@ pub(crate) async fn register(
     named.store.ensure_owner_proven(&app).await?;
     let id = ChallengeId::mint(app.clock.now());
     let at = (&named.store.id, &input.email);
-    // Kept under the kind of a sign-in code, so that `email` and `code` can verify it too.
+    // Stored under the kind of a sign-in code, so that `email` and `code` can verify it, too.
     let Found::<Customer> { subject, throttle, account } =
         authentication::find(&app, Kind::Code, at, &inbound, Some(&id)).await?;
     let application = Application {
@@ -92,8 +91,8 @@ pub(crate) async fn register(
 
 /// `POST /v1/storefront/customer/login/otp` (`requestCustomerSignInCode`): Request a sign-in code for a customer.
 ///
-/// For an address without an account the
-/// answer and the work are the same: a challenge is written that nothing can pass.
+/// For an address without an account the response and the work are the same: a challenge is written that no
+/// code passes.
 ///
 /// # Errors
 /// `store_required`, `store_not_found`; `too_many_attempts` before `resend_after` has passed.
@@ -106,20 +105,20 @@ pub(crate) async fn request(
     code::request::<Customer>(&app, (&named.store.id, &input.email), &inbound).await
 }
 
-/// A one-time code that came back.
+/// A one-time code to verify.
 #[request]
 #[derive(Debug)]
 pub(crate) struct VerifyCustomerCodeRequest {
     /// The challenge that the code answers.
     challenge_id: Option<Text<1, 100>>,
-    /// Instead of the challenge: the address the code was mailed to. Means the newest challenge
-    /// that the same network asked for at the store.
+    /// Instead of the challenge: the address that the code was mailed to. It stands for the newest
+    /// challenge requested from the same network at the store.
     email: Option<Email>,
-    /// The store; with `email`.
+    /// The store's subdomain; with `email`.
     subdomain: Option<Subdomain>,
-    /// The store; with `email`.
+    /// The store's id; with `email`.
     store_id: Option<StoreId>,
-    /// The code. Any text is validated, so that a malformed one costs a try like a wrong one.
+    /// The code. Any text is accepted, so that a malformed code counts as an attempt like a wrong one.
     code: Text<1, 100>,
 }
 
@@ -129,23 +128,23 @@ impl Rules for VerifyCustomerCodeRequest {
     }
 }
 
-/// A session; 201 with the account that begins with it.
+/// A session; with 201 if the account was created with it.
 type VerifyReply = Either<NoStore<Json<CustomerSignedIn>>, NoStore<Created<CustomerSignedIn>>>;
 
 /// `POST /v1/storefront/customer/login/otp/verify` (`verifyCustomerCode`): Sign in a customer with a mailed code.
 ///
-/// Begins a session for the right code, once.
+/// Begins a session. A code is redeemed once.
 ///
-/// And before it the account, for who has applied for one, or its new address, for who has asked for
-/// another.
+/// The code of a registration also creates the account; the code of an address change also changes the
+/// address.
 ///
-/// Who names the challenge has applied. Who names the address alone may be somebody else in the
-/// same network: their account has no password but the one they set.
+/// A request by `challenge_id` comes from the applicant. A request by `email` alone may come from somebody
+/// else in the same network: then the new account has no password until they set one.
 ///
 /// # Errors
-/// `invalid_or_expired_code`, for every way to fail; `account_disabled` and `email_taken`, only
+/// `invalid_or_expired_code`, for every failure; `account_disabled` and `email_taken`, only
 /// with the right code; `store_required` and `store_not_found`, with `email` alone;
-/// `too_many_attempts`, when the account has had as many codes validated as it may.
+/// `too_many_attempts`, when the account's ceiling of validated codes is reached.
 pub(crate) async fn verify(
     _: Public,
     State(app): State<App>,
@@ -196,7 +195,7 @@ pub(crate) async fn verify(
     .await
 }
 
-/// The account that an applicant has by now.
+/// Loads the account that an applicant already has, if any.
 async fn account_of(
     app: &App,
     store: &StoreId,
@@ -206,19 +205,20 @@ async fn account_of(
     let claim: Option<UniqueCustomerEmail> = app.table.get(&email_key).await?;
     let Some(claim) = claim else { return Ok(None) };
     let known = app.table.get(&key::customer(store, &claim.customer_id)).await?;
-    // Given up between the two reads: look again.
+    // Deleted between the two reads: retried.
     known.map(Some).ok_or_else(|| Code::VersionConflict.into())
 }
 
-/// Whether an applicant's code opens the account they have by now: one they had already, as any
-/// code does; one that another code to the same address has made meanwhile, until something ends
-/// every session of it.
+/// Whether an applicant's code signs in to the account that has the address by now. Like any code, it signs
+/// in to an account that existed before. An account that another code to the same address has created
+/// meanwhile is signed in to until its credential generation changes.
 fn opens(challenge: &Challenge, account: &Customer) -> bool {
-    let made_meanwhile = challenge.email.is_empty();
-    challenge.fits(account) || (made_meanwhile && account.credential_generation == FIRST_GENERATION)
+    let created_meanwhile = challenge.email.is_empty();
+    challenge.fits(account)
+        || (created_meanwhile && account.credential_generation == FIRST_GENERATION)
 }
 
-/// A session of an account that is known.
+/// Signs in to an existing account.
 async fn sign_in(
     account: Customer,
     challenge: &Challenge,
@@ -227,7 +227,7 @@ async fn sign_in(
 ) -> Result<NoStore<Json<CustomerSignedIn>>, Problem> {
     let now = app.clock.now();
     let (session, answer) = begin(&account, CreatedVia::Otp, inbound, now);
-    // Who signs in by a code has proven the address, of an account that the store made too.
+    // The code also proves the address of an account that the store has created.
     let store: Option<Store> = app.table.peek(&key::store(&account.store_id)).await?;
     let guests = match store {
         Some(store) => GuestOrders::of(&store, &account, now).if_any(app).await?,
@@ -246,7 +246,7 @@ async fn sign_in(
         .await
 }
 
-/// The account that was applied for, and its first session: one transaction.
+/// Creates the account of an application and its first session in one transaction.
 async fn enroll(
     store: &StoreId,
     application: &Application,

@@ -1,4 +1,4 @@
-//! A customer's password: reset by mail, update by link or by token.
+//! A customer's password: reset by mail, updated by link or session.
 
 use axum::extract::State;
 use gateway::app::App;
@@ -18,7 +18,7 @@ use crate::store_by_name::{StoreBody, StoreByName};
 ///
 /// Mails a link that sets a new password.
 ///
-/// The answer and the work are the same for an address without an account.
+/// The response and the work are the same for an address without an account.
 ///
 /// # Errors
 /// `store_required`, `store_not_found`, `too_many_attempts`.
@@ -36,9 +36,9 @@ pub(crate) async fn reset(
 
 /// `POST /v1/storefront/customer/password/update` (`updateCustomerPassword`): Update a customer's password.
 ///
-/// Sets a new password, by reset token or by session.
+/// Sets a new password, by reset token or session.
 ///
-/// The first one of an account that has none, by session and a one-time code.
+/// The first password of an account needs a session and a one-time code.
 ///
 /// # Errors
 /// `invalid_or_expired_token`; `unauthenticated` with neither; `invalid_token`, `account_disabled`,

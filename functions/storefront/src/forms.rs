@@ -1,4 +1,4 @@
-//! The forms of a storefront: contact, newsletter, whatever the theme has.
+//! The forms of a storefront, like contact and newsletter.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use identity::storefront::Shopfront;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What a visitor filled in, to be read by the handler: JSON, or an HTML form in either encoding.
+/// The body of a submitted form, which the handler parses: JSON, or an HTML form in either encoding.
 pub(crate) struct FormBody(Arc<Inbound>);
 
 impl Argument for FormBody {
@@ -40,7 +40,7 @@ impl<S: Sync> FromRequestParts<S> for FormBody {
     }
 }
 
-/// A form that was taken.
+/// The receipt of a submitted form.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct FormReceipt {
     /// The submission's id.
@@ -49,12 +49,12 @@ pub(crate) struct FormReceipt {
 
 /// `POST /v1/storefront/{subdomain}/forms/{form}` (`submitForm`): Submit a form.
 ///
-/// Takes what a visitor filled in: JSON or an HTML form, in either of the encodings that browsers send; texts
-/// of one name, as boxes to tick have, are joined by `, `. A form takes no files. A submission with its
-/// honeypot filled in gets the same answer, and is filed as spam without telling anybody.
+/// Accepts JSON, or an HTML form in either of the encodings that browsers send. Values of the same name, as
+/// of checkboxes, are joined by `, `. Files are not accepted. A submission with its honeypot filled in gets
+/// the same response, but is stored as spam without an event.
 ///
 /// # Errors
-/// `store_not_found`; `not_found` for what cannot be a form's name; `body_too_large`;
+/// `store_not_found`; `not_found` for an invalid form name; `body_too_large`;
 /// `invalid_form`.
 pub(crate) async fn submit(
     shop: Shopfront,

@@ -1,4 +1,4 @@
-//! What is left on a gift card.
+//! The balance of a gift card.
 
 use axum::extract::State;
 use gateway::app::App;
@@ -8,7 +8,7 @@ use gateway::request::{Body, Raw, request};
 use identity::storefront::Shopfront;
 use sales::gift_card::{self, GiftCardBalance, GiftCardCode};
 
-/// A card by its code.
+/// A gift card to look up.
 #[request]
 #[derive(Debug)]
 pub struct BalanceRequest {
@@ -18,7 +18,7 @@ pub struct BalanceRequest {
 
 /// `POST /v1/storefront/{subdomain}/gift-cards/balance` (`getGiftCardBalance`): Get the balance of a gift card.
 ///
-/// A client has five tries a minute, right or wrong: whoever has a code has its money.
+/// A client has five tries a minute, successful or not, because a code gives access to its money.
 ///
 /// # Errors
 /// `store_not_found`, `not_found`, `too_many_attempts`.

@@ -24,7 +24,7 @@ mod wishlist;
 use gateway::budget::Cost;
 use gateway::routes::Routes;
 
-/// What the paths of routes begin with that sign a customer in, or mail to whoever is named.
+/// Path prefixes of the routes that sign in a customer or send a mail to a given address.
 const SIGN_IN: &[&str] = &[
     "/v1/storefront/customer/login",
     "/v1/storefront/customer/register",
@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn where_a_customer_signs_in_the_budget_fails_closed() {
+    fn sign_in_routes_fail_closed() {
         let closed = |path: &str| {
             let routes = routes();
             let mut rows = routes.rows().iter().filter(|row| row.path.starts_with(path)).peekable();

@@ -1,4 +1,4 @@
-//! Which store a host or a subdomain leads to.
+//! Finds the store of a host or a subdomain.
 
 use axum::extract::State;
 use gateway::app::App;
@@ -12,11 +12,11 @@ use identity::storefront::{StorefrontView, subdomain_of};
 
 use crate::viewer::Viewer;
 
-/// Which storefront.
+/// The storefront to find.
 #[request]
 #[derive(Debug)]
 pub struct LookupQuery {
-    /// The host a shopper's browser shows, with or without a port.
+    /// The host in the shopper's browser, with or without a port.
     host: Option<Text<1, 260>>,
     /// The subdomain alone.
     subdomain: Option<Text<1, 63>>,
@@ -27,12 +27,12 @@ pub struct LookupQuery {
 
 /// `GET /v1/storefront/lookup` (`findStore`): Find a store by subdomain or host.
 ///
-/// Without either, the host of the request is looked up: a verified domain, or a subdomain of the platform. A
-/// name that a store had before leads to it, and says where it has moved to.
+/// Without either, the `Host` of the request is used: a verified domain, or a subdomain of the platform. A
+/// former subdomain of a store finds the store, and the response has its present one.
 ///
 /// # Errors
-/// `host_required`: nothing names a storefront; `store_not_found`, also for a store that is not
-/// open, but to who was invited; `invalid_or_expired_token`; `preview_expired`.
+/// `host_required`: nothing names a storefront; `store_not_found`, also for a store that is not open,
+/// unless a preview token is sent; `invalid_or_expired_token`; `preview_expired`.
 pub async fn lookup(
     _: Public,
     State(app): State<App>,
@@ -57,8 +57,8 @@ pub async fn lookup(
     Ok(Json::new(&viewer.view()).cached(viewer.keeping()))
 }
 
-/// The subdomain of the store that a host leads to: of the one that has verified it, or else of the one
-/// that its first label names.
+/// Returns the subdomain of a host: that of the store that has verified the domain, or else its first
+/// label.
 async fn at_host(app: &App, host: &str) -> Result<Option<String>, Problem> {
     let name = host.split(['/', ':']).next().unwrap_or_default();
     if let Some(host) = Host::of(name.trim_end_matches('.'))
@@ -69,8 +69,7 @@ async fn at_host(app: &App, host: &str) -> Result<Option<String>, Problem> {
     Ok(label(host))
 }
 
-/// The subdomain of a host: its first label, when there is a domain below it. An address, or a
-/// name of one label, has none.
+/// The first label of a host, if a domain follows. An IP address, or a name of one label, has none.
 fn label(host: &str) -> Option<String> {
     let host = host.split('/').next()?;
     let name = host.rsplit_once(':').map_or(host, |(name, _)| name).trim_end_matches('.');
@@ -84,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_host_has_a_subdomain_when_it_is_a_name_below_a_domain() {
+    fn a_subdomain_is_the_first_label_of_a_host() {
         for host in ["My-Shop.example.com", "my-shop.example.com:8080", "my-shop.localhost."] {
             assert_eq!(label(host).as_deref(), Some("my-shop"), "{host}");
         }

@@ -17,13 +17,13 @@ use http::{HeaderName, header};
 use identity::store::Store;
 use identity::storefront::{OpenStore, any_store, visitor};
 
-/// What is at a URL never changes, so it may be kept for a year (RFC 8246).
+/// An image's URL never changes its content, so it may be cached for a year (RFC 8246).
 const FOR_EVER: &str = "public, max-age=31536000, immutable";
-/// Opened by itself, an image runs nothing and loads nothing.
+/// An image that is opened as a page runs and loads nothing.
 const NOTHING: &str = "default-src 'none'; sandbox";
 
-/// Anybody, at the images of the store that the path names: also of one that is not open yet, or no
-/// longer, so that whoever sets it up sees them.
+/// An anonymous caller at the images of the store that the path names. The store need not be open, so that
+/// the merchant who sets it up sees them.
 #[derive(Debug, Clone)]
 pub(crate) struct ImageViewer {
     of: Arc<OpenStore>,
@@ -54,7 +54,7 @@ impl Caller for ImageViewer {
     }
 }
 
-/// The image that the path names, whose store is named by its subdomain or its id.
+/// The id of the requested image. The path names the store by its subdomain or its id.
 pub(crate) struct ImageId(MediaId);
 
 impl Argument for ImageId {
@@ -81,7 +81,7 @@ impl<S: Sync> FromRequestParts<S> for ImageId {
 
 /// `GET /v1/storefront/{subdomain}/media/{id}` (`downloadMedia`): Download an image.
 ///
-/// For whoever has them, and says so by `If-None-Match`, they are not even read.
+/// With a matching `If-None-Match`, the bytes are not read.
 ///
 /// # Errors
 /// `store_not_found`, `not_found`.
@@ -94,7 +94,7 @@ pub(crate) async fn get(
     let media: Option<Media> = app.table.get(&key::media(&caller.store().id, &id)).await?;
     let media = media.ok_or(Code::NotFound)?;
     let tag = format!("\"{}\"", media.sha256);
-    // A tag that is alone and to the letter: whatever else, the edge makes a 304 of the answer.
+    // An exact single tag. For other forms of the header, the edge turns the response into a 304.
     let known = inbound.header("if-none-match") == Some(tag.as_str());
     let bytes = if known {
         Vec::new()

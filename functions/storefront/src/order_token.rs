@@ -1,4 +1,5 @@
-//! The token that came with an order, or with a mail about it: whoever shows it may look at the order, pay and cancel it.
+//! The token of an order, returned at checkout and sent in mails: its bearer may read, pay and cancel the
+//! order.
 
 use axum::extract::FromRequestParts;
 use gateway::app::App;
@@ -7,14 +8,15 @@ use gateway::request::{Argument, Raw};
 use http::request::Parts;
 use sales::order::PresentedToken;
 
-/// The header that carries it.
+/// The header of the token.
 const HEADER: &str = "x-service-order-token";
 
 /// An order's token, if the request has one: `X-Service-Order-Token`.
 pub(crate) struct OrderToken(Option<String>);
 
 impl OrderToken {
-    /// The token that is shown: in the header, or else `alongside` it. Without one no key is read.
+    /// Returns the presented token: from the header, or else from the body (`alongside`). Without a token
+    /// no key is read.
     ///
     /// # Errors
     /// 503.

@@ -26,11 +26,11 @@ use themes::published;
 
 use crate::viewer::{Invitation, Viewer};
 
-/// Policies and provider accounts of a store: there are no more than these.
+/// The maximum number of policies and provider accounts of a store.
 const MAX_FIXTURES: usize = PolicyHandle::ALL.len().saturating_add(ProviderName::ALL.len());
 
-/// What a store's page names besides its menus, which the store itself names. It lies side by side
-/// in the store's partition, from `POL#…` to `PPR#…`, with nothing between: one short query.
+/// A policy or a provider account, for the store's page. They are adjacent in the store's partition, from
+/// `POL#…` to `PPR#…`, so that one short query reads them.
 enum Fixture {
     Policy(Box<Policy>),
     PaymentProvider(Box<ProviderAccount>),
@@ -47,26 +47,26 @@ impl FromItem for Fixture {
     }
 }
 
-/// A storefront with what its first page needs.
+/// A storefront with the data of its home page.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct StorePage {
     #[serde(flatten)]
     storefront: StorefrontView,
-    /// How customers reach the store.
+    /// The contact details of the store.
     contact: Contact,
-    /// How it presents itself.
+    /// The branding: logo, colors and texts.
     branding: BrandingView,
     /// The handles of its menus.
     navigation: Vec<Handle>,
     /// Its published policies, without their text.
     policies: Vec<PolicySummary>,
-    /// How customers can pay.
+    /// The enabled payment methods.
     payment_methods: Vec<Method>,
-    /// What its theme is set to, once something is published.
+    /// The values of the theme's settings; null if nothing is published.
     theme_settings: Option<Map<String, Value>>,
 }
 
-/// A way to pay.
+/// A payment method.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Method {
     provider: ProviderName,
@@ -74,7 +74,7 @@ struct Method {
 
 /// `GET /v1/storefront/{subdomain}` (`getStorefront`): Get a storefront.
 ///
-/// The response has what the first page links to. A paused store is shown, and says so.
+/// The response has everything that the home page needs. A paused store is returned with its status.
 ///
 /// # Errors
 /// `store_not_found`; `invalid_or_expired_token`, also for another store's; `preview_expired`.
@@ -118,7 +118,7 @@ pub(crate) async fn store(
     Ok(Json::new(&page).cached(caller.keeping()))
 }
 
-/// What the theme is set to that this viewer is shown.
+/// The theme's settings for this viewer.
 async fn settings(app: &App, viewer: &Viewer) -> Result<Option<Map<String, Value>>, Problem> {
     if let Some(session) = &viewer.invitation {
         return Ok(Some(session.content.settings.clone()));
@@ -127,7 +127,7 @@ async fn settings(app: &App, viewer: &Viewer) -> Result<Option<Map<String, Value
     Ok(live.map(|release| release.content.settings))
 }
 
-/// What lies in a store's partition, perhaps a moment old.
+/// An eventually consistent query of a store's partition.
 fn in_store(store: &StoreId) -> Query {
     Query::partition(key::store(store).pk).seen(ReadConsistency::Eventual)
 }
@@ -189,7 +189,7 @@ pub(crate) async fn policies(
 /// The text is sanitized HTML.
 ///
 /// # Errors
-/// `store_not_found`; `not_found`, also for one that is not published.
+/// `store_not_found`; `not_found`, also for an unpublished policy.
 pub(crate) async fn policy(
     caller: Viewer,
     State(app): State<App>,

@@ -1,5 +1,4 @@
-//! Paying for an order: open a payment with a provider, come back from it, and what the provider
-//! itself says.
+//! Payments of orders: opening one with a provider, verifying it after the redirect, and webhooks.
 
 mod verify;
 mod webhook;
@@ -38,10 +37,10 @@ use crate::order_token::OrderToken;
 pub use verify::verify;
 pub use webhook::receive;
 
-/// The segment of a route, which need not name a provider.
+/// The provider's segment of a route, not yet validated.
 type Segment = Text<1, 64>;
 
-/// The provider that a segment names.
+/// Parses the provider's name.
 ///
 /// # Errors
 /// `unknown_provider`.
@@ -49,60 +48,60 @@ fn named(segment: &Segment) -> Result<ProviderName, Problem> {
     ProviderName::from_text(segment.as_str()).map_err(|_| Code::UnknownProvider.into())
 }
 
-/// What is to be paid for.
+/// A payment to open.
 #[request]
 #[derive(Debug, Clone)]
 pub struct OpenRequest {
-    /// The order that it belongs to.
+    /// The order to pay.
     order_id: OrderId,
-    /// The token that came with the order; or send it as `X-Service-Order-Token`.
+    /// The order's token; or send it as `X-Service-Order-Token`.
     order_token: Option<Exact<200>>,
-    /// Where the provider is to send the customer's browser.
+    /// The URL to which the provider redirects the customer's browser.
     return_url: Option<WebUrl>,
-    /// Whether the provider is to remember how the customer paid.
+    /// Whether the provider should store the payment method; `true` is not supported yet.
     #[expect(dead_code, reason = "nothing but `false` passes the rules")]
     save_method: Flag,
 }
 
 impl Rules for OpenRequest {
     async fn broken(given: Given<'_>, _: &Validation<'_>) -> Vec<FieldError> {
-        let asked = given.get::<Flag>("save_method").filter(|flag| flag.0);
+        let requested = given.get::<Flag>("save_method").filter(|flag| flag.0);
         let detail = "Payment methods cannot be remembered yet.";
         let rejected = |_| FieldError::new("/save_method", "not_supported", detail);
-        asked.map(rejected).into_iter().collect()
+        requested.map(rejected).into_iter().collect()
     }
 }
 
-/// A payment as the customer's browser is given it.
+/// An opened payment, with the data with which the browser pays.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct OpenedPayment {
-    /// The id of one of the order's payments.
+    /// The payment's id.
     payment_id: PaymentId,
     /// The order that it pays.
     order_id: OrderId,
-    /// Through whom.
+    /// The payment provider.
     provider: ProviderName,
-    /// What it was opened as with the provider.
+    /// The provider's reference: a Razorpay order or a Stripe payment intent.
     provider_order_id: String,
-    /// What is to be paid.
+    /// The amount to pay.
     amount: Money,
-    /// What has become of it.
+    /// The state of the payment.
     status: PaymentStatus,
-    /// What the browser pays with.
+    /// The data with which the browser pays.
     client: Client,
-    /// When the order stops waiting for it.
+    /// The deadline for payment, after which the order expires.
     expires_at: Option<Timestamp>,
 }
 
 /// `POST /v1/storefront/{subdomain}/payments/{provider}/order` (`createPayment`): Create a payment for an order.
 ///
-/// Opens a payment over what is due for an order. Asked again, it answers with the payment that is open.
+/// Opens a payment of an order's outstanding amount. A repetition returns the open payment.
 ///
 /// # Errors
-/// `unauthenticated` with a credential that holds no more;
+/// `unauthenticated` with an expired or revoked credential;
 /// `store_not_found`, `unknown_provider`, `provider_not_connected`, `order_already_paid`,
 /// `order_expired`, `amount_not_supported`, `version_conflict`, `provider_error`,
-/// `provider_timeout`; `not_supported` as a fault of its field; `not_found` for an order that is
+/// `provider_timeout`; `not_supported` as a field error; `not_found` for an order that is
 /// not the caller's.
 pub async fn open(
     caller: Shopper,
@@ -118,7 +117,7 @@ pub async fn open(
     retry(|| open_once(&app, &caller, provider, token, &input, &key)).await
 }
 
-/// One attempt: the payment that is open, or else a new one.
+/// Makes one attempt: returns the open payment, or opens a new one.
 async fn open_once(
     app: &App,
     caller: &Shopper,
@@ -152,7 +151,7 @@ async fn open_once(
             && payment.amount == opening.amount
     });
     if let Some(payment) = open {
-        return Ok(opened(&connected, payment, input, key));
+        return Ok(to_response(&connected, payment, input, key));
     }
     let id = Payment::id_of(&opening, &account, of_provider().count());
     let at_provider = connected.open(app, &id, &opening).await?;
@@ -164,18 +163,17 @@ async fn open_once(
         .create(&payment, Code::VersionConflict)
         .create(&ProviderReference::from(&payment), Code::VersionConflict)
         .also(has_keys, |write, account| {
-            // Nor may the account have been switched off or given up meanwhile: it is looked at
-            // anew.
+            // The account must not have been disabled or removed meanwhile.
             write.check(&account.key(), account.stands(), Code::VersionConflict)
         });
     unchanged(write, &order, waiting.as_ref(), now)
         .emit(payment.event(&PAYMENT_CREATED, now))
-        .answer(opened(&connected, &payment, input, key), now)
+        .answer(to_response(&connected, &payment, input, key), now)
         .await
 }
 
-/// What is due must not have changed while the provider was asked; an order that waits longer for
-/// this payment is written with it.
+/// Adds the condition that the order has not changed meanwhile; or replaces it by the order with a later
+/// expiry for this payment.
 fn unchanged(write: Write, order: &Order, waiting: Option<&Order>, now: Timestamp) -> Write {
     if let Some(waiting) = waiting {
         let event = waiting.event(&ORDER_UPDATED, now);
@@ -184,16 +182,16 @@ fn unchanged(write: Write, order: &Order, waiting: Option<&Order>, now: Timestam
     write.check(&order.key(), Condition::is_at(order.version), Code::VersionConflict)
 }
 
-/// What a payment is opened over.
+/// The items from which a payment is opened.
 struct Snapshot {
     order: Order,
     account: ProviderAccount,
-    /// The order as it waits for this payment, when that is longer than before.
+    /// The order with a later expiry, if this payment method has a longer payment window.
     waiting: Option<Order>,
 }
 
-/// The order, if it is the caller's, and the store's account with the provider, if customers may
-/// use it: one round trip.
+/// Loads the order, if it is the caller's, and the store's account with the provider, if it is enabled, in
+/// one round trip.
 async fn snapshot(
     app: &App,
     caller: &Shopper,
@@ -221,6 +219,8 @@ async fn snapshot(
     Ok(Snapshot { waiting: manual.flatten(), order, account })
 }
 
+/// Ensures that the order can be paid.
+///
 /// # Errors
 /// `order_already_paid`, `order_expired`.
 fn check_payable(order: &Order, now: Timestamp) -> Result<(), Problem> {
@@ -234,8 +234,8 @@ fn check_payable(order: &Order, now: Timestamp) -> Result<(), Problem> {
     Err(Code::OrderAlreadyPaid.with("financial_status", order.financial_status.as_str()))
 }
 
-/// 201, also for a payment that was open: who asks twice is told the same.
-fn opened(
+/// The response: 201, also for a payment that was open already, so that repetitions get the same response.
+fn to_response(
     connected: &Connected,
     payment: &Payment,
     input: &OpenRequest,
@@ -258,23 +258,23 @@ fn opened(
     Created::new(&opened).no_store()
 }
 
-/// What is to be paid, for who wants to know how.
+/// The filter of payment methods.
 #[request]
 #[derive(Debug)]
 pub struct MethodsQuery {
-    /// The currency; the store takes its own alone.
+    /// The currency; a store accepts its own alone.
     currency: Option<Currency>,
-    /// The amount in minor units: some providers take no odd ones in some currencies.
+    /// The amount in minor units, because some providers do not support every amount of every currency.
     amount: Option<Written<Int<0, MAX_AMOUNT>>>,
 }
 
 /// `GET /v1/storefront/{subdomain}/payments/methods` (`listPaymentMethods`): List payment methods of a storefront.
 ///
-/// Providers come with their public keys. There is none for another currency than the store's, nor for
-/// nothing.
+/// Providers come with their public keys. For another currency than the store's, or an amount of 0, there
+/// is none.
 ///
 /// # Errors
-/// `unauthenticated` with a credential that holds no more; `store_not_found`, `invalid_cursor`.
+/// `unauthenticated` with an expired or revoked credential; `store_not_found`, `invalid_cursor`.
 pub async fn methods(
     caller: Shopper,
     State(app): State<App>,
@@ -282,13 +282,14 @@ pub async fn methods(
     paging: Paging,
 ) -> Result<Page<MethodView>, Problem> {
     let store = caller.store();
-    let is_ours = query.currency.as_ref().is_none_or(|currency| *currency == store.currency);
-    let is_said = query.amount.is_some();
+    let is_own_currency =
+        query.currency.as_ref().is_none_or(|currency| *currency == store.currency);
+    let has_amount = query.amount.is_some();
     let amount = query.amount.map_or(0, |amount| amount.0.0);
     let due = Money { amount, currency: store.currency.clone() };
     let accounts = load::accounts(&app, store).await?;
     let usable = accounts.iter().filter(|account| {
-        account.enabled && is_ours && (!is_said || can_take(account.provider, &due))
+        account.enabled && is_own_currency && (!has_amount || can_take(account.provider, &due))
     });
     let name = |method: &MethodView| method.provider.to_string();
     paging.whole(&app, usable.map(MethodView::from).collect(), name).await

@@ -1,4 +1,4 @@
-//! Reviews of products: read by everybody, written by customers.
+//! Reviews of products: public, written by customers.
 
 use axum::extract::State;
 use catalogue::product::{self, Product, ProductSummary, UniqueProductHandle};
@@ -26,10 +26,10 @@ use serde::Serialize;
 
 use crate::viewer::Viewer;
 
-/// Orders of a customer among which a purchase is looked for, newest first (our choice).
+/// The maximum number of a customer's orders that are searched for a purchase, newest first (our choice).
 const ORDERS: usize = 200;
 
-/// The product of the path's handle, if shoppers see it, and the store's settings.
+/// Loads the visible product of a handle, and the store's settings.
 async fn named_with_settings(
     app: &App,
     store: &Store,
@@ -43,10 +43,10 @@ async fn named_with_settings(
     Ok((product, batch.take(&untouched.key())?.unwrap_or(untouched)))
 }
 
-/// What a product's reviews come to together.
+/// The summary of a product's reviews.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct ReviewSummary {
-    /// Of the approved reviews.
+    /// The average rating of the approved reviews, and their number.
     rating: Rating,
 }
 
@@ -70,12 +70,12 @@ pub(crate) async fn list(
     let any = ReviewId::derive(&["any"]);
     let entry = key::approved_reviews_of_product(store, &product_id, created_at, &any);
     let query = Query::partition_of(entry).newest_first();
-    let card_key = key::summary(store, &product_id);
+    let summary_key = key::summary(store, &product_id);
     let (summary, found) = tokio::try_join!(
-        app.table.peek::<ProductSummary>(&card_key),
+        app.table.peek::<ProductSummary>(&summary_key),
         paging.read(&app, &query, |_: &Review| true),
     )?;
-    // A card says what its product does of being for sale, and of what reviews add up to.
+    // The product summary has the product's visibility and rating.
     let summary = summary.filter(ProductSummary::is_visible).ok_or(Code::NotFound)?;
     let paging = paging.with(ReviewSummary { rating: summary.rating() });
     paging.finish(&app, found, |review| PublicReview::from(&review)).await
@@ -85,24 +85,24 @@ pub(crate) async fn list(
 #[request]
 #[derive(Debug)]
 pub(crate) struct WriteRequest {
-    /// One star to five.
+    /// The rating: 1 to 5 stars.
     rating: Int<1, 5>,
     /// The headline.
     title: Text<1, 120>,
-    /// What the customer says.
+    /// The text.
     body: Text<1, 5000>,
-    /// The line of an order by which they bought it.
+    /// The order line of the purchase.
     order_item_id: Option<OrderItemId>,
 }
 
-/// A review as its author sees it.
+/// A review, as its author sees it.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct OwnReview {
     #[serde(flatten)]
     public: PublicReview,
     product_id: ProductId,
     order_item_id: Option<OrderItemId>,
-    /// Whether it is shown.
+    /// Whether it is approved, and so public.
     status: ReviewStatus,
 }
 
@@ -119,12 +119,12 @@ impl From<&Review> for OwnReview {
 
 /// `POST /v1/storefront/{subdomain}/products/{handle}/reviews` (`createReview`): Create a review of a product.
 ///
-/// The store approves it, unless its settings publish reviews at once. There is one for each purchase, and
-/// one without.
+/// The store approves the review, unless its settings publish reviews at once. A customer can write one for
+/// each purchase of the product, and one without a purchase.
 ///
 /// # Errors
-/// `already_reviewed`, `not_found`; `purchase_required` where the store takes reviews of purchases
-/// alone, otherwise a fault of `order_item_id`, when the customer did not buy the product by it.
+/// `already_reviewed`, `not_found`; `purchase_required` without a purchase by `order_item_id`, where the
+/// store accepts reviews of purchases alone; elsewhere a field error of a wrong `order_item_id`.
 pub(crate) async fn write(
     caller: caller::Customer,
     State(app): State<App>,
@@ -166,8 +166,8 @@ pub(crate) async fn write(
     .await
 }
 
-/// Whether a line with the product is in one of the customer's orders that stand and are paid,
-/// or which the store honours as if they were.
+/// Whether the line is in a paid or otherwise confirmed order of the customer, which is not cancelled, and
+/// has the product.
 async fn bought(
     app: &App,
     customer: &Customer,

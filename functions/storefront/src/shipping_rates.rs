@@ -1,4 +1,4 @@
-//! What sending a cart would cost.
+//! Shipping rates for a cart.
 
 use axum::extract::State;
 use core_types::fields::{Country, Phone};
@@ -22,7 +22,7 @@ use serde_json::Value;
 
 use crate::checkout;
 
-/// Where something would go: an address, as far as it is known.
+/// A shipping destination: an address, as far as it is known.
 #[request]
 #[derive(Debug, Clone)]
 #[expect(dead_code, reason = "an address is taken as it is; three of its members decide")]
@@ -44,9 +44,9 @@ pub struct DestinationRequest {
     region: Option<Text<1, 120>>,
     /// Postal code.
     postal_code: Option<Text<1, 20>>,
-    /// ISO 3166-1.
+    /// The country, ISO 3166-1 alpha-2.
     country: Country,
-    /// Whom the carrier calls.
+    /// The telephone number for the carrier.
     phone: Option<Phone>,
 }
 
@@ -59,16 +59,16 @@ impl From<DestinationRequest> for TaxLocation {
     }
 }
 
-/// A cart to be sent.
+/// A cart to be shipped.
 #[request]
 #[derive(Debug, Clone)]
 pub struct RatesRequest {
-    /// The lines; those of one variant become one.
+    /// The lines; those of the same variant are merged.
     #[schemars(length(min = 1))]
     items: AtMost<LineInput, 200>,
-    /// Where it would go: its country, and what zones there ask for.
+    /// The destination: the country, and the fields by which its shipping zones differ.
     shipping_address: DestinationRequest,
-    /// Discount codes: what they take off can make sending it cheaper, or dearer.
+    /// Discount codes: a discount changes the cart's value, on which rates may depend.
     discount_codes: Option<AtMost<DiscountCode, MAX_CODES>>,
 }
 
@@ -90,23 +90,22 @@ impl Rules for RatesRequest {
     }
 }
 
-/// A rate at which a cart can be sent.
+/// A shipping rate that is available for a cart.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct OfferedRate {
-    /// What `shipping_rate_id` takes at checkout.
+    /// The id, for `shipping_rate_id` at checkout.
     id: ShippingRateId,
-    /// What shoppers read.
+    /// The name that shoppers see.
     name: String,
-    /// What it asks of a parcel; `pickup` is fetched.
+    /// The kind of the rate; with `pickup` the customer collects the order.
     kind: ShippingRateKind,
-    /// What it costs for this cart, before discounts on shipping, with or without tax as the store's
-    /// prices are.
+    /// The price for this cart, before discounts on shipping; with or without tax, as the store's prices.
     price: Money,
-    /// Days until it arrives, at least.
+    /// The minimum delivery time in days.
     min_days: Option<u32>,
-    /// Days until it arrives, at most.
+    /// The maximum delivery time in days.
     max_days: Option<u32>,
-    /// Where it is fetched.
+    /// The location where a pickup is collected.
     location_id: Option<LocationId>,
 }
 
@@ -127,18 +126,18 @@ impl From<(&ShippingRate, Money)> for OfferedRate {
 /// The rates for a cart.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct OfferedRates {
-    /// Cheapest first. None where nothing has to be sent, or sending costs nothing.
+    /// The rates, cheapest first. Empty if nothing needs shipping, or the store has no shipping zones.
     data: Vec<OfferedRate>,
 }
 
 /// `POST /v1/storefront/{subdomain}/shipping-rates` (`listShippingRates`): List shipping rates for a cart.
 ///
-/// Rates come cheapest first. A checkout prices the rate that it names again.
+/// Rates come cheapest first. A checkout computes the price of its rate again.
 ///
 /// # Errors
-/// `unauthenticated` with a credential that holds no more; `store_not_found`,
-/// `no_shipping_to_address`, `too_many_attempts`; `unknown_variant`, `empty_cart` and the faults of
-/// discount codes and of the address as faults of their fields.
+/// `unauthenticated` with an expired or revoked credential; `store_not_found`,
+/// `no_shipping_to_address`, `too_many_attempts`; `unknown_variant`, `empty_cart` and the errors of
+/// discount codes and of the address as field errors.
 pub async fn offer(
     caller: Shopper,
     State(app): State<App>,
@@ -157,7 +156,7 @@ pub async fn offer(
         ..Cart::default()
     };
     let priced = place_order::price(&app, caller.store(), &cart).await?;
-    // How it is paid is not asked yet.
+    // The payment method is not chosen yet.
     let cart_faults = priced.faults.iter().filter(|fault| !fault.pointer.starts_with("/payment"));
     let cart_faults: Vec<FieldError> = cart_faults.cloned().collect();
     if !cart_faults.is_empty() {

@@ -1,4 +1,4 @@
-//! Which store somebody means who is not signed in to one: `subdomain` or `store_id` in the body.
+//! The store of a request without a session: `subdomain` or `store_id` in the body.
 
 use std::sync::Arc;
 
@@ -16,10 +16,10 @@ use identity::store::{Store, StoreStatus};
 use identity::storefront::{open_store, visitor};
 use serde_json::Value;
 
-/// The names of a store in a body.
+/// The members of a body that name the store.
 const NAMES: [&str; 2] = ["store_id", "subdomain"];
 
-/// Anybody, at the store that the body names.
+/// An anonymous caller at the store that the body names.
 #[derive(Debug, Clone)]
 pub(crate) struct StoreByName {
     /// The store.
@@ -42,7 +42,7 @@ impl Caller for StoreByName {
         let store = match NAMES.map(named) {
             [Some(id), _] => by_id(app, &id).await?,
             [None, Some(subdomain)] => open_store(app, &subdomain).await?.store.clone(),
-            // A body that is no JSON is rejected as such.
+            // A body that is not JSON is rejected as such.
             [None, None] => return Err(inbound.json().err().unwrap_or(Code::StoreRequired.into())),
         };
         let identity = visitor(&store.id, inbound);
@@ -54,7 +54,7 @@ impl Caller for StoreByName {
     }
 }
 
-/// The store of this id, if its storefront is open: as with a subdomain.
+/// Loads the store of this id, if its storefront is open, as by subdomain.
 async fn by_id(app: &App, id: &str) -> Result<Store, Problem> {
     let id = StoreId::parse(id).ok_or(Code::StoreNotFound)?;
     let store: Option<Store> = app.table.get(&key::store(&id)).await?;
@@ -63,18 +63,18 @@ async fn by_id(app: &App, id: &str) -> Result<Store, Problem> {
         .ok_or_else(|| Code::StoreNotFound.into())
 }
 
-/// A JSON body without what names the store, which has been found.
+/// A JSON body without the members that name the store, which the caller has read.
 #[derive(Debug)]
 pub(crate) struct StoreBody<T>(pub(crate) T);
 
-/// The store, by one of its names.
+/// The members of the body that name the store.
 #[request]
 #[derive(Debug)]
 #[allow(dead_code, reason = "only its schema is used")]
 struct StoreNames {
-    /// The store, by its id.
+    /// The store's id.
     store_id: Option<StoreId>,
-    /// The store, by its subdomain.
+    /// The store's subdomain.
     subdomain: Option<Text<1, 63>>,
 }
 

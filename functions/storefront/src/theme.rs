@@ -1,5 +1,4 @@
-//! What a storefront is shown in: the live release of its theme, or a draft for who has a preview's
-//! token; and the files of either.
+//! The theme of a storefront: the live release, or a draft with a preview token, and the files of either.
 
 use axum::extract::{FromRequestParts, State};
 use catalogue::blob::pinned::BlobRef;
@@ -25,13 +24,13 @@ use themes::settings::Content;
 
 use crate::viewer::{Invitation, Viewer};
 
-/// What is at a file's URL never changes (RFC 8246).
+/// A file's URL names its content, which never changes (RFC 8246).
 const FOR_EVER: &str = "public, max-age=31536000, immutable";
-/// Opened by itself, a file runs nothing and loads nothing.
+/// A file that is opened as a page runs and loads nothing.
 const NOTHING: &str = "default-src 'none'; sandbox";
 
-/// What is shown: a release, or a draft as a preview session keeps it.
-struct Shown {
+/// The content of a storefront: a release, or the draft of a preview session.
+struct ThemeState {
     slug: Slug,
     version: Version,
     place: BlobRef,
@@ -43,7 +42,7 @@ struct Shown {
     at: Timestamp,
 }
 
-impl From<ThemeRelease> for Shown {
+impl From<ThemeRelease> for ThemeState {
     fn from(release: ThemeRelease) -> Self {
         Self {
             slug: release.slug,
@@ -58,7 +57,7 @@ impl From<ThemeRelease> for Shown {
     }
 }
 
-impl From<PreviewSession> for Shown {
+impl From<PreviewSession> for ThemeState {
     fn from(session: PreviewSession) -> Self {
         Self {
             slug: session.slug,
@@ -73,12 +72,12 @@ impl From<PreviewSession> for Shown {
     }
 }
 
-impl Shown {
-    /// What the store is shown in, to this viewer.
+impl ThemeState {
+    /// Loads the content for this viewer.
     ///
     /// # Errors
-    /// `not_found`, before something was published.
-    async fn to(viewer: &Viewer, app: &App) -> Result<Self, Problem> {
+    /// `not_found`: nothing is published yet.
+    async fn load(viewer: &Viewer, app: &App) -> Result<Self, Problem> {
         if let Some(session) = &viewer.invitation {
             return Ok(session.as_ref().clone().into());
         }
@@ -87,86 +86,86 @@ impl Shown {
     }
 }
 
-/// A file, and where it is found.
+/// A file with its URL.
 #[derive(Debug, Serialize, JsonSchema)]
 struct ServedFile {
     #[serde(flatten)]
     file: FileRef,
-    /// Where it is; what is there never changes.
+    /// The URL; its content never changes.
     url: String,
 }
 
-/// What a storefront is shown in: all that a renderer needs, with the files that it names.
+/// The theme of a storefront: the settings, sections and files that a renderer needs.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct StorefrontTheme {
     /// The theme's name in URLs.
     slug: Slug,
-    /// What people call it.
+    /// The display name.
     name: String,
     /// The version of the theme.
     version: Version,
     /// The release's number; none for a preview.
     release: Option<u64>,
-    /// The draft that a preview shows.
+    /// The version of the draft that a preview shows.
     draft_version: Option<u64>,
     /// The digest over files and settings.
     content_sha256: Digest,
-    /// What the theme says of itself.
+    /// The theme's description.
     theme_info: ThemeInfo,
-    /// The languages that it speaks, the default first.
+    /// The languages of the theme's texts, the default first.
     locales: Vec<String>,
     #[serde(flatten)]
     content: Content,
-    /// Its files.
+    /// The theme's files.
     files: Vec<ServedFile>,
-    /// When it was published, or its preview begun.
+    /// When the release was published, or the preview session created.
     published_at: Timestamp,
 }
 
 /// `GET /v1/storefront/{subdomain}/theme` (`getStorefrontTheme`): Get the theme of a storefront.
 ///
-/// The response has settings, sections and files of the live release; of the draft, with the token of a
-/// preview.
+/// The response has the settings, sections and files of the live release; with a preview token, those of
+/// the draft.
 ///
 /// # Errors
-/// `store_not_found`; `not_found`, before something was published; `invalid_or_expired_token`, also
+/// `store_not_found`; `not_found`: nothing is published yet; `invalid_or_expired_token`, also
 /// for another store's; `preview_expired`.
 pub(crate) async fn show(
     caller: Viewer,
     State(app): State<App>,
     _: Invitation,
 ) -> Result<Json<StorefrontTheme>, Problem> {
-    let shown = Shown::to(&caller, &app).await?;
-    let contents = Contents::load(&app, &shown.place).await?;
+    let state = ThemeState::load(&caller, &app).await?;
+    let contents = Contents::load(&app, &state.place).await?;
     let below = files_below(&app, &caller.store().subdomain);
     let served = |stored: &StoredFile| {
         let file = stored.file.clone();
         ServedFile { url: format!("{below}/{}", file.sha256), file }
     };
-    let digest = shown.digest;
-    let of_draft = || content_sha256(contents.manifest_of_files(), &shown.content);
+    let digest = state.digest;
+    let of_draft = || content_sha256(contents.manifest_of_files(), &state.content);
     let view = StorefrontTheme {
-        slug: shown.slug.clone(),
+        slug: state.slug.clone(),
         name: contents.manifest.name.clone(),
-        version: shown.version.clone(),
-        release: shown.release,
-        draft_version: shown.draft_version,
+        version: state.version.clone(),
+        release: state.release,
+        draft_version: state.draft_version,
         content_sha256: digest.unwrap_or_else(of_draft),
         theme_info: contents.schema.theme_info.clone(),
         locales: contents.schema.locales.clone(),
         files: contents.files.iter().map(served).collect(),
-        published_at: shown.at,
-        content: shown.content,
+        published_at: state.at,
+        content: state.content,
     };
     Ok(Json::new(&view).cached(caller.keeping()))
 }
 
-/// Where the files of a storefront's theme are.
+/// The base URL of a storefront's theme files.
 fn files_below(app: &App, shop: &Subdomain) -> String {
     format!("{}/v1/storefront/{shop}/theme/files", app.config.base_url)
 }
 
-/// The file that the path names by its digest.
+/// The digest of the requested file.
 pub(crate) struct FileDigest(Digest);
 
 impl Argument for FileDigest {
@@ -193,8 +192,8 @@ impl<S: Sync> FromRequestParts<S> for FileDigest {
 
 /// `GET /v1/storefront/{subdomain}/theme/files/{sha256}` (`downloadThemeFile`): Download a file of a theme.
 ///
-/// It belongs to the live release, to one before it, or to a preview's draft. For whoever has them, and says
-/// so by `If-None-Match`, they are not even read.
+/// Serves files of the live release, of recent releases, or of a preview's draft. With a matching
+/// `If-None-Match`, the bytes are not read.
 ///
 /// # Errors
 /// `store_not_found`, `not_found`, `invalid_or_expired_token`, `preview_expired`.
@@ -207,30 +206,30 @@ pub(crate) async fn file(
 ) -> Result<File, Problem> {
     let stored = find(&app, &caller, &digest).await?.ok_or(Code::NotFound)?;
     let tag = format!("\"{digest}\"");
-    // A tag that is alone and to the letter: whatever else, the edge makes a 304 of the answer.
+    // An exact single tag. For other forms of the header, the edge turns the response into a 304.
     let bytes = if inbound.header("if-none-match") == Some(tag.as_str()) {
         Vec::new()
     } else {
         let mut read = Contents::read(&app, &[&stored]).await?;
         read.pop().map(Vec::from).unwrap_or_default()
     };
-    let kept = if caller.invitation.is_some() { PRIVATE } else { FOR_EVER };
+    let cache_control = if caller.invitation.is_some() { PRIVATE } else { FOR_EVER };
     Ok(File::new(&stored.file.content_type, bytes).map(|answer| {
         answer
             .header(header::ETAG, &tag)
-            .header(header::CACHE_CONTROL, kept)
+            .header(header::CACHE_CONTROL, cache_control)
             .header(header::CONTENT_SECURITY_POLICY, NOTHING)
             .header(HeaderName::from_static("cross-origin-resource-policy"), "cross-origin")
     }))
 }
 
-/// The file, if the storefront shows it or has shown it lately.
+/// Finds the file in the preview, or in the live and recent releases.
 async fn find(app: &App, caller: &Viewer, digest: &Digest) -> Result<Option<StoredFile>, Problem> {
     if let Some(session) = &caller.invitation {
         return within(app, &session.contents, digest).await;
     }
-    let shown = published::live_place(app, caller.store()).await?.ok_or(Code::NotFound)?;
-    if let Some(stored) = within(app, &shown, digest).await? {
+    let live = published::live_place(app, caller.store()).await?.ok_or(Code::NotFound)?;
+    if let Some(stored) = within(app, &live, digest).await? {
         return Ok(Some(stored));
     }
     for place in published::last_places(app, caller.store()).await? {

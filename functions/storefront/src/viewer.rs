@@ -1,5 +1,5 @@
-//! Who looks at a storefront: anybody, at one that is open; and who has a preview's token, at one that
-//! is not, and under a draft.
+//! The viewer of a storefront: anybody if it is open, or the bearer of a preview token, who sees the draft
+//! even if it is not open.
 
 use std::sync::Arc;
 
@@ -16,21 +16,21 @@ use identity::storefront::{FRESH, OpenStore, StorefrontView, any_store, open_sto
 use themes::preview::Token;
 use themes::session::PreviewSession;
 
-/// The header of a preview's token.
+/// The header of a preview token.
 const HEADER: &str = "x-service-preview-token";
-/// The query parameter of it.
+/// The query parameter of a preview token.
 const PARAMETER: &str = "preview_token";
 
-/// Anybody, at the storefront that the path names; with a preview's token also at one that is not open
-/// yet.
+/// An anonymous caller at the storefront that the path names; with a preview token, also at one that is not
+/// open yet.
 #[derive(Debug, Clone)]
 pub(crate) struct Viewer {
-    /// The store of the subdomain, as it was a moment ago.
+    /// The store of the subdomain, from the cache.
     pub(crate) open: Arc<OpenStore>,
-    /// The preview that the viewer was invited to.
+    /// The preview session of the viewer's token.
     pub(crate) invitation: Option<Arc<PreviewSession>>,
-    /// The subdomain as it was asked for.
-    asked: String,
+    /// The requested subdomain.
+    requested: String,
     identity: Identity,
 }
 
@@ -42,46 +42,46 @@ impl Viewer {
         &self.open.store
     }
 
-    /// The storefront as this viewer sees it: a preview's theme is the draft's.
+    /// The response about the storefront; with a preview, its theme is the draft's.
     pub(crate) fn view(&self) -> StorefrontView {
-        let view = self.open.view(&self.asked);
+        let view = self.open.view(&self.requested);
         match &self.invitation {
             Some(session) => view.under_draft(session.slug.as_str(), session.draft_version),
             None => view,
         }
     }
 
-    /// Who may keep what this viewer is answered: what is shown to who was invited is theirs alone.
+    /// The caching of responses to this viewer: those with a preview are not cached.
     pub(crate) fn keeping(&self) -> Keeping {
         if self.invitation.is_some() { Keeping::Nobody } else { FRESH.into() }
     }
 
-    /// Who asks for this storefront.
+    /// Authenticates the viewer of this storefront.
     ///
     /// # Errors
     /// `store_not_found`; `invalid_or_expired_token`, also for another store's; `preview_expired`.
-    pub(crate) async fn at(app: &App, inbound: &Inbound, asked: &str) -> Result<Self, Problem> {
+    pub(crate) async fn at(app: &App, inbound: &Inbound, requested: &str) -> Result<Self, Problem> {
         let header = inbound.header(HEADER).map(str::to_owned);
         let (open, invitation) = match header.or_else(|| inbound.query_param(PARAMETER)) {
-            None => (open_store(app, asked).await?, None),
+            None => (open_store(app, requested).await?, None),
             Some(token) => {
-                let open = any_store(app, asked).await?;
+                let open = any_store(app, requested).await?;
                 match invitation(app, &open.store, &token).await {
                     Ok(session) => (open, Some(Arc::new(session))),
-                    // A storefront that is not open is none to whoever was not invited.
+                    // Without a valid token, a storefront that is not open does not exist.
                     Err(rejection) => {
-                        open_store(app, asked).await?;
+                        open_store(app, requested).await?;
                         return Err(rejection);
                     }
                 }
             }
         };
         let identity = visitor(&open.store.id, inbound);
-        Ok(Self { open, invitation, asked: asked.to_owned(), identity })
+        Ok(Self { open, invitation, requested: requested.to_owned(), identity })
     }
 }
 
-/// The preview session of a token.
+/// Verifies a token and loads its preview session.
 async fn invitation(app: &App, store: &Store, token: &str) -> Result<PreviewSession, Problem> {
     let keys = app.secrets.keys().await?;
     let token = Token::verify(token, &keys.previews, &store.id, app.clock.now())?;
@@ -103,8 +103,8 @@ impl Caller for Viewer {
     } }
 
     async fn authenticate(app: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
-        let asked = inbound.param("subdomain").unwrap_or_default();
-        Self::at(app, inbound, asked).await
+        let requested = inbound.param("subdomain").unwrap_or_default();
+        Self::at(app, inbound, requested).await
     }
 
     fn identity(&self) -> Identity {
@@ -112,7 +112,7 @@ impl Caller for Viewer {
     }
 }
 
-/// Who looks.
+/// The query of a viewer.
 #[request]
 #[derive(Debug)]
 pub(crate) struct PreviewQuery {
@@ -121,8 +121,7 @@ pub(crate) struct PreviewQuery {
     preview_token: Option<Exact<512>>,
 }
 
-/// What invites a viewer, where a browser's address says it: validated with the caller, and named here for
-/// who reads the document.
+/// The preview token as a query parameter. The caller is validated by it; this argument documents it.
 pub(crate) struct Invitation;
 
 impl Argument for Invitation {

@@ -17,14 +17,14 @@ use http::request::Parts;
 use platform::caller;
 use serde_json::Value;
 
-/// Wishes that one product can have: one for each variant, and one for the product itself.
+/// The maximum number of wishes for a product: one for each variant, and one for the product itself.
 const PER_PRODUCT: usize = 101;
-/// Wishes removed in one transaction.
+/// The maximum number of wishes removed in one transaction.
 const TOGETHER: usize = 90;
 
 /// `GET /v1/storefront/customer/wishlist` (`listWishes`): List the customer's wishlist.
 ///
-/// Each wish has its product as it is now; those made last come first.
+/// Each wish has its product's present state. Wishes for the newest products come first.
 pub(crate) async fn list(
     caller: caller::Customer,
     State(app): State<App>,
@@ -47,22 +47,22 @@ fn product_key(wish: &Wish) -> Key {
     key::product(&wish.store_id, &wish.product_id)
 }
 
-/// A product to remember.
+/// A product to add.
 #[request]
 #[derive(Debug)]
 pub(crate) struct AddRequest {
     /// The product.
     product_id: ProductId,
-    /// The variant, if it matters.
+    /// The variant, if a particular one is wanted.
     variant_id: Option<VariantId>,
 }
 
 /// `POST /v1/storefront/customer/wishlist` (`createWish`): Add a product to the wishlist.
 ///
-/// One that is there is answered with 200, and nothing is written.
+/// If it is on the wishlist already, the response is 200 and nothing is written.
 ///
 /// # Errors
-/// `not_found` for a product that shoppers do not see, or a variant it does not have;
+/// `not_found` for a product that is not visible, or a variant that it does not have;
 /// `wishlist_limit`.
 pub(crate) async fn add(
     caller: caller::Customer,
@@ -95,10 +95,10 @@ pub(crate) async fn add(
     .await
 }
 
-/// The product a request is about: by path, body or query; and the variant, if it names one.
+/// The requested product, from the path, the body or the query, and the variant, if named.
 pub(crate) struct Wished((ProductId, Option<VariantId>));
 
-/// The variant, where the path names the product.
+/// The variant, if the path names the product.
 #[request]
 #[derive(Debug)]
 struct OfProduct {
@@ -107,7 +107,7 @@ struct OfProduct {
     variant_id: Option<Text<0, 100>>,
 }
 
-/// The product and the variant.
+/// The product's and the variant's ids.
 #[request]
 #[derive(Debug)]
 struct WishedFields {
@@ -156,10 +156,10 @@ impl<S: Sync> FromRequestParts<S> for Wished {
     }
 }
 
-/// What a request names.
+/// Reads the ids of the requested product and variant.
 ///
 /// # Errors
-/// `id_required`; `not_found` for what is no id.
+/// `id_required`; `not_found` for a malformed id.
 fn named(inbound: &Inbound) -> Result<(ProductId, Option<VariantId>), Problem> {
     let body = inbound.json()?;
     let text = |name: &str| match body.get(name) {
@@ -173,7 +173,10 @@ fn named(inbound: &Inbound) -> Result<(ProductId, Option<VariantId>), Problem> {
     Ok((product, variant.transpose()?))
 }
 
-/// The customer's wishes for a product, or for one variant of it.
+/// Loads the customer's wishes for a product, or for one variant of it.
+///
+/// # Errors
+/// `not_found`: there is none.
 async fn wishes(
     app: &App,
     caller: &caller::Customer,
@@ -188,10 +191,10 @@ async fn wishes(
 
 /// `GET /v1/storefront/customer/wishlist/{product_id}` (`getWish`): Check whether a product is on the wishlist.
 ///
-/// The response says since when; `variant_id` names one variant.
+/// Returns the first wish for the product; with `variant_id`, the one for that variant.
 ///
 /// # Errors
-/// `not_found`: they do not.
+/// `not_found`: it is not on the wishlist.
 pub(crate) async fn get(
     caller: caller::Customer,
     State(app): State<App>,

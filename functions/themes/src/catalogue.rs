@@ -1,4 +1,4 @@
-//! The catalogue: the themes that stores can choose, and those a store has chosen.
+//! The catalogue of themes, and the installed themes of a store.
 
 use ::catalogue::blob::pinned::BlobRef;
 use axum::extract::State;
@@ -29,28 +29,28 @@ use themes::theme::{Standing, Theme, ThemeStatus, ThemeVersion, ThemeView, Versi
 
 use crate::on_store::{OnStore, take};
 
-/// Versions that a theme's page shows, the newest first (our choice).
-const VERSIONS_SHOWN: usize = 10;
+/// The maximum number of versions in the response about a theme (our choice).
+const LISTED_VERSIONS: usize = 10;
 
 primitives::string_enum! {
-    /// Whether a theme costs anything.
+    /// Whether a theme is free or paid.
     PriceKind {
-        /// It does not.
+        /// The theme is free.
         Free = "free",
-        /// It does.
+        /// The theme has a price.
         Paid = "paid",
     }
 }
 
-/// Which themes.
+/// The filter of a list of themes.
 #[request]
 #[derive(Debug)]
 pub struct CatalogueQuery {
-    /// Only this category.
+    /// Only themes of this category.
     category: Option<Handle>,
-    /// Only what costs something, or what does not.
+    /// Only free or only paid themes.
     price: Option<PriceKind>,
-    /// Only themes whose name, author, description or slug holds this, whatever its case.
+    /// Only themes whose name, author, description or slug contains this text, ignoring case.
     q: Option<Text<1, 100>>,
     /// Only themes that the store has installed.
     #[deserr(default)]
@@ -79,24 +79,24 @@ impl CatalogueQuery {
     }
 }
 
-/// A theme as the catalogue lists it, and as the store has it when its own are listed.
+/// A theme in a list. A list of the store's installed themes also has their installations.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ListedTheme {
     #[serde(flatten)]
     theme: ThemeView,
-    /// As the store has it, when the store's own themes are listed.
+    /// The installation, in a list of the store's installed themes.
     #[serde(skip_serializing_if = "Option::is_none")]
     installation: Option<InstalledThemeView>,
 }
 
 /// `GET /v1/themes` (`listThemes`): List themes of the catalogue.
 ///
-/// Lists the themes of the catalogue by category and slug; with `installed=true`, for a merchant, those of
-/// the store.
+/// Lists the themes of the catalogue by category and slug. With `installed=true`, lists the store's
+/// installed themes; only a member of the store can request them.
 ///
 /// # Errors
 /// `unauthenticated`, `invalid_token`, `account_disabled`, `origin_not_allowed`, `store_required`,
-/// `store_not_owned` with `installed=true` or a store that is named.
+/// `store_not_owned` with `installed=true` or a named store.
 pub async fn list(
     visitor: Visitor<WhenNamed>,
     State(app): State<App>,
@@ -126,7 +126,7 @@ pub async fn list(
     paging.finish(&app, found, view).await
 }
 
-/// What a store has of a theme.
+/// The store's relation to a theme: installed, licensed.
 fn standing(store: &Store, theme: &Theme, licenses: &[ThemeLicense]) -> Standing {
     let license = licenses.iter().find(|license| license.slug == theme.slug);
     let price = theme.price_for(&store.owner_id);
@@ -134,7 +134,7 @@ fn standing(store: &Store, theme: &Theme, licenses: &[ThemeLicense]) -> Standing
     Standing { installed: store.themes.contains(theme.slug.as_str()), licensed }
 }
 
-/// The store's licences for those of the themes that cost it something: one round trip, if any.
+/// Loads the store's licences for those themes that it must pay for, in one round trip.
 async fn licenses(
     app: &App,
     store: &Store,
@@ -151,7 +151,7 @@ async fn licenses(
     Ok(found)
 }
 
-/// The store's own themes, also those that have left the catalogue since: the store names them.
+/// Lists the store's installed themes, including those that have left the catalogue.
 async fn installed(
     store: &Store,
     app: &App,
@@ -182,12 +182,12 @@ async fn installed(
     paging.whole(app, all, |listed| listed.theme.slug.to_string()).await
 }
 
-/// A theme on its own page.
+/// A theme with its versions.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ThemeDetail {
     #[serde(flatten)]
     theme: ThemeView,
-    /// Its versions of the catalogue, the newest first.
+    /// Its newest versions in the catalogue, at most 10, newest first.
     versions: Vec<VersionView>,
 }
 
@@ -210,7 +210,7 @@ pub async fn show(
     let listed = |version: &ThemeVersion| version.published;
     let (theme, versions) = tokio::try_join!(
         app.table.peek::<Theme>(&theme_key),
-        app.table.page(&query, VERSIONS_SHOWN, None, listed),
+        app.table.page(&query, LISTED_VERSIONS, None, listed),
     )?;
     let theme = theme.filter(Theme::is_published).ok_or(Code::NotFound)?;
     let licensed = theme.price.is_none();
@@ -220,48 +220,49 @@ pub async fn show(
     }))
 }
 
-/// Which version's.
+/// The version of a requested schema.
 #[request]
 #[derive(Debug)]
 pub struct SchemaQuery {
-    /// The version of the theme; unless it is named, the one that the store has, or else the newest.
+    /// The version of the theme. By default the installed one, otherwise the newest available.
     version: Option<Version>,
 }
 
-/// What can be set in a version of a theme.
+/// The schema of a version of a theme.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct SchemaView {
     /// The theme's name in URLs.
     slug: Slug,
-    /// Which version.
+    /// The version.
     version: Version,
-    /// What a licence for one store costs; none when it is free.
+    /// The price of a licence for one store; none for a free theme.
     price: Option<Money>,
-    /// What the theme says of itself.
+    /// The theme's description.
     theme_info: ThemeInfo,
     /// The settings of the whole theme.
     settings_schema: Vec<Group>,
-    /// Its sections.
+    /// The section types.
     sections: Vec<SectionType>,
-    /// Its blocks that every section can take.
+    /// The block types that every section can allow.
     blocks: Vec<BlockType>,
-    /// The languages that it speaks, the default first.
+    /// The languages of the theme's texts, the default first.
     locales: Vec<String>,
 }
 
 /// `GET /v1/themes/{slug}/schema` (`getThemeSchema`): Get the settings schema of a theme.
 ///
-/// Shows what can be set in a theme. It is tagged by its content, which never changes.
+/// Returns the settings, sections and blocks of a version of a theme. The `ETag` is the digest of the
+/// version's contents.
 ///
 /// # Errors
-/// `not_found`, also for a theme that the store could not install.
+/// `not_found`, also for a version that is neither published, nor installed, nor of the caller's own theme.
 pub async fn schema(
     access: StoreAccess<ReadThemes>,
     State(app): State<App>,
     Path(slug): Path<Slug>,
-    Query(asked): Query<SchemaQuery>,
+    Query(query): Query<SchemaQuery>,
 ) -> Result<Tagged<Json<SchemaView>>, Problem> {
-    let place = schema_of(&app, &access, &slug, asked.version.as_ref()).await?;
+    let place = schema_of(&app, &access, &slug, query.version.as_ref()).await?;
     let contents = Contents::load(&app, &place).await?;
     let schema = contents.schema.clone();
     let view = SchemaView {
@@ -277,7 +278,7 @@ pub async fn schema(
     Ok(Json::new(&view).tagged(&place.sha256))
 }
 
-/// Where the contents of the version lie whose schema is asked for.
+/// Returns the reference to the contents of the requested version.
 async fn schema_of(
     app: &App,
     access: &StoreAccess<ReadThemes>,

@@ -1,4 +1,4 @@
-//! The editor: what it shows of a theme on a store, and the draft that it saves.
+//! The editor: a theme's state on a store, and its draft.
 
 use std::collections::BTreeMap;
 
@@ -30,7 +30,7 @@ use themes::settings::{self, Content, Draft, Element, MAX_CONTENT};
 use crate::on_store::{OnStore, take};
 use gateway::request::AnyJson;
 
-/// What the storefront is shown in, of this theme.
+/// The content of the live release of this theme.
 #[derive(Debug, Serialize, JsonSchema)]
 struct PublishedContent {
     /// The release's number.
@@ -43,26 +43,26 @@ struct PublishedContent {
     content: Content,
 }
 
-/// All that an editor begins with.
+/// The state of a theme, as an editor needs it to start.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct EditorView {
-    /// The version of the theme whose schema holds.
+    /// The installed version of the theme, whose schema applies.
     schema_version: Version,
-    /// The theme on the store.
+    /// The installation.
     installation: InstalledThemeView,
-    /// What the storefront is shown in, when it is this theme.
+    /// The live release, if it is of this theme.
     published: Option<PublishedContent>,
-    /// What is being arranged.
+    /// The draft, if there is one.
     draft: Option<DraftView>,
-    /// The number of the last release; 0 before there is one.
+    /// The number of the newest release; 0 without one.
     release_history_head: u64,
-    /// What whoever asks may do: `read`, and perhaps `write`, `publish`.
+    /// The caller's permissions: `read`, and with `write_themes` also `write` and `publish`.
     permissions: Vec<&'static str>,
 }
 
 /// `GET /v1/themes/{slug}/editor` (`getThemeEditor`): Get the release and the draft of a theme.
 ///
-/// Shows what is published of a theme, and what is being arranged.
+/// Returns the live release and the draft of a theme. The `ETag` is the draft's version.
 ///
 /// # Errors
 /// `theme_not_installed`.
@@ -98,24 +98,24 @@ pub async fn show(
         permissions: permissions.to_vec(),
     };
     let answer = Json::new(&view).header(header::CACHE_CONTROL, "private, no-cache");
-    // What `If-Match` takes is the draft's.
+    // `If-Match` takes the version of the draft.
     Ok(match &on_store.draft {
         Some(draft) => answer.version(draft.version),
         None => answer,
     })
 }
 
-/// A whole draft. What is left out is nothing: no setting but the defaults, no section.
+/// A whole draft. Omitted settings get their defaults; omitted sections are none.
 #[request]
 #[derive(Debug, Clone)]
 pub struct DraftRequest {
     /// The settings of the whole theme, by their ids.
     settings: Option<AnyJson<Map<String, Value>>>,
-    /// The sections of the first page, by names of the editor's.
+    /// The sections of the home page, by names that the editor chooses.
     sections: Option<AnyJson<BTreeMap<String, Element>>>,
-    /// Their order.
+    /// The order of the sections.
     order: Option<AnyJson<Vec<String>>>,
-    /// The version that this is a change of; or name it by `If-Match`.
+    /// The version of the draft that this one replaces; or send it as `If-Match`.
     version: Option<Int<0, { i64::MAX }>>,
 }
 
@@ -133,27 +133,27 @@ impl From<&DraftRequest> for Draft {
     }
 }
 
-/// A draft, saved.
+/// A saved draft.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "SavedThemeDraft")]
 pub struct SavedDraft {
-    /// The draft as it is kept: safe, and every setting with a value.
+    /// The draft as stored: sanitized, with a value for every setting.
     draft: Option<DraftView>,
-    /// What was left out or changed.
+    /// A warning for each value that was left out or changed.
     warnings: Vec<Finding>,
 }
 
 /// `PUT /v1/themes/{slug}/editor/draft` (`setThemeDraft`): Replace the draft of a theme.
 ///
-/// Saves a draft whole, in place of the one before.
+/// Replaces the whole draft.
 ///
-/// Every value is checked against the theme's schema, and made safe. Of two editors who have read the
-/// same draft and name its version, one saves. It has at most 256 KiB.
+/// Every value is validated against the theme's schema and sanitized. Of two editors who have read the same
+/// draft and send its version, one saves. A draft has at most 256 KiB.
 ///
 /// # Errors
 /// `theme_not_installed`; `precondition_failed` and `draft_conflict` with the `current_version`: the
-/// draft is not at the version that `If-Match` or the body names; `body_too_large`; what the schema does
-/// not take as faults of their fields.
+/// draft is not at the version that `If-Match` or the body names; `body_too_large`; values that the schema
+/// rejects as field errors.
 pub async fn save(
     access: StoreAccess<WriteThemes>,
     State(app): State<App>,
@@ -167,7 +167,7 @@ pub async fn save(
     }
     let store = &access.store;
     let named = input.version.as_ref().and_then(|version| u64::try_from(version.0).ok());
-    let asked = &Draft::from(&input);
+    let input = &Draft::from(&input);
     let (app, slug, by) = (&app, &slug, access.actor.id());
     retry_eventual_first(|consistency| async move {
         let now = app.clock.now();
@@ -182,7 +182,7 @@ pub async fn save(
         }
         let contents = Contents::load(app, &installed.contents).await?;
         let (content, warnings) =
-            settings::check(&contents.schema, asked).map_err(Problem::invalid)?;
+            settings::check(&contents.schema, input).map_err(Problem::invalid)?;
         let edit = Editing { store: &store.id, slug, number: &installed.number, by, now };
         let draft = ThemeDraft::after(before.draft.as_ref(), Some(content), edit);
         let answer =
@@ -195,7 +195,7 @@ pub async fn save(
 
 /// `DELETE /v1/themes/{slug}/editor/draft` (`deleteThemeDraft`): Delete the draft of a theme.
 ///
-/// The next that is saved has the next version.
+/// The version of the draft is not reset: the next saved draft has the next version.
 ///
 /// # Errors
 /// `theme_not_installed`, `no_draft`, `precondition_failed`.
@@ -215,8 +215,8 @@ pub async fn discard(
         if_match.check(draft.version)?;
         let by = access.actor.id();
         let edit = Editing { store: &store.id, slug: &slug, number: &installed.number, by, now };
-        let gone = ThemeDraft::after(Some(draft), None, edit);
-        let write = app.table.write().replace(&gone, Code::VersionConflict);
+        let discarded = ThemeDraft::after(Some(draft), None, edit);
+        let write = app.table.write().replace(&discarded, Code::VersionConflict);
         write.answer(NoContent::default(), now).await
     })
     .await

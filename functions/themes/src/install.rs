@@ -1,4 +1,4 @@
-//! Installing a theme on a store, bringing it to another version, and taking it off.
+//! Installing, upgrading and uninstalling themes.
 
 use ::catalogue::blob::pinned::BlobRef;
 use axum::extract::State;
@@ -30,43 +30,43 @@ use themes::theme::{Offer, Theme, ThemeVersion};
 
 use crate::on_store::{OnStore, take};
 
-/// How to install a theme.
+/// The options of an installation.
 #[request]
 #[derive(Debug, Clone)]
 pub struct InstallRequest {
-    /// Which version; the newest unless it is named.
+    /// The version to install; by default the newest available.
     version: Option<Version>,
-    /// Another theme of the store, or this one as it was: what was arranged in it is taken over as far
-    /// as it fits.
+    /// A theme whose draft's settings are taken over as far as they fit: another installed theme of the
+    /// store, or this one after an earlier installation.
     keep_settings_from: Option<Slug>,
 }
 
-/// A theme, installed.
+/// A new installation of a theme.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "ThemeInstallation")]
 pub struct Installed {
-    /// The theme on the store.
+    /// The installation.
     installation: InstalledThemeView,
-    /// What to arrange further: the theme's defaults, or what was taken over.
+    /// The first draft: the theme's defaults, or the settings taken over.
     draft: Option<DraftView>,
 }
 
-/// What a store may install of a theme.
+/// A version that the store may install, and the licence for it.
 struct Choice {
     offer: Offer,
     license: Option<ThemeLicense>,
-    /// Whether the licence was needed.
+    /// Whether the theme must be paid for, so that the licence is needed.
     is_paid: bool,
 }
 
-/// A theme on a store, and what the store may install of it.
-struct Considered {
+/// The present state of a theme on a store, and the version that the store may install.
+struct InstallContext {
     before: OnStore,
     choice: Result<Choice, Problem>,
 }
 
-impl Considered {
-    /// Reads it, in one round trip.
+impl InstallContext {
+    /// Loads both, in one round trip.
     async fn read(
         app: &App,
         access: &StoreAccess<WriteThemes>,
@@ -81,7 +81,7 @@ impl Considered {
     }
 }
 
-/// The keys that a choice is made over.
+/// The keys of the items that decide what the store may install.
 struct ChoiceKeys {
     theme: Key,
     version: Option<Key>,
@@ -102,7 +102,7 @@ impl ChoiceKeys {
         [&self.theme, &self.license].into_iter().chain(&self.version).collect()
     }
 
-    /// What the store may install.
+    /// Chooses the version that the store may install.
     ///
     /// # Errors
     /// `not_found`; `license_required` with the price.
@@ -134,7 +134,7 @@ impl ChoiceKeys {
 }
 
 impl Choice {
-    /// The licence must still hold when the theme is installed with it.
+    /// Adds the condition that a needed licence has not changed.
     fn ensure(&self, write: Write) -> Write {
         let needed = self.license.as_ref().filter(|_| self.is_paid);
         write.also(needed, |write, license| {
@@ -145,12 +145,12 @@ impl Choice {
 
 /// `POST /v1/themes/{slug}/install` (`installTheme`): Install a theme on a store.
 ///
-/// Installs a theme: one of the catalogue, or the merchant's own. Its draft begins with the theme's defaults.
-/// A store has at most [`store::MAX_THEMES`].
+/// Installs a theme of the catalogue, or the merchant's own. Its first draft has the theme's defaults,
+/// unless `keep_settings_from` is given. A store has at most [`store::MAX_THEMES`] themes.
 ///
 /// # Errors
 /// `not_found`, `license_required` with the price, `already_installed`, `theme_limit`;
-/// `theme_not_installed` as a fault of `keep_settings_from`.
+/// `theme_not_installed` as a field error of `keep_settings_from`.
 pub async fn install(
     access: StoreAccess<WriteThemes>,
     State(app): State<App>,
@@ -160,7 +160,7 @@ pub async fn install(
     let store = &access.store;
     retry(|| async {
         let now = app.clock.now();
-        let read = Considered::read(&app, &access, &slug, input.version.as_ref()).await?;
+        let read = InstallContext::read(&app, &access, &slug, input.version.as_ref()).await?;
         let (before, choice) = (read.before, read.choice?);
         let known = before.known.as_ref();
         let installed = InstalledTheme::install(known, &store.id, &slug, &choice.offer, now)?;
@@ -181,7 +181,7 @@ pub async fn install(
     .await
 }
 
-/// What a newly installed theme is set to.
+/// The content of the first draft of an installation.
 async fn first_content(
     app: &App,
     store: &Store,
@@ -211,16 +211,16 @@ fn not_installed() -> Problem {
     Problem::field("/keep_settings_from", "theme_not_installed", detail)
 }
 
-/// A theme, uninstalled.
+/// An uninstalled theme.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Uninstalled {
-    /// The theme on the store, as it was.
+    /// The installation, now with the status `uninstalled`.
     installation: InstalledThemeView,
 }
 
 /// `POST /v1/themes/{slug}/uninstall` (`uninstallTheme`): Uninstall a theme from a store.
 ///
-/// Its releases stay, and what was arranged in it can be taken over when it is installed again.
+/// Its releases stay. A later installation can take over the draft's settings by `keep_settings_from`.
 ///
 /// # Errors
 /// `theme_not_installed`, `theme_is_published`.
@@ -235,7 +235,7 @@ pub async fn uninstall(
         let (before, _) =
             OnStore::read(&app, &store.id, &slug, &[], ReadConsistency::Strong).await?;
         let after = before.installed()?.uninstalled(now);
-        // Whoever is editing it does not save into a theme that is gone.
+        // The draft's version is raised, so that an open editor cannot save into the uninstalled theme.
         let draft = before.draft.as_ref().map(|draft| {
             let by = access.actor.id();
             let number = &draft.number;
@@ -253,18 +253,18 @@ pub async fn uninstall(
     .await
 }
 
-/// Which version to bring a theme to.
+/// The options of an upgrade.
 #[request]
 #[derive(Debug, Clone)]
 pub struct UpgradeRequest {
-    /// Which version; the newest unless it is named. It may be an older one.
+    /// The version to install; by default the newest available. It may be an older one.
     version: Option<Version>,
-    /// Only says what would become of it.
+    /// Whether only to return the result of the upgrade, without writing it.
     #[deserr(default)]
     dry_run: Flag,
 }
 
-/// What an upgrade makes, or would make, of a theme and its draft.
+/// The result of an upgrade, done or simulated.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Upgraded {
     /// Whether nothing was written.
@@ -273,24 +273,24 @@ pub struct Upgraded {
     from: Version,
     /// The version after.
     to: Version,
-    /// What differs between what can be set.
+    /// The differences between the schemas of both versions.
     schema_diff: Difference,
-    /// Values of the draft that are taken over, by their pointers.
+    /// The pointers of the draft's values that are carried over.
     carried: Vec<String>,
-    /// Values of the draft that fall back to the new default, by their pointers.
+    /// The pointers of the draft's values that become the new default.
     reset: Vec<String>,
-    /// What of the draft is left out, by its pointers.
+    /// The pointers of the draft's sections, blocks and values that are dropped.
     dropped: Vec<String>,
-    /// The theme on the store then.
+    /// The installation after the upgrade; with `dry_run`, as it is.
     installation: InstalledThemeView,
-    /// The draft then; none where there is none.
+    /// The draft after the upgrade; none if there is none.
     draft: Option<DraftView>,
 }
 
 /// `POST /v1/themes/{slug}/upgrade` (`upgradeTheme`): Upgrade a theme to another version.
 ///
-/// Brings a theme to another version, and its draft with it. What the storefront shows stays as it is until
-/// the draft is published.
+/// Moves an installed theme and its draft to another version. The storefront does not change until the
+/// draft is published.
 ///
 /// # Errors
 /// `theme_not_installed`, `not_found`, `license_required`.
@@ -302,7 +302,7 @@ pub async fn upgrade(
 ) -> Result<Json<Upgraded>, Problem> {
     retry(|| async {
         let now = app.clock.now();
-        let read = Considered::read(&app, &access, &slug, input.version.as_ref()).await?;
+        let read = InstallContext::read(&app, &access, &slug, input.version.as_ref()).await?;
         let before = read.before;
         let installed = before.installed()?;
         let choice = read.choice?;
@@ -312,7 +312,7 @@ pub async fn upgrade(
         let plan = plan(&app, places, content.unwrap_or_default()).await?;
         let by = access.actor.id();
         let draft = draft_after(&before, &after, &plan.content, by, now);
-        let shown = if input.dry_run.0 { installed } else { &after };
+        let returned = if input.dry_run.0 { installed } else { &after };
         let view = Upgraded {
             dry_run: input.dry_run.0,
             from: installed.number.clone(),
@@ -321,10 +321,10 @@ pub async fn upgrade(
             carried: plan.carried,
             reset: plan.reset,
             dropped: plan.dropped,
-            installation: shown.view(),
+            installation: returned.view(),
             draft: draft.as_ref().and_then(ThemeDraft::view),
         };
-        let answer = Json::new(&view).version(shown.revision);
+        let answer = Json::new(&view).version(returned.revision);
         if input.dry_run.0 || installed.number == after.number {
             return Ok(answer);
         }
@@ -339,7 +339,7 @@ pub async fn upgrade(
     .await
 }
 
-/// What becomes of content between two versions.
+/// Migrates content between two versions.
 async fn plan(
     app: &App,
     (old, new): (&BlobRef, &BlobRef),
@@ -349,7 +349,7 @@ async fn plan(
     Ok(settings::upgrade(&old.schema, &new.schema, &content))
 }
 
-/// The draft under another version of its theme; none where nothing is arranged.
+/// The draft after an upgrade; none if there was none, or it was discarded.
 fn draft_after(
     before: &OnStore,
     after: &InstalledTheme,

@@ -1,5 +1,5 @@
-//! `/v1/themes` — the theme platform: the catalogue, packages and how they come there, installing,
-//! the editor with its drafts and previews, releases, and buying.
+//! `/v1/themes` — the theme platform: the catalogue, packages and their submission, installation, the
+//! editor with its drafts and previews, releases, and purchases.
 
 mod catalogue;
 mod editor;
@@ -20,7 +20,7 @@ pub fn routes() -> Routes {
     marketplace().merge(store_routes()).merge(release_routes())
 }
 
-/// What is for every store.
+/// Routes of the catalogue and of packages.
 fn marketplace() -> Routes {
     Routes::default()
         .open_to_any_origin(platform::cross_origin::is_open)
@@ -36,7 +36,7 @@ fn marketplace() -> Routes {
         .post("/v1/themes/packages/{id}/reject", Cost::WRITE, submissions::reject)
 }
 
-/// What a store does with a theme.
+/// Routes of a theme on a store.
 fn store_routes() -> Routes {
     Routes::default()
         .get("/v1/themes/{slug}/schema", Cost::READ, catalogue::schema)

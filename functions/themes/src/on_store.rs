@@ -1,4 +1,4 @@
-//! What is known of a theme on a store, in one round trip.
+//! Loads a theme's state on a store in one round trip.
 
 use core_types::id::StoreId;
 use core_types::key;
@@ -10,17 +10,17 @@ use themes::draft::ThemeDraft;
 use themes::installed::InstalledTheme;
 use themes::manifest::Slug;
 
-/// A theme on a store.
+/// The state of a theme on a store.
 #[derive(Debug)]
 pub(crate) struct OnStore {
-    /// It, as it is or was installed.
+    /// The installation, present or former.
     pub(crate) known: Option<InstalledTheme>,
-    /// Its draft, or what is left of one.
+    /// The draft, including a discarded one.
     pub(crate) draft: Option<ThemeDraft>,
 }
 
 impl OnStore {
-    /// Reads it, with `more`.
+    /// Loads the state, and the items of the keys in `more`.
     pub(crate) async fn read(
         app: &App,
         store: &StoreId,
@@ -38,7 +38,7 @@ impl OnStore {
         Ok((Self { known, draft }, found))
     }
 
-    /// As it is installed now.
+    /// Returns the present installation.
     ///
     /// # Errors
     /// `theme_not_installed`.
@@ -48,7 +48,7 @@ impl OnStore {
     }
 }
 
-/// Takes an item of this key, if there is one.
+/// Takes the item of an optional key out of a batch.
 pub(crate) fn take<T: Item>(found: &mut Batch, key: Option<&Key>) -> Result<Option<T>, Problem> {
     key.map_or(Ok(None), |key| found.take(key))
 }

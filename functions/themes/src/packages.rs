@@ -1,4 +1,4 @@
-//! Packages: uploaded and inspected by the merchant who makes the theme, with a session of their own.
+//! Packages: uploaded and listed by the merchant who owns the theme, with their own session.
 
 use axum::extract::State;
 use core_types::id::{MerchantId, ThemePackageId};
@@ -26,30 +26,30 @@ use themes::upload::{PACKAGE_UPLOADED, PackageView, ThemePackage};
 
 use crate::upload::Archive;
 
-/// How to take a package.
+/// The options of an upload.
 #[request]
 #[derive(Debug)]
 pub struct UploadQuery {
-    /// Only says what is found in it.
+    /// Whether only to return the findings, without storing the package.
     #[deserr(default)]
     dry_run: Written<Flag>,
 }
 
-/// A package, taken.
+/// A stored package.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct UploadedPackage {
     /// The package.
     package: PackageView,
 }
 
-/// What is in a package that is not taken, because it was only asked about.
+/// The contents of a package that was validated with `dry_run` and not stored.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ValidatedPackage {
     /// Always true.
     dry_run: bool,
-    /// What its `theme.json` says.
+    /// The manifest, from `theme.json`.
     manifest: Manifest,
-    /// What was found in it: nothing that keeps it from being taken.
+    /// The findings in it: warnings alone.
     findings: Vec<Finding>,
     /// Its files.
     files: Vec<FileRef>,
@@ -57,32 +57,32 @@ pub struct ValidatedPackage {
 
 /// `POST /v1/themes/packages/upload` (`uploadThemePackage`): Upload a theme package.
 ///
-/// Takes a package of a theme, which is a zip.
+/// Validates a package of a theme, which is a zip, and stores it.
 ///
-/// The body is the archive, or a form with the archive as `file`. Everything that is wrong with it is
-/// named at once, and then nothing is written. With `dry_run=true` nothing is written either way. A
-/// slug is the merchant's who uploads a package of it first. A theme is its owner's, on whichever stores it is
-/// installed: no access to a store, and no app, reaches it.
+/// The body is the archive, or a form with the archive as `file`. All problems are returned at once; with
+/// an error, or with `dry_run=true`, nothing is stored. A slug belongs to the merchant who first uploads a
+/// package with it. A theme belongs to its owner, not to the stores that install it: neither access to a
+/// store nor an app gives access to its packages.
 ///
 /// # Errors
 /// `invalid_package` with every finding, `version_exists`, `slug_taken`, `body_too_large`,
-/// `unsupported_media_type`, `invalid_form`, `invalid_json`; `required` as a fault of its field.
+/// `unsupported_media_type`, `invalid_form`, `invalid_json`; `required` as a field error.
 pub async fn upload(
     owner: Merchant,
     State(app): State<App>,
     Archive(zip): Archive,
-    Query(asked): Query<UploadQuery>,
+    Query(query): Query<UploadQuery>,
 ) -> Result<Either<Created<UploadedPackage>, Json<ValidatedPackage>>, Problem> {
     let reading = package::read(&zip);
     let findings = reading.findings;
     let Some(package) = reading.package else {
-        let shown = serde_json::to_value(&findings).map_err(Problem::internal)?;
-        let rejected = Code::InvalidPackage.with("findings", shown);
+        let findings = serde_json::to_value(&findings).map_err(Problem::internal)?;
+        let rejected = Code::InvalidPackage.with("findings", findings);
         return Err(if reading.more > 0 { rejected.with("more", reading.more) } else { rejected });
     };
-    // Before anything is kept for it.
+    // Validated before its files are stored.
     let before = check_is_new(&app, &owner.account.id, &package).await?;
-    if asked.dry_run.0.0 {
+    if query.dry_run.0.0 {
         let files = package.files.iter().map(themes::file::File::reference).collect();
         let manifest = package.manifest;
         let validated = ValidatedPackage { dry_run: true, manifest, findings, files };
@@ -90,18 +90,19 @@ pub async fn upload(
     }
     let contents = Contents::keep(&app, &package).await?;
     let now = app.clock.now();
-    let made = ThemePackage::uploaded(&owner.account.id, &zip, &package, findings, contents, now);
-    let taken = match take(&app, &made, before).await {
+    let uploaded =
+        ThemePackage::uploaded(&owner.account.id, &zip, &package, findings, contents, now);
+    let stored = match store(&app, &uploaded, before).await {
         Err(problem) if problem.code == Code::VersionConflict => {
-            let key = key::theme(made.manifest.slug.as_str());
-            retry(|| async { take(&app, &made, app.table.get(&key).await?).await }).await
+            let key = key::theme(uploaded.manifest.slug.as_str());
+            retry(|| async { store(&app, &uploaded, app.table.get(&key).await?).await }).await
         }
         outcome => outcome,
     };
-    taken.map(Either::Left)
+    stored.map(Either::Left)
 }
 
-/// The theme that the package is of, if there is one.
+/// Ensures that the package's version is new. Returns its theme, if there is one.
 ///
 /// # Errors
 /// `version_exists`, `slug_taken`.
@@ -124,37 +125,38 @@ async fn check_is_new(
     }
 }
 
-/// Writes the package, its version and its theme. The theme comes first: who loses a race for its slug
-/// is told of that, whichever version they have.
-async fn take(
+/// Writes the package, its version and its theme. The theme comes first in the transaction: the loser of a
+/// race for its slug gets `slug_taken`, whichever version they upload.
+async fn store(
     app: &App,
-    made: &ThemePackage,
+    package: &ThemePackage,
     before: Option<Theme>,
 ) -> Result<Created<UploadedPackage>, Problem> {
     let now = app.clock.now();
     let theme = match &before {
-        Some(theme) => theme.with(made, now)?,
-        None => Theme::begun(made, now),
+        Some(theme) => theme.with(package, now)?,
+        None => Theme::begun(package, now),
     };
-    let exists = Code::VersionExists.with("version", made.manifest.version.to_string());
-    let answer = Created::new(&UploadedPackage { package: made.view() }).version(made.revision);
+    let exists = Code::VersionExists.with("version", package.manifest.version.to_string());
+    let answer =
+        Created::new(&UploadedPackage { package: package.view() }).version(package.revision);
     app.table
         .write()
         .create_or_replace(&theme, Code::VersionConflict)
-        .create(&ThemeVersion::of(made, now), exists)
-        .create(made, Code::VersionConflict)
-        .emit(made.event(&PACKAGE_UPLOADED, now))
+        .create(&ThemeVersion::of(package, now), exists)
+        .create(package, Code::VersionConflict)
+        .emit(package.event(&PACKAGE_UPLOADED, now))
         .answer(answer, now)
         .await
 }
 
-/// Which packages.
+/// The filter of a list of packages.
 #[request]
 #[derive(Debug)]
 pub struct PackagesQuery {
-    /// Only this status.
+    /// Only packages with this status.
     status: Option<PackageStatus>,
-    /// Only of this theme.
+    /// Only packages of this theme.
     slug: Option<themes::manifest::Slug>,
 }
 
@@ -164,21 +166,21 @@ pub struct PackagesQuery {
 pub async fn list(
     owner: Merchant,
     State(app): State<App>,
-    Query(asked): Query<PackagesQuery>,
+    Query(query): Query<PackagesQuery>,
     paging: Paging,
 ) -> Result<Page<PackageView>, Problem> {
     let partition = key::theme_packages_of(&owner.account.id);
-    let query = table::Query::index(Index::Gsi5, partition).newest_first();
+    let packages = table::Query::index(Index::Gsi5, partition).newest_first();
     let admits = |package: &ThemePackage| {
-        asked.status.is_none_or(|status| package.status == status)
-            && asked.slug.as_ref().is_none_or(|slug| package.manifest.slug == *slug)
+        query.status.is_none_or(|status| package.status == status)
+            && query.slug.as_ref().is_none_or(|slug| package.manifest.slug == *slug)
     };
-    paging.answer(&app, &query, admits, |package| package.view()).await
+    paging.answer(&app, &packages, admits, |package| package.view()).await
 }
 
 /// `GET /v1/themes/packages/{id}` (`getThemePackage`): Get a theme package and its findings.
 ///
-/// Findings name the file and the line.
+/// Findings name the file and, in JSON, the pointer.
 ///
 /// # Errors
 /// `not_found`.
@@ -190,7 +192,7 @@ pub async fn show(
     own(&app, &owner.account.id, &id).await.map(|package| package.to_response())
 }
 
-/// A package of a merchant's.
+/// Loads a merchant's own package.
 ///
 /// # Errors
 /// `not_found`, the same for somebody else's.

@@ -1,5 +1,5 @@
-//! Preview sessions: a draft, shown for a while to whoever has the token. They show a store that is not open yet
-//! to strangers, so that beginning and ending one is a change of the store's themes.
+//! Preview sessions: a draft, shown for a limited time to bearers of the token. They open a storefront that
+//! is not open yet to strangers, so that creating and ending one requires `write_themes`.
 
 use std::time::Duration;
 
@@ -25,13 +25,13 @@ use themes::session::{PreviewSession, PreviewSessionView};
 
 use crate::on_store::OnStore;
 
-/// What to show, and for how long.
+/// The options of a preview session.
 #[request]
 #[derive(Debug, Clone)]
 pub struct PreviewRequest {
-    /// The draft that is meant; it must be the one that there is.
+    /// The version of the draft to show, which must be its present one.
     draft_version: Option<Int<1, { i64::MAX }>>,
-    /// Seconds; 1,800 unless it is said.
+    /// The lifetime in seconds; 1,800 by default.
     expires_in: Option<Int<60, 86_400>>,
 }
 
@@ -40,15 +40,16 @@ pub struct PreviewRequest {
 pub struct PreviewSessionWithToken {
     #[serde(flatten)]
     session: PreviewSessionView,
-    /// What the storefront takes, as `X-Service-Preview-Token` or as `preview_token`: shown once.
+    /// The token for the storefront, sent as `X-Service-Preview-Token` or as `preview_token`. Returned
+    /// once.
     preview_token: String,
-    /// Where the storefront shows the draft.
+    /// The URL of the storefront's theme with the draft.
     preview_url: String,
 }
 
 /// `POST /v1/themes/{slug}/preview-session` (`createPreviewSession`): Create a preview session of a draft.
 ///
-/// Begins to show the draft, as it is now, to whoever has the token that is answered.
+/// Creates a session that shows the present content of the draft to bearers of the returned token.
 ///
 /// # Errors
 /// `theme_not_installed`, `no_draft`; `draft_conflict` with the `current_version`.
@@ -72,7 +73,7 @@ pub async fn begin(
         .on_behalf_of(access.authority(&[]));
     let token = session.token().sign(&keys.previews);
     let (base, shop) = (&app.config.base_url, store.subdomain.as_str());
-    let begun = PreviewSessionWithToken {
+    let created = PreviewSessionWithToken {
         session: PreviewSessionView::from(&session),
         preview_url: format!("{base}/v1/storefront/{shop}/theme?preview_token={token}"),
         preview_token: token,
@@ -80,11 +81,11 @@ pub async fn begin(
     app.table
         .write()
         .create(&session, Code::VersionConflict)
-        .answer(Created::new(&begun).no_store(), now)
+        .answer(Created::new(&created).no_store(), now)
         .await
 }
 
-/// A session of this theme on this store.
+/// Loads a session of this theme on this store.
 async fn own(
     app: &App,
     store: &StoreId,
@@ -98,10 +99,10 @@ async fn own(
 
 /// `GET /v1/themes/{slug}/preview-session/{id}` (`getPreviewSession`): Get a preview session.
 ///
-/// Shows a preview session, without its token.
+/// Returns a preview session without its token.
 ///
 /// # Errors
-/// `not_found`; `preview_expired`: its time is over, or it was ended.
+/// `not_found`; `preview_expired`: it has expired, or it was revoked.
 pub async fn show(
     access: StoreAccess<ReadThemes>,
     State(app): State<App>,
@@ -114,7 +115,7 @@ pub async fn show(
 
 /// `DELETE /v1/themes/{slug}/preview-session/{id}` (`deletePreviewSession`): End a preview session.
 ///
-/// Ends a preview session: its token shows nothing any more, with the next request.
+/// Revokes a preview session: its token is invalid from the next request on.
 ///
 /// # Errors
 /// `not_found`.

@@ -1,4 +1,4 @@
-//! Buying a theme: a payment to its maker's store, and the licence that follows from it.
+//! Purchases of themes: a payment to the seller's store, and the licence that it grants.
 
 use axum::extract::State;
 use core_types::id::ThemePurchaseId;
@@ -26,17 +26,17 @@ use themes::purchase::opening::{OpenedPurchase, Sale};
 use themes::purchase::settlement::{self, PurchaseUpdate};
 use themes::theme::Theme;
 
-/// Through whom to pay.
+/// A purchase to begin.
 #[request]
 #[derive(Debug, Clone)]
 pub struct PurchaseRequest {
-    /// `razorpay` or `stripe`: one that the theme's maker takes money through.
+    /// The payment provider: `razorpay` or `stripe`. The seller's store must have it enabled.
     provider: ProviderName,
 }
 
 /// `POST /v1/themes/{slug}/purchase` (`purchaseTheme`): Purchase a theme for a store.
 ///
-/// Begins to buy a theme for the store: a payment is opened with the payment provider of the theme's maker.
+/// Begins a purchase: opens a payment with the payment provider of the seller's store.
 ///
 /// # Errors
 /// `not_found`, `theme_is_free`, `already_licensed`, `not_for_sale`, `unknown_provider`,
@@ -70,7 +70,7 @@ pub async fn purchase(
     ThemePurchase::open(&app, sale, input.provider, answer).await
 }
 
-/// What the merchant's browser brought back from the provider.
+/// The parameters of the provider's redirect.
 #[request]
 #[derive(Debug, Clone)]
 pub struct VerifyRequest {
@@ -98,7 +98,7 @@ impl From<&VerifyRequest> for Returned {
     }
 }
 
-/// A licence, granted.
+/// A granted licence.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Licensed {
     /// The licence.
@@ -107,13 +107,13 @@ pub struct Licensed {
 
 /// `POST /v1/themes/{slug}/purchase/verify` (`verifyThemePurchase`): Verify a theme purchase after the redirect.
 ///
-/// What they bring is proof of nothing but that they were there; the provider is asked about the money. Asked
-/// again, it answers with the same licence.
+/// The redirect proves no payment: the state is fetched from the provider. A repetition returns the same
+/// licence.
 ///
 /// # Errors
 /// `not_found`, `signature_mismatch`, also for another purchase's payment; `amount_mismatch`: another
-/// amount was paid, and goes back; `already_licensed`: the store had paid already, and this goes back;
-/// `invalid_state_transition`: it is not paid, or the money has gone back; `provider_not_connected`,
+/// amount was paid, and is refunded; `already_licensed`: the store has a licence already, and this payment
+/// is refunded; `invalid_state_transition`: it is not paid, or was refunded; `provider_not_connected`,
 /// `provider_error`, `provider_timeout`.
 pub async fn verify(
     admin: Admin,
@@ -139,7 +139,7 @@ pub async fn verify(
 
 /// `GET /v1/themes/{slug}/licenses` (`listThemeLicenses`): List licences of a theme.
 ///
-/// Lists the store's licences for a theme: one at most, whether it holds or has ended.
+/// Lists the store's licences for a theme: at most one, active or ended.
 pub async fn licenses(
     access: StoreAccess<ReadThemes>,
     State(app): State<App>,

@@ -1,4 +1,4 @@
-//! Releases: what a storefront is shown in, one after the other, and back.
+//! Publishing releases of a theme, listing them, and rolling back.
 
 use axum::extract::State;
 use core_types::event::Topic;
@@ -29,17 +29,17 @@ use themes::settings::{self, Content, Draft};
 
 use crate::on_store::OnStore;
 
-/// What to publish.
+/// The publication of a draft.
 #[request]
 #[derive(Debug, Clone)]
 pub struct PublishRequest {
-    /// The draft that is meant; it must be the one that there is.
+    /// The version of the draft to publish, which must be its present one.
     draft_version: Int<1, { i64::MAX }>,
-    /// What is to be said of it.
+    /// A message about the release.
     message: Option<Text<1, 500>>,
 }
 
-/// A release, made.
+/// A new release.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "PublishedRelease")]
 pub struct Released {
@@ -49,7 +49,7 @@ pub struct Released {
 
 /// `POST /v1/themes/{slug}/publish` (`publishTheme`): Publish the draft of a theme.
 ///
-/// Makes a release of the draft, and shows the storefront in it.
+/// Creates a release of the draft and makes it live.
 ///
 /// # Errors
 /// `theme_not_installed`, `no_draft`; `draft_conflict` with the `current_version`;
@@ -80,7 +80,7 @@ pub async fn publish(
     go_live(&app, installed, &release, &THEME_PUBLISHED).await
 }
 
-/// What is published has been checked against the very version that it is published with.
+/// Validates the content again, against the schema of the version that it is published with.
 fn checked(schema: &Schema, content: &Content) -> Result<Content, Problem> {
     let part = |value: Result<Value, _>| value.map_err(Problem::internal);
     let draft = Draft {
@@ -100,8 +100,8 @@ fn checked(schema: &Schema, content: &Content) -> Result<Content, Problem> {
     settings::check(schema, &draft).map(|(content, _)| content).map_err(rejected)
 }
 
-/// Writes a release, and answers with it. Who was slower than another release is told, and not made
-/// to come after it unseen.
+/// Writes a release and returns it. Of two concurrent releases the slower one fails and is not retried, so
+/// that it does not replace the other unseen.
 async fn go_live(
     app: &App,
     installed: &InstalledTheme,
@@ -131,7 +131,7 @@ pub async fn list(
     paging.answer(&app, &query, |_| true, |release: ThemeRelease| release.view()).await
 }
 
-/// A release, with what the theme was set to.
+/// A release with its settings and sections.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ReleaseDetail {
     #[serde(flatten)]
@@ -162,20 +162,20 @@ pub async fn show(
     Ok(Json::new(&detail).version(found.version))
 }
 
-/// Which release to go back to.
+/// The release to restore.
 #[request]
 #[derive(Debug, Clone)]
 pub struct RollbackRequest {
     /// Its number.
     release: Number,
-    /// What is to be said of it.
+    /// A message about the new release.
     message: Option<Text<1, 500>>,
 }
 
 /// `POST /v1/themes/{slug}/rollback` (`rollbackTheme`): Roll a theme back to an earlier release.
 ///
-/// Shows the storefront again in what an earlier release was, byte for byte: a release of its own, with the
-/// digest of the old one. The draft stays as it is.
+/// Creates a new release with the content and the digest of an earlier one, and makes it live. The draft is
+/// unchanged.
 ///
 /// # Errors
 /// `theme_not_installed`, `not_found`, `already_current`; `version_conflict`: another release was made
@@ -197,9 +197,9 @@ pub async fn rollback(
         OnStore::read(&app, &store.id, &slug, &more, ReadConsistency::Strong).await?;
     let installed = on_store.installed()?;
     let target: ThemeRelease = found.take(&wanted_key)?.ok_or(Code::NotFound)?;
-    let shown: Option<ThemeRelease> = crate::on_store::take(&mut found, live_key.as_ref())?;
+    let live_release: Option<ThemeRelease> = crate::on_store::take(&mut found, live_key.as_ref())?;
     if let Some(live) = live {
-        let current = shown.as_ref().unwrap_or(&target);
+        let current = live_release.as_ref().unwrap_or(&target);
         let (now, then) = (&current.content_sha256, &target.content_sha256);
         validate((live.release.max(wanted), now), (wanted, then)).map_err(rejected)?;
     }

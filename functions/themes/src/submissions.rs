@@ -1,4 +1,4 @@
-//! How packages come to the catalogue: a developer proposes one, an operator decides.
+//! Submissions of packages to the catalogue, and operators' decisions.
 
 use axum::extract::State;
 use core_types::fields::WebUrl;
@@ -27,31 +27,31 @@ use themes::upload::{
 
 use crate::packages::own;
 
-/// Pictures of a theme.
+/// The maximum number of preview images of a theme.
 const MAX_IMAGES: usize = 10;
-/// Versions that are looked through for one that is in the catalogue.
-const MOST_VERSIONS: usize = 100;
+/// The page size of the search for the newest published version.
+const VERSIONS_PER_PAGE: usize = 100;
 
-/// What the catalogue is to say beside what the package says itself.
+/// The details of a submission, in addition to the package's manifest.
 #[request]
 #[derive(Debug, Clone)]
 pub struct SubmitRequest {
-    /// What the theme looks like.
+    /// Images of storefronts with the theme.
     preview_images: Option<AtMost<WebUrl, MAX_IMAGES>>,
-    /// The developer's store that takes the money: required where the theme costs any.
+    /// The developer's store that receives payments; required for a paid theme.
     seller_store_id: Option<StoreId>,
-    /// What is new in this version.
+    /// The changes in this version.
     changelog: Option<Text<1, 5000>>,
 }
 
 /// `POST /v1/themes/packages/{id}/submit` (`submitThemePackage`): Submit a theme package for the catalogue.
 ///
-/// A theme that costs something names the developer's own store that takes the money, through that
-/// store's account with a payment provider.
+/// A paid theme needs a store of the developer's own, which receives payments through its account with a
+/// payment provider.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`, `account_disabled`, `precondition_failed`; `required` and
-/// `store_not_owned` as faults of their field.
+/// `store_not_owned` as field errors.
 pub async fn submit(
     developer: Developer,
     State(app): State<App>,
@@ -79,7 +79,7 @@ pub async fn submit(
     .await
 }
 
-/// Who sells is the developer: the money goes to a store of theirs.
+/// Ensures that a paid theme has a seller's store, and that the developer owns it.
 async fn check_seller(
     app: &App,
     developer: &Developer,
@@ -110,7 +110,7 @@ fn save(write: Write, after: &ThemePackage) -> Write {
 
 /// `POST /v1/themes/packages/{id}/withdraw` (`withdrawThemePackage`): Withdraw a theme package.
 ///
-/// Takes a package back: out of the queue, or out of the catalogue. Who has installed it keeps it.
+/// Withdraws a package from the queue or the catalogue. Stores that have installed it keep it.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`, `precondition_failed`.
@@ -127,7 +127,7 @@ pub async fn withdraw(
         let after = before.withdraw(now)?;
         let write = save(app.table.write(), &after);
         let write = if before.status == PackageStatus::Published {
-            unlisted(&app, write, &after, now).await?
+            unlist(&app, write, &after, now).await?
         } else {
             write
         };
@@ -139,8 +139,8 @@ pub async fn withdraw(
     .await
 }
 
-/// Takes the version of a package out of the catalogue, where the next older one takes its place.
-async fn unlisted(
+/// Adds the removal of a package's version from the catalogue, which then offers the newest remaining one.
+async fn unlist(
     app: &App,
     write: Write,
     package: &ThemePackage,
@@ -154,7 +154,7 @@ async fn unlisted(
         .replace(&version.listed(false, None, now), Code::VersionConflict))
 }
 
-/// The newest version of the catalogue beside this one.
+/// Loads the newest version in the catalogue other than this one.
 async fn newest_listed(
     app: &App,
     theme: &Theme,
@@ -163,7 +163,7 @@ async fn newest_listed(
     let query = table::Query::partition(key::theme(theme.slug.as_str()).pk)
         .begins_with(key::THEME_VERSIONS)
         .newest_first()
-        .looking_ahead(MOST_VERSIONS, 20)
+        .looking_ahead(VERSIONS_PER_PAGE, 20)
         .whole();
     let listed = |other: &ThemeVersion| other.published && other.offer != but.offer;
     let mut found = app.table.page(&query, 1, None, listed).await?;
@@ -184,21 +184,21 @@ async fn theme_and_version(
 
 /// `GET /v1/themes/packages/submissions` (`listThemeSubmissions`): List theme packages in the review queue.
 ///
-/// Lists the operators' queue, the oldest first.
+/// Lists submitted packages, the oldest first. Only operators can list them.
 pub async fn queue(
     _: Operator,
     State(app): State<App>,
     paging: Paging,
 ) -> Result<Page<PackageView>, Problem> {
     let query = table::Query::index(Index::Gsi6, key::THEME_PACKAGES_SUBMITTED);
-    // The index may lag behind: what was decided meanwhile waits no more.
+    // The index is eventually consistent: packages that were decided meanwhile are skipped.
     let waits = |package: &ThemePackage| package.status == PackageStatus::Submitted;
     paging.answer(&app, &query, waits, |package| package.view()).await
 }
 
 /// `POST /v1/themes/packages/{id}/approve` (`approveThemePackage`): Approve a theme package.
 ///
-/// Accepts a package: every store can install it.
+/// Publishes a package in the catalogue: every store can install it.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`, `precondition_failed`.
@@ -231,7 +231,7 @@ pub async fn approve(
 
 /// `POST /v1/themes/packages/{id}/reject` (`rejectThemePackage`): Reject a theme package with reasons.
 ///
-/// The owner reads the reasons with the package.
+/// The reasons are returned to the owner with the package.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`, `precondition_failed`.

@@ -1,4 +1,4 @@
-//! The archive that a request brings: its whole body, or a part of a form.
+//! The archive in an upload: the whole body, or a part of a form.
 
 use std::convert::Infallible;
 
@@ -10,10 +10,10 @@ use gateway::request::{Argument, Inbound, Raw, Reads, Validation};
 use http::request::Parts;
 use schemars::JsonSchema;
 
-/// What a form calls the archive.
+/// The name of the form's part with the archive.
 const PART: &str = "file";
 
-/// A form with the archive.
+/// The form of an upload.
 #[derive(Debug, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 #[expect(dead_code, reason = "only its schema is used")]
@@ -23,7 +23,7 @@ struct ArchiveForm {
     file: String,
 }
 
-/// A package's archive.
+/// The archive of a package.
 #[derive(Debug)]
 pub(crate) struct Archive(pub(crate) Bytes);
 
@@ -36,7 +36,7 @@ impl Argument for Archive {
                 (Some(case.inbound.body.clone()), Vec::new())
             }
             "multipart/form-data" => file_of(parts(case.inbound).await?),
-            // No form, but with fields as one.
+            // JSON has no archive: its members get the same field errors as a form's parts.
             "" | "application/json" => {
                 let fields = case.body()?;
                 let names = fields.as_object().map(|fields| fields.keys().cloned().collect());
@@ -72,7 +72,7 @@ impl<S: Sync> FromRequestParts<S> for Archive {
     }
 }
 
-/// The parts of a form (RFC 7578), by their names.
+/// Reads the parts of a form (RFC 7578) with their names.
 async fn parts(inbound: &Inbound) -> Result<Vec<(String, Bytes)>, Problem> {
     let boundary = inbound.header("content-type").map(multer::parse_boundary);
     let Some(Ok(boundary)) = boundary else { return Err(Code::InvalidForm.into()) };
@@ -86,7 +86,7 @@ async fn parts(inbound: &Inbound) -> Result<Vec<(String, Bytes)>, Problem> {
     Ok(found)
 }
 
-/// The one file among them, and what is wrong with the others.
+/// Returns the archive among the parts, and the field errors.
 fn file_of(parts: Vec<(String, Bytes)>) -> (Option<Bytes>, Vec<FieldError>) {
     let (mut file, mut faults) = (None, Vec::new());
     for (name, bytes) in parts {

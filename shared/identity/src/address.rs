@@ -21,7 +21,7 @@ use crate::customer::Customer;
 pub use formats::{region_of, validate};
 pub use input::{AddressInput, faults_in_country};
 
-/// The maximum of addresses per customer.
+/// The maximum number of addresses per customer.
 pub const MAX_ADDRESSES: u32 = 50;
 
 /// Changes to an address: omitted fields stay, `null` clears optional ones.
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn every_fault_of_an_address_is_named() {
+    fn every_field_error_of_an_address_is_reported() {
         let rejected = read::<AddressInput>(json!({"line1": "", "country": "XX"})).unwrap_err();
         let mut codes: Vec<_> = rejected.errors().iter().map(|error| error.fault.code).collect();
         codes.sort_unstable();

@@ -1,6 +1,6 @@
-//! Who somebody is: the one way to find an account, to validate who claims to be its owner, to write
-//! to it and to end its sessions, here, in [`code`] and in [`password`]. What a stranger can ask
-//! about an address costs the same round trips and the same work whether it has an account or not.
+//! Authentication of any account: finds it, verifies its owner, mails it, and ends its sessions; with
+//! [`code`] and [`password`]. Requests about an address cost the same round trips and the same work,
+//! whether or not it has an account.
 
 pub mod code;
 pub mod password;
@@ -27,22 +27,22 @@ use crate::throttle::{self, Kind, Subject, Throttle};
 
 use crate::account::Account;
 
-/// The most sessions that are looked at to say how many ended.
+/// The maximum number of sessions that are read to count those that end.
 const COUNTED_SESSIONS: usize = 1_000;
 
-/// What looking for an account came to.
+/// The result of finding an account.
 #[derive(Debug)]
 pub struct Found<A> {
-    /// Who looked.
+    /// The throttle subject of the attempt.
     pub subject: Subject,
-    /// Their attempts, this one included.
+    /// The attempts, including this one.
     pub throttle: Throttle,
     /// The account, if the address has one.
     pub account: Option<A>,
 }
 
-/// Counts an attempt of this kind, and finds the account of the address. An unknown address takes
-/// the same round trips.
+/// Counts an attempt of this kind, and finds the account of the address. An unknown address costs the same
+/// round trips.
 ///
 /// # Errors
 /// `too_many_attempts`.
@@ -62,7 +62,7 @@ pub async fn find<A: Account>(
     Ok(Found { subject, throttle, account })
 }
 
-/// The account of an address, for the right password.
+/// Returns the account of an address for the right password.
 ///
 /// # Errors
 /// `invalid_credentials`, the same for an unknown address; `account_disabled`, only with the right
@@ -79,27 +79,28 @@ pub async fn by_password<A: Account>(
     Ok((account.admit()?, subject))
 }
 
-/// A one-time code that was mailed to the account's own address, as one to sign in with is.
+/// A one-time code that was mailed to the account's address, like a sign-in code.
 #[request]
 #[derive(Debug, Clone)]
 pub struct PresentedCode {
     /// The challenge that the code answers.
     challenge_id: Text<1, 100>,
-    /// The code. Any text is validated.
+    /// The code. Any text is accepted and validated.
     code: Text<1, 100>,
 }
 
-/// That who is signed in is the owner, and what was shown for it.
+/// The proof that a signed-in caller is the owner.
 #[derive(Debug)]
 pub enum Confirmed {
-    /// The password, counted for this subject.
+    /// The password; its attempts are counted for this subject.
     ByPassword(Subject),
-    /// A code of this challenge.
+    /// The code of this challenge.
     ByCode(Box<Challenge>),
 }
 
 impl Confirmed {
-    /// Clears the count, or uses the code up: of several requests with one code, one succeeds.
+    /// Adds the reset of the attempts, or the use of the code: of several requests with one code, one
+    /// succeeds.
     pub fn spend(&self, write: Write, now: Timestamp) -> Write {
         match self {
             Self::ByPassword(subject) => write.delete(&subject.key()),
@@ -111,12 +112,12 @@ impl Confirmed {
     }
 }
 
-/// Demands of who is signed in what only the owner has, for a stolen session must not be enough: the
-/// current password, counted like a sign-in, so that a session is no way to guess it; or where there
-/// is none, a fresh one-time code.
+/// Requires a proof of a signed-in caller that they are the owner, because a stolen session must not
+/// suffice. It is the current password; its attempts are counted like sign-ins, so that a session is no
+/// way to guess it. Without a password it is a fresh one-time code.
 ///
 /// # Errors
-/// 422 with `needed_to` when that is not given; `invalid_credentials`, `invalid_or_expired_code`,
+/// 422 with `needed_to` if the proof is missing; `invalid_credentials`, `invalid_or_expired_code`,
 /// `too_many_attempts`.
 pub async fn confirm<A: Account>(
     app: &App,
@@ -127,9 +128,9 @@ pub async fn confirm<A: Account>(
 ) -> Result<Confirmed, Problem> {
     let required = |pointer: &str| Problem::field(pointer, "required", needed_to);
     let Some(hash) = account.password_hash() else {
-        let shown = code.ok_or_else(|| required("/one_time_code"))?;
-        let id = ChallengeId::parse(shown.challenge_id.as_str());
-        let (challenge, holder) = code::validate(app, id, &shown.code).await?;
+        let presented = code.ok_or_else(|| required("/one_time_code"))?;
+        let id = ChallengeId::parse(presented.challenge_id.as_str());
+        let (challenge, holder) = code::validate(app, id, &presented.code).await?;
         let is_own = holder == account.holder() && challenge.fits(account);
         let own = is_own.then(|| Confirmed::ByCode(Box::new(challenge)));
         return own.ok_or_else(|| Code::InvalidOrExpiredCode.into());
@@ -148,19 +149,19 @@ pub async fn confirm<A: Account>(
 #[request]
 #[derive(Debug)]
 pub struct MailRequest {
-    /// The address of the account; the mail goes there.
+    /// The address of the account, to which the mail is sent.
     pub email: Email,
 }
 
-/// That a link is on its way, if there is somebody to write to.
+/// The response about a mailed link, the same without an account.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct LinkSent {
-    /// Seconds until the link ends.
+    /// Seconds until the link expires.
     expires_in: u64,
 }
 
-/// Mails a link to the account, if there is one; else a link is written that leads nowhere, and
-/// the answer is the same.
+/// Mails a link to the account, if there is one. Otherwise writes a link without a holder; the response is
+/// the same.
 ///
 /// # Errors
 /// 503.
@@ -181,7 +182,7 @@ pub async fn send_link<A: Account>(
     write.answer(answer, now).await
 }
 
-/// The link of a token that can still be used for `purpose`, and the account it leads to.
+/// Loads the link of a token, which must be usable for `purpose`, and its account.
 ///
 /// # Errors
 /// `invalid_or_expired_token`.
@@ -199,8 +200,8 @@ pub async fn follow<A: Account>(
     Ok((link, account))
 }
 
-/// Moves a session to the account's credential generation, so that it outlives what ends the
-/// others. In place, because a session's use is recorded behind its reader's back.
+/// Moves a session to the account's new credential generation, so that it stays valid when the others end.
+/// Changed in place, because other requests record the session's use meanwhile.
 pub fn keep_session(write: Write, session: &Key, account: &impl Account) -> Write {
     let change = Change::new("SET credential_generation = :generation, #version = #version + :one")
         .only_if("attribute_exists(PK)")
@@ -210,7 +211,7 @@ pub fn keep_session(write: Write, session: &Key, account: &impl Account) -> Writ
     write.update(session, change, Code::Unauthenticated)
 }
 
-/// The account's sessions, of which the dead are left out.
+/// Loads the account's valid sessions.
 pub(crate) async fn live_sessions<A: Account>(
     app: &App,
     account: &A,
@@ -221,7 +222,7 @@ pub(crate) async fn live_sessions<A: Account>(
     Ok(sessions)
 }
 
-/// The account's sessions, newest first.
+/// The query of the account's sessions, newest first.
 pub fn sessions<A: Account>(account: &A) -> Query {
     Query::partition(account.key().pk).begins_with(key::SESSIONS).newest_first()
 }
@@ -234,11 +235,11 @@ pub struct SignOutRequest {
     pub all: Flag,
 }
 
-/// Ends a session; or every one of the account, by raising its credential generation, without
-/// enumerating them.
+/// Ends a session. With `all`, ends every session of the account by raising its credential generation,
+/// without enumerating them.
 ///
 /// # Errors
-/// `unauthenticated`, when the account is gone.
+/// `unauthenticated`: the account does not exist any more.
 pub async fn sign_out<A: Account, R: Reply + Clone>(
     app: &App,
     (account, session): (&A, &A::Session),

@@ -1,9 +1,9 @@
-//! Proofs that somebody receives mail at an address: one-time codes, and links that reset a
-//! password or verify the address (docs/conventions.md §7).
+//! Proofs that somebody receives mail at an address: one-time codes, and links that reset a password or
+//! verify the address (docs/conventions.md §7).
 //!
-//! For an address without an account the same items are written, without a merchant: asking costs
-//! the same and shows the same, and nothing comes of it. Validity is the item's own state and
-//! `expires_at`, in code and in the condition of the write that uses it up.
+//! For an address without an account the same items are written, without a holder: a request costs the same
+//! and gets the same response, but the proof is never valid. Validity is decided by the item's state and
+//! `expires_at`, in code and in the condition of the write that uses the proof up.
 
 use std::time::Duration;
 
@@ -18,45 +18,43 @@ use serde::{Deserialize, Serialize};
 use crate::account::{Account, Generations};
 use crate::holder::ChallengeSubject;
 
-/// How long a one-time code is good for.
+/// The lifetime of a one-time code.
 pub const CODE_LIFETIME: Duration = MINUTE.saturating_mul(10);
-/// How often a code may be tried.
+/// The maximum number of tries of a code.
 pub const TRIES: u32 = 5;
 
 primitives::string_enum! {
-    /// Whether a proof can still be given.
+    /// Whether a proof can still be used.
     ProofState {
-        /// It can.
+        /// It was not used yet.
         Pending = "pending",
-        /// It was, once.
+        /// It was used.
         Used = "used",
     }
 }
 
-/// A one-time code that somebody was sent.
+/// A one-time code that was sent.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Challenge {
-    /// The id: given to whoever asked for the code.
+    /// The id, returned to the requester of the code.
     pub id: ChallengeId,
-    /// Who signs in with it; nobody, for an address without an account.
+    /// The account or applicant that it is for; none for an address without an account.
     pub holder: Option<ChallengeSubject>,
-    /// The address it was sent to, normalized: the code proves that one and no later one.
+    /// The address that it was sent to, normalized. The code proves this address and no later one.
     pub email: String,
-    /// The account's credential generation then: a code sent before every session was ended
-    /// begins none.
+    /// The account's credential generation when it was sent: it is invalid once every session was ended.
     pub credential_generation: u64,
-    /// SHA-256 of the account that it is for, known or not: what the ceiling of validated codes goes
-    /// by.
+    /// SHA-256 of the account that it is for, known or not, by which the ceiling of validated codes counts.
     pub account: String,
-    /// Argon2id of the code, PHC form. Secret.
+    /// The Argon2id hash of the code, in PHC form. Secret.
     pub code_hash: String,
-    /// Tries left. Counted down before a code is compared.
+    /// The number of tries left, counted down before a code is compared.
     pub tries_left: u32,
     /// Whether it can still be used.
     pub state: ProofState,
-    /// When it can no longer be used.
+    /// When it expires.
     pub expires_at: Timestamp,
-    /// When it was asked for.
+    /// When it was requested.
     pub created_at: Timestamp,
     /// Optimistic lock: one more with each write.
     pub version: u64,
@@ -76,7 +74,7 @@ impl Item for Challenge {
 }
 
 impl Challenge {
-    /// A new challenge.
+    /// Creates a challenge that is not bound to an account yet.
     pub fn begin(
         id: ChallengeId,
         (holder, account): (Option<ChallengeSubject>, &str),
@@ -98,7 +96,7 @@ impl Challenge {
         }
     }
 
-    /// The challenge bound to the account as it is now.
+    /// The challenge, bound to the account's present address and generation.
     #[must_use]
     pub fn bound_to<A: Account>(self, account: Option<&A>) -> Self {
         Self {
@@ -108,14 +106,14 @@ impl Challenge {
         }
     }
 
-    /// Whether what the code proves still matters to the account: the address is still its own,
-    /// and nothing has ended every session since.
+    /// Whether the code is still valid for the account: it has the same address, and nothing has ended
+    /// every session since.
     pub fn fits<A: Account>(&self, account: &A) -> bool {
         self.email == account.email().normalized()
             && self.credential_generation == account.generations().credential
     }
 
-    /// Takes one try, if one is left of a challenge that can still be used.
+    /// Counts one try, on condition that one is left and the challenge can still be used.
     pub fn count_try(now: Timestamp) -> Change {
         Change::new("SET tries_left = tries_left - :one, #version = #version + :one")
             .only_if("tries_left > :none AND #state = :pending AND expires_at > :now")
@@ -128,7 +126,7 @@ impl Challenge {
     }
 }
 
-/// Uses a challenge or a link up, if that has not happened and its time has not come.
+/// Uses a challenge or a link up, on condition that it was not used and has not expired.
 pub fn use_up(now: Timestamp) -> Change {
     Change::new("SET #state = :used, used_at = :now, #version = #version + :one")
         .only_if("#state = :pending AND expires_at > :now")
@@ -140,10 +138,10 @@ pub fn use_up(now: Timestamp) -> Change {
         .value(":now", now)
 }
 
-/// A new code: six digits, each as likely as any other.
+/// Draws a code of six digits, uniformly.
 pub fn six_digits() -> String {
-    /// The largest multiple of a million that four bytes hold: draws above it would favour the
-    /// low codes.
+    /// The largest multiple of a million that fits into four bytes: draws from there on would favour low
+    /// codes.
     const FAIR: u32 = 4_294_000_000;
     loop {
         let draw = u32::from_be_bytes(seal::random_bytes());
@@ -154,20 +152,20 @@ pub fn six_digits() -> String {
 }
 
 primitives::string_enum! {
-    /// What a link is for.
+    /// The purpose of a link.
     Purpose {
-        /// Setting a new password.
+        /// It sets a new password.
         Reset = "reset",
-        /// Verifying the address.
+        /// It verifies the address.
         Verify = "verify",
-        /// Showing the second factor after the first: not mailed, but answered.
+        /// It stands for the first factor when the second is sent: returned in a problem, not mailed.
         Mfa = "mfa",
     }
 }
 
 impl Purpose {
-    /// How long such a link is good for; a day to verify an address, five minutes to show a second
-    /// factor (our choice).
+    /// The lifetime of such a link: a day to verify an address, five minutes to send a second factor
+    /// (our choice), half an hour to reset a password.
     pub const fn lifetime(self) -> Duration {
         match self {
             Self::Reset => MINUTE.saturating_mul(30),
@@ -177,29 +175,29 @@ impl Purpose {
     }
 }
 
-/// A link that somebody was sent, by the digest of its token.
+/// A link that was sent, stored under the digest of its token.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Link {
     /// SHA-256 of the token.
     pub digest: String,
-    /// What it is for.
+    /// The purpose.
     pub purpose: Purpose,
-    /// Whose it is; nobody's, for an address without an account.
+    /// The account that it is for; none for an address without an account.
     pub holder: Option<ChallengeSubject>,
-    /// The address it was sent to, normalized: the link proves that one and no later one.
+    /// The address that it was sent to, normalized. The link proves this address and no later one.
     pub email: String,
-    /// The account's credential generation then: a link sent before every session was ended lets
-    /// nobody in.
+    /// The account's credential generation when it was sent: a reset link is invalid once every session
+    /// was ended.
     pub credential_generation: u64,
-    /// The account's password generation then: a link sent before a password change does not undo
-    /// it.
+    /// The account's password generation when it was sent: a reset link is invalid after a change of the
+    /// password.
     #[serde(default)]
     pub password_generation: u64,
     /// Whether it can still be used.
     pub state: ProofState,
-    /// When it can no longer be used.
+    /// When it expires.
     pub expires_at: Timestamp,
-    /// When it was asked for.
+    /// When it was requested.
     pub created_at: Timestamp,
     /// Optimistic lock: one more with each write.
     pub version: u64,
@@ -219,7 +217,7 @@ impl Item for Link {
 }
 
 impl Link {
-    /// A new link and its token, which is mailed and kept nowhere.
+    /// Creates a link and its token, which is sent and not stored.
     pub fn begin<A: Account>(
         purpose: Purpose,
         account: Option<&A>,
@@ -241,16 +239,15 @@ impl Link {
         (link, token)
     }
 
-    /// Whom it leads to, while it can be used for `purpose`.
+    /// The account that it is for, if it can be used for `purpose` now.
     pub fn leads_to(&self, purpose: Purpose, now: Timestamp) -> Option<&ChallengeSubject> {
         let usable =
             self.purpose == purpose && self.state == ProofState::Pending && now < self.expires_at;
         self.holder.as_ref().filter(|_| usable)
     }
 
-    /// Whether what it proves still matters to the account: the address is still its own and, for
-    /// a reset, the password still the one that was forgotten; for a verification, nobody has
-    /// proven it yet.
+    /// Whether the link is still valid for the account: it has the same address. For a reset or a second
+    /// factor, its generations must not have changed; for a verification, its address must be unproven.
     pub fn fits<A: Account>(&self, account: &A) -> bool {
         let Generations { credential, password } = account.generations();
         let same_password =
@@ -271,16 +268,16 @@ mod tests {
     use crate::merchant::tests::ann;
 
     #[test]
-    fn codes_have_six_digits_and_spread() {
+    fn codes_have_six_digits_and_are_uniform() {
         let codes: std::collections::HashSet<_> = (0..1_000).map(|_| six_digits()).collect();
         assert!(codes.iter().all(|code| code.len() == 6 && code.parse::<u32>().is_ok()));
         assert!(codes.len() > 990, "{}", codes.len());
-        // Of a thousand, one in thirty is that high.
+        // About one code in thirty is above the bias of an unfair draw.
         assert!(codes.iter().any(|code| code.as_str() > "967295"), "none is high");
     }
 
     #[test]
-    fn a_code_fits_until_the_address_changes_or_every_session_ends() {
+    fn a_code_is_valid_until_the_address_changes_or_every_session_ends() {
         use primitives::fields::FromText;
         let now = Timestamp::from_millis(0);
         let (merchant, id) = (ann(now), ChallengeId::mint(now));
@@ -294,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_serves_its_purpose_until_it_expires_or_the_account_changes() {
+    fn a_link_is_valid_until_it_expires_or_the_account_changes() {
         let now = Timestamp::from_millis(0);
         let merchant = ann(now);
         let (link, token) = Link::begin(Purpose::Reset, Some(&merchant), now);
@@ -316,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn a_proof_is_of_one_stores_customer_or_of_a_merchant() {
+    fn a_subject_is_a_stores_customer_or_a_merchant() {
         use crate::holder::Application;
         use core_types::id::{CustomerId, StoreId};
         use primitives::fields::FromText;
@@ -353,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_leads_nobody_into_a_closed_account_or_one_of_another_address() {
+    fn a_link_is_invalid_for_a_closed_account_or_another_address() {
         use primitives::fields::FromText;
         let now = Timestamp::from_millis(0);
         let merchant = ann(now);
@@ -365,22 +362,22 @@ mod tests {
     }
 
     #[test]
-    fn what_counts_a_try_or_uses_a_proof_up_demands_that_there_is_one() {
+    fn counting_a_try_and_using_a_proof_up_are_conditional() {
         let now = Timestamp::from_millis(0);
         let (tried, used) = (Challenge::count_try(now), use_up(now));
-        for (written, demanded) in [
+        for (written, expected) in [
             (&tried, "tries_left > :none AND #state = :pending AND expires_at > :now"),
             (&tried, "tries_left = tries_left - :one"),
             (&used, "#state = :pending AND expires_at > :now"),
             (&used, "SET #state = :used"),
         ] {
             let written = format!("{written:?}");
-            assert!(written.contains(demanded), "{demanded}: {written}");
+            assert!(written.contains(expected), "{expected}: {written}");
         }
     }
 
     #[test]
-    fn proofs_last_as_long_as_promised_and_are_forgotten_a_day_later() {
+    fn proofs_expire_after_their_lifetime_and_are_deleted_a_day_later() {
         let now = Timestamp::from_millis(0);
         let id = ChallengeId::mint(now);
         let code = Challenge::begin(id, (None, "account"), String::new(), now);

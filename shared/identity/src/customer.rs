@@ -1,9 +1,9 @@
 //! Customers: people with an account at one store.
 //!
-//! An account comes into being when its owner proves to receive mail at its address, or when the
-//! store makes it: without a password, so that whoever signs in first proves the same. Nobody can set
-//! up a password for somebody else's. What others count in a customer
-//! ([`COUNTED`]) is changed in place by arithmetic and is no new version of it.
+//! An account is created when its owner proves to receive mail at its address, or by the store. The store
+//! creates it without a password, so that the first sign-in proves the address. Nobody can set a password
+//! for somebody else's address. Counters ([`COUNTED`]) are changed in place by other writes, without a new
+//! version.
 
 mod erase;
 mod merge;
@@ -37,11 +37,11 @@ pub use session::{CustomerSession, UnverifiedCustomerToken};
 pub use topics::*;
 pub use view::{AccountView, CustomerDeleted, CustomerView};
 
-/// The attributes that other writes count in.
+/// The attributes that other writes change in place.
 pub const COUNTED: &[&str] =
     &["orders_count", "total_spent", "addresses_count", "default_address_id", "wishes_count"];
 
-/// Addresses that a customer may have had before: as many accounts, about, can be merged into one.
+/// The maximum number of former addresses, which limits the number of accounts merged into one.
 pub const MAX_FORMER_EMAILS: usize = 20;
 
 /// The generation of a new account's credentials.
@@ -50,90 +50,91 @@ pub const FIRST_GENERATION: u64 = 1;
 primitives::string_enum! {
     /// Whether a customer's account may be used.
     CustomerStatus {
-        /// It may.
+        /// It may be used.
         Active = "active",
         /// The store has closed it.
         Disabled = "disabled",
     }
 }
 
-/// The source of what a customer says about themselves.
+/// The source of a consent that the customer gave themselves.
 pub const BY_CUSTOMER: &str = "customer";
 
-/// When and where somebody said whether they want advertisements: what a store has to show who asks.
+/// When and where somebody accepted or declined marketing, which a store must be able to prove.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MarketingConsent {
-    /// When.
+    /// When it was given.
     pub at: Timestamp,
-    /// Where: `customer`, on the storefront, or what the store says: `counter`, `import`.
+    /// Where it was given: `customer`, on the storefront, or a source that the store names, like `counter`
+    /// or `import`.
     pub source: String,
 }
 
-/// A customer.
+/// A customer's account at a store.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Customer {
     /// `cus_…`; later ones sort after it.
     pub id: CustomerId,
-    /// The store that the account is at; another store knows nothing of it.
+    /// The store of the account. Other stores have no access to it.
     pub store_id: StoreId,
-    /// The address as it was given. Its owner has proven to receive mail there, or proves it when
-    /// they sign in first, to an account that the store has made.
+    /// The address as it was given. Its owner has proven to receive mail there. For an account that the
+    /// store has created, the first sign-in proves it.
     pub email: Email,
-    /// Whether they have, by a code or a link ([`Customer::is_proven`]).
+    /// Whether the address is proven by a code or a link ([`Customer::is_proven`]).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_email_proven: bool,
     /// The person's name.
     pub name: Option<String>,
     /// The person's telephone number.
     pub phone: Option<Phone>,
-    /// Argon2id, PHC form. Secret. None for who only ever signs in by one-time code.
+    /// The Argon2id hash of the password, in PHC form. Secret. None if they only sign in by one-time code.
     pub password_hash: Option<String>,
     /// Whether the account may be used.
     pub status: CustomerStatus,
-    /// Whether the store may send advertisements.
+    /// Whether the store may send marketing.
     pub accepts_marketing: bool,
-    /// When that was said last, and where.
+    /// When and where that was last said.
     #[serde(default)]
     pub marketing_consent: Option<MarketingConsent>,
     /// The store's own labels.
     pub tags: Vec<String>,
-    /// The groups that the store has put them into.
+    /// The groups to which the store has assigned them.
     #[serde(default)]
     pub groups: Vec<String>,
-    /// What the store notes about them; they are not shown it.
+    /// The store's note about them; not returned to them.
     #[serde(default)]
     pub note: Option<String>,
     /// Whether their orders are not taxed.
     #[serde(default)]
     pub tax_exempt: bool,
-    /// What apps and merchants keep with them; they are not shown it.
+    /// Metadata of apps and merchants; not returned to them.
     #[serde(default)]
     pub metadata: BTreeMap<String, String>,
-    /// Orders placed.
+    /// The number of orders placed.
     pub orders_count: u64,
-    /// What was paid for them, in the store's currency.
+    /// The total paid for orders, in the store's currency.
     pub total_spent: Money,
-    /// Addresses kept.
+    /// The number of addresses in the address book.
     #[serde(default)]
     pub addresses_count: u32,
-    /// The address a checkout suggests first.
+    /// The default address, which a checkout suggests first.
     #[serde(default)]
     pub default_address_id: Option<AddressId>,
-    /// Products wished for.
+    /// The number of wishes on the wishlist.
     #[serde(default)]
     pub wishes_count: u32,
-    /// Addresses that accounts had proven which were merged into this one, normalized.
+    /// The proven addresses of accounts that were merged into this one, normalized.
     #[serde(default)]
     pub former_emails: Vec<String>,
-    /// Counts what ended every session: sessions of an earlier generation are dead.
+    /// Counts events that end every session: sessions of an earlier generation are invalid.
     pub credential_generation: u64,
-    /// Counts passwords: a reset link sent before another one was set leads nowhere.
+    /// Counts passwords: a reset link sent before the newest password was set is invalid.
     pub password_generation: u64,
-    /// When the account was made.
+    /// When the account was created.
     pub created_at: Timestamp,
-    /// When it was changed last.
+    /// When it was last changed.
     pub updated_at: Timestamp,
-    /// Optimistic lock: one more with each write but those of counters.
+    /// Optimistic lock: one more with each write except those of counters.
     pub version: u64,
 }
 
@@ -151,7 +152,7 @@ impl Item for Customer {
 }
 
 impl Customer {
-    /// The account that somebody applied for, whose address is now proven.
+    /// Creates the account of an application after the proof of its address.
     pub fn register(
         store: &StoreId,
         currency: &Currency,
@@ -196,7 +197,8 @@ impl Customer {
         Self { updated_at: now, version: self.version.saturating_add(1), ..self.clone() }
     }
 
-    /// The account with what somebody said about advertisements, and where they said it.
+    /// The account with a consent to marketing, or its withdrawal, and its source. Without a change the
+    /// earlier record stays.
     #[must_use]
     pub fn with_consent(self, accepts: bool, source: &str, now: Timestamp) -> Self {
         if self.accepts_marketing == accepts {
@@ -206,20 +208,20 @@ impl Customer {
         Self { accepts_marketing: accepts, marketing_consent: Some(consent), ..self }
     }
 
-    /// The account at another address, which its owner has proven. Its sessions end, and with them
-    /// the codes and links that were sent before.
+    /// The account with another address, which its owner has proven. Its sessions end, and so do codes and
+    /// links that were sent before.
     #[must_use]
     pub fn moved(&self, email: Email, now: Timestamp) -> Self {
         Self { email, is_email_proven: true, ..self.with_sessions_ended(now) }
     }
 
-    /// The account whose owner has proven its address; none when that is known.
+    /// The account with its address proven; none if it was proven before.
     pub fn newly_proven(&self, now: Timestamp) -> Option<Self> {
         (!self.is_proven()).then(|| Self { is_email_proven: true, ..self.changed(now) })
     }
 
-    /// Addresses at which its owner has proven to receive mail, normalized: what is known of an address is
-    /// theirs by these, and by no address that they only gave.
+    /// The addresses at which its owner has proven to receive mail, normalized. Data of an address
+    /// belongs to the customer only if they have proven it.
     pub fn proven_emails(&self) -> Vec<String> {
         let own = self.is_proven().then(|| self.email.normalized());
         own.into_iter().chain(self.former_emails.clone()).collect()
@@ -282,7 +284,7 @@ impl Account for Customer {
     fn generations(&self) -> Generations {
         Generations { credential: self.credential_generation, password: self.password_generation }
     }
-    /// A password is set by nobody else.
+    /// An account with a password is proven, because only its owner can set one.
     fn is_proven(&self) -> bool {
         self.is_email_proven || self.password_hash.is_some()
     }
@@ -312,7 +314,7 @@ impl Account for Customer {
     }
 }
 
-/// Counts an order for its customer, and what it has brought in already, in minor units.
+/// Counts an order of a customer, and the amount already paid for it, in minor units.
 pub fn counted_order(brought_in: i64) -> Change {
     Change::new(
         "SET orders_count = orders_count + :one, total_spent.amount = total_spent.amount + :spent",
@@ -321,8 +323,7 @@ pub fn counted_order(brought_in: i64) -> Change {
     .value(":spent", brought_in)
 }
 
-/// Adds what a customer has paid, or takes off what went back: `minor_units` may be negative.
-/// Rejected when the account is gone.
+/// Adds a payment to a customer's total; a refund is negative. Rejected if the account does not exist.
 pub fn count_spent(
     write: Write,
     store: &StoreId,
@@ -336,16 +337,16 @@ pub fn count_spent(
     write.update(&key::customer(store, customer), change, rejected)
 }
 
-/// The one customer of an e-mail address, on a store.
+/// A customer's claim to an e-mail address at a store.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct UniqueCustomerEmail {
-    /// The store at which the address is taken.
+    /// The store.
     pub store_id: StoreId,
     /// The normalized address.
     pub email: String,
-    /// Whose it is.
+    /// The customer.
     pub customer_id: CustomerId,
-    /// Always 1: it is written whole, and never replaced under its version.
+    /// Always 1: a claim is never replaced by version.
     pub version: u64,
 }
 
@@ -360,7 +361,7 @@ impl UniqueCustomerEmail {
         }
     }
 
-    /// Under which a customer may give the claim up: they have it.
+    /// The condition to release a claim: the customer holds it.
     pub fn is_held_by(customer: &Customer) -> Condition {
         Condition::is("customer_id", &customer.id)
     }
@@ -382,7 +383,7 @@ pub(crate) mod tests {
 
     use super::*;
 
-    /// An account.
+    /// A customer's account for tests.
     pub(crate) fn cleo(now: Timestamp) -> Customer {
         let application = Application {
             email: Email::from_text("Cleo@example.com").unwrap(),
@@ -409,7 +410,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn the_counted_attributes_are_the_items_own() {
+    fn the_counted_attributes_exist_in_the_item() {
         let customer = cleo(Timestamp::from_millis(0));
         let all = serde_json::to_value(&customer).unwrap();
         assert!(COUNTED.iter().all(|name| all.get(name).is_some()));

@@ -1,8 +1,8 @@
-//! Domains of a store's own: asked for, shown to be the store's by a TXT record, and from then on its
-//! alone (docs/conventions.md §6).
+//! Custom domains of a store: added, verified by a TXT record, and from then on exclusive to the store
+//! (docs/conventions.md §6).
 //!
-//! A store's domains are one item. That a host is one store's is an item of its own, put when it is
-//! verified: nobody keeps a name from others by asking for it.
+//! A store's domains are one item. The exclusive claim to a host is an item of its own, written when the
+//! host is verified: a domain that is only added blocks nobody.
 
 mod host;
 mod topics;
@@ -25,54 +25,54 @@ pub use host::Host;
 pub use topics::*;
 pub use view::{DomainStatus, DomainView};
 
-/// Domains one store may have (our choice).
+/// The maximum number of domains of one store (our choice).
 pub const MAX_DOMAINS: usize = 20;
-/// The label below which a record shows whose a host is: beside the host's own records, which it does
-/// not disturb (RFC 8552 §1.1).
+/// The label of the TXT record, an underscored name that does not conflict with the host's own records
+/// (RFC 8552 §1.1).
 const LABEL: &str = "_commerce-challenge";
-/// What the record's text begins with.
+/// The prefix of the record's text.
 const TEXT: &str = "commerce-domain-verification=";
 
-/// A domain of a store.
+/// A custom domain of a store.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Domain {
     /// The host.
     pub host: Host,
-    /// What the record says: drawn for this store, and public once it is written.
+    /// The token in the record: random, and public once the record exists.
     pub token: String,
-    /// Whether customers are to be led there as soon as it is verified.
+    /// Whether it becomes the primary domain when it is verified.
     #[serde(default)]
     pub wants_primary: bool,
-    /// Since when it is known to be the store's.
+    /// When it was verified.
     #[serde(default)]
     pub verified_at: Option<Timestamp>,
-    /// When it was asked for.
+    /// When it was added.
     pub created_at: Timestamp,
-    /// When something of it was changed last.
+    /// When it was last changed.
     pub updated_at: Timestamp,
-    /// Starts at 1, and grows by 1 with each write.
+    /// From 1, one more with each write.
     pub version: u64,
 }
 
 impl Domain {
-    /// The name of the record.
+    /// The name of the TXT record.
     pub fn txt_name(&self) -> String {
         format!("{LABEL}.{}", self.host)
     }
 
-    /// The text of the record.
+    /// The text of the TXT record.
     pub fn txt_value(&self) -> String {
         format!("{TEXT}{}", self.token)
     }
 
-    /// What happened to it, with it and its store as they are now.
+    /// An event of the domain, with its present state.
     pub fn event(&self, topic: &Topic<DomainView>, store: &Store, now: Timestamp) -> Event {
         let (entity, version) = (self.host.as_str(), self.version);
         let about = EventSubject { store: Some(&store.id), app: None, entity, version };
         Event::new(topic, about, &DomainView::of(self, store), now)
     }
 
-    /// The same at its next version.
+    /// Returns the domain at its next version.
     #[must_use]
     pub fn changed(&self, now: Timestamp) -> Self {
         Self { updated_at: now, version: self.version.saturating_add(1), ..self.clone() }
@@ -84,9 +84,9 @@ impl Domain {
 pub struct Domains {
     /// The store.
     pub store_id: StoreId,
-    /// In the order in which they were asked for.
+    /// The domains, in the order in which they were added.
     pub domains: Vec<Domain>,
-    /// One more with each write of any of them; 0 while nothing is written.
+    /// One more with each write of any domain; 0 before the first.
     version: u64,
 }
 
@@ -102,12 +102,12 @@ impl Item for Domains {
 }
 
 impl Domains {
-    /// Those of a store, by what is written of them.
-    pub fn of(store: &StoreId, kept: Option<Self>) -> Self {
-        kept.unwrap_or_else(|| Self { store_id: store.clone(), domains: Vec::new(), version: 0 })
+    /// The domains of a store, from the stored item if there is one.
+    pub fn of(store: &StoreId, stored: Option<Self>) -> Self {
+        stored.unwrap_or_else(|| Self { store_id: store.clone(), domains: Vec::new(), version: 0 })
     }
 
-    /// The one of this host.
+    /// Finds the domain of this host.
     ///
     /// # Errors
     /// `not_found`.
@@ -115,10 +115,10 @@ impl Domains {
         self.domains.iter().find(|domain| domain.host == *host).ok_or_else(|| Code::NotFound.into())
     }
 
-    /// With one more, which is to be verified.
+    /// Adds a domain, which must then be verified. Returns the domains and the new one.
     ///
     /// # Errors
-    /// `domain_taken` by the store itself, `domain_limit`.
+    /// `domain_taken`: the store itself has it; `domain_limit`.
     pub fn request(
         &self,
         host: &Host,
@@ -143,8 +143,8 @@ impl Domains {
         Ok((self.with(domain.clone()), domain))
     }
 
-    /// Whether mails and redirects of the store may lead to a URL: its host is the store's, as a record
-    /// has shown, or it is the platform's, below the domain of `base_url`.
+    /// Whether mails and redirects of the store may lead to a URL: its host is a verified domain of the
+    /// store, or in the registered domain of the platform's `base_url`.
     pub fn may_lead_to(&self, url: &str, base_url: &str) -> bool {
         let host_of = |url: &str| Some(Url::parse(url).ok()?.host_str()?.to_owned());
         let (Some(host), own) = (host_of(url), host_of(base_url)) else { return false };
@@ -158,7 +158,7 @@ impl Domains {
             || Host::of(&host).is_some_and(|host| is_stores(&host) || is_platforms(&host))
     }
 
-    /// At its next version, with this one in place of the one of its host, or at the end.
+    /// Returns the next version with this domain added, or replaced by its host.
     #[must_use]
     pub fn with(&self, domain: Domain) -> Self {
         let mut next = Self { version: self.version.saturating_add(1), ..self.clone() };
@@ -169,7 +169,7 @@ impl Domains {
         next
     }
 
-    /// At its next version, without this host.
+    /// Returns the next version without this host.
     #[must_use]
     pub fn without(&self, host: &Host) -> Self {
         let mut next = Self { version: self.version.saturating_add(1), ..self.clone() };
@@ -177,12 +177,12 @@ impl Domains {
         next
     }
 
-    /// Adds its new version to a transaction.
+    /// Adds the write of this version to a transaction.
     pub fn write(&self, write: Write) -> Write {
         write.create_or_replace(self, Code::VersionConflict)
     }
 
-    /// Gives back what is verified of them, with the store.
+    /// Adds the deletion of the domains, and the release of verified hosts, when the store is deleted.
     pub fn give_back(&self, write: Write) -> Write {
         if self.version == 0 {
             let none = Condition::new("attribute_not_exists(PK)");
@@ -195,25 +195,25 @@ impl Domains {
     }
 }
 
-/// The one store of a verified host.
+/// A store's exclusive claim to a verified host.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct UniqueHost {
     /// The host.
     pub host: Host,
-    /// Whose it is.
+    /// The store.
     pub store_id: StoreId,
-    /// Always 1: it is written whole, and never replaced.
+    /// Always 1: a claim is never replaced.
     pub version: u64,
 }
 
 impl UniqueHost {
-    /// Claims a host for a store, on condition that nobody has it.
+    /// Adds the claim of a host, on condition that no store has it.
     pub fn claim(write: Write, host: &Host, store: &StoreId) -> Write {
         let claim = Self { host: host.clone(), store_id: store.clone(), version: 1 };
         write.create(&claim, Code::DomainTaken)
     }
 
-    /// Gives a store's claim up.
+    /// Adds the release of a store's claim.
     pub fn release(write: Write, host: &Host, store: &StoreId) -> Write {
         let held = Condition::is("store_id", store);
         write.delete_if(&key::unique_host(host.as_str()), held, Code::VersionConflict)
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn a_store_asks_for_a_host_once_and_for_so_many() {
+    fn a_store_adds_a_host_once_up_to_the_limit() {
         let (store, now) = (StoreId::derive(&["s"]), Timestamp::from_millis(0));
         let host = |n: usize| Host::of(&format!("shop{n}.example.com")).unwrap();
         let mut domains = Domains::of(&store, None);

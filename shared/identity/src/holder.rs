@@ -1,50 +1,50 @@
-//! Whose a proof is: of a merchant, of a customer, or of somebody who wants to be one.
+//! Subjects of challenges: a merchant, a customer, or an applicant for a customer's account.
 
 use core_types::fields::{Email, Phone};
 use core_types::id::{CustomerId, MerchantId, StoreId};
 use serde::{Deserialize, Serialize};
 
-/// Whose proof it is. A merchant's opens nothing of a customer's, and one store's customer nothing
-/// of another's.
+/// The subject of a code or a link. One of a merchant is not valid for a customer, and one of a store's
+/// customer not for another store.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ChallengeSubject {
-    /// A merchant's.
+    /// A merchant.
     Merchant {
         /// The account.
         merchant_id: MerchantId,
     },
-    /// A customer's.
+    /// A customer.
     Customer {
         /// The store.
         store_id: StoreId,
         /// The account.
         customer_id: CustomerId,
     },
-    /// Somebody's who wants an account at a store, and perhaps has one.
+    /// Somebody who applied for an account at a store; they may have one already.
     Applicant {
         /// The store.
         store_id: StoreId,
-        /// What they asked for.
+        /// The application.
         application: Box<Application>,
     },
-    /// A customer's who wants to move their account to the address it is sent to.
+    /// A customer who changes their account's address to the one that the code is mailed to.
     #[serde(rename = "mover")]
     EmailChange {
         /// The store.
         store_id: StoreId,
         /// The account.
         customer_id: CustomerId,
-        /// The address.
+        /// The new address.
         email: Email,
-        /// The account's password generation then: a move that was asked for before a password
-        /// change does not come after it.
+        /// The account's password generation at the request: a change of the password cancels the change of
+        /// the address.
         password_generation: u64,
     },
 }
 
 impl ChallengeSubject {
-    /// The store whose customer it is; none for a merchant.
+    /// The store of the customer; none for a merchant.
     pub fn store_id(&self) -> Option<&StoreId> {
         match self {
             Self::Merchant { .. } => None,
@@ -55,25 +55,24 @@ impl ChallengeSubject {
     }
 }
 
-/// What somebody says about an account to make, kept until they prove their address.
+/// An application for a customer's account, stored until the address is proven.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Application {
     /// The address that the code is mailed to.
     pub email: Email,
-    /// Argon2id of the password, PHC form; none when it is not known to be the owner's.
+    /// The Argon2id hash of the password, in PHC form; none if the password may not be the owner's.
     pub password_hash: Option<String>,
     /// The person's name.
     pub name: Option<String>,
     /// The person's telephone number.
     pub phone: Option<Phone>,
-    /// Whether the store may send advertisements.
+    /// Whether the store may send marketing.
     pub accepts_marketing: bool,
 }
 
 impl Application {
-    /// What of it becomes an account's, once the address is proven. A code that was named `by_address`
-    /// says that its sender receives the mail, and not that they applied: the password may be
-    /// somebody else's, and goes.
+    /// The application after the proof of its address. A code named `by_address` proves that its sender
+    /// receives the mail, but not that they applied: the password may be somebody else's and is dropped.
     #[must_use]
     pub fn as_proven(&self, by_address: bool) -> Self {
         let password_hash = self.password_hash.clone().filter(|_| !by_address);

@@ -1,10 +1,9 @@
-//! The people of a store: its members, whom it has invited, and what each may do
-//! (docs/conventions.md §6).
+//! The members of a store, its open invitations, and their grants (docs/conventions.md §6).
 //!
-//! A store's people are one item, its [`Roster`], so that whatever changes about them is one write under
-//! one version: of two owners who leave at the same moment one does, and the other is the last. What
-//! somebody may do lies in their own account as well ([`Memberships`]), written in the same
-//! transaction: authentication reads the account anyway, and the roster never.
+//! Members and invitations of a store are one item, its [`Roster`], so that every change is one versioned
+//! write. Of two owners who leave concurrently one succeeds, and the other stays as the last owner.
+//! Grants are also stored in the members' accounts ([`Memberships`]), by the same transaction:
+//! authentication reads the account anyway, and never the roster.
 
 mod grant;
 mod guesses;

@@ -27,13 +27,13 @@ use crate::throttle::{Kind, Subject};
 pub use topics::*;
 pub use view::MerchantView;
 
-/// How long a deleted account is kept before it is removed.
+/// The retention of a deleted account before it is removed.
 pub const GRACE: Duration = DAY.saturating_mul(30);
 
 primitives::string_enum! {
     /// Whether an account may be used.
     MerchantStatus {
-        /// It may.
+        /// It may be used.
         Active = "active",
         /// An operator has closed it.
         Disabled = "disabled",

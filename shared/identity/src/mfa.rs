@@ -18,7 +18,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use totp_rs::{Builder, Secret, Totp};
 
-/// Recovery codes per secret.
+/// The number of recovery codes per secret.
 const RECOVERY_CODES: usize = 10;
 /// The issuer that an authenticator app displays.
 const ISSUER: &str = "Commerce Gateway";
@@ -40,11 +40,11 @@ primitives::string_enum! {
 /// A merchant's second factor.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Mfa {
-    /// Whose it is.
+    /// The merchant.
     pub merchant_id: MerchantId,
     /// The shared secret, sealed.
     sealed_secret: String,
-    /// Whether it counts.
+    /// The state.
     pub state: MfaState,
     /// The newest step that a code was used of; 0 for none.
     last_step: u64,
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn a_code_is_good_in_its_step_and_its_neighbours_and_no_further() {
+    fn a_code_is_valid_in_its_step_and_the_adjacent_ones() {
         let key = SealKey::generate();
         let mfa = of_the_rfc(&key);
         // 081804 is of the step from 1,111,111,080 to 1,111,111,109.
@@ -245,18 +245,18 @@ mod tests {
     }
 
     #[test]
-    fn a_step_is_used_once_and_none_before_it_any_more() {
+    fn a_step_is_used_once_and_no_earlier_one_afterwards() {
         let key = SealKey::generate();
         let used = of_the_rfc(&key).spent(&key, "050471", at(1_111_111_111)).unwrap().unwrap();
         assert_eq!(used.version, 2);
         assert!(used.spent(&key, "050471", at(1_111_111_111)).unwrap().is_none());
-        // The step before would still be good for who has used nothing.
+        // Without a used step, the step before is still valid.
         assert!(of_the_rfc(&key).spent(&key, "081804", at(1_111_111_111)).unwrap().is_some());
         assert!(used.spent(&key, "081804", at(1_111_111_111)).unwrap().is_none());
     }
 
     #[test]
-    fn a_recovery_code_works_once_however_it_is_typed() {
+    fn a_recovery_code_is_used_once_in_any_notation() {
         let key = SealKey::generate();
         let (mfa, shown) = enrolled(&key);
         assert_eq!((shown.recovery_codes.len(), mfa.recovery_codes_left()), (10, 10));
@@ -266,7 +266,7 @@ mod tests {
         let used = mfa.spent(&key, &typed, at(1)).unwrap().unwrap();
         assert_eq!(used.recovery_codes_left(), 9);
         assert!(used.spent(&key, code, at(1)).unwrap().is_none());
-        // One that waits for its first code is not begun by a recovery code, nor another's.
+        // A recovery code neither confirms an enrolment, nor is it valid for another merchant.
         let waiting = Mfa { state: MfaState::Pending, ..mfa.clone() };
         assert!(waiting.spent(&key, code, at(1)).unwrap().is_none());
         let (other, _) = enrolled(&key);
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_says_neither_secret_nor_codes() {
+    fn the_stored_item_reveals_neither_secret_nor_codes() {
         let key = SealKey::generate();
         let (mfa, shown) = enrolled(&key);
         assert!(
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn an_enrolment_waits_an_hour() {
+    fn an_enrolment_expires_after_an_hour() {
         let key = SealKey::generate();
         let mfa = Mfa { state: MfaState::Pending, ..enrolled(&key).0 };
         assert!(mfa.is_pending(at(3_599)) && !mfa.is_pending(at(3_600)));

@@ -1,4 +1,4 @@
-//! What is mailed to merchants about their accounts; to customers, see [`customer`].
+//! Mails to merchants about their accounts; for those to customers, see [`customer`].
 
 pub mod customer;
 
@@ -9,7 +9,7 @@ use primitives::clock::{DAY, Timestamp};
 use crate::challenge::{CODE_LIFETIME, Purpose};
 use crate::member::{INVITED_FOR, Role};
 
-/// A one-time code for signing in.
+/// The mail with a sign-in code.
 pub fn one_time_code(to: &Email, code: &str) -> MailContent {
     let text = format!(
         "Use this code to sign in. It is good for 10 minutes and works once.\n\n\
@@ -20,7 +20,7 @@ pub fn one_time_code(to: &Email, code: &str) -> MailContent {
     MailContent::new(to, "Your sign-in code", text, CODE_LIFETIME)
 }
 
-/// A link that sets a new password.
+/// The mail with a token that sets a new password.
 pub fn password_reset(to: &Email, token: &str, base_url: &str) -> MailContent {
     let text = format!(
         "Somebody asked for a new password for your account. To set one, send\n\
@@ -34,7 +34,7 @@ pub fn password_reset(to: &Email, token: &str, base_url: &str) -> MailContent {
     MailContent::new(to, "Set a new password", text, Purpose::Reset.lifetime())
 }
 
-/// A link that verifies the address.
+/// The mail with a token that verifies the address.
 pub fn verify_email(to: &Email, token: &str, base_url: &str) -> MailContent {
     let text = format!(
         "This address was given for an account. To confirm that it is yours,\n\
@@ -48,8 +48,8 @@ pub fn verify_email(to: &Email, token: &str, base_url: &str) -> MailContent {
     MailContent::new(to, "Confirm your e-mail address", text, Purpose::Verify.lifetime())
 }
 
-/// An invitation to be one of a store's people. The store's name is its owner's words, which lead
-/// nowhere.
+/// The invitation to become a member of a store. The store's name is third-party text, so links in it are
+/// disabled.
 pub fn invitation(
     to: &Email,
     (store, role): (&str, Role),
@@ -72,7 +72,7 @@ pub fn invitation(
     MailContent::new(to, "You are invited to a store", text, INVITED_FOR)
 }
 
-/// A notice that the account which was found at an address is its owner's alone from now on.
+/// The notification that the proof of an address gave its owner the account that was set up before.
 pub fn address_proven(to: &Email, base_url: &str) -> MailContent {
     let text = format!(
         "You have confirmed this address for an account that was set up before,\n\
@@ -88,7 +88,7 @@ pub fn address_proven(to: &Email, base_url: &str) -> MailContent {
     MailContent::new(to, "Your address is confirmed", text, DAY)
 }
 
-/// A notice that the second factor was switched on or off.
+/// The notification that the second factor was enabled or disabled.
 pub fn mfa_switched(to: &Email, on: bool, now: Timestamp) -> MailContent {
     let (is, from_now) = if on {
         ("on", "A code of your device, or a recovery code, is needed to sign in.")
@@ -104,7 +104,7 @@ pub fn mfa_switched(to: &Email, on: bool, now: Timestamp) -> MailContent {
     MailContent::new(to, &format!("Two-step sign-in is {is}"), text, DAY)
 }
 
-/// A notice that the password was changed.
+/// The notification that the password was changed.
 pub fn password_changed(to: &Email, now: Timestamp) -> MailContent {
     let text = format!(
         "The password of your account was changed at {now}.\n\n\
@@ -114,7 +114,7 @@ pub fn password_changed(to: &Email, now: Timestamp) -> MailContent {
     MailContent::new(to, "Your password was changed", text, DAY)
 }
 
-/// A notice to the former address that the account has another one.
+/// The notification to the former address that the account's address was changed.
 pub fn email_changed(former: &Email, current: &Email, now: Timestamp) -> MailContent {
     let text = format!(
         "The e-mail address of your account was changed at\n\
@@ -126,7 +126,7 @@ pub fn email_changed(former: &Email, current: &Email, now: Timestamp) -> MailCon
     MailContent::new(former, "Your e-mail address was changed", text, DAY)
 }
 
-/// A notice that the account is going to be removed.
+/// The notification that the account was deleted and will be removed.
 pub fn account_deleted(to: &Email, delete_at: Timestamp) -> MailContent {
     let text = format!(
         "Your account was deleted. It can no longer be used, and everything it\n\
@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_text_travels_unencoded() {
+    fn every_mail_is_ascii_with_short_lines() {
         let to = Email::from_text("ann@example.com").unwrap();
         let (now, token) = (Timestamp::from_millis(0), crypto::seal::random_secret());
         let member_token = token.repeat(2)[..64].to_owned();

@@ -1,4 +1,4 @@
-//! Passwords as requests carry them: one that somebody chooses, and one that somebody claims.
+//! Passwords in requests: new ones, and guesses.
 
 use std::fmt;
 
@@ -7,12 +7,12 @@ use crypto::password::{Password, PasswordError};
 use primitives::problem::Problem;
 use primitives::fields::{Fault, FromText};
 
-/// A password that somebody chooses.
+/// A new password, validated by the password rules.
 #[derive(Debug)]
 pub struct NewPassword(Password);
 
 impl NewPassword {
-    /// What is kept of it.
+    /// The hash to store.
     pub async fn hash(&self) -> Result<String, Problem> {
         password::hash(&self.0).await.map_err(Problem::unavailable)
     }
@@ -30,11 +30,11 @@ impl FromText for NewPassword {
 primitives::text_field!(NewPassword);
 primitives::string_schema!(NewPassword: {"minLength": 8, "maxLength": 128});
 
-/// A password that somebody claims is theirs: any text, as it was typed.
+/// A presented password: any text, not yet verified.
 pub struct Guess(String);
 
 impl Guess {
-    /// Whether it is the password behind the hash, after the same work if there is none.
+    /// Whether it matches the hash. Without a hash the work is the same.
     pub async fn matches(&self, hash: Option<&str>) -> bool {
         password::verify(&self.0, hash).await
     }
@@ -50,7 +50,7 @@ impl FromText for Guess {
     const EXPECTS: &'static str = "a string";
 
     fn from_text(text: &str) -> Result<Self, Fault> {
-        // Nobody's password is longer than 128 characters; a bound on what is hashed.
+        // Passwords have at most 128 characters: this bounds the work of hashing.
         if text.len() > 1_024 {
             return Err(Fault::new("too_long", "Must have at most 1024 bytes."));
         }

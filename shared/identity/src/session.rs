@@ -1,9 +1,8 @@
-//! Merchant sessions (docs/conventions.md §6): a bearer token of 256 random bits, kept as its
-//! digest.
+//! Merchant sessions (docs/conventions.md §6): a bearer token of 256 random bits, stored as its digest.
 //!
-//! The token also names its merchant and session, so that one `BatchGetItem` reads both, and with
-//! them whatever else a request needs to be let in: authentication is one round trip. The ids
-//! prove nothing; only the secret does.
+//! The token also names its merchant and session. So one `BatchGetItem` reads both, together with the other
+//! items that authorization needs: authentication is one round trip. The ids prove nothing; only the secret
+//! does.
 
 use std::time::Duration;
 
@@ -13,19 +12,19 @@ use primitives::clock::{DAY, HOUR, MINUTE, Timestamp};
 use table::item::{Item, Key};
 use serde::{Deserialize, Serialize};
 
-/// A session ends when it is not used for this long.
+/// The idle timeout of a session.
 pub const IDLE: Duration = HOUR.saturating_mul(12);
-/// A session ends this long after it began.
+/// The maximum lifetime of a session.
 pub const ABSOLUTE: Duration = DAY.saturating_mul(30);
-/// Use is recorded at most this often: authentication is a read, not a write.
+/// The minimum interval between records of a session's use, so that authentication is mostly a read.
 const TOUCH: Duration = MINUTE.saturating_mul(5);
-/// What every session token begins with.
+/// The prefix of every session token.
 pub(crate) const PREFIX: &str = "mst_";
 
 primitives::string_enum! {
-    /// How a session began.
-    CreatedVia {
-        /// With the account.
+        /// The way a session was created.
+        CreatedVia {
+        /// By sign-up.
         Signup = "signup",
         /// By password.
         Password = "password",
@@ -38,30 +37,30 @@ primitives::string_enum! {
     }
 }
 
-/// A session.
+/// A merchant's session.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Session {
     /// `ses_…`; later ones sort after it.
     pub id: SessionId,
-    /// Whose it is.
+    /// The merchant.
     pub merchant_id: MerchantId,
     /// SHA-256 of the secret part of the token.
     pub secret_digest: String,
-    /// The credential generation it began under.
+    /// The account's credential generation when it was created.
     pub credential_generation: u64,
-    /// How it began.
+    /// The way it was created.
     pub created_via: CreatedVia,
-    /// The network it began from, cut to a prefix.
+    /// The network from which it was created, cut to a prefix.
     pub ip_prefix: String,
-    /// The program it began with.
+    /// The `User-Agent` with which it was created, at most 200 characters.
     pub user_agent: Option<String>,
-    /// When it was used last, within five minutes.
+    /// When it was last used, with a precision of five minutes.
     pub last_used_at: Timestamp,
-    /// When it ends if it is not used.
+    /// When it expires if it is not used.
     pub idle_expires_at: Timestamp,
-    /// When it ends in any case.
+    /// When it expires, even if used.
     pub expires_at: Timestamp,
-    /// When it began.
+    /// When it was created.
     pub created_at: Timestamp,
     /// Optimistic lock: one more with each write.
     pub version: u64,
@@ -80,18 +79,18 @@ impl Item for Session {
     }
 }
 
-/// A session token, taken apart; it proves nothing before [`Session::admits`].
+/// A parsed session token; it proves nothing before [`Session::admits`].
 #[derive(Clone)]
 pub struct UnverifiedToken {
-    /// The merchant it names.
+    /// The merchant that it names.
     pub merchant_id: MerchantId,
-    /// The session it names.
+    /// The session that it names.
     pub session_id: SessionId,
     pub(crate) secret: String,
 }
 
 impl UnverifiedToken {
-    /// Takes a token apart: `mst_<merchant>_<session>_<secret>`.
+    /// Parses a token: `mst_<merchant>_<session>_<secret>`.
     pub fn parse(text: &str) -> Option<Self> {
         let rest = text.strip_prefix(PREFIX)?;
         let (merchant, rest) = rest.split_at_checked(32)?;
@@ -107,7 +106,7 @@ impl UnverifiedToken {
 }
 
 impl Session {
-    /// The session with this use recorded, when that is due.
+    /// The session with this use recorded, if the last record is old enough.
     pub fn touched(&self, now: Timestamp) -> Option<Self> {
         (now >= self.last_used_at.plus(TOUCH)).then(|| Self {
             last_used_at: now,
@@ -135,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_opens_its_own_session_and_no_other() {
+    fn a_token_is_valid_for_its_own_session_alone() {
         let merchant = ann(NOW);
         let (session, token) = begun(&merchant);
         assert_eq!((&token.merchant_id, &token.session_id), (&merchant.id, &session.id));
@@ -147,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_lives_while_its_merchant_may_use_it_and_ends_to_the_millisecond() {
+    fn a_session_is_valid_until_its_exact_expiry_while_its_merchant_is_active() {
         let merchant = ann(NOW);
         let (session, _) = begun(&merchant);
         assert!(session.is_alive(&merchant, NOW));
@@ -166,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn use_is_recorded_when_the_last_record_is_old_enough_and_prolongs_only_idleness() {
+    fn use_is_recorded_at_intervals_and_extends_the_idle_expiry_alone() {
         let (session, _) = begun(&ann(NOW));
         let due = NOW.plus(TOUCH);
         assert!(session.touched(due.minus(MILLI)).is_none());
@@ -176,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_that_takes_anothers_place_ends_with_it() {
+    fn a_refreshed_session_keeps_the_expiry() {
         let merchant = ann(NOW);
         let (session, _) = begun(&merchant);
         let (next, _) = session.renewed(&merchant, NOW.plus(TOUCH));
@@ -186,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_session_token_is_not_taken_apart() {
+    fn malformed_session_tokens_are_rejected() {
         let (zeroes, secret) = ("0".repeat(32), "0".repeat(43));
         for text in [
             String::new(),

@@ -1,4 +1,4 @@
-//! A store's settings: groups of choices, each with a default, in one item.
+//! A store's settings: groups of options, each with a default, in one item.
 
 use std::time::Duration;
 
@@ -21,36 +21,37 @@ core_types::topics! {
         "A store's settings changed.";
 }
 
-/// The one item that all groups are in: they are small, and read together.
+/// The sort key of the one item with all groups: they are small, and read together.
 const EVERY_GROUP: &str = "all";
-/// How long an unpaid order keeps its stock, in minutes (our choice): a shopper pays at once.
+/// The default period in which an unpaid order reserves its stock, in minutes (our choice): shoppers pay at
+/// once.
 const PAYMENT_WINDOW_MINUTES: u64 = 30;
-/// The longest that a store may let it, in minutes (our choice).
+/// The maximum of that period, in minutes (our choice).
 pub const LONGEST_PAYMENT_WINDOW: i64 = 1_440;
-/// The same for one that is paid manually (our choice): seven days, since a bank transfer takes days
-/// and the merchant has to notice it.
+/// The default period for an order that is paid manually, in minutes (our choice): seven days, because a
+/// bank transfer takes days and the merchant has to notice it.
 const MANUAL_PAYMENT_WINDOW_MINUTES: u64 = 10_080;
-/// The longest that a store may let such an order wait, but for ever (our choice): 30 days.
+/// The maximum of that period, if limited, in minutes (our choice): 30 days.
 pub const LONGEST_MANUAL_PAYMENT_WINDOW: i64 = 43_200;
 
-/// Days that a redaction waits (our choice), as long as at Shopify.
+/// The default delay of a redaction in days (our choice), as at Shopify.
 const REDACTION_DAYS: u64 = 10;
-/// The longest that a store may let it: who asks to be forgotten is answered within a month (Regulation
-/// (EU) 2016/679, article 12, paragraph 3).
+/// The maximum delay of a redaction: a request for erasure is answered within a month (Regulation (EU)
+/// 2016/679, article 12, paragraph 3).
 pub const LONGEST_REDACTION_DAYS: i64 = 28;
 
-/// How customers check out.
+/// The settings of the checkout.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Checkout {
-    /// Minutes for which an unpaid order keeps its stock.
+    /// The period in which an unpaid order reserves its stock, in minutes.
     pub payment_window_minutes: u64,
-    /// Minutes for which an order that is to be paid manually, by bank transfer or on delivery,
-    /// keeps its stock; 0: until it is paid or cancelled.
+    /// The period in which an order with manual payment, by bank transfer or on delivery, reserves its
+    /// stock, in minutes. With 0, it does so until it is paid or cancelled.
     pub manual_payment_window_minutes: u64,
     /// Whether customers can order without an account.
     pub guest_checkout: bool,
-    /// Whether customers must leave a telephone number.
+    /// Whether customers must give a telephone number.
     pub require_phone: bool,
 }
 
@@ -66,8 +67,8 @@ impl Default for Checkout {
 }
 
 impl Checkout {
-    /// How long an order waits that is to be paid in this way, or in one not chosen yet; none: for
-    /// ever.
+    /// The period in which an order can be paid by this provider, or by one not chosen yet; none means
+    /// without a limit.
     pub fn payment_window(&self, provider: Option<ProviderName>) -> Option<Duration> {
         let minutes = match provider {
             Some(ProviderName::Manual) => self.manual_payment_window_minutes,
@@ -77,28 +78,27 @@ impl Checkout {
     }
 }
 
-/// What customers are told by mail.
+/// The settings of mails to customers.
 #[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(rename = "NotificationSettings")]
 pub struct Notifications {
-    /// Whether an order is confirmed.
+    /// Whether a mail confirms an order.
     pub order_confirmation: bool,
-    /// Whether a shipment is announced.
+    /// Whether a mail announces a shipment.
     pub shipping_confirmation: bool,
-    /// Whether it is told that a parcel arrived.
+    /// Whether a mail reports a delivery.
     pub delivery_confirmation: bool,
-    /// Whether it is told that money went back.
+    /// Whether a mail reports a refund.
     pub refund_confirmation: bool,
-    /// Whether it is told that an order was called off, or was not paid in time.
+    /// Whether a mail reports that an order was cancelled or not paid in time.
     pub cancellation_confirmation: bool,
-    /// Whom customers see mails from; the store's name when none is set.
+    /// The sender's name in mails; the store's name if null.
     pub sender_name: Option<String>,
-    /// The store's page that shows an order to whoever has its token: mails about orders lead there.
+    /// The store's page that shows an order by its token. Mails about orders link to it.
     pub order_status_url: Option<LinkTemplate>,
-    /// The store's page on which an order is paid by whoever has its token; the page that shows it
-    /// unless set.
+    /// The store's page on which an order is paid by its token; `order_status_url` if null.
     pub payment_url: Option<LinkTemplate>,
 }
 
@@ -118,43 +118,43 @@ impl Default for Notifications {
 }
 
 impl Notifications {
-    /// Where an order is shown. A page that customers may not be led to any more is as good as none.
+    /// The page that shows an order. A page to which the store may not lead any more is ignored.
     pub fn shows_at(&self, may_lead_to: impl Fn(&LinkTemplate) -> bool) -> Option<&LinkTemplate> {
         self.order_status_url.as_ref().filter(|page| may_lead_to(page))
     }
 
-    /// Where an order is paid, as [`Notifications::shows_at`].
+    /// The page on which an order is paid, or else the one of [`Notifications::shows_at`].
     pub fn pays_at(&self, may_lead_to: impl Fn(&LinkTemplate) -> bool) -> Option<&LinkTemplate> {
         let page = self.payment_url.as_ref().filter(|page| may_lead_to(page));
         page.or_else(|| self.shows_at(may_lead_to))
     }
 }
 
-/// How products are reviewed.
+/// The settings of product reviews.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Reviews {
-    /// Whether only who has bought a product may review it.
+    /// Whether only customers who have bought a product may review it.
     pub purchase_required: bool,
-    /// Whether a review is shown at once, without the store's approval.
+    /// Whether a review is published at once, without the store's approval.
     pub auto_publish: bool,
 }
 
-/// How orders are taxed.
+/// The settings of taxes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Taxes {
-    /// Whether prices, of goods and of shipping, hold their tax: it is taken out of them, not added.
+    /// Whether prices of products and shipping include tax, so that it is not added to them.
     pub prices_include_tax: bool,
 }
 
-/// How people are forgotten who ask for it.
+/// The settings of privacy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(rename = "PrivacySettings")]
 pub struct Privacy {
-    /// Days from when a redaction of a customer is asked for to when it begins: so long it can be called
-    /// off, and apps can prepare; 0: at once.
+    /// The delay between the request for a customer's redaction and its start, in days. Meanwhile it can be
+    /// cancelled, and apps can prepare. With 0, it starts at once.
     pub redaction_days: u64,
 }
 
@@ -169,26 +169,26 @@ impl Default for Privacy {
 pub struct Settings {
     /// The store; it has one set of them.
     pub store_id: StoreId,
-    /// How customers check out.
+    /// The settings of the checkout.
     #[serde(default)]
     pub checkout: Checkout,
-    /// What customers are told by mail.
+    /// The settings of mails to customers.
     #[serde(default)]
     pub notifications: Notifications,
-    /// How products are reviewed.
+    /// The settings of product reviews.
     #[serde(default)]
     pub reviews: Reviews,
-    /// How orders are taxed.
+    /// The settings of taxes.
     #[serde(default)]
     pub taxes: Taxes,
-    /// How people are forgotten.
+    /// The settings of privacy.
     #[serde(default)]
     pub privacy: Privacy,
-    /// When the store was made.
+    /// When the store was created.
     pub created_at: Timestamp,
-    /// When they were changed last.
+    /// When they were last changed.
     pub updated_at: Timestamp,
-    /// Optimistic lock: one more with each write; 0 while none was made.
+    /// Optimistic lock: one more with each write; 0 before the first.
     pub version: u64,
 }
 
@@ -208,7 +208,7 @@ impl Settings {
         key::settings(store, EVERY_GROUP)
     }
 
-    /// The settings of a store that has changed none: version 0, not in the table.
+    /// The default settings of a store: version 0, not in the table.
     pub fn of(store: &Store) -> Self {
         Self {
             store_id: store.id.clone(),
@@ -223,8 +223,7 @@ impl Settings {
         }
     }
 
-    /// The settings at their next version with what `wanted` says; `None` when that is what they
-    /// are.
+    /// Returns the settings at their next version with the changes of `wanted`; `None` if nothing changes.
     pub fn revised(&self, wanted: Self, now: Timestamp) -> Option<Self> {
         let version = self.version.saturating_add(1);
         (wanted != *self).then_some(Self { updated_at: now, version, ..wanted })
@@ -240,25 +239,25 @@ impl Resource for Settings {
 }
 
 core_types::view! {
-    /// A store's settings as its owner sees them.
+    /// A store's settings.
     SettingsView of settings: Settings {
         /// The store's id: it has one set of settings.
         id: StoreId = settings.store_id.clone(),
-        /// How customers check out.
+        /// The settings of the checkout.
         checkout: Checkout,
-        /// What customers are told by mail.
+        /// The settings of mails to customers.
         notifications: Notifications,
-        /// How products are reviewed.
+        /// The settings of product reviews.
         reviews: Reviews,
-        /// How orders are taxed.
+        /// The settings of taxes.
         taxes: Taxes,
-        /// How people are forgotten.
+        /// The settings of privacy.
         privacy: Privacy,
-        /// When the store was made.
+        /// When the store was created.
         created_at: Timestamp,
-        /// When they were changed last.
+        /// When they were last changed.
         updated_at: Timestamp,
-        /// What `If-Match` takes; 0 while nothing was ever changed.
+        /// The version, for `If-Match`; 0 before the first change.
         version: u64,
     }
 }
@@ -299,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn what_changes_nothing_is_no_new_version() {
+    fn unchanged_settings_are_not_a_new_version() {
         let before = settings();
         let now = Timestamp::from_millis(1);
         assert_eq!(before.revised(before.clone(), now), None);
@@ -313,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_paid_manually_waits_longer_or_for_ever() {
+    fn manual_payments_have_a_longer_window_or_none() {
         let mut checkout = Checkout::default();
         let minutes = |checkout: &Checkout, provider| {
             checkout.payment_window(provider).map(|window| window.as_secs() / 60)
@@ -327,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn a_setting_that_was_stored_before_it_existed_has_its_default() {
+    fn settings_absent_from_the_stored_item_have_defaults() {
         let mut stored = serde_json::to_value(settings()).unwrap();
         stored["checkout"] = serde_json::json!({"guest_checkout": false});
         stored.as_object_mut().unwrap().remove("notifications");

@@ -1,4 +1,4 @@
-//! Stores: their states, and who may do what in which.
+//! Stores: their data, and their states with the actions that each allows.
 
 pub mod branding;
 mod counted;
@@ -37,63 +37,63 @@ pub use subdomain::UniqueSubdomain;
 pub use topics::*;
 pub use view::StoreView;
 
-/// Stores one merchant may own (our choice).
+/// The maximum number of stores of one merchant (our choice).
 pub const MAX_STORES: usize = 100;
-/// Menus one store may have (our choice).
+/// The maximum number of menus of one store (our choice).
 pub const MAX_MENUS: usize = 50;
-/// Themes one store may have installed (our choice).
+/// The maximum number of themes installed on one store (our choice).
 pub const MAX_THEMES: usize = 20;
-/// Bytes of what a guest's address is known by: it finds orders, and proves nothing.
+/// The size of a guest's key in bytes: it finds orders, and proves nothing.
 const GUEST_KEY: usize = 12;
-/// How long after its deletion a store is announced as redacted. The platform keeps what it must
-/// of it; whoever holds a copy removes theirs then.
+/// The period after which a deleted store is announced as redacted. Then holders of a copy must delete it;
+/// the platform itself retains what it must.
 pub const GRACE: std::time::Duration = DAY.saturating_mul(30);
-/// How long an old subdomain leads to the new one (our choice).
+/// The period in which a former subdomain leads to the new one (our choice).
 pub const MOVED_FOR: std::time::Duration = DAY.saturating_mul(90);
 
 primitives::string_enum! {
-    /// Where a store is in its life.
+    /// The state of a store.
     StoreStatus {
-        /// Being set up; the storefront is not open.
+        /// It is being set up; the storefront is not open.
         Draft = "draft",
-        /// Open.
+        /// The storefront is open and accepts orders.
         Active = "active",
-        /// Visible, but takes no orders.
+        /// The storefront is visible, but accepts no orders.
         Paused = "paused",
-        /// Shut; can be opened again.
+        /// The storefront is closed; the store can be reopened.
         Closed = "closed",
-        /// Deleted: nobody reaches it any more; announced as redacted when the grace ends.
+        /// Deleted and inaccessible; announced as redacted after 30 days.
         Deleted = "deleted",
     }
 }
 
 primitives::string_enum! {
-    /// What an owner can do to a store's state.
+    /// An action that changes a store's state.
     StoreAction {
-        /// Open it.
+        /// Opens the storefront.
         Activate = "activate",
-        /// Stop taking orders.
+        /// Stops accepting orders.
         Pause = "pause",
-        /// Shut it.
+        /// Closes the storefront.
         Close = "close",
-        /// Bring a shut store back as paused, so that its owner looks at it before it sells.
+        /// Reopens a closed store as paused, so that its owner can check it before it sells.
         Reopen = "reopen",
-        /// Give it up.
+        /// Deletes the store.
         Delete = "delete",
     }
 }
 
 primitives::string_enum! {
-    /// What happens to an order line whose stock is short.
+    /// The treatment of an order line that exceeds the available stock.
     InventoryPolicy {
         /// The order is rejected.
         Deny = "deny",
-        /// The order is taken.
+        /// The order is accepted.
         Continue = "continue",
     }
 }
 
-/// What order numbers begin with: `BB-` makes the order `BB-1001`. May be empty.
+/// The prefix of order numbers: `BB-` makes the order `BB-1001`. May be empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OrderPrefix(String);
 
@@ -120,28 +120,28 @@ impl From<OrderPrefix> for String {
 primitives::text_field!(OrderPrefix);
 primitives::string_schema!(OrderPrefix: {"pattern": "^[A-Za-z0-9#_-]{0,10}$"});
 
-/// What the order numbers of a new store begin with.
+/// The order prefix of a new store.
 const FIRST_ORDER_PREFIX: &str = "#";
 
-/// How customers reach the store.
+/// The contact details of a store.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Contact {
-    /// Shown to customers, and the `Reply-To` of the mails they get.
+    /// The e-mail address for customers, and the `Reply-To` of mails to them.
     pub email: Option<Email>,
-    /// Shown to customers.
+    /// The telephone number for customers.
     pub phone: Option<String>,
 }
 
-/// The theme that a storefront is shown in, and which of its releases.
+/// The live release of a theme, which the storefront shows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LiveTheme {
     /// The theme's name in URLs.
     pub slug: String,
-    /// The release's number: of the theme's on this store the newest.
+    /// The release's number: the newest of the theme on this store.
     pub release: u64,
 }
 
-/// What a merchant says about a store to open.
+/// The data of a store to create.
 #[derive(Debug, Clone)]
 pub struct NewStore {
     /// The name customers see.
@@ -150,11 +150,11 @@ pub struct NewStore {
     pub subdomain: Subdomain,
     /// The currency of all its prices.
     pub currency: Currency,
-    /// Where it trades from.
+    /// The country that it trades from.
     pub country: Country,
-    /// The default language; English unless said otherwise.
+    /// The default language; English unless given.
     pub locale: Option<Locale>,
-    /// The time zone of its reports; UTC unless said otherwise.
+    /// The time zone of its reports; UTC unless given.
     pub timezone: Option<TimeZone>,
 }
 
@@ -169,67 +169,67 @@ pub struct Store {
     pub name: String,
     /// The storefront's subdomain.
     pub subdomain: Subdomain,
-    /// The verified host that customers should be led to.
+    /// The verified host to redirect customers to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub primary_domain: Option<Host>,
     /// The currency of all its prices.
     pub currency: Currency,
-    /// Where it trades from.
+    /// The country that it trades from.
     pub country: Country,
     /// The default language.
     pub locale: Locale,
     /// The time zone of its reports.
     pub timezone: TimeZone,
-    /// How customers reach it.
+    /// The contact details for customers.
     pub contact: Contact,
-    /// How it presents itself.
+    /// Its logo, colors, texts and social profiles.
     pub branding: Branding,
-    /// What order numbers begin with.
+    /// The prefix of order numbers.
     pub order_prefix: String,
-    /// What the ids of its orders follow from besides their numbers, so that nobody else can tell
-    /// them: never shown, and never changed.
+    /// The secret from which, with their numbers, the ids of its orders are derived, so that nobody else
+    /// can compute them. Never returned, and never changed.
     pub order_secret: String,
-    /// What happens to an order line whose stock is short, unless the variant says otherwise.
+    /// The treatment of an order line that exceeds the available stock, unless the variant has its own.
     pub inventory_policy: InventoryPolicy,
-    /// Its active locations that fulfil online orders, in priority order: kept here so that a
-    /// checkout need not read the locations.
+    /// Its active locations that fulfil online orders, in priority order: stored here so that a checkout
+    /// need not read the locations.
     #[serde(default)]
     pub online_locations: Vec<LocationId>,
-    /// The handles of its menus: kept here so that they have a number, and so that the store's page
-    /// need not read the menus; written by [`menu_made`] and [`menu_removed`] alone.
+    /// The handles of its menus: stored here so that their number is bounded, and the store's page need
+    /// not read the menus. Written by [`menu_made`] and [`menu_removed`] alone.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub menus: BTreeSet<Handle>,
-    /// The slugs of the themes that are installed on it: kept here so that they have a number, and so
-    /// that a list of them needs no query; written by [`theme_installed`] and [`theme_uninstalled`]
-    /// alone.
+    /// The slugs of its installed themes: stored here so that their number is bounded, and a list of them
+    /// needs no query. Written by [`theme_installed`] and [`theme_uninstalled`] alone.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub themes: BTreeSet<String>,
-    /// What its storefront is shown in: kept here so that whoever looks at the storefront has read
-    /// it; written by [`theme_published`] alone.
+    /// The live release of a theme: stored here so that requests to the storefront need no further read.
+    /// Written by [`theme_published`] alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub live_theme: Option<LiveTheme>,
-    /// Where it is in its life.
+    /// The state.
     pub status: StoreStatus,
-    /// Why it is in that state, in the owner's words.
+    /// The owner's reason for the last change of state.
     pub status_reason: Option<String>,
-    /// Counts changes of what a storefront shows or obeys besides the store itself; written by
-    /// [`configured`] and what is named with the menus alone.
+    /// Counts changes of the storefront's configuration outside this item, like menus, policies and
+    /// settings. Written by the functions of `counted` alone, such as [`configured`].
     pub config_changes: u64,
-    /// Whether something is priced in its currency; written by [`keep_currency`] alone.
+    /// Whether something is priced in its currency, which then cannot change. Written by
+    /// [`keep_currency`] alone.
     pub currency_locked: bool,
-    /// When it is announced as redacted, once deleted.
+    /// When a deleted store is announced as redacted.
     pub redact_at: Option<Timestamp>,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// When it was changed last.
+    /// When it was last changed.
     pub updated_at: Timestamp,
-    /// Optimistic lock: one more with each write but those of counters.
+    /// Optimistic lock: one more with each write except those of counters.
     pub version: u64,
 }
 
 impl Item for Store {
     const KIND: &'static str = "store";
-    /// Packed but for what others write in passing, and what that is on condition of.
+    /// Packed except for the attributes that other writes change, and those in their conditions.
     const PACKING: Option<Packing> = Some(Packing {
         plain: &[
             "owner_id",
@@ -259,14 +259,14 @@ impl Item for Store {
     }
 }
 
-/// The id of the location that a store begins with.
+/// The id of a store's first location.
 pub fn first_location(store: &StoreId) -> LocationId {
     LocationId::derive(&[store.as_str(), "default"])
 }
 
 impl Store {
-    /// Whether the owner has proven to receive mail at their address: without that, the store mails nobody who
-    /// has not proven their own.
+    /// Whether the owner has proven to receive mail at their address. Otherwise the store may not send
+    /// mail to people who have not proven theirs.
     ///
     /// # Errors
     /// 503.
@@ -275,7 +275,7 @@ impl Store {
         Ok(owner.is_some_and(|owner| owner.email_verified))
     }
 
-    /// Ensures that the store may mail people who have not proven their address to it.
+    /// Ensures that the store may send mail to people who have not proven their address.
     ///
     /// # Errors
     /// `owner_unverified`; 503.
@@ -284,8 +284,8 @@ impl Store {
         if is_proven { Ok(()) } else { Err(Code::OwnerUnverified.into()) }
     }
 
-    /// A new store of `owner`, as a draft; its first location comes with it
-    /// ([`catalogue::location::with_new_store`]).
+    /// Creates a store of `owner`, as a draft. Its first location is created with it
+    /// (`catalogue::location::with_new_store`).
     pub fn open(owner: &MerchantId, opening: NewStore, now: Timestamp) -> Self {
         let id = StoreId::mint(now);
         Self {
@@ -318,13 +318,13 @@ impl Store {
         }
     }
 
-    /// The id of its order with this number, if it has one.
+    /// The id of its order with this number.
     pub fn order_id(&self, number: u64) -> OrderId {
         OrderId::numbered(&self.id, &self.order_secret, number)
     }
 
-    /// What the orders of guests with this address are found by: HMAC-SHA256 of the address under
-    /// what only the store's item holds, cut to 96 bits, so that no key says whose they are.
+    /// The key by which orders of guests with this address are found: HMAC-SHA256 of the address under the
+    /// store's order secret, cut to 96 bits, so that a key does not reveal the address.
     pub fn guest_key(&self, email: &Email) -> String {
         let address = email.normalized();
         let parts: [&[u8]; 2] = [b"guest\n", address.as_bytes()];
@@ -332,10 +332,10 @@ impl Store {
         BASE64_URL_SAFE_NO_PAD.encode(digest.get(..GUEST_KEY).unwrap_or_default())
     }
 
-    /// The store at its next version with what `wanted` says; `None` when that is what it is.
+    /// Returns the store at its next version with the changes of `wanted`; `None` if nothing changes.
     ///
     /// # Errors
-    /// `currency_locked`: the store has left its draft, or something is priced already.
+    /// `currency_locked`: the store is not a draft any more, or something is priced already.
     pub fn revised(&self, wanted: &Self, now: Timestamp) -> Result<Option<Self>, Problem> {
         if wanted == self {
             return Ok(None);
@@ -347,13 +347,13 @@ impl Store {
         Ok(Some(wanted.changed(now)))
     }
 
-    /// Counts changes that a storefront caches by: those of the store, and those of what belongs
-    /// to it.
+    /// The version of the storefront's configuration, for caches: counts changes of the store and of what
+    /// its storefront shows.
     pub fn config_version(&self) -> u64 {
         self.version.saturating_add(self.config_changes)
     }
 
-    /// What the owner can do now.
+    /// The actions that the state allows.
     pub fn allowed_actions(&self) -> Vec<&'static str> {
         StoreAction::ALL
             .iter()
@@ -362,7 +362,7 @@ impl Store {
             .collect()
     }
 
-    /// The store after `action`.
+    /// Returns the store after an action.
     ///
     /// # Errors
     /// `invalid_state_transition`.
@@ -383,15 +383,14 @@ impl Store {
         })
     }
 
-    /// What happened to the store, with the store as it is now; its public pictures are found
-    /// below `base_url`.
+    /// An event of the store, with its present state. URLs of its images begin with `base_url`.
     pub fn event(&self, topic: &Topic<StoreView>, base_url: &str, now: Timestamp) -> Event {
         let (store, entity) = (Some(&self.id), self.id.as_str());
         let about = EventSubject { store, app: None, entity, version: self.version };
         Event::new(topic, about, &StoreView::of(self, base_url), now)
     }
 
-    /// The store at its next version.
+    /// Returns the store at its next version.
     #[must_use]
     pub fn changed(&self, now: Timestamp) -> Self {
         Self { updated_at: now, version: self.version.saturating_add(1), ..self.clone() }
@@ -399,7 +398,7 @@ impl Store {
 }
 
 impl StoreStatus {
-    /// The state that `action` leads to from this one.
+    /// The state after the action; none if it is not allowed.
     fn after(self, action: StoreAction) -> Option<Self> {
         use StoreAction::{Activate, Close, Delete, Pause, Reopen};
         match (self, action) {

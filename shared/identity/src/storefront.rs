@@ -1,10 +1,10 @@
 //! Storefronts: the store behind a subdomain, as anybody may see it.
 //!
-//! The store is found by its subdomain in one read of an index, which may be a moment old; only
-//! when the index has nothing, the name itself is read: the store is very new, has moved, or is
-//! none. Each process keeps what it found for [`CACHE_TIME`], so that a busy storefront costs no read
-//! for it at all. That is good enough to show a shop and to price a cart; who may do what, and
-//! what is in stock, is decided by the writes themselves.
+//! The store is found by its subdomain in one eventually consistent read of an index. Only if the index
+//! has no entry, the claim to the name is read: the store is very new, has another subdomain now, or does
+//! not exist. Each process caches the store for [`CACHE_TIME`], so that a busy storefront costs no read
+//! for it. A cached store suffices to show a storefront and to price a cart; permissions and stock are
+//! decided by the writes themselves.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -30,16 +30,16 @@ use crate::domain::{Host, UniqueHost};
 use crate::settings::Settings;
 use crate::store::{LiveTheme, Store, StoreStatus, UniqueSubdomain};
 
-/// How long a process may show a store as it was (our choice).
+/// The period in which a process may use a cached store (our choice).
 pub const CACHE_TIME: Duration = Duration::from_secs(5);
 
-/// How long browsers and shared caches may show a page of a storefront (our choice).
+/// The period in which browsers and shared caches may serve a storefront's response (our choice).
 pub const FRESH: Duration = Duration::from_secs(30);
 
-/// A store as it was a moment ago: out of [`open_store`], one whose storefront can be visited.
+/// A cached store. If [`open_store`] returns it, its storefront is open.
 #[derive(Debug)]
 pub struct OpenStore {
-    /// The item, as it was up to [`CACHE_TIME`] ago.
+    /// The item, up to [`CACHE_TIME`] old.
     pub store: Store,
     settings: OnceLock<Settings>,
 }
@@ -47,8 +47,8 @@ pub struct OpenStore {
 impl OpenStore {
     /// Its settings: read once, cached as long as the store is.
     pub async fn settings(&self, app: &App) -> Result<&Settings, Problem> {
-        if let Some(kept) = self.settings.get() {
-            return Ok(kept);
+        if let Some(cached) = self.settings.get() {
+            return Ok(cached);
         }
         let untouched = Settings::of(&self.store);
         let found = app.table.get(&untouched.key()).await?;
@@ -92,10 +92,10 @@ pub async fn any_store(app: &App, name: &str) -> Result<Arc<OpenStore>, Problem>
     let Some(id) = StoreId::parse(name) else {
         return cached_or_loaded(app, name, |_| true).await;
     };
-    if let Some(kept) = app.cache.get::<OpenStore>(id.as_str(), app.clock.now()) {
-        return Ok(kept);
+    if let Some(cached) = app.cache.get::<OpenStore>(id.as_str(), app.clock.now()) {
+        return Ok(cached);
     }
-    keep(app, id.as_str(), app.table.get(&key::store(&id)).await?)
+    cache(app, id.as_str(), app.table.get(&key::store(&id)).await?)
 }
 
 /// The subdomain of the store that has verified a host: two reads, one while the store is cached.
@@ -121,15 +121,15 @@ async fn cached_or_loaded(
 ) -> Result<Arc<OpenStore>, Problem> {
     let subdomain = Subdomain::from_text(subdomain).map_err(|_| Code::StoreNotFound)?;
     let now = app.clock.now();
-    let kept = app.cache.get::<OpenStore>(subdomain.as_str(), now);
-    if let Some(kept) = kept.filter(|kept| will_do(kept)) {
-        return Ok(kept);
+    let cached = app.cache.get::<OpenStore>(subdomain.as_str(), now);
+    if let Some(cached) = cached.filter(|cached| will_do(cached)) {
+        return Ok(cached);
     }
-    keep(app, subdomain.as_str(), find(app, &subdomain).await?)
+    cache(app, subdomain.as_str(), find(app, &subdomain).await?)
 }
 
 /// Caches the store under this name.
-fn keep(app: &App, name: &str, found: Option<Store>) -> Result<Arc<OpenStore>, Problem> {
+fn cache(app: &App, name: &str, found: Option<Store>) -> Result<Arc<OpenStore>, Problem> {
     let store = found.filter(|store| store.status != StoreStatus::Deleted);
     let store = store.ok_or(Code::StoreNotFound)?;
     let known = Arc::new(OpenStore { store, settings: OnceLock::new() });
@@ -207,7 +207,7 @@ core_types::view! {
         currency: Currency,
         /// The number of decimal digits of the currency: 0, 2 or 3.
         currency_exponent: u16 = store.currency.exponent(),
-        /// Where the store trades from.
+        /// The country that the store trades from.
         country: Country,
         /// The default language.
         locale: Locale,
@@ -215,7 +215,7 @@ core_types::view! {
         storefront_status: StoreStatus = store.status,
         /// The theme of the storefront, once it has one.
         theme: Option<ActiveTheme> = store.live_theme.clone().map(ActiveTheme::from),
-        /// Counts changes to what a storefront caches.
+        /// The version of the storefront's configuration, for caches.
         config_version: u64 = store.config_version(),
         /// The current subdomain, if an earlier one was requested.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -224,7 +224,7 @@ core_types::view! {
         created_at: Timestamp,
         /// When it was last changed.
         updated_at: Timestamp,
-        /// Counts writes.
+        /// The store's version.
         version: u64,
     }
 }

@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn waiting_doubles_up_to_a_ceiling_and_never_locks() {
+    fn the_wait_doubles_up_to_a_maximum() {
         let signin = waits(Kind::SignIn, 17);
         assert_eq!(signin[..8], [0, 0, 0, 0, 1, 2, 4, 8]);
         assert_eq!(signin[14..], [900, 900, 900]);
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn an_early_attempt_is_told_how_long_to_wait() {
+    fn an_early_attempt_gets_the_seconds_to_wait() {
         let now = Timestamp::from_millis(0);
         let first = Throttle::count(None, &subject(Kind::Code), now).unwrap();
         let early = now.plus(Duration::from_millis(58_500));
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn case_and_network_decide_who_is_throttled() {
+    fn attempts_count_by_address_and_network_regardless_of_case() {
         let key = |email: &str, network: &str| {
             Subject::new(Kind::SignIn, &Email::from_text(email).unwrap(), network).key()
         };
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn what_sends_mail_and_what_guesses_a_code_has_a_ceiling_of_its_own() {
+    fn each_kind_except_passwords_has_its_own_ceiling() {
         let of = |kind: Kind| kind.ceiling().map(|ceiling| ceiling.of);
         assert_eq!(of(Kind::SignIn), None, "nobody can be kept from their password");
         let kinds = [Kind::Code, Kind::Reset, Kind::Verify, Kind::Move, Kind::Totp];
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ceiling_goes_by_the_digest_of_an_account_and_a_stores_are_its_own() {
+    fn ceilings_count_by_account_and_store() {
         let email = |text: &str| Email::from_text(text).unwrap();
         let subject = |text: &str| Subject::new(Kind::Code, &email(text), "a");
         let ann = subject("ann@example.com");
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn a_throttle_is_forgotten_only_after_its_attempts_are() {
+    fn a_throttle_is_deleted_only_after_its_attempts_expire() {
         let now = Timestamp::from_millis(0);
         let counted = Throttle::count(None, &subject(Kind::SignIn), now).unwrap();
         let counted = Throttle { version: 7, ..counted };

@@ -1,6 +1,8 @@
-//! Books: small entries of a store that are read together and changed rarely, in one item: its
-//! shipping zones, the tax rates of a country. A checkout reads a book at the price of its size; who
-//! changes an entry replaces the book under its version, and the entry has a version of its own.
+//! Documents: small entries of a store that are read together and rarely changed, in one item. Examples are
+//! the shipping zones of a store and the tax rates of a country.
+//!
+//! A checkout reads a whole document, at the cost of its size. Changing an entry replaces the document on
+//! condition of its version; the entry has a version of its own.
 
 use core_types::event::{Event, EventSubject, Example, Topic};
 use core_types::id::StoreId;
@@ -14,33 +16,33 @@ use table::{Write, retry};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-/// What a book holds.
+/// An entry of a document.
 pub trait Entry: Clone + PartialEq + Serialize + DeserializeOwned + Send + Sync {
-    /// The `entity` attribute of its book.
+    /// The `entity` attribute of the document.
     const KIND: &'static str;
-    /// How it is shown.
+    /// The representation in responses and events.
     type View: Example + for<'a> From<&'a Self>;
 
-    /// The key of the book that it is in.
+    /// The key of the document that holds the entry.
     fn document(&self) -> Key;
-    /// What an event says it is about.
+    /// The subject of the entry's events.
     fn event_subject(&self) -> EventSubject<'_>;
     /// The entry at its next version.
     #[must_use]
     fn changed(&self, now: Timestamp) -> Self;
 
-    /// As it is shown, with its version as the `ETag`.
+    /// The entry as a response, with its version as the `ETag`.
     fn to_response(&self) -> Json<Self::View> {
         Json::new(&Self::View::from(self)).version(self.event_subject().version)
     }
 
-    /// What has happened to it.
+    /// An event of the entry.
     fn event(&self, topic: &Topic<Self::View>, now: Timestamp) -> Event {
         Event::new(topic, self.event_subject(), &Self::View::from(self), now)
     }
 }
 
-/// Entries in one item.
+/// All entries of a document, stored in one item.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(bound = "E: Entry")]
 pub struct Document<E> {
@@ -48,9 +50,9 @@ pub struct Document<E> {
     pk: String,
     /// Sort key.
     sk: String,
-    /// In the order in which they were made.
+    /// The entries in the order of their creation.
     pub entries: Vec<E>,
-    /// One more with each write of any of them; 0 while there is none.
+    /// Grows by 1 with each write of any entry; 0 before the first.
     version: u64,
 }
 
@@ -66,12 +68,12 @@ impl<E: Entry> Item for Document<E> {
 }
 
 impl<E: Entry> Document<E> {
-    /// The book of this key before anything is in it.
+    /// An empty document, which is not stored yet.
     pub fn empty(key: Key) -> Self {
         Self { pk: key.pk, sk: key.sk, entries: Vec::new(), version: 0 }
     }
 
-    /// Reads a book.
+    /// Loads a document; an empty one if none is stored.
     ///
     /// # Errors
     /// 503.
@@ -88,12 +90,12 @@ impl<E: Entry> Document<E> {
         found.ok_or_else(|| Code::NotFound.into())
     }
 
-    /// The entries but the one of this id: those that another must not collide with.
+    /// All other entries: those that the entry of this id must not collide with.
     pub fn others<'a>(&'a self, id: &'a str) -> impl Iterator<Item = &'a E> {
         self.entries.iter().filter(move |entry| entry.event_subject().entity != id)
     }
 
-    /// The book at its next version, with this entry in place of the one of its id, or at the end.
+    /// The document at its next version: replaces the entry with the same id, or appends it.
     #[must_use]
     pub fn with(&self, entry: E) -> Self {
         let mut next = Self { version: self.version.saturating_add(1), ..self.clone() };
@@ -105,23 +107,23 @@ impl<E: Entry> Document<E> {
         next
     }
 
-    /// The book at its next version, without this entry.
+    /// The document at its next version, without this entry.
     #[must_use]
     pub fn without(&self, id: &str) -> Self {
         let entries = self.others(id).cloned().collect();
         Self { entries, version: self.version.saturating_add(1), ..self.clone() }
     }
 
-    /// Adds its new version to a transaction.
+    /// Adds the write of this document to a transaction, on condition of the version before it.
     pub fn write(&self, write: Write) -> Write {
         write.create_or_replace(self, Code::VersionConflict)
     }
 }
 
-/// Adds an entry to its book: `validate` says what the book has against it.
+/// Adds an entry to its document, if `validate` accepts it there.
 ///
 /// # Errors
-/// What `validate` rejects with.
+/// Those of `validate`.
 pub async fn add<E: Entry>(
     app: &App,
     entry: E,
@@ -144,10 +146,10 @@ pub async fn add<E: Entry>(
     .await
 }
 
-/// Changes an entry to what `next` makes of it, unless that is the same.
+/// Replaces an entry with the result of `next`; writes nothing if that is equal.
 ///
 /// # Errors
-/// `not_found`, `precondition_failed`; what `next` and `validate` reject with.
+/// `not_found`, `precondition_failed`; those of `next` and `validate`.
 pub async fn change<E: Entry>(
     app: &App,
     (key, id): (Key, &str),
@@ -178,7 +180,7 @@ pub async fn change<E: Entry>(
     .await
 }
 
-/// Takes an entry out of its book.
+/// Removes an entry from its document.
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`.
@@ -194,18 +196,18 @@ pub async fn remove<E: Entry>(
         let document = Document::<E>::load(app, key.clone()).await?;
         let before = document.entry(id)?;
         if_match.check(before.event_subject().version)?;
-        let gone = before.changed(now);
+        let removed = before.changed(now);
         document
             .without(id)
             .write(app.table.write())
-            .emit(gone.event(topic, now))
+            .emit(removed.event(topic, now))
             .answer(NoContent::default(), now)
             .await
     })
     .await
 }
 
-/// What identifies an entry of a store.
+/// The event subject of a store's entry.
 pub(crate) fn about<'a>(store: &'a StoreId, entity: &'a str, version: u64) -> EventSubject<'a> {
     EventSubject { store: Some(store), app: None, entity, version }
 }

@@ -1,12 +1,11 @@
-//! What is sold, and what is paid for it.
+//! Orders, payments and everything that belongs to a sale.
 //!
-//! - An [`order`] with its fulfilments and refunds: from a cart through payment to what leaves and
-//!   what comes back. What it costs besides its goods: [`shipping`], [`tax`]; what is taken off:
-//!   [`discount`].
-//! - A [`payment`] is what a provider says of money; a [`gift_card`] is money the store owes.
-//! - A [`dispute`] is what a customer's bank says of a payment.
-//! - [`workflows`]: changes that span several steps.
-//! - [`notifications`]: what is mailed about them.
+//! - [`order`]: an order from cart to payment, with its fulfilments, returns and refunds. Its total adds
+//!   [`shipping`] and [`tax`] to the goods, and subtracts each [`discount`].
+//! - [`payment`]: a payment as its provider reports it. [`gift_card`]: stored value that the store owes.
+//! - [`dispute`]: a chargeback or inquiry of a customer's bank about a payment.
+//! - [`workflows`]: use cases of several steps over these.
+//! - [`notifications`]: the mails about them.
 
 pub mod discount;
 pub mod dispute;

@@ -1,6 +1,8 @@
-//! What is mailed about what was sold: in the store's words, where it has some for the reader's language,
-//! and else in those that are built in. A mail is written once, and says what was so then; one that brings
-//! a gift card, which may be sent days later, finds its words when it is sent.
+//! Mails about orders, gift cards and disputes: in the store's texts, if it has one for the reader's
+//! language, otherwise in built-in English ones.
+//!
+//! A mail is rendered once, when it is queued. A gift card's, which may be sent days later, is rendered when
+//! it is sent.
 
 mod built_in;
 mod carriers;

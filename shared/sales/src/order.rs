@@ -1,19 +1,17 @@
-//! Orders: three axes of state, the lines, and every transition between them.
+//! Orders: their statuses, lines and transitions.
 //!
-//! An order is one item, and each transition is a pure method that answers with the order at its
-//! next version. What a transition does to stock, gift cards and payments is written in the same
-//! transaction as the order, under the condition that nobody changed the order meanwhile: so each
-//! of them happens exactly once, whoever races whom.
+//! An order is one item. Each transition is a pure method that returns the order at its next version. Its
+//! effects on stock, gift cards and payments are written in one transaction with the order, on condition
+//! that nobody has changed the order meanwhile. So each effect happens exactly once, whatever races.
 //!
-//! - [`pricing`]: a cart with the server's prices becomes an order that holds its stock.
-//! - An [`OrderChange`] is a transition with all that is written with it: money that comes in, or
-//!   does not come in time; the end of an order; a refund.
-//! - [`fulfillment`]: lines leave.
-//! - [`lines`]: units are cancelled or returned, without money; [`restock`]: where to.
-//! - [`refund`]: money goes back, to gift cards first.
+//! - [`pricing`]: turns a cart into an order at the store's prices.
+//! - [`OrderChange`]: a transition with everything that is written with it: a payment, an expiry, a
+//!   cancellation, a refund.
+//! - [`fulfillment`]: shipping lines.
+//! - [`lines`]: cancelling and returning units, without refunding; [`restock`]: where they are put back.
+//! - [`refund`]: refunding, to gift cards first.
 //!
-//! What loads, decides, asks a provider and writes over several steps is one of the
-//! [`workflows`](crate::workflows).
+//! Use cases that call a provider or take several steps are [`workflows`](crate::workflows).
 
 pub mod aggregate;
 pub mod cart;
@@ -76,9 +74,10 @@ pub use view::{AllocationView, GiftCardUseView, OrderItemView, OrderPaymentView,
 
 /// Lines of one order, after lines of one variant were merged (docs/conventions.md §13).
 pub const MAX_LINES: usize = 40;
-/// Locations that the lines of one order are taken from, each line's counted by itself: whatever
-/// moves all of an order's stock is two actions for each in one transaction, which takes 100. So
-/// 40 lines are taken whole or not at all, and 20 may be taken from two locations each.
+/// Allocations of one order: the locations of each line, summed over its lines.
+///
+/// Moving all of an order's stock takes two actions per allocation in one transaction, which takes 100. So
+/// 40 lines get one location each, or 20 lines two each.
 pub const MAX_ALLOCATIONS: usize = MAX_LINES;
 /// Units of one line.
 pub const MAX_QUANTITY: i64 = 999;
@@ -89,115 +88,113 @@ pub const MAX_GIFT_CARDS: usize = 3;
 #[expect(clippy::struct_excessive_bools, reason = "each says something of its own")]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Order {
-    /// `ord_` and 32 hexadecimal digits.
+    /// The id: `ord_` and 32 hexadecimal digits.
     pub id: OrderId,
-    /// The store that it belongs to.
+    /// The store.
     pub store_id: StoreId,
-    /// What people call it: the store's prefix and a number that grows.
+    /// The order number that people use: the store's prefix and a growing number.
     pub number: String,
-    /// The customer, when they have an account.
+    /// The customer, if the shopper has an account.
     #[serde(default)]
     pub customer_id: Option<CustomerId>,
-    /// What the address of a guest is known by: whoever proves the address with an account has the
-    /// order. None of an order that has a customer, or no address.
+    /// The keyed hash of a guest's address: an account that proves the address gets the order. None if the
+    /// order has a customer, or no address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guest: Option<String>,
-    /// Where confirmations go.
+    /// The address that confirmations are sent to.
     #[serde(default)]
     pub email: Option<Email>,
-    /// Whether the customer has proven to receive mail there: what else is known of the address is theirs.
+    /// Whether the customer has proven the address. Other data about the address then belongs to them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_email_proven: bool,
-    /// The language in which its shopper is written to; the store's unless it says.
+    /// The language of mails to the shopper; the store's if none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub locale: Option<Locale>,
-    /// Whom it is for, in the shopper's words.
+    /// The contact details that the shopper gave.
     #[serde(default)]
     pub contact: Option<OrderContact>,
-    /// Where it is in its life.
+    /// The status.
     pub status: OrderStatus,
-    /// Whether it is kept from being fulfilled.
+    /// Whether fulfilment is on hold.
     #[serde(default)]
     pub on_hold: bool,
-    /// What has become of its money.
+    /// The payment status, derived from the amounts.
     pub financial_status: FinancialStatus,
-    /// How much of it has left.
+    /// The fulfilment status, derived from the lines.
     pub fulfillment_status: FulfillmentStatus,
-    /// What its remaining units hold of the stock.
+    /// Whether its remaining units are reserved or committed in the stock.
     pub stock: StockState,
     /// The lines; no two of one variant.
     pub items: Vec<OrderItem>,
-    /// Its amounts, from the subtotal to what is due.
+    /// The amounts at placement, from the subtotal to the amount due.
     pub totals: Totals,
-    /// How it is sent, when that was chosen.
+    /// The chosen shipping rate.
     #[serde(default)]
     pub shipping_line: Option<ShippingLine>,
-    /// What is taken off.
+    /// The discounts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub discounts: Vec<OrderDiscount>,
     /// The gift cards that pay for it.
     #[serde(default)]
     pub gift_cards: Vec<GiftCardUse>,
-    /// The payments that were authorized or taken: each at most once, so that
-    /// none is applied twice.
+    /// The payments that were authorized or captured. Each appears at most once, so none is applied twice.
     #[serde(default)]
     pub payments: Vec<OrderPayment>,
-    /// Taken so far, from gift cards and payments.
+    /// The amount captured so far, from gift cards and payments.
     pub captured: Money,
-    /// Gone back so far, to gift cards and payments, or reserved for it. Never more than
+    /// The amount refunded so far to gift cards and payments, pending refunds included. Never more than
     /// `captured`.
     pub refunded: Money,
-    /// How much of that was for shipping.
+    /// The part of `refunded` that was for shipping.
     pub shipping_refunded: Money,
-    /// Whether the last attempt to pay failed.
+    /// Whether the last payment attempt failed.
     #[serde(default)]
     pub payment_failed: bool,
-    /// The currency of all its amounts.
+    /// The currency of all amounts.
     pub currency: Currency,
-    /// Where it goes.
+    /// The shipping address.
     #[serde(default)]
     pub shipping_address: Option<PostalAddress>,
-    /// Who is billed.
+    /// The billing address.
     #[serde(default)]
     pub billing_address: Option<PostalAddress>,
-    /// In the shopper's or the merchant's words.
+    /// A note of the shopper or the merchant.
     #[serde(default)]
     pub note: Option<String>,
-    /// Labels of the merchant's.
+    /// The merchant's tags.
     #[serde(default)]
     pub tags: Vec<String>,
-    /// What apps and merchants keep with it.
+    /// Key-value pairs of merchants and apps.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub metadata: BTreeMap<String, String>,
-    /// Where it was made: `storefront`, or what the maker says.
+    /// Where it was created: `storefront`, or a name that the creator gave.
     pub source: String,
     /// The payment provider that the shopper chose at checkout.
     #[serde(default)]
     pub payment_provider: Option<String>,
-    /// When that provider is to take the money, if the order says: otherwise the store's account
-    /// with it does.
+    /// The capture method at that provider; the setting of the store's provider account if none.
     #[serde(default)]
     pub capture_method: Option<CaptureMethod>,
-    /// SHA-256 of the token that a shopper without an account shows.
+    /// The SHA-256 of the token by which a shopper without an account accesses the order.
     #[serde(default)]
     pub order_token_digest: Option<String>,
-    /// When it expires unless it is paid; none once it cannot.
+    /// When it expires unless it is paid; none if it cannot expire.
     #[serde(default)]
     pub expires_at: Option<Timestamp>,
-    /// How many seconds it waits to be paid; none when it waits for ever.
+    /// The payment window in seconds; none if it never expires.
     #[serde(default)]
     pub payment_window: Option<u64>,
-    /// Whether the merchant has confirmed it, so that it does not wait to be paid.
+    /// Whether the merchant has confirmed it, so that it is binding before it is paid.
     #[serde(default)]
     pub confirmed: bool,
-    /// When its payments are looked at again: because a provider did not answer, or to close
-    /// those of an order that is over.
+    /// When the sweep processes its payments next: after a provider did not answer, or to close open
+    /// payments of an ended order.
     #[serde(default)]
     pub attend_at: Option<Timestamp>,
-    /// How often that was tried in vain.
+    /// The number of failed attempts at that.
     #[serde(default)]
     pub attend_tries: u32,
-    /// Why it was cancelled.
+    /// The cancellation reason.
     #[serde(default)]
     pub cancel_reason: Option<String>,
     /// When it was cancelled or expired.
@@ -208,7 +205,7 @@ pub struct Order {
     pub closed_at: Option<Timestamp>,
     /// When it was placed.
     pub created_at: Timestamp,
-    /// When it was changed last.
+    /// When it was last changed.
     pub updated_at: Timestamp,
     /// Starts at 1, and grows by 1 with each write.
     pub version: u64,
@@ -216,7 +213,7 @@ pub struct Order {
 
 impl Item for Order {
     const KIND: &'static str = "order";
-    /// Packed but for what a reminder moves without a new version.
+    /// Packed, except the attributes that a reminder moves without a new version.
     const PACKING: Option<Packing> =
         Some(Packing { plain: &["attend_at", "attend_tries"], text: None });
     fn key(&self) -> Key {
@@ -235,7 +232,7 @@ impl Item for Order {
             .as_ref()
             .filter(|_| self.customer_id.is_none())
             .map(|guest| key::orders_of_guest(guest, &self.id));
-        // What waits for its money expires; what is open without that, the store still owes.
+        // An unpaid order expires; an open one that cannot expire still has to be delivered.
         let is_owed = self.expires_at.is_none() && self.status == OrderStatus::Open;
         let due = self.due_at().map(|at| Due::Order.mark(self.id.as_str(), at));
         let owed =
@@ -259,7 +256,7 @@ impl Resource for Order {
 }
 
 impl Order {
-    /// The order at its next version, with what follows from its lines and its money.
+    /// The order at its next version, with derived statuses.
     #[must_use]
     pub fn changed(&self, now: Timestamp) -> Self {
         let mut next =
@@ -268,29 +265,29 @@ impl Order {
         next
     }
 
-    /// Sets what follows from the rest.
+    /// Derives the payment and fulfilment statuses.
     fn derive(&mut self) {
         self.financial_status = self.derived_financial_status();
         self.fulfillment_status = self.derived_fulfillment_status();
     }
 
-    /// The line of this id.
+    /// The line with this id.
     pub fn item(&self, id: &OrderItemId) -> Option<&OrderItem> {
         self.items.iter().find(|item| item.id == *id)
     }
 
-    /// What this payment has done for the order.
+    /// The order's entry for this payment.
     pub fn payment(&self, id: &PaymentId) -> Option<&OrderPayment> {
         self.payments.iter().find(|payment| payment.payment_id == *id)
     }
 
-    /// What is left to pay: of the total, but for units that were cancelled or came back.
+    /// The outstanding amount: the total without waived units and shipping, less the captured amount.
     pub fn outstanding(&self) -> Money {
         let zero = || Money::zero(&self.currency);
         self.owed().minus(&self.captured).unwrap_or_else(zero)
     }
 
-    /// What is to be paid in all.
+    /// The amount to be paid in all: the total without waived units and shipping.
     fn owed(&self) -> Money {
         let zero = || Money::zero(&self.currency);
         let waived = self.items.iter().map(OrderItem::waived_amount).collect::<Vec<_>>();
@@ -298,45 +295,47 @@ impl Order {
         self.totals.total.minus(&waived.unwrap_or_else(zero)).unwrap_or_else(zero)
     }
 
-    /// Whether the order takes so much more money. Somebody may be paying what has been called
-    /// off meanwhile: that is taken, and can be refunded, as long as something is left to pay.
+    /// Whether the order accepts this additional amount.
+    ///
+    /// The limit is the total with cancelled units, as somebody may be paying for those at that moment. As
+    /// long as anything is outstanding, such money is accepted, and can be refunded.
     pub fn takes(&self, amount: &Money) -> bool {
         let uncalled = self.totals.total.minus(&self.captured);
         let fits = uncalled.is_some_and(|left| left.minus(amount).is_some());
         fits && (amount.is_zero() || !self.outstanding().is_zero())
     }
 
-    /// Whether nothing was paid, and nothing is to be paid any more.
+    /// Whether nothing was paid, and the whole total was waived since.
     fn is_waived(&self) -> bool {
         self.captured.is_zero() && !self.totals.total.is_zero() && self.owed().is_zero()
     }
 
-    /// What was taken and has not gone back, nor is on its way back.
+    /// The captured amount less refunds, pending ones included.
     pub fn unreturned(&self) -> Money {
         self.captured.minus(&self.refunded).unwrap_or_else(|| Money::zero(&self.currency))
     }
 
-    /// What disputes hold of its payments, or have taken.
+    /// The amount of its payments that disputes hold or have taken.
     pub fn disputed(&self) -> Money {
         let parts: Vec<Money> = self.payments.iter().map(OrderPayment::disputed).collect();
         let sum = Money::sum(&parts, &self.currency);
         sum.unwrap_or_else(|| self.unreturned()).min(&self.unreturned())
     }
 
-    /// What could still go back.
+    /// The amount that can still be refunded.
     pub fn refundable(&self) -> Money {
         let left = self.unreturned().minus(&self.disputed());
         left.unwrap_or_else(|| Money::zero(&self.currency))
     }
 
-    /// What payments, not gift cards, have taken.
+    /// The amount captured by payments, without gift cards.
     pub fn captured_by_payments(&self) -> Money {
         let parts = self.payments.iter().map(|payment| &payment.captured);
         Money::sum(parts, &self.currency).unwrap_or_else(|| self.captured.clone())
     }
 
-    /// What the order has brought in: nothing while only gift cards were set aside for it, and
-    /// nothing that a dispute holds or has taken.
+    /// The revenue of the order, less refunds and disputed amounts. Zero while only gift cards cover a part
+    /// of an unpaid order.
     pub fn brought_in(&self) -> i64 {
         if !self.has_money() && !self.outstanding().is_zero() {
             return 0;
@@ -344,7 +343,7 @@ impl Order {
         self.refundable().amount
     }
 
-    /// What providers have authorized and nobody has taken yet.
+    /// The amount that is authorized and not captured yet.
     pub fn authorized(&self) -> Money {
         let open = self.payments.iter().filter(|payment| payment.is_open_authorization());
         Money::sum(open.map(|payment| &payment.authorized), &self.currency)
@@ -359,7 +358,7 @@ impl Order {
             && self.expires_at.is_none_or(|at| now < at)
     }
 
-    /// Whether money is authorized or taken, gift cards aside.
+    /// Whether a payment is authorized or captured; gift cards do not count.
     fn has_money(&self) -> bool {
         self.payments
             .iter()
@@ -399,7 +398,7 @@ impl Order {
         }
     }
 
-    /// Whether gift cards, or its being free, paid for all of it when it was placed.
+    /// Whether nothing was due at placement: the order was free, or gift cards covered it.
     fn outstanding_at_placement_was_zero(&self) -> bool {
         self.totals.due.is_zero()
     }

@@ -1,21 +1,19 @@
-//! What loads, decides, asks a provider and writes over several steps. The decisions themselves are
-//! the transitions of an [`Order`](crate::order::Order) and a [`Payment`](crate::payment::Payment).
+//! Use cases that load, decide, call a provider and write, in several steps. The decisions themselves are
+//! transitions of an [`Order`](crate::order::Order) and a [`Payment`](crate::payment::Payment).
 //!
-//! - [`place_order`]: a cart becomes an order, its stock and its gift cards in one transaction.
-//! - [`record_payment`]: what was learnt about a payment is applied to it and to its order, once.
-//! - [`record_disputes`]: what was learnt about disputes of a payment is applied to them, to it and
-//!   to its order, once.
-//! - [`submit_evidence`]: evidence for a dispute: keep, send, record; also resumed.
-//! - [`refund_order`]: money goes back: reserve, ask, record; also resumed where it was left.
-//! - [`return_unapplied`]: money that no order takes goes back by itself.
-//! - [`expire_order`]: an order that was not paid in time ends, and open payments of what is over
-//!   are closed.
-//! - [`cancel_order`]: an order ends because the merchant or its shopper says so.
-//! - [`join_orders`]: orders of guests become those of the account that has proven their address.
-//! - [`hand_over_order`]: an order becomes another account's, of the same person.
-//! - [`process_payment`]: what a payment has left to do is tried again.
-//! - [`save_change`]: an [`OrderChange`](crate::order::OrderChange), with all that belongs to it,
-//!   in one transaction.
+//! - [`place_order`]: turns a cart into an order, with its stock and gift cards, in one transaction.
+//! - [`record_payment`]: applies an update from the provider to a payment and its order, once.
+//! - [`record_disputes`]: applies an update about disputes to them, their payment and its order, once.
+//! - [`submit_evidence`]: stores, sends and records evidence for a dispute; can be resumed.
+//! - [`refund_order`]: reserves, requests and records a refund; can be resumed.
+//! - [`return_unapplied`]: returns money that no order accepts.
+//! - [`expire_order`]: expires an order that was not paid in time, and closes open payments of ended orders.
+//! - [`cancel_order`]: cancels an order for the merchant or its shopper.
+//! - [`join_orders`]: assigns a guest's orders to the account that has proven the address.
+//! - [`hand_over_order`]: moves an order to another account of the same person.
+//! - [`process_payment`]: retries the unfinished work of a payment.
+//! - [`save_change`]: writes an [`OrderChange`](crate::order::OrderChange) with all that belongs to it, in
+//!   one transaction.
 
 pub mod cancel_order;
 mod close_payments;

@@ -1,13 +1,12 @@
-//! Zips, read under bounds (PKWARE's ZIP application note, version 6.3.10).
+//! Reads zips under bounds (PKWARE's ZIP application note, version 6.3.10).
 //!
-//! Programs read broken zips in different ways: one believes the directory, another the headers
-//! beside the data, a third what it finds first. So that what is validated here is what anybody else
-//! would see, an archive must be plain: entries from its first byte on, one after the other without
-//! gap or overlap, each said to be the same by both of its headers, and the directory right behind
-//! them.
+//! Programs read malformed zips in different ways: one trusts the directory, another the local headers, a
+//! third the first header it finds. So that every program reads the content that is validated here, an
+//! archive must be plain. Its entries begin at the first byte, without gap or overlap; the local and the
+//! central header of each agree; the directory follows directly.
 //!
-//! **Bounds.** Nothing is believed before it was counted: no entry is given more room than it claims,
-//! and none that claims too much is unpacked at all.
+//! **Bounds.** An entry is unpacked into no more bytes than it declares and one more, and an entry that
+//! declares too many is not unpacked at all.
 
 use std::collections::BTreeMap;
 
@@ -21,22 +20,21 @@ mod directory;
 mod entry;
 mod path;
 
-/// Bytes of a package.
+/// The maximum size of a package, in bytes.
 pub(crate) const MAX_ARCHIVE: usize = 4 << 20;
-/// Entries of a package.
+/// The maximum number of entries in a package.
 pub(crate) const MAX_ENTRIES: usize = 1_000;
-/// Bytes of all files, unpacked.
+/// The maximum size of all files together, unpacked, in bytes.
 pub(crate) const MAX_UNPACKED: u64 = 32 << 20;
-/// How many bytes one byte may become.
+/// The maximum compression ratio of an entry.
 pub(crate) const MAX_RATIO: u64 = 100;
 
-/// What is in an archive.
+/// The files of an archive.
 #[derive(Default)]
 pub(crate) struct Archive {
-    /// Every file that has a good name, by that; with its bytes, unless they could not be read, which
-    /// a finding then says.
+    /// The files with valid names, by name. A file without bytes could not be read: a finding says why.
     pub(crate) files: BTreeMap<String, Option<Vec<u8>>>,
-    /// How many bytes were unpacked.
+    /// The number of bytes that were unpacked.
     pub(crate) unpacked: u64,
 }
 
@@ -47,7 +45,7 @@ pub(crate) fn open(zip: &[u8], findings: &mut Findings) -> Archive {
         findings.push(Finding::new(Code::ArchiveTooLarge, "", detail));
         return Archive::default();
     }
-    let Some(archive) = located(zip, findings) else { return Archive::default() };
+    let Some(archive) = locate(zip, findings) else { return Archive::default() };
     let (entries, is_complete) = entries(zip, &archive, findings);
     let names = path::accepted(&entries, findings);
     for entry in &entries {
@@ -58,8 +56,8 @@ pub(crate) fn open(zip: &[u8], findings: &mut Findings) -> Archive {
     unpack(&entries, &names, findings)
 }
 
-/// The archive, if its end says where everything is.
-fn located<'a>(zip: &'a [u8], findings: &mut Findings) -> Option<ZipSliceArchive<&'a [u8]>> {
+/// Locates the directory by the archive's end record; none if that is invalid.
+fn locate<'a>(zip: &'a [u8], findings: &mut Findings) -> Option<ZipSliceArchive<&'a [u8]>> {
     let mut reject = |code, detail: &str| findings.push(Finding::new(code, "", detail));
     let archive = match ZipArchive::from_slice(zip) {
         Ok(archive) => archive,
@@ -80,7 +78,7 @@ fn located<'a>(zip: &'a [u8], findings: &mut Findings) -> Option<ZipSliceArchive
     is_readable.then_some(archive)
 }
 
-/// The entries of the directory, as many as there may be, and whether that is all of them.
+/// Reads the directory's entries, at most [`MAX_ENTRIES`]. Returns them, and whether they are complete.
 fn entries<'a>(
     zip: &'a [u8],
     archive: &'a ZipSliceArchive<&'a [u8]>,
@@ -104,9 +102,9 @@ fn entries<'a>(
             }
         }
     }
-    let said = archive.entries_hint();
-    if u64::try_from(entries.len()) != Ok(said) {
-        let detail = format!("It says that it has {said} entries, and has {}.", entries.len());
+    let declared = archive.entries_hint();
+    if u64::try_from(entries.len()) != Ok(declared) {
+        let detail = format!("It says that it has {declared} entries, and has {}.", entries.len());
         reject(Code::EntryCountMismatch, detail);
     }
     if entries.is_empty() {
@@ -115,8 +113,7 @@ fn entries<'a>(
     (entries, true)
 }
 
-/// Unpacks every file that has a good name and of which nothing bad is known, as long as there is
-/// room for what it claims.
+/// Unpacks every valid file, as long as the declared sizes fit into [`MAX_UNPACKED`].
 fn unpack(
     entries: &[Entry<'_>],
     names: &BTreeMap<usize, String>,

@@ -1,8 +1,8 @@
-//! What a version of a theme is made of, as it is kept: a document that names each file by its digest.
+//! The stored contents of a theme's version: a document that names each file by its digest.
 //!
-//! Files and document are pinned blobs (`catalogue::blob::pinned`): stored once, whoever uploads them,
-//! and never changed. So a release, a preview and an installation hold the document's place alone, and
-//! a process that has read it need not read it again.
+//! Files and documents are pinned blobs (`catalogue::blob::pinned`): deduplicated by content, and
+//! immutable. So releases, previews and installations store the document's reference alone, and a process
+//! can cache a document.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,25 +20,25 @@ use crate::manifest::Manifest;
 use crate::package::Package;
 use crate::schema::Schema;
 
-/// How long a process remembers a document (our choice): it never changes, but takes memory.
-const REMEMBERED: Duration = MINUTE.saturating_mul(5);
-/// Bytes of a document that is remembered, at most (our choice).
-const MOST_REMEMBERED: u64 = 128 * 1024;
+/// How long a process caches a document (our choice). It never changes, but takes memory.
+const CACHED_FOR: Duration = MINUTE.saturating_mul(5);
+/// The maximum size of a cached document, in bytes (our choice).
+const MAX_CACHED: u64 = 128 * 1024;
 
-/// A file, and where its bytes lie.
+/// A file and the reference to its stored bytes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StoredFile {
-    /// What it is called, and what it is.
+    /// Its path, digest, size and content type.
     #[serde(flatten)]
     pub file: FileRef,
     /// The upload whose chunks hold its bytes.
     upload: String,
-    /// How many chunks.
+    /// The number of chunks.
     chunks: u32,
 }
 
 impl StoredFile {
-    /// Where its bytes lie.
+    /// The reference to its stored bytes.
     pub fn place(&self) -> BlobRef {
         BlobRef {
             sha256: self.file.sha256.to_string(),
@@ -49,19 +49,19 @@ impl StoredFile {
     }
 }
 
-/// Everything of one version.
+/// The contents of one version.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Contents {
-    /// What `theme.json` says.
+    /// The manifest, from `theme.json`.
     pub manifest: Manifest,
-    /// What can be set.
+    /// The schema of its settings.
     pub schema: Schema,
     /// Its files, by path.
     pub files: Vec<StoredFile>,
 }
 
 impl Contents {
-    /// Keeps a package: its files, then this document. Done again, it writes nothing.
+    /// Stores a package: its files, then this document. A repetition writes nothing.
     ///
     /// # Errors
     /// 503.
@@ -81,11 +81,11 @@ impl Contents {
         };
         let text = Bytes::from(serde_json::to_vec(&document).map_err(Problem::internal)?);
         let name = Digest::of(&text).to_string();
-        let mut kept = pinned::pin(app, &BTreeMap::from([(name.clone(), text)])).await?;
-        kept.remove(&name).ok_or_else(|| Problem::internal("a document was not kept"))
+        let mut references = pinned::pin(app, &BTreeMap::from([(name.clone(), text)])).await?;
+        references.remove(&name).ok_or_else(|| Problem::internal("a document was not kept"))
     }
 
-    /// The document that lies here.
+    /// Loads a document by its reference.
     ///
     /// # Errors
     /// 503.
@@ -96,18 +96,18 @@ impl Contents {
         let bytes = pinned::read(app, &[place]).await?;
         let text = bytes.first().ok_or_else(|| Problem::internal("a document without bytes"))?;
         let found: Arc<Self> = Arc::new(serde_json::from_slice(text).map_err(Problem::internal)?);
-        if place.size <= MOST_REMEMBERED {
-            app.cache.keep(&place.sha256, Arc::clone(&found), app.clock.now(), REMEMBERED);
+        if place.size <= MAX_CACHED {
+            app.cache.keep(&place.sha256, Arc::clone(&found), app.clock.now(), CACHED_FOR);
         }
         Ok(found)
     }
 
-    /// Its files as a manifest names them.
+    /// The paths and digests of its files.
     pub fn manifest_of_files(&self) -> impl Iterator<Item = (&str, &Digest)> {
         self.files.iter().map(|stored| (stored.file.path.as_str(), &stored.file.sha256))
     }
 
-    /// A file of this digest.
+    /// The first file with this digest.
     pub fn by_digest(&self, digest: &Digest) -> Option<&StoredFile> {
         self.files.iter().find(|stored| stored.file.sha256 == *digest)
     }
@@ -117,7 +117,7 @@ impl Contents {
         self.files.iter().find(|stored| stored.file.path == path)
     }
 
-    /// The bytes of several files, in one round trip for each hundred chunks, in the order asked for.
+    /// Reads the bytes of several files, in the order requested: one round trip for each hundred chunks.
     ///
     /// # Errors
     /// 503.

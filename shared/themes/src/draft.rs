@@ -1,8 +1,8 @@
-//! Drafts: what a merchant is arranging, and nobody else sees.
+//! Drafts: a theme's settings that are not published yet.
 //!
-//! A draft is written whole, under the version that its editor has read: of two editors who have read
-//! the same one, one saves, and the other is told. Given up, it leaves its version behind, so that who
-//! still has it open does not bring it back unseen.
+//! A draft is replaced whole, by compare-and-set on the version that the editor has read. Of two editors
+//! who have read the same version, one saves and the other gets a conflict. A discarded draft leaves its
+//! version behind, so that an editor who still has it open cannot restore it by accident.
 
 use core_types::id::StoreId;
 use core_types::key;
@@ -15,22 +15,22 @@ use serde::{Deserialize, Serialize};
 use crate::manifest::{Slug, Version};
 use crate::settings::Content;
 
-/// A draft.
+/// A draft of an installed theme.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ThemeDraft {
     /// The store.
     pub store_id: StoreId,
-    /// The theme.
+    /// The theme's slug.
     pub slug: Slug,
-    /// The version of the theme that it was checked against.
+    /// The version of the theme that it was validated against.
     pub number: Version,
-    /// What is arranged; none when it was given up.
+    /// The settings and sections; none after it was discarded.
     pub content: Option<Content>,
-    /// Who changed it last: `mer_…` or `app_…`.
+    /// Who last changed it: `mer_…` or `app_…`.
     pub updated_by: String,
-    /// When it was begun.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// When it was changed last.
+    /// When it was last changed.
     pub updated_at: Timestamp,
     /// From 1, one more with each write.
     pub version: u64,
@@ -47,23 +47,23 @@ impl Item for ThemeDraft {
     }
 }
 
-/// Who changes a draft, of which theme, and when.
+/// The context of a change to a draft: store, theme, author and time.
 #[derive(Debug, Clone, Copy)]
 pub struct Editing<'a> {
     /// The store.
     pub store: &'a StoreId,
-    /// The theme.
+    /// The theme's slug.
     pub slug: &'a Slug,
     /// The version of the theme.
     pub number: &'a Version,
-    /// `mer_…` or `app_…`.
+    /// The author of the change: `mer_…` or `app_…`.
     pub by: &'a str,
-    /// Now.
+    /// The time of the change.
     pub now: Timestamp,
 }
 
 impl ThemeDraft {
-    /// The draft after `before` with this content.
+    /// Returns the version of the draft after `before`, with this content; none discards it.
     pub fn after(before: Option<&Self>, content: Option<Content>, edit: Editing<'_>) -> Self {
         Self {
             store_id: edit.store.clone(),
@@ -77,10 +77,10 @@ impl ThemeDraft {
         }
     }
 
-    /// What is arranged.
+    /// Returns the draft and its content.
     ///
     /// # Errors
-    /// `no_draft`.
+    /// `no_draft`: there is none, or it was discarded.
     pub fn content_of(draft: Option<&Self>) -> Result<(&Self, &Content), Problem> {
         let content = |draft: &Self| draft.content.is_some();
         let found = draft.filter(|draft| content(draft));
@@ -88,8 +88,10 @@ impl ThemeDraft {
         pair.ok_or_else(|| Code::NoDraft.into())
     }
 
+    /// Ensures that the draft is at the version that the caller names, if they name one.
+    ///
     /// # Errors
-    /// `draft_conflict`: the caller named another version.
+    /// `draft_conflict` with the `current_version`.
     pub fn check(&self, named: Option<u64>) -> Result<(), Problem> {
         match named {
             Some(named) if named != self.version => {
@@ -99,7 +101,7 @@ impl ThemeDraft {
         }
     }
 
-    /// As its editors see it; nothing when it was given up.
+    /// The draft in a response; none after it was discarded.
     pub fn view(&self) -> Option<DraftView> {
         let content = self.content.clone()?;
         let theme_version = self.number.clone();
@@ -108,17 +110,17 @@ impl ThemeDraft {
     }
 }
 
-/// A draft as its editors see it.
+/// A draft of a theme.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct DraftView {
-    /// What `If-Match` takes.
+    /// The version, for `If-Match`.
     version: u64,
-    /// The version of the theme that it was checked against.
+    /// The version of the theme that it was validated against.
     theme_version: Version,
     #[serde(flatten)]
     content: Content,
-    /// When it was changed last.
+    /// When it was last changed.
     updated_at: Timestamp,
-    /// Who changed it last: `mer_…` or `app_…`.
+    /// Who last changed it: `mer_…` or `app_…`.
     updated_by: String,
 }

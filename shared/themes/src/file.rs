@@ -1,4 +1,4 @@
-//! Files of a theme, named by what is in them.
+//! Files of a theme, named by their digests.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,11 +8,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::Sha256;
 
-/// A SHA-256: 64 lower-case hex digits wherever it is written.
+/// A SHA-256 digest, written as 64 lower-case hex digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Digest([u8; 32]);
 
-/// Text that is not 64 lower-case hex digits.
+/// The error of a text that is not 64 lower-case hex digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InvalidDigest;
 
@@ -83,13 +83,13 @@ primitives::string_schema!(Digest: {"pattern": "^[0-9a-f]{64}$"});
 /// A file of a package, with its bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct File {
-    /// Where it is in the theme: `assets/theme.css`.
+    /// The path in the theme: `assets/theme.css`.
     pub path: String,
     /// SHA-256 of the bytes.
     pub sha256: Digest,
     /// The bytes.
     pub bytes: Bytes,
-    /// What it is served as, by its name.
+    /// The content type, by the file's extension.
     pub content_type: &'static str,
 }
 
@@ -105,17 +105,17 @@ impl File {
     }
 }
 
-/// A line of a version's manifest: a file by its digest.
+/// A reference to a file of a theme's version: its path, digest and metadata.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "ThemeFile")]
 pub struct FileRef {
-    /// Where it is in the theme: `assets/theme.css`.
+    /// The path in the theme: `assets/theme.css`.
     pub path: String,
     /// SHA-256 of the bytes.
     pub sha256: Digest,
-    /// How many bytes.
+    /// The size in bytes.
     pub size: u64,
-    /// What it is served as.
+    /// The content type.
     pub content_type: String,
 }
 
@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_digest_is_read_as_it_is_written_and_nothing_else_is_read() {
+    fn a_digest_is_parsed_in_its_canonical_form_alone() {
         let digest = Digest::of(b"abc");
         let text = digest.to_string();
         // FIPS 180-2, appendix B.1.

@@ -1,4 +1,4 @@
-//! What is wrong with a package: everything at once, each with a code.
+//! Findings: all problems of a package, each with a stable code.
 
 use primitives::size::{cut, escaped_len};
 use schemars::JsonSchema;
@@ -6,205 +6,206 @@ use serde::{Deserialize, Serialize};
 
 use crate::findings::Findings;
 
-/// Bytes of a path in a finding at most.
+/// The maximum length of a path in a finding, in bytes.
 const MAX_PATH: usize = 255;
-/// Bytes of a pointer in a finding at most.
+/// The maximum length of a pointer in a finding, in bytes.
 const MAX_POINTER: usize = 300;
-/// Bytes of a detail at most.
+/// The maximum length of a detail, in bytes.
 const MAX_DETAIL: usize = 500;
 
 primitives::string_enum! {
-    /// How bad a finding is.
+    /// The severity of a finding.
     #[schemars(rename = "ThemeFindingSeverity")]
     Severity {
-        /// The package cannot be taken.
+        /// The package is rejected.
         Error = "error",
-        /// The package can be taken; its author should look at this.
+        /// The package is accepted; its author should check this.
         Warning = "warning",
     }
 }
 
 primitives::string_enum! {
-    /// What was found in a package, by a stable name.
+    /// The stable code of a finding.
     #[schemars(rename = "ThemeFindingCode")]
     Code {
-        /// More bytes than an upload may have.
+        /// The archive is larger than a package may be.
         ArchiveTooLarge = "archive_too_large",
-        /// No end of a zip's directory in it.
+        /// There is no end record of a zip's directory.
         NotAZip = "not_a_zip",
-        /// Its directory is cut off or not readable.
+        /// The directory is truncated or unreadable.
         ArchiveMalformed = "archive_malformed",
-        /// No files in it.
+        /// The archive has no entries.
         ArchiveEmpty = "archive_empty",
-        /// A part of an archive on several disks.
+        /// The archive is split over several disks.
         ArchiveMultiDisk = "archive_multi_disk",
-        /// The long format, which no package of this size needs.
+        /// The archive uses ZIP64, which no package of this size needs.
         Zip64Rejected = "zip64_refused",
-        /// More entries than a package may have.
+        /// The archive has more entries than a package may have.
         TooManyEntries = "too_many_entries",
-        /// The directory has another number of entries than the archive says.
+        /// The number of entries differs from the one that the end record declares.
         EntryCountMismatch = "entry_count_mismatch",
-        /// Bytes before the first entry.
+        /// There are bytes before the first entry.
         DataBeforeArchive = "data_before_archive",
-        /// Bytes behind the archive's end.
+        /// There are bytes after the archive's end.
         DataAfterArchive = "data_after_archive",
-        /// Bytes between entries that belong to none.
+        /// There are bytes that belong to no entry.
         HiddenData = "hidden_data",
         /// Two entries share bytes.
         EntriesOverlap = "entries_overlap",
-        /// The entry's own header says something else than the directory.
+        /// The entry's local header differs from the directory.
         HeaderMismatch = "header_mismatch",
-        /// The entry's bytes are not there.
+        /// The entry's header or data is missing.
         EntryTruncated = "entry_truncated",
         /// The entry is encrypted.
         EntryEncrypted = "entry_encrypted",
         /// The entry is neither stored nor deflated.
         CompressionUnsupported = "compression_unsupported",
-        /// The entry's compressed bytes are broken.
+        /// The entry's compressed data is corrupt.
         DataCorrupt = "data_corrupt",
-        /// The entry is longer or shorter than it says.
+        /// The entry's size differs from the declared one.
         SizeMismatch = "size_mismatch",
-        /// The entry's checksum is not that of its bytes.
+        /// The entry's checksum differs from the declared one.
         ChecksumMismatch = "checksum_mismatch",
-        /// The entry grows too much when it is unpacked.
+        /// The entry's compression ratio is too high.
         RatioExceeded = "ratio_exceeded",
-        /// The files are more, unpacked, than a package may have.
+        /// The unpacked files together are larger than a package allows.
         UnpackedTooLarge = "unpacked_too_large",
-        /// The file is larger than one of its kind may be.
+        /// The file is too large for its type.
         FileTooLarge = "file_too_large",
-        /// An archive in the archive.
+        /// The file is an archive.
         NestedArchive = "nested_archive",
-        /// A symbolic link.
+        /// The entry is a symbolic link.
         Symlink = "symlink",
-        /// A device, a pipe or a socket.
+        /// The entry is a device, a pipe or a socket.
         SpecialFile = "special_file",
-        /// A directory that has content, or a file whose name ends in a slash.
+        /// The directory has content, or the file's name ends in a slash.
         DirectoryWithContent = "directory_with_content",
-        /// No name.
+        /// The name is empty.
         PathEmpty = "path_empty",
         /// The name is not UTF-8.
         PathNotUtf8 = "path_not_utf8",
-        /// The name begins at a root.
+        /// The name is absolute.
         PathAbsolute = "path_absolute",
         /// The name begins with a drive.
         PathDrive = "path_drive",
-        /// The name leads out of its directory.
+        /// The name has a `..` segment.
         PathTraversal = "path_traversal",
-        /// The name has an empty segment or one that is a single dot.
+        /// The name has an empty segment or a `.` segment.
         PathNotNormal = "path_not_normal",
-        /// A backslash in the name.
+        /// The name has a backslash.
         PathBackslash = "path_backslash",
-        /// A NUL in the name.
+        /// The name has a NUL.
         PathNul = "path_nul",
-        /// A control character in the name.
+        /// The name has a control character.
         PathControlCharacter = "path_control_character",
-        /// A character in the name that a theme's files do not have.
+        /// The name has a character that is not allowed.
         PathCharacter = "path_character",
-        /// A name that some systems keep for devices, or that ends in a dot or a blank.
+        /// The name has a segment that is a reserved device name, ends in a dot or a space, or begins
+        /// with a space.
         PathReserved = "path_reserved",
-        /// The name is too long or too deep.
+        /// The name is too long, or has too many directories.
         PathTooLong = "path_too_long",
-        /// Two entries of the same name.
+        /// Another entry has the same name.
         PathDuplicate = "path_duplicate",
-        /// Two names that differ by case alone.
+        /// Another name differs by case alone.
         PathCaseTwin = "path_case_twin",
-        /// A name that is a file's and a directory's.
+        /// The name is used for a file and a directory.
         PathConflict = "path_conflict",
-        /// What an operating system or an editor put there; left out.
+        /// The file belongs to an operating system, an editor or version control; it is left out.
         IgnoredFile = "ignored_file",
-        /// A file outside a theme's directories; left out.
+        /// The file is outside a theme's directories; it is left out.
         OutsideDirectories = "outside_directories",
-        /// A directory in one that has none.
+        /// The directory may not have subdirectories.
         SubdirectoryRejected = "subdirectory_refused",
-        /// A file of a kind that does not belong in its directory.
+        /// The directory may not have files with this extension.
         FileTypeRejected = "file_type_refused",
-        /// A file whose content is not what its name says.
+        /// The file's content does not match its extension.
         ContentMismatch = "content_mismatch",
-        /// A text that is not UTF-8.
+        /// The text is not UTF-8, or has a NUL.
         TextNotUtf8 = "text_not_utf8",
-        /// No `theme.json`.
+        /// `theme.json` is missing.
         ManifestMissing = "manifest_missing",
-        /// A field of `theme.json` is missing or not valid.
+        /// A field of `theme.json` is missing or invalid.
         ManifestInvalid = "manifest_invalid",
-        /// A field of `theme.json` that nobody reads.
+        /// A field of `theme.json` is unknown.
         ManifestUnknownField = "manifest_unknown_field",
-        /// The slug is no handle.
+        /// The slug is not a valid handle.
         SlugInvalid = "slug_invalid",
         /// The slug is reserved.
         SlugReserved = "slug_reserved",
-        /// The version is no semantic version.
+        /// The version is not a semantic version.
         VersionInvalid = "version_invalid",
-        /// The price is no amount of a currency.
+        /// The price is not an amount with a currency.
         PriceInvalid = "price_invalid",
-        /// No `layout/theme.*`.
+        /// `layout/theme.*` is missing.
         LayoutMissing = "layout_missing",
-        /// No `templates/index.*`.
+        /// `templates/index.*` is missing.
         IndexMissing = "index_missing",
-        /// No `config/settings_schema.json`.
+        /// `config/settings_schema.json` is missing.
         SettingsSchemaMissing = "settings_schema_missing",
-        /// No default language among several, or none that is called so.
+        /// No language is marked as the default (`en.default.json`).
         DefaultLocaleMissing = "default_locale_missing",
-        /// Not JSON.
+        /// The file is not JSON.
         JsonInvalid = "json_invalid",
-        /// JSON of another shape than the file has.
+        /// The JSON has the wrong shape.
         JsonShape = "json_shape",
-        /// The first element is not the theme's description.
+        /// The first element is not a valid `theme_info`.
         ThemeInfoMissing = "theme_info_missing",
-        /// A group of settings without a name.
+        /// A group of settings has no name.
         GroupInvalid = "group_invalid",
-        /// More settings than a group or a section may have.
+        /// A theme, a section or a block has too many settings, or its schemas are too large.
         TooManySettings = "too_many_settings",
-        /// A setting without a type, or of a type that there is not.
+        /// A setting has no type, or an unknown one.
         SettingTypeUnknown = "setting_type_unknown",
-        /// A setting without an id, or with one that is no identifier.
+        /// A setting has no id, or an invalid one.
         SettingIdInvalid = "setting_id_invalid",
-        /// Two settings of the same id.
+        /// Two settings have the same id.
         SettingIdDuplicate = "setting_id_duplicate",
-        /// A setting without a label.
+        /// A setting has no label.
         SettingLabelMissing = "setting_label_missing",
-        /// A range without sense.
+        /// A range's bounds or step are invalid.
         SettingRangeInvalid = "setting_range_invalid",
-        /// A choice without options, or with two of the same value.
+        /// A setting has no options, or two with the same value.
         SettingOptionsInvalid = "setting_options_invalid",
-        /// A default that the setting itself would reject.
+        /// A default is not a valid value of its setting.
         SettingDefaultInvalid = "setting_default_invalid",
-        /// Something else of a setting is not what it should be.
+        /// Another member of a setting is invalid.
         SettingInvalid = "setting_invalid",
-        /// A member of a setting that nobody reads.
+        /// A member of a setting, a section or a block is unknown.
         SettingUnknownMember = "setting_unknown_member",
-        /// More than one schema in a section or a block.
+        /// A section or a block has more than one schema.
         SectionSchemaDuplicate = "section_schema_duplicate",
-        /// A schema that is not closed.
+        /// A schema has no `{% endschema %}`.
         SectionSchemaUnclosed = "section_schema_unclosed",
-        /// A section or a block without a schema: a merchant cannot add it.
+        /// A section or a block has no schema: a merchant cannot add it.
         SectionSchemaMissing = "section_schema_missing",
-        /// Something of a section's schema is not what it should be.
+        /// A member of a section's schema is invalid.
         SectionInvalid = "section_invalid",
-        /// A block's type is missing, twice there, or not valid.
+        /// A block's type is missing, duplicate or invalid, or there are too many types.
         BlockTypeInvalid = "block_type_invalid",
-        /// A preset that its own section would reject.
+        /// A preset is not valid content of its section.
         PresetInvalid = "preset_invalid",
-        /// A template or a group refers to a section that there is not.
+        /// A template or a group refers to an unknown section.
         SectionTypeUnknown = "section_type_unknown",
-        /// A block of a type that its section does not take.
+        /// A section does not allow blocks of this type.
         BlockTypeUnknown = "block_type_unknown",
-        /// An order that names what there is not, twice or not at all.
+        /// An order names an unknown element, names one twice, or omits one.
         OrderInvalid = "order_invalid",
-        /// A value that its setting rejects.
+        /// A value is not valid for its setting.
         SettingValueInvalid = "setting_value_invalid",
-        /// A value was changed to what is safe.
+        /// A value was sanitized.
         SettingSanitized = "setting_sanitized",
-        /// A value for a setting that there is not; left out.
+        /// A value of an unknown setting; it is left out.
         SettingUnknown = "setting_unknown",
-        /// The content is larger than a draft may be.
+        /// The theme's own content is larger than a draft may be.
         ContentTooLarge = "content_too_large",
-        /// Findings that are not listed.
+        /// The number of findings that are not listed.
         MoreFindings = "more_findings",
     }
 }
 
 impl Code {
-    /// How bad it is.
+    /// The severity of findings with this code.
     pub const fn severity(self) -> Severity {
         match self {
             Self::IgnoredFile
@@ -221,31 +222,31 @@ impl Code {
         }
     }
 
-    /// Whether a package cannot be taken because of it.
+    /// Whether it is an error, so that the package is rejected.
     pub fn is_error(self) -> bool {
         self.severity() == Severity::Error
     }
 }
 
-/// One thing that was found.
+/// A problem in a package or a draft.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "ThemeFinding")]
 pub struct Finding {
-    /// What.
+    /// The code.
     pub code: Code,
-    /// The file in the package; empty for the archive itself, and for what is no file's.
+    /// The file in the package; empty for the archive itself, and in a draft.
     pub path: String,
-    /// Where in the file's JSON (RFC 6901); left out where it is not about a place in JSON.
+    /// The JSON pointer (RFC 6901) in the file's JSON; absent if the finding has no place in JSON.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pointer: Option<String>,
-    /// How bad.
+    /// The severity.
     pub severity: Severity,
-    /// What to do about it, in one sentence.
+    /// The problem, in one sentence.
     pub detail: String,
 }
 
 impl Finding {
-    /// A finding about a file, or about the archive when the path is empty.
+    /// Creates a finding about a file, or about the archive if the path is empty.
     pub fn new(code: Code, path: &str, detail: impl Into<String>) -> Self {
         let severity = code.severity();
         let mut detail = detail.into();
@@ -253,7 +254,7 @@ impl Finding {
         Self { code, path: printable(path), pointer: None, severity, detail }
     }
 
-    /// The same, at a place of the file's JSON.
+    /// Adds a JSON pointer.
     #[must_use]
     pub fn at(self, pointer: impl Into<String>) -> Self {
         let mut pointer = pointer.into();
@@ -261,12 +262,12 @@ impl Finding {
         Self { pointer: Some(pointer), ..self }
     }
 
-    /// Whether the package cannot be taken because of it.
+    /// Whether it is an error, so that the package is rejected.
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
     }
 
-    /// Bytes of its texts in JSON.
+    /// The size of its texts in JSON, in bytes.
     pub(crate) fn written(&self) -> usize {
         let pointer = self.pointer.as_deref().unwrap_or_default();
         let texts = [&*self.path, pointer, &*self.detail].map(|text| escaped_len(text.as_bytes()));
@@ -274,12 +275,12 @@ impl Finding {
     }
 }
 
-/// Whether there is an error among them.
+/// Whether any finding is an error.
 pub fn has_errors(findings: &[Finding]) -> bool {
     findings.iter().any(Finding::is_error)
 }
 
-/// A path as it can be printed: control characters escaped, cut to [`MAX_PATH`].
+/// Returns a printable path: control characters escaped, cut to [`MAX_PATH`].
 fn printable(path: &str) -> String {
     let escape = |c: char| -> String {
         if c.is_control() { c.escape_default().collect() } else { c.to_string() }
@@ -295,29 +296,29 @@ fn printable(path: &str) -> String {
     shown
 }
 
-/// Where what is found in one file goes.
+/// Collects the findings of one file.
 pub(crate) struct Report<'a> {
     path: &'a str,
     findings: &'a mut Findings,
 }
 
 impl<'a> Report<'a> {
-    /// About the file at this path.
+    /// A report about the file at this path.
     pub(crate) fn about(path: &'a str, findings: &'a mut Findings) -> Self {
         Self { path, findings }
     }
 
-    /// Says that there is this at a place of the file's JSON.
+    /// Adds a finding at a pointer of the file's JSON.
     pub(crate) fn say(&mut self, code: Code, pointer: &str, detail: impl Into<String>) {
         self.findings.push(Finding::new(code, self.path, detail).at(pointer));
     }
 
-    /// Says that there is this in the file.
+    /// Adds a finding about the file.
     pub(crate) fn say_of_file(&mut self, code: Code, detail: impl Into<String>) {
         self.findings.push(Finding::new(code, self.path, detail));
     }
 
-    /// Counts further findings of a code.
+    /// Counts further findings of a code without listing them.
     pub(crate) fn count(&mut self, code: Code, more: usize) {
         if more > 0 {
             self.findings.count(code, more);
@@ -325,7 +326,7 @@ impl<'a> Report<'a> {
     }
 }
 
-/// A member's name as a segment of a pointer (RFC 6901 §3).
+/// Appends a member's name to a pointer (RFC 6901 §3).
 pub(crate) fn below(pointer: &str, member: &str) -> String {
     format!("{pointer}/{}", member.replace('~', "~0").replace('/', "~1"))
 }
@@ -347,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_is_shown_without_what_a_terminal_would_obey() {
+    fn control_characters_of_a_path_are_escaped() {
         assert_eq!(printable("a\u{1b}[2J\0b"), "a\\u{1b}[2J\\u{0}b");
         assert_eq!(printable(&"é".repeat(300)).chars().count(), 128);
     }

@@ -1,15 +1,15 @@
-//! What was found in a package: all of it is counted, and as much is held as is ever listed.
+//! Collects findings: all are counted, and no more are held than can be listed.
 
 use std::collections::BTreeMap;
 
 use crate::finding::{Code, Finding};
 
-/// Findings that are listed, whatever is found (docs/conventions.md §15).
+/// The maximum number of listed findings (docs/conventions.md §15).
 pub const MAX_LISTED: usize = 100;
-/// Bytes of their paths, pointers and details at most.
+/// The maximum size of their paths, pointers and details together, in bytes.
 const MAX_BYTES: usize = 40 << 10;
 
-/// Findings of one package or draft.
+/// The findings of one package or draft.
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
     held: Vec<Finding>,
@@ -18,14 +18,14 @@ pub(crate) struct Findings {
 }
 
 impl Findings {
-    /// Adds a finding. Of a code as many are held as are listed.
+    /// Adds a finding. At most [`MAX_LISTED`] of each code are held.
     pub(crate) fn push(&mut self, finding: Finding) {
         if self.count(finding.code, 1) <= MAX_LISTED {
             self.held.push(finding);
         }
     }
 
-    /// Counts further findings of a code. Answers with how many there are.
+    /// Counts further findings of a code. Returns their number so far.
     pub(crate) fn count(&mut self, code: Code, more: usize) -> usize {
         let count = self.counts.entry(code).or_default();
         *count = count.saturating_add(more);
@@ -33,14 +33,14 @@ impl Findings {
         *count
     }
 
-    /// Whether there is an error among them.
+    /// Whether any finding is an error.
     pub(crate) fn has_errors(&self) -> bool {
         self.counts.keys().any(|code| code.is_error())
     }
 
-    /// The findings that are listed, in the order in which they were found, and how many are not.
-    /// Errors go before warnings, and the first of each code before the second of any, so that no
-    /// kind of mistake hides another. The last says how many are not listed.
+    /// Returns the listed findings in the order in which they were found, and the number of the others.
+    /// Errors are preferred to warnings, and the first of each code to the second of any, so that no code
+    /// hides another. A last finding gives the number of those not listed.
     pub(crate) fn listed(self) -> (Vec<Finding>, usize) {
         let mut nth: BTreeMap<Code, usize> = BTreeMap::new();
         let rank = |(place, finding): (usize, Finding)| {

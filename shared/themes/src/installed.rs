@@ -1,8 +1,8 @@
-//! A theme on a store: which version, and how many releases were made of it.
+//! Installed themes: a theme on a store, with its version and the number of its releases.
 //!
-//! The store's own item names the themes that are installed on it (`identity::store`), so that they
-//! have a number; this says what is known of one. It stays when the theme is uninstalled, so that
-//! releases are numbered on.
+//! The store's own item lists its installed themes (`identity::store`), so that their number is bounded.
+//! The item here has the details of one. It outlives an uninstallation, so that release numbers continue
+//! after a later installation.
 
 use catalogue::blob::pinned::BlobRef;
 use core_types::event::{EXAMPLE_TIME, EventSubject, Example, sample};
@@ -28,40 +28,40 @@ core_types::topics! {
 }
 
 primitives::string_enum! {
-    /// Whether a theme is on a store.
+    /// Whether a theme is installed on a store.
     #[schemars(rename = "ThemeInstallationStatus")]
     InstallationStatus {
-        /// It is.
+        /// The theme is installed.
         Installed = "installed",
-        /// It was.
+        /// The theme was installed before.
         Uninstalled = "uninstalled",
     }
 }
 
-/// A theme on a store.
+/// A theme that is or was installed on a store.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct InstalledTheme {
-    /// Follows from the store and the slug.
+    /// The id, derived from the store and the slug.
     pub id: InstalledThemeId,
     /// The store.
     pub store_id: StoreId,
-    /// The theme.
+    /// The theme's slug.
     pub slug: Slug,
-    /// Which version.
+    /// The installed version.
     pub number: Version,
-    /// Where its contents lie.
+    /// The reference to the version's stored contents.
     pub contents: BlobRef,
-    /// Whether it is on the store.
+    /// Whether it is installed.
     pub status: InstallationStatus,
-    /// The number of its last release; 0 before there is one.
+    /// The number of its newest release; 0 without one.
     pub release_head: u64,
-    /// When it was installed last.
+    /// When it was last installed.
     pub installed_at: Timestamp,
-    /// When it was installed first.
+    /// When it was first installed.
     pub created_at: Timestamp,
-    /// When it was changed last.
+    /// When it was last changed.
     pub updated_at: Timestamp,
-    /// Counts writes.
+    /// The number of writes; stored as `version`.
     #[serde(rename = "version")]
     pub revision: u64,
 }
@@ -78,10 +78,10 @@ impl Item for InstalledTheme {
 }
 
 impl InstalledTheme {
-    /// The theme as it is installed: anew, where it was before.
+    /// Installs a theme. After an earlier installation (`before`), its release numbers continue.
     ///
     /// # Errors
-    /// `already_installed`.
+    /// `already_installed`, with the `theme`.
     pub fn install(
         before: Option<&Self>,
         store: &StoreId,
@@ -107,31 +107,31 @@ impl InstalledTheme {
         })
     }
 
-    /// Whether it is on the store.
+    /// Whether it is installed.
     pub fn is_installed(&self) -> bool {
         self.status == InstallationStatus::Installed
     }
 
-    /// The theme at its next revision.
+    /// Returns the theme at its next revision.
     #[must_use]
     pub fn changed(&self, now: Timestamp) -> Self {
         Self { updated_at: now, revision: self.revision.saturating_add(1), ..self.clone() }
     }
 
-    /// The theme, uninstalled.
+    /// Returns the theme as uninstalled.
     #[must_use]
     pub fn uninstalled(&self, now: Timestamp) -> Self {
         Self { status: InstallationStatus::Uninstalled, ..self.changed(now) }
     }
 
-    /// The theme at this version.
+    /// Returns the theme at another version.
     #[must_use]
     pub fn at(&self, offer: &Offer, now: Timestamp) -> Self {
         let (number, contents) = (offer.version.clone(), offer.contents.clone());
         Self { number, contents, ..self.changed(now) }
     }
 
-    /// The theme with one release more.
+    /// Returns the theme with one more release.
     #[must_use]
     pub fn released(&self, now: Timestamp) -> Self {
         Self { release_head: crate::release::next(self.release_head), ..self.changed(now) }
@@ -147,25 +147,25 @@ impl Resource for InstalledTheme {
 }
 
 core_types::view! {
-    /// A theme on a store, as the store and its apps see it.
+    /// A theme that is or was installed on a store.
     InstalledThemeView of installed: InstalledTheme {
-        /// Follows from the store and the slug.
+        /// The id, derived from the store and the slug.
         id: InstalledThemeId,
         /// The theme's name in URLs.
         theme: Slug = installed.slug.clone(),
-        /// Which version of it.
+        /// The installed version of the theme.
         version: Version = installed.number.clone(),
-        /// Whether it is on the store.
+        /// Whether it is installed.
         status: InstallationStatus,
-        /// The number of its last release; 0 before there is one.
+        /// The number of its newest release; 0 without one.
         release_head: u64,
-        /// When it was installed last.
+        /// When it was last installed.
         installed_at: Timestamp,
-        /// When it was installed first.
+        /// When it was first installed.
         created_at: Timestamp,
-        /// When it was changed last.
+        /// When it was last changed.
         updated_at: Timestamp,
-        /// Counts writes; `version` is the theme's own.
+        /// The number of writes; `version` is the theme's own.
         revision: u64,
     }
 }

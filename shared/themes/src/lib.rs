@@ -1,18 +1,17 @@
-//! Themes: what a storefront looks like, made by one party and arranged by another.
+//! Themes: the appearance of a storefront, made by a developer and customized by a merchant.
 //!
-//! - A developer uploads a [`package`]: a zip that is read under bounds, with every [`finding`] at
-//!   once. What is in it is said by its [`manifest`]; its [`file`]s are named by their digests.
-//! - What a merchant may set is the theme's [`schema`]; what they did set is checked and made safe by
-//!   [`settings`].
-//! - A published arrangement is a [`release`]; before that it is looked at through a [`preview`].
-//! - Who may install a theme that costs something says its [`license`].
+//! - A developer uploads a [`package`]: a zip that is read under bounds. All its [`finding`]s are reported
+//!   at once. Its [`manifest`] describes it, and its [`file`]s are named by their digests.
+//! - A theme's [`schema`] declares its settings; [`settings`] validates and sanitizes their values.
+//! - A published draft is a [`release`]; before that, a [`preview`] shows it.
+//! - A store needs a [`license`] to install a paid theme.
 //!
-//! None of these reads or writes anything: bytes and values come in, decisions go out. What is kept:
+//! These are pure: bytes and values come in, decisions go out. Stored items are:
 //!
 //! - a [`theme`] with its versions, each an [`upload`]ed package whose files are its [`contents`];
 //! - on a store an [`installed`] theme, its [`draft`], what was [`published`], and the preview
 //!   [`session`]s;
-//! - what a store is [`licensed`] for, by a [`purchase`].
+//! - a store's licence for a theme ([`licensed`]), granted by a [`purchase`].
 
 mod archive;
 pub mod contents;

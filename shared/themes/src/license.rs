@@ -1,7 +1,7 @@
-//! Licences: a theme that costs something is paid for once by each store that uses it.
+//! Licences: each store pays once for a paid theme that it uses.
 //!
-//! A free theme needs none. A licence is for one store, does not end by itself, and ends when its
-//! payment is refunded: then the theme cannot be installed anew, and what is installed stays.
+//! A free theme needs none. A licence is for one store and does not expire. It ends when its payment is
+//! refunded: then the theme cannot be installed again, but an installed one stays.
 
 use core_types::money::Money;
 use primitives::clock::Timestamp;
@@ -11,18 +11,18 @@ use serde::{Deserialize, Serialize};
 primitives::string_enum! {
     /// Why a licence ended.
     LicenseEnd {
-        /// Its payment went back.
+        /// Its payment was refunded.
         Refunded = "refunded",
-        /// An operator took it away.
+        /// An operator revoked it.
         Revoked = "revoked",
     }
 }
 
-/// From when to when a licence holds.
+/// The period in which a licence is active.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "LicenseTerm")]
 pub struct Term {
-    /// When the payment was proven.
+    /// When the payment was verified.
     pub granted_at: Timestamp,
     /// When it ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -33,17 +33,17 @@ pub struct Term {
 }
 
 impl Term {
-    /// A licence that begins now.
+    /// Begins a licence now.
     pub const fn granted(now: Timestamp) -> Self {
         Self { granted_at: now, ended_at: None, end: None }
     }
 
-    /// Whether it holds.
+    /// Whether it has not ended.
     pub const fn is_active(&self) -> bool {
         self.ended_at.is_none()
     }
 
-    /// The licence, ended; what ended before stays as it is.
+    /// Returns the term as ended. One that has ended before is unchanged.
     #[must_use]
     pub fn ended(&self, end: LicenseEnd, now: Timestamp) -> Self {
         if self.is_active() {
@@ -54,19 +54,19 @@ impl Term {
     }
 }
 
-/// What a store may do with a theme.
+/// The right of a store to install a theme.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Entitlement {
-    /// It costs nothing.
+    /// The theme is free.
     Free,
-    /// It was paid for.
+    /// The theme was paid for.
     Licensed,
-    /// It has to be paid for before it is installed.
+    /// The theme must be paid for before it is installed.
     LicenseRequired,
 }
 
 impl Entitlement {
-    /// What a theme of this price is to a store with this licence.
+    /// The entitlement of a store with this licence to a theme of this price.
     pub fn of(price: Option<&Money>, term: Option<&Term>) -> Self {
         match (price.filter(|price| !price.is_zero()), term) {
             (None, _) => Self::Free,
@@ -80,13 +80,13 @@ impl Entitlement {
         !matches!(self, Self::LicenseRequired)
     }
 
-    /// Whether there is something to buy.
+    /// Whether the store can purchase a licence.
     pub const fn may_purchase(self) -> bool {
         matches!(self, Self::LicenseRequired)
     }
 }
 
-/// Whether what was paid is the price: the same amount of the same currency, not less and not more.
+/// Whether the amount paid is exactly the price, in the same currency.
 pub fn is_settled_by(price: &Money, paid: &Money) -> bool {
     price == paid
 }
@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_theme_that_costs_something_is_installed_with_a_licence_that_holds() {
+    fn a_paid_theme_is_installed_with_an_active_licence() {
         let inr = Currency::from_text("INR").unwrap();
         let usd = Currency::from_text("USD").unwrap();
         let price = Money::new(4_900, &inr).unwrap();

@@ -1,4 +1,4 @@
-//! Licences as they are kept: one for each store and theme, whether it holds or has ended.
+//! Stored licences: one for each store and theme, active or ended.
 
 use core_types::event::{EXAMPLE_TIME, EventSubject, Example, sample};
 use core_types::id::{StoreId, ThemeLicenseId, ThemePurchaseId};
@@ -20,24 +20,24 @@ core_types::topics! {
         "A licence ended: what is installed stays, and nothing is installed with it any more.";
 }
 
-/// A licence.
+/// A store's licence for a theme.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ThemeLicense {
-    /// `lic_…`; of the first that the store had for this theme.
+    /// `lic_…`. A licence that is granted again keeps its id.
     pub id: ThemeLicenseId,
     /// The store that may install the theme.
     pub store_id: StoreId,
-    /// The theme.
+    /// The theme's slug.
     pub slug: Slug,
-    /// From when to when it holds.
+    /// The period in which it is active.
     pub term: Term,
-    /// What it was paid by.
+    /// The purchase that granted it.
     pub purchase_id: ThemePurchaseId,
-    /// What was paid.
+    /// The amount paid.
     pub price: Money,
-    /// When the store had one first.
+    /// When the store was first granted a licence for this theme.
     pub created_at: Timestamp,
-    /// When it was changed last.
+    /// When it was last changed.
     pub updated_at: Timestamp,
     /// From 1, one more with each write.
     pub version: u64,
@@ -55,7 +55,7 @@ impl Item for ThemeLicense {
 }
 
 impl ThemeLicense {
-    /// The licence that a purchase grants, after one that has ended perhaps.
+    /// Grants a licence by a purchase; `before` is the store's earlier licence, which has ended.
     pub fn granted(
         before: Option<&Self>,
         store: &StoreId,
@@ -76,7 +76,7 @@ impl ThemeLicense {
         }
     }
 
-    /// The licence, ended.
+    /// Returns the licence as ended.
     #[must_use]
     pub fn ended(&self, end: LicenseEnd, now: Timestamp) -> Self {
         let version = self.version.saturating_add(1);
@@ -93,7 +93,7 @@ impl Resource for ThemeLicense {
 }
 
 core_types::view! {
-    /// A licence as the store sees it.
+    /// A store's licence for a theme.
     LicenseView of license: ThemeLicense {
         /// The id.
         id: ThemeLicenseId,
@@ -101,23 +101,23 @@ core_types::view! {
         theme: Slug = license.slug.clone(),
         /// The store that may install it.
         store_id: StoreId,
-        /// Whether it holds.
+        /// Whether it is active.
         active: bool = license.term.is_active(),
-        /// When it was paid for.
+        /// When it was granted: when its payment was verified.
         granted_at: Timestamp = license.term.granted_at,
         /// When it ended.
         ended_at: Option<Timestamp> = license.term.ended_at,
         /// Why it ended.
         end: Option<LicenseEnd> = license.term.end,
-        /// What it was paid by.
+        /// The purchase that granted it.
         purchase_id: ThemePurchaseId,
-        /// What was paid.
+        /// The amount paid.
         price: Money,
-        /// When the store had one first.
+        /// When the store was first granted a licence for this theme.
         created_at: Timestamp,
-        /// When it was changed last.
+        /// When it was last changed.
         updated_at: Timestamp,
-        /// Counts writes.
+        /// From 1, one more with each write.
         version: u64,
     }
 }

@@ -1,4 +1,4 @@
-//! `theme.json`: what a theme is called, which version it is, who made it, what it costs.
+//! The manifest, `theme.json`: a theme's slug, name, version, author and price.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -13,17 +13,16 @@ use serde_json::{Map, Value};
 use crate::finding::{Code, Report, below};
 use crate::findings::Findings;
 
-/// Where it is in a package.
+/// Its path in a package.
 pub const PATH: &str = "theme.json";
-/// Slugs that no theme may have: literal segments of routes.
+/// Reserved slugs: literal segments of routes.
 const RESERVED: &[&str] = &["packages"];
-/// Characters of a slug at most (our choice).
+/// The maximum length of a slug in characters (our choice).
 const MAX_SLUG: usize = 64;
-/// The regular expression of a version: three numbers of up to nine digits, and perhaps a
-/// pre-release.
+/// The regular expression of a version: three numbers of up to nine digits, and an optional pre-release.
 const VERSION: &str = "^(0|[1-9][0-9]{0,8})([.](0|[1-9][0-9]{0,8})){2}\
     (-(0|[1-9][0-9]{0,8}|[0-9]*[A-Za-z-][0-9A-Za-z-]*)([.](0|[1-9][0-9]{0,8}|[0-9]*[A-Za-z-][0-9A-Za-z-]*))*)?$";
-/// Its members.
+/// The known members of the manifest.
 const MEMBERS: &[&str] = &["slug", "name", "version", "author", "description", "category", "price"];
 
 /// A theme's name in URLs: `plain-linen`.
@@ -36,7 +35,7 @@ const MEMBERS: &[&str] = &["slug", "name", "version", "author", "description", "
 pub struct Slug(String);
 
 impl Slug {
-    /// The text.
+    /// The slug as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -75,16 +74,16 @@ pub struct Version(
 );
 
 impl Version {
-    /// Whether it is one that is tried out before a release.
+    /// Whether it is a pre-release.
     pub fn is_prerelease(&self) -> bool {
         !self.0.pre.is_empty()
     }
 
-    /// The version as a text that sorts as versions do (Semantic Versioning 2.0.0 §11).
+    /// The version as text that sorts by precedence (Semantic Versioning 2.0.0 §11).
     ///
-    /// Numbers have ten digits. What comes before a release ends in `-…`, the release itself in `~`,
-    /// which is above it; numeric identifiers begin with `0`, others with `1`; and what separates
-    /// identifiers is below all that is in one.
+    /// Numbers are padded to ten digits. A release ends in `~`, which sorts after the `-…` of its
+    /// pre-releases. Numeric identifiers begin with `0`, others with `1`. The separator of identifiers,
+    /// `!`, sorts before all characters in them.
     pub fn sort_key(&self) -> String {
         let identifier = |text: &str| match text.parse::<u64>() {
             Ok(number) => format!("0{number:010}"),
@@ -141,31 +140,31 @@ impl FromText for Version {
 
 primitives::text_field!(Version);
 
-/// What `theme.json` says.
+/// The manifest of a theme, from `theme.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "ThemeManifest")]
 pub struct Manifest {
     /// The theme's name in URLs.
     pub slug: Slug,
-    /// What people call it.
+    /// The display name.
     pub name: String,
-    /// Which version this is.
+    /// The version.
     pub version: Version,
-    /// Who made it.
+    /// The author.
     pub author: String,
-    /// What it is for, in a few sentences.
+    /// The description.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// What kind of shop it is for.
+    /// The kind of shop that it suits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub category: Option<Handle>,
-    /// What a licence for one store costs; left out when it is free.
+    /// The price of a licence for one store; absent for a free theme.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price: Option<Money>,
 }
 
 impl Manifest {
-    /// Reads `theme.json`; nothing when a finding says why.
+    /// Reads `theme.json`; none if it is invalid, which findings explain.
     pub(crate) fn read(value: &Value, findings: &mut Findings) -> Option<Self> {
         let mut report = Report::about(PATH, findings);
         let Some(object) = value.as_object() else {
@@ -176,7 +175,7 @@ impl Manifest {
         let name = field(object, "name", Code::ManifestInvalid, &mut report);
         let version = field(object, "version", Code::VersionInvalid, &mut report);
         let author = field(object, "author", Code::ManifestInvalid, &mut report);
-        let description: Result<Option<Text<1, 1_000>>, Said> =
+        let description: Result<Option<Text<1, 1_000>>, Reported> =
             optional(object, "description", &mut report);
         let category = optional(object, "category", &mut report);
         let price = price(object, &mut report);
@@ -197,7 +196,7 @@ impl Manifest {
     }
 }
 
-/// A name of a theme or of a person: one line of 1 to 100 characters, and none that misleads.
+/// A name of a theme or a person: one line of 1 to 100 characters, without misleading ones.
 struct Name(String);
 
 impl FromText for Name {
@@ -213,29 +212,29 @@ impl FromText for Name {
     }
 }
 
-/// What is wrong was said.
-struct Said;
+/// The marker of an error that is in the findings already.
+struct Reported;
 
-/// A member that has to be there.
+/// Parses a required member.
 fn field<T: FromText>(
     object: &Map<String, Value>,
     name: &str,
     code: Code,
     report: &mut Report<'_>,
-) -> Result<T, Said> {
+) -> Result<T, Reported> {
     let Some(value) = object.get(name) else {
         report.say(Code::ManifestInvalid, &below("", name), "This field is required.");
-        return Err(Said);
+        return Err(Reported);
     };
     parsed(value, name, code, report)
 }
 
-/// A member that may be left out.
+/// Parses an optional member.
 fn optional<T: FromText>(
     object: &Map<String, Value>,
     name: &str,
     report: &mut Report<'_>,
-) -> Result<Option<T>, Said> {
+) -> Result<Option<T>, Reported> {
     match object.get(name) {
         None | Some(Value::Null) => Ok(None),
         Some(value) => parsed(value, name, Code::ManifestInvalid, report).map(Some),
@@ -247,17 +246,17 @@ fn parsed<T: FromText>(
     name: &str,
     code: Code,
     report: &mut Report<'_>,
-) -> Result<T, Said> {
+) -> Result<T, Reported> {
     let not_text = || Fault::new("invalid_type", format!("Must be {}.", T::EXPECTS));
     value.as_str().ok_or_else(not_text).and_then(T::from_text).map_err(|fault| {
         let code = if fault.code == "slug_reserved" { Code::SlugReserved } else { code };
         report.say(code, &below("", name), fault.detail);
-        Said
+        Reported
     })
 }
 
-/// The price; nothing of any currency is free.
-fn price(object: &Map<String, Value>, report: &mut Report<'_>) -> Result<Option<Money>, Said> {
+/// Reads the price. An amount of zero is free, in any currency.
+fn price(object: &Map<String, Value>, report: &mut Report<'_>) -> Result<Option<Money>, Reported> {
     let price = match object.get("price") {
         None | Some(Value::Null) => return Ok(None),
         Some(price) => price,
@@ -269,7 +268,7 @@ fn price(object: &Map<String, Value>, report: &mut Report<'_>) -> Result<Option<
     let Some(money) = money else {
         let detail = "Must be an `amount` in minor units and a `currency` (ISO 4217).";
         report.say(Code::PriceInvalid, "/price", detail);
-        return Err(Said);
+        return Err(Reported);
     };
     Ok(Some(money).filter(|money| !money.is_zero()))
 }
@@ -280,7 +279,7 @@ mod tests {
 
     #[test]
     fn versions_sort_as_their_keys_do() {
-        // Semantic Versioning 2.0.0 §11, in its own order, and some more.
+        // The order of Semantic Versioning 2.0.0 §11, and more versions.
         let ordered = [
             "0.0.1",
             "0.2.0",
@@ -305,8 +304,8 @@ mod tests {
         let versions: Vec<Version> =
             ordered.iter().map(|text| Version::from_text(text).unwrap()).collect();
         assert!(versions.is_sorted() && versions.is_sorted_by(|a, b| a.sort_key() < b.sort_key()));
-        let is_tried_out = versions.iter().filter(|version| version.is_prerelease()).count();
-        assert_eq!(is_tried_out, 11);
+        let prereleases = versions.iter().filter(|version| version.is_prerelease()).count();
+        assert_eq!(prereleases, 11);
         assert_eq!(versions[18].to_string(), "999999999.0.0");
         for bad in [
             "1",
@@ -323,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slug_is_a_handle_that_no_route_has() {
+    fn a_slug_is_a_handle_that_is_not_reserved() {
         assert_eq!(Slug::from_text("plain-linen-2").unwrap().as_str(), "plain-linen-2");
         for (bad, code) in [
             ("packages", "slug_reserved"),

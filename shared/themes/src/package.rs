@@ -1,4 +1,4 @@
-//! Packages: a theme as a zip, read under bounds and validated whole.
+//! Packages: themes as zips, read under bounds and validated completely.
 
 use crate::archive;
 use crate::file::{Digest, File};
@@ -13,37 +13,37 @@ mod layout;
 #[cfg(test)]
 mod tests;
 
-/// A theme as it was uploaded, with nothing wrong in it.
+/// A valid uploaded theme.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Package {
-    /// What `theme.json` says.
+    /// The manifest, from `theme.json`.
     pub manifest: Manifest,
-    /// What can be set.
+    /// The schema of its settings.
     pub schema: Schema,
     /// Its files, by path.
     pub files: Vec<File>,
 }
 
-/// What came of reading a package.
+/// The result of reading a package.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reading {
-    /// What was found, errors and warnings.
+    /// The listed findings: errors and warnings.
     pub findings: Vec<Finding>,
-    /// How many are not listed.
+    /// The number of findings that are not listed.
     pub more: usize,
-    /// The package, when there is no error among them.
+    /// The package, if no finding is an error.
     pub package: Option<Package>,
-    /// How many bytes were unpacked to find that out.
+    /// The number of bytes that were unpacked.
     pub unpacked: u64,
 }
 
-/// Reads a package: at most 4 MiB, 1,000 entries, 32 MiB unpacked, and no entry that grows more than
-/// a hundredfold, whatever the archive says of itself. Everything that is wrong is found at once.
+/// Reads a package: at most 4 MiB, 1,000 entries, 32 MiB unpacked, and no entry that grows more than a
+/// hundredfold, whatever its headers declare. All problems are found at once.
 pub fn read(zip: &[u8]) -> Reading {
     let mut findings = Findings::default();
     let archive = archive::open(zip, &mut findings);
     let unpacked = archive.unpacked;
-    // Of an archive that says nothing reliable, nothing else is said.
+    // An unreadable archive has no further findings, as of missing files.
     if archive.files.is_empty() && findings.has_errors() {
         let (findings, more) = findings.listed();
         return Reading { findings, more, package: None, unpacked };

@@ -1,8 +1,8 @@
-//! Preview tokens: who has one sees a storefront under a draft, for a while.
+//! Preview tokens: bearer tokens that show a storefront with a draft for a limited time.
 //!
 //! A token is `thp_`, the base64url of its claims, a dot, and the base64url of their HMAC-SHA256.
-//! The claims are a JSON array, so that there is one way to write them; nothing in them is secret.
-//! That the session was not ended is in the table, under the token's id.
+//! The claims are a JSON array, so that their form is unambiguous; nothing in them is secret.
+//! Whether the session was revoked is stored in the table, under the token's id.
 
 use std::fmt;
 use std::time::Duration;
@@ -16,64 +16,64 @@ use crypto::seal::MacKey;
 
 use crate::manifest::Slug;
 
-/// How long a preview lasts unless said otherwise.
+/// The default lifetime of a preview.
 pub const DEFAULT_LIFE: Duration = Duration::from_mins(30);
-/// How long a preview lasts at least.
+/// The minimum lifetime of a preview.
 pub const SHORTEST_LIFE: Duration = Duration::from_mins(1);
-/// How long a preview lasts at most.
+/// The maximum lifetime of a preview.
 pub const LONGEST_LIFE: Duration = Duration::from_hours(24);
-/// What every token begins with, so that people and secret scanners recognize it.
+/// The prefix of every token, by which people and secret scanners recognize it.
 const PREFIX: &str = "thp_";
-/// What the tag is of, so that it is never that of something else.
+/// The domain separator of the MAC: tags of other things never equal it.
 const PURPOSE: &str = "theme-preview-v1\n";
-/// Bytes of a token that is looked at, at most. Ours have about 220.
+/// The maximum length of a token that is parsed, in bytes. Issued ones have about 220.
 const LONGEST_TOKEN: usize = 512;
 
-/// What a token says.
+/// The claims of a token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Token {
-    /// The preview session, by which it is revoked.
+    /// The id of the preview session, by which it is revoked.
     pub id: String,
     /// The only store that it shows.
     pub store_id: StoreId,
-    /// The theme that the store is shown under.
+    /// The theme that the storefront is shown with.
     pub theme: Slug,
-    /// The version of the draft; a later one is not shown.
+    /// The version of the draft that it shows; later ones are not shown.
     pub draft_version: u64,
-    /// The first instant at which it is no longer valid.
+    /// The instant from which on it is invalid.
     pub expires_at: Timestamp,
 }
 
-/// Why a token is not taken.
+/// Why a token is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PreviewRejection {
-    /// Not one of ours: not of this form, altered, or of another key.
+    /// Not issued here: malformed, altered, or signed with another key.
     Invalid,
-    /// One of ours whose time is over.
+    /// Genuine, but expired.
     Expired,
-    /// One of ours for another store.
+    /// Genuine, but for another store.
     OtherStore,
 }
 
 impl Token {
-    /// The token as it is given out.
+    /// Signs the claims, and returns the token as it is issued.
     pub fn sign(&self, key: &MacKey) -> String {
         let claims = self.claims();
         let tag = key.tag(format!("{PURPOSE}{claims}").as_bytes());
         format!("{PREFIX}{}.{}", URL_SAFE_NO_PAD.encode(claims), URL_SAFE_NO_PAD.encode(tag))
     }
 
-    /// Reads a token that is to show this store now.
+    /// Verifies a token for this store at this time.
     ///
     /// # Errors
-    /// See [`PreviewRejection`]. Whether the session was ended meanwhile is not known here.
+    /// See [`PreviewRejection`]. Whether the session was revoked is not checked here.
     pub fn verify(
         text: &str,
         key: &MacKey,
         store_id: &StoreId,
         now: Timestamp,
     ) -> Result<Self, PreviewRejection> {
-        let token = Self::read(text, key).ok_or(PreviewRejection::Invalid)?;
+        let token = Self::parse(text, key).ok_or(PreviewRejection::Invalid)?;
         if token.store_id != *store_id {
             return Err(PreviewRejection::OtherStore);
         }
@@ -83,7 +83,7 @@ impl Token {
         Ok(token)
     }
 
-    fn read(text: &str, key: &MacKey) -> Option<Self> {
+    fn parse(text: &str, key: &MacKey) -> Option<Self> {
         let bare = text.strip_prefix(PREFIX).filter(|_| text.len() <= LONGEST_TOKEN)?;
         let (claims, tag) = bare.split_once('.')?;
         let claims = String::from_utf8(URL_SAFE_NO_PAD.decode(claims).ok()?).ok()?;
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_shows_its_store_until_its_time_is_over() {
+    fn a_token_is_valid_for_its_store_until_it_expires() {
         let (key, token) = (MacKey::generate(), token());
         let text = token.sign(&key);
         let before = token.expires_at.minus(Duration::from_millis(1));
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tag_for_another_purpose_is_no_token() {
+    fn a_tag_of_another_purpose_is_rejected() {
         let (key, token) = (MacKey::generate(), token());
         let claims = token.claims();
         let tag = key.tag(claims.as_bytes());

@@ -1,9 +1,8 @@
-//! Releases as they are kept: what a storefront was shown in, one after the other.
+//! Stored releases: the history of what a store's storefront has shown.
 //!
-//! A release never changes. Its number is given by creating it and by raising the theme's head in one
-//! transaction, each on condition of the other's state: so of two who publish at once one does, and
-//! the history has no gap. What is gone back to becomes a release of its own, with the contents and
-//! the digest of the old one.
+//! A release never changes. One transaction creates it and raises the theme's head, each conditionally:
+//! of two concurrent publications one succeeds, and the numbers have no gap. A rollback creates a new
+//! release with the contents and the digest of an earlier one.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -34,34 +33,34 @@ core_types::topics! {
         "The storefront is shown again in what an earlier release of the theme was.";
 }
 
-/// A release.
+/// A release of a theme on a store.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ThemeRelease {
-    /// Follows from the store, the slug and the number.
+    /// The id, derived from the store, the slug and the number.
     pub id: ThemeReleaseId,
     /// The store.
     pub store_id: StoreId,
-    /// The theme.
+    /// The theme's slug.
     pub slug: Slug,
     /// From 1, without a gap.
     pub number: u64,
     /// The version of the theme.
     pub theme_version: Version,
-    /// Where the contents of that version lie.
+    /// The reference to that version's stored contents.
     pub contents: BlobRef,
-    /// What the theme is set to.
+    /// The settings and sections.
     pub content: Content,
     /// The digest over files and settings ([`crate::release::content_sha256`]).
     pub content_sha256: Digest,
-    /// What its publisher says of it.
+    /// The publisher's message.
     pub message: Option<String>,
     /// Who published it: `mer_…` or `app_…`.
     pub published_by: String,
-    /// The draft that it was made of; none when it goes back to an earlier release.
+    /// The version of the draft that it was published from; none for a rollback.
     pub draft_version: Option<u64>,
-    /// The release that it goes back to.
+    /// The number of the earlier release that a rollback restores.
     pub rolled_back_from: Option<u64>,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
     /// Always 1.
     pub version: u64,
@@ -78,23 +77,23 @@ impl Item for ThemeRelease {
     }
 }
 
-/// What is published, and by whom.
+/// A publication of a draft.
 #[derive(Debug, Clone)]
 pub struct Publication {
-    /// What the theme is set to.
+    /// The settings and sections.
     pub content: Content,
-    /// Its digest with the theme's files.
+    /// The digest over the theme's files and the content.
     pub content_sha256: Digest,
-    /// The draft that it comes from.
+    /// The version of the draft.
     pub draft_version: u64,
-    /// What its publisher says of it.
+    /// The publisher's message.
     pub message: Option<String>,
-    /// `mer_…` or `app_…`.
+    /// The publisher: `mer_…` or `app_…`.
     pub by: String,
 }
 
 impl ThemeRelease {
-    /// The release that comes next for an installed theme.
+    /// Creates the next release of an installed theme from a draft.
     pub fn publish(installed: &InstalledTheme, published: Publication, now: Timestamp) -> Self {
         let number = crate::release::next(installed.release_head);
         Self {
@@ -115,7 +114,7 @@ impl ThemeRelease {
         }
     }
 
-    /// The release that comes next, with all that this one shows.
+    /// Creates the next release of an installed theme with the content of this one.
     #[must_use]
     pub fn again(
         &self,
@@ -141,7 +140,7 @@ impl ThemeRelease {
         ThemeReleaseId::derive(&[store.as_str(), slug.as_str(), &number.to_string()])
     }
 
-    /// Adds what making this release the live one takes: the release, the theme's head, the store.
+    /// Adds the writes that make this release live: the release, the theme's head, the store.
     pub fn go_live(&self, write: Write, installed: &InstalledTheme, now: Timestamp) -> Write {
         let live = LiveTheme { slug: self.slug.to_string(), release: self.number };
         let write = write
@@ -151,75 +150,77 @@ impl ThemeRelease {
     }
 }
 
-/// How long a process remembers where the contents of releases lie (our choice): that never changes, but
-/// takes memory.
-const REMEMBERED: Duration = MINUTE.saturating_mul(5);
-/// Releases before the live one whose files are still served: pages that were made of them may still be
-/// around (our choice).
-const SERVED: usize = 10;
+/// How long a process caches the references to releases' contents (our choice). They never change, but
+/// take memory.
+const CACHED_FOR: Duration = MINUTE.saturating_mul(5);
+/// The number of newest releases whose files are still served: pages rendered from them may still be open
+/// (our choice).
+const SERVED_RELEASES: usize = 10;
 
-/// Where the contents of a store's live release lie.
+/// The cached reference to the contents of a store's live release.
 #[derive(Debug)]
-struct LivePlace(BlobRef);
+struct LiveContents(BlobRef);
 
-/// Where those of the last releases lie, each once.
+/// The cached references to the contents of the newest releases, without duplicates.
 #[derive(Debug)]
-struct LastPlaces(Vec<BlobRef>);
+struct RecentContents(Vec<BlobRef>);
 
-/// Where the contents lie that a store's storefront is shown with; none before something was published.
+/// Returns the reference to the contents of a store's live release; none before the first publication.
 ///
 /// # Errors
 /// 503.
 pub async fn live_place(app: &App, store: &Store) -> Result<Option<BlobRef>, Problem> {
-    let Some(shown) = &store.live_theme else { return Ok(None) };
-    let (name, now) = (name_of(store, shown), app.clock.now());
-    match app.cache.get::<LivePlace>(&name, now) {
+    let Some(live_theme) = &store.live_theme else { return Ok(None) };
+    let (name, now) = (cache_key(store, live_theme), app.clock.now());
+    match app.cache.get::<LiveContents>(&name, now) {
         Some(known) => Ok(Some(known.0.clone())),
         None => Ok(live(app, store).await?.map(|release| release.contents)),
     }
 }
 
-/// Where the contents of the last releases of a store's live theme lie, the newest first and each once.
+/// Returns the references to the contents of the newest releases of a store's live theme, newest first and
+/// without duplicates.
 ///
 /// # Errors
 /// 503.
 pub async fn last_places(app: &App, store: &Store) -> Result<Vec<BlobRef>, Problem> {
-    let Some(shown) = &store.live_theme else { return Ok(Vec::new()) };
-    let (name, now) = (name_of(store, shown), app.clock.now());
-    if let Some(known) = app.cache.get::<LastPlaces>(&name, now) {
+    let Some(live_theme) = &store.live_theme else { return Ok(Vec::new()) };
+    let (name, now) = (cache_key(store, live_theme), app.clock.now());
+    if let Some(known) = app.cache.get::<RecentContents>(&name, now) {
         return Ok(known.0.clone());
     }
     let query = Query::partition(key::theme_releases(&store.id))
-        .begins_with(key::theme_releases_of(&shown.slug))
+        .begins_with(key::theme_releases_of(&live_theme.slug))
         .newest_first()
         .seen(ReadConsistency::Eventual);
     let mut places: Vec<BlobRef> = Vec::new();
-    for release in app.table.all::<ThemeRelease>(&query, SERVED).await? {
+    for release in app.table.all::<ThemeRelease>(&query, SERVED_RELEASES).await? {
         if !places.contains(&release.contents) {
             places.push(release.contents);
         }
     }
-    app.cache.keep(&name, Arc::new(LastPlaces(places.clone())), now, REMEMBERED);
+    app.cache.keep(&name, Arc::new(RecentContents(places.clone())), now, CACHED_FOR);
     Ok(places)
 }
 
-/// What is remembered of a release is of it alone: the next has another name.
-fn name_of(store: &Store, live: &LiveTheme) -> String {
+/// The cache key of a store's live release. The next release has another key, so that nothing is stale.
+fn cache_key(store: &Store, live: &LiveTheme) -> String {
     format!("{}/{}/{}", store.id, live.slug, live.release)
 }
 
-/// The release that a store's storefront is shown in; none before something was published.
+/// Loads the live release of a store; none before the first publication.
 ///
 /// # Errors
 /// 503.
 pub async fn live(app: &App, store: &Store) -> Result<Option<ThemeRelease>, Problem> {
     let Some(live) = &store.live_theme else { return Ok(None) };
-    // A release is there since before the store named it, and never changes.
+    // An eventually consistent read suffices: a release is written with the store's reference to it,
+    // and never changes.
     let key = key::theme_release(&store.id, &live.slug, live.release);
     let found: Option<ThemeRelease> = app.table.peek(&key).await?;
     if let Some(release) = &found {
-        let place = Arc::new(LivePlace(release.contents.clone()));
-        app.cache.keep(&name_of(store, live), place, app.clock.now(), REMEMBERED);
+        let place = Arc::new(LiveContents(release.contents.clone()));
+        app.cache.keep(&cache_key(store, live), place, app.clock.now(), CACHED_FOR);
     }
     Ok(found)
 }
@@ -233,9 +234,9 @@ impl Resource for ThemeRelease {
 }
 
 core_types::view! {
-    /// A release as lists and events show it.
+    /// A release of a theme, without its settings.
     ReleaseView of release: ThemeRelease {
-        /// Follows from the store, the slug and the number.
+        /// The id, derived from the store, the slug and the number.
         id: ThemeReleaseId,
         /// The theme's name in URLs.
         theme: Slug = release.slug.clone(),
@@ -243,21 +244,21 @@ core_types::view! {
         number: u64,
         /// The version of the theme.
         theme_version: Version,
-        /// The digest over files and settings: the same whenever they are.
+        /// The digest over files and settings: equal for equal content.
         content_sha256: Digest,
-        /// What its publisher says of it.
+        /// The publisher's message.
         message: Option<String>,
         /// Who published it: `mer_…` or `app_…`.
         published_by: String,
-        /// The draft that it was made of; none when it goes back to an earlier release.
+        /// The version of the draft that it was published from; none for a rollback.
         draft_version: Option<u64>,
-        /// The release that it goes back to.
+        /// The number of the earlier release that a rollback restores.
         rolled_back_from: Option<u64>,
         /// When it was published.
         published_at: Timestamp = release.created_at,
-        /// The same.
+        /// The same as `published_at`.
         created_at: Timestamp,
-        /// The same: a release never changes.
+        /// The same as `published_at`: a release never changes.
         updated_at: Timestamp = release.created_at,
         /// Always 1.
         version: u64,

@@ -1,17 +1,16 @@
-//! Purchases: a store pays a theme's maker, and has a licence for it then.
+//! Purchases: a store pays the owner of a theme, and is granted a licence.
 //!
-//! The money goes to a store of the maker's, through that store's own account with a payment provider:
-//! the platform holds none. A purchase is a payment there which pays for no order. The licence follows
-//! from it:
+//! The money goes to a store of the theme's owner, through that store's own account with a payment
+//! provider: the platform holds none. A purchase is a payment there without an order. The licence follows:
 //!
-//! - all of the price was taken, and the store has no licence: it is granted;
-//! - all of it went back: the licence that it had granted ends;
-//! - another amount was taken, or the store had paid already: nothing is granted, and the money goes
-//!   back.
+//! - the full price is captured, and the store has no active licence: one is granted;
+//! - the full amount is refunded: the licence that it had granted ends;
+//! - another amount is captured, or the store has an active licence: nothing is granted, and the money is
+//!   refunded.
 //!
-//! - [`opening`]: it is opened with the provider of the maker's store.
-//! - [`settlement`]: what is learnt of it is applied to it and to the licence. Merchants need not come
-//!   back, and webhooks may be lost: while something is left to learn, a purchase is due.
+//! - [`opening`]: opens a purchase with the provider of the seller's store.
+//! - [`settlement`]: applies updates to a purchase and its licence. A merchant may never return, and a
+//!   webhook may be lost: an unsettled purchase stays due, and the sweep fetches its state.
 
 pub mod opening;
 pub mod settlement;
@@ -29,25 +28,24 @@ use crate::license::{LicenseEnd, is_settled_by};
 use crate::licensed::ThemeLicense;
 use crate::manifest::Slug;
 
-/// Tries after which a purchase that can still be paid is asked about no later than before: every eight
+/// The number of tries from which on the interval between checks of a payable purchase stays at eight
 /// minutes (our choice).
-const PATIENT: u32 = 3;
+const MAX_BACKOFF_TRIES: u32 = 3;
 
-/// A purchase.
+/// A store's purchase of a licence for a theme.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ThemePurchase {
     /// `tpu_…`; later ones sort after it.
     pub id: ThemePurchaseId,
     /// The store that buys.
     pub store_id: StoreId,
-    /// The theme.
+    /// The theme's slug.
     pub slug: Slug,
-    /// The payment to the maker's store, which is `payment.store_id`; what it is applied to is the
-    /// licence.
+    /// The payment to the seller's store, which is `payment.store_id`. It is applied to the licence.
     pub payment: Payment,
-    /// When it was begun.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// When it was changed last.
+    /// When it was last changed.
     pub updated_at: Timestamp,
     /// From 1, one more with each write.
     pub version: u64,
@@ -67,14 +65,14 @@ impl Item for ThemePurchase {
     }
 }
 
-/// The one purchase of a provider's reference: how a webhook finds it.
+/// A lookup item: the purchase of a provider's reference, for webhooks.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct PurchaseReference {
     /// `razorpay` or `stripe`.
     pub provider: ProviderName,
-    /// Its reference.
+    /// The provider's reference.
     pub reference: String,
-    /// The maker's store, whose account it is with.
+    /// The seller's store, whose provider account it is with.
     pub seller_store_id: StoreId,
     /// The store that buys.
     pub store_id: StoreId,
@@ -94,7 +92,7 @@ impl Item for PurchaseReference {
     }
 }
 
-/// What becomes of a licence.
+/// The effect of a purchase on the store's licence.
 enum Licence {
     Granted(ThemeLicense),
     Ended(ThemeLicense),
@@ -113,28 +111,29 @@ impl ThemePurchase {
         }
     }
 
-    /// The purchase with its payment as it is now.
+    /// Returns the purchase with an updated payment.
     fn paid_by(&self, payment: Payment, now: Timestamp) -> Self {
         let version = self.version.saturating_add(1);
         Self { payment, updated_at: now, version, ..self.clone() }
     }
 
-    /// The purchase as its provider is asked about it: due later, should that fail.
+    /// Returns the purchase with one more try counted: if the request to the provider fails, it is due
+    /// later.
     fn retried(&self, now: Timestamp) -> Self {
         self.paid_by(self.payment.retried(now), now)
     }
 
-    /// Whether it can be paid, or the money be taken.
+    /// Whether it can still be paid or captured.
     fn is_open(&self) -> bool {
         self.payment.is_open() || self.payment.status == PaymentStatus::Authorized
     }
 
-    /// Whether nobody is waited for any more who may pay it.
+    /// Whether it is open, but past its deadline for payment.
     fn is_over(&self, now: Timestamp) -> bool {
         self.is_open() && self.payment.expires_at.is_some_and(|at| at <= now)
     }
 
-    /// Whether all of the price was taken, and nothing of it has gone back.
+    /// Whether the full price was captured and nothing was refunded.
     fn is_settled(&self) -> bool {
         let payment = &self.payment;
         payment.status == PaymentStatus::Captured
@@ -142,24 +141,25 @@ impl ThemePurchase {
             && is_settled_by(&payment.amount, &payment.captured)
     }
 
-    /// Whether all that was taken has gone back.
+    /// Whether the full captured amount was refunded.
     fn is_refunded(&self) -> bool {
         !self.payment.captured.is_zero() && self.payment.captured == self.payment.refunded
     }
 
-    /// Whether money was taken that grants nothing, and has not gone back.
+    /// Whether money was captured that grants no licence, and is not fully refunded.
     fn is_in_vain(&self) -> bool {
         !self.payment.is_applied && !self.payment.captured.is_zero() && !self.is_refunded()
     }
 
-    /// When its provider is asked about it: now and then while it can be paid, and when that ends;
-    /// later and later while money that grants nothing has not gone back.
+    /// When its state is next fetched from the provider. While it can be paid: at intervals of up to eight
+    /// minutes, and at the deadline. After the deadline, or while a refund is outstanding: with exponential
+    /// backoff.
     pub fn due_at(&self) -> Option<Timestamp> {
         let payment = &self.payment;
         let since = payment.tried_at.unwrap_or(payment.updated_at);
         let end = payment.expires_at.filter(|end| self.is_open() && since < *end);
         match end {
-            Some(end) => Some(since.plus(Due::wait(payment.tries.min(PATIENT))).min(end)),
+            Some(end) => Some(since.plus(Due::wait(payment.tries.min(MAX_BACKOFF_TRIES))).min(end)),
             None if self.is_open() || self.is_in_vain() => {
                 Some(since.plus(Due::wait(payment.tries)))
             }
@@ -167,7 +167,7 @@ impl ThemePurchase {
         }
     }
 
-    /// What becomes of the store's licence; and the purchase, which knows whether it has granted one.
+    /// Decides the effect on the store's licence, and marks the payment as applied if it grants one.
     fn applied(self, before: Option<&ThemeLicense>, now: Timestamp) -> (Self, Licence) {
         let active = before.filter(|license| license.term.is_active());
         match active {

@@ -1,8 +1,8 @@
-//! Releases: what a storefront shows, by content that never changes.
+//! Releases: published, immutable states of a store's theme.
 //!
-//! A release is numbered in its store and theme, from 1 and without a gap. Its content is named by a
-//! digest over its files and settings and nothing else: not its number, its time or its author. So a
-//! rollback, which is a release of its own, has the digest of the one that it goes back to.
+//! Releases are numbered within a store and theme, from 1 without a gap. A release's digest covers its
+//! files and settings alone, not its number, time or author. So a rollback, which is a release of its
+//! own, has the digest of the release that it restores.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -10,11 +10,11 @@ use serde_json::{Map, Value};
 use crate::file::Digest;
 use crate::settings::Content;
 
-/// What the digest is of, so that it is never that of something else.
+/// The domain separator of the digest: digests of other things never equal it.
 const PURPOSE: &str = "theme-release-v1\n";
 
-/// The digest of a release: SHA-256 over the purpose, a line `path NUL sha256` for each file in the
-/// order of the paths' bytes, an empty line, and the content as [`canonical`] JSON.
+/// Computes the digest of a release: SHA-256 over the purpose, a line `path NUL sha256` for each file in
+/// the order of the paths' bytes, an empty line, and the content as [`canonical`] JSON.
 pub fn content_sha256<'a>(
     files: impl IntoIterator<Item = (&'a str, &'a Digest)>,
     content: &Content,
@@ -27,10 +27,9 @@ pub fn content_sha256<'a>(
     Digest::of(text.as_bytes())
 }
 
-/// A value as JSON that is the same whenever the value is: without blanks, members in the order of
-/// their names' bytes.
+/// Writes a value as canonical JSON: without whitespace, members sorted by the bytes of their names.
 pub fn canonical(value: &impl Serialize) -> String {
-    // What is serialized here has text as keys and no number that JSON lacks.
+    // Cannot fail: keys are strings, and all numbers are finite.
     serde_json::to_value(value).map(sorted).unwrap_or_default().to_string()
 }
 
@@ -50,21 +49,20 @@ fn sorted(value: Value) -> Value {
     }
 }
 
-/// Why a release cannot be gone back to.
+/// Why a rollback is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RollbackRejection {
     /// There is no such release.
     NotFound,
-    /// What is shown now is the same.
+    /// The live release has the same content.
     AlreadyCurrent,
 }
 
-/// Whether one can go back to the release `target`, where the last is `head` and the two have these
-/// digests.
+/// Validates a rollback from the release `head` to the release `target`, given their digests.
 ///
 /// # Errors
-/// `NotFound` for a number that was not given yet; `AlreadyCurrent` for the head, and for one of the
-/// same content.
+/// `NotFound` for 0 and for a number above `head`; `AlreadyCurrent` for the head, and for a release with
+/// the same content.
 pub fn rollback(
     (head, current): (u64, &Digest),
     (target, wanted): (u64, &Digest),
@@ -90,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_release_is_named_by_its_files_and_settings_in_any_order() {
+    fn a_digest_depends_on_files_and_settings_but_not_on_their_order() {
         let (a, b) = (Digest::of(b"a"), Digest::of(b"b"));
         let content = |settings: Value| Content {
             settings: settings.as_object().cloned().unwrap(),
@@ -128,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn one_goes_back_to_what_was_and_is_not() {
+    fn a_rollback_goes_to_an_earlier_release_with_other_content() {
         let (a, b) = (Digest::of(b"a"), Digest::of(b"b"));
         assert_eq!(rollback((3, &a), (1, &b)), Ok(()));
         assert_eq!(rollback((3, &a), (1, &a)), Err(RollbackRejection::AlreadyCurrent));

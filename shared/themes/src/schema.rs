@@ -1,8 +1,8 @@
-//! What a merchant may set in a theme: its settings, its sections and their blocks.
+//! The schema of a theme: the settings, sections and blocks that a merchant can configure.
 //!
-//! The shapes are those of Shopify's themes (shopify.dev, "Input settings", "Section schema"), so
-//! that a theme that was made for one can be read here: `config/settings_schema.json`, and the JSON
-//! between `{% schema %}` and `{% endschema %}` in each section and block.
+//! The shapes are those of Shopify's themes (shopify.dev, "Input settings", "Section schema"), so that
+//! their themes can be read here: `config/settings_schema.json`, and the JSON between `{% schema %}` and
+//! `{% endschema %}` in each section and block.
 
 use std::collections::BTreeMap;
 
@@ -16,19 +16,19 @@ pub(crate) mod read;
 pub(crate) mod section;
 mod setting;
 
-/// Steps of a range at most (our choice): more is a number.
+/// The maximum number of steps of a range (our choice).
 pub const MAX_STEPS: i128 = 1_000;
-/// Settings of the whole theme at most (our choice).
+/// The maximum number of settings of the whole theme (our choice).
 pub const MAX_SETTINGS: usize = 500;
-/// Settings of one section or one block at most (our choice).
+/// The maximum number of settings of one section or block (our choice).
 pub const MAX_SECTION_SETTINGS: usize = 100;
-/// Blocks of one section at most, whatever its schema says.
+/// The maximum number of blocks of one section, whatever its schema declares.
 pub const MAX_BLOCKS: u32 = 50;
-/// How deep blocks may stand in blocks.
+/// The maximum depth of nested blocks.
 pub const MAX_BLOCK_DEPTH: usize = 8;
 
 primitives::string_enum! {
-    /// What a setting is: the control that a merchant sees, and the values that it takes.
+    /// The type of a setting: its control in the editor, and the values that it accepts.
     SettingKind {
         /// A boolean.
         Checkbox = "checkbox",
@@ -36,7 +36,7 @@ primitives::string_enum! {
         Number = "number",
         /// One of the options.
         Radio = "radio",
-        /// A number between two, in steps.
+        /// A number between two bounds, in steps.
         Range = "range",
         /// One of the options.
         Select = "select",
@@ -44,7 +44,7 @@ primitives::string_enum! {
         Text = "text",
         /// `left`, `center` or `right`.
         TextAlignment = "text_alignment",
-        /// Lines of text.
+        /// Several lines of text.
         Textarea = "textarea",
         /// The handle of an article, as `blog/article`.
         Article = "article",
@@ -54,25 +54,25 @@ primitives::string_enum! {
         Collection = "collection",
         /// Handles of collections.
         CollectionList = "collection_list",
-        /// A color in CSS's notation.
+        /// A color in CSS notation.
         Color = "color",
         /// A CSS background: a color or a gradient.
         ColorBackground = "color_background",
-        /// The name of a scheme in a group of them.
+        /// The name of a color scheme.
         ColorScheme = "color_scheme",
-        /// Color schemes, each with the settings of the group's definition.
+        /// Color schemes by name, each with the settings of the group's definition.
         ColorSchemeGroup = "color_scheme_group",
         /// The handle of a font: `assistant_n4`.
         FontPicker = "font_picker",
-        /// HTML as the merchant writes it, without what runs.
+        /// HTML, sanitized of everything that runs.
         Html = "html",
-        /// A path of an image: in the store's media or in the theme's assets.
+        /// An image: a media id, a file of the theme's assets, or an https URL.
         ImagePicker = "image_picker",
         /// One line of text, with emphasis and links.
         InlineRichtext = "inline_richtext",
         /// The handle of a menu.
         LinkList = "link_list",
-        /// Text for a template, kept as text: nobody runs it.
+        /// Template code, stored as text and not run.
         Liquid = "liquid",
         /// The handle of a page.
         Page = "page",
@@ -84,9 +84,9 @@ primitives::string_enum! {
         Richtext = "richtext",
         /// A link: a path of the storefront, or a web, mail or telephone URL.
         Url = "url",
-        /// A path of a video: in the store's media or in the theme's assets.
+        /// A video: a media id, a file of the theme's assets, or an https URL.
         Video = "video",
-        /// The URL of a video at a provider of them.
+        /// The URL of a video at YouTube or Vimeo.
         VideoUrl = "video_url",
         /// A heading between settings; it has no value.
         Header = "header",
@@ -96,13 +96,13 @@ primitives::string_enum! {
 }
 
 impl SettingKind {
-    /// Whether it is shown between settings and has no value.
+    /// Whether it is a text between settings, without a value.
     pub const fn is_sidebar(self) -> bool {
         matches!(self, Self::Header | Self::Paragraph)
     }
 }
 
-/// A text that a merchant sees: as it is, by language, or as the key of a translation (`t:…`).
+/// A text of the editor: literal, by language, or the key of a translation (`t:…`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "ThemeLabel")]
 #[serde(untagged)]
@@ -119,42 +119,42 @@ impl Default for Label {
     }
 }
 
-/// One thing that can be chosen.
+/// An option of a setting.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "ThemeSettingOption")]
 pub struct Choice {
-    /// What is kept.
+    /// The stored value.
     pub value: String,
-    /// What is seen.
+    /// The label.
     pub label: Label,
-    /// What it stands below in the list.
+    /// The group in the list of options.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<Label>,
 }
 
-/// A setting.
+/// A setting of a theme, a section or a block.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "ThemeSetting")]
 pub struct Setting {
-    /// What it is.
+    /// The type.
     #[serde(rename = "type")]
     pub kind: SettingKind,
-    /// What its value is called in a template; none for a heading or a paragraph, which has no value.
+    /// The id, by which templates read its value; absent for `header` and `paragraph`, which have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// What a merchant sees beside it.
+    /// The label in the editor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<Label>,
-    /// More about it; the text of a heading or a paragraph is `content`.
+    /// A help text; the text of `header` and `paragraph` is `content`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub info: Option<Label>,
-    /// The text of a heading or a paragraph.
+    /// The text of a `header` or `paragraph`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<Label>,
-    /// What is shown where nothing was set.
+    /// The placeholder of an empty control.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub placeholder: Option<Label>,
-    /// Its value where nothing was set, safe as every value is.
+    /// The default value, sanitized like every value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default: Option<Value>,
     /// The smallest number.
@@ -163,108 +163,108 @@ pub struct Setting {
     /// The largest number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max: Option<Number>,
-    /// How far numbers are apart.
+    /// The difference between adjacent numbers of a range; 1 if the theme gives none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<Number>,
-    /// What the number counts: `px`.
+    /// The unit of the number, for display: `px`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
-    /// What can be chosen.
+    /// The options of a `select` or `radio`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<Choice>,
-    /// How many handles a list has at most.
+    /// The maximum number of handles in a list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
-    /// Whose videos are taken: `youtube`, `vimeo`.
+    /// The accepted video providers: `youtube`, `vimeo`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub accept: Vec<String>,
-    /// The settings of each scheme of a group of color schemes.
+    /// The settings of each scheme in a `color_scheme_group`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub definition: Vec<Setting>,
-    /// Which color of a scheme is for what; kept as it is.
+    /// The roles of a scheme's colors; stored unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<Value>,
-    /// When it is shown, as an expression of the editor's; kept as it is.
+    /// The editor's expression that says when the setting is visible; stored unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub visible_if: Option<String>,
 }
 
-/// Settings under one heading.
+/// A group of settings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "ThemeSettingsGroup")]
 pub struct Group {
-    /// The heading.
+    /// The heading of the group.
     pub name: Label,
-    /// The settings, in their order.
+    /// The settings, in display order.
     #[serde(default)]
     pub settings: Vec<Setting>,
 }
 
-/// What a theme says of itself in `config/settings_schema.json`.
+/// The theme's description in `config/settings_schema.json`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ThemeInfo {
-    /// What it is called.
+    /// The name.
     pub theme_name: String,
-    /// Which version; the one that counts is in the manifest.
+    /// The version, for information; the manifest's is authoritative.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub theme_version: Option<String>,
-    /// Who made it.
+    /// The author.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub theme_author: Option<String>,
-    /// Where it is explained.
+    /// The URL of the documentation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub theme_documentation_url: Option<String>,
-    /// Where help is.
+    /// The URL of support.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub theme_support_url: Option<String>,
-    /// To whom one writes for help.
+    /// The e-mail address of support.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub theme_support_email: Option<String>,
 }
 
-/// A kind of block: of one section, or a file of `blocks/`, which every section can take.
+/// A block type: declared by a section or block, or a file of `blocks/`, which every section can allow.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "ThemeBlockType")]
 pub struct BlockType {
-    /// What it is called in content; `@theme` stands for every file of `blocks/`, `@app` for blocks of
-    /// apps, of which there are none here.
+    /// The type name in content. `@theme` stands for every file of `blocks/`, `@app` for blocks of apps,
+    /// of which there are none here.
     #[serde(rename = "type")]
     pub kind: String,
-    /// What a merchant sees.
+    /// The name in the editor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<Label>,
-    /// How many of it one section takes.
+    /// The maximum number of such blocks in one section or block.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
-    /// Its settings.
+    /// The settings.
     #[serde(default)]
     pub settings: Vec<Setting>,
-    /// What stands in it; only in files of `blocks/`.
+    /// The block types allowed inside it; only in files of `blocks/`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blocks: Vec<BlockType>,
 }
 
-/// A section as it is offered to a merchant who adds one.
+/// A preset: a section as the editor offers it to a merchant who adds one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "ThemePreset")]
 pub struct Preset {
-    /// What a merchant sees.
+    /// The name in the editor.
     pub name: Label,
-    /// Where it stands in the list.
+    /// The category in the editor's list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub category: Option<Label>,
     /// The section with the preset's settings and blocks.
     pub section: crate::settings::Element,
 }
 
-/// A kind of section: a file of `sections/`.
+/// A section type: a file of `sections/`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "ThemeSectionType")]
 pub struct SectionType {
-    /// What it is called in content: its file's name without `.liquid`.
+    /// The type name in content: the file's name without `.liquid`.
     #[serde(rename = "type")]
     pub kind: String,
-    /// What a merchant sees; none for a section without a schema, which only a template can place.
+    /// The name in the editor; absent for a section without a schema, which only templates can place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<Label>,
     /// The HTML element around it.
@@ -273,50 +273,50 @@ pub struct SectionType {
     /// The CSS class of that element.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<String>,
-    /// How many of it a page takes.
+    /// The maximum number of such sections on a page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
-    /// How many blocks it takes.
+    /// The maximum number of blocks in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_blocks: Option<u32>,
-    /// Its settings.
+    /// The settings.
     #[serde(default)]
     pub settings: Vec<Setting>,
-    /// The blocks that it takes.
+    /// The block types allowed in it.
     #[serde(default)]
     pub blocks: Vec<BlockType>,
-    /// What a merchant can begin with; a section without one is not offered.
+    /// The presets in the editor; a section without one is not offered.
     #[serde(default)]
     pub presets: Vec<Preset>,
 }
 
-/// Everything that can be set in one version of a theme.
+/// The schema of one version of a theme.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "ThemeSchema")]
 pub struct Schema {
-    /// What the theme says of itself.
+    /// The theme's description.
     pub theme_info: ThemeInfo,
     /// The settings of the whole theme.
     pub settings_schema: Vec<Group>,
-    /// Its sections, by name.
+    /// The section types, sorted by name.
     pub sections: Vec<SectionType>,
-    /// Its blocks that every section can take, by name.
+    /// The block types that every section can allow, sorted by name.
     #[serde(default)]
     pub blocks: Vec<BlockType>,
-    /// The languages that it speaks, the default first.
+    /// The languages of the theme's texts, the default first.
     pub locales: Vec<String>,
-    /// What it looks like when nothing was set: `config/settings_data.json` and the sections of
-    /// `templates/index.json`, checked, over the defaults.
+    /// The initial content: the defaults, with `config/settings_data.json` and the sections of
+    /// `templates/index.json`, validated.
     pub initial: Content,
 }
 
 impl Schema {
-    /// The settings of the whole theme that have a value.
+    /// The settings of the whole theme, of all groups.
     pub fn settings(&self) -> impl Iterator<Item = &Setting> {
         self.settings_schema.iter().flat_map(|group| &group.settings)
     }
 
-    /// The section of this type.
+    /// The section type of this name.
     pub fn section(&self, kind: &str) -> Option<&SectionType> {
         self.sections.iter().find(|section| section.kind == kind)
     }

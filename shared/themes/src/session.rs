@@ -1,8 +1,7 @@
-//! Preview sessions: a draft as it was, shown for a while to whoever has the token.
+//! Preview sessions: a snapshot of a draft, shown for a limited time to bearers of the token.
 //!
-//! The session keeps what it shows, so that a later change of the draft does not change what somebody
-//! was asked to look at. The token is not kept: it is signed, and names the session, which can be
-//! ended before its time.
+//! The session stores the content that it shows, so that later changes of the draft do not change it.
+//! The token is signed and not stored. It names the session, which can be revoked before it expires.
 
 use catalogue::blob::pinned::BlobRef;
 use core_types::id::{PreviewSessionId, StoreId};
@@ -24,32 +23,32 @@ use crate::settings::Content;
 /// A preview session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PreviewSession {
-    /// `prv_…`; the token names it.
+    /// `prv_…`; a claim of the token.
     pub id: PreviewSessionId,
     /// The store.
     pub store_id: StoreId,
-    /// The theme.
+    /// The theme's slug.
     pub slug: Slug,
-    /// The draft that it shows.
+    /// The version of the draft that it shows.
     pub draft_version: u64,
     /// The version of the theme.
     pub theme_version: Version,
-    /// Where the contents of that version lie.
+    /// The reference to that version's stored contents.
     pub contents: BlobRef,
-    /// What the draft was.
+    /// The content of the draft when the session was created.
     pub content: Content,
-    /// Who began it: `mer_…` or `app_…`.
+    /// Who created it: `mer_…` or `app_…`.
     pub created_by: String,
-    /// Whom it shows the store for: it ends when they may no longer change its themes.
+    /// The authority of its creator: it ends when they may no longer change the store's themes.
     #[serde(default)]
     pub authority: Option<Authority>,
-    /// The first instant at which its token is no longer taken.
+    /// The instant from which on its token is invalid.
     pub expires_at: Timestamp,
-    /// When it was ended before its time.
+    /// When it was revoked.
     pub revoked_at: Option<Timestamp>,
-    /// When it was begun.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// When it was changed last.
+    /// When it was last changed.
     pub updated_at: Timestamp,
     /// From 1, one more with each write.
     pub version: u64,
@@ -70,7 +69,7 @@ impl Item for PreviewSession {
 }
 
 impl PreviewSession {
-    /// A session that shows a draft of an installed theme.
+    /// Creates a session that shows a draft of an installed theme.
     pub fn begin(
         installed: &InstalledTheme,
         (draft, content): (&ThemeDraft, &Content),
@@ -96,13 +95,13 @@ impl PreviewSession {
         }
     }
 
-    /// The session, begun by whoever has this authority.
+    /// Returns the session with the authority of its creator.
     #[must_use]
     pub fn on_behalf_of(self, authority: Authority) -> Self {
         Self { authority: Some(authority), ..self }
     }
 
-    /// What its token says.
+    /// The claims of its token.
     pub fn token(&self) -> Token {
         Token {
             id: self.id.to_string(),
@@ -113,8 +112,10 @@ impl PreviewSession {
         }
     }
 
+    /// Ensures that the session is still valid.
+    ///
     /// # Errors
-    /// `preview_expired`: its time is over, or it was ended.
+    /// `preview_expired`: it has expired, or it was revoked.
     pub fn check(&self, now: Timestamp) -> Result<(), Problem> {
         if self.revoked_at.is_some() || now >= self.expires_at {
             return Err(Code::PreviewExpired.into());
@@ -122,15 +123,14 @@ impl PreviewSession {
         Ok(())
     }
 
-    /// The session, ended.
+    /// Returns the session as revoked.
     #[must_use]
     pub fn revoked(&self, now: Timestamp) -> Self {
         let version = self.version.saturating_add(1);
         Self { revoked_at: Some(now), updated_at: now, version, ..self.clone() }
     }
 
-    /// The session of a token that says what it does, read as it is: one that was ended a moment ago
-    /// shows nothing.
+    /// Loads the session of a verified token by a strongly consistent read: a revocation holds at once.
     ///
     /// # Errors
     /// `preview_expired`.
@@ -140,7 +140,7 @@ impl PreviewSession {
         let session = found.filter(|session| session.store_id == token.store_id);
         let session = session.ok_or(Code::PreviewExpired)?;
         session.check(app.clock.now())?;
-        // Who was removed from the store, or an app that was, shows it to nobody any more.
+        // The session ends when its creator loses access to the store.
         let lost = match &session.authority {
             Some(authority) => authority.lost(app).await?,
             None => None,
@@ -161,7 +161,7 @@ impl From<PreviewRejection> for Problem {
 }
 
 core_types::view! {
-    /// A preview session as the store sees it.
+    /// A preview session, without its token.
     PreviewSessionView of session: PreviewSession {
         /// The id.
         id: PreviewSessionId,
@@ -169,17 +169,17 @@ core_types::view! {
         theme: Slug = session.slug.clone(),
         /// The version of the theme.
         theme_version: Version,
-        /// The draft that it shows, as it was.
+        /// The version of the draft that it shows.
         draft_version: u64,
-        /// Who began it: `mer_…` or `app_…`.
+        /// Who created it: `mer_…` or `app_…`.
         created_by: String,
-        /// When it ends.
+        /// When it expires.
         expires_at: Timestamp,
-        /// When it was begun.
+        /// When it was created.
         created_at: Timestamp,
-        /// When it was changed last.
+        /// When it was last changed.
         updated_at: Timestamp,
-        /// Counts writes.
+        /// From 1, one more with each write.
         version: u64,
     }
 }

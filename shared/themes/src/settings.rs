@@ -1,4 +1,4 @@
-//! What a merchant has set: checked against the theme's schema, and made safe.
+//! The content of a theme: values of settings, validated against the schema and sanitized.
 
 use std::collections::BTreeMap;
 
@@ -27,64 +27,64 @@ mod upgrade;
 mod validate;
 mod value;
 
-/// Bytes of a draft at most, as it is sent and as it is kept.
+/// The maximum size of a draft in bytes, both in the request and as stored.
 pub const MAX_CONTENT: usize = 256 * 1024;
-/// Sections of a page at most (our choice).
+/// The maximum number of sections on a page (our choice).
 pub const MAX_SECTIONS: usize = 25;
 
-/// What stands on a page: a section, or, in one, a block.
+/// An element of a page: a section, or a block in one.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "ThemeElement")]
 pub struct Element {
-    /// Which kind of section, or of block.
+    /// The section type or block type.
     #[serde(rename = "type")]
     pub kind: String,
-    /// What the merchant calls it.
+    /// The merchant's name for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Whether it is not shown.
+    /// Whether it is hidden.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub disabled: bool,
-    /// Its settings, each with a value.
+    /// The values of its settings, defaults included.
     #[serde(default)]
     pub settings: Map<String, Value>,
-    /// Blocks in it, by a name of the editor's.
+    /// The blocks in it, by names that the editor chooses.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub blocks: BTreeMap<String, Element>,
-    /// Their order.
+    /// The order of the blocks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub block_order: Vec<String>,
 }
 
-/// What a theme is set to: checked, safe, and every setting with a value.
+/// The content of a theme: validated and sanitized, with a value for every setting.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "ThemeContent")]
 pub struct Content {
-    /// The settings of the whole theme.
+    /// The values of the settings of the whole theme.
     pub settings: Map<String, Value>,
-    /// The sections of the first page, by a name of the editor's.
+    /// The sections of the home page, by names that the editor chooses.
     pub sections: BTreeMap<String, Element>,
-    /// Their order.
+    /// The order of the sections.
     pub order: Vec<String>,
 }
 
-/// What a merchant wants a theme to be set to, as it was sent. What is left out is nothing: no
-/// settings but the defaults, no sections.
+/// The unvalidated content of a draft, as in the request. Omitted members mean defaults for the settings,
+/// and no sections.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Draft {
-    /// An object: the settings of the whole theme.
+    /// An object: the values of the settings of the whole theme.
     pub settings: Value,
-    /// An object: the sections of the first page, by a name of the editor's.
+    /// An object: the sections of the home page, by names that the editor chooses.
     pub sections: Value,
-    /// An array: their order.
+    /// An array: the order of the sections.
     pub order: Value,
 }
 
-/// What the draft comes to: with defaults where nothing was set and made safe where it was not, and
-/// what was left out or changed.
+/// Validates a draft against a schema. Returns the content, sanitized and with defaults for omitted
+/// values, and a warning for each value that was left out or changed.
 ///
 /// # Errors
-/// Every place that is not what the schema says, by its pointer in the draft.
+/// A field error for every invalid value, with its pointer in the draft.
 pub fn check(schema: &Schema, draft: &Draft) -> Result<(Content, Vec<Finding>), FieldErrors> {
     let mut validate = Validator::default();
     let settings = validate.settings(schema.settings(), &draft.settings, "/settings");
@@ -103,7 +103,7 @@ pub fn check(schema: &Schema, draft: &Draft) -> Result<(Content, Vec<Finding>), 
     Ok((content, findings.listed().0))
 }
 
-/// What the theme looks like when nothing was set.
+/// The initial content of a theme.
 pub fn defaults(schema: &Schema) -> Content {
     schema.initial.clone()
 }

@@ -1,17 +1,17 @@
-//! The life of a package: uploaded, proposed, decided, and in the catalogue or not.
+//! The states of a package, and the actions that change them.
 
 primitives::string_enum! {
-    /// Where a package is in its life.
+    /// The state of a package.
     PackageStatus {
-        /// It was uploaded and nothing is wrong with it; its developer alone knows of it.
+        /// Uploaded without errors; only its owner sees it.
         Valid = "valid",
-        /// It waits for an operator.
+        /// Submitted for the catalogue; an operator has not decided yet.
         Submitted = "submitted",
-        /// An operator accepted it: stores can install it.
+        /// Approved by an operator: stores can install it.
         Published = "published",
-        /// An operator rejected it.
+        /// Rejected by an operator.
         Rejected = "rejected",
-        /// Its developer took it back; who has installed it keeps it.
+        /// Withdrawn by its developer; stores that have installed it keep it.
         Withdrawn = "withdrawn",
     }
 }
@@ -19,11 +19,11 @@ primitives::string_enum! {
 primitives::string_enum! {
     /// The actions that a package's state allows.
     PackageAction {
-        /// Its developer proposes it.
+        /// The developer submits it for the catalogue.
         Submit = "submit",
-        /// Its developer takes it back.
+        /// The developer withdraws it from the queue or the catalogue.
         Withdraw = "withdraw",
-        /// An operator accepts it.
+        /// An operator approves it.
         Approve = "approve",
         /// An operator rejects it.
         Reject = "reject",
@@ -31,10 +31,10 @@ primitives::string_enum! {
 }
 
 impl PackageStatus {
-    /// Where the action leads; none when it cannot be done now.
+    /// The state after the action; none if the action is not allowed in this state.
     ///
-    /// What was rejected or taken back can be proposed again: its bytes are the same, its listing
-    /// need not be.
+    /// A rejected or withdrawn package can be submitted again: its bytes are the same, but its listing
+    /// may have changed.
     pub const fn after(self, action: PackageAction) -> Option<Self> {
         match (self, action) {
             (Self::Valid | Self::Rejected | Self::Withdrawn, PackageAction::Submit) => {
@@ -47,7 +47,7 @@ impl PackageStatus {
         }
     }
 
-    /// What can be done now: the `allowed_actions` of a rejection.
+    /// The actions that this state allows: the `allowed_actions` of a problem.
     pub fn allowed_actions(self) -> Vec<&'static str> {
         let allowed = PackageAction::ALL.iter().filter(|action| self.after(**action).is_some());
         allowed.map(|action| action.as_str()).collect()
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_was_submitted_is_decided_and_only_once() {
+    fn only_a_submitted_package_is_decided_and_only_once() {
         for status in PackageStatus::ALL {
             let decided =
                 status.after(PackageAction::Approve).or(status.after(PackageAction::Reject));

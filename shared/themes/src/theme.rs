@@ -1,7 +1,7 @@
-//! Themes of the marketplace, and those that their makers alone know.
+//! Themes: published in the catalogue, or private to their owners.
 //!
-//! A slug is its maker's who uploads a package of it first. In the catalogue is a theme of which an
-//! operator has accepted a package; what is said there is what that package says.
+//! A slug belongs to the merchant who first uploads a package with it. A theme enters the catalogue when an
+//! operator approves one of its packages, and is described there by that package.
 
 use catalogue::blob::pinned::BlobRef;
 use core_types::fields::{Handle, WebUrl};
@@ -18,68 +18,68 @@ use serde::{Deserialize, Serialize};
 use crate::manifest::{Manifest, Slug, Version};
 use crate::upload::{Listing, ThemePackage};
 
-/// What a theme without a category is listed under.
+/// The category under which a theme without one is listed.
 pub const UNSORTED: &str = "other";
 
 primitives::string_enum! {
     /// Whether a theme is in the catalogue.
     ThemeStatus {
-        /// Its maker alone knows it.
+        /// Not in the catalogue: only its owner can see and install it.
         Private = "private",
-        /// Every store can install it.
+        /// In the catalogue: every store can install it.
         Published = "published",
-        /// It was in the catalogue; who has installed it keeps it.
+        /// Removed from the catalogue; stores that have installed it keep it.
         Withdrawn = "withdrawn",
     }
 }
 
-/// A version, and where what it is made of lies: all that installing it takes.
+/// An installable version: its number, its package and its stored contents.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Offer {
-    /// Which version.
+    /// The version number.
     pub version: Version,
-    /// The package that it came in.
+    /// The package that brought it.
     pub package_id: ThemePackageId,
-    /// Where its contents lie.
+    /// The reference to its stored contents.
     pub contents: BlobRef,
 }
 
 /// A theme.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Theme {
-    /// Follows from the slug.
+    /// The id, derived from the slug.
     pub id: ThemeId,
-    /// Its name in URLs.
+    /// The name in URLs.
     pub slug: Slug,
-    /// Who made it.
+    /// The merchant who owns it.
     pub owner_id: MerchantId,
-    /// What people call it.
+    /// The display name.
     pub name: String,
-    /// Who made it, in their own words.
+    /// The author, as the manifest names them.
     pub author: String,
-    /// What it is for.
+    /// The description.
     pub description: Option<String>,
-    /// What kind of shop it is for.
+    /// The kind of shop that it suits.
     pub category: Option<Handle>,
-    /// What a licence for one store costs; none when it is free.
+    /// The price of a licence for one store; none for a free theme.
     pub price: Option<Money>,
-    /// What it looks like.
+    /// Images of storefronts with the theme.
     pub preview_images: Vec<WebUrl>,
-    /// The store of its maker's that takes the money.
+    /// The owner's store that receives payments.
     pub seller_store_id: Option<StoreId>,
     /// Whether it is in the catalogue.
     pub status: ThemeStatus,
-    /// The newest version of the catalogue.
+    /// The newest version in the catalogue.
     pub published: Option<Offer>,
-    /// The newest version that was uploaded: for its maker's own stores.
+    /// The newest uploaded version, which the owner's own stores can install.
     pub newest: Offer,
-    /// When it entered the catalogue.
+    /// When it first entered the catalogue.
     pub published_at: Option<Timestamp>,
     /// When its first package was uploaded.
     pub created_at: Timestamp,
-    /// When it was changed last.
+    /// When it was last changed.
     pub updated_at: Timestamp,
-    /// Counts writes.
+    /// The number of writes; stored as `version`.
     #[serde(rename = "version")]
     pub revision: u64,
 }
@@ -100,7 +100,7 @@ impl Item for Theme {
 }
 
 impl Theme {
-    /// The theme of a first package.
+    /// Creates the private theme of its first package.
     pub fn begun(package: &ThemePackage, now: Timestamp) -> Self {
         let Manifest { slug, name, author, description, category, price, .. } =
             package.manifest.clone();
@@ -129,10 +129,10 @@ impl Theme {
         Self { updated_at: now, revision: self.revision.saturating_add(1), ..self.clone() }
     }
 
-    /// The theme with one package more.
+    /// Returns the theme with another uploaded package. A private theme takes its description from it.
     ///
     /// # Errors
-    /// `slug_taken`: it is somebody else's.
+    /// `slug_taken`: another merchant owns the theme.
     pub fn with(&self, package: &ThemePackage, now: Timestamp) -> Result<Self, Problem> {
         if self.owner_id != package.owner_id {
             return Err(Code::SlugTaken.into());
@@ -142,25 +142,25 @@ impl Theme {
             next.newest = package.offer();
         }
         if self.status == ThemeStatus::Private {
-            next = next.told_by(&package.manifest);
+            next = next.described_by(&package.manifest);
         }
         Ok(next)
     }
 
-    fn told_by(self, manifest: &Manifest) -> Self {
+    fn described_by(self, manifest: &Manifest) -> Self {
         let Manifest { name, author, description, category, price, .. } = manifest.clone();
         Self { name, author, description, category, price, ..self }
     }
 
-    /// The theme with a package that an operator has accepted; an older version than the newest
-    /// changes nothing that the catalogue says.
+    /// Returns the published theme with a package that an operator has approved. A version older than
+    /// the newest published one leaves the catalogue's description unchanged.
     #[must_use]
     pub fn accepted(&self, package: &ThemePackage, listing: &Listing, now: Timestamp) -> Self {
         let mut next = self.changed(now);
         let version = &package.manifest.version;
         if self.published.as_ref().is_none_or(|known| *version > known.version) {
-            next = next.told_by(&package.manifest);
             next.preview_images.clone_from(&listing.preview_images);
+            next = next.described_by(&package.manifest);
             next.seller_store_id.clone_from(&listing.seller_store_id);
             next.published = Some(package.offer());
         }
@@ -169,7 +169,8 @@ impl Theme {
         next
     }
 
-    /// The theme without a version that was in the catalogue; `newest` is what is left there.
+    /// Returns the theme without a version that was in the catalogue. `left` is the newest version that
+    /// remains there; without one, the theme is withdrawn.
     #[must_use]
     pub fn without(&self, version: &Version, left: Option<Offer>, now: Timestamp) -> Self {
         let mut next = self.changed(now);
@@ -182,18 +183,18 @@ impl Theme {
         next
     }
 
-    /// Whether `owner`, if they act themselves, made the theme: they see versions that are not published.
+    /// Whether `owner` owns the theme: an owner who acts in person sees unpublished versions.
     pub fn is_of(&self, owner: Option<&MerchantId>) -> bool {
         owner.is_some_and(|owner| self.owner_id == *owner)
     }
 
-    /// The version that is installed unless one is named: the newest for the theme's owner, the published
-    /// one for everybody else.
+    /// The version to install if the request names none: the newest for the theme's owner, the newest
+    /// published one for everybody else.
     pub fn offered_to(&self, owner: Option<&MerchantId>) -> Option<&Offer> {
         if self.is_of(owner) { Some(&self.newest) } else { self.published.as_ref() }
     }
 
-    /// What a licence costs a store of `owner`: nothing where it is their own theme.
+    /// The price of a licence for a store of `owner`; none for their own theme.
     pub fn price_for(&self, owner: &MerchantId) -> Option<&Money> {
         self.price.as_ref().filter(|_| self.owner_id != *owner)
     }
@@ -204,86 +205,86 @@ impl Theme {
     }
 }
 
-/// What the store that asks has of a theme.
+/// The requesting store's relation to a theme.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Standing {
-    /// It has installed it.
+    /// The store has installed the theme.
     pub installed: bool,
-    /// It may install it: the theme is free, its own, or paid for.
+    /// The store may install the theme: it is free, its owner's own, or paid for.
     pub licensed: bool,
 }
 
 core_types::view! {
     /// A theme as the catalogue lists it.
     ThemeView of (theme: Theme, standing: Standing) {
-        /// Follows from the slug.
+        /// The id, derived from the slug.
         id: ThemeId,
-        /// Its name in URLs.
+        /// The name in URLs.
         slug: Slug,
-        /// What people call it.
+        /// The display name.
         name: String,
-        /// Who made it.
+        /// The author, as the manifest names them.
         author: String,
-        /// What it is for.
+        /// The description.
         description: Option<String>,
-        /// What kind of shop it is for.
+        /// The kind of shop that it suits.
         category: Option<Handle>,
-        /// The newest version of the catalogue; before there is one, the newest that was uploaded.
+        /// The newest version in the catalogue; without one, the newest uploaded version.
         version: Version = theme.published.as_ref().unwrap_or(&theme.newest).version.clone(),
-        /// What a licence for one store costs; none when it is free.
+        /// The price of a licence for one store; none for a free theme.
         price: Option<Money>,
-        /// What its users say of it.
+        /// The rating. Themes are not rated yet: its count is 0.
         rating: Rating = Rating::of(0, 0),
-        /// What it looks like.
+        /// Images of storefronts with the theme.
         preview_images: Vec<WebUrl>,
         /// Whether it is in the catalogue.
         status: ThemeStatus,
-        /// Whether the store that asks has installed it.
+        /// Whether the requesting store has installed it.
         installed: bool = standing.installed,
-        /// Whether the store that asks may install it: it is free, its own, or paid for.
+        /// Whether the requesting store may install it: it is free, its owner's own, or paid for.
         licensed: bool = standing.licensed,
-        /// When it entered the catalogue.
+        /// When it first entered the catalogue.
         published_at: Option<Timestamp>,
         /// When its first package was uploaded.
         created_at: Timestamp,
-        /// When it was changed last.
+        /// When it was last changed.
         updated_at: Timestamp,
-        /// Counts writes; `version` is the theme's own.
+        /// The number of writes; `version` is the theme's own.
         revision: u64,
     }
 }
 
-/// A version of a theme, in its partition.
+/// A version of a theme, stored in the theme's partition.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ThemeVersion {
-    /// The theme.
+    /// The theme's slug.
     pub slug: Slug,
     /// The version, its package and its contents.
     #[serde(flatten)]
     pub offer: StoredOffer,
     /// Whether it is in the catalogue.
     pub published: bool,
-    /// What is new in it.
+    /// The changes in this version.
     pub changelog: Option<String>,
-    /// When it entered the catalogue.
+    /// When it first entered the catalogue.
     pub published_at: Option<Timestamp>,
     /// When it was uploaded.
     pub created_at: Timestamp,
-    /// When it was changed last.
+    /// When it was last changed.
     pub updated_at: Timestamp,
-    /// Counts writes.
+    /// The number of writes; stored as `version`.
     #[serde(rename = "version")]
     pub revision: u64,
 }
 
-/// An [`Offer`] beside the item's own `version`.
+/// An [`Offer`] as stored: its version is named `number`, because `version` counts the item's writes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredOffer {
-    /// Which version.
+    /// The version number.
     pub number: Version,
-    /// The package that it came in.
+    /// The package that brought it.
     pub package_id: ThemePackageId,
-    /// Where its contents lie.
+    /// The reference to its stored contents.
     pub contents: BlobRef,
 }
 
@@ -306,7 +307,7 @@ impl Item for ThemeVersion {
 }
 
 impl ThemeVersion {
-    /// The version of a package.
+    /// Creates the unpublished version of a package.
     pub fn of(package: &ThemePackage, now: Timestamp) -> Self {
         let Offer { version, package_id, contents } = package.offer();
         Self {
@@ -321,7 +322,8 @@ impl ThemeVersion {
         }
     }
 
-    /// The version in the catalogue, or out of it.
+    /// Returns the version, added to or removed from the catalogue. Without a new changelog, it keeps the
+    /// earlier one.
     #[must_use]
     pub fn listed(&self, published: bool, changelog: Option<String>, now: Timestamp) -> Self {
         let published_at = self.published_at.or_else(|| published.then_some(now));
@@ -331,14 +333,14 @@ impl ThemeVersion {
     }
 }
 
-/// A version as a theme's page shows it.
+/// A version in the response about its theme.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct VersionView {
-    /// Which version.
+    /// The version number.
     version: Version,
-    /// What is new in it.
+    /// The changes in this version.
     changelog: Option<String>,
-    /// When it entered the catalogue.
+    /// When it first entered the catalogue.
     published_at: Option<Timestamp>,
 }
 

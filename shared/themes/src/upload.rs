@@ -1,4 +1,4 @@
-//! Packages as they were uploaded, and how they come to the catalogue.
+//! Uploaded packages, and their way into the catalogue.
 
 use catalogue::blob::pinned::BlobRef;
 use core_types::event::{EXAMPLE_TIME, EventSubject, Example, sample};
@@ -32,54 +32,54 @@ core_types::topics! {
         "An operator rejected a package.";
 }
 
-/// What a developer says of a package when it is proposed.
+/// The details that a developer submits with a package.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "ThemeListing")]
 pub struct Listing {
-    /// What the theme looks like.
+    /// Images of storefronts with the theme.
     pub preview_images: Vec<WebUrl>,
-    /// The developer's store that takes the money, where the theme costs any.
+    /// The developer's store that receives payments for a paid theme.
     pub seller_store_id: Option<StoreId>,
-    /// What is new in this version.
+    /// The changes in this version.
     pub changelog: Option<String>,
 }
 
-/// A package.
+/// An uploaded package of a theme.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ThemePackage {
     /// `pkg_…`; later ones sort after it.
     pub id: ThemePackageId,
-    /// Whose it is.
+    /// The merchant who owns it.
     pub owner_id: MerchantId,
-    /// What its `theme.json` says.
+    /// The manifest, from `theme.json`.
     pub manifest: Manifest,
     /// SHA-256 of the archive.
     pub sha256: Digest,
-    /// Bytes of the archive.
+    /// The size of the archive in bytes.
     pub size: u64,
-    /// How many files are in it.
+    /// The number of files in it.
     pub files: u64,
-    /// What was found in it; no error is among that.
+    /// The findings in it: warnings alone.
     pub findings: Vec<Finding>,
-    /// Where its contents lie.
+    /// The reference to its stored contents.
     pub contents: BlobRef,
-    /// Where it is in its life.
+    /// Its state.
     pub status: PackageStatus,
-    /// What is said of it, once it was proposed.
+    /// The details given at its last submission.
     pub listing: Option<Listing>,
-    /// What the operator says to the developer.
+    /// The operator's notes to the developer.
     pub notes: Vec<String>,
-    /// The operator who decided; not shown to developers.
+    /// The operator who decided; not returned to developers.
     pub decided_by: Option<MerchantId>,
-    /// When it was proposed last.
+    /// When it was last submitted.
     pub submitted_at: Option<Timestamp>,
-    /// When it was decided.
+    /// When an operator last decided.
     pub decided_at: Option<Timestamp>,
     /// When it was uploaded.
     pub created_at: Timestamp,
-    /// When it was changed last.
+    /// When it was last changed.
     pub updated_at: Timestamp,
-    /// Counts writes.
+    /// The number of writes; stored as `version`.
     #[serde(rename = "version")]
     pub revision: u64,
 }
@@ -102,7 +102,7 @@ impl Item for ThemePackage {
 }
 
 impl ThemePackage {
-    /// A package that was read and whose contents are kept.
+    /// Creates the item of a valid package whose contents are stored.
     pub fn uploaded(
         owner: &MerchantId,
         zip: &[u8],
@@ -133,7 +133,7 @@ impl ThemePackage {
         }
     }
 
-    /// The version that it brings.
+    /// The installable version that it brings.
     pub fn offer(&self) -> Offer {
         Offer {
             version: self.manifest.version.clone(),
@@ -150,7 +150,7 @@ impl ThemePackage {
         Ok(Self { status, updated_at: now, revision, ..self.clone() })
     }
 
-    /// The package as it is proposed.
+    /// Returns the package as submitted for the catalogue.
     ///
     /// # Errors
     /// `invalid_state_transition`.
@@ -159,7 +159,7 @@ impl ThemePackage {
         Ok(Self { listing: Some(listing), submitted_at: Some(now), notes: Vec::new(), ..next })
     }
 
-    /// The package taken back.
+    /// Returns the package as withdrawn.
     ///
     /// # Errors
     /// `invalid_state_transition`.
@@ -167,7 +167,7 @@ impl ThemePackage {
         self.after(PackageAction::Withdraw, now)
     }
 
-    /// The package as an operator has decided about it.
+    /// Returns the package with an operator's decision.
     ///
     /// # Errors
     /// `invalid_state_transition`.
@@ -191,41 +191,41 @@ impl Resource for ThemePackage {
 }
 
 core_types::view! {
-    /// A package as its developer and the operators see it.
+    /// A package, as its owner and the operators see it.
     PackageView of package: ThemePackage {
         /// The id.
         id: ThemePackageId,
-        /// The theme.
+        /// The theme's name in URLs.
         slug: Slug = package.manifest.slug.clone(),
-        /// What the theme is called.
+        /// The theme's display name.
         name: String = package.manifest.name.clone(),
         /// The version of the theme.
         version: Version = package.manifest.version.clone(),
-        /// Where it is in its life.
+        /// Its state.
         status: PackageStatus,
         /// SHA-256 of the archive.
         sha256: Digest,
-        /// Bytes of the archive.
+        /// The size of the archive in bytes.
         size: u64,
-        /// How many files are in it.
+        /// The number of files in it.
         files: u64,
-        /// What was found in it: nothing that keeps it from being taken.
+        /// The findings in it: warnings alone.
         findings: Vec<Finding>,
-        /// What is said of it, once it was proposed.
+        /// The details given at its last submission.
         listing: Option<Listing>,
-        /// What the operator says.
+        /// The operator's notes to the developer.
         notes: Vec<String>,
-        /// What can be done now.
+        /// The actions that its state allows.
         allowed_actions: Vec<&'static str> = package.status.allowed_actions(),
-        /// When it was proposed last.
+        /// When it was last submitted.
         submitted_at: Option<Timestamp>,
-        /// When it was decided.
+        /// When an operator last decided.
         decided_at: Option<Timestamp>,
         /// When it was uploaded.
         created_at: Timestamp,
-        /// When it was changed last.
+        /// When it was last changed.
         updated_at: Timestamp,
-        /// Counts writes, and is what `If-Match` takes; `version` is the theme's own.
+        /// The number of writes, for `If-Match`; `version` is the theme's own.
         revision: u64,
     }
 }

@@ -1,9 +1,9 @@
-//! What a process knows for a while of the products beside others.
+//! A process's cache of related products.
 //!
-//! The pages of a store show the same few products beside each other over and over. So the store's
-//! candidates are kept for [`CANDIDATES`], and the cards of those that were shown as long as the
-//! store itself ([`CACHE_TIME`]): what stands beside a product may be so much older than its page. So is
-//! where the handles lead of which pages were shown. A checkout knows nothing of it.
+//! The pages of a store show the same few related products again and again. So the store's candidates are
+//! cached for [`CANDIDATES`], and product summaries as long as the store itself ([`CACHE_TIME`]): related
+//! products may be that much older than their page. The products of requested handles are cached, too.
+//! Checkouts do not use this cache.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,37 +20,37 @@ use table::item::Key;
 use primitives::problem::Problem;
 use identity::storefront::CACHE_TIME;
 
-/// How long a process chooses among the same candidates (our choice): a new product may be beside
-/// others so much later.
+/// How long a store's candidates are cached (our choice): a new product may become related this much later.
 const CANDIDATES: Duration = Duration::from_secs(30);
-/// Products shown beside a product.
-const SHOWN: usize = 4;
-/// How many times as many are read for it at most, because some may have gone from sale.
-const ROUNDS: usize = 2;
+/// The maximum number of related products of a product.
+const MAX_RELATED: usize = 4;
+/// The maximum number of batches of [`MAX_RELATED`] that are read, because some products may not be visible
+/// any more.
+const MAX_BATCHES: usize = 2;
 
-/// Handles of other products that are remembered; of one more all are forgotten (our choice).
-const HANDLES: usize = 500;
+/// The maximum number of cached handles; beyond it the cache is cleared (our choice).
+const MAX_HANDLES: usize = 500;
 
-/// A card, if the product is there, and until when that is known.
-type Known = (Timestamp, Option<Arc<ProductSummary>>);
+/// A cached product summary and when it expires; none for a product that does not exist.
+type CachedSummary = (Timestamp, Option<Arc<ProductSummary>>);
 
-/// Which product has probably a handle, and what it is likened by.
+/// The probable product of a handle, and the attributes by which related products are found.
 pub type Hint = (ProductId, Outline);
 
-/// The candidates of a store, the cards of those that were shown, and where other handles lead.
+/// A store's candidates for related products, with cached summaries and handles.
 #[derive(Debug)]
 pub struct Shelf {
     candidates: RelatedProducts,
-    summaries: Mutex<HashMap<ProductId, Known>>,
+    summaries: Mutex<HashMap<ProductId, CachedSummary>>,
     handles: Mutex<HashMap<Handle, Hint>>,
 }
 
 impl Shelf {
-    /// A store's: half a unit, where it is not kept.
+    /// Loads a store's shelf: half a read unit, if it is not cached.
     pub async fn of(app: &App, store: &StoreId) -> Result<Arc<Self>, Problem> {
         let now = app.clock.now();
-        if let Some(kept) = app.cache.get(store.as_str(), now) {
-            return Ok(kept);
+        if let Some(cached) = app.cache.get(store.as_str(), now) {
+            return Ok(cached);
         }
         let key = key::related_products(store);
         let found: Option<RelatedProducts> =
@@ -62,7 +62,7 @@ impl Shelf {
         Ok(shelf)
     }
 
-    /// Which product has probably this handle: half a unit, where it is not known.
+    /// Returns the probable product of a handle: half a read unit, if it is not cached.
     pub async fn named(&self, app: &App, handle: &Handle) -> Result<Option<Hint>, Problem> {
         if let Some(known) = self.candidates.named(handle) {
             return Ok(Some((known.id.clone(), known.outline.clone())));
@@ -76,7 +76,7 @@ impl Shelf {
         let hint = claim.map(|claim| (claim.product_id, claim.outline));
         if let Some(hint) = &hint {
             let mut handles = self.handles();
-            if handles.len() >= HANDLES {
+            if handles.len() >= MAX_HANDLES {
                 handles.clear();
             }
             handles.insert(handle.clone(), hint.clone());
@@ -88,29 +88,29 @@ impl Shelf {
         self.handles.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The products that have most in common with this one, for sale as far as is known.
+    /// Returns the visible products that have most in common with this one.
     pub async fn alongside(
         &self,
         app: &App,
         product: &ProductId,
         outline: &Outline,
     ) -> Result<Vec<Arc<ProductSummary>>, Problem> {
-        let most = SHOWN.saturating_mul(ROUNDS);
+        let most = MAX_RELATED.saturating_mul(MAX_BATCHES);
         let closest = self.candidates.closest_to(product, outline, most);
-        let mut shown = Vec::new();
-        for part in closest.chunks(SHOWN) {
-            shown.extend(
+        let mut related = Vec::new();
+        for part in closest.chunks(MAX_RELATED) {
+            related.extend(
                 self.summaries(app, part).await?.into_iter().filter(|summary| summary.is_visible()),
             );
-            if shown.len() >= SHOWN {
+            if related.len() >= MAX_RELATED {
                 break;
             }
         }
-        shown.truncate(SHOWN);
-        Ok(shown)
+        related.truncate(MAX_RELATED);
+        Ok(related)
     }
 
-    /// The cards of these candidates, as far as they are there: those that are not known in one
+    /// Returns the product summaries of these candidates that exist. Reads those not cached in one
     /// round trip.
     async fn summaries(
         &self,

@@ -1,4 +1,4 @@
-//! What products are found by: categories and collections.
+//! Categories and collections of a storefront.
 
 use axum::extract::State;
 use catalogue::category::{Category, CategoryView, Tree};
@@ -22,7 +22,7 @@ use super::source;
 
 use crate::viewer::Viewer;
 
-/// A category with those below it.
+/// A category with the tree below it.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct CategoryBranch {
     #[serde(flatten)]
@@ -75,17 +75,17 @@ pub(crate) async fn category(
     Ok(Json::new(&CategoryBranch::of(category, &tree)).cached(caller.keeping()))
 }
 
-/// A collection as shoppers see it: what it is chosen by is the merchant's own.
+/// A collection as shoppers see it: without the rules that select its products.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct CollectionPage {
     id: CollectionId,
     handle: Handle,
     title: String,
-    /// HTML that can be put on a page as it is.
+    /// Sanitized HTML.
     description: String,
     image_url: Option<String>,
     seo: Seo,
-    /// How many products a manual one lists; an automated one is counted by nobody.
+    /// The number of products in a manual collection; null for an automated one.
     products_count: Option<u32>,
     created_at: Timestamp,
     updated_at: Timestamp,
@@ -139,7 +139,7 @@ pub(crate) async fn collections(
 /// Its products are `…/products?collection={handle}`.
 ///
 /// # Errors
-/// `store_not_found`; `not_found`, also for one that is not published.
+/// `store_not_found`; `not_found`, also for an unpublished collection.
 pub(crate) async fn collection(
     caller: Viewer,
     State(app): State<App>,

@@ -1,4 +1,4 @@
-//! What a shopper asks a list of products for.
+//! The query of a list of products, and the filter that it becomes.
 
 use std::collections::HashSet;
 
@@ -23,37 +23,36 @@ primitives::string_enum! {
         Oldest = "created_at",
         /// By the lowest price of their variants, the cheapest first.
         Cheapest = "price",
-        /// By the lowest price of their variants, the dearest first.
+        /// By the lowest price of their variants, the most expensive first.
         Dearest = "-price",
-        /// By title, without case and accents.
+        /// By title, ignoring case and accents.
         Title = "title",
-        /// The best rated first.
+        /// The best-rated first.
         Best = "best",
     }
 }
 
-/// Which products, in which order.
+/// The filter and the order of a list of products.
 #[request]
 #[derive(Debug)]
 pub struct ListQuery {
-    /// Only products of which every one of these words begins a word, in title, SKUs, vendor, type
-    /// or tags; without regard to case and accents. Without a word, all.
+    /// Search words: each must be the beginning of a word in the title, SKUs, vendor, type or tags,
+    /// ignoring case and accents. Without words, all products match.
     pub q: Option<Text<0, 100>>,
-    /// Only this category and those below it.
+    /// Only products of this category and those below it.
     pub category: Option<Handle>,
-    /// Only this collection; in its own order, unless `sort` says another, or `q` is searched for.
+    /// Only products of this collection, in its own order unless `sort` or `q` is given.
     pub collection: Option<Handle>,
-    /// Only products with this tag, whatever its case.
+    /// Only products with this tag, ignoring case.
     pub tag: Option<Text<1, 255>>,
-    /// Only products with a variant for this much or more, in minor units; with `max_price`, one
+    /// Only products with a variant at this price or above, in minor units; with `max_price`, a variant
     /// between the two.
     pub min_price: Option<Written<Int<0, MAX_AMOUNT>>>,
-    /// Only products with a variant for this much or less, in minor units.
+    /// Only products with a variant at this price or below, in minor units.
     pub max_price: Option<Written<Int<0, MAX_AMOUNT>>>,
-    /// Only products that can be bought now, or may be; or, with `false`, that cannot.
+    /// Only products in stock; with `false`, only those out of stock.
     pub in_stock: Option<Written<Flag>>,
-    /// The order; the newest first unless said otherwise, and with `q` those first that hold its words
-    /// in their title.
+    /// The order. The default is the newest first; with `q`, products with the words in their title first.
     pub sort: Option<ProductSort>,
 }
 
@@ -70,7 +69,7 @@ impl Rules for ListQuery {
     }
 }
 
-/// Which products pass.
+/// The filter of a list of products.
 #[derive(Debug)]
 pub struct Filter<'a> {
     store: &'a Store,
@@ -79,16 +78,16 @@ pub struct Filter<'a> {
     min_price: Option<i64>,
     max_price: Option<i64>,
     in_stock: Option<bool>,
-    /// Any of these categories.
+    /// The allowed categories.
     categories: Option<HashSet<CategoryId>>,
-    /// What the rules of this automated collection hold.
+    /// The automated collection whose rules must match.
     automated: Option<Collection>,
-    /// What a manual collection lists.
+    /// The products of a manual collection.
     members: Option<HashSet<ProductId>>,
 }
 
 impl<'a> Filter<'a> {
-    /// What is asked for, with the categories and the automated collection it names.
+    /// The filter of a query, with the categories and the automated collection that it names.
     pub fn new(
         input: &ListQuery,
         store: &'a Store,
@@ -108,17 +107,17 @@ impl<'a> Filter<'a> {
         }
     }
 
-    /// Leaves the words to the search that finds the products by them.
+    /// Removes the words, because a search finds the products by them.
     pub fn leave_words(&mut self) {
         self.words.clear();
     }
 
-    /// Lets only these through, if there are any named.
+    /// Restricts the filter to these products, if given.
     pub fn keep_to(&mut self, members: Option<Vec<ProductId>>) {
         self.members = members.map(|members| members.into_iter().collect());
     }
 
-    /// Whether every visible product passes: then an index serves the list as it is.
+    /// Whether every visible product matches, so that an index serves the list unfiltered.
     pub fn is_empty(&self) -> bool {
         self.words.is_empty()
             && self.tag.is_none()
@@ -130,7 +129,7 @@ impl<'a> Filter<'a> {
             && self.members.is_none()
     }
 
-    /// Whether shoppers who ask for this see the product.
+    /// Whether the product is visible and matches.
     pub fn admits(&self, summary: &ProductSummary) -> bool {
         let is_tagged = |tag: &String| summary.tags.iter().any(|own| own.to_lowercase() == *tag);
         let category = summary.category_id.as_ref();
@@ -148,7 +147,7 @@ impl<'a> Filter<'a> {
             && search::answers(summary, &self.words)
     }
 
-    /// Whether some variant costs as much as is asked for.
+    /// Whether a variant's price is in the range.
     fn costs(&self, summary: &ProductSummary) -> bool {
         let (min, max) = (self.min_price.unwrap_or(0), self.max_price.unwrap_or(MAX_AMOUNT));
         summary.prices.iter().any(|price| (min..=max).contains(price))
@@ -168,7 +167,7 @@ impl From<ProductSort> for SummaryOrder {
     }
 }
 
-/// The order that a merchant chose for a collection; none when it is the collection's own.
+/// The index order of a collection; none for a manual order.
 pub fn order_of(order: SortOrder) -> Option<SummaryOrder> {
     match order {
         SortOrder::Manual => None,

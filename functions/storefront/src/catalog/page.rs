@@ -1,10 +1,9 @@
-//! All that a product's page shows, in one query, where the process knows what is beside it.
+//! Loads a product's page: one query, if the process has its related products cached.
 //!
-//! The product, its variants and what can be bought of them are one range of its partition. Where
-//! that is, the store's [`Shelf`] knows of its newest products and of those that were shown, and
-//! otherwise the claim of the handle says; either also says what the product is likened by, so that
-//! what is beside it is read at the same time, as far as it is not known. They only say what to read:
-//! what is shown is what was read.
+//! The product, its variants and their stock are one range of its partition. The product of a handle is
+//! found in the store's [`Shelf`], or by the handle's lookup item. Either also has the attributes by which
+//! related products are found, so that they are read at the same time. Both may be outdated, and only
+//! decide what to read: the product read must be visible and have the handle.
 
 use std::sync::Arc;
 
@@ -16,23 +15,23 @@ use identity::store::Store;
 
 use super::alongside::Shelf;
 
-/// What a product's page shows.
+/// A product with its variants and related products.
 #[derive(Debug)]
 pub struct ProductPage {
-    /// The product, which shoppers see.
+    /// The product, which is visible.
     pub product: Product,
     /// Its variants, in their order.
     pub variants: Vec<Variant>,
-    /// The products beside it.
+    /// Related products.
     pub related: Vec<Arc<ProductSummary>>,
 }
 
 impl ProductPage {
-    /// The page of a handle. What an eventually consistent read does not show may be a moment too new for it, and is read
-    /// again as it is now.
+    /// Loads the page of a handle. If eventually consistent reads do not find it, it is read again by
+    /// strongly consistent ones.
     ///
     /// # Errors
-    /// `not_found`, also for a product that is not for sale.
+    /// `not_found`, also for a product that is not visible.
     pub async fn load(app: &App, store: &Store, handle: &Handle) -> Result<Self, Problem> {
         let shelf = Shelf::of(app, &store.id).await?;
         if let Some((id, outline)) = shelf.named(app, handle).await? {
@@ -40,8 +39,8 @@ impl ProductPage {
                 product::get_eventually(app, &store.id, &id),
                 shelf.alongside(app, &id, &outline),
             )?;
-            let shown = |product: &Product| product.is_visible() && product.handle == *handle;
-            if let Some((product, variants)) = found.filter(|(product, _)| shown(product)) {
+            let is_current = |product: &Product| product.is_visible() && product.handle == *handle;
+            if let Some((product, variants)) = found.filter(|(product, _)| is_current(product)) {
                 return Ok(Self { product, variants, related });
             }
         }

@@ -1,12 +1,11 @@
-//! Where the cards of a list come from, and in which order.
+//! Chooses the source of a list's product summaries, by its order.
 //!
-//! - An order of the whole store is an index: a page is one query, however many products there are.
-//!   What a filter does not let through is looked past, so far at most; then the page ends early,
-//!   with a cursor.
-//! - A manual collection has its own order: a page reads the cards it names.
-//! - Words lead to products by items of their own: those that hold them in their title come first.
-//! - Another order of a small collection, or of what few words lead to, is made here, over all the
-//!   cards; a large one is a filter over the store's order.
+//! - An order of the whole store is an index: a page is one query, however many products there are. With a
+//!   filter, the number of scanned products is bounded; then the page ends early, with a cursor.
+//! - A manual collection has its own order: a page reads the summaries that it lists.
+//! - A search reads the search items of its words: products with the words in their title come first.
+//! - Another order of a small collection, or of a search with few results, is sorted in memory. A large one
+//!   filters the store's order.
 
 use catalogue::category::Tree;
 use catalogue::collection::{Collection, CollectionKind, Members, UniqueCollectionHandle};
@@ -25,21 +24,21 @@ use identity::store::Store;
 
 use super::input::{Filter, ListQuery, order_of};
 
-/// Products of a manual collection, or that words lead to, which are read to be sorted, at most (our
-/// choice); and while such a walk goes on, although they have become more.
-const SORTED: (usize, usize) = (100, 1_000);
-/// Cards that one round trip looks at when only some of them pass (our choice).
-const AHEAD: usize = 250;
-/// Such round trips for a page at most, after a first one that looks at [`FIRST`]; then it ends early,
-/// with a cursor.
-const TRIPS: u32 = 3;
-/// How many times the cards that a page wants its first round trip looks at when only some pass: a
-/// filter that lets most through costs little more than none.
-const FIRST: usize = 2;
-/// Cards that one batch reads, and batches for a page at most.
+/// The maximum number of products that are sorted in memory (our choice): for the first page, and for later
+/// pages, because products may have been added since.
+const MAX_SORTED: (usize, usize) = (100, 1_000);
+/// The number of summaries that one filtered round trip scans (our choice).
+const SCANNED_PER_TRIP: usize = 250;
+/// The maximum number of such round trips for a page, after a first one of [`FIRST_TRIP_FACTOR`]. Then the
+/// page ends early, with a cursor.
+const MAX_TRIPS: u32 = 3;
+/// The first filtered round trip scans this many times the limit of the page, so that a filter that matches
+/// most products costs little.
+const FIRST_TRIP_FACTOR: usize = 2;
+/// The size of a batch of summaries, and the maximum number of batches for a page.
 const BATCH: (usize, usize) = (100, 4);
 
-/// A list of products.
+/// The source of a list of products.
 #[derive(Debug)]
 pub struct Source<'a> {
     store: &'a StoreId,
@@ -49,21 +48,21 @@ pub struct Source<'a> {
 
 #[derive(Debug)]
 enum Order {
-    /// As an index has them.
+    /// The order of an index.
     Index(SummaryOrder),
-    /// These, by a key.
+    /// These products, sorted in memory.
     Sorted(Vec<ProductId>, SummaryOrder),
-    /// As the merchant has put them.
+    /// These products, in the merchant's order.
     Listed(Vec<ProductId>),
-    /// As words lead to them.
+    /// The results of a search.
     Found(Search),
 }
 
 impl<'a> Source<'a> {
-    /// The list that is asked for, to be gone on with from `start`.
+    /// Opens the requested list, which continues at `start`.
     ///
     /// # Errors
-    /// `not_found`: there is no such category or published collection.
+    /// `not_found`: the category is unknown, or the collection is unknown or unpublished.
     pub async fn open(
         app: &App,
         store: &'a Store,
@@ -95,10 +94,10 @@ impl<'a> Source<'a> {
         };
         let mut filter = Filter::new(input, store, categories, automated);
         let search = input.q.as_ref().and_then(|q| Search::of(&store.id, q.as_str()));
-        // A walk goes on as it began, however many there are by now.
+        // Later pages use the source of the first page, even if there are more products by now.
         let most = match start {
-            None => Some(SORTED.0),
-            Some(position) => (!page::is_of_query(position)).then_some(SORTED.1),
+            None => Some(MAX_SORTED.0),
+            Some(position) => (!page::is_of_query(position)).then_some(MAX_SORTED.1),
         };
         let order = match (search, members, sort) {
             (Some(search), members, _) if input.sort.is_none() => {
@@ -123,7 +122,7 @@ impl<'a> Source<'a> {
         Ok(Self { store: &store.id, filter, order })
     }
 
-    /// A page of it, from `start` on. It may hold less than `limit` with more to come.
+    /// Reads a page from `start` on. It may have fewer than `limit` products with more to come.
     pub async fn page(
         &self,
         app: &App,
@@ -145,7 +144,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// A page of the store's products in this order.
+    /// Reads a page of an index order.
     async fn indexed(
         &self,
         app: &App,
@@ -163,18 +162,18 @@ impl<'a> Source<'a> {
         if self.filter.is_empty() {
             return app.table.page(&query, limit, start, admits).await;
         }
-        let first = query.clone().looking_ahead(limit.saturating_mul(FIRST), 1);
+        let first = query.clone().looking_ahead(limit.saturating_mul(FIRST_TRIP_FACTOR), 1);
         let mut found = app.table.page(&first, limit, start, admits).await?;
         let missing = limit.saturating_sub(found.items.len());
         if missing > 0 && found.next.is_some() && !has_read_enough() {
-            let rest = query.looking_ahead(AHEAD, TRIPS);
+            let rest = query.looking_ahead(SCANNED_PER_TRIP, MAX_TRIPS);
             let start = found.next.take();
             found.extend(app.table.page(&rest, missing, start, admits).await?);
         }
         Ok(found)
     }
 
-    /// A page of a manual collection.
+    /// Reads a page of a manual collection.
     async fn listed(
         &self,
         app: &App,
@@ -185,18 +184,18 @@ impl<'a> Source<'a> {
         let keys: Vec<&str> = listed.iter().map(ProductId::as_str).collect();
         let mut next = start.map_or(Ok(0), |position| page::resume(&keys, &position))?;
         let mut found = Scanned::at(None);
-        // What is not filtered is shown, but for what has gone from sale.
+        // Without a filter, nearly all products match: only invisible ones are left out.
         let size = if self.filter.is_empty() { limit.min(BATCH.0) } else { BATCH.0 };
         for _ in 0..BATCH.1 {
             let batch: Vec<ProductId> = listed.iter().skip(next).take(size).cloned().collect();
             page::count_read(batch.len());
-            let mut shown = summaries(app, self.store, &batch).await?.into_iter().peekable();
+            let mut read = summaries(app, self.store, &batch).await?.into_iter().peekable();
             for id in batch {
                 if found.items.len() >= limit {
                     break;
                 }
                 next = next.saturating_add(1);
-                let summary = shown.next_if(|summary| *summary.id() == id);
+                let summary = read.next_if(|summary| *summary.id() == id);
                 if let Some(summary) = summary.filter(|summary| self.filter.admits(summary)) {
                     found.push(summary, page::position_at(&keys, next));
                 }
@@ -210,7 +209,7 @@ impl<'a> Source<'a> {
     }
 }
 
-/// The published collection of a handle.
+/// Loads the published collection of a handle.
 ///
 /// # Errors
 /// `not_found`.
@@ -227,7 +226,7 @@ pub async fn collection(
     .await
 }
 
-/// The same, with its list when it is a manual one.
+/// Loads the published collection of a handle, with the product list of a manual one.
 async fn with_members(
     app: &App,
     store: &StoreId,

@@ -1,4 +1,4 @@
-//! Products as shoppers see them: no cost, no exact stock.
+//! Responses about products for shoppers: without cost and exact stock.
 
 use catalogue::product::{Image, ProductOption, ProductSummary, Seo, Variant};
 use core_types::fields::Handle;
@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::page::ProductPage;
 
-/// A product as lists show it.
+/// A product summary, as in lists.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct StorefrontProductSummary {
     id: ProductId,
@@ -26,13 +26,13 @@ pub struct StorefrontProductSummary {
     price: Money,
     /// The highest price of its variants.
     price_max: Money,
-    /// What the cheapest variant is compared with, where that is more than it costs.
+    /// The compare-at price of the cheapest variant, if it is above its price.
     compare_at: Option<Money>,
-    /// Its pictures; in a list the first two.
+    /// The images; in a list the first two.
     images: Vec<Image>,
-    /// Whether some variant of it can be bought now; a list may be a moment behind.
+    /// Whether any variant can be bought; eventually consistent in lists.
     in_stock: bool,
-    /// Its variants: with one, a list can offer to buy it at once.
+    /// The ids of its variants: a product with one can be added to the cart from a list.
     #[serde(skip_serializing_if = "Option::is_none")]
     variants: Option<Vec<VariantRef>>,
     variants_count: u32,
@@ -43,14 +43,14 @@ pub struct StorefrontProductSummary {
     version: u64,
 }
 
-/// A variant, by name alone.
+/// A reference to a variant.
 #[derive(Debug, Serialize, JsonSchema)]
 struct VariantRef {
     id: VariantId,
 }
 
 impl StorefrontProductSummary {
-    /// The card as a list shows it.
+    /// The response about a product in a list.
     pub fn of(summary: ProductSummary, store: &Store, base_url: &str) -> Self {
         let range = summary.price_range();
         Self {
@@ -77,24 +77,24 @@ impl StorefrontProductSummary {
     }
 }
 
-/// A product on its own page.
+/// A product with its variants and related products.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ProductDetail {
     #[serde(flatten)]
     summary: StorefrontProductSummary,
-    /// HTML that can be put on a page as it is.
+    /// Sanitized HTML.
     description: String,
-    /// What its variants differ by.
+    /// The options that distinguish its variants.
     options: Vec<ProductOption>,
     seo: Seo,
-    /// Its variants, in their order; instead of their names alone.
+    /// Its variants, in display order.
     #[serde(rename = "variants")]
     choices: Vec<VariantChoice>,
-    /// Other products a shopper may like.
+    /// Related products.
     related: Vec<StorefrontProductSummary>,
 }
 
-/// A variant to choose.
+/// A variant of a product.
 #[derive(Debug, Serialize, JsonSchema)]
 struct VariantChoice {
     id: VariantId,
@@ -102,14 +102,14 @@ struct VariantChoice {
     sku: Option<String>,
     price: Money,
     compare_at: Option<Money>,
-    /// A value for each of the product's options, in their order.
+    /// The value for each of the product's options, in the same order.
     options: Vec<String>,
     weight_grams: Option<u32>,
     barcode: Option<String>,
     requires_shipping: bool,
-    /// Which of the product's pictures shows it; its first one when it is null.
+    /// The product's image of this variant; null means the first image.
     image_url: Option<String>,
-    /// Whether it can be bought, as was known a moment ago.
+    /// Whether it can be bought; eventually consistent.
     in_stock: bool,
     position: u32,
     created_at: Timestamp,
@@ -140,7 +140,7 @@ impl VariantChoice {
 }
 
 impl ProductDetail {
-    /// The page as it was read.
+    /// The response about a product's page.
     pub fn of(page: ProductPage, store: &Store, base_url: &str) -> Self {
         let ProductPage { product, variants, related } = page;
         let choices: Vec<VariantChoice> =
@@ -160,7 +160,7 @@ impl ProductDetail {
                 compare_at: range.compare_at,
                 images: product.images,
                 in_stock: choices.iter().any(|choice| choice.in_stock),
-                // Their names give way to the variants themselves.
+                // `choices` has the variants themselves.
                 variants: None,
                 variants_count: product.variants_count,
                 rating,

@@ -1,4 +1,4 @@
-//! The customer comes back from the provider.
+//! Verifies a payment after the provider's redirect.
 
 use axum::extract::State;
 use core_types::fields::Subdomain;
@@ -22,11 +22,11 @@ use serde::Serialize;
 
 use super::{Segment, named};
 
-/// What the customer's browser brought back from the provider.
+/// The parameters of the provider's redirect.
 #[request]
 #[derive(Debug, Clone)]
 pub struct VerifyRequest {
-    /// The order that it belongs to.
+    /// The order that is paid.
     order_id: OrderId,
     /// Razorpay's order.
     razorpay_order_id: Option<Exact<128>>,
@@ -39,7 +39,7 @@ pub struct VerifyRequest {
 }
 
 impl VerifyRequest {
-    /// What a provider's return consists of.
+    /// The provider's parameters.
     fn returned(&self) -> Returned {
         let text = |field: &Option<Exact<128>>| field.as_ref().map(|text| text.as_str().to_owned());
         Returned {
@@ -51,7 +51,7 @@ impl VerifyRequest {
     }
 }
 
-/// What a provider sends a customer's browser back with.
+/// The required fields of a provider's redirect.
 fn fields_of(provider: &str) -> &'static [&'static str] {
     match ProviderName::from_text(provider) {
         Ok(ProviderName::Razorpay) => {
@@ -71,7 +71,7 @@ impl Rules for VerifyRequest {
     }
 }
 
-/// What has become of a payment and its order.
+/// The state of a payment and its order.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct VerifiedPayment {
     /// The payment.
@@ -80,31 +80,31 @@ pub struct VerifiedPayment {
     order: PaidOrder,
 }
 
-/// A payment as its customer sees it.
+/// A payment, as its customer sees it.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ShopperPayment {
     /// `pay_` and 32 hexadecimal digits.
     id: PaymentId,
-    /// Through whom.
+    /// The payment provider.
     provider: ProviderName,
-    /// What has become of it.
+    /// The state of the payment.
     status: PaymentStatus,
-    /// What was asked for.
+    /// The requested amount.
     amount: Money,
-    /// What was taken.
+    /// The captured amount.
     captured: Money,
 }
 
-/// An order as its customer sees it.
+/// An order, as its customer sees it.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct PaidOrder {
     /// `ord_` and 32 hexadecimal digits.
     id: OrderId,
-    /// What people call it.
+    /// The order number.
     number: String,
-    /// Where it is in its life.
+    /// The state of the order.
     status: OrderStatus,
-    /// What has become of its money.
+    /// The financial state of the order.
     financial_status: FinancialStatus,
 }
 
@@ -130,13 +130,13 @@ fn verified(known: &PaymentWithOrder) -> Json<VerifiedPayment> {
 /// `POST /v1/storefront/{subdomain}/payments/{provider}/verify` (`verifyPayment`):
 /// Verify a payment after the redirect.
 ///
-/// What they bring is proof of nothing but that they were there; the provider is asked about the money.
+/// The redirect proves no payment: the state is fetched from the provider.
 ///
 /// # Errors
-/// `unauthenticated` with a credential that holds no more; `signature_mismatch`, also for another
+/// `unauthenticated` with an expired or revoked credential; `signature_mismatch`, also for another
 /// order's payment; `store_not_found`, `unknown_provider`, `not_found`, `amount_mismatch`,
-/// `version_conflict`, `provider_not_connected`, `provider_error`, `provider_timeout`; `required`
-/// as a fault of its field.
+/// `version_conflict`, `provider_not_connected`, `provider_error`, `provider_timeout`; `required` as a
+/// field error.
 pub async fn verify(
     caller: Shopper,
     State(app): State<App>,
@@ -151,9 +151,9 @@ pub async fn verify(
         all.iter().filter(|payment| payment.provider == provider).collect();
     let newest = of_provider.iter().max_by_key(|payment| payment.created_at);
     let newest = newest.ok_or(Code::NotFound)?;
-    let brought = returned.razorpay_order_id.as_ref().or(returned.payment_intent.as_ref());
-    let meant = of_provider.iter().find(|known| Some(&known.provider_reference) == brought);
-    let payment = meant.unwrap_or(newest);
+    let reference = returned.razorpay_order_id.as_ref().or(returned.payment_intent.as_ref());
+    let named = of_provider.iter().find(|known| Some(&known.provider_reference) == reference);
+    let payment = named.unwrap_or(newest);
     let connected = load::connect(&app, &store.id, provider).await?;
     connected.verify_return(payment, &returned)?;
     let (lookup, source) = (PaymentLookup::from(*payment), Source::Verify);

@@ -1,4 +1,4 @@
-//! What a payment provider says by itself: signed, at least once, in any order.
+//! Webhooks of payment providers: signed, delivered at least once, in any order.
 
 use std::sync::Arc;
 
@@ -28,11 +28,11 @@ use themes::purchase::settlement::{self, PurchaseUpdate};
 
 use super::{Segment, named};
 
-/// How much of a body is kept, in bytes: an item holds 400 KB, and sealing adds a third.
+/// The maximum size of a stored body in bytes: an item holds 400 KB, and sealing adds a third.
 const MAX_STORED_BODY: usize = 200 * 1024;
 
-/// A payment provider, or whoever says so: the signature is validated with the body. Each storefront
-/// has a budget of its own for it, so that one store's flood does not keep another's events out.
+/// An unauthenticated caller of a webhook: the signature is validated with the body. Each storefront has a
+/// budget of its own for webhooks, so that a flood for one store does not reject another's events.
 #[derive(Debug, Clone)]
 pub struct ProviderCall {
     store: StoreId,
@@ -59,8 +59,9 @@ impl Caller for ProviderCall {
     }
 }
 
-/// A provider's event, in the provider's own form, signed over its very bytes: in
-/// `Stripe-Signature`, or `X-Razorpay-Signature`.
+/// A provider's event in the provider's own format. The signature over its bytes is in
+/// `Stripe-Signature` or
+/// `X-Razorpay-Signature`.
 #[derive(Debug)]
 pub struct ProviderWebhook;
 
@@ -68,19 +69,20 @@ primitives::inline_schema!([] ProviderWebhook, "ProviderWebhook", |_generator| {
     schemars::json_schema!({"type": "object"})
 });
 
-/// That an event has been taken in.
+/// The acknowledgement of an event.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "ReceivedEvent")]
 pub struct Received {
-    /// Always true: what is rejected is a problem.
+    /// Always true: a rejection is a problem.
     received: bool,
 }
 
 /// `POST /v1/storefront/{subdomain}/payments/{provider}/webhook` (`receiveProviderEvent`):
 /// Receive an event of a payment provider.
 ///
-/// It is answered once it, and what it changes, is stored; before that, the provider sends it again. One that
-/// says nothing about a payment of the store, nor about a theme that it sells, is stored and has no effect.
+/// An event is acknowledged once it and its effects are stored; otherwise the provider sends it again. An
+/// event that concerns neither a payment of the store nor a purchase of a theme that it sells is stored and
+/// has no effect.
 ///
 /// # Errors
 /// `signature_mismatch`, `unknown_provider`, `store_not_found`, `version_conflict`,
@@ -109,7 +111,7 @@ pub async fn receive(
     let event = event(&app, &store, provider, &notice, lookup.as_ref(), &inbound.body).await?;
     if let (Some(lookup), Some(observed)) = (&lookup, &notice.observed) {
         if let Some(refunded) = &observed.refund {
-            // Told again, it changes nothing; so the event may well be recorded after it.
+            // Idempotent: the event may be recorded after it.
             refund_order::receive(&app, lookup, refunded, observed.provider_payment.as_deref())
                 .await?;
         }
@@ -144,15 +146,15 @@ fn received() -> Json<Received> {
     Json::new(&Received { received: true })
 }
 
-/// The store of a subdomain, whatever its state: money may still come when it is closed, and a
-/// provider may know it by the name it had before.
+/// Loads the store of a subdomain, whatever its state. A closed store may still receive payments, and a
+/// provider may use the store's former name.
 async fn store_of(app: &App, shop: &Subdomain) -> Result<StoreId, Problem> {
     let claim: Option<UniqueSubdomain> =
         app.table.get(&key::unique_subdomain(shop.as_str())).await?;
     claim.map(|claim| claim.store_id).ok_or_else(|| Code::StoreNotFound.into())
 }
 
-/// The store's payment of a reference; none when it is another store's, or nobody's.
+/// Loads the store's payment of a reference; none if the reference is unknown or another store's.
 async fn locate(
     app: &App,
     store: &StoreId,
@@ -165,7 +167,7 @@ async fn locate(
     Ok(ours.as_ref().map(PaymentLookup::from))
 }
 
-/// The event as it is kept.
+/// The event as stored.
 async fn event(
     app: &App,
     store: &StoreId,
@@ -175,7 +177,7 @@ async fn event(
     body: &[u8],
 ) -> Result<ProviderEvent, Problem> {
     let key = app.secrets.payment_key().await?;
-    let kept = body.get(..MAX_STORED_BODY).unwrap_or(body);
+    let stored = body.get(..MAX_STORED_BODY).unwrap_or(body);
     let context = format!("{store}/{provider}/{}", notice.event_id);
     Ok(ProviderEvent {
         provider,
@@ -183,7 +185,7 @@ async fn event(
         store_id: store.clone(),
         payment_id: lookup.map(|lookup| lookup.payment_id.clone()),
         kind: notice.kind.clone(),
-        sealed_body: key.seal(kept, context.as_bytes()),
+        sealed_body: key.seal(stored, context.as_bytes()),
         created_at: app.clock.now(),
         version: 1,
     })

@@ -11,23 +11,23 @@ use table::{Condition, Query, Write};
 
 use super::{CUSTOMER_DELETED, Customer, CustomerDeleted, UniqueCustomerEmail};
 
-/// Items of a customer that are read per round.
+/// The number of a customer's items that are read per round.
 const AT_ONCE: usize = 1_000;
-/// The maximum of rounds, so that the loop ends.
+/// The maximum number of rounds, so that the loop ends.
 const ROUNDS: u32 = 10;
-/// Actions of one transaction.
+/// The maximum number of actions in one transaction.
 const TOGETHER: usize = 100;
 
-/// Adds the removal of the account itself: frees its address and emits the event. Rejected when the
-/// account is gone, and with `version_conflict` when its address has changed.
+/// Adds the removal of the account itself: releases its address and emits the event. Rejected if the
+/// account does not exist, and with `version_conflict` if its address has changed.
 pub fn remove(write: Write, account: &Customer, rejected: Code, now: Timestamp) -> Write {
-    let gone = CustomerDeleted { id: account.id.clone(), deleted_at: now };
+    let deleted = CustomerDeleted { id: account.id.clone(), deleted_at: now };
     let claim = UniqueCustomerEmail::of(account).key();
     let is_held = UniqueCustomerEmail::is_held_by(account);
     write
         .delete_if(&account.key(), Condition::exists(), rejected)
         .delete_if(&claim, is_held, Code::VersionConflict)
-        .emit(Event::new(&CUSTOMER_DELETED, account.event_subject(), &gone, now))
+        .emit(Event::new(&CUSTOMER_DELETED, account.event_subject(), &deleted, now))
 }
 
 /// Removes all items of a customer except the account itself, the records of accounts merged into

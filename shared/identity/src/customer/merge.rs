@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn what_both_say_is_as_the_one_who_stays_says_it() {
+    fn values_of_the_remaining_account_win() {
         let now = Timestamp::from_millis(0);
         let stays = Customer {
             tags: vec!["vip".into(), "eu".into()],
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn all_that_there_would_be_too_much_of_is_named() {
+    fn every_exceeded_maximum_is_reported() {
         let now = Timestamp::from_millis(0);
         let full = |prefix: &str| Customer {
             tags: words(prefix, 26),

@@ -19,9 +19,9 @@ use crate::address::{Address, AddressInput};
 use crate::holder::Application;
 use crate::store::Store;
 
-/// Labels, and groups, of one customer.
+/// The maximum number of tags, and of groups, of a customer.
 pub(super) const MAX_WORDS: usize = 50;
-/// Characters of what a store notes about a customer.
+/// The maximum length of a store's note about a customer, in characters.
 pub(super) const MAX_NOTE: usize = 2_000;
 /// The source of a consent that the store records, unless it gives another.
 const BY_STORE: &str = "store";
@@ -36,21 +36,21 @@ pub struct CreateRequest {
     name: Option<PersonName>,
     /// The person's telephone number.
     phone: Option<Phone>,
-    /// Whether they want advertisements.
+    /// Whether they accept marketing.
     accepts_marketing: Flag,
-    /// Where they said so.
+    /// Where they said so; `store` unless given.
     marketing_source: Option<Text<1, 100>>,
     /// The store's own labels.
     tags: Option<AtMost<Text<1, 100>, MAX_WORDS>>,
-    /// The groups that the store puts them into.
+    /// The groups to which the store assigns them.
     groups: Option<AtMost<Text<1, 100>, MAX_WORDS>>,
-    /// What the store notes about them.
+    /// The store's note about them.
     note: Option<Text<1, MAX_NOTE>>,
     /// Whether their orders are not taxed.
     tax_exempt: Flag,
-    /// What apps and merchants keep with them.
+    /// Metadata of apps and merchants.
     metadata: Option<Metadata>,
-    /// Where their orders go, unless they say otherwise: the first of their address book.
+    /// The first address of their address book, which is the default.
     address: Option<AddressInput>,
 }
 
@@ -67,11 +67,10 @@ fn words(given: AtMost<Text<1, 100>, MAX_WORDS>) -> Vec<String> {
     given.filter(|word| seen.insert(word.clone())).collect()
 }
 
-/// Makes a customer whom the store knows. They have no password: whoever signs in first proves by a
-/// code that the address is theirs.
+/// Creates a customer for the store, without a password. The first sign-in by code proves the address.
 ///
 /// # Errors
-/// `email_taken`; `version_conflict` when there is a customer of this id.
+/// `email_taken`; `version_conflict`: a customer has this id.
 pub async fn create(
     app: &App,
     store: &Store,
@@ -115,7 +114,7 @@ pub async fn create(
         .await
 }
 
-/// What to change about a customer. Their address is theirs to change.
+/// A change of a customer by the store. Only the customer can change their e-mail address.
 #[request]
 #[derive(Debug, Clone)]
 pub struct UpdateRequest {
@@ -123,26 +122,26 @@ pub struct UpdateRequest {
     name: Patch<PersonName>,
     /// The person's telephone number; `null` clears it.
     phone: Patch<Phone>,
-    /// Whether they want advertisements.
+    /// Whether they accept marketing.
     accepts_marketing: Option<Flag>,
-    /// Where they said so.
+    /// Where they said so; `store` unless given.
     marketing_source: Option<Text<1, 100>>,
-    /// The store's own labels, all of them.
+    /// The store's own labels; replaces all of them.
     tags: Option<AtMost<Text<1, 100>, MAX_WORDS>>,
-    /// The groups that the store puts them into, all of them.
+    /// The groups to which the store assigns them; replaces all of them.
     groups: Option<AtMost<Text<1, 100>, MAX_WORDS>>,
-    /// What the store notes about them; `null` clears it.
+    /// The store's note about them; `null` clears it.
     note: Patch<Text<1, MAX_NOTE>>,
     /// Whether their orders are not taxed.
     tax_exempt: Option<Flag>,
-    /// What apps and merchants keep with them, all of it; `null` clears it.
+    /// Metadata of apps and merchants; replaces all of it; `null` clears it.
     metadata: Patch<Metadata>,
-    /// Whether the account may be used; while it may not, nobody is signed in to it.
+    /// Whether the account may be used; a disabled account has no valid session.
     status: Option<CustomerStatus>,
 }
 
 impl UpdateRequest {
-    /// The customer as the store wants them.
+    /// Returns the customer with the changes.
     fn apply(self, before: &Customer, now: Timestamp) -> Customer {
         let mut wanted = before.clone();
         self.name.apply(&mut wanted.name);
@@ -181,7 +180,7 @@ pub async fn update(
 /// As [`update`], with what `extend` adds to the transaction.
 ///
 /// # Errors
-/// As [`update`]; what the added actions reject with.
+/// As [`update`], and those of the added actions.
 pub async fn update_with(
     app: &App,
     key: &Key,

@@ -1,8 +1,8 @@
-//! Customer sessions (docs/conventions.md §6): a bearer token of 256 random bits, kept as its
-//! digest, bound to one store, good for 24 hours.
+//! Customer sessions (docs/conventions.md §6): a bearer token of 256 random bits, stored as its digest,
+//! bound to one store, valid for 24 hours.
 //!
-//! Like a merchant's, the token names its store, customer and session, so that one `BatchGetItem`
-//! reads all three. The ids prove nothing; only the secret does.
+//! The token names its store, customer and session, so that one `BatchGetItem` reads all three. The ids
+//! prove nothing; only the secret does.
 
 use std::time::Duration;
 
@@ -17,9 +17,9 @@ use serde::{Deserialize, Serialize};
 use super::{Customer, CustomerStatus};
 use crate::session::CreatedVia;
 
-/// A session ends this long after it began.
+/// The lifetime of a session.
 pub const LIFETIME: Duration = DAY;
-/// What every customer token begins with.
+/// The prefix of every customer token.
 const PREFIX: &str = "cst_";
 
 /// A customer's session.
@@ -27,21 +27,21 @@ const PREFIX: &str = "cst_";
 pub struct CustomerSession {
     /// `cse_…`; later ones sort after it.
     pub id: CustomerSessionId,
-    /// The one store at which its token is good.
+    /// The one store at which its token is valid.
     pub store_id: StoreId,
-    /// Whose it is.
+    /// The customer.
     pub customer_id: CustomerId,
     /// SHA-256 of the secret part of the token.
     pub secret_digest: String,
-    /// The credential generation it began under.
+    /// The account's credential generation when it was created.
     pub credential_generation: u64,
-    /// How it began.
+    /// The way it was created.
     pub created_via: CreatedVia,
-    /// The network it began from, cut to a prefix.
+    /// The network from which it was created, cut to a prefix.
     pub ip_prefix: String,
-    /// When it ends.
+    /// When it expires.
     pub expires_at: Timestamp,
-    /// When it began.
+    /// When it was created.
     pub created_at: Timestamp,
     /// Optimistic lock: one more with each write.
     pub version: u64,
@@ -60,20 +60,20 @@ impl Item for CustomerSession {
     }
 }
 
-/// A customer token, taken apart; it proves nothing before [`CustomerSession::admits`].
+/// A parsed customer token; it proves nothing before [`CustomerSession::admits`].
 #[derive(Clone)]
 pub struct UnverifiedCustomerToken {
-    /// The store it names.
+    /// The store that it names.
     pub store_id: StoreId,
-    /// The customer it names.
+    /// The customer that it names.
     pub customer_id: CustomerId,
-    /// The session it names.
+    /// The session that it names.
     pub session_id: CustomerSessionId,
     secret: String,
 }
 
 impl UnverifiedCustomerToken {
-    /// Takes a token apart: `cst_<store>_<customer>_<session>_<secret>`.
+    /// Parses a token: `cst_<store>_<customer>_<session>_<secret>`.
     pub fn parse(text: &str) -> Option<Self> {
         let mut parts = text.strip_prefix(PREFIX)?.splitn(4, '_');
         let mut next = |prefix: &str| Some(format!("{prefix}{}", parts.next()?));
@@ -90,7 +90,7 @@ impl UnverifiedCustomerToken {
 }
 
 impl CustomerSession {
-    /// A new session and its token, which is shown once.
+    /// Creates a session and its token, which is returned once.
     pub fn begin(
         customer: &Customer,
         via: CreatedVia,
@@ -115,7 +115,7 @@ impl CustomerSession {
         (session, token)
     }
 
-    /// Whether the token opens this session of this customer now.
+    /// Whether the token is valid for this session of this customer now.
     pub fn admits(
         &self,
         token: &UnverifiedCustomerToken,
@@ -127,7 +127,7 @@ impl CustomerSession {
             && self.is_alive(customer, now)
     }
 
-    /// Whether the session is alive.
+    /// Whether the session is valid.
     pub fn is_alive(&self, customer: &Customer, now: Timestamp) -> bool {
         self.customer_id == customer.id
             && self.store_id == customer.store_id
@@ -144,7 +144,7 @@ mod tests {
     use crate::account::Account;
 
     #[test]
-    fn a_token_opens_its_session_until_the_day_or_the_generation_ends() {
+    fn a_token_is_valid_until_it_expires_or_the_generation_changes() {
         let now = Timestamp::from_millis(0);
         let customer = cleo(now);
         let (session, text) =
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_customer_token_is_not_taken_apart() {
+    fn malformed_customer_tokens_are_rejected() {
         let zeroes = "0".repeat(32);
         for text in [
             String::new(),
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_is_of_one_customer_of_one_store_who_may_use_it() {
+    fn a_session_is_valid_for_its_active_customer_at_its_store_alone() {
         let now = Timestamp::from_millis(0);
         let customer = cleo(now);
         let (session, _) =
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_is_forgotten_only_after_it_has_ended() {
+    fn a_session_is_deleted_only_after_it_has_expired() {
         let now = Timestamp::from_millis(0);
         let customer = cleo(now);
         let (session, _) =

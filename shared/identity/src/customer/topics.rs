@@ -1,4 +1,4 @@
-//! What is announced of customers.
+//! Topics of customers' events.
 
 use super::{CustomerDeleted, CustomerView};
 

@@ -1,4 +1,4 @@
-//! Customers as they are shown.
+//! Responses about customers.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use serde::Serialize;
 use super::{BY_CUSTOMER, Customer, CustomerStatus, MarketingConsent};
 
 core_types::view! {
-    /// A customer as the store and its apps see them.
+    /// A customer, as the store and its apps see them.
     CustomerView of customer: Customer {
         /// The id.
         id: CustomerId,
@@ -26,35 +26,35 @@ core_types::view! {
         phone: Option<Phone>,
         /// Whether the account may be used.
         status: CustomerStatus,
-        /// Whether the store may send advertisements.
+        /// Whether the store may send marketing.
         accepts_marketing: bool,
-        /// When that was said last, and where.
+        /// When and where that was last said.
         marketing_consent: Option<MarketingConsent>,
         /// The store's own labels.
         tags: Vec<String>,
-        /// The groups that the store has put them into.
+        /// The groups to which the store has assigned them.
         groups: Vec<String>,
-        /// What the store notes about them; they are not shown it.
+        /// The store's note about them; not returned to them.
         note: Option<String>,
         /// Whether their orders are not taxed.
         tax_exempt: bool,
-        /// What apps and merchants keep with them; they are not shown it.
+        /// Metadata of apps and merchants; not returned to them.
         metadata: BTreeMap<String, String>,
-        /// Orders placed.
+        /// The number of orders placed.
         orders_count: u64,
-        /// What was paid for them.
+        /// The total paid for orders.
         total_spent: Money,
-        /// When the account was made.
+        /// When the account was created.
         created_at: Timestamp,
-        /// When it was changed last.
+        /// When it was last changed.
         updated_at: Timestamp,
-        /// Counts writes.
+        /// From 1, one more with each write except those of counters.
         version: u64,
     }
 }
 
 core_types::view! {
-    /// An account as its owner sees it: without the store's labels.
+    /// An account, as its owner sees it: without the store's labels, groups, note and metadata.
     AccountView of customer: Customer {
         /// The id.
         id: CustomerId,
@@ -66,29 +66,29 @@ core_types::view! {
         name: Option<String>,
         /// The person's telephone number.
         phone: Option<Phone>,
-        /// Whether the store may send advertisements.
+        /// Whether the store may send marketing.
         accepts_marketing: bool,
         /// Whether there is a password to sign in with.
         has_password: bool = customer.password_hash.is_some(),
-        /// The address a checkout suggests first.
+        /// The default address, which a checkout suggests first.
         default_address_id: Option<AddressId>,
-        /// Orders placed.
+        /// The number of orders placed.
         orders_count: u64,
-        /// When the account was made.
+        /// When the account was created.
         created_at: Timestamp,
-        /// When it was changed last.
+        /// When it was last changed.
         updated_at: Timestamp,
-        /// What `If-Match` takes.
+        /// The version, for `If-Match`.
         version: u64,
     }
 }
 
-/// A customer is gone, and what was known of them with it.
+/// The deletion of a customer's account and its data.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct CustomerDeleted {
-    /// Who it was.
+    /// The customer's id.
     pub id: CustomerId,
-    /// When that was.
+    /// When the account was deleted.
     pub deleted_at: Timestamp,
 }
 

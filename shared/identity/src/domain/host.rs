@@ -1,23 +1,24 @@
-//! Hosts that a store may be reached at.
+//! Host names of custom domains.
 
 use std::fmt;
 
 use primitives::fields::{Fault, FromText};
 use serde::{Deserialize, Serialize};
 
-/// The longest host: the name of its record is longer, and has 253 characters at most (RFC 1035 §2.3.4).
-const LONGEST: usize = 230;
+/// The maximum length of a host: the name of its TXT record is longer, and has at most 253 characters
+/// (RFC 1035 §2.3.4).
+const MAX_LENGTH: usize = 230;
 
-/// A host, as it is compared: by IDNA (UTS 46), in lower case, without a dot at its end.
+/// A normalized host: IDNA (UTS 46), lower case, no trailing dot.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Host(String);
 
 impl Host {
-    /// The host that a text names, whoever may have it; none where it is none, or an address.
+    /// Parses a host, of any domain; none for an IP address or an invalid name.
     pub fn of(text: &str) -> Option<Self> {
-        // The library would decode percents, and read numbers as addresses.
-        if text.is_empty() || text.len() > LONGEST || text.contains(['%', '/', ':', '@', ' ']) {
+        // The library would decode percent signs and parse numbers as addresses.
+        if text.is_empty() || text.len() > MAX_LENGTH || text.contains(['%', '/', ':', '@', ' ']) {
             return None;
         }
         let Ok(url::Host::Domain(name)) = url::Host::parse(text) else { return None };
@@ -27,24 +28,24 @@ impl Host {
                 && !label.starts_with('-')
                 && !label.ends_with('-')
         };
-        let fits = name.len() <= LONGEST && name.contains('.') && name.split('.').all(is_label);
+        let fits = name.len() <= MAX_LENGTH && name.contains('.') && name.split('.').all(is_label);
         fits.then_some(Self(name))
     }
 
-    /// The text.
+    /// The host as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// What somebody registered: the public suffix and the label before it. None where the host is a
-    /// public suffix itself, or below none that is known: internal names (RFC 6761) are nobody's.
+    /// The registered domain: the public suffix and the label before it. None if the host is a public
+    /// suffix itself, or has no known one, as internal names (RFC 6761).
     pub fn registrable(&self) -> Option<&str> {
         let domain = psl::domain(self.0.as_bytes())?;
         let known = domain.suffix().is_known();
         known.then(|| psl::domain_str(&self.0)).flatten()
     }
 
-    /// Whether it lies in the same registered domain as another: a platform's own, perhaps.
+    /// Whether it is in the same registered domain as another host.
     pub fn is_akin_to(&self, other: &Self) -> bool {
         self == other || self.registrable().is_some_and(|own| other.registrable() == Some(own))
     }
@@ -77,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_host_is_compared_as_idna_writes_it() {
+    fn hosts_are_normalized_by_idna() {
         for (text, host) in [
             ("Shop.Example.com", "shop.example.com"),
             (" example.com. ", "example.com"),
@@ -95,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_suffixes_and_names_that_nobody_registered_are_none() {
+    fn addresses_suffixes_and_unregistered_names_are_rejected() {
         let long = format!("{}.example.com", "a.".repeat(120));
         for text in [
             "",

@@ -1,4 +1,4 @@
-//! What is announced of a store's domains.
+//! Topics of domains' events.
 
 use core_types::event::{EXAMPLE_TIME, Example, sample};
 use core_types::id::StoreId;

@@ -1,4 +1,4 @@
-//! Domains as they are shown.
+//! Responses about domains.
 
 use core_types::id::StoreId;
 use primitives::clock::Timestamp;
@@ -7,43 +7,43 @@ use super::{Domain, Host};
 use crate::store::Store;
 
 primitives::string_enum! {
-    /// Whether a domain is known to be the store's.
+    /// Whether a domain is verified.
     DomainStatus {
-        /// The record is to be written, and looked for.
+        /// The TXT record has not been found yet.
         Pending = "pending",
-        /// It leads to the store.
+        /// It is verified and leads to the store.
         Verified = "verified",
     }
 }
 
 core_types::view! {
-    /// A domain of a store.
+    /// A custom domain of a store.
     DomainView of (domain: Domain, store: &Store) {
-        /// The host: the name that it has already.
+        /// The id, which is the host.
         id: Host = domain.host.clone(),
         /// The store.
         store_id: StoreId = store.id.clone(),
-        /// The host, as IDNA writes it.
+        /// The host, normalized by IDNA.
         host: Host,
-        /// Whether it is known to be the store's.
+        /// Whether it is verified.
         status: DomainStatus =
             domain.verified_at.map_or(DomainStatus::Pending, |_| DomainStatus::Verified),
-        /// Whether customers are led there; of one that is pending, whether they will be.
+        /// Whether it is the primary domain; for a pending one, whether it will be.
         primary: bool = match domain.verified_at {
             Some(_) => store.primary_domain.as_ref() == Some(&domain.host),
             None => domain.wants_primary,
         },
-        /// The name of the TXT record that shows whose the host is.
+        /// The name of the TXT record that verifies the domain.
         txt_name: String = domain.txt_name(),
         /// The text of that record.
         txt_value: String = domain.txt_value(),
-        /// Since when it is known to be the store's.
+        /// When it was verified.
         verified_at: Option<Timestamp>,
-        /// When it was asked for.
+        /// When it was added.
         created_at: Timestamp,
-        /// When something of it was changed last.
+        /// When it was last changed.
         updated_at: Timestamp,
-        /// What `If-Match` takes.
+        /// The version, for `If-Match`.
         version: u64,
     }
 }

@@ -1,4 +1,4 @@
-//! What somebody may do on a store.
+//! Roles and grants of a store's members.
 
 use std::collections::BTreeMap;
 
@@ -7,27 +7,28 @@ use core_types::scope::Scopes;
 use primitives::problem::{Code, Problem};
 use serde::{Deserialize, Serialize};
 
-/// Stores of others that one account may be a member of (our choice): its item, which every request
-/// of the merchant's reads, stays below four kilobytes for all but staff with many scopes on many.
+/// The maximum number of other merchants' stores of which an account is a member (our choice). Its item,
+/// which every request of the merchant reads, stays below 4 KB except for staff with many scopes on many
+/// stores.
 pub const MAX_MEMBERSHIPS: usize = 50;
 
 primitives::string_enum! {
-    /// What a member is to a store.
+    /// The role of a member on a store.
     Role {
-        /// Does everything.
+        /// May do everything.
         Owner = "owner",
-        /// Does everything but give the store up, and make, change or remove owners.
+        /// May do everything except delete the store, and add, change or remove owners.
         Admin = "admin",
-        /// Does what chosen scopes name, as an app does.
+        /// May do what the member's scopes allow, like an app.
         Staff = "staff",
-        /// Sees what any scope lets see, and changes nothing.
+        /// May read what any scope allows to read, and change nothing.
         ReadOnly = "read_only",
     }
 }
 
 impl Role {
-    /// Whether it may do whatever takes at least `least`. Staff and who only reads differ by scopes, not
-    /// by rank.
+    /// Whether it has at least the rank of `least`. `Staff` and `ReadOnly` have the same rank and differ
+    /// by scopes.
     pub fn is_at_least(self, least: Self) -> bool {
         self.rank() <= least.rank()
     }
@@ -40,41 +41,41 @@ impl Role {
         }
     }
 
-    /// Whether it may make somebody this, or take it from them.
+    /// Ensures that a member with this role may give `role` to others and take it from them.
     ///
     /// # Errors
-    /// `insufficient_role`, with the one that it takes.
+    /// `insufficient_role`, with the `required_role`.
     pub fn gives(self, role: Self) -> Result<(), Problem> {
         let least = if role == Self::Owner { Self::Owner } else { Self::Admin };
         if self.is_at_least(least) { Ok(()) } else { Err(least.required()) }
     }
 
-    /// The rejection of whoever is less than this.
+    /// The problem of a caller below this role.
     pub fn required(self) -> Problem {
         Code::InsufficientRole.with("required_role", self.as_str())
     }
 }
 
-/// A role, with the scopes of one that has its own.
+/// A role, with the scopes of staff.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Grant {
     /// The role.
     pub role: Role,
-    /// Those of staff; none of any other role.
+    /// The scopes of staff; empty for every other role.
     #[serde(default, skip_serializing_if = "Scopes::is_empty")]
     pub scopes: Scopes,
 }
 
 impl Grant {
-    /// An owner's.
+    /// The grant of an owner.
     pub const OWNER: Self = Self { role: Role::Owner, scopes: Scopes::NONE };
 
-    /// Whether no scope is needed for anything.
+    /// Whether it allows everything without scopes.
     pub fn is_unlimited(&self) -> bool {
         self.role.is_at_least(Role::Admin)
     }
 
-    /// Whether it allows what `scope` names.
+    /// Whether it covers a scope.
     pub fn covers(&self, scope: &str) -> bool {
         match self.role {
             Role::Owner | Role::Admin => true,
@@ -83,7 +84,7 @@ impl Grant {
         }
     }
 
-    /// What it allows as one text: scopes, `read_*` for all that read, or `*` for everything.
+    /// The grant as text: scopes, `read_*` for all reading scopes, or `*` for everything.
     pub fn in_words(&self) -> String {
         match self.role {
             Role::Owner | Role::Admin => "*".to_owned(),
@@ -92,7 +93,7 @@ impl Grant {
         }
     }
 
-    /// What of these scopes it allows: an app that somebody uses does no more than they may.
+    /// The scopes among these that it covers: an app does no more for a member than the member may.
     pub fn narrow(&self, scopes: &Scopes) -> Scopes {
         match self.role {
             Role::Owner | Role::Admin => scopes.clone(),
@@ -102,27 +103,27 @@ impl Grant {
     }
 }
 
-/// The stores of others that an account may act on. Written whole, under a revision of its own: the
-/// account's version counts what its owner changes.
+/// An account's grants on other merchants' stores. Written whole, under a revision of its own, because the
+/// account's version counts its owner's changes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Memberships {
-    /// One more with each write; 0 before the first.
+    /// The number of writes; 0 before the first.
     pub revision: u64,
-    /// By store. Of a store that was deleted since, it may still be here.
+    /// The grants by store. That of a deleted store may remain.
     pub grants: BTreeMap<StoreId, Grant>,
 }
 
 impl Memberships {
-    /// Whether there never was any.
+    /// Whether nothing was ever written.
     pub(crate) fn is_unwritten(&self) -> bool {
         self.revision == 0
     }
 
-    /// The condition under which they are as they were read: over `#revision` and `:revision`.
+    /// The condition that they have not changed since they were read, with `#revision` and `:revision`.
     pub(crate) const UNCHANGED: &'static str =
         "attribute_not_exists(memberships) OR memberships.#revision = :revision";
 
-    /// The next ones, with this grant on a store, or with none there.
+    /// Returns the next revision with this grant on a store, or without one there.
     #[must_use]
     pub fn with(&self, store: &StoreId, grant: Option<&Grant>) -> Self {
         let mut next = Self { revision: self.revision.saturating_add(1), ..self.clone() };
@@ -133,12 +134,12 @@ impl Memberships {
         next
     }
 
-    /// The same revision, with what is on these stores alone.
+    /// Returns the same revision, restricted to these stores.
     #[must_use]
     pub fn only(&self, stores: impl Fn(&StoreId) -> bool) -> Self {
-        let mut kept = self.clone();
-        kept.grants.retain(|store, _| stores(store));
-        kept
+        let mut restricted = self.clone();
+        restricted.grants.retain(|store, _| stores(store));
+        restricted
     }
 }
 
@@ -155,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_role_covers_what_it_says() {
+    fn each_role_covers_its_scopes() {
         for (grant, covered) in [
             (Grant::OWNER, ["write_orders", "read_orders", "read_themes"].as_slice()),
             (of(Role::Admin), &["write_orders", "read_orders", "read_themes"]),
@@ -171,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn an_app_does_no_more_than_who_uses_it() {
+    fn an_app_does_no_more_than_the_member_who_uses_it() {
         let of_app = Scopes::normalize(["write_orders read_themes"]).unwrap();
         let narrowed = |grant: &Grant| grant.narrow(&of_app).to_string();
         assert_eq!(narrowed(&of(Role::Admin)), "read_themes write_orders");
@@ -181,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn owners_make_anybody_and_admins_all_but_owners() {
+    fn owners_give_every_role_and_admins_all_but_owner() {
         for by in Role::ALL {
             for role in Role::ALL {
                 let may = match by {
@@ -197,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn memberships_of_before_there_were_any_are_none() {
+    fn memberships_are_empty_before_the_first_write() {
         let none: Memberships = Memberships::default();
         let store = StoreId::derive(&["s"]);
         let one = none.with(&store, Some(&staff("read_orders")));

@@ -1,8 +1,8 @@
-//! How often somebody may present a token of no invitation.
+//! The limit on wrong invitation tokens.
 
 use primitives::clock::HOUR;
 
 use crate::throttle::Ceiling;
 
-/// Tokens that one account may present in an hour though there is no such invitation (our choice).
+/// The maximum number of unknown invitation tokens that an account may present in an hour (our choice).
 pub const WRONG_INVITATIONS: Ceiling = Ceiling { of: "wrong_invitations", most: 25, window: HOUR };

@@ -1,4 +1,4 @@
-//! All the people of a store, and what becomes of them.
+//! The members and invitations of a store, and changes of them.
 
 use core_types::event::{Event, EventSubject, Topic};
 use core_types::fields::Email;
@@ -16,56 +16,56 @@ use super::{Grant, MemberStatus, MemberView, Role};
 use crate::merchant::Merchant;
 use crate::store::Store;
 
-/// Members and open invitations that one store may have (our choice).
+/// The maximum number of members and open invitations of a store (our choice).
 pub const MAX_MEMBERS: usize = 100;
-/// How long an invitation can be accepted.
+/// The period in which an invitation can be accepted.
 pub const INVITED_FOR: std::time::Duration = DAY.saturating_mul(7);
 
-/// How far somebody is.
+/// Whether somebody is invited or has joined.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "snake_case")]
 pub enum Standing {
-    /// They were mailed a token.
+    /// They are invited: a token was mailed to them.
     Invited {
         /// SHA-256 of the token.
         digest: String,
-        /// When it can no longer be used.
+        /// When it expires.
         expires_at: Timestamp,
     },
-    /// They are a member.
+    /// They have joined as a member.
     Active {
         /// Their account.
         merchant_id: MerchantId,
-        /// Since when.
+        /// When they joined.
         joined_at: Timestamp,
     },
 }
 
-/// A member of a store, or somebody who is invited to be one.
+/// A member of a store, or an invitation of one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Member {
     /// `mem_…`; the same before and after the invitation is accepted.
     pub id: MemberId,
-    /// The address that was invited, or that the store was opened with: a member's account may have
-    /// another by now.
+    /// The invited address, or that of the merchant who created the store. The member's account may have
+    /// another address by now.
     pub email: Email,
-    /// What they may do.
+    /// Their role and scopes.
     pub grant: Grant,
-    /// Whether they have accepted.
+    /// Whether they are invited or have joined.
     pub standing: Standing,
-    /// Who invited them last; nobody, where they opened the store.
+    /// The merchant who last invited them; none for the merchant who created the store.
     #[serde(default)]
     pub invited_by: Option<MerchantId>,
-    /// When they were invited first.
+    /// When they were first invited.
     pub created_at: Timestamp,
-    /// When something of it was changed last.
+    /// When it was last changed.
     pub updated_at: Timestamp,
-    /// Starts at 1, and grows by 1 with each write.
+    /// From 1, one more with each write.
     pub version: u64,
 }
 
 impl Member {
-    /// Whether they are a member, or could still become one.
+    /// The status: active, invited or expired.
     pub fn status(&self, now: Timestamp) -> MemberStatus {
         match &self.standing {
             Standing::Active { .. } => MemberStatus::Active,
@@ -74,7 +74,7 @@ impl Member {
         }
     }
 
-    /// Their account, once they are a member.
+    /// The account of a member; none for an invitation.
     pub fn merchant_id(&self) -> Option<&MerchantId> {
         match &self.standing {
             Standing::Active { merchant_id, .. } => Some(merchant_id),
@@ -82,7 +82,7 @@ impl Member {
         }
     }
 
-    /// Until when they may accept.
+    /// When an invitation expires; none for a member.
     pub fn expires_at(&self) -> Option<Timestamp> {
         match &self.standing {
             Standing::Active { .. } => None,
@@ -90,7 +90,7 @@ impl Member {
         }
     }
 
-    /// Since when they are a member.
+    /// When a member joined; none for an invitation.
     pub fn joined_at(&self) -> Option<Timestamp> {
         match &self.standing {
             Standing::Active { joined_at, .. } => Some(*joined_at),
@@ -98,7 +98,7 @@ impl Member {
         }
     }
 
-    /// What happened to them, with them as they are now.
+    /// An event of the member, with their present state.
     pub fn event(
         &self,
         topic: &Topic<MemberView>,
@@ -111,7 +111,7 @@ impl Member {
         Event::new(topic, about, &MemberView::of(self, store, account, now), now)
     }
 
-    /// The same at its next version.
+    /// Returns the member at their next version.
     fn changed(&self, now: Timestamp) -> Self {
         Self { updated_at: now, version: self.version.saturating_add(1), ..self.clone() }
     }
@@ -125,15 +125,15 @@ impl Member {
     }
 }
 
-/// The people of a store. One that nobody was ever invited to has none written: its owner is in the
-/// store's own item.
+/// The members and invitations of a store. A store that never invited anybody has no such item: its owner
+/// is in the store's own item.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Roster {
     /// The store.
     pub store_id: StoreId,
-    /// In the order in which they were invited.
+    /// The members and invitations, in the order in which they were invited.
     pub members: Vec<Member>,
-    /// One more with each write of any of them; 0 while nothing is written.
+    /// One more with each write of any member; 0 before the first.
     version: u64,
 }
 
@@ -148,24 +148,24 @@ impl Item for Roster {
     }
 }
 
-/// What a change makes of a store's people.
+/// The result of a change of a member or an invitation.
 #[derive(Debug, Clone)]
 pub struct Changed {
-    /// All of them.
+    /// The changed roster.
     pub roster: Roster,
-    /// Whom it is about, as they are now, or were last.
+    /// The changed member; after a removal, their last state.
     pub member: Member,
-    /// Invitations that end with it: of whoever could not give them any more.
+    /// The invitations that end, because the member may not give their roles any more.
     pub revoked: Vec<Member>,
-    /// To whom the store belongs from now on, when whom it belonged to is no owner any more.
+    /// The new owner of the store's item, if the member owned it and is not an owner any more.
     pub heir: Option<MerchantId>,
 }
 
 impl Roster {
-    /// The people of a store, by what is written of them; before anything is, its owner, whose address
-    /// this is.
-    pub fn of(store: &Store, kept: Option<Self>, owner: &Email) -> Self {
-        kept.unwrap_or_else(|| {
+    /// The roster of a store, from the stored item if there is one. Otherwise it has the store's owner
+    /// alone, with the address `owner`.
+    pub fn of(store: &Store, stored: Option<Self>, owner: &Email) -> Self {
+        stored.unwrap_or_else(|| {
             let opened = Member {
                 id: MemberId::derive(&[store.id.as_str()]),
                 email: owner.clone(),
@@ -183,7 +183,7 @@ impl Roster {
         })
     }
 
-    /// The one of this id.
+    /// Finds the member or invitation of this id.
     ///
     /// # Errors
     /// `not_found`.
@@ -191,18 +191,18 @@ impl Roster {
         self.members.iter().find(|member| member.id == *id).ok_or_else(|| Code::NotFound.into())
     }
 
-    /// What an account is to the store.
+    /// The role of an account on the store.
     pub fn role_of(&self, merchant: &MerchantId) -> Option<Role> {
         let mut members = self.members.iter();
         members.find(|it| it.merchant_id() == Some(merchant)).map(|member| member.grant.role)
     }
 
-    /// Adds its new version to a transaction.
+    /// Adds the write of this version to a transaction.
     pub fn write(&self, write: Write) -> Write {
         write.create_or_replace(self, Code::VersionConflict)
     }
 
-    /// At its next version, with this one in place of the one of its id, or at the end.
+    /// Returns the next version with this member added, or replaced by their id.
     fn with(&self, member: Member) -> Self {
         let mut next = Self { version: self.version.saturating_add(1), ..self.clone() };
         match next.members.iter_mut().find(|known| known.id == member.id) {
@@ -212,8 +212,8 @@ impl Roster {
         next
     }
 
-    /// Invites an address, or invites it again: what was mailed before is of no more use. Also gives
-    /// the token, which is mailed and kept nowhere. Those who let their time pass make room.
+    /// Invites an address, or invites it again, which invalidates the earlier token. Also returns the
+    /// token, which is mailed and not stored. Expired invitations are removed.
     ///
     /// # Errors
     /// `already_member`, `member_limit`.
@@ -231,10 +231,10 @@ impl Roster {
         }
         let (token, digest) = token::draw(&self.store_id);
         let before = self.members.iter().find(|member| member.is_invited_at(email));
-        let anew = || (MemberId::mint(now), now, 1);
-        let again =
+        let new = || (MemberId::mint(now), now, 1);
+        let renewed =
             |known: &Member| (known.id.clone(), known.created_at, known.changed(now).version);
-        let (id, created_at, version) = before.map_or_else(anew, again);
+        let (id, created_at, version) = before.map_or_else(new, renewed);
         let member = Member {
             id,
             email: email.clone(),
@@ -256,14 +256,14 @@ impl Roster {
         Ok((roster, member, token))
     }
 
-    /// The invitation of this address that can still be accepted.
+    /// Finds the open invitation of this address.
     pub fn open_invitation(&self, email: &Email, now: Timestamp) -> Option<&Member> {
         self.members.iter().find(|member| {
             member.is_invited_at(email) && member.status(now) == MemberStatus::Invited
         })
     }
 
-    /// The invitation whose token has this digest, while it can be accepted.
+    /// Finds the open invitation whose token has this digest.
     pub fn invitation(&self, presented: &str, now: Timestamp) -> Option<&Member> {
         self.members.iter().find(|member| match &member.standing {
             Standing::Invited { digest, expires_at } => {
@@ -273,7 +273,7 @@ impl Roster {
         })
     }
 
-    /// The invitation, accepted by this account: it is one of an address that it has proven.
+    /// Accepts an invitation for an account, which must have proven the invited address.
     ///
     /// # Errors
     /// `not_invited`, `email_unverified`, `already_member`.
@@ -297,7 +297,7 @@ impl Roster {
         Ok((self.with(joined.clone()), joined))
     }
 
-    /// The member, or the invitation, with another grant.
+    /// Changes the grant of a member or an invitation.
     ///
     /// # Errors
     /// `last_owner`.
@@ -310,10 +310,10 @@ impl Roster {
     ) -> Result<Changed, Problem> {
         let member = Member { grant: grant.clone(), ..before.changed(now) };
         let role = member.merchant_id().map(|_| grant.role);
-        self.with(member.clone()).without_what_ends(store, before, member, role)
+        self.with(member.clone()).apply_consequences(store, before, member, role)
     }
 
-    /// All but this member, or this invitation.
+    /// Removes a member or an invitation.
     ///
     /// # Errors
     /// `last_owner`.
@@ -325,16 +325,16 @@ impl Roster {
     ) -> Result<Changed, Problem> {
         let mut rest = Self { version: self.version.saturating_add(1), ..self.clone() };
         rest.members.retain(|member| member.id != before.id);
-        rest.without_what_ends(store, before, before.changed(now), None)
+        rest.apply_consequences(store, before, before.changed(now), None)
     }
 
-    /// What else becomes of it when somebody is something else from now on: whoever may not give an
-    /// invitation any more leaves none behind that they would come back by, and a store belongs to one
-    /// of its owners, the longest there.
+    /// Applies the consequences of a changed or lost role. Open invitations that the member may not give
+    /// any more are revoked, so that nobody comes back by their own invitation. A store whose owner
+    /// leaves belongs to the owner who joined first.
     ///
     /// # Errors
     /// `last_owner`.
-    fn without_what_ends(
+    fn apply_consequences(
         mut self,
         store: &Store,
         before: &Member,

@@ -1,36 +1,38 @@
-//! The token of an invitation: mailed once, and kept as its digest.
+//! The token of an invitation: mailed once, and stored as its digest.
 
 use core_types::id::StoreId;
 use primitives::id;
 use crypto::seal;
 
-/// Digits of the store that a token names.
-const NAME: usize = 32;
-/// Characters of what only the mail says: 192 bits. With the name they fit a line of a mail.
-const SECRET: usize = 32;
+/// The number of digits of the store's id in a token.
+const STORE_DIGITS: usize = 32;
+/// The length of the secret in characters: 192 bits. Together with the store's digits it fits on a line
+/// of a mail.
+const SECRET_LENGTH: usize = 32;
 
-/// A token as somebody presented it: it names its store, and proves nothing yet.
+/// A parsed token: it names its store, and proves nothing yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnverifiedInvitation {
-    /// The store that it says it is of.
+    /// The store that it names.
     pub store_id: StoreId,
     /// SHA-256 of the token.
     pub digest: String,
 }
 
 impl UnverifiedInvitation {
-    /// Reads a token.
+    /// Parses a token.
     pub fn parse(token: &str) -> Option<Self> {
-        let (name, secret) = token.split_at_checked(NAME)?;
-        let store = format!("{}{name}", StoreId::PREFIX);
-        (secret.len() == SECRET && id::is_well_formed(StoreId::PREFIX, &store)).then_some(())?;
+        let (digits, secret) = token.split_at_checked(STORE_DIGITS)?;
+        let store = format!("{}{digits}", StoreId::PREFIX);
+        let is_valid = secret.len() == SECRET_LENGTH && id::is_well_formed(StoreId::PREFIX, &store);
+        is_valid.then_some(())?;
         Some(Self { store_id: StoreId::parse(&store)?, digest: seal::digest(token) })
     }
 }
 
-/// A new token of a store's, which is mailed and kept nowhere, and its digest.
+/// Creates a token of a store, which is mailed and not stored, and its digest.
 pub(super) fn draw(store: &StoreId) -> (String, String) {
-    let secret: String = seal::random_secret().chars().take(SECRET).collect();
+    let secret: String = seal::random_secret().chars().take(SECRET_LENGTH).collect();
     let token = format!("{}{secret}", store.digits());
     let digest = seal::digest(&token);
     (token, digest)
@@ -41,12 +43,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_token_names_its_store_and_nothing_else_is_one() {
+    fn a_token_names_its_store_and_malformed_ones_are_rejected() {
         let store = StoreId::derive(&["s"]);
         let (token, digest) = draw(&store);
         let read = UnverifiedInvitation::parse(&token);
         assert_eq!(read, Some(UnverifiedInvitation { store_id: store, digest }));
-        assert_eq!(token.len(), NAME + SECRET);
+        assert_eq!(token.len(), STORE_DIGITS + SECRET_LENGTH);
         let longer = format!("{token}a");
         let odd = token.replacen(|c: char| c.is_ascii_hexdigit(), "X", 1);
         for other in ["", "a", &token[1..], &longer, &odd, &"ä".repeat(32)] {

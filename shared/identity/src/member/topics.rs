@@ -1,4 +1,4 @@
-//! What is announced of the people of a store: to the store, and to no app.
+//! Topics of members' events, which apps do not receive.
 
 use core_types::event::{EXAMPLE_TIME, Example, sample};
 use core_types::fields::Email;

@@ -1,4 +1,4 @@
-//! The people of a store as they are shown.
+//! Responses about members and invitations.
 
 use core_types::fields::Email;
 use core_types::id::{MemberId, MerchantId, StoreId};
@@ -8,47 +8,47 @@ use super::{Member, Role};
 use crate::merchant::Merchant;
 
 primitives::string_enum! {
-    /// Whether somebody is one of a store's people.
+    /// The status of a member or an invitation.
     MemberStatus {
-        /// They are.
+        /// They are a member.
         Active = "active",
-        /// They were asked, and may still accept.
+        /// They are invited and can accept.
         Invited = "invited",
-        /// They were asked, and did not accept in time.
+        /// They did not accept the invitation in time.
         Expired = "expired",
     }
 }
 
 core_types::view! {
-    /// A member of a store, or somebody who is invited to be one.
+    /// A member of a store, or an invitation of one.
     MemberView of (member: Member, store_id: &StoreId, account: Option<&Merchant>, now: Timestamp) {
         /// `mem_` and 32 hexadecimal digits; the same before and after the invitation is accepted.
         id: MemberId,
         /// The store.
         store_id: StoreId = store_id.clone(),
-        /// Whether they are a member yet.
+        /// The status.
         status: MemberStatus = member.status(now),
-        /// The account, once there is one.
+        /// The account of a member.
         merchant_id: Option<MerchantId> = member.merchant_id().cloned(),
-        /// The account's present address; of an invitation, the invited one.
+        /// The account's present address; for an invitation, the invited one.
         email: Email = account.map_or_else(|| member.email.clone(), |account| account.email.clone()),
-        /// The person's name, where they have said it.
+        /// The person's name, if their account has one.
         name: Option<String> = account.and_then(|account| account.name.clone()),
-        /// What they are to the store.
+        /// The role on the store.
         role: Role = member.grant.role,
-        /// What they may do, of `staff`.
+        /// The scopes, for `staff`.
         scopes: Vec<String> = member.grant.scopes.to_vec(),
-        /// Who invited them; nobody, where they opened the store.
+        /// The merchant who last invited them; null for the merchant who created the store.
         invited_by: Option<MerchantId>,
-        /// Until when they may accept, of an invitation.
+        /// When the invitation expires.
         expires_at: Option<Timestamp> = member.expires_at(),
         /// When they became a member.
         joined_at: Option<Timestamp> = member.joined_at(),
-        /// When they were invited first.
+        /// When they were first invited.
         created_at: Timestamp,
-        /// When something of it was changed last.
+        /// When it was last changed.
         updated_at: Timestamp,
-        /// What `If-Match` takes.
+        /// The version, for `If-Match`.
         version: u64,
     }
 }

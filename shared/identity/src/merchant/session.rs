@@ -1,4 +1,4 @@
-//! A merchant's sessions: how they begin, and while they are alive.
+//! A merchant's sessions: their creation, renewal and validation.
 
 use core_types::id::SessionId;
 use primitives::clock::Timestamp;
@@ -9,7 +9,7 @@ use super::{Merchant, MerchantStatus};
 use crate::session::{ABSOLUTE, CreatedVia, IDLE, PREFIX, Session, UnverifiedToken};
 
 impl Session {
-    /// A new session and its token, which is shown once.
+    /// Creates a session and its token, which is returned once.
     pub fn begin(
         merchant: &Merchant,
         via: CreatedVia,
@@ -36,8 +36,8 @@ impl Session {
         (session, token)
     }
 
-    /// The session that takes this one's place, and its token. It ends when this one would have:
-    /// exchanging tokens renews no one's authentication (our choice).
+    /// Creates the session that replaces this one, and its token. It expires when this one would have:
+    /// a refresh does not extend the authentication (our choice).
     pub fn renewed(&self, merchant: &Merchant, now: Timestamp) -> (Self, String) {
         let user_agent = self.user_agent.as_deref();
         let (session, token) =
@@ -45,14 +45,14 @@ impl Session {
         (Self { expires_at: self.expires_at, ..session }, token)
     }
 
-    /// Whether the token opens this session of this merchant now.
+    /// Whether the token is valid for this session of this merchant now.
     pub fn admits(&self, token: &UnverifiedToken, merchant: &Merchant, now: Timestamp) -> bool {
         let digest = seal::digest(&token.secret);
         constant_time_eq(digest.as_bytes(), self.secret_digest.as_bytes())
             && self.is_alive(merchant, now)
     }
 
-    /// Whether the session is alive: what an embedded app token bound to it needs to know.
+    /// Whether the session is valid. Embedded app tokens bound to it need the same.
     pub fn is_alive(&self, merchant: &Merchant, now: Timestamp) -> bool {
         self.merchant_id == merchant.id
             && merchant.status == MerchantStatus::Active

@@ -1,4 +1,4 @@
-//! What is announced of merchants.
+//! Topics of merchants' events.
 
 use core_types::event::{EXAMPLE_TIME, Example, sample};
 use core_types::fields::Email;

@@ -1,4 +1,4 @@
-//! Merchants as they are shown.
+//! Responses about merchants.
 
 use core_types::fields::{Email, Locale};
 use core_types::id::MerchantId;
@@ -8,7 +8,7 @@ use services::config::Config;
 use super::{Merchant, MerchantStatus};
 
 core_types::view! {
-    /// An account as its owner sees it.
+    /// A merchant's account, as its owner sees it.
     MerchantView of (merchant: Merchant, config: &Config) {
         /// The id.
         id: MerchantId,
@@ -18,7 +18,7 @@ core_types::view! {
         email_verified: bool,
         /// Whether there is a password to sign in with.
         has_password: bool = merchant.password_hash.is_some(),
-        /// Whether a sign-in takes a second factor.
+        /// Whether a sign-in requires a second factor.
         mfa_enabled: bool,
         /// The person's name.
         name: Option<String>,
@@ -26,13 +26,13 @@ core_types::view! {
         locale: Option<Locale>,
         /// Whether the account may be used.
         status: MerchantStatus,
-        /// Whether this is a platform operator, which takes a verified address.
+        /// Whether this is a platform operator, which requires a verified address.
         operator: bool = merchant.is_operator(config),
-        /// When the account was made.
+        /// When the account was created.
         created_at: Timestamp,
-        /// When it was changed last.
+        /// When it was last changed.
         updated_at: Timestamp,
-        /// What `If-Match` takes.
+        /// The version, for `If-Match`.
         version: u64,
     }
 }

@@ -6,7 +6,7 @@ use primitives::clock::{DAY, Timestamp};
 
 use crate::challenge::{CODE_LIFETIME, Purpose};
 
-/// A one-time code that proves a new customer's address.
+/// The mail with a code that proves a new customer's address.
 pub fn welcome(to: &Email, shop: &Subdomain, code: &str) -> MailContent {
     let text = format!(
         "Somebody asked for an account with this address at the shop\n\n\
@@ -20,8 +20,7 @@ pub fn welcome(to: &Email, shop: &Subdomain, code: &str) -> MailContent {
     MailContent::new(to, "Confirm your new account", text, CODE_LIFETIME).to_stranger()
 }
 
-/// What is sent in place of [`welcome`] to who has an account already: the
-/// code signs in to it.
+/// The mail instead of [`welcome`] for an address that has an account already: the code signs in to it.
 pub fn known(to: &Email, shop: &Subdomain, code: &str) -> MailContent {
     let text = format!(
         "Somebody asked for a new account with this address at the shop\n\n\
@@ -34,7 +33,7 @@ pub fn known(to: &Email, shop: &Subdomain, code: &str) -> MailContent {
     MailContent::new(to, "You already have an account", text, CODE_LIFETIME)
 }
 
-/// A one-time code that proves the address an account is to be moved to.
+/// The mail with a code that proves the new address of an account.
 pub fn moves(to: &Email, shop: &Subdomain, code: &str) -> MailContent {
     let text = format!(
         "Somebody asked to move their account to this address at the shop\n\n\
@@ -48,7 +47,7 @@ pub fn moves(to: &Email, shop: &Subdomain, code: &str) -> MailContent {
     MailContent::new(to, "Confirm your new e-mail address", text, CODE_LIFETIME).to_stranger()
 }
 
-/// What is sent in place of [`moves`] to who has an account of their own.
+/// The mail instead of [`moves`] for an address that has an account of its own.
 pub fn stays(to: &Email, shop: &Subdomain) -> MailContent {
     let text = format!(
         "Somebody asked to move their account to this address at the shop\n\n\
@@ -60,7 +59,7 @@ pub fn stays(to: &Email, shop: &Subdomain) -> MailContent {
     MailContent::new(to, "Your account stays as it is", text, CODE_LIFETIME)
 }
 
-/// A link that sets a customer's new password.
+/// The mail with a token that sets a customer's new password.
 pub fn reset(to: &Email, shop: &Subdomain, token: &str, base_url: &str) -> MailContent {
     let text = format!(
         "Somebody asked for a new password for your account at the shop\n\n\
@@ -75,7 +74,7 @@ pub fn reset(to: &Email, shop: &Subdomain, token: &str, base_url: &str) -> MailC
     MailContent::new(to, "Set a new password", text, Purpose::Reset.lifetime())
 }
 
-/// A notice that a customer's account is gone.
+/// The notification that a customer's account was deleted.
 pub fn deleted(to: &Email, shop: &Subdomain, now: Timestamp) -> MailContent {
     let text = format!(
         "Your account was deleted at {now} at the shop\n\n\
@@ -93,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_text_travels_unencoded() {
+    fn every_mail_is_ascii_with_short_lines() {
         let to = Email::from_text("cleo@example.com").unwrap();
         let shop = Subdomain::from_text(&"a".repeat(63)).unwrap();
         let (now, token) = (Timestamp::from_millis(0), crypto::seal::random_secret());

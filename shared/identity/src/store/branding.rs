@@ -1,4 +1,4 @@
-//! How a store presents itself: its pictures, its colours, its words, and where else it is found.
+//! The branding of a store: images, colors, texts and social profiles.
 
 use core_types::fields::{Subdomain, WebUrl};
 use core_types::id::{MediaId, StoreId};
@@ -11,13 +11,13 @@ use table::Write;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Profiles of one store elsewhere. With the length of their URLs it keeps a store, which every
-/// request reads, small.
+/// The maximum number of social profiles of a store. With the length of their URLs it bounds the size of
+/// the store's item, which every request reads.
 pub const MAX_SOCIAL_LINKS: usize = 12;
-/// Bytes of a profile's URL.
+/// The maximum length of a profile's URL in bytes.
 const MAX_URL: usize = 255;
 
-/// A colour as style sheets write it: `#rrggbb`, in lower case.
+/// A CSS color: `#rrggbb`, stored in lower case.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(extend("pattern" = "^#[0-9a-fA-F]{6}$"))]
@@ -37,7 +37,7 @@ impl FromText for Color {
 }
 
 primitives::string_enum! {
-    /// A network that a store can have a profile on.
+    /// A social network on which a store can have a profile.
     SocialNetwork {
         /// Bluesky.
         Bluesky = "bluesky",
@@ -70,7 +70,7 @@ primitives::string_enum! {
     }
 }
 
-/// Where a profile is: an `https` URL of at most 255 bytes.
+/// The URL of a profile: `https`, at most 255 bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct ProfileUrl(WebUrl);
@@ -83,7 +83,7 @@ impl FromText for ProfileUrl {
         if text.len() > MAX_URL {
             return Err(Fault::new("too_long", format!("Must have at most {MAX_URL} bytes.")));
         }
-        // Shoppers follow it: plain http, which `WebUrl` lets pass for loopback, leads nobody.
+        // `WebUrl` allows plain http for loopback, which is of no use to shoppers.
         let secure = text.get(..8).is_some_and(|start| start.eq_ignore_ascii_case("https://"));
         match WebUrl::from_text(text) {
             Ok(url) if secure => Ok(Self(url)),
@@ -100,12 +100,11 @@ primitives::text_field!(Color, ProfileUrl);
 pub struct SocialLink {
     /// The network.
     pub network: SocialNetwork,
-    /// Where the profile is.
+    /// The URL of the profile.
     pub url: ProfileUrl,
 }
 
-/// A store's profiles in the order they are shown: at most one of each network, but any of
-/// others.
+/// A store's social profiles in display order: at most one of each network, except `other`.
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
 pub struct SocialLinks(pub Vec<SocialLink>);
 
@@ -130,27 +129,27 @@ impl Deserr<FieldErrors> for SocialLinks {
     }
 }
 
-/// How a store presents itself.
+/// The branding of a store.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Branding {
-    /// The picture that stands for it.
+    /// The logo.
     pub logo: Option<MediaId>,
-    /// The picture that browsers show beside its name.
+    /// The favicon.
     pub favicon: Option<MediaId>,
-    /// What stands out.
+    /// The primary color.
     pub primary_color: Option<Color>,
-    /// What goes with it.
+    /// The secondary color.
     pub secondary_color: Option<Color>,
-    /// The store in a line.
+    /// The slogan: one line about the store.
     pub slogan: Option<String>,
-    /// The store in a paragraph.
+    /// The description: one paragraph about the store.
     pub short_description: Option<String>,
-    /// Where else it is found.
+    /// The profiles on social networks.
     pub social_links: Vec<SocialLink>,
 }
 
 impl Branding {
-    /// Its pictures, each with the field that names it.
+    /// Its images, each with the name of its field.
     pub fn pictures(&self) -> impl Iterator<Item = (&'static str, &MediaId)> {
         let named = [("logo", &self.logo), ("favicon", &self.favicon)];
         named.into_iter().filter_map(|(field, id)| Some((field, id.as_ref()?)))
@@ -160,62 +159,62 @@ impl Branding {
         self.pictures().any(|(_, shown)| shown == id)
     }
 
-    /// Its pictures, each once, that `other` does not show.
+    /// Its images that `other` does not have, without duplicates.
     fn beyond<'a>(&'a self, other: &Self) -> Vec<(&'static str, &'a MediaId)> {
         let mut beyond: Vec<_> = self.pictures().filter(|(_, id)| !other.shows(id)).collect();
-        // The logo may be the favicon too, and is held once: no transaction touches it twice.
+        // The logo may also be the favicon: one transaction cannot write an image twice.
         beyond.dedup_by_key(|(_, id)| *id);
         beyond
     }
 }
 
-/// `unknown_media` as a fault of a branding's picture.
+/// The field error `unknown_media` of an image of the branding.
 pub fn unknown_picture(field: &str) -> FieldError {
     let fault = Fault::new("unknown_media", "There is no such image on this store.");
     FieldError { pointer: format!("/branding/{field}/media_id"), fault }
 }
 
-/// Holds the pictures that a store shows from now on, and releases those it shows no longer.
+/// Holds the images that a change of the branding adds, and releases those that it removes.
 pub fn hold_pictures(write: Write, store: &StoreId, before: &Branding, after: &Branding) -> Write {
     let write = after.beyond(before).into_iter().fold(write, |write, (field, id)| {
         image::hold(write, store, id, Problem::invalid(vec![unknown_picture(field)]))
     });
-    let gone = before.beyond(after).into_iter();
-    gone.fold(write, |write, (_, id)| image::release(write, store, id))
+    let removed = before.beyond(after).into_iter();
+    removed.fold(write, |write, (_, id)| image::release(write, store, id))
 }
 
-/// A picture as it is shown.
+/// An image in a response.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct PictureView {
-    /// The media it is.
+    /// The media's id.
     pub media_id: MediaId,
-    /// Where everybody finds it.
+    /// The public URL.
     pub url: String,
 }
 
 core_types::view! {
-    /// How a store presents itself, as everybody sees it.
+    /// The branding of a store, with public URLs of its images.
     #[derive(Default)]
     BrandingView of (branding: Branding, base_url: &str, subdomain: &Subdomain) {
-        /// The picture that stands for it.
+        /// The logo.
         logo: Option<PictureView> = PictureView::of(branding.logo.as_ref(), base_url, subdomain),
-        /// The picture that browsers show beside its name.
+        /// The favicon.
         favicon: Option<PictureView> = PictureView::of(branding.favicon.as_ref(), base_url, subdomain),
-        /// What stands out.
+        /// The primary color.
         primary_color: Option<Color>,
-        /// What goes with it.
+        /// The secondary color.
         secondary_color: Option<Color>,
-        /// The store in a line.
+        /// The slogan: one line about the store.
         slogan: Option<String>,
-        /// The store in a paragraph.
+        /// The description: one paragraph about the store.
         short_description: Option<String>,
-        /// Where else it is found.
+        /// The profiles on social networks.
         social_links: Vec<SocialLink>,
     }
 }
 
 impl PictureView {
-    /// A picture, on the storefront of this subdomain.
+    /// The response about an image, with its URL on the storefront of this subdomain.
     fn of(id: Option<&MediaId>, base_url: &str, subdomain: &Subdomain) -> Option<Self> {
         let media_id = id?.clone();
         let url = image::url(&media_id, base_url, subdomain);
@@ -257,12 +256,12 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_is_held_once_however_often_it_is_shown() {
+    fn an_image_is_held_once() {
         let [one, two] = ["1", "2"].map(|id| MediaId::derive(&[id]));
         let plain = Branding::default();
         let both = Branding { logo: Some(one.clone()), favicon: Some(one.clone()), ..plain };
         assert_eq!(both.beyond(&Branding::default()), [("logo", &one)]);
-        // It stays held as long as one of them shows it.
+        // It stays held as long as one field has it.
         let one_left = Branding { logo: Some(two.clone()), ..both.clone() };
         assert_eq!(one_left.beyond(&both), [("logo", &two)]);
         assert!(both.beyond(&one_left).is_empty());

@@ -1,4 +1,4 @@
-//! Subdomains: each leads to one store at a time.
+//! Subdomains: each belongs to one store at a time.
 
 use core_types::fields::Subdomain;
 use core_types::id::StoreId;
@@ -10,15 +10,15 @@ use serde::{Deserialize, Serialize};
 
 use super::Store;
 
-/// The one store of a subdomain, now or in the recent past.
+/// A store's claim to a subdomain, present or recent.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct UniqueSubdomain {
-    /// The subdomain that is taken.
+    /// The claimed subdomain.
     pub subdomain: Subdomain,
-    /// Whose it is.
+    /// The store.
     pub store_id: StoreId,
-    /// Set when the store has moved on: until then nobody else may take the name, so that links
-    /// keep leading to the store.
+    /// Set when the store has changed its subdomain: until then nobody else may claim the former one, so
+    /// that links still lead to the store.
     pub moved_until: Option<Timestamp>,
     /// The store's version when the claim was written.
     pub version: u64,
@@ -35,14 +35,13 @@ impl UniqueSubdomain {
         }
     }
 
-    /// The claim of a `store` that no longer goes by this subdomain.
+    /// The claim of a store to its former subdomain.
     pub fn moved(store: &Store, until: Timestamp) -> Self {
         Self { moved_until: Some(until), ..Self::of(store) }
     }
 
-    /// Under which a store may claim a subdomain: nobody has it, or whoever had it has moved on
-    /// and is no longer looked for there, or the store itself moved away from it before. TTL may
-    /// be days late, so the time is compared here.
+    /// The condition to claim a subdomain: it is free, or the claim of a former store has lapsed, or the
+    /// store itself had it before. TTL may be days late, so the time is compared here.
     pub fn is_free_for(store: &StoreId, now: Timestamp) -> Condition {
         let moved_back = "(store_id = :store AND attribute_exists(moved_until))";
         let lapsed = "moved_until <= :now";
@@ -51,7 +50,7 @@ impl UniqueSubdomain {
             .value(":now", now)
     }
 
-    /// Under which a store may give its claim up: it has it.
+    /// The condition to release a claim: the store holds it.
     pub fn is_held_by(store: &StoreId) -> Condition {
         Condition::new("store_id = :store AND attribute_not_exists(moved_until)")
             .value(":store", store)

@@ -1,4 +1,4 @@
-//! What a store's states and changes come to.
+//! Tests of a store's states and changes.
 
 use super::*;
 
@@ -21,7 +21,7 @@ fn store(status: StoreStatus) -> Store {
 }
 
 #[test]
-fn every_state_takes_exactly_its_own_actions() {
+fn each_state_allows_its_actions_alone() {
     use StoreAction::{Activate, Close, Delete, Pause, Reopen};
     use StoreStatus::{Active, Closed, Deleted, Draft, Paused};
     let allowed = [
@@ -90,14 +90,14 @@ fn the_currency_of_a_draft_stays_once_something_is_priced() {
 }
 
 #[test]
-fn the_storefront_is_cached_by_all_that_changes() {
+fn the_config_version_counts_all_changes() {
     let before = Store { config_changes: 5, ..store(StoreStatus::Active) };
     assert_eq!(before.config_version(), 6);
     assert_eq!(before.changed(NOW).config_version(), 7);
 }
 
 #[test]
-fn what_changes_nothing_is_no_new_version() {
+fn an_unchanged_store_is_not_a_new_version() {
     let before = store(StoreStatus::Active);
     assert!(before.revised(&before, NOW.plus(DAY)).unwrap().is_none());
     let wanted = Store { name: "Red Bottle Books".into(), ..before.clone() };

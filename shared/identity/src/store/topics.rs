@@ -1,4 +1,4 @@
-//! What is announced of stores.
+//! Topics of stores' events.
 
 use super::StoreView;
 

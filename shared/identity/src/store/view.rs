@@ -1,4 +1,4 @@
-//! Stores as they are shown.
+//! Responses about stores.
 
 use core_types::event::{EXAMPLE_TIME, Example, sample};
 use core_types::fields::{Country, Currency, Locale, Subdomain, TimeZone};
@@ -11,7 +11,7 @@ use super::{Contact, InventoryPolicy, Store, StoreStatus};
 use crate::domain::Host;
 
 core_types::view! {
-    /// A store as its owner and its apps see it.
+    /// A store, as its members and apps see it.
     StoreView of (store: Store, base_url: &str) {
         /// The id.
         id: StoreId,
@@ -19,43 +19,43 @@ core_types::view! {
         name: String,
         /// The storefront's subdomain.
         subdomain: Subdomain,
-        /// The host customers should be led to.
+        /// The verified host to redirect customers to.
         primary_domain: Option<Host>,
         /// The currency of all its prices.
         currency: Currency,
-        /// How many of an amount's digits are behind the point: 0, 2 or 3.
+        /// The number of decimal digits of the currency: 0, 2 or 3.
         currency_exponent: u16 = store.currency.exponent(),
-        /// Where it trades from.
+        /// The country that it trades from.
         country: Country,
         /// The default language.
         locale: Locale,
         /// The time zone of its reports.
         timezone: TimeZone,
-        /// How customers reach it.
+        /// The contact details for customers.
         contact: Contact,
-        /// How it presents itself.
+        /// Its logo, colors, texts and social profiles.
         branding: BrandingView = BrandingView::of(&store.branding, base_url, &store.subdomain),
-        /// What order numbers begin with.
+        /// The prefix of order numbers.
         order_prefix: String,
-        /// What happens to an order line whose stock is short.
+        /// The treatment of an order line that exceeds the available stock.
         inventory_policy: InventoryPolicy,
-        /// Where it is in its life.
+        /// The state.
         status: StoreStatus,
-        /// Why, in the owner's words.
+        /// The owner's reason for the last change of state.
         status_reason: Option<String>,
         /// The platform plan; there is one so far.
         plan: &'static str = "standard",
         /// The merchant who owns it.
         owner_id: MerchantId,
-        /// Counts changes that a storefront caches by.
+        /// The version of the storefront's configuration, for caches.
         config_version: u64 = store.config_version(),
-        /// What the owner can do to its state.
+        /// The actions that the state allows.
         allowed_actions: Vec<&'static str> = store.allowed_actions(),
-        /// When it was made.
+        /// When it was created.
         created_at: Timestamp,
-        /// When it was changed last.
+        /// When it was last changed.
         updated_at: Timestamp,
-        /// What `If-Match` takes.
+        /// The version, for `If-Match`.
         version: u64,
     }
 }

@@ -16,12 +16,14 @@ use serde::{Deserialize, Serialize};
 
 use super::too_many;
 
-/// One-time codes of an account that are compared in an hour, right or wrong (our choice): at 25 of
-/// a million, an attacker with any number of networks needs years.
+/// The maximum number of an account's one-time codes that are compared in an hour, right or wrong (our
+/// choice):
+/// at 25 of a million, an attacker with any number of networks needs years.
 pub const CODE_ATTEMPTS: Ceiling = Ceiling { of: "judged", most: 25, window: HOUR };
-/// Codes of an account's second factor that are compared in an hour, right or wrong (our choice).
+/// The maximum number of codes of a second factor that are compared in an hour, right or wrong (our
+/// choice).
 pub const TOTP_ATTEMPTS: Ceiling = Ceiling { of: "judged_totp", most: 25, window: HOUR };
-/// Mails of one kind that an account can be made to send in an hour (our choice).
+/// The maximum number of mails of one kind that can be requested for an account in an hour (our choice).
 const MAILS: usize = 10;
 
 /// A maximum per window of time.
@@ -165,7 +167,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn as_many_as_allowed_in_any_window_and_not_one_more() {
+    fn the_ceiling_holds_in_any_window() {
         let five = Ceiling { of: "x", most: 5, window: MINUTE };
         let start = Timestamp::from_millis(1_767_225_600_000);
         let at = |seconds: u64| start.plus(Duration::from_secs(seconds));
@@ -184,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn codes_and_mails_have_the_ceilings_that_are_promised() {
+    fn codes_and_mails_have_their_documented_ceilings() {
         assert_eq!((CODE_ATTEMPTS.most, CODE_ATTEMPTS.window), (25, HOUR));
         assert_eq!((TOTP_ATTEMPTS.most, TOTP_ATTEMPTS.window), (25, HOUR));
         let mails = Ceiling::of_mails("otp_mails");
@@ -192,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_counted_is_forgotten_a_day_after_the_last_of_it() {
+    fn counted_times_are_deleted_a_day_after_the_last() {
         let now = Timestamp::from_millis(0);
         let counted = CODE_ATTEMPTS.count(None, "d", now).unwrap();
         let counted = CODE_ATTEMPTS.count(Some(counted), "d", now.plus(MINUTE)).unwrap();

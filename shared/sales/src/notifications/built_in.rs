@@ -1,12 +1,12 @@
-//! What mails say whose store has no words of its own for them: in English.
+//! The built-in English texts of mails, for stores without texts of their own.
 
 use super::kind::NotificationKind;
 use super::template::Wording;
 
-/// The end of a mail about an order, where the store has a page that shows it.
+/// The end of a mail about an order, if the store has a page for the order.
 const SEE: &str = "{% if link %}\n\nSee your order:\n{{ link }}\n{% endif %}";
 
-/// The words of a mail.
+/// The built-in text of a mail.
 pub(super) fn wording(kind: NotificationKind) -> Wording {
     let (subject, body) = match kind {
         NotificationKind::OrderPlaced => (

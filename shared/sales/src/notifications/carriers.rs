@@ -1,11 +1,11 @@
-//! Where a parcel may be followed by a link in a mail: at a carrier's own page, which no store can write.
+//! Which tracking links a mail may have: a carrier's own pages are safe, as no store can write them.
 
 use core_types::fields::WebUrl;
 use identity::domain::{Domains, Host};
 use url::Url;
 
-/// What carriers have registered: pages below these are theirs alone. Services that give each shop a page of
-/// its own are none.
+/// Registered domains of carriers. Only the carrier publishes pages below its domain; tracking services that
+/// give each shop its own pages are left out.
 const CARRIERS: &[&str] = &[
     "aramex.com",
     "auspost.com.au",
@@ -59,7 +59,7 @@ const CARRIERS: &[&str] = &[
     "yodel.co.uk",
 ];
 
-/// Whether a mail may have this link: to a carrier, to a host of the store's, or to the platform.
+/// Whether a mail may contain this link: to a carrier, to a host of the store, or to the platform.
 pub fn may_be_followed(url: &str, domains: &Domains, base_url: &str) -> bool {
     let is_carriers = || {
         let url =
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_parcel_is_followed_at_its_carrier_or_at_the_store() {
+    fn a_tracking_link_leads_to_a_carrier_or_the_store() {
         let store = StoreId::derive(&["s"]);
         let host = Host::of("shop.example.org").unwrap();
         let now = Timestamp::from_millis(0);
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn every_carrier_is_named_by_what_it_has_registered() {
+    fn every_carrier_is_a_registrable_domain() {
         for name in CARRIERS {
             assert_eq!(Host::of(name).unwrap().registrable(), Some(*name));
         }

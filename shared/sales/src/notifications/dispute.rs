@@ -6,7 +6,7 @@ use primitives::clock::DAY;
 
 use crate::dispute::{Dispute, DisputeType};
 
-/// A dispute was opened that waits for an answer.
+/// The mail about a new dispute that needs a response.
 pub fn dispute_opened(to: &Email, shop: &str, dispute: &Dispute) -> MailContent {
     let (shop, number) = (unlinked(&on_one_line(shop)), unlinked(&dispute.order_number));
     let what = match dispute.kind {

@@ -13,17 +13,18 @@ use super::template::Values;
 use super::texts::NotificationTexts;
 use crate::gift_card::{GiftCard, GiftCardCode, GiftCardStatus, LastDay, Recipient};
 
-/// A gift card for its recipient: the only place besides the merchant's answer that has the code. Its
-/// words are found when it is sent ([`worded`]).
+/// The mail that brings a gift card to its recipient. Besides the merchant's response, only this mail has
+/// the code. [`worded`] renders it when it is sent.
 pub fn gift_card(to: &Recipient, card: &GiftCard, code: &GiftCardCode) -> MailContent {
     let mail = MailContent::new(&to.email, "", String::new(), DAY.saturating_mul(7));
     let news = GiftCardNews { id: card.id.clone(), code: code.reveal().to_owned() };
     MailContent { gift_card: Some(news), ..mail.from_store(Some(&card.store_id)) }
 }
 
-/// A mail with its words: a gift card's are the store's, as they are when it is sent. None where it
-/// brings what can no longer be spent, or was forgotten with whom it was for. One read for a gift
-/// card's, none for others.
+/// Renders the mail of a gift card with the store's current text; returns any other mail unchanged.
+///
+/// None if the card can no longer be spent, or its recipient was redacted. Makes one read for a gift card,
+/// none for other mails.
 ///
 /// # Errors
 /// 503, `internal`.

@@ -1,13 +1,13 @@
-//! The mails that a store can say in its own words, and what can stand in them.
+//! The mails whose text a store can replace, and the placeholders of each.
 
 use primitives::string_enum;
 
-/// What stands for something in a text: `{{ order_number }}`.
+/// A placeholder in a text, such as `{{ order_number }}`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Placeholder {
-    /// Its name.
+    /// The name.
     pub name: &'static str,
-    /// What stands there in a preview.
+    /// The value in a preview.
     pub sample: &'static str,
     /// Where it may stand.
     pub place: Place,
@@ -18,9 +18,9 @@ pub struct Placeholder {
 pub enum Place {
     /// In the subject and in the body.
     Anywhere,
-    /// In the body alone: it is nobody's who only sees a list of mails.
+    /// In the body alone, so that a list of mails does not reveal the value.
     Body,
-    /// In the body alone: a link, the only kind that a mail has.
+    /// In the body alone: a link. A mail has no other links.
     Link,
 }
 
@@ -53,29 +53,29 @@ const MESSAGE: Placeholder = in_body("message", "    Happy birthday!");
 const EXPIRES_ON: Placeholder = anywhere("expires_on", "2030-12-31");
 
 string_enum! {
-    /// A mail that a store can say in its own words.
+    /// A mail whose text a store can replace.
     NotificationKind {
         /// An order was placed.
         OrderPlaced = "order_placed",
-        /// Something of an order left.
+        /// Units of an order were shipped.
         OrderShipped = "order_shipped",
-        /// A parcel of an order arrived.
+        /// A parcel of an order was delivered.
         OrderDelivered = "order_delivered",
-        /// Money of an order went back.
+        /// An order was refunded, in part or in full.
         OrderRefunded = "order_refunded",
-        /// An order was called off.
+        /// An order was cancelled.
         OrderCancelled = "order_cancelled",
         /// An order was not paid in time.
         OrderExpired = "order_expired",
-        /// An order waits to be paid.
+        /// The shopper is asked to pay an order.
         PaymentRequested = "payment_requested",
-        /// Somebody is sent a gift card.
+        /// A gift card is sent to its recipient.
         GiftCard = "gift_card",
     }
 }
 
 impl NotificationKind {
-    /// What can stand in it.
+    /// The placeholders that its text may use.
     pub const fn placeholders(self) -> &'static [Placeholder] {
         match self {
             Self::OrderPlaced => &[SHOP, NUMBER, ITEMS, TOTAL, OUTSTANDING, LINK],
@@ -88,7 +88,7 @@ impl NotificationKind {
         }
     }
 
-    /// Without what its body is of no use.
+    /// The placeholder that its body must contain, if any.
     pub const fn required(self) -> Option<&'static str> {
         match self {
             Self::PaymentRequested => Some("link"),

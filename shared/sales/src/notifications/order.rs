@@ -14,14 +14,14 @@ use crate::order::Order;
 use crate::order::fulfillment::Tracking;
 use crate::order::refund::Refund;
 
-/// What there is to say of an order.
+/// The data of a mail about an order, in addition to the order.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct OrderNews<'a> {
-    /// How the parcel is sent that it is about.
+    /// The tracking details of the parcel.
     pub tracking: Option<&'a Tracking>,
-    /// The refund that it is about.
+    /// The refund.
     pub refund: Option<&'a Refund>,
-    /// The store's page of the order, or on which it is paid.
+    /// The store's page of the order, or the page on which it is paid.
     pub link: Option<&'a str>,
 }
 
@@ -54,7 +54,7 @@ fn values(store: &Store, order: &Order, news: OrderNews<'_>) -> Values {
     known.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }
 
-/// A mail about an order, in the store's words.
+/// A mail about an order, in the store's text or the built-in one.
 ///
 /// # Errors
 /// `internal`.

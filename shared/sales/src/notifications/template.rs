@@ -1,5 +1,5 @@
-//! Words with placeholders: `{{ name }}`, and `{% if name %} … {% else %} … {% endif %}`; nothing that
-//! counts, calls or compares.
+//! Mail templates with placeholders: `{{ name }}`, and `{% if name %} … {% else %} … {% endif %}`. They have
+//! no arithmetic, calls or comparisons.
 
 use std::collections::BTreeMap;
 
@@ -13,12 +13,12 @@ use serde::{Deserialize, Serialize};
 
 use super::kind::{NotificationKind, Place, Placeholder};
 
-/// Stands for a link until the rest is known to have none.
+/// The first of the characters that stand for links while other links are broken up.
 const LINK_MARK: char = '\u{e000}';
-/// As many links as a mail may have.
+/// The numbers of the links that a mail may have.
 const LINKS: std::ops::Range<u32> = 0..8;
 
-/// What a mail says, before it says it of something.
+/// The subject and text of a mail, with placeholders.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Wording {
     /// The subject.
@@ -27,7 +27,7 @@ pub struct Wording {
     pub body: String,
 }
 
-/// A mail as it is read.
+/// A mail with its placeholders filled in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "RenderedMail")]
 pub struct Rendered {
@@ -37,7 +37,7 @@ pub struct Rendered {
     pub text: String,
 }
 
-/// What placeholders stand for: what is not among them is empty.
+/// The values of placeholders; one without a value is empty.
 pub type Values = Vec<(&'static str, String)>;
 
 fn environment<'a>() -> Result<Environment<'a>, Problem> {
@@ -53,7 +53,10 @@ fn environment<'a>() -> Result<Environment<'a>, Problem> {
     Ok(environment)
 }
 
-/// The names in a text, or what is wrong with one of its tags.
+/// The names of the placeholders in a text.
+///
+/// # Errors
+/// `invalid_template`: the first broken tag.
 fn names(text: &str) -> Result<Vec<&str>, Fault> {
     let mut found = Vec::new();
     let mut rest = text;
@@ -85,7 +88,7 @@ fn names(text: &str) -> Result<Vec<&str>, Fault> {
     Ok(found)
 }
 
-/// The beginning of a tag, to be shown.
+/// The beginning of a tag, for an error's detail.
 fn cut(tag: &str) -> String {
     tag.chars().take(40).collect()
 }
@@ -95,11 +98,11 @@ fn broken(detail: &str) -> Fault {
 }
 
 impl Wording {
-    /// What is wrong with it, as the words of a mail of this kind.
+    /// Validates the texts for a mail of this kind.
     ///
     /// # Errors
     /// `invalid_template`, `unknown_placeholder`, `placeholder_not_allowed`, `placeholder_required`,
-    /// `link_not_allowed` as faults of `/subject` and `/body`.
+    /// `link_not_allowed` as field errors of `/subject` and `/body`.
     pub fn validate(&self, kind: NotificationKind) -> Result<(), Problem> {
         let mut errors = Vec::new();
         let mut fault = |pointer: &str, fault| {
@@ -126,11 +129,11 @@ impl Wording {
         if errors.is_empty() { Ok(()) } else { Err(Problem::invalid(errors)) }
     }
 
-    /// The mail that says this of something. Words that a mail program would make a link of are taken
-    /// apart, but for the links among the values.
+    /// Renders the mail. Text that a mail program would turn into a link is broken up, except the links
+    /// among the values.
     ///
     /// # Errors
-    /// `internal` when it is no template, which [`Wording::validate`] tells before.
+    /// `internal` if a text is no valid template, which [`Wording::validate`] rejects.
     pub fn render(&self, kind: NotificationKind, values: &Values) -> Result<Rendered, Problem> {
         let text = |name: &str| {
             let found = values.iter().find(|(known, _)| *known == name);
@@ -167,10 +170,10 @@ impl Wording {
         Ok(Rendered { subject: subject.join(" ").trim().to_owned(), text })
     }
 
-    /// The mail, of samples.
+    /// Renders the mail with sample values.
     ///
     /// # Errors
-    /// `internal` when it is no template.
+    /// `internal` if a text is no valid template.
     pub fn preview(&self, kind: NotificationKind) -> Result<Rendered, Problem> {
         let samples = kind.placeholders().iter().map(|one| (one.name, one.sample.to_owned()));
         self.render(kind, &samples.collect())
@@ -212,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn built_in_words_are_sound_and_travel_unencoded() {
+    fn built_in_texts_are_valid_short_ascii() {
         for kind in NotificationKind::ALL {
             let words = built_in::wording(*kind);
             words.validate(*kind).unwrap();
@@ -226,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_that_is_wrong_is_named() {
+    fn each_field_error_is_reported() {
         let kind = NotificationKind::PaymentRequested;
         for (subject, body, expected) in [
             ("{{ order }}", "{{ link }}", vec![("/subject", "unknown_placeholder")]),
@@ -259,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn no_value_and_no_words_together_make_a_link() {
+    fn values_and_text_never_form_a_link() {
         let kind = NotificationKind::OrderShipped;
         let words =
             wording("{{ shop }}", "{{ shop }}.{{ carrier }}\n{{ tracking_url }}|{{ link }}");

@@ -1,4 +1,4 @@
-//! A store's own words for its mails, by language.
+//! A store's own mail texts, by language.
 
 use std::collections::BTreeMap;
 
@@ -24,37 +24,37 @@ core_types::topics! {
         "A store removed its words of a mail, in a language.";
 }
 
-/// Languages of one mail.
+/// The languages that one mail can have texts in.
 pub const MAX_LANGUAGES: usize = 20;
-/// The language of the words that are built in.
+/// The language of the built-in texts.
 const BUILT_IN: &str = "en";
 
-/// A store's words for a mail in a language.
+/// A store's text of a mail in one language.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NotificationText {
-    /// What it says.
+    /// The subject and body.
     #[serde(flatten)]
     pub wording: Wording,
-    /// The language, as it was named.
+    /// The language, as the request spelled it.
     pub locale: Locale,
-    /// When it was written first.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// When it was changed last.
+    /// When it was last changed.
     pub updated_at: Timestamp,
-    /// Counts writes of it.
+    /// Grows by 1 with each write of this text.
     pub version: u64,
 }
 
-/// A store's words for a mail.
+/// A store's texts of one mail.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NotificationTexts {
-    /// Part of the key.
+    /// The store.
     pub store_id: StoreId,
-    /// Which mail.
+    /// The mail.
     pub kind: NotificationKind,
-    /// By language, in lower case.
+    /// The texts by language, in lower case.
     pub texts: BTreeMap<String, NotificationText>,
-    /// Optimistic lock: one more with each write.
+    /// The optimistic lock: grows by 1 with each write.
     pub version: u64,
 }
 
@@ -72,7 +72,7 @@ fn in_lower_case(locale: &Locale) -> String {
     locale.as_str().to_ascii_lowercase()
 }
 
-/// The languages that serve who reads this one, best first.
+/// The languages to choose from for a reader of this one, best first: `de-at`, then `de`.
 fn serving(locale: &Locale) -> impl Iterator<Item = String> {
     let whole = in_lower_case(locale);
     let language = whole.split('-').next().unwrap_or_default().to_owned();
@@ -81,17 +81,17 @@ fn serving(locale: &Locale) -> impl Iterator<Item = String> {
 }
 
 impl NotificationTexts {
-    /// None yet: version 0.
+    /// No texts yet: version 0.
     pub fn none(store: &StoreId, kind: NotificationKind) -> Self {
         Self { store_id: store.clone(), kind, texts: BTreeMap::new(), version: 0 }
     }
 
-    /// The words in a language.
+    /// The text in exactly this language.
     pub fn get(&self, locale: &Locale) -> Option<&NotificationText> {
         self.texts.get(&in_lower_case(locale))
     }
 
-    /// With these words in a language, in place of what was there.
+    /// Adds or replaces the text in a language.
     #[must_use]
     pub fn with(&self, locale: &Locale, wording: Wording, now: Timestamp) -> Self {
         let before = self.get(locale);
@@ -107,7 +107,7 @@ impl NotificationTexts {
         Self { texts, version: self.version.saturating_add(1), ..self.clone() }
     }
 
-    /// Without its words in a language.
+    /// Removes the text in a language.
     #[must_use]
     pub fn without(&self, locale: &Locale) -> Self {
         let mut texts = self.texts.clone();
@@ -115,8 +115,8 @@ impl NotificationTexts {
         Self { texts, version: self.version.saturating_add(1), ..self.clone() }
     }
 
-    /// The words for who reads one language, at a store of another. Words that are built in serve who
-    /// reads English before the store's language does.
+    /// Chooses the text by the reader's language, then by the store's. A reader of English gets the built-in
+    /// text rather than one in the store's language.
     pub fn choose(&self, reader: Option<&Locale>, store: &Locale) -> Option<&NotificationText> {
         let wanted = reader.into_iter().flat_map(serving).collect::<Vec<_>>();
         let serves_reader = wanted.iter().find_map(|language| self.texts.get(language));
@@ -126,13 +126,13 @@ impl NotificationTexts {
         serving(store).find_map(|language| self.texts.get(&language))
     }
 
-    /// The words for them, or those that are built in.
+    /// The chosen text, or the built-in one.
     pub fn wording(&self, reader: Option<&Locale>, store: &Locale) -> Wording {
         let chosen = self.choose(reader, store).map(|text| text.wording.clone());
         chosen.unwrap_or_else(|| built_in::wording(self.kind))
     }
 
-    /// The mail that says it.
+    /// Renders the mail with the chosen text.
     ///
     /// # Errors
     /// `internal`.
@@ -145,7 +145,7 @@ impl NotificationTexts {
         self.wording(reader, store).render(self.kind, values)
     }
 
-    /// What events say they are about.
+    /// The subject of the events of a text.
     pub fn about<'a>(&'a self, view: &'a NotificationTextView) -> EventSubject<'a> {
         EventSubject {
             store: Some(&self.store_id),
@@ -155,25 +155,25 @@ impl NotificationTexts {
         }
     }
 
-    /// All of them, as they are shown.
+    /// All texts as responses.
     pub fn views(&self) -> impl Iterator<Item = NotificationTextView> {
         self.texts.values().map(|text| NotificationTextView::of(text, self.kind))
     }
 }
 
 impl Rendered {
-    /// The mail to somebody.
+    /// Fills the subject and text into a mail.
     pub fn to(self, mail: MailContent) -> MailContent {
         MailContent { subject: self.subject, text: self.text, ..mail }
     }
 }
 
 core_types::view! {
-    /// A store's words for a mail in a language.
+    /// A store's text of a mail in one language.
     NotificationTextView of (text: NotificationText, kind: NotificationKind) {
-        /// The mail and the language: what tells a store's texts apart.
+        /// The mail and the language, unique within the store.
         id: String = format!("{}.{}", kind.as_str(), in_lower_case(&text.locale)),
-        /// Which mail.
+        /// The mail.
         kind: NotificationKind = kind,
         /// The language.
         locale: Locale,
@@ -181,11 +181,11 @@ core_types::view! {
         subject: String = text.wording.subject.clone(),
         /// The text, with placeholders.
         body: String = text.wording.body.clone(),
-        /// When it was written first.
+        /// When it was created.
         created_at: Timestamp,
-        /// When it was changed last.
+        /// When it was last changed.
         updated_at: Timestamp,
-        /// What `If-Match` takes.
+        /// The version for `If-Match`.
         version: u64,
     }
 }

@@ -1,4 +1,4 @@
-//! An order with all that belongs to it: they share a partition, so that one query reads them.
+//! An order with its fulfilments, refunds and payments. They share a partition, so one query reads all.
 
 use core_types::id::{FulfillmentId, PaymentId, RefundId};
 use primitives::problem::{Code, Problem};
@@ -13,15 +13,15 @@ use crate::payment::{Payment, PaymentChange};
 pub struct OrderAggregate {
     /// The order.
     pub order: Order,
-    /// What has left.
+    /// The fulfilments.
     pub fulfillments: Vec<Fulfillment>,
-    /// What has gone back.
+    /// The refunds.
     pub refunds: Vec<Refund>,
-    /// What pays for it.
+    /// The payments.
     pub payments: Vec<Payment>,
 }
 
-/// A payment with the order that it pays, read at one moment.
+/// A payment and its order, from one read.
 #[derive(Debug, Clone)]
 pub struct PaymentWithOrder {
     /// The payment.
@@ -31,7 +31,7 @@ pub struct PaymentWithOrder {
 }
 
 impl OrderAggregate {
-    /// The same once a change of it was saved.
+    /// The aggregate after a change of its order was saved.
     #[must_use]
     pub fn after(&self, change: &OrderChange) -> Self {
         let mut next = Self { order: change.order.clone(), ..self.clone() };
@@ -48,6 +48,8 @@ impl OrderAggregate {
         next
     }
 
+    /// The fulfilment with this id.
+    ///
     /// # Errors
     /// `not_found`.
     pub fn fulfillment(&self, id: &FulfillmentId) -> Result<&Fulfillment, Problem> {
@@ -55,6 +57,8 @@ impl OrderAggregate {
         found.ok_or_else(|| Code::NotFound.into())
     }
 
+    /// The refund with this id.
+    ///
     /// # Errors
     /// `not_found`.
     pub fn refund(&self, id: &RefundId) -> Result<&Refund, Problem> {
@@ -62,8 +66,10 @@ impl OrderAggregate {
         found.ok_or_else(|| Code::NotFound.into())
     }
 
+    /// The payment with this id.
+    ///
     /// # Errors
-    /// 500: what an order says of a payment is never gone.
+    /// 500: the payments that an order names are never deleted.
     pub fn payment(&self, id: &PaymentId) -> Result<&Payment, Problem> {
         let found = self.payments.iter().find(|payment| payment.id == *id);
         found.ok_or_else(|| Problem::internal("an order's payment is gone"))

@@ -1,5 +1,5 @@
-//! A cart as it is asked for: its lines, who orders, how it is to be paid. What is wrong with it is
-//! collected, and named together with what the store says about the cart.
+//! A cart in a request: its lines, the shopper and the payment. Its field errors are collected, and reported
+//! together with those found over the store's data.
 
 use std::collections::BTreeMap;
 
@@ -16,19 +16,19 @@ use super::item::OrderContact;
 use super::{MAX_LINES, MAX_QUANTITY};
 use crate::payment::CaptureMethod;
 
-/// A line of a cart as it is asked for.
+/// A line of a cart in a request.
 #[request]
 #[derive(Debug, Clone)]
 pub struct LineInput {
-    /// The id of what is sold.
+    /// The variant.
     pub variant_id: VariantId,
-    /// How many.
+    /// The number of units.
     pub quantity: Int<1, MAX_QUANTITY>,
-    /// What is kept with the line. Lines of one variant become one, and cannot say different things.
+    /// Key-value pairs of the line. Lines of one variant are merged, and must not have different ones.
     pub metadata: Option<Metadata>,
 }
 
-/// That a cart, which is an order's `items`, is empty.
+/// Finds an empty cart in an order's `items`.
 pub fn broken(given: Given<'_>) -> Vec<FieldError> {
     let is_empty = given.count("items") == Some(0);
     is_empty.then(empty).into_iter().collect()
@@ -38,24 +38,24 @@ fn empty() -> FieldError {
     fault("/items", "empty_cart", "There is nothing in the cart.")
 }
 
-/// A line of a cart.
+/// A line of a cart, merged by variant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CartLine {
-    /// The id of what is sold.
+    /// The variant.
     pub variant_id: VariantId,
-    /// How many.
+    /// The number of units.
     pub quantity: u32,
-    /// What is kept with it.
+    /// Key-value pairs of the line.
     pub metadata: BTreeMap<String, String>,
-    /// Where in the request it was named first.
+    /// The index of its first appearance in the request.
     pub position: usize,
 }
 
-/// Who orders, when it is not their account that says so.
+/// The contact details of a shopper without an account.
 #[request]
 #[derive(Debug, Clone)]
 pub struct CustomerInput {
-    /// Where confirmations go.
+    /// The address that confirmations are sent to.
     pub email: Email,
     /// The given name.
     pub first_name: Option<Text<1, 100>>,
@@ -65,8 +65,8 @@ pub struct CustomerInput {
     pub phone: Option<Phone>,
 }
 
-/// Who orders: the e-mail address alone, or with the rest of what they say about themselves.
-/// Both at once are a fault.
+/// Returns the shopper's address and contact details: from an e-mail address alone, or from a customer
+/// object. Both at once are a field error.
 pub fn who(
     email: Option<Email>,
     customer: Option<CustomerInput>,
@@ -88,18 +88,18 @@ pub fn who(
     (Some(theirs), (!is_bare).then_some(contact))
 }
 
-/// How an order is to be paid.
+/// The chosen payment provider and capture method.
 #[request]
 #[derive(Debug, Clone)]
 pub struct PaymentInput {
-    /// Through whom.
+    /// The payment provider.
     pub provider: ProviderName,
-    /// When that provider is to take the money; when its account says, unless this does.
+    /// The capture method; by default that of the store's account with the provider.
     pub capture_method: Option<CaptureMethod>,
 }
 
 impl PaymentInput {
-    /// Manual payments are taken by the merchant.
+    /// Rejects automatic capture of a manual payment, which only the merchant can capture.
     pub fn validate(&self, faults: &mut Vec<FieldError>) {
         let is_cash = self.provider == ProviderName::Manual;
         if is_cash && self.capture_method == Some(CaptureMethod::Automatic) {
@@ -109,7 +109,7 @@ impl PaymentInput {
     }
 }
 
-/// The total that somebody believes in, in the store's currency.
+/// The total that the caller expects, which must be in the store's currency.
 pub fn expected(
     asked: Option<&MoneyInput>,
     store: &Store,
@@ -120,9 +120,8 @@ pub fn expected(
     validated.map_err(|fault| faults.push(FieldError { pointer, fault })).ok()
 }
 
-/// The lines of a cart, those of one variant as one: a transaction touches each level once
-/// (docs/platform.md §1). Of too many lines, the first: so that what is wrong with them can be told
-/// as well.
+/// Merges lines of one variant, so that a transaction writes each stock level once (docs/platform.md §1). Of
+/// too many lines it returns the first ones, so that errors in those are reported too.
 pub fn merge(
     named: impl IntoIterator<Item = LineInput>,
     errors: &mut Vec<FieldError>,
@@ -157,7 +156,7 @@ pub fn merge(
     lines
 }
 
-/// A fault of a field.
+/// A field error.
 pub fn fault(
     pointer: &str,
     code: &'static str,

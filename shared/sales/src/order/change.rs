@@ -1,6 +1,5 @@
-//! One change of an order, with all that is written with it: stock, gift cards, payments, a refund,
-//! and what is announced. It is saved in one transaction
-//! ([`save_change`](crate::workflows::save_change)).
+//! A change of an order with all that is written with it: stock, gift cards, payments, a refund and events.
+//! It is saved in one transaction ([`save_change`](crate::workflows::save_change)).
 
 use catalogue::inventory::StockStep;
 use core_types::event::{Event, Topic};
@@ -12,42 +11,42 @@ use super::stock::StockMove;
 use super::{Order, OrderDiscount, OrderView, Units};
 use crate::payment::PaymentChange;
 
-/// An order at its next version, and what is written in the same transaction.
+/// An order at its next version, and the other writes of the same transaction.
 #[derive(Debug, Clone)]
 pub struct OrderChange {
-    /// The order as it was read.
+    /// The order before the change.
     pub before: Box<Order>,
-    /// The order as it is to be written; it is not when its version is the same.
+    /// The order after the change. It is written only if its version is another one.
     pub order: Order,
-    /// How all the stock that it holds moves.
+    /// The move of all stock that the order holds.
     pub stock: Option<StockMove>,
-    /// Units of lines that move by themselves.
+    /// The moves of individual units of lines.
     pub units: Vec<(StockStep, OrderItemId, Vec<Units>)>,
-    /// What goes back to gift cards.
+    /// The amounts refunded to gift cards.
     pub cards: Vec<(GiftCardId, Money)>,
-    /// Discounts whose use is given back.
+    /// The discounts whose uses are given back.
     pub uses: Vec<OrderDiscount>,
-    /// Its payments that change.
+    /// The changes of its payments.
     pub payments: Vec<PaymentChange>,
-    /// Its refund that is begun or goes on.
+    /// The refund that begins or changes.
     pub refund: Option<RefundChange>,
-    /// What is announced of its lines.
+    /// The event about its lines.
     pub lines: Option<Event>,
-    /// What is announced of the order.
+    /// The topics of the events about the order.
     pub topics: Vec<&'static Topic<OrderView>>,
 }
 
-/// A refund as it is to be written.
+/// A new or changed refund.
 #[derive(Debug, Clone)]
 pub struct RefundChange {
     /// The refund.
     pub refund: Refund,
-    /// How far it had come; none when it is new.
+    /// The status before; none for a new refund.
     pub before: Option<RefundStatus>,
 }
 
 impl OrderChange {
-    /// From one version of an order to the next.
+    /// A change from one version of an order to the next.
     pub fn new(before: &Order, order: Order) -> Self {
         Self {
             before: Box::new(before.clone()),
@@ -63,32 +62,32 @@ impl OrderChange {
         }
     }
 
-    /// The order stays as it is.
+    /// A change that leaves the order as it is.
     pub fn none(order: &Order) -> Self {
         Self::new(order, order.clone())
     }
 
-    /// The same, moving all the stock that the order holds.
+    /// Sets the move of all stock that the order holds.
     #[must_use]
     pub fn moving(self, stock: Option<StockMove>) -> Self {
         Self { stock, ..self }
     }
 
-    /// The same, with a payment.
+    /// Adds the change of a payment.
     #[must_use]
     pub fn with_payment(mut self, payment: PaymentChange) -> Self {
         self.payments.push(payment);
         self
     }
 
-    /// The same, announced by this besides.
+    /// Adds an event about the order.
     #[must_use]
     pub fn announced(mut self, topic: &'static Topic<OrderView>) -> Self {
         self.topics.push(topic);
         self
     }
 
-    /// Whether this is announced of the order.
+    /// Whether the change has an event of this topic.
     pub fn announces(&self, topic: &Topic<OrderView>) -> bool {
         self.topics.iter().any(|announced| announced.name == topic.name)
     }

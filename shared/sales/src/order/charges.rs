@@ -1,4 +1,4 @@
-//! What an order costs besides its goods, and what is taken off, as it was when it was placed.
+//! The totals, shipping and discounts of an order, as they were at placement.
 
 use core_types::fields::Currency;
 use core_types::id::DiscountId;
@@ -12,34 +12,34 @@ use crate::discount::{Discount, DiscountCode, DiscountKind};
 use crate::shipping::ShippingService;
 use crate::tax::{LineTax, TaxLine};
 
-/// What an order comes to (docs/commerce.md §4).
+/// The amounts of an order at placement (docs/commerce.md §4).
 ///
-/// `total` is `subtotal` less `discount` plus `shipping`, and plus `tax` unless prices hold it already.
+/// `total` is `subtotal` less `discount` plus `shipping`, plus `tax` unless prices include it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "OrderTotals")]
 pub struct Totals {
-    /// The lines, each price times quantity.
+    /// The sum of the lines, each price times quantity.
     pub subtotal: Money,
-    /// Taken off the lines and the shipping.
+    /// The discounts on lines and shipping.
     pub discount: Money,
-    /// Sending it, before what is taken off that.
+    /// The price of shipping, before discounts.
     pub shipping: Money,
-    /// Tax on all of it.
+    /// The tax on lines and shipping.
     pub tax: Money,
-    /// Whether prices hold their tax: `tax` is then a part of the other amounts.
+    /// Whether prices include tax, so that `tax` is a part of the other amounts.
     pub tax_included: bool,
     /// The tax by rate.
     pub tax_lines: Vec<TaxLine>,
-    /// What is to be paid in all.
+    /// The amount to be paid.
     pub total: Money,
-    /// What gift cards pay of the total.
+    /// The part of the total that gift cards pay.
     pub gift_cards: Money,
-    /// What is left to pay when it is placed.
+    /// The amount left to pay at placement.
     pub due: Money,
 }
 
 impl Totals {
-    /// Nothing.
+    /// Totals of zero.
     pub fn zero(currency: &Currency) -> Self {
         let zero = Money::zero(currency);
         Self {
@@ -56,57 +56,57 @@ impl Totals {
     }
 }
 
-/// What a discount takes off a line, or off the shipping.
+/// The part of a discount on a line or on shipping.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DiscountAllocation {
     /// The discount.
     pub discount_id: DiscountId,
-    /// How much.
+    /// The amount.
     pub amount: Money,
 }
 
-/// How an order is sent, and what that costs.
+/// The shipping of an order and its price.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ShippingLine {
-    /// The rate that was chosen.
+    /// The chosen rate.
     #[serde(flatten)]
     pub service: ShippingService,
-    /// Its price.
+    /// The price.
     pub price: Money,
-    /// Taken off it.
+    /// The discount on the price.
     pub discount: Money,
-    /// By which discounts.
+    /// The part of each discount.
     pub discounts: Vec<DiscountAllocation>,
-    /// Tax on it.
+    /// The tax on shipping.
     pub tax: Money,
-    /// By which rates.
+    /// The tax by rate.
     pub tax_lines: Vec<LineTax>,
-    /// Price less discount, plus tax unless the price holds it already.
+    /// The price less the discount, plus tax unless prices include it.
     pub total: Money,
 }
 
-/// A discount that an order has.
+/// A discount of an order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OrderDiscount {
     /// The discount.
     pub discount_id: DiscountId,
-    /// What it was called.
+    /// The title at placement.
     pub title: String,
-    /// The code that was named; none of an automatic one.
+    /// The discount code; none for an automatic discount.
     pub code: Option<DiscountCode>,
-    /// What it does.
+    /// The kind.
     pub kind: DiscountKind,
-    /// What it takes off in all.
+    /// The amount that it saves in all.
     pub amount: Money,
-    /// Which counters it was counted on.
+    /// The counters that its use was counted on.
     pub used: Used,
-    /// Whether its use was given back: the order ended without money.
+    /// Whether the use was given back, because the order ended unpaid.
     #[serde(default)]
     pub given_back: bool,
 }
 
 impl OrderDiscount {
-    /// What the order of this number has of a discount.
+    /// The entry of a discount in the order with this number.
     pub fn of(discount: &Discount, amount: Money, number: u64, who: Option<String>) -> Self {
         Self {
             discount_id: discount.id.clone(),
@@ -121,36 +121,35 @@ impl OrderDiscount {
 }
 
 core_types::view! {
-    /// A discount that an order has.
+    /// A discount of an order.
     OrderDiscountView of discount: OrderDiscount {
         /// The discount.
         discount_id: DiscountId,
-        /// What it was called.
+        /// The title at placement.
         title: String,
-        /// The code that was named; none of an automatic one.
+        /// The discount code; none for an automatic discount.
         code: Option<DiscountCode>,
-        /// What it does.
+        /// The kind.
         kind: DiscountKind,
-        /// What it takes off in all.
+        /// The amount that it saves in all.
         amount: Money,
     }
 }
 
 impl Order {
-    /// What sending it costs in the end: less discounts, with tax.
+    /// The final cost of shipping, with discounts and tax.
     pub fn shipping_total(&self) -> Money {
         let line = self.shipping_line.as_ref();
         line.map_or_else(|| self.totals.shipping.clone(), |line| line.total.clone())
     }
 
-    /// What need not be paid for sending it: all of it, when nothing is sent any more that is not
-    /// paid for.
+    /// The shipping that need not be paid: all of it if every unit is waived, none otherwise.
     pub(super) fn waived_shipping(&self) -> Money {
         let is_called_off = self.items.iter().all(|item| item.waived == item.quantity);
         if is_called_off { self.shipping_total() } else { Money::zero(&self.currency) }
     }
 
-    /// Has its discounts' uses be given back, each once; those that are now.
+    /// Marks the uses of its discounts as given back, each once. Returns those that are new.
     pub(super) fn give_back_uses(&mut self) -> Vec<OrderDiscount> {
         let open = self.discounts.iter_mut().filter(|discount| !discount.given_back);
         open.map(|discount| {

@@ -1,6 +1,6 @@
-//! What disputes of its payments mean for an order: that much of its money cannot go back.
+//! The effect of disputes on an order: disputed amounts cannot be refunded.
 //!
-//! What was paid stays paid: a dispute changes neither `financial_status` nor what has left.
+//! A dispute changes neither `financial_status` nor `fulfillment_status`.
 
 use primitives::clock::Timestamp;
 
@@ -8,8 +8,8 @@ use super::{ORDER_UPDATED, Order, OrderChange};
 use crate::payment::Payment;
 
 impl OrderChange {
-    /// The same, with what disputes claim of a payment, in the one new version of the order. Nothing
-    /// more when the order counts nothing of that payment, or knows.
+    /// Adds the amount that disputes claim of a payment, in the same new version of the order. Changes
+    /// nothing if the order does not have the payment, or has that amount already.
     #[must_use]
     pub fn and_disputed(self, payment: &Payment, now: Timestamp) -> Self {
         let Some(order) = self.order.disputed_by(payment, now) else { return self };

@@ -1,5 +1,4 @@
-//! When the expiry job processes an order: it was not paid in time, or it is over while a payment
-//! of its is still open.
+//! When the sweep processes an order: it was not paid in time, or it has ended and a payment is still open.
 
 use std::time::Duration;
 
@@ -7,11 +6,11 @@ use primitives::clock::{MINUTE, Timestamp};
 
 use super::Order;
 
-/// How long an order that is over is left to whoever ended it.
+/// The time that the process which ended an order has to close its payments itself.
 const GRACE: Duration = MINUTE;
 
 impl Order {
-    /// When the expiry job processes it.
+    /// When the sweep processes it.
     pub fn due_at(&self) -> Option<Timestamp> {
         match (self.expires_at, self.attend_at) {
             (Some(expires), Some(attend)) => Some(expires.max(attend)),
@@ -20,7 +19,7 @@ impl Order {
         }
     }
 
-    /// Has the expiry job look at the payments of an order that is over.
+    /// Schedules the sweep to close the payments of an ended order.
     pub(super) fn attend(&mut self, now: Timestamp) {
         self.attend_at = Some(now.plus(GRACE));
         self.attend_tries = 0;

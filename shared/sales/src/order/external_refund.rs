@@ -1,5 +1,4 @@
-//! Money of an order that went back at its provider, without us: the order has a refund that says
-//! so, like any other.
+//! Refunds made directly at the provider: the order gets a refund for them, like any other.
 
 use core_types::id::{PaymentId, RefundId};
 use core_types::money::Money;
@@ -9,7 +8,7 @@ use super::refund::{Plan, Refund, RefundReason};
 use super::{ORDER_REFUNDED, Order, OrderChange, RefundChange};
 
 impl OrderChange {
-    /// The same, with every other authorization voided: the order is paid without it.
+    /// Voids all authorizations, as the order is paid without them.
     #[must_use]
     pub fn without_authorizations(mut self) -> Self {
         self.order.void_authorizations();
@@ -17,9 +16,8 @@ impl OrderChange {
         self
     }
 
-    /// The same, with money of one of its payments that has gone back already: a refund of an
-    /// amount, of no line, in the one new version of the order. Nothing more when the order counts
-    /// all of that already.
+    /// Adds a refund of a payment that was made at its provider, in the same new version of the order. It
+    /// has an amount and no lines. Changes nothing if the order has counted all of it already.
     #[must_use]
     pub fn and_externally_refunded(
         self,
@@ -39,7 +37,7 @@ impl OrderChange {
 }
 
 impl Order {
-    /// The order with what went back of one of its payments, and the refund that says so.
+    /// The order with a refund of one of its payments, and that refund.
     fn external_refund(
         &self,
         payment: &PaymentId,
@@ -47,7 +45,7 @@ impl Order {
         amount: &Money,
         now: Timestamp,
     ) -> Option<(Self, Refund)> {
-        // What a dispute holds may go back all the same: the provider says that it has.
+        // The provider has refunded it, so it counts even if a dispute holds the money.
         let left = self.payment(payment)?.unreturned().min(&self.unreturned());
         let amount = left.min(amount);
         (!amount.is_zero()).then_some(())?;

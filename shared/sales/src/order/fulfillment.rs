@@ -1,4 +1,4 @@
-//! Fulfilments: lines leave, by line and quantity, from where their stock is.
+//! Fulfilments: shipping units of an order's lines from the locations of their stock.
 
 mod topics;
 mod view;
@@ -24,78 +24,78 @@ pub use topics::*;
 pub use view::FulfillmentView;
 
 primitives::string_enum! {
-    /// How far a fulfilment has come.
+    /// The status of a fulfilment.
     FulfillmentState {
-        /// On its way.
+        /// Shipped, on its way.
         Shipped = "shipped",
-        /// With the customer.
+        /// Delivered to the customer.
         Delivered = "delivered",
         /// Cancelled; its units are to be fulfilled again.
         Cancelled = "cancelled",
     }
 }
 
-/// Units of a line that leave together.
+/// Units of a line in a fulfilment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FulfillmentLine {
-    /// The id of one of the order's `items`.
+    /// The line, by its id in the order's `items`.
     pub order_item_id: OrderItemId,
-    /// How many units of it.
+    /// The number of units.
     pub quantity: u32,
 }
 
-/// Units of a line that left from one location.
+/// Fulfilled units of a line, taken from one location.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FulfilledUnits {
-    /// The id of one of the order's `items`.
+    /// The line, by its id in the order's `items`.
     pub order_item_id: OrderItemId,
-    /// The id of one of the store's locations.
+    /// The location.
     pub location_id: LocationId,
-    /// How many units of it.
+    /// The number of units.
     pub quantity: u32,
 }
 
-/// How a parcel can be followed.
+/// The tracking details of a parcel.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Tracking {
-    /// The carrier's number.
+    /// The carrier's tracking number.
     pub number: Option<String>,
-    /// The carrier.
+    /// The carrier's name.
     pub company: Option<String>,
-    /// Where it can be followed.
+    /// The tracking page.
     pub url: Option<String>,
 }
 
-/// A fulfilment.
+/// A shipment of units of an order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fulfillment {
-    /// `ful_` and 32 hexadecimal digits.
+    /// The id: `ful_` and 32 hexadecimal digits.
     pub id: FulfillmentId,
-    /// The store that it belongs to.
+    /// The store.
     pub store_id: StoreId,
-    /// The order that it belongs to.
+    /// The order.
     pub order_id: OrderId,
-    /// How far it has come.
+    /// The status.
     pub status: FulfillmentState,
-    /// What is in it.
+    /// The lines in it.
     pub items: Vec<FulfillmentLine>,
-    /// Where its counted units were taken from. One that left before a line could have several
-    /// locations names none here: its lines' only ones are meant.
+    /// The locations that its tracked units were taken from. A fulfilment from before lines could have
+    /// several locations has none here; its units come from each line's only location.
     #[serde(default)]
     pub taken: Vec<FulfilledUnits>,
-    /// Where it left from, when one location was named.
+    /// The location that it ships from, if the request named one.
     pub location_id: Option<LocationId>,
-    /// How it can be followed.
+    /// The tracking details.
     pub tracking: Tracking,
-    /// Whether the customer is told.
+    /// Whether the customer is notified.
     pub notify_customer: bool,
-    /// When it arrived.
+    /// When it was delivered.
     pub delivered_at: Option<Timestamp>,
     /// When it was cancelled.
     pub cancelled_at: Option<Timestamp>,
-    /// When it left.
+    /// When it was shipped.
     pub created_at: Timestamp,
-    /// When it was changed last.
+    /// When it was last changed.
     pub updated_at: Timestamp,
     /// Starts at 1, and grows by 1 with each write.
     pub version: u64,
@@ -124,32 +124,32 @@ impl Resource for Fulfillment {
         }
     }
 
-    /// In its order's timeline.
+    /// The event is part of its order's timeline.
     fn event(&self, topic: &Topic<FulfillmentView>, now: Timestamp) -> Event {
         let event = Event::new(topic, self.event_subject(), &self.view(), now);
         event.in_timeline_of(self.order_id.as_str())
     }
 }
 
-/// What is to leave.
+/// A requested fulfilment.
 #[derive(Debug, Clone, Default)]
 pub struct WantedFulfillment {
-    /// Units by line; everything that is left when none are named.
+    /// Units by line; everything that remains if none are named.
     pub items: Option<Vec<FulfillmentLine>>,
-    /// Only what is at this location.
+    /// Ship only units at this location.
     pub location_id: Option<LocationId>,
-    /// How it can be followed.
+    /// The tracking details.
     pub tracking: Tracking,
-    /// Whether the customer is told.
+    /// Whether the customer is notified.
     pub notify_customer: bool,
 }
 
 impl Order {
-    /// The order with these lines gone, and the fulfilment that took them.
+    /// The order after fulfilling these lines, and the fulfilment.
     ///
     /// # Errors
     /// `order_not_fulfillable`, `nothing_to_fulfill`, `quantity_exceeds_remaining`,
-    /// `insufficient_committed`; `unknown_order_item` and `duplicate` as faults of their fields.
+    /// `insufficient_committed`; `unknown_order_item` and `duplicate` as errors of their fields.
     pub fn fulfill(
         &self,
         wanted: WantedFulfillment,
@@ -241,10 +241,10 @@ impl Order {
         if named.is_empty() { Err(Code::NothingToFulfill.into()) } else { Ok(named.to_vec()) }
     }
 
-    /// The lines of these ids, in their order.
+    /// The lines with these ids, in their order.
     ///
     /// # Errors
-    /// `unknown_order_item` and `duplicate` as faults of `/items/<n>/order_item_id`.
+    /// `unknown_order_item` and `duplicate` as errors of `/items/<n>/order_item_id`.
     pub(super) fn items_named<'a>(
         &self,
         ids: impl Iterator<Item = &'a OrderItemId>,
@@ -267,11 +267,12 @@ impl Order {
         if errors.is_empty() { Ok(found) } else { Err(Problem::invalid(errors)) }
     }
 
-    /// The order with the units of a fulfilment back, and the fulfilment cancelled.
+    /// The order without the units of a fulfilment, and the cancelled fulfilment. A closed order is
+    /// reopened.
     ///
     /// # Errors
-    /// `invalid_state_transition`: delivered or cancelled already, or the order is over, or
-    /// units of it have been returned.
+    /// `invalid_state_transition`: it is delivered or cancelled already, the order has ended, or units of it
+    /// were returned.
     pub fn cancel_fulfillment(
         &self,
         fulfillment: &Fulfillment,
@@ -303,7 +304,7 @@ impl Order {
 }
 
 impl Fulfillment {
-    /// The actions that its state allows now.
+    /// The actions that its status allows now.
     pub fn allowed_actions(&self) -> Vec<&'static str> {
         match self.status {
             FulfillmentState::Shipped => vec!["update", "deliver", "cancel"],
@@ -312,12 +313,12 @@ impl Fulfillment {
         }
     }
 
-    /// What is answered when its state does not allow what was asked.
+    /// The error for an action that the fulfilment's status does not allow.
     pub fn rejects(&self) -> Problem {
         Problem::state(self.status.as_str(), &self.allowed_actions())
     }
 
-    /// Where the units of a line in it were taken from.
+    /// The locations that the units of a line in it were taken from.
     fn units_of(&self, item: &OrderItem) -> Vec<Units> {
         let of_line = self.taken.iter().filter(|taken| taken.order_item_id == item.id);
         let units = |taken: &FulfilledUnits| Units {
@@ -351,7 +352,7 @@ impl Fulfillment {
         Self { updated_at: now, version: self.version.saturating_add(1), ..self.clone() }
     }
 
-    /// It is with the customer.
+    /// The fulfilment as delivered.
     ///
     /// # Errors
     /// `invalid_state_transition`.
@@ -363,7 +364,7 @@ impl Fulfillment {
         Ok(Self { status, delivered_at: Some(now), ..self.changed(now) })
     }
 
-    /// It can be followed otherwise.
+    /// The fulfilment with other tracking details.
     ///
     /// # Errors
     /// `invalid_state_transition`.
@@ -375,7 +376,7 @@ impl Fulfillment {
     }
 }
 
-/// Takes the stock of a fulfilment out, in the transaction that writes it.
+/// Takes the units of a fulfilment out of stock, in the transaction that writes it.
 pub fn take_out(write: Write, order: &Order, of: &Fulfillment, now: Timestamp) -> Write {
     order.items.iter().fold(write, |write, item| {
         of.units_of(item).iter().fold(write, |write, units| {
@@ -387,7 +388,7 @@ pub fn take_out(write: Write, order: &Order, of: &Fulfillment, now: Timestamp) -
     })
 }
 
-/// Brings the stock of a fulfilment back, in the transaction that cancels it.
+/// Puts the units of a fulfilment back into stock as committed, in the transaction that cancels it.
 pub fn bring_back(write: Write, order: &Order, of: &Fulfillment, now: Timestamp) -> Write {
     order.items.iter().fold(write, |write, item| {
         stock::step_all(write, StockStep::BringBack, (order, item), &of.units_of(item), now)

@@ -1,8 +1,8 @@
-//! Orders of guests, and who comes to have them: whoever proves their address with an account.
+//! Guests' orders, which are assigned to the account that proves the guest's address.
 //!
-//! The proof is a transaction of an account; how many orders there are it cannot know, for they are
-//! found by an index, which is late. So it leaves [`GuestOrders`] to be done: a minute's sweep hands it
-//! to the runner ([`join_orders`](crate::workflows::join_orders)).
+//! The proof is a transaction of the account. It cannot know the orders, as they are found by an index,
+//! which is late. So it writes [`GuestOrders`], which the sweep passes to the runner
+//! ([`join_orders`](crate::workflows::join_orders)).
 
 use std::time::Duration;
 
@@ -20,21 +20,21 @@ use serde::{Deserialize, Serialize};
 
 use super::Order;
 
-/// How long the index has to show what was ordered right before the proof (our choice).
+/// The wait until the index lists orders placed right before the proof (our choice).
 const SETTLING: Duration = Duration::from_secs(10);
 
-/// That the orders of guests with an address are to be a customer's.
+/// The work of assigning the orders of a guest's address to a customer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GuestOrders {
     /// The store.
     pub store_id: StoreId,
-    /// Who has proven the address.
+    /// The customer who has proven the address.
     pub customer_id: CustomerId,
-    /// What the address is known by ([`Store::guest_key`]).
+    /// The keyed hash of the address ([`Store::guest_key`]).
     pub guest: String,
-    /// When it is done.
+    /// When it is processed.
     pub due_at: Timestamp,
-    /// Always 1: it is put whole, and deleted when it is done.
+    /// Always 1: it is written once, and deleted at its end.
     pub version: u64,
 }
 
@@ -52,7 +52,7 @@ impl Item for GuestOrders {
 }
 
 impl GuestOrders {
-    /// Those with the address of this account, which has proven it at its store.
+    /// The work for an account that has proven its address.
     pub fn of(store: &Store, account: &Customer, now: Timestamp) -> Self {
         Self {
             store_id: store.id.clone(),
@@ -63,13 +63,13 @@ impl GuestOrders {
         }
     }
 
-    /// Where they are listed.
+    /// The query for the orders.
     pub fn listed(&self) -> Query {
         let any = OrderId::mint(self.due_at);
         Query::partition_of(key::orders_of_guest(&self.guest, &any))
     }
 
-    /// The same, when there are any.
+    /// Returns the work if there are such orders.
     ///
     /// # Errors
     /// 503.
@@ -80,8 +80,8 @@ impl GuestOrders {
 }
 
 impl Order {
-    /// The order as this customer's, who has proven the address that is known by `guest`; none when it
-    /// is no guest's, or another address's.
+    /// Assigns the order to a customer who has proven the address behind `guest`. None if it has a customer,
+    /// or another address.
     pub fn joined(&self, customer: &CustomerId, guest: &str, now: Timestamp) -> Option<Self> {
         let is_theirs = self.customer_id.is_none() && self.guest.as_deref() == Some(guest);
         let customer_id = Some(customer.clone());
@@ -90,8 +90,8 @@ impl Order {
         })
     }
 
-    /// The order as another account's, of the same person, with what it uses of discounts; none when it is
-    /// not that account's.
+    /// Moves the order and its uses of discounts to another account of the same person. None if it is not
+    /// the first account's.
     pub fn handed_over(&self, from: &CustomerId, to: &CustomerId, now: Timestamp) -> Option<Self> {
         if self.customer_id.as_ref() != Some(from) {
             return None;
@@ -112,7 +112,7 @@ mod tests {
     use crate::order::tests::{NOW, order};
 
     #[test]
-    fn an_order_is_joined_once_and_only_as_a_guests_of_that_address() {
+    fn a_guests_order_is_assigned_once_to_its_proven_address() {
         let (ann, bob) = (CustomerId::derive(&["ann"]), CustomerId::derive(&["bob"]));
         let guests = Order { guest: Some("a".into()), customer_id: None, ..order() };
         assert_eq!(guests.joined(&ann, "b", NOW), None);

@@ -1,4 +1,4 @@
-//! What an order is made of: lines, the gift cards and payments that pay for it, addresses.
+//! The parts of an order: its lines, gift cards, payments and contact details.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::DiscountAllocation;
 use crate::tax::LineTax;
 
-/// Whom an order is for, in the shopper's words: a guest has no account that would say it.
+/// The contact details of an order, as the shopper gave them: a guest has no account with them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OrderContact {
     /// The given name.
@@ -22,14 +22,14 @@ pub struct OrderContact {
     pub phone: Option<Phone>,
 }
 
-/// A line: so many units of a variant, as it was named and priced when the order was placed.
+/// A line of an order: units of a variant, with its titles and price at placement.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OrderItem {
-    /// `itm_` and 32 hexadecimal digits.
+    /// The id: `itm_` and 32 hexadecimal digits.
     pub id: OrderItemId,
-    /// The id of what is sold.
+    /// The variant.
     pub variant_id: VariantId,
-    /// Its product.
+    /// The product.
     pub product_id: ProductId,
     /// The product's title.
     pub title: String,
@@ -37,101 +37,100 @@ pub struct OrderItem {
     pub variant_title: Option<String>,
     /// The variant's SKU.
     pub sku: Option<String>,
-    /// The first image.
+    /// The URL of the first image.
     pub image_url: Option<String>,
-    /// Units ordered.
+    /// The units ordered.
     pub quantity: u32,
-    /// The price of one.
+    /// The price of one unit.
     pub price: Money,
-    /// Price times quantity.
+    /// The price times the quantity.
     pub subtotal: Money,
-    /// Taken off it.
+    /// The discount on the line.
     pub discount: Money,
-    /// By which discounts.
+    /// The part of each discount.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub discounts: Vec<DiscountAllocation>,
-    /// Tax on it.
+    /// The tax on the line.
     pub tax: Money,
-    /// By which rates.
+    /// The tax by rate.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tax_lines: Vec<LineTax>,
-    /// Subtotal less discount, plus tax unless prices hold it already.
+    /// The subtotal less the discount, plus tax unless prices include it.
     pub total: Money,
-    /// Units that have left.
+    /// The units that were fulfilled.
     pub fulfilled: u32,
-    /// Units that money went back for.
+    /// The units that were refunded.
     pub refunded: u32,
-    /// Units that will not leave: cancelled, by themselves, by a refund or with the order.
+    /// The units that were cancelled: by themselves, by a refund, or with the order.
     pub cancelled: u32,
-    /// Units that left and came back.
+    /// The units that were fulfilled and returned.
     pub returned: u32,
-    /// Of those that will not leave, how many money could still go back for: they were cancelled
-    /// without a refund, or a provider rejected it.
+    /// The cancelled units that can still be refunded: they were cancelled without a refund, or the provider
+    /// rejected it.
     #[serde(default)]
     pub owed_cancelled: u32,
-    /// Of those that came back, how many money could still go back for.
+    /// The returned units that can still be refunded.
     #[serde(default)]
     pub owed_returned: u32,
-    /// Units that need not be paid: they were cancelled, or came back, without a refund.
+    /// The units that need not be paid: they were cancelled or returned without a refund.
     #[serde(default)]
     pub waived: u32,
-    /// Of those that will not leave or came back, how many are not in stock again.
+    /// The cancelled and returned units that were not put back into stock.
     #[serde(default)]
     pub discarded: u32,
-    /// What went back for this line.
+    /// The amount refunded for this line.
     pub refunded_amount: Money,
-    /// The first location that its stock is taken from; none when the variant's stock is not
-    /// counted.
+    /// The first location that its stock is taken from; none if the variant's stock is not tracked.
     pub location_id: Option<LocationId>,
-    /// Where its stock is taken from. An order that was placed before a line could have several
-    /// locations names none here: [`OrderItem::allocations`] knows.
+    /// The locations that its stock is taken from. An order from before lines could have several has none
+    /// here: use [`OrderItem::allocations`].
     #[serde(default)]
     pub allocations: Vec<Allocation>,
-    /// Whether the variant's stock is counted.
+    /// Whether the variant's stock is tracked.
     pub tracked: bool,
-    /// Whether it has to be sent.
+    /// Whether it needs shipping.
     pub requires_shipping: bool,
-    /// What apps and merchants keep with it, and what its shopper said of it.
+    /// Key-value pairs of merchants and apps, and those that the shopper gave.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub metadata: BTreeMap<String, String>,
 }
 
 impl OrderItem {
-    /// Units that have yet to leave.
+    /// The units that are still to be fulfilled.
     pub fn remaining(&self) -> u32 {
         self.quantity.saturating_sub(self.fulfilled).saturating_sub(self.cancelled)
     }
 
-    /// Units that money has not gone back for.
+    /// The units that were not refunded.
     pub fn refundable(&self) -> u32 {
         self.quantity.saturating_sub(self.refunded)
     }
 
-    /// Units that have left and not come back.
+    /// The fulfilled units that were not returned.
     pub fn returnable(&self) -> u32 {
         self.fulfilled.saturating_sub(self.returned)
     }
 
-    /// Units that went back into stock, whether they ever left or not.
+    /// The units that were put back into stock, fulfilled before or not.
     pub fn restocked(&self) -> u32 {
         self.cancelled.saturating_add(self.returned).saturating_sub(self.discarded)
     }
 
-    /// What `quantity` more units are worth: the refunds of all units add up to the line's total,
-    /// whatever the steps.
+    /// The refund for the next `quantity` units. The refunds of all units add up to the line's total, in any
+    /// steps.
     pub fn worth(&self, quantity: u32) -> Money {
         let after = self.worth_of_first(self.refunded.saturating_add(quantity));
         let amount = after.saturating_sub(self.worth_of_first(self.refunded));
         Money { amount, currency: self.total.currency.clone() }
     }
 
-    /// What need not be paid of it.
+    /// The amount of the line that need not be paid.
     pub fn waived_amount(&self) -> Money {
         let amount = self.worth_of_first(self.waived);
         Money { amount, currency: self.total.currency.clone() }
     }
 
-    /// What so many units are worth, the first one first: all of them are worth the line's total.
+    /// The amount for the first units of the line; for all units it is the line's total.
     fn worth_of_first(&self, units: u32) -> i64 {
         let units = i128::from(units.min(self.quantity));
         let product = i128::from(self.total.amount).saturating_mul(units);
@@ -139,7 +138,7 @@ impl OrderItem {
         i64::try_from(part).unwrap_or(0)
     }
 
-    /// Where its stock is taken from; nothing when the variant's stock is not counted.
+    /// The locations that its stock is taken from; none if the variant's stock is not tracked.
     pub fn allocations(&self) -> Vec<Allocation> {
         match (&self.location_id, self.allocations.as_slice()) {
             (Some(location), []) => vec![Allocation {
@@ -153,7 +152,7 @@ impl OrderItem {
         }
     }
 
-    /// Units that have yet to leave and can leave from this location, or from any.
+    /// The units still to be fulfilled that this location, or any, can supply.
     pub fn remaining_at(&self, location: Option<&LocationId>) -> u32 {
         let allocations = self.allocations();
         let Some(location) = location.filter(|_| !allocations.is_empty()) else {
@@ -163,14 +162,14 @@ impl OrderItem {
         here.map(Allocation::remaining).fold(0, u32::saturating_add)
     }
 
-    /// Has units leave, from this location or from any; where they are taken from.
+    /// Fulfils units from this location, or from any. Returns where they are taken from.
     pub(super) fn fulfill_units(&mut self, quantity: u32, at: Option<&LocationId>) -> Vec<Units> {
         let taken = self.spread(quantity, at, Allocation::remaining, |one| &mut one.fulfilled);
         self.fulfilled = self.fulfilled.saturating_add(quantity);
         taken
     }
 
-    /// Has units be there again that had left from these locations.
+    /// Undoes the fulfilment of units that were taken from these locations.
     pub(super) fn unfulfill_units(&mut self, quantity: u32, from: &[Units]) {
         self.allocations = self.allocations();
         for units in from {
@@ -182,8 +181,8 @@ impl OrderItem {
         self.fulfilled = self.fulfilled.saturating_sub(quantity);
     }
 
-    /// Cancels units, those of the last location first, so that the line leaves from fewer;
-    /// where they were to be taken from.
+    /// Cancels units, those of the last location first, so that fewer locations have to ship. Returns where
+    /// they were allocated.
     pub(super) fn cancel_units(&mut self, quantity: u32) -> Vec<Units> {
         self.allocations = self.allocations();
         self.allocations.reverse();
@@ -193,7 +192,7 @@ impl OrderItem {
         freed
     }
 
-    /// Takes units back; where they had left from.
+    /// Returns fulfilled units. The result is where they were taken from.
     pub(super) fn return_units(&mut self, quantity: u32) -> Vec<Units> {
         let back = self.spread(quantity, None, Allocation::returnable, |one| &mut one.returned);
         self.returned = self.returned.saturating_add(quantity);
@@ -225,7 +224,7 @@ impl OrderItem {
         parts
     }
 
-    /// Units that money went back for and of which nobody has said yet what became of them.
+    /// The refunded units that were neither cancelled nor returned.
     pub(super) fn refunded_only(&self) -> u32 {
         let changed = self.cancelled.saturating_add(self.returned);
         let owed = self.owed_cancelled.saturating_add(self.owed_returned);
@@ -233,33 +232,33 @@ impl OrderItem {
     }
 }
 
-/// Units of a line that are taken from one location.
+/// The units of a line that are taken from one location.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Allocation {
-    /// The id of one of the store's locations.
+    /// The location.
     pub location_id: LocationId,
-    /// Units that were allocated there.
+    /// The units allocated there.
     pub quantity: u32,
-    /// Of these, how many have left.
+    /// Those that were fulfilled.
     pub fulfilled: u32,
-    /// Of these, how many will not leave.
+    /// Those that were cancelled.
     pub cancelled: u32,
-    /// Of these, how many left and came back, wherever to.
+    /// Those that were fulfilled and returned, to any location.
     pub returned: u32,
 }
 
 impl Allocation {
-    /// All of it yet to leave.
+    /// An allocation of which nothing is fulfilled yet.
     pub fn new(location_id: LocationId, quantity: u32) -> Self {
         Self { location_id, quantity, fulfilled: 0, cancelled: 0, returned: 0 }
     }
 
-    /// Units that have yet to leave.
+    /// The units that are still to be fulfilled.
     pub fn remaining(&self) -> u32 {
         self.quantity.saturating_sub(self.fulfilled).saturating_sub(self.cancelled)
     }
 
-    /// Units that have left and not come back.
+    /// The fulfilled units that were not returned.
     pub fn returnable(&self) -> u32 {
         self.fulfilled.saturating_sub(self.returned)
     }
@@ -268,72 +267,72 @@ impl Allocation {
 /// Units at a location.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Units {
-    /// The id of one of the store's locations.
+    /// The location.
     pub location_id: LocationId,
-    /// How many.
+    /// The number of units.
     pub quantity: u32,
 }
 
 /// A gift card that pays for an order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GiftCardUse {
-    /// The id of the gift card.
+    /// The gift card.
     pub card_id: GiftCardId,
-    /// The end of its code.
+    /// The last characters of its code.
     pub last_characters: String,
-    /// Taken from it.
+    /// The amount that it pays.
     pub amount: Money,
-    /// Gone back to it.
+    /// The amount refunded to it.
     pub refunded: Money,
 }
 
 impl GiftCardUse {
-    /// What could still go back to it.
+    /// The amount that can still be refunded to it.
     pub fn refundable(&self) -> Money {
         self.amount.minus(&self.refunded).unwrap_or_else(|| Money::zero(&self.amount.currency))
     }
 }
 
-/// What a payment has done for an order.
+/// The part of a payment in an order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OrderPayment {
-    /// The id of one of the order's payments.
+    /// The payment.
     pub payment_id: PaymentId,
-    /// Its provider.
+    /// The payment provider.
     pub provider: String,
-    /// Authorized.
+    /// The authorized amount.
     pub authorized: Money,
-    /// Taken.
+    /// The captured amount.
     pub captured: Money,
-    /// Gone back, or reserved for it.
+    /// The amount refunded through it, pending refunds included.
     pub refunded: Money,
-    /// What disputes of it claim together, when there are any.
+    /// The amount that its disputes claim together, if there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claimed: Option<Money>,
-    /// Whether the authorization was given up.
+    /// Whether the authorization was voided.
     #[serde(default)]
     pub voided: bool,
 }
 
 impl OrderPayment {
-    /// What was taken and has not gone back, nor is reserved for it.
+    /// The captured amount less refunds, pending ones included.
     pub fn unreturned(&self) -> Money {
         self.captured.minus(&self.refunded).unwrap_or_else(|| Money::zero(&self.captured.currency))
     }
 
-    /// What disputes hold of that, or have taken.
+    /// The unreturned amount that disputes hold or have taken.
     pub fn disputed(&self) -> Money {
         let none = || Money::zero(&self.captured.currency);
         self.claimed.clone().unwrap_or_else(none).min(&self.unreturned())
     }
 
-    /// What could still go back through it.
+    /// The amount that can still be refunded through it.
     pub fn refundable(&self) -> Money {
         let left = self.unreturned().minus(&self.disputed());
         left.unwrap_or_else(|| Money::zero(&self.captured.currency))
     }
 
-    /// Whether it is authorized, not taken, and not given up.
+    /// Whether it is authorized, and neither captured nor voided.
     pub fn is_open_authorization(&self) -> bool {
         !self.voided && self.captured.is_zero() && !self.authorized.is_zero()
     }

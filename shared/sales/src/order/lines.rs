@@ -1,6 +1,7 @@
-//! A line's way out that does not depend on money: units that have not left are cancelled, units
-//! that have left are returned. What was paid for them goes back by a refund, before or after; what
-//! was not paid need not be paid any more.
+//! Cancelling and returning units of lines, without refunding them.
+//!
+//! Units that are not fulfilled are cancelled, fulfilled ones are returned. Payments for them can be
+//! refunded before or after; what was not paid is waived.
 
 mod view;
 
@@ -17,40 +18,40 @@ use super::restock::RestockLocations;
 use super::{FinancialStatus, Order, OrderAction, OrderChange, OrderItem, OrderView, Units};
 use crate::order::{ORDER_LINES_CANCELLED, ORDER_LINES_RETURNED, ORDER_PAID};
 
-/// Units of lines that take a step through stock.
+/// Stock movements of units of lines.
 type StockSteps = Vec<(StockStep, OrderItemId, Vec<Units>)>;
 
 pub use view::{ChangedLine, LinesView};
 
-/// Units of a line that are cancelled.
+/// Units of a line to cancel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CancelledLine {
-    /// The id of one of the order's `items`.
+    /// The line, by its id in the order's `items`.
     pub order_item_id: OrderItemId,
-    /// How many units of it.
+    /// The number of units.
     pub quantity: u32,
 }
 
-/// Units of a line that are returned.
+/// Units of a line to return.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReturnedLine {
-    /// The id of one of the order's `items`.
+    /// The line, by its id in the order's `items`.
     pub order_item_id: OrderItemId,
-    /// How many units of it.
+    /// The number of units.
     pub quantity: u32,
-    /// Whether they can be sold again.
+    /// Whether they become available again.
     pub restock: bool,
-    /// Where they come back to; where they left from, unless said otherwise.
+    /// The location where they are put back; by default where they were taken from.
     pub location_id: Option<LocationId>,
 }
 
 impl Order {
-    /// Cancels units that have not left; all of them when none are named. Without `restock` they
-    /// are not in stock any more.
+    /// Cancels units that are not fulfilled; all of them if none are named. Without `restock` they are taken
+    /// out of stock.
     ///
     /// # Errors
-    /// `invalid_state_transition`, `quantity_exceeds_remaining`; `unknown_order_item` and
-    /// `duplicate` as faults of their fields.
+    /// `invalid_state_transition`, `quantity_exceeds_remaining`; `unknown_order_item` and `duplicate` as
+    /// errors of their fields.
     pub fn cancel_lines(
         &self,
         named: Option<&[CancelledLine]>,
@@ -86,11 +87,11 @@ impl Order {
         Ok(self.with_lines(&next, (lines, reason), steps, &ORDER_LINES_CANCELLED, now))
     }
 
-    /// Returns units that have left.
+    /// Returns fulfilled units.
     ///
     /// # Errors
-    /// `invalid_state_transition`, `quantity_exceeds_remaining`; `unknown_order_item` and
-    /// `duplicate` as faults of their fields.
+    /// `invalid_state_transition`, `quantity_exceeds_remaining`; `unknown_order_item` and `duplicate` as
+    /// errors of their fields.
     pub fn return_lines(
         &self,
         named: &[ReturnedLine],
@@ -126,7 +127,7 @@ impl Order {
         Ok(self.with_lines(&next, (lines, reason), steps, &ORDER_LINES_RETURNED, now))
     }
 
-    /// Whether the lines have so many units each.
+    /// Requires that each line has that many units, as counted by `have`.
     fn ensure_units(
         &self,
         wanted: &[(OrderItemId, u32)],
@@ -146,8 +147,8 @@ impl Order {
         }
     }
 
-    /// `next` with what is announced of its lines, and of the order when what was paid is all that
-    /// is to be paid now.
+    /// The change to `next`, with the event about its lines. If nothing is outstanding any more, the order
+    /// is announced as paid.
     fn with_lines(
         &self,
         next: &Self,
@@ -167,8 +168,8 @@ impl Order {
 }
 
 impl OrderItem {
-    /// Of so many units that will not leave, or come back, how many no money went back for: they
-    /// need not be paid, and what was paid for them can be refunded.
+    /// Waives those of the cancelled or returned units that were not refunded, and returns their number.
+    /// They need not be paid, and payments for them can be refunded.
     fn waive(&mut self, quantity: u32) -> u32 {
         let unpaid = quantity.saturating_sub(self.refunded_only());
         self.waived = self.waived.saturating_add(unpaid).min(self.quantity);
@@ -177,7 +178,7 @@ impl OrderItem {
 }
 
 impl LinesView {
-    /// Where units come back to.
+    /// The locations where units are put back.
     pub fn restock_locations(&self) -> RestockLocations {
         let lines = self.lines.iter();
         RestockLocations::of_lines(lines.map(|line| (line.restock_type, &*line.restocked_at)))
@@ -190,8 +191,8 @@ mod tests {
     use crate::order::fulfillment::{FulfillmentLine, WantedFulfillment};
     use crate::order::tests::{NOW, order, paid};
 
-    /// Both units of the first line have left; that of the second has not.
-    fn half_left() -> Order {
+    /// A paid order: both units of the first line are fulfilled, that of the second is not.
+    fn half_fulfilled() -> Order {
         let order = paid(&order());
         let line = FulfillmentLine { order_item_id: order.items[0].id.clone(), quantity: 2 };
         let wanted = WantedFulfillment { items: Some(vec![line]), ..WantedFulfillment::default() };
@@ -207,8 +208,8 @@ mod tests {
     }
 
     #[test]
-    fn all_that_has_not_left_is_cancelled_when_no_line_is_named() {
-        let order = half_left();
+    fn all_unfulfilled_units_are_cancelled_if_no_line_is_named() {
+        let order = half_fulfilled();
         let (_, view) = order.cancel_lines(None, true, None, NOW).unwrap();
         assert_eq!(units(&view), [(&order.items[1].id, 1)]);
         let (_, all) =
@@ -218,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn as_many_units_as_there_are_are_cancelled_and_not_one_more() {
+    fn no_more_units_are_cancelled_than_remain() {
         let order = paid(&order());
         assert!(order.cancel_lines(Some(&cancelled(&order, 0, 2)), true, None, NOW).is_ok());
         let rejected =
@@ -227,8 +228,8 @@ mod tests {
     }
 
     #[test]
-    fn a_return_goes_where_it_is_said_and_only_then_has_a_target() {
-        let order = half_left();
+    fn returned_units_are_put_back_at_the_named_location_or_their_own() {
+        let order = half_fulfilled();
         let elsewhere = LocationId::derive(&["elsewhere"]);
         let line = |position: usize, restock, location_id: Option<&LocationId>| ReturnedLine {
             order_item_id: order.items[position].id.clone(),
@@ -262,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn an_order_is_paid_by_cancelling_what_was_left_to_pay_and_only_then() {
+    fn cancelling_the_outstanding_units_makes_an_order_paid() {
         let open = order();
         let id = core_types::id::PaymentId::derive(&["one"]);
         let part = core_types::money::sample(20_000);

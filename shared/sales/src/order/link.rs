@@ -1,8 +1,8 @@
-//! Tokens of orders in mails: who reads the mail may look at the order, pay and cancel it.
+//! Order tokens in mails: the reader may view, pay and cancel the order.
 //!
-//! The token that comes with a checkout is told once, and the table has its digest alone. A mail is
-//! written later, of what the table holds: its token follows from the order and a key, and is stored
-//! nowhere. It follows from the address too, so that what was mailed to another one leads nowhere.
+//! The token of a checkout is returned once, and only its digest is stored. A mail is written later, so its
+//! token is derived from the order, its address and a key, and is stored nowhere. A link mailed to an
+//! earlier address stops working when the address changes.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use crypto::seal::MacKey;
 
 use super::Order;
 
-/// A token that somebody shows for an order, with what those of mails are made by.
+/// A token that a request presents for an order, with the key that tokens in mails are derived with.
 pub struct PresentedToken {
     text: String,
     links: MacKey,
@@ -25,13 +25,13 @@ impl fmt::Debug for PresentedToken {
 }
 
 impl PresentedToken {
-    /// A token as it was sent.
+    /// A token as the request sent it.
     pub fn new(text: &str, links: MacKey) -> Self {
         Self { text: text.to_owned(), links }
     }
 
-    /// Whether it is one of this order's. Digests are compared, not tokens: where they first differ
-    /// says nothing about the token.
+    /// Whether the token is valid for this order. Digests are compared, not tokens, so the comparison's
+    /// timing reveals nothing about the token.
     pub fn opens(&self, order: &Order) -> bool {
         let shown = seal::digest(&self.text);
         let mailed = order.link_token(&self.links).map(|token| seal::digest(&token));
@@ -40,13 +40,13 @@ impl PresentedToken {
 }
 
 impl Order {
-    /// The token that mails to the order's address bring; none without an address.
+    /// The token in mails to the order's address; none without an address.
     fn link_token(&self, links: &MacKey) -> Option<String> {
         let address = self.email.as_ref()?.normalized();
         Some(links.token(format!("{}\n{}\n{address}", self.store_id, self.id).as_bytes()))
     }
 
-    /// The store's page of this order, as a mail to the order's address brings it.
+    /// The link to the store's page of this order, for a mail to its address.
     pub fn link(&self, page: &LinkTemplate, links: &MacKey) -> Option<String> {
         Some(page.filled(self.id.as_str(), &self.link_token(links)?))
     }
@@ -61,7 +61,7 @@ mod tests {
     use crate::order::tests::order;
 
     #[test]
-    fn a_mailed_token_opens_its_order_at_its_address_alone() {
+    fn a_mailed_token_opens_its_order_at_its_address_only() {
         let key = MacKey::generate();
         let copy = || MacKey::from_base64(&key.reveal()).unwrap();
         let one = order();

@@ -1,4 +1,4 @@
-//! Loaders: what is read of orders.
+//! Loads orders and their parts.
 
 use catalogue::location::Location;
 use core_types::id::{LocationId, OrderId, StoreId};
@@ -22,9 +22,9 @@ use crate::payment::Payment;
 use crate::payment::lookup::PaymentLookup;
 use crate::payment::provider_event::ProviderEvent;
 
-/// Items that are read of one order.
+/// The most items of one order.
 const MAX_ITEMS: usize = 1_000;
-/// Locations that are read in one round trip.
+/// The locations that one round trip reads.
 const BATCH: usize = 100;
 
 /// An item of an order's partition.
@@ -48,7 +48,7 @@ impl FromItem for Member {
     }
 }
 
-/// An order alone.
+/// Loads an order without its parts, strongly consistent.
 ///
 /// # Errors
 /// `not_found`.
@@ -56,7 +56,7 @@ pub async fn order(app: &App, store: &StoreId, id: &OrderId) -> Result<Order, Pr
     order_as(app, store, id, ReadConsistency::Strong).await
 }
 
-/// As [`order`], as it is or at an eventually consistent read.
+/// Loads an order as [`order`] does, with this consistency.
 ///
 /// # Errors
 /// `not_found`.
@@ -69,7 +69,7 @@ pub async fn order_as(
     resource::load_as(app, &key::order(store, id), consistency).await
 }
 
-/// An order with all that belongs to it: one query, because they share a partition.
+/// Loads an order with all its parts, in one query of their partition, strongly consistent.
 ///
 /// # Errors
 /// `not_found`.
@@ -81,7 +81,7 @@ pub async fn aggregate(
     aggregate_as(app, store, id, ReadConsistency::Strong).await
 }
 
-/// As [`aggregate`], as it is or at an eventually consistent read.
+/// Loads an order as [`aggregate`] does, with this consistency.
 ///
 /// # Errors
 /// `not_found`.
@@ -110,9 +110,9 @@ pub async fn aggregate_as(
     Ok(OrderAggregate { order, fulfillments, refunds, payments })
 }
 
-/// The orders that people call this, with or without the prefix: `1001` and `#1001`. There is
-/// mostly one; a prefix that ends in digits can make two orders look alike. One round trip, however
-/// many orders the store has.
+/// Finds the orders with this number, with or without the prefix: `1001` and `#1001`. Usually there is one;
+/// a prefix that ends in digits makes a number ambiguous. Takes one round trip, however many orders the
+/// store has.
 ///
 /// # Errors
 /// The table does not answer.
@@ -132,7 +132,7 @@ pub async fn by_number(app: &App, store: &Store, text: &str) -> Result<Vec<Order
     Ok(found)
 }
 
-/// A payment and its order, in one round trip.
+/// Loads a payment and its order in one round trip.
 ///
 /// # Errors
 /// `not_found`.
@@ -140,7 +140,7 @@ pub async fn payment(app: &App, lookup: &PaymentLookup) -> Result<PaymentWithOrd
     payment_and_event(app, lookup, None).await.map(|(known, _)| known)
 }
 
-/// A payment and its order, and whether an event has been handled.
+/// Loads a payment and its order, and whether an event was handled before.
 pub(crate) async fn payment_and_event(
     app: &App,
     lookup: &PaymentLookup,
@@ -160,13 +160,15 @@ pub(crate) async fn payment_and_event(
     Ok((PaymentWithOrder { payment, order }, handled.is_some()))
 }
 
-/// Whether units can come back to these locations, and what the transaction that brings them back
-/// has to demand for that to stay true. Two round trips, none when nothing comes back. The store is
-/// read first, so that a location that changes between the two is noticed by the write.
+/// Checks that units can be put back at these locations. Returns the condition under which that still holds
+/// in the transaction that puts them back.
+///
+/// Takes no round trip without locations, otherwise one for the store and one per hundred locations. The
+/// store is read first, so that the write detects a location that changes in between.
 ///
 /// # Errors
-/// `unknown_location` and `location_inactive` as faults of the fields; `location_inactive` as the
-/// problem itself where no field could name another.
+/// `unknown_location` and `location_inactive` as field errors; `location_inactive` as the problem itself if
+/// the request has no field for the location.
 pub async fn restock_locations(
     app: &App,
     store: &StoreId,

@@ -1,4 +1,4 @@
-//! A manual payment: the merchant says that the payment has arrived.
+//! Manual payments, which the merchant records: cash or a bank transfer.
 
 use core_types::id::PaymentId;
 use core_types::provider::ProviderName;
@@ -12,8 +12,8 @@ use crate::payment::{
 };
 
 impl Order {
-    /// All that is left to pay has been paid manually: through the payment that the shopper opened
-    /// for it, or a new one.
+    /// Records a manual payment of the outstanding amount, on the payment that the shopper opened for it or
+    /// on a new one.
     ///
     /// # Errors
     /// `order_already_paid`, `invalid_state_transition`.
@@ -40,7 +40,7 @@ impl Order {
         Ok(change.with_payment(PaymentChange::of(payment, Transition::Captured)))
     }
 
-    /// The payment that the shopper opened for what is left, taken.
+    /// The manual payment that the shopper opened for the outstanding amount, as captured.
     fn opened_manually(
         &self,
         payments: &[Payment],

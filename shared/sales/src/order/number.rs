@@ -1,11 +1,11 @@
-//! Numbers: what people call an order, and how it is found by that: its id follows from it.
+//! Order numbers. An order is found by its number, as its id is derived from it.
 
 use primitives::id::MAX_NUMBER;
 
-/// What the first order's number comes after.
+/// The number before the first order's.
 pub(crate) const FIRST: u64 = 1_000;
 
-/// The numbers that a text can end in: where its prefix ends, the text does not say.
+/// The numbers that a text may end in, as its prefix may end in digits.
 pub(super) fn serials_in(text: &str) -> impl Iterator<Item = u64> + '_ {
     let prefix = text.trim_end_matches(|c: char| c.is_ascii_digit()).len();
     let digits = text.get(prefix..).unwrap_or_default();
@@ -20,7 +20,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_number_is_looked_for_wherever_its_prefix_may_end() {
+    fn each_possible_end_of_the_prefix_yields_a_number() {
         let serials = |text| serials_in(text).collect::<Vec<_>>();
         assert_eq!(serials("1001"), [1001]);
         assert_eq!(serials("#1001"), [1001]);

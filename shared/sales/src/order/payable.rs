@@ -1,5 +1,4 @@
-//! Whether an order can be paid in the way that its shopper has chosen: validated with the rest of the
-//! cart, before anything is held.
+//! Validates the chosen way to pay with the rest of the cart, before stock is reserved.
 
 use core_types::money::Money;
 use core_types::provider::ProviderName;
@@ -11,8 +10,8 @@ use crate::payment::account::ProviderAccount;
 use crate::payment::can_take;
 
 impl ProviderAccount {
-    /// The account as it takes the money of this order: when the order says, if it was placed to be
-    /// paid through this provider. Manual payments are taken by the merchant.
+    /// The account with the order's capture method, if the order chose this provider and sets one. Manual
+    /// payments keep theirs, as the merchant captures them.
     #[must_use]
     pub fn for_order(self, order: &Order) -> Self {
         let is_chosen = order.payment_provider.as_deref() == Some(self.provider.as_str());
@@ -24,9 +23,10 @@ impl ProviderAccount {
     }
 }
 
-/// What is wrong with how a cart is to be paid; `due` is what is left when gift cards have paid, and
-/// none while a cart's total is not known. Whoever chooses nothing must have something to choose,
-/// if they are a shopper: a merchant can always say that an order was paid.
+/// Validates the payment of a cart. `due` is the amount after gift cards, none if the total is not known.
+///
+/// A shopper who has not chosen a provider must have a usable one; a merchant can always record a manual
+/// payment.
 pub(crate) fn validate(
     accounts: &[ProviderAccount],
     chosen: Option<&PaymentInput>,
@@ -75,29 +75,30 @@ mod tests {
     }
 
     #[test]
-    fn who_pays_has_a_way_to_pay_that_takes_what_is_due() {
+    fn a_shopper_needs_a_provider_that_accepts_the_amount_due() {
         use ProviderName::{Razorpay, Stripe};
         let through = |provider| PaymentInput { provider, capture_method: None };
         let (inr, none) = (money::sample(100), money::sample(0));
-        // Three decimals, of which the provider counts two.
+        // The currency has three decimals, of which the provider supports two.
         let odd: Money =
             serde_json::from_value(serde_json::json!({"amount": 1_001, "currency": "KWD"}))
                 .unwrap();
         assert!(!can_take(Stripe, &odd) && can_take(Stripe, &inr));
         let little = money::sample(49);
         let (on, off) = ([account(Stripe, true)], [account(Stripe, false)]);
-        let (gone, uncounted) = (Some("payment_method_unavailable"), Some("amount_not_supported"));
+        let (unavailable, unsupported) =
+            (Some("payment_method_unavailable"), Some("amount_not_supported"));
         for (accounts, chosen, is_shopper, due, expected) in [
             (&on, Some(Stripe), true, Some(&inr), None),
             (&on, Some(Stripe), true, None, None),
-            (&off, Some(Stripe), true, Some(&inr), gone),
-            (&on, Some(Razorpay), false, Some(&inr), gone),
-            (&on, Some(Stripe), true, Some(&odd), uncounted),
-            (&on, Some(Stripe), true, Some(&little), uncounted),
+            (&off, Some(Stripe), true, Some(&inr), unavailable),
+            (&on, Some(Razorpay), false, Some(&inr), unavailable),
+            (&on, Some(Stripe), true, Some(&odd), unsupported),
+            (&on, Some(Stripe), true, Some(&little), unsupported),
             (&on, Some(Stripe), true, Some(&none), None),
             (&on, None, true, Some(&inr), None),
-            (&on, None, true, Some(&odd), gone),
-            (&off, None, true, Some(&inr), gone),
+            (&on, None, true, Some(&odd), unavailable),
+            (&off, None, true, Some(&inr), unavailable),
             (&off, None, true, Some(&none), None),
             (&off, None, true, None, None),
             (&off, None, false, Some(&inr), None),

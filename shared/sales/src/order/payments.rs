@@ -1,4 +1,4 @@
-//! What an order takes of its payments: which money it applies, and how much.
+//! Which payments an order accepts, and how much of them can be captured.
 
 use core_types::money::Money;
 use primitives::problem::{Code, Problem};
@@ -7,7 +7,7 @@ use super::Order;
 use crate::payment::{Attention, Payment};
 
 impl Order {
-    /// Why the order does not take this payment's money.
+    /// The reason why the order does not accept this payment's money; none if it does.
     pub(crate) fn rejection(&self, payment: &Payment) -> Option<Attention> {
         let authorized = self.payment(&payment.id).is_some_and(|known| !known.voided);
         if self.is_over() {
@@ -20,10 +20,10 @@ impl Order {
         (is_too_much || is_second).then_some(Attention::DuplicatePayment)
     }
 
-    /// Demands that this much of an amount that was not asked for can be applied.
+    /// Requires that an amount other than the requested one can be applied to the order.
     ///
     /// # Errors
-    /// `order_expired`, `order_already_paid`; `amount_exceeds_outstanding`, with what is too much.
+    /// `order_expired`, `order_already_paid`; `amount_exceeds_outstanding`, with the excess.
     pub(crate) fn ensure_room(&self, amount: &Money) -> Result<(), Problem> {
         if self.is_over() {
             return Err(Code::OrderExpired.with("order_status", self.status.as_str()));
@@ -40,10 +40,10 @@ impl Order {
         })
     }
 
-    /// How much of a payment its merchant may take now: not more than the order is short of.
+    /// The amount of a payment that can be captured now, which is at most the outstanding amount.
     ///
     /// # Errors
-    /// `not_capturable`, `amount_exceeds_authorized`, `order_already_paid`; a fault of `/amount`.
+    /// `not_capturable`, `amount_exceeds_authorized`, `order_already_paid`; a field error of `/amount`.
     pub fn capturable(&self, payment: &Payment, wanted: Option<&Money>) -> Result<Money, Problem> {
         if self.is_over() {
             let current = Code::NotCapturable.with("current", payment.status.as_str());
@@ -51,7 +51,7 @@ impl Order {
         }
         let amount = payment.capturable(wanted)?;
         let outstanding = self.outstanding();
-        // Two ways to pay one order may both have been begun.
+        // Another payment of the order may have paid it meanwhile.
         if outstanding.is_zero() {
             return Err(Code::OrderAlreadyPaid.into());
         }
@@ -80,19 +80,19 @@ mod tests {
         Payment { authorized, captured, ..open() }
     }
 
-    fn promised_by(payment_id: &PaymentId) -> Order {
+    fn authorized_by(payment_id: &PaymentId) -> Order {
         let amount = order().outstanding();
         let receipt = IncomingPayment { payment_id, provider: "stripe", amount: &amount };
         order().authorize(receipt, NOW).unwrap().order
     }
 
     #[test]
-    fn an_order_takes_what_fits_and_nothing_twice_or_too_late() {
+    fn an_order_rejects_duplicate_and_late_payments() {
         let (late, twice) = (Some(Attention::LatePayment), Some(Attention::DuplicatePayment));
         let (own, other) = (open().id, PaymentId::derive(&["other"]));
         let expires_at = order().expires_at.unwrap();
         let expired = order().expire(expires_at).unwrap().order;
-        let given_up = promised_by(&own).void_payment(&own, NOW).unwrap().order;
+        let given_up = authorized_by(&own).void_payment(&own, NOW).unwrap().order;
         let amount = order().outstanding();
         let receipt = IncomingPayment { payment_id: &other, provider: "stripe", amount: &amount };
         let moved_on = given_up.authorize(receipt, NOW).unwrap().order;
@@ -105,9 +105,9 @@ mod tests {
             (&paid(&order()), with(25_000, 25_000), twice),
             (&expired, with(25_000, 25_000), late),
             (&expired, with(1, 0), late),
-            (&promised_by(&own), with(25_000, 0), None),
-            (&promised_by(&other), with(25_000, 0), twice),
-            (&promised_by(&other), with(25_000, 25_000), None),
+            (&authorized_by(&own), with(25_000, 0), None),
+            (&authorized_by(&other), with(25_000, 0), twice),
+            (&authorized_by(&other), with(25_000, 25_000), None),
             (&moved_on, with(25_000, 0), twice),
         ] {
             let (held, taken) = (payment.authorized.amount, payment.captured.amount);
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn an_order_has_room_for_what_is_left_to_pay_and_no_more() {
+    fn an_order_accepts_at_most_the_outstanding_amount() {
         let code = |order: &Order, amount: i64| {
             order.ensure_room(&money::sample(amount)).map_err(|problem| problem.code)
         };

@@ -1,4 +1,4 @@
-//! A cart with the server's prices becomes an order: pricing, allocation.
+//! Prices a cart, allocates its stock, and places the order.
 
 mod quote;
 mod rules;
@@ -33,94 +33,95 @@ pub use quote::{LineAvailability, QuoteView, insufficient_stock};
 pub use rules::Rules;
 use sums::sum_up;
 
-/// Who orders, and what they say about it.
+/// The shopper and the details that they give for the order.
 #[derive(Debug, Clone, Default)]
 pub struct Buyer {
-    /// The customer, when they have an account.
+    /// The customer, if the shopper has an account.
     pub customer_id: Option<CustomerId>,
-    /// Where confirmations go.
+    /// The address that confirmations are sent to.
     pub email: Option<Email>,
-    /// Whether the customer has proven to receive mail there.
+    /// Whether the customer has proven the address.
     pub is_email_proven: bool,
-    /// The language in which they are written to.
+    /// The language of mails to the shopper.
     pub locale: Option<Locale>,
-    /// Whom it is for.
+    /// The contact details.
     pub contact: Option<OrderContact>,
-    /// Where it goes.
+    /// The shipping address.
     pub shipping_address: Option<PostalAddress>,
-    /// Who is billed.
+    /// The billing address.
     pub billing_address: Option<PostalAddress>,
-    /// In the shopper's or the merchant's words.
+    /// A note of the shopper or the merchant.
     pub note: Option<String>,
-    /// What is kept with the order.
+    /// Key-value pairs of the order.
     pub metadata: BTreeMap<String, String>,
-    /// Labels of the merchant's.
+    /// The merchant's tags.
     pub tags: Vec<String>,
-    /// Where it is made.
+    /// Where it is created: `storefront`, or a name that the creator gives.
     pub source: String,
-    /// How it is to be paid, when that is known.
+    /// The chosen payment provider, if known.
     pub payment: Option<PaymentInput>,
-    /// What their uses of discounts are counted under.
+    /// The key that the shopper's uses of discounts are counted under.
     pub who: Option<String>,
 }
 
-/// A line with what the store says about it.
+/// A line of a cart at the store's price and stock.
 #[derive(Debug, Clone)]
 pub struct PricedLine {
-    /// What was asked for.
+    /// The requested line.
     pub line: CartLine,
-    /// What is sold.
+    /// The variant.
     pub sellable: Sellable,
-    /// The price of all units.
+    /// The price times the quantity.
     pub subtotal: Money,
-    /// Where it is taken from; nowhere when its stock is not counted, or not there.
+    /// The units by location; none if its stock is not tracked or insufficient.
     pub units: Vec<Units>,
-    /// Whether so many can be had now.
+    /// Whether that many units are available now.
     pub is_available: bool,
-    /// Whether it is sold beyond its stock.
+    /// Whether it may be sold beyond its stock.
     pub oversells: bool,
-    /// Taken off it.
+    /// The discount on the line.
     pub discount: Money,
-    /// By which discounts.
+    /// The part of each discount.
     pub discounts: Vec<DiscountAllocation>,
-    /// Tax on it.
+    /// The tax on the line.
     pub tax: Money,
-    /// By which rates.
+    /// The tax by rate.
     pub tax_lines: Vec<LineTax>,
-    /// Subtotal less discount, plus tax unless prices hold it already.
+    /// The subtotal less the discount, plus tax unless prices include it.
     pub total: Money,
 }
 
-/// A cart with the server's prices.
+/// A priced cart.
 #[derive(Debug, Clone)]
 pub struct Quote {
-    /// At most 40; no two of one variant.
+    /// The lines: at most 40, each with another variant.
     pub lines: Vec<PricedLine>,
-    /// What is to be sent; nothing of a cart that is out of the range of money.
+    /// The weight and value of the goods to ship; none if the total is out of the range of money.
     pub parcel: Option<Parcel>,
-    /// How it is sent, when that was chosen.
+    /// The chosen shipping rate.
     pub shipping: Option<ShippingLine>,
-    /// The discounts, with what each takes off.
+    /// The discounts, with the amount that each saves.
     pub discounts: Vec<(Discount, Money)>,
-    /// The gift cards, with what each pays.
+    /// The gift cards, with the amount that each pays.
     pub cards: Vec<(GiftCard, Money)>,
-    /// Its amounts, from the subtotal to what is due.
+    /// The amounts, from the subtotal to the amount due.
     pub totals: Totals,
 }
 
-/// What the store says about a variant: none when it sells no such thing.
+/// The store's variant for a line and its stock.
 #[derive(Debug, Clone, Default)]
 pub struct Offer {
-    /// What is sold.
+    /// The variant; none if the store does not sell it.
     pub sellable: Option<Sellable>,
-    /// Its stock.
+    /// Its stock by location.
     pub levels: Vec<Level>,
 }
 
-/// Prices a cart. The offers are in the order of the lines. With `everything`, products that are
-/// not on sale yet can be ordered too: by the merchant. What cannot be priced is left out, and is
-/// a fault: `unknown_variant`, `amount_out_of_range`; what is wrong with the code, the rate and the
-/// address is one as well.
+/// Prices a cart; the offers are in the order of the lines. With `everything`, the merchant may also order
+/// products that are not on sale yet.
+///
+/// Lines that cannot be priced are left out, and become field errors: `unknown_variant`,
+/// `amount_out_of_range`. Errors of discount codes, the shipping rate and the address are added too.
 pub fn price(
     store: &Store,
     lines: Vec<CartLine>,
@@ -170,8 +171,8 @@ pub fn price(
     }
 }
 
-/// Finds the locations that lines are taken from. All lines together take from
-/// [`MAX_ALLOCATIONS`] at most: one each, and of what is left those have more that come first.
+/// Allocates lines to locations, at most [`MAX_ALLOCATIONS`] in all: one for each line, and the rest to the
+/// first lines that need more.
 fn allocate_all(
     store: &Store,
     lines: Vec<(CartLine, Sellable, Money, Vec<Level>)>,
@@ -210,7 +211,7 @@ fn allocate_all(
     priced
 }
 
-/// What the gift cards pay: each as much as it holds, in the order they were named.
+/// Pays from the gift cards in their order, up to the balance of each.
 fn pay(totals: Totals, cards: Vec<GiftCard>) -> (Vec<(GiftCard, Money)>, Totals) {
     let mut due = totals.total.clone();
     let mut used = Vec::new();
@@ -225,19 +226,20 @@ fn pay(totals: Totals, cards: Vec<GiftCard>) -> (Vec<(GiftCard, Money)>, Totals)
     (used, Totals { gift_cards, due, ..totals })
 }
 
-/// What kind of order is placed.
+/// The terms of an order to be placed.
 #[derive(Debug, Clone, Default)]
 pub struct Terms {
     /// Whether it is a draft.
     pub draft: bool,
     /// When it expires unless it is paid.
     pub expires_at: Option<Timestamp>,
-    /// The digest of the token its shopper gets.
+    /// The digest of the shopper's order token.
     pub order_token_digest: Option<String>,
 }
 
 impl Order {
-    /// The order of a priced cart. When gift cards, or nothing, cover it, it is paid at once.
+    /// The order of a priced cart. If nothing is due after gift cards, it is paid at once, unless it is a
+    /// draft.
     pub fn place(
         store: &Store,
         number: u64,

@@ -1,4 +1,4 @@
-//! Removing from an order whom it was for: names and addresses go, sums stay.
+//! Redacts orders: removes names, addresses and texts, keeps amounts.
 
 use std::collections::BTreeMap;
 
@@ -15,14 +15,14 @@ use super::fulfillment::{Fulfillment, Tracking};
 use super::refund::Refund;
 use super::{ORDER_REDACTED, Order, OrderItem, OrderStatus};
 
-/// Whom an order was for is known no more: remove what you hold of them.
+/// The payload of a redaction: receivers must remove the personal data that they hold about the order.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct OrderRedacted {
     /// The order.
     pub id: OrderId,
-    /// Whose account it was placed with.
+    /// The customer, if it has one.
     pub customer_id: Option<CustomerId>,
-    /// When that was.
+    /// When it was redacted.
     pub redacted_at: Timestamp,
 }
 
@@ -37,7 +37,7 @@ impl Example for OrderRedacted {
 }
 
 impl Order {
-    /// Whether it is not closed: the store owes goods, or waits for money.
+    /// Whether something is left to do: it is a draft, or open with units to fulfil or an amount to pay.
     pub fn is_unfinished(&self) -> bool {
         match self.status {
             OrderStatus::Draft => true,
@@ -46,8 +46,8 @@ impl Order {
         }
     }
 
-    /// The order without whom it was for, where it was sent, and what was written about it; none when
-    /// there is nothing of that. Of addresses, country and region stay.
+    /// The order without contact details, addresses, notes and metadata; of addresses, country and region
+    /// stay. None if there is nothing to remove.
     pub fn redacted(&self, now: Timestamp) -> Option<Self> {
         let address = |kept: &Option<PostalAddress>| kept.as_ref().map(PostalAddress::redacted);
         let silent = |line: &OrderItem| OrderItem { metadata: BTreeMap::new(), ..line.clone() };
@@ -68,7 +68,7 @@ impl Order {
         (next != *self).then(|| next.changed(now))
     }
 
-    /// That it was redacted.
+    /// The event of its redaction.
     pub fn redacted_event(&self, now: Timestamp) -> Event {
         let (id, customer_id) = (self.id.clone(), self.customer_id.clone());
         let data = OrderRedacted { id, customer_id, redacted_at: now };
@@ -77,7 +77,7 @@ impl Order {
 }
 
 impl Fulfillment {
-    /// The fulfilment without what follows its parcel to somebody's door; none when it has none of that.
+    /// The fulfilment without its tracking number and page; none if it has neither.
     pub fn redacted(&self, now: Timestamp) -> Option<Self> {
         let tracking = Tracking { number: None, url: None, ..self.tracking.clone() };
         (tracking != self.tracking).then(|| Self { tracking, ..self.changed(now) })
@@ -85,7 +85,7 @@ impl Fulfillment {
 }
 
 impl Refund {
-    /// The refund without what was written about it; none when nothing was.
+    /// The refund without its note; none if it has none.
     pub fn redacted(&self, now: Timestamp) -> Option<Self> {
         self.note.is_some().then(|| Self { note: None, ..self.changed(now) })
     }

@@ -1,8 +1,8 @@
-//! Refunds: what goes back, of which lines, and through what: gift cards first.
+//! Refunds of an order: the lines, the amounts, and the gift cards and payments that they go to, gift cards
+//! first.
 //!
-//! Whatever is to go back is first reserved on the order: `refunded + a` only while that is at
-//! most `captured`, under the order's version. Only then is a provider asked. What it rejects is
-//! released again.
+//! An amount is first reserved on the order, on condition of its version: `refunded + a` may not exceed
+//! `captured`. Then the provider is called. If it rejects the refund, the amount is released.
 
 mod plan;
 mod steps;
@@ -25,31 +25,31 @@ use super::{Order, Units};
 pub use topics::*;
 pub use view::{PlanView, RefundView, SuggestedTransaction};
 
-/// What a merchant notes about a refund, at whatever door it comes in.
+/// A merchant's note about a refund.
 pub type RefundNote = Text<0, 2000>;
 
 primitives::string_enum! {
-    /// What becomes of the units that money goes back for.
+    /// The effect of a refund or return on stock.
     RestockType {
-        /// Nothing: stock and what is to be fulfilled stay as they are.
+        /// No units are put back into stock; in a refund, their fulfilment stays as it is, too.
         NoRestock = "no_restock",
-        /// They have not left and will not: they can be sold again.
+        /// The units are cancelled before fulfilment, and available again.
         Cancel = "cancel",
-        /// They have left and come back: they can be sold again.
+        /// The units were fulfilled and are returned, and available again.
         Return = "return",
     }
 }
 
 primitives::string_enum! {
-    /// Why money goes back.
+    /// The reason of a refund.
     RefundReason {
         /// The customer asked for it.
         CustomerRequest = "customer_request",
-        /// It was paid twice.
+        /// The order was paid twice.
         Duplicate = "duplicate",
-        /// Somebody else's money paid for it.
+        /// The payment was fraudulent.
         Fraudulent = "fraudulent",
-        /// The goods were not as they should be.
+        /// The goods were defective.
         Defective = "defective",
         /// Another reason; the note may say which.
         Other = "other",
@@ -57,86 +57,85 @@ primitives::string_enum! {
 }
 
 primitives::string_enum! {
-    /// How far a refund, or a part of it, has come.
+    /// The status of a refund or of a part of it.
     RefundStatus {
-        /// Reserved; a provider has not answered yet.
+        /// The amount is reserved; the provider has not completed it.
         Pending = "pending",
-        /// The money has gone back.
+        /// The money was refunded.
         Succeeded = "succeeded",
-        /// A provider rejected; what was reserved for it is free again.
+        /// The provider rejected it; the reserved amount is released.
         Failed = "failed",
     }
 }
 
-/// Units of a line that money is to go back for.
+/// Units of a line to refund.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WantedLine {
-    /// The id of one of the order's `items`.
+    /// The line, by its id in the order's `items`.
     pub order_item_id: OrderItemId,
-    /// How many units of it.
+    /// The number of units.
     pub quantity: u32,
-    /// What becomes of them.
+    /// The effect on stock.
     pub restock_type: RestockType,
-    /// Where they come back to; where they came from, unless said otherwise.
+    /// The location where they are put back; by default where they were taken from.
     pub location_id: Option<LocationId>,
 }
 
-/// How much of the shipping is to go back.
+/// The part of the shipping to refund.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WantedShipping {
-    /// What has not gone back yet.
+    /// All that was not refunded yet.
     Full,
-    /// So much.
+    /// This amount.
     Amount(Money),
 }
 
-/// What is to go back: an amount, or lines and shipping; everything that is left when neither is
-/// named.
+/// A requested refund: an amount, or lines and shipping. Without any of these, everything that is left.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WantedRefund {
-    /// An amount.
+    /// The amount.
     pub amount: Option<Money>,
-    /// Lines.
+    /// The lines.
     pub items: Vec<WantedLine>,
-    /// Shipping.
+    /// The shipping.
     pub shipping: Option<WantedShipping>,
-    /// Only through this payment.
+    /// Refund through this payment alone.
     pub payment_id: Option<PaymentId>,
 }
 
-/// Units of a line that money goes back for.
+/// Refunded units of a line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RefundLine {
-    /// The id of one of the order's `items`.
+    /// The line, by its id in the order's `items`.
     pub order_item_id: OrderItemId,
-    /// How many units of it.
+    /// The number of units.
     pub quantity: u32,
-    /// What they are worth.
+    /// The amount for them.
     pub amount: Money,
-    /// What becomes of them.
+    /// The effect on stock.
     pub restock_type: RestockType,
-    /// How many of them go back into stock with it: none that went back before, without a refund
-    /// or with one that was rejected.
+    /// The units that this refund puts back into stock. Units put back before, without a refund or with a
+    /// rejected one, do not count.
     pub restocked: u32,
-    /// Where they come back to; the first of these locations.
+    /// The first of the locations where they are put back.
     pub location_id: Option<LocationId>,
-    /// Where they come back to, each.
+    /// All locations where they are put back.
     #[serde(default)]
     pub restocked_at: Vec<Units>,
 }
 
-/// What goes back, and through what.
+/// The amounts of a refund, and where each part goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
-    /// All of it.
+    /// The total amount.
     pub amount: Money,
-    /// For these lines.
+    /// The lines.
     pub items: Vec<RefundLine>,
-    /// For shipping.
+    /// The part for shipping.
     pub shipping: Money,
-    /// To gift cards, first.
+    /// The parts to gift cards, which come first.
     pub to_gift_cards: Vec<(GiftCardId, Money)>,
-    /// Through payments.
+    /// The parts through payments.
     pub to_payments: Vec<(PaymentId, Money)>,
 }
 
@@ -145,42 +144,42 @@ pub struct Plan {
 pub struct RefundTransaction {
     /// The gift card.
     pub gift_card_id: Option<GiftCardId>,
-    /// The id of one of the order's payments.
+    /// The payment.
     pub payment_id: Option<PaymentId>,
-    /// How much.
+    /// The amount.
     pub amount: Money,
-    /// How far it has come.
+    /// The status.
     pub status: RefundStatus,
-    /// Why it failed, in the provider's word.
+    /// The provider's code of the failure.
     pub failure_code: Option<String>,
 }
 
 /// A refund.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refund {
-    /// The id; also what providers deduplicate on.
+    /// The id, which providers also deduplicate on.
     pub id: RefundId,
-    /// The store that it belongs to.
+    /// The store.
     pub store_id: StoreId,
-    /// The order that it belongs to.
+    /// The order.
     pub order_id: OrderId,
-    /// How far it has come.
+    /// The status.
     pub status: RefundStatus,
-    /// All of it.
+    /// The total amount.
     pub amount: Money,
-    /// For these lines.
+    /// The lines.
     pub items: Vec<RefundLine>,
-    /// For shipping.
+    /// The part for shipping.
     pub shipping: Money,
-    /// Its parts.
+    /// The parts: to gift cards, and through payments.
     pub transactions: Vec<RefundTransaction>,
-    /// Why.
+    /// The reason.
     pub reason: RefundReason,
-    /// In the merchant's words.
+    /// The merchant's note.
     pub note: Option<String>,
-    /// When it was asked for.
+    /// When it was requested.
     pub created_at: Timestamp,
-    /// When it was changed last.
+    /// When it was last changed.
     pub updated_at: Timestamp,
     /// Starts at 1, and grows by 1 with each write.
     pub version: u64,
@@ -209,7 +208,7 @@ impl Resource for Refund {
         }
     }
 
-    /// In its order's timeline.
+    /// The event is part of its order's timeline.
     fn event(&self, topic: &Topic<RefundView>, now: Timestamp) -> Event {
         let event = Event::new(topic, self.event_subject(), &self.view(), now);
         event.in_timeline_of(self.order_id.as_str())
@@ -217,7 +216,7 @@ impl Resource for Refund {
 }
 
 impl Refund {
-    /// The refund of a plan: its gift cards have their money, its payments are to be asked.
+    /// The refund of a plan. Its parts to gift cards have succeeded; those through payments are pending.
     pub fn of(
         order: &Order,
         id: RefundId,
@@ -269,13 +268,13 @@ impl Refund {
         };
     }
 
-    /// The payments that have not answered yet, with what each is to refund.
+    /// The pending payments, with the amount of each.
     pub fn pending(&self) -> Vec<(PaymentId, Money)> {
         let pending = self.transactions.iter().filter(|part| part.status == RefundStatus::Pending);
         pending.filter_map(|part| Some((part.payment_id.clone()?, part.amount.clone()))).collect()
     }
 
-    /// Marks the part of a payment with what its provider said.
+    /// Records the provider's result on the part of a payment.
     pub fn mark(&mut self, payment: &PaymentId, outcome: &Result<String, String>) {
         let parts = self.transactions.iter_mut();
         for part in parts.filter(|part| part.payment_id.as_ref() == Some(payment)) {

@@ -1,10 +1,9 @@
-//! Where units come back to: only to locations that are in use, also when they left from there.
+//! The locations where units are put back, which must be active, even if the units were taken from there.
 //!
-//! Every change of which locations are in use writes the store as well
+//! Every activation or deactivation of a location writes the store as well
 //! ([`catalogue::location::with_store`]). So the store is read first, then the locations
-//! ([`restock_locations`](super::load::restock_locations)), and the transaction that brings the
-//! units back demands that the store has not changed since: one check, however many locations
-//! there are.
+//! ([`restock_locations`](super::load::restock_locations)). The transaction that puts the units back
+//! requires that the store has not changed since: one check, however many locations there are.
 
 use std::collections::BTreeMap;
 
@@ -19,18 +18,17 @@ use identity::store::Store;
 use super::Units;
 use super::refund::RestockType;
 
-/// The locations that units come back to, each with the fields that ask for it.
+/// The locations where units are put back, each with the request's fields for it.
 #[derive(Debug, Clone, Default)]
 pub struct RestockLocations(BTreeMap<LocationId, Vec<String>>);
 
-/// What a transaction demands, so that what was seen of the locations is still true; nothing, when
-/// none was looked at.
+/// The condition that the locations have not changed since they were read; no condition if none was read.
 #[derive(Debug, Clone, Default)]
 #[must_use = "the transaction has to demand it"]
 pub struct UnchangedStore(Option<(Key, u64)>);
 
 impl RestockLocations {
-    /// Those of lines as a request names them. What is cancelled never left its location.
+    /// The locations of returned lines, in the order of the request. Cancelled units have stayed at theirs.
     pub fn of_lines<'a>(lines: impl Iterator<Item = (RestockType, &'a [Units])>) -> Self {
         let mut locations = Self::default();
         for (position, (restock_type, units)) in lines.enumerate() {
@@ -42,7 +40,7 @@ impl RestockLocations {
         locations
     }
 
-    /// Units come back to this location; `pointer` is the field that could name another.
+    /// Adds a location; `pointer` is the request's field for it, if any.
     pub fn add(&mut self, location: &LocationId, pointer: Option<String>) {
         self.0.entry(location.clone()).or_default().extend(pointer);
     }
@@ -52,7 +50,7 @@ impl RestockLocations {
         self.0.keys()
     }
 
-    /// What is wrong with a location as it was found.
+    /// The field errors of a location.
     pub(super) fn faults(
         &self,
         id: &LocationId,
@@ -77,13 +75,13 @@ impl RestockLocations {
 }
 
 impl UnchangedStore {
-    /// The store as it was read.
+    /// The condition for a store as it was read.
     pub(super) fn of(store: &Store) -> Self {
         Self(Some((store.key(), store.version)))
     }
 
-    /// Adds to the transaction that what was seen is still so; if not, it ends in
-    /// `version_conflict`, and is to be tried again.
+    /// Adds the condition to a transaction, which otherwise fails with `version_conflict` and is to be
+    /// retried.
     pub fn ensure(&self, write: Write) -> Write {
         let Some((store, version)) = &self.0 else { return write };
         write.check(store, Condition::is_at(*version), Code::VersionConflict)

@@ -1,4 +1,4 @@
-//! Samples of orders, fulfilments and refunds: what the catalogue of events shows.
+//! Examples of orders, fulfilments and refunds, for the catalogue of events.
 
 use std::collections::BTreeMap;
 

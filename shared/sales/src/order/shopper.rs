@@ -1,4 +1,4 @@
-//! An order as its shopper sees it: without the merchant's labels, locations and levers.
+//! The representation of an order for its shopper, without the merchant's tags, locations and actions.
 
 use std::collections::BTreeMap;
 
@@ -21,73 +21,73 @@ use super::{
 };
 use crate::tax::LineTax;
 
-/// An order.
+/// An order, for its shopper.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ShopperOrderView {
-    /// `ord_` and 32 hexadecimal digits.
+    /// The id: `ord_` and 32 hexadecimal digits.
     pub id: OrderId,
-    /// The store that it belongs to.
+    /// The store.
     pub store_id: StoreId,
-    /// What people call it.
+    /// The order number that people use: the store's prefix and a growing number.
     pub number: String,
-    /// Where confirmations go.
+    /// The address that confirmations are sent to.
     pub email: Option<Email>,
-    /// Whom it is for, in their own words.
+    /// The contact details that the shopper gave.
     pub contact: Option<OrderContact>,
-    /// Where it is in its life.
+    /// The status.
     pub status: OrderStatus,
-    /// What has become of its money.
+    /// The payment status.
     pub financial_status: FinancialStatus,
-    /// How much of it has left.
+    /// The fulfilment status.
     pub fulfillment_status: FulfillmentStatus,
-    /// At most 40; no two of one variant.
+    /// The lines: at most 40, each with another variant.
     pub items: Vec<ShopperItemView>,
-    /// Its amounts, from the subtotal to what is due.
+    /// The amounts at placement, from the subtotal to the amount due.
     pub totals: Totals,
-    /// How it is sent, when that was chosen.
+    /// The chosen shipping rate.
     pub shipping_line: Option<ShippingLine>,
-    /// What is taken off.
+    /// The discounts.
     pub discounts: Vec<OrderDiscountView>,
-    /// The gift cards that pay for it, by the end of their codes.
+    /// The gift cards that pay for it, by the last characters of their codes.
     pub gift_cards: Vec<ShopperGiftCardView>,
-    /// What has gone back.
+    /// The amount refunded so far, pending refunds included.
     pub refunded_total: Money,
-    /// What is left to pay.
+    /// The amount left to pay.
     pub outstanding: Money,
-    /// The currency of all its amounts.
+    /// The currency of all amounts.
     pub currency: Currency,
-    /// How many of an amount's digits are behind the point: 0, 2 or 3.
+    /// The number of decimal digits in an amount of the currency: 0, 2 or 3.
     pub currency_exponent: u16,
-    /// Where it goes.
+    /// The shipping address.
     pub shipping_address: Option<PostalAddress>,
-    /// Who is billed.
+    /// The billing address.
     pub billing_address: Option<PostalAddress>,
-    /// The payment provider that was chosen.
+    /// The chosen payment provider.
     pub payment_provider: Option<String>,
-    /// Whether it has to be paid.
+    /// Whether a payment is required now.
     pub payment_required: bool,
-    /// When it expires unless it is paid.
+    /// When it expires unless it is paid; none if it cannot expire.
     pub expires_at: Option<Timestamp>,
     /// When it was cancelled or expired.
     pub cancelled_at: Option<Timestamp>,
-    /// What its shopper can do: `pay`, `cancel`.
+    /// The actions that the shopper can take: `pay`, `cancel`.
     pub allowed_actions: Vec<&'static str>,
     /// When it was placed.
     pub created_at: Timestamp,
-    /// When it was changed last.
+    /// When it was last changed.
     pub updated_at: Timestamp,
     /// Starts at 1, and grows by 1 with each write.
     pub version: u64,
 }
 
 core_types::view! {
-    /// A line.
+    /// A line of an order, for its shopper.
     ShopperItemView of item: OrderItem {
-        /// `itm_` and 32 hexadecimal digits.
+        /// The id: `itm_` and 32 hexadecimal digits.
         id: OrderItemId,
-        /// The id of what is sold.
+        /// The variant.
         variant_id: VariantId,
-        /// Its product.
+        /// The product.
         product_id: ProductId,
         /// The product's title.
         title: String,
@@ -95,35 +95,35 @@ core_types::view! {
         variant_title: Option<String>,
         /// The variant's SKU.
         sku: Option<String>,
-        /// The first image.
+        /// The URL of the first image.
         image_url: Option<String>,
-        /// Units ordered.
+        /// The units ordered.
         quantity: u32,
-        /// The price of one.
+        /// The price of one unit.
         price: Money,
-        /// Price times quantity.
+        /// The price times the quantity.
         subtotal: Money,
-        /// Taken off it.
+        /// The discount on the line.
         discount: Money,
-        /// By which discounts.
+        /// The part of each discount.
         discounts: Vec<DiscountAllocation>,
-        /// Tax on it.
+        /// The tax on the line.
         tax: Money,
-        /// By which rates.
+        /// The tax by rate.
         tax_lines: Vec<LineTax>,
-        /// Subtotal less discount, plus tax unless prices hold it already.
+        /// The subtotal less the discount, plus tax unless prices include it.
         total: Money,
-        /// Units that have left.
+        /// The units that were fulfilled.
         fulfilled: u32,
-        /// Units that will not leave.
+        /// The units that were cancelled.
         cancelled: u32,
-        /// Units that left and came back.
+        /// The units that were fulfilled and returned.
         returned: u32,
-        /// Units that money went back for.
+        /// The units that were refunded.
         refunded: u32,
-        /// Whether it has to be sent.
+        /// Whether it needs shipping.
         requires_shipping: bool,
-        /// What was said of it, as of an engraving.
+        /// Key-value pairs of the line, such as the text of an engraving.
         metadata: BTreeMap<String, String>,
     }
 }
@@ -131,31 +131,31 @@ core_types::view! {
 core_types::view! {
     /// A gift card that pays for an order.
     ShopperGiftCardView of card: GiftCardUse {
-        /// The end of its code.
+        /// The last characters of its code.
         last_characters: String,
-        /// Taken from it.
+        /// The amount that it pays.
         amount: Money,
-        /// Gone back to it.
+        /// The amount refunded to it.
         refunded: Money,
     }
 }
 
 core_types::view! {
-    /// A parcel.
+    /// A fulfilment, for its shopper.
     ShopperFulfillmentView of fulfillment: Fulfillment {
-        /// `ful_` and 32 hexadecimal digits.
+        /// The id: `ful_` and 32 hexadecimal digits.
         id: FulfillmentId,
-        /// How far it has come.
+        /// The status.
         status: FulfillmentState,
-        /// What is in it.
+        /// The lines in it.
         items: Vec<FulfillmentLine>,
-        /// How it can be followed.
+        /// The tracking details.
         tracking: Tracking,
-        /// When it left.
+        /// When it was shipped.
         created_at: Timestamp,
-        /// When it arrived.
+        /// When it was delivered.
         delivered_at: Option<Timestamp>,
-        /// When it was changed last.
+        /// When it was last changed.
         updated_at: Timestamp,
         /// Starts at 1, and grows by 1 with each write.
         version: u64,
@@ -163,9 +163,10 @@ core_types::view! {
 }
 
 impl Order {
-    /// Whether it is shown to this customer, or to whoever has this token: an order of theirs, or
-    /// the one that the token came with, or was mailed for. A draft is the merchant's alone until it binds (our
-    /// choice), be it assigned to a customer or not.
+    /// Whether this customer, or the holder of this token, may see the order.
+    ///
+    /// That is the order's customer, or whoever has the token from its checkout or a mail about it. A draft
+    /// is visible to the merchant alone (our choice), even if it has a customer.
     pub fn is_shown_to(
         &self,
         customer: Option<&CustomerId>,
@@ -176,28 +177,29 @@ impl Order {
         self.status != OrderStatus::Draft && (is_theirs || has_token)
     }
 
-    /// Whether somebody is told by mail what happens to it: who ordered it, and said where to.
+    /// Whether mails about the order are sent: to the address of a shopper who placed it, or of its
+    /// customer.
     pub fn has_listener(&self) -> bool {
         let is_shoppers = self.order_token_digest.is_some() || self.customer_id.is_some();
         self.email.is_some() && is_shoppers && self.status != OrderStatus::Draft
     }
 
-    /// Whether who it is for is mailed where to pay once it stands: one that the merchant has made,
-    /// which is not to be paid by hand, and says where to write to.
+    /// Whether the shopper is mailed a link to pay. That holds for a payable order that the merchant
+    /// created, with an address, unless it is paid manually.
     pub fn asks_to_be_paid(&self, now: Timestamp) -> bool {
         let by_hand = self.payment_provider.as_deref() == Some(ProviderName::Manual.as_str());
         let is_made = self.order_token_digest.is_none() && self.email.is_some();
         is_made && !by_hand && self.is_payable(now)
     }
 
-    /// Whether its shopper may cancel it: nobody has paid, authorized or confirmed it.
+    /// Whether its shopper may cancel it: nothing is paid, authorized or confirmed.
     pub fn is_cancellable_by_shopper(&self) -> bool {
         self.status == OrderStatus::Open && self.stock == StockState::Reserved && !self.has_money()
     }
 }
 
 impl ShopperOrderView {
-    /// The order as it is now.
+    /// The response for an order at this time.
     pub fn of(order: &Order, now: Timestamp) -> Self {
         let payment_required = order.is_payable(now);
         let pay = payment_required.then_some("pay");

@@ -1,13 +1,13 @@
-//! The three axes of an order's state, and what can be done in them.
+//! The three statuses of an order (order, payment, fulfilment), and the actions that they allow.
 
 use primitives::problem::Problem;
 
 use super::{Order, OrderItem, StockState};
 
 primitives::string_enum! {
-    /// Where an order is in its life.
+    /// The status of an order.
     OrderStatus {
-        /// Made by the merchant, not yet binding; its stock is held.
+        /// Created by the merchant and not binding yet; its stock is reserved.
         Draft = "draft",
         /// To be paid, fulfilled, or both.
         Open = "open",
@@ -15,83 +15,83 @@ primitives::string_enum! {
         Closed = "closed",
         /// Cancelled.
         Cancelled = "cancelled",
-        /// Not paid in time; its stock went back.
+        /// Not paid in time; its stock was released.
         Expired = "expired",
     }
 }
 
 primitives::string_enum! {
-    /// What has become of an order's money.
+    /// The payment status of an order.
     FinancialStatus {
         /// Not paid.
         Pending = "pending",
-        /// Authorized by the provider, not yet taken.
+        /// Authorized by the provider, not captured yet.
         Authorized = "authorized",
-        /// Some of it was taken.
+        /// Paid in part.
         PartiallyPaid = "partially_paid",
-        /// All of it was taken.
+        /// Paid in full.
         Paid = "paid",
-        /// Some of it went back.
+        /// Refunded in part.
         PartiallyRefunded = "partially_refunded",
-        /// All of it went back.
+        /// Refunded in full.
         Refunded = "refunded",
-        /// Voided before anything was taken.
+        /// Voided before anything was captured.
         Voided = "voided",
         /// Not paid in time.
         Expired = "expired",
-        /// The last attempt to pay failed; another may succeed.
+        /// The last payment attempt failed; another may succeed.
         Failed = "failed",
     }
 }
 
 primitives::string_enum! {
-    /// How much of an order has left, derived from its lines.
+    /// The fulfilment status of an order, derived from its lines.
     FulfillmentStatus {
-        /// Nothing.
+        /// Nothing is fulfilled.
         Unfulfilled = "unfulfilled",
-        /// Some lines, or some of a line.
+        /// Some lines, or some units of a line, are fulfilled.
         PartiallyFulfilled = "partially_fulfilled",
-        /// Everything that is to leave.
+        /// Everything that is not cancelled is fulfilled.
         Fulfilled = "fulfilled",
-        /// Nothing is to leave: every line was cancelled.
+        /// Every line was cancelled.
         NotRequired = "not_required",
     }
 }
 
 primitives::string_enum! {
-    /// The actions that an order can allow.
+    /// An action on an order.
     OrderAction {
-        /// Change its note, tags, e-mail or address.
+        /// Change its note, tags, metadata, e-mail or shipping address.
         Update = "update",
-        /// Honour it although its money comes later.
+        /// Confirm an order that is paid later.
         Confirm = "confirm",
-        /// Record that it was paid manually.
+        /// Record a manual payment.
         MarkPaid = "mark_paid",
-        /// Take what the provider has authorized.
+        /// Capture an authorization.
         Capture = "capture",
-        /// Send lines out.
+        /// Fulfil lines.
         Fulfill = "fulfill",
-        /// Refund money.
+        /// Refund it.
         Refund = "refund",
         /// Cancel it.
         Cancel = "cancel",
-        /// Cancel units that have not left, without money.
+        /// Cancel units that are not fulfilled, without a refund.
         CancelLines = "cancel_lines",
-        /// Return units that have left, without money.
+        /// Return units that are fulfilled, without a refund.
         ReturnLines = "return_lines",
-        /// Keep it from being fulfilled.
+        /// Put its fulfilment on hold.
         Hold = "hold",
-        /// Let it be fulfilled again.
+        /// Release the hold.
         Release = "release",
         /// Close it.
         Close = "close",
-        /// Open it again.
+        /// Reopen it.
         Reopen = "reopen",
     }
 }
 
 impl Order {
-    /// The actions that its state allows now.
+    /// The actions that its status allows now.
     pub fn allowed_actions(&self) -> Vec<&'static str> {
         let allowed = OrderAction::ALL.iter().filter(|action| self.allows(**action));
         allowed.map(|action| action.as_str()).collect()
@@ -127,17 +127,17 @@ impl Order {
         }
     }
 
-    /// Whether its stock is its own: paid, authorized, or confirmed by the merchant.
+    /// Whether its stock is committed: it is paid, authorized, or confirmed by the merchant.
     pub fn is_firm(&self) -> bool {
         self.stock == StockState::Committed
     }
 
-    /// Whether it was cancelled or expired.
+    /// Whether it has ended: it was cancelled or has expired.
     pub fn is_over(&self) -> bool {
         matches!(self.status, OrderStatus::Cancelled | OrderStatus::Expired)
     }
 
-    /// Units that have yet to leave.
+    /// The units that are still to be fulfilled.
     pub fn remaining(&self) -> u32 {
         self.items.iter().map(OrderItem::remaining).fold(0, u32::saturating_add)
     }
@@ -146,13 +146,15 @@ impl Order {
         self.is_firm() && self.remaining() > 0
     }
 
+    /// Requires that this action is allowed now.
+    ///
     /// # Errors
-    /// `invalid_state_transition`, with the state and what may be done in it.
+    /// `invalid_state_transition`, with the status and the allowed actions.
     pub fn ensure(&self, action: OrderAction) -> Result<(), Problem> {
         if self.allows(action) { Ok(()) } else { Err(self.rejects()) }
     }
 
-    /// What is answered when the order's state does not allow what was asked.
+    /// The error for an action that the order's status does not allow.
     pub fn rejects(&self) -> Problem {
         Problem::state(self.status.as_str(), &self.allowed_actions())
             .with("financial_status", self.financial_status.as_str())

@@ -1,7 +1,6 @@
-//! What an order holds of the stock, and the moves between the states of it.
+//! The stock that an order holds, and the moves between its states.
 //!
-//! A line's stock is at each location once, and no two lines share a variant: so a transaction
-//! touches each level once.
+//! A line has each location once, and no two lines share a variant, so a transaction writes each level once.
 
 use catalogue::inventory::{self, Line, StockStep};
 use core_types::id::LocationId;
@@ -12,31 +11,31 @@ use table::Write;
 use super::{Order, OrderItem, Units};
 
 primitives::string_enum! {
-    /// What an order's remaining units hold of the stock.
+    /// The state of the stock that an order's remaining units hold.
     StockState {
-        /// Set aside until the order is paid.
+        /// Reserved until the order is paid.
         Reserved = "reserved",
-        /// The order's own: to be sent.
+        /// Committed: to be shipped.
         Committed = "committed",
-        /// Nothing: it went back, or was written off.
+        /// Not held any more: it was released or written off.
         Released = "released",
     }
 }
 
-/// A move of everything that an order still holds.
+/// A move of all stock that an order still holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StockMove {
-    /// From set aside to the order's own.
+    /// From reserved to committed.
     Commit,
-    /// From the order's own to set aside again.
+    /// From committed to reserved.
     Uncommit,
-    /// Back.
+    /// Makes it available again.
     Release,
-    /// What is the order's own is gone; what was only set aside goes back.
+    /// Takes committed stock out; releases reserved stock.
     WriteOff,
 }
 
-/// Moves the remaining units of every line, wherever they are.
+/// Moves the remaining units of every line, at each of their locations.
 pub fn move_all(write: Write, order: &Order, how: StockMove, now: Timestamp) -> Write {
     order.items.iter().fold(write, |write, item| {
         let held = item.allocations();
@@ -57,7 +56,7 @@ fn move_line(
 ) -> Write {
     let step = match (how, order.stock) {
         (_, StockState::Released) => return write,
-        // A payment shows the order as it will be.
+        // Transitions decide these two moves only in the state that they start from.
         (StockMove::Commit, _) => StockStep::Commit,
         (StockMove::Uncommit, _) => StockStep::Uncommit,
         (StockMove::Release | StockMove::WriteOff, StockState::Reserved) => {
@@ -69,7 +68,7 @@ fn move_line(
     inventory::apply(write, step, line, lost(), now)
 }
 
-/// So many units of a line at a location.
+/// Units of a line at a location.
 pub fn line<'a>(
     order: &'a Order,
     item: &'a OrderItem,
@@ -79,7 +78,7 @@ pub fn line<'a>(
     Line { store: &order.store_id, variant: &item.variant_id, location, quantity, order: &order.id }
 }
 
-/// One step of units of a line, at each of their locations.
+/// Adds a stock movement of units of a line, at each of their locations.
 pub(crate) fn step_all(
     write: Write,
     step: StockStep,
@@ -93,7 +92,7 @@ pub(crate) fn step_all(
     })
 }
 
-/// The levels do not hold what the order says it holds: a defect, never the caller's fault.
+/// The error for a level with less stock than the order holds: a defect, never caused by the caller.
 pub(super) fn lost() -> Problem {
     Problem::internal("a stock level does not hold what an order set aside")
 }

@@ -1,4 +1,4 @@
-//! Orders: pricing, every transition of the three axes, and what no sequence of them breaks.
+//! Tests of orders: pricing, every transition of the three statuses, and invariants over sequences of them.
 
 mod carts;
 mod charges;
@@ -69,14 +69,14 @@ fn offer(store: &Store, name: &str, amount: i64, available: i64) -> Offer {
     }
 }
 
-/// The lines of a cart, or what is wrong with them.
+/// The merged lines of a cart, or their field errors.
 fn merge(named: impl IntoIterator<Item = LineInput>) -> Result<Vec<CartLine>, Problem> {
     let mut faults = Vec::new();
     let lines = super::cart::merge(named, &mut faults);
     if faults.is_empty() { Ok(lines) } else { Err(Problem::invalid(faults)) }
 }
 
-/// The quote of a cart, or what is wrong with it.
+/// The quote of a cart, or its field errors.
 fn price(
     store: &Store,
     lines: Vec<CartLine>,
@@ -87,7 +87,7 @@ fn price(
     price_by(store, lines, offers, cards, (&Rules::default(), everything))
 }
 
-/// The same, by rules of the store's.
+/// The quote of a cart by these rules, or its field errors.
 fn price_by(
     store: &Store,
     lines: Vec<CartLine>,
@@ -126,7 +126,7 @@ fn card(store: &Store, name: &str, balance: i64) -> GiftCard {
     }
 }
 
-/// Prices of the lines `a`, `b`, … with so many units each, of a store that has 100 of each.
+/// The quote of lines `a`, `b`, … (price, quantity), at a store with 100 units of each.
 fn quote_of(store: &Store, lines: &[(i64, i64)], cards: Vec<GiftCard>) -> Quote {
     let names = ["a", "b", "c", "d"];
     let inputs = names.iter().zip(lines).map(|(name, (_, quantity))| line(name, *quantity));
@@ -135,7 +135,7 @@ fn quote_of(store: &Store, lines: &[(i64, i64)], cards: Vec<GiftCard>) -> Quote 
     price(store, merge(inputs).unwrap(), offers.collect(), cards, false).unwrap()
 }
 
-/// An order of lines (price, quantity), paid by gift cards as far as they go.
+/// An order of lines (price, quantity), paid by gift cards up to their balances.
 pub(crate) fn order_of(currency: &str, lines: &[(i64, i64)], cards: &[i64]) -> Order {
     let store = store(currency);
     let cards = cards.iter().enumerate();

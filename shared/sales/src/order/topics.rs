@@ -1,4 +1,4 @@
-//! What is announced of orders.
+//! The events of orders.
 
 use super::lines::LinesView;
 use super::{OrderRedacted, OrderView};

@@ -1,9 +1,9 @@
-//! Money comes in, or does not: authorization, payment, confirmation by the merchant, expiry,
-//! cancelling.
+//! Transitions by payment: authorization, capture, voiding, confirmation by the merchant, expiry,
+//! cancellation.
 //!
-//! What a payment brings is recorded in the order under the payment's id. The order is written
-//! under its version, so of a verification, a webhook and a sync that race, one writes and the
-//! others find the payment recorded: one capture, one event, one move of the stock.
+//! A payment is recorded in the order by its id, and the order is written on condition of its version. So of
+//! a verification, a webhook and a sync that race, one writes and the others find the payment recorded: one
+//! capture, one event, one move of stock.
 
 use std::time::Duration;
 
@@ -19,19 +19,19 @@ use crate::order::{
     ORDER_AUTHORIZED, ORDER_CANCELLED, ORDER_CONFIRMED, ORDER_EXPIRED, ORDER_PAID, ORDER_UPDATED,
 };
 
-/// What a provider says about a payment.
+/// A payment that a provider reports.
 #[derive(Debug, Clone, Copy)]
 pub struct IncomingPayment<'a> {
     /// The payment.
     pub payment_id: &'a PaymentId,
     /// Its provider.
     pub provider: &'a str,
-    /// How much was authorized or taken.
+    /// The amount authorized or captured.
     pub amount: &'a Money,
 }
 
 impl Order {
-    /// The provider authorizes the money. `None` when this payment is known already.
+    /// Records an authorization. `None` if the order has this payment already.
     pub fn authorize(&self, receipt: IncomingPayment<'_>, now: Timestamp) -> Option<OrderChange> {
         let known = self.payment(receipt.payment_id);
         if known.is_some_and(|known| !known.voided || !known.captured.is_zero()) {
@@ -51,11 +51,10 @@ impl Order {
         Some(self.with_money(next, &ORDER_AUTHORIZED, now))
     }
 
-    /// The provider has taken the money, authorized before or not. `Ok(None)` when this payment has
-    /// been taken already.
+    /// Records a capture, authorized before or not. `Ok(None)` if this payment was captured already.
     ///
     /// # Errors
-    /// `internal_error` when the sum of what was taken is out of the range of money.
+    /// `internal_error` if the captured sum is out of the range of money.
     pub fn apply_payment(
         &self,
         receipt: IncomingPayment<'_>,
@@ -85,9 +84,8 @@ impl Order {
         Ok(Some(self.with_money(next, topic, now)))
     }
 
-    /// `next` with what the coming of money does to an order: a draft becomes an order, and the
-    /// stock that was held becomes the order's own. Of an order that is over it is recorded, so
-    /// that it can go back, and nothing else happens.
+    /// The change to `next` after an authorization or a capture. A draft becomes open, and reserved stock is
+    /// committed. An ended order only records the payment, so that it can be refunded.
     fn with_money(
         &self,
         mut next: Self,
@@ -102,7 +100,7 @@ impl Order {
         OrderChange::new(self, next.changed(now)).moving(stock).announced(topic)
     }
 
-    /// Makes the order firm: it no longer expires, and its stock is its own.
+    /// Makes the order firm: it no longer expires, and its stock is committed.
     fn firm_up(&mut self) -> Option<StockMove> {
         if self.status == OrderStatus::Draft {
             self.status = OrderStatus::Open;
@@ -115,9 +113,8 @@ impl Order {
         Some(StockMove::Commit)
     }
 
-    /// The authorization of a payment was given up or ran out. An order that was firm by nothing
-    /// else waits to be paid again, as long as when it was placed. `None` when there is no open
-    /// authorization.
+    /// Records that an authorization was voided or has expired. An order that was firm by nothing else
+    /// awaits payment again, for its payment window. `None` if there is no open authorization.
     pub fn void_payment(&self, payment: &PaymentId, now: Timestamp) -> Option<OrderChange> {
         let mut next = self.clone();
         let known = next.payments.iter_mut().find(|known| known.payment_id == *payment)?;
@@ -130,34 +127,34 @@ impl Order {
 
     /// Voids all authorizations.
     pub(super) fn void_authorizations(&mut self) {
-        let promised = self.payments.iter_mut().filter(|known| known.is_open_authorization());
-        promised.for_each(|known| known.voided = true);
+        let authorized = self.payments.iter_mut().filter(|known| known.is_open_authorization());
+        authorized.for_each(|known| known.voided = true);
     }
 
-    /// Makes the order wait to be paid again, unless something but an authorization has made it
-    /// firm: money, the merchant's word, goods that have left. One that is closed waits from when
-    /// it is reopened.
+    /// Makes the order await payment again, unless something other than this authorization makes it firm:
+    /// another payment, the merchant's confirmation, or fulfilled units. A closed order awaits payment from
+    /// its reopening.
     fn await_payment(&mut self, now: Timestamp) -> Option<StockMove> {
-        let is_firm_by_itself = self.has_money()
+        let is_firm_otherwise = self.has_money()
             || self.confirmed
             || self.outstanding().is_zero()
             || self.items.iter().any(|item| item.fulfilled > 0);
         let stands = matches!(self.status, OrderStatus::Open | OrderStatus::Closed);
-        (stands && self.is_firm() && !is_firm_by_itself).then_some(())?;
+        (stands && self.is_firm() && !is_firm_otherwise).then_some(())?;
         self.stock = StockState::Reserved;
         self.expires_at = self.waits_until(now);
         Some(StockMove::Uncommit)
     }
 
-    /// When an open order that is not firm expires, if it waits to be paid from now on.
+    /// When an open order that is not firm expires, if it awaits payment from now on.
     pub(super) fn waits_until(&self, now: Timestamp) -> Option<Timestamp> {
         let waits = self.status == OrderStatus::Open && self.stock == StockState::Reserved;
         let window = self.payment_window.map(Duration::from_secs).filter(|_| waits);
         window.map(|window| now.plus(window))
     }
 
-    /// The order that waits as long as its shopper's way to pay may take; none: for ever. `None`
-    /// when it waits as long already, or does not wait.
+    /// Extends the expiry to the payment window of the chosen provider; without a window it never expires.
+    /// `None` if that is no extension, or the order does not expire.
     pub fn waits_for(&self, window: Option<Duration>, now: Timestamp) -> Option<Self> {
         let present = self.expires_at.filter(|_| self.status == OrderStatus::Open)?;
         let until = window.map(|window| now.plus(window));
@@ -167,7 +164,7 @@ impl Order {
             .then(|| Self { expires_at: until, payment_window, ..self.clone() }.changed(now))
     }
 
-    /// An attempt to pay failed; the shopper may try again. `None` when that says nothing new.
+    /// Records a failed payment attempt; the shopper may try again. `None` if that changes nothing.
     pub fn payment_failed(&self, now: Timestamp) -> Option<Self> {
         let awaits = matches!(self.status, OrderStatus::Open | OrderStatus::Draft)
             && !self.has_money()
@@ -175,8 +172,8 @@ impl Order {
         awaits.then(|| Self { payment_failed: true, ..self.clone() }.changed(now))
     }
 
-    /// The order is to be honoured although its money comes later: cash on delivery, a bank
-    /// transfer. Its stock becomes its own, and it no longer expires.
+    /// Confirms an order that is paid later, on delivery or by bank transfer. Its stock is committed, and it
+    /// no longer expires.
     ///
     /// # Errors
     /// `invalid_state_transition`.
@@ -187,12 +184,12 @@ impl Order {
         let stock = next.firm_up();
         let change = OrderChange::new(self, next.changed(now)).moving(stock);
         let change = change.announced(&ORDER_CONFIRMED);
-        // Gift cards may have paid for all of a draft: it is an order, and paid, from now on.
+        // Gift cards may cover a whole draft: confirming it makes it paid.
         let is_paid = change.order.outstanding().is_zero();
         Ok(if is_paid { change.announced(&ORDER_PAID) } else { change })
     }
 
-    /// The order that was not paid in time; `None` when it is not to expire now.
+    /// Expires an order that was not paid in time. `None` if it is not due.
     pub fn expire(&self, now: Timestamp) -> Option<OrderChange> {
         let is_due = self.expires_at.is_some_and(|at| at <= now);
         (is_due && self.status == OrderStatus::Open && !self.has_money()).then_some(())?;
@@ -200,9 +197,8 @@ impl Order {
         Some(ended.announced(&ORDER_EXPIRED))
     }
 
-    /// The order cancelled. What was reserved or committed goes back; with `restock` off, what
-    /// was committed is written off instead. An unpaid order's stock was only held: it always goes
-    /// back.
+    /// Cancels the order and releases its stock. Without `restock`, committed stock is written off instead;
+    /// reserved stock is always released.
     ///
     /// # Errors
     /// `already_fulfilled`, `invalid_state_transition`.
@@ -221,8 +217,8 @@ impl Order {
         Ok(ended.announced(&ORDER_CANCELLED))
     }
 
-    /// The order at its end without having been fulfilled, when nothing but gift cards has paid
-    /// for it: they get everything back.
+    /// Ends the order before fulfilment. If it was not paid, its gift cards are refunded in full and its
+    /// uses of discounts given back.
     fn ended(
         &self,
         status: OrderStatus,
@@ -236,11 +232,11 @@ impl Order {
         next.expires_at = None;
         next.cancel_reason = reason;
         next.cancelled_at = Some(now);
-        // An authorization outlives no order; the provider is told after it.
+        // Authorizations end with the order; the provider is called afterwards.
         next.void_authorizations();
         next.attend(now);
         let (mut cards, mut uses) = (Vec::new(), Vec::new());
-        // A paid order's money goes back by a refund; an unpaid one's was only set aside.
+        // A paid order is refunded by a refund of its own.
         if !next.has_money() && !self.totals.due.is_zero() {
             uses = next.give_back_uses();
             for card in &mut next.gift_cards {
@@ -253,12 +249,12 @@ impl Order {
             }
         }
         next.stock = StockState::Released;
-        // What was only set aside goes back, whatever becomes of the order's own.
-        let is_gone = how == StockMove::WriteOff && self.stock == StockState::Committed;
+        // Reserved stock is released even if committed stock is written off.
+        let is_written_off = how == StockMove::WriteOff && self.stock == StockState::Committed;
         for item in &mut next.items {
             let remaining = item.remaining();
             item.cancel_units(remaining);
-            if is_gone {
+            if is_written_off {
                 item.discarded = item.discarded.saturating_add(remaining);
             }
         }

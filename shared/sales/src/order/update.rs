@@ -1,4 +1,4 @@
-//! What a merchant changes about an order without moving stock or money.
+//! A merchant's changes of an order that move neither stock nor money.
 
 use std::collections::BTreeMap;
 
@@ -10,28 +10,29 @@ use identity::address::PostalAddress;
 
 use super::{Order, OrderAction, OrderStatus};
 
-/// What is to change; what is none stays.
+/// The fields to change; a field that is none stays.
 #[derive(Debug, Clone, Default)]
 pub struct OrderUpdate {
     /// The note; `Some(None)` clears it.
     pub note: Option<Option<String>>,
-    /// All labels.
+    /// All tags.
     pub tags: Option<Vec<String>>,
-    /// All of its metadata.
+    /// All metadata.
     pub metadata: Option<BTreeMap<String, String>>,
     /// All metadata of these lines.
     pub lines: Vec<(OrderItemId, BTreeMap<String, String>)>,
-    /// Where confirmations go, and what that address is known by ([`Order::guest`]).
+    /// The address that confirmations are sent to, and its keyed hash ([`Order::guest`]).
     pub email: Option<(Email, String)>,
-    /// Where it goes.
+    /// The shipping address.
     pub shipping_address: Option<PostalAddress>,
 }
 
 impl Order {
-    /// The order with what `update` says; `None` when that is what it is.
+    /// The order with these changes; `None` if nothing changes.
     ///
     /// # Errors
-    /// `invalid_state_transition`: another address after something has left, or at its end.
+    /// `invalid_state_transition`: another shipping address after units were fulfilled, or after the order
+    /// has ended. `unknown_order_item` as a field error.
     pub fn updated(&self, update: OrderUpdate, now: Timestamp) -> Result<Option<Self>, Problem> {
         let mut next = self.clone();
         if let Some(note) = update.note {
@@ -66,7 +67,7 @@ impl Order {
         Ok((next != *self).then(|| next.changed(now)))
     }
 
-    /// The order kept from being fulfilled.
+    /// Puts fulfilment on hold.
     ///
     /// # Errors
     /// `invalid_state_transition`.
@@ -75,7 +76,7 @@ impl Order {
         Ok(Self { on_hold: true, ..self.clone() }.changed(now))
     }
 
-    /// The order that may be fulfilled again.
+    /// Releases the hold.
     ///
     /// # Errors
     /// `invalid_state_transition`.
@@ -84,7 +85,7 @@ impl Order {
         Ok(Self { on_hold: false, ..self.clone() }.changed(now))
     }
 
-    /// The closed order.
+    /// Closes the order.
     ///
     /// # Errors
     /// `invalid_state_transition`.
@@ -94,8 +95,7 @@ impl Order {
         Ok(Self { status, closed_at, on_hold: false, ..self.clone() }.changed(now))
     }
 
-    /// The order opened again. When the authorization that had made it firm has run out meanwhile,
-    /// it waits to be paid.
+    /// Reopens the order. If the authorization that made it firm was voided meanwhile, it awaits payment.
     ///
     /// # Errors
     /// `invalid_state_transition`.

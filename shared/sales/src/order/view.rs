@@ -1,4 +1,4 @@
-//! An order as the API and its events show it: everything but the token's digest.
+//! The representation of an order in responses and events for the merchant.
 
 use std::collections::BTreeMap;
 
@@ -23,95 +23,95 @@ use crate::tax::LineTax;
 core_types::view! {
     /// An order.
     OrderView of order: Order {
-        /// `ord_` and 32 hexadecimal digits.
+        /// The id: `ord_` and 32 hexadecimal digits.
         id: OrderId,
-        /// The store that it belongs to.
+        /// The store.
         store_id: StoreId,
-        /// What people call it.
+        /// The order number that people use: the store's prefix and a growing number.
         number: String,
-        /// The customer, when they have an account.
+        /// The customer, if the shopper has an account.
         customer_id: Option<CustomerId>,
-        /// Where confirmations go.
+        /// The address that confirmations are sent to.
         email: Option<Email>,
-        /// The language in which its shopper is written to; the store's unless it says.
+        /// The language of mails to the shopper; the store's if none.
         locale: Option<Locale>,
-        /// Whom it is for, in the shopper's words.
+        /// The contact details that the shopper gave.
         contact: Option<OrderContact>,
-        /// Where it is in its life.
+        /// The status.
         status: OrderStatus,
-        /// Whether it is kept from being fulfilled.
+        /// Whether fulfilment is on hold.
         on_hold: bool,
-        /// What has become of its money.
+        /// The payment status.
         financial_status: FinancialStatus,
-        /// How much of it has left.
+        /// The fulfilment status.
         fulfillment_status: FulfillmentStatus,
-        /// At most 40; no two of one variant.
+        /// The lines: at most 40, each with another variant.
         items: Vec<OrderItemView> = order.items.iter().map(OrderItemView::from).collect(),
-        /// Its amounts, from the subtotal to what is due.
+        /// The amounts at placement, from the subtotal to the amount due.
         totals: Totals,
-        /// How it is sent, when that was chosen.
+        /// The chosen shipping rate.
         shipping_line: Option<ShippingLine>,
-        /// What is taken off.
+        /// The discounts.
         discounts: Vec<OrderDiscountView> = order.discounts.iter().map(OrderDiscountView::from).collect(),
         /// The gift cards that pay for it.
         gift_cards: Vec<GiftCardUseView> = order.gift_cards.iter().map(GiftCardUseView::from).collect(),
-        /// The payments that were authorized or taken.
+        /// The payments that were authorized or captured.
         payments: Vec<OrderPaymentView> = order.payments.iter().map(OrderPaymentView::from).collect(),
-        /// Taken so far, from gift cards and payments.
+        /// The amount captured so far, from gift cards and payments.
         captured_total: Money = order.captured.clone(),
-        /// Gone back so far, or on its way back.
+        /// The amount refunded so far, pending refunds included.
         refunded_total: Money = order.refunded.clone(),
-        /// What disputes hold of the rest, or have taken.
+        /// The amount of the rest that disputes hold or have taken.
         disputed_total: Money = order.disputed(),
-        /// What could still go back: captured, less refunded and disputed.
+        /// The amount that can still be refunded: captured, less refunded and disputed.
         refundable: Money = order.refundable(),
-        /// What is left to pay.
+        /// The amount left to pay.
         outstanding: Money = order.outstanding(),
-        /// The currency of all its amounts.
+        /// The currency of all amounts.
         currency: Currency,
-        /// Where it goes.
+        /// The shipping address.
         shipping_address: Option<PostalAddress>,
-        /// Who is billed.
+        /// The billing address.
         billing_address: Option<PostalAddress>,
-        /// In the shopper's or the merchant's words.
+        /// A note of the shopper or the merchant.
         note: Option<String>,
-        /// Labels of the merchant's.
+        /// The merchant's tags.
         tags: Vec<String>,
-        /// What apps and merchants keep with it; its shopper is not shown it.
+        /// Key-value pairs of merchants and apps. They are not returned to the shopper.
         metadata: BTreeMap<String, String>,
-        /// Where it was made.
+        /// Where it was created: `storefront`, or a name that the creator gave.
         source: String,
         /// The payment provider that the shopper chose at checkout.
         payment_provider: Option<String>,
-        /// When that provider is to take the money, if the order says.
+        /// The capture method at that provider, if the order sets one.
         capture_method: Option<CaptureMethod>,
-        /// When it expires unless it is paid.
+        /// When it expires unless it is paid; none if it cannot expire.
         expires_at: Option<Timestamp>,
-        /// Why it was cancelled.
+        /// The cancellation reason.
         cancel_reason: Option<String>,
         /// When it was cancelled or expired.
         cancelled_at: Option<Timestamp>,
         /// When it was closed.
         closed_at: Option<Timestamp>,
-        /// The actions that its state allows now.
+        /// The actions that its status allows now.
         allowed_actions: Vec<&'static str> = order.allowed_actions(),
         /// When it was placed.
         created_at: Timestamp,
-        /// When it was changed last.
+        /// When it was last changed.
         updated_at: Timestamp,
-        /// What `If-Match` takes.
+        /// The version for `If-Match`. Starts at 1, and grows by 1 with each write.
         version: u64,
     }
 }
 
 core_types::view! {
-    /// A line.
+    /// A line of an order.
     OrderItemView of item: OrderItem {
-        /// `itm_` and 32 hexadecimal digits.
+        /// The id: `itm_` and 32 hexadecimal digits.
         id: OrderItemId,
-        /// The id of what is sold.
+        /// The variant.
         variant_id: VariantId,
-        /// Its product.
+        /// The product.
         product_id: ProductId,
         /// The product's title.
         title: String,
@@ -119,57 +119,56 @@ core_types::view! {
         variant_title: Option<String>,
         /// The variant's SKU.
         sku: Option<String>,
-        /// The first image.
+        /// The URL of the first image.
         image_url: Option<String>,
-        /// Units ordered.
+        /// The units ordered.
         quantity: u32,
-        /// The price of one.
+        /// The price of one unit.
         price: Money,
-        /// Price times quantity.
+        /// The price times the quantity.
         subtotal: Money,
-        /// Taken off it.
+        /// The discount on the line.
         discount: Money,
-        /// By which discounts.
+        /// The part of each discount.
         discounts: Vec<DiscountAllocation>,
-        /// Tax on it.
+        /// The tax on the line.
         tax: Money,
-        /// By which rates.
+        /// The tax by rate.
         tax_lines: Vec<LineTax>,
-        /// Subtotal less discount, plus tax unless prices hold it already.
+        /// The subtotal less the discount, plus tax unless prices include it.
         total: Money,
-        /// Units that have left.
+        /// The units that were fulfilled.
         fulfilled: u32,
-        /// Units that have yet to leave.
+        /// The units that are still to be fulfilled.
         remaining: u32 = item.remaining(),
-        /// Units that money went back for.
+        /// The units that were refunded.
         refunded: u32,
-        /// Units that will not leave.
+        /// The units that were cancelled.
         cancelled: u32,
-        /// Units that left and came back.
+        /// The units that were fulfilled and returned.
         returned: u32,
-        /// Units that went back into stock.
+        /// The units that were put back into stock.
         restocked: u32 = item.restocked(),
-        /// The first location that its stock is taken from.
+        /// The first location that its stock is taken from; none if the variant's stock is not tracked.
         location_id: Option<LocationId>,
-        /// Every location that its stock is taken from; none when the variant's stock is not
-        /// counted.
+        /// All locations that its stock is taken from; none if the variant's stock is not tracked.
         allocations: Vec<AllocationView> = item.allocations().into_iter().map(AllocationView::from).collect(),
-        /// Whether the variant's stock is counted.
+        /// Whether the variant's stock is tracked.
         tracked: bool,
-        /// Whether it has to be sent.
+        /// Whether it needs shipping.
         requires_shipping: bool,
-        /// What apps and merchants keep with it, and what its shopper said of it.
+        /// Key-value pairs of merchants and apps, and those that the shopper gave.
         metadata: BTreeMap<String, String>,
     }
 }
 
-/// Units of a line that are taken from one location.
+/// The units of a line that are taken from one location.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct AllocationView {
-    /// The location, and what became of its units.
+    /// The location and the state of its units.
     #[serde(flatten)]
     pub allocation: Allocation,
-    /// Units that have yet to leave.
+    /// The units that are still to be fulfilled.
     pub remaining: u32,
 }
 
@@ -182,33 +181,33 @@ impl From<Allocation> for AllocationView {
 core_types::view! {
     /// A gift card that pays for an order.
     GiftCardUseView of card: GiftCardUse {
-        /// The card.
+        /// The gift card.
         gift_card_id: GiftCardId = card.card_id.clone(),
-        /// The end of its code.
+        /// The last characters of its code.
         last_characters: String,
-        /// Taken from it.
+        /// The amount that it pays.
         amount: Money,
-        /// Gone back to it.
+        /// The amount refunded to it.
         refunded: Money,
     }
 }
 
 core_types::view! {
-    /// What a payment has done for an order.
+    /// The part of a payment in an order.
     OrderPaymentView of payment: OrderPayment {
-        /// The id of one of the order's payments.
+        /// The payment.
         payment_id: PaymentId,
-        /// Its provider.
+        /// The payment provider.
         provider: String,
-        /// Authorized.
+        /// The authorized amount.
         authorized: Money,
-        /// Taken.
+        /// The captured amount.
         captured: Money,
-        /// Gone back, or on its way back.
+        /// The amount refunded through it, pending refunds included.
         refunded: Money,
-        /// What disputes hold of the rest, or have taken.
+        /// The amount of the rest that disputes hold or have taken.
         disputed: Money = payment.disputed(),
-        /// Whether the authorization was given up.
+        /// Whether the authorization was voided.
         voided: bool,
     }
 }

@@ -1,8 +1,8 @@
-//! Cancelling an order: its stock goes back, and what was paid is refunded. What was authorized, or
-//! could still be paid, is voided after that: a provider that does not answer keeps no order alive.
+//! Cancels an order: releases its stock and refunds what was paid. Authorizations and open payments are
+//! voided after that, so a provider that does not answer does not keep the order open.
 //!
-//! An order that was paid is cancelled and its refund reserved in one transaction; the refund then
-//! goes on as any other ([`super::refund_order`]), and is resumed as any other.
+//! A paid order is cancelled and its refund reserved in one transaction. The refund then continues, and can
+//! be resumed, like any other ([`super::refund_order`]).
 
 use catalogue::inventory;
 use core_types::id::{OrderId, StoreId};
@@ -19,24 +19,23 @@ use super::save_change::Spending;
 use crate::order::refund::{Refund, RefundReason, WantedRefund};
 use crate::order::{Order, load};
 
-/// How a merchant cancels an order.
+/// A merchant's request to cancel an order.
 #[derive(Debug, Clone)]
 pub struct CancelOrder {
-    /// Why.
+    /// The reason.
     pub reason: Option<String>,
-    /// Whether its stock can be sold again.
+    /// Whether its stock becomes available again.
     pub restock: bool,
-    /// Whether what was paid goes back; a gift card that was set aside for an unpaid order does
-    /// anyway.
+    /// Whether payments are refunded. Gift cards of an unpaid order are refunded in any case.
     pub refund: bool,
-    /// What the refund's id follows from: who asks for what, and under which idempotency key.
+    /// The refund's id is derived from this: the caller, the request and its idempotency key.
     pub seed: String,
-    /// The order's version that the caller has seen, if it says so.
+    /// The order's version that the caller expects, if any.
     pub if_match: IfMatch,
 }
 
-/// Cancels an order for its merchant, and answers with the order and the refund, if there was
-/// anything to refund.
+/// Cancels an order for its merchant. Answers with the order and the refund, if there was anything to
+/// refund.
 ///
 /// # Errors
 /// Those of [`Order::cancel`] and [`Order::plan_refund`]; `precondition_failed`,
@@ -50,7 +49,7 @@ pub async fn cancel<R: Reply>(
 ) -> Result<R, Problem> {
     let answer = |order: &Order, refund: Option<&Refund>| Ok(answer(order, refund));
     let spending = Spending::default();
-    // A future of many kilobytes stays out of its caller's.
+    // Boxed: this future takes many kilobytes.
     let once = |consistency| once(app, (store, id, consistency), input, &spending, &answer);
     let reserved = inventory::persist_eventual_first(once);
     let reserved = Box::pin(reserved).await?;
@@ -59,7 +58,7 @@ pub async fn cancel<R: Reply>(
     Ok(answered)
 }
 
-/// One attempt: the order is cancelled, and what goes back of its money is reserved.
+/// Makes one attempt: cancels the order and reserves its refund.
 async fn once<R: Reply>(
     app: &App,
     (store, id, consistency): (&StoreId, &OrderId, ReadConsistency),
@@ -88,10 +87,10 @@ async fn once<R: Reply>(
     refund_order::begin(app, &aggregate, cancelled, refund, spending, answer, now).await
 }
 
-/// Cancels an unpaid order for its shopper, if `validate` lets it pass.
+/// Cancels an unpaid order for its shopper, if `validate` accepts that.
 ///
 /// # Errors
-/// `not_found`, `already_fulfilled`, `invalid_state_transition`; what `validate` says.
+/// `not_found`, `already_fulfilled`, `invalid_state_transition`; those of `validate`.
 pub async fn cancel_unpaid<R: Reply>(
     app: &App,
     store: &StoreId,

@@ -1,7 +1,8 @@
-//! Closing what can still be paid of an order: what was paid is recorded, what was not is voided,
-//! so that nobody pays for an order that is over. A provider that does not answer keeps no order
-//! alive, and no other provider from being asked; the order stays due until every payment is
-//! closed.
+//! Closes the open payments of an order: records the paid ones and voids the others, so that nobody pays for
+//! an ended order.
+//!
+//! A provider that does not answer delays neither the end of the order nor requests to other providers. The
+//! order stays due until every payment is closed.
 
 use std::time::Duration;
 
@@ -24,11 +25,10 @@ use crate::payment::lookup::PaymentLookup;
 use crate::payment::provider::Provider;
 use crate::payment::{Observed, ObservedState, Payment, PaymentStatus, ProviderDeadline, Source};
 
-/// How long after providers were not asked, or did not answer, they are asked again.
+/// The wait before providers that were skipped, or did not answer, are called again.
 pub(super) const ASKED_AGAIN: Duration = MINUTE.saturating_mul(2);
 
-/// Closes the payments of an order that is over. What a provider does not do now, the sweep asks
-/// for again.
+/// Closes the payments of an ended order. A failure is logged, and the sweep tries again.
 pub(super) async fn close_payments_or_warn(app: &App, store: &StoreId, id: &OrderId) {
     let deadline = ProviderDeadline::since(app.clock.now());
     if let Err(problem) = Box::pin(close_payments(app, store, id, &deadline)).await {
@@ -36,7 +36,7 @@ pub(super) async fn close_payments_or_warn(app: &App, store: &StoreId, id: &Orde
     }
 }
 
-/// Closes the payments of an order that is over; whether all of them are closed.
+/// Closes the payments of an ended order. Returns whether all of them are closed.
 pub(super) async fn close_payments(
     app: &App,
     store: &StoreId,
@@ -61,12 +61,12 @@ pub(super) async fn close_payments(
     remind(app, &aggregate.order, None, 0).await.map(|()| true)
 }
 
-/// How it went to ask the providers of an order.
+/// The outcome of calling the providers of an order's open payments.
 #[derive(Default)]
 pub(super) struct AskedProviders {
     /// The first failure.
     pub(super) failed: Option<Problem>,
-    /// Whether a provider was left out, because there is no more waiting for it.
+    /// Whether a payment was skipped because its provider's deadline has passed.
     is_cut_short: bool,
 }
 
@@ -76,7 +76,7 @@ impl AskedProviders {
     }
 }
 
-/// Asks for every payment that is open: one that fails keeps no other from being asked for.
+/// Closes every open payment. One failure does not stop the others.
 pub(super) async fn ask_all(
     app: &App,
     aggregate: &OrderAggregate,
@@ -88,7 +88,7 @@ pub(super) async fn ask_all(
             all.is_cut_short = true;
             continue;
         }
-        if let Err(problem) = request(app, &aggregate.order, payment).await {
+        if let Err(problem) = close_payment(app, &aggregate.order, payment).await {
             deadline.note(payment.provider, &problem);
             tracing::warn!(cause = %problem, payment = payment.id.as_str(), "payment not closed");
             all.failed.get_or_insert(problem);
@@ -97,8 +97,8 @@ pub(super) async fn ask_all(
     all
 }
 
-/// Records what was paid, unless the order is over, and voids what was not.
-async fn request(app: &App, order: &Order, payment: &Payment) -> Result<(), Problem> {
+/// Closes one payment: records it if it was paid in time, and voids or returns it otherwise.
+async fn close_payment(app: &App, order: &Order, payment: &Payment) -> Result<(), Problem> {
     let connected = connect(app, &payment.store_id, payment.provider).await?;
     if order.is_over() {
         let is_taken = payment.awaits_decision() && !payment.captured.is_zero();
@@ -114,7 +114,7 @@ async fn request(app: &App, order: &Order, payment: &Payment) -> Result<(), Prob
     void(app, &connected, payment).await
 }
 
-/// Voids a payment with its provider. When the money was taken meanwhile, that is recorded.
+/// Voids a payment at its provider. If it was captured meanwhile, that is recorded.
 async fn void(app: &App, connected: &Connected, payment: &Payment) -> Result<(), Problem> {
     let observed = connected.void(app, payment).await?;
     record(app, connected, payment, &observed).await
@@ -129,14 +129,14 @@ async fn record(
     let (lookup, source) = (PaymentLookup::from(payment), Source::Sync);
     let update = PaymentUpdate { lookup: &lookup, observed, source, event: None, is_answer: false };
     match record_payment::record(app, connected, update, |_| NoContent::default()).await {
-        // It was answered, and is the merchant's to decide about.
+        // The payment is recorded; the merchant decides about the amount.
         Err(problem) if problem.code == Code::AmountMismatch => Ok(()),
         outcome => outcome.map(drop),
     }
 }
 
-/// The payments that can still be paid, or taken; of an order that is over also those whose money
-/// nobody can accept any more.
+/// The payments that can still be paid or captured. Those of an ended order include payments of another
+/// amount, which nobody can accept any more.
 pub(super) fn open_payments(aggregate: &OrderAggregate) -> impl Iterator<Item = &Payment> {
     let is_over = aggregate.order.is_over();
     aggregate.payments.iter().filter(move |payment| {
@@ -146,8 +146,7 @@ pub(super) fn open_payments(aggregate: &OrderAggregate) -> impl Iterator<Item = 
     })
 }
 
-/// Moves an order's due mark, or takes it away. That is no new version of the order: there is
-/// nothing about it that anybody sees.
+/// Moves or removes an order's due mark. The order's version stays, as nothing in its responses changes.
 pub(super) async fn remind(
     app: &App,
     order: &Order,
@@ -181,7 +180,7 @@ mod tests {
     use crate::payment::tests::{after, observed, open};
 
     #[test]
-    fn what_can_still_be_paid_or_taken_is_open_and_of_an_order_that_is_over_what_nobody_accepts() {
+    fn open_payments_of_an_ended_order_include_mismatched_amounts() {
         let held = after(&open(), &observed(ObservedState::Authorized, 129_900));
         let other = after(&open(), &observed(ObservedState::Captured, 1));
         let taken = after(&open(), &observed(ObservedState::Captured, 129_900));

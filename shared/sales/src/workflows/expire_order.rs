@@ -1,12 +1,12 @@
-//! Orders whose time has come: those that were not paid in time expire, and those that are over while
-//! a payment of theirs is still open have it closed.
+//! Processes due orders: expires those that were not paid in time, and closes open payments of ended ones.
 //!
-//! Crash story. Before an order expires, its providers are asked: what was paid is recorded, and
-//! what was not is voided, so that nobody pays for an order that is over. A provider that does not
-//! answer has the order wait, but not for ever, and keeps no other from being asked. The end of an
-//! order, whichever it is, leaves a due mark; it goes when every payment is closed. Each step may
-//! be repeated, by two at once too: a payment is closed under one key, what is learnt about it is
-//! applied once, and the order ends under its version.
+//! Crash safety. Before an order expires, its providers are called: paid payments are recorded and the
+//! others voided, so that nobody pays for an ended order. A provider that does not answer delays the expiry,
+//! but not forever, and does not stop calls to the others.
+//!
+//! An order that ends in any way leaves a due mark, which is removed when every payment is closed. Each step
+//! may be repeated, even concurrently: a payment is closed under one idempotency key, its update is applied
+//! once, and the order ends on condition of its version.
 
 use std::time::Duration;
 
@@ -19,14 +19,14 @@ use super::save_change::Spending;
 use crate::order::{Order, load};
 use crate::payment::ProviderDeadline;
 
-/// How long after its time an order waits for providers that do not answer (our choice): its stock
-/// is held meanwhile.
+/// How long after its expiry time an order waits for providers that do not answer (our choice). Its stock
+/// stays reserved meanwhile.
 const LONGEST_WAIT: Duration = MINUTE.saturating_mul(30);
 
-/// Processes an order whose due mark has passed; whether something was done.
+/// Processes an order whose due mark has passed. Returns whether something was done.
 ///
 /// # Errors
-/// Those of the provider; the order stays due. `version_conflict` when somebody else has it.
+/// Those of the provider; the order stays due. `version_conflict` if another process changed it.
 pub async fn process(
     app: &App,
     order: &Order,
@@ -42,7 +42,7 @@ pub async fn process(
     Box::pin(close_payments(app, &order.store_id, &order.id, deadline)).await
 }
 
-/// An order that was not paid in time expires, unless it was paid after all.
+/// Expires an order that was not paid in time, unless its provider reports a payment.
 async fn expire(
     app: &App,
     order: &Order,

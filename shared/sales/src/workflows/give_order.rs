@@ -1,5 +1,5 @@
-//! An order becomes an account's: the order under its version, and the account's counts, in one
-//! transaction.
+//! Assigns an order to an account: writes the order, on condition of its version, and the account's counts
+//! in one transaction.
 
 use core_types::key;
 use core_types::resource::Resource;
@@ -10,12 +10,12 @@ use identity::customer;
 
 use crate::order::{ORDER_UPDATED, Order};
 
-/// Adds an order that has another customer now than in its version before.
+/// Adds the write of an order whose customer has changed.
 fn change(write: Write, order: &Order, now: Timestamp) -> Write {
     write.replace(order, Code::VersionConflict).emit(order.event(&ORDER_UPDATED, now))
 }
 
-/// Gives the order to the account that it names; whether that is there.
+/// Writes the order for the account that it names. Returns whether that account exists.
 ///
 /// # Errors
 /// `version_conflict`; 503.
@@ -30,7 +30,7 @@ pub(super) async fn give(write: Write, order: &Order, now: Timestamp) -> Result<
     }
 }
 
-/// Names an account that is gone as the order's: the store's books know it by its id.
+/// Writes the order for an account that was deleted, whose id the store's records still have.
 ///
 /// # Errors
 /// `version_conflict`; 503.

@@ -1,5 +1,5 @@
-//! An order becomes another account's, of the same person: with what it counts there, and with its use of
-//! discounts that a customer has a limited number of.
+//! Moves an order to another account of the same person, with its counts there and its uses of discounts
+//! that are limited per customer.
 
 use core_types::id::CustomerId;
 use gateway::app::App;
@@ -11,10 +11,10 @@ use super::give_order::{give, name};
 use crate::discount::uses;
 use crate::order::Order;
 
-/// Hands an order over, if it is to be handed over still.
+/// Moves an order, unless that was done before.
 ///
 /// # Errors
-/// `version_conflict` when it is being changed again and again; 503.
+/// `version_conflict` if the order keeps changing; 503.
 pub async fn hand_over(
     app: &App,
     order: &Key,
@@ -34,7 +34,7 @@ pub async fn hand_over(
     .await
 }
 
-/// Adds what the order's use of discounts counts: at most one of a code and one automatic one.
+/// Adds the order's counted uses of discounts: at most one with a code and one automatic.
 fn uses_of(order: &Order, write: Write, from: &CustomerId, to: &CustomerId) -> Write {
     let theirs = order.discounts.iter().filter(|discount| {
         !discount.given_back && discount.used.by.as_deref() == Some(from.as_str())

@@ -1,8 +1,8 @@
-//! Orders of guests become those of the account that has proven their address.
+//! Assigns a guest's orders to the account that has proven the address.
 //!
-//! Each is one transaction: the order under its version, and the account's counts. So it is counted
-//! once, however often it is tried, and beside whatever pays or refunds it meanwhile. A crash leaves
-//! the work due; what was joined before is no guest's any more.
+//! Each order is one transaction: the order, on condition of its version, and the account's counts. So it is
+//! counted once, however often it is tried, and whatever pays or refunds it meanwhile. After a crash the
+//! work is still due, and skips the orders that were assigned before.
 
 use core_types::id::{CustomerId, StoreId};
 use core_types::key;
@@ -17,13 +17,13 @@ use super::give_order::give;
 use crate::order::Order;
 use crate::order::guest::GuestOrders;
 
-/// Orders of one step: what is beyond them is the next one's.
+/// The most orders of one step.
 const STEP: usize = 100;
 
-/// Joins the next orders; when to go on, where there may be more.
+/// Assigns the next orders. Returns when to continue, if there may be more.
 ///
 /// # Errors
-/// 503: the work stays due. `version_conflict`: an order is being changed again and again.
+/// 503: the work stays due. `version_conflict`: an order keeps changing.
 pub async fn step(
     app: &App,
     store: &StoreId,
@@ -39,7 +39,7 @@ pub async fn step(
     let (mut is_done, mut failed) = (true, 0_usize);
     if account.is_some() {
         let orders = app.table.keys(&work.listed(), STEP).await?;
-        // The index shows for a while what was joined: the next step finds it gone.
+        // The index is late and still lists assigned orders: the next step no longer finds them.
         is_done = orders.len() < STEP;
         for order in orders {
             match retry(|| join(app, &work, &order)).await {
@@ -48,7 +48,7 @@ pub async fn step(
                     is_done = true;
                     break;
                 }
-                // One that can never be joined stays a guest's, and keeps no other from it.
+                // An order that can never be assigned stays a guest's, and does not stop the others.
                 Err(problem) if problem.is_permanent() => {
                     tracing::error!(?order, cause = %problem, "an order of a guest is not joined");
                     failed = failed.saturating_add(1);
@@ -57,7 +57,7 @@ pub async fn step(
             }
         }
     }
-    // Where none can be joined, the next step would find the same.
+    // If none can be assigned, the next step would find the same orders.
     if !is_done && failed < STEP {
         return Ok(Some(app.clock.now().plus(MINUTE)));
     }
@@ -65,7 +65,7 @@ pub async fn step(
     Ok(None)
 }
 
-/// Ends the work that has met an error that it would meet again: the orders stay guests'.
+/// Ends work that has met a permanent error. Its remaining orders stay the guest's.
 ///
 /// # Errors
 /// 503.
@@ -78,7 +78,7 @@ pub async fn give_up(
     app.table.write().delete(&key::guest_orders(store, customer, guest)).commit().await
 }
 
-/// Joins one order, if it is to be joined still; whether the account is there.
+/// Assigns one order, unless that was done before. Returns whether the account exists.
 async fn join(app: &App, work: &GuestOrders, order: &Key) -> Result<bool, Problem> {
     let now = app.clock.now();
     let order: Option<Order> = app.table.get(order).await?;

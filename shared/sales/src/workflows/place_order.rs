@@ -1,10 +1,9 @@
-//! Checkout: a cart becomes an order in one transaction — the order, the stock of every line, the
-//! gift cards, the idempotency record and the event — or nothing happens.
+//! Checkout: turns a cart into an order in one transaction of the order, the stock of every line, the gift
+//! cards, the idempotency record and the event.
 //!
-//! What was read decides nothing about stock and balances: the arithmetic and its condition are
-//! in the write. So an eventually consistent read at the store will do, which costs half and may be a moment old. A cart
-//! that would be rejected by it is priced again over what there is, and so is one whose write was
-//! rejected because somebody was faster.
+//! The write itself checks and changes stock and balances, so an eventually consistent read of the store
+//! suffices, at half the cost. If such a read would reject the cart, or the write loses a race, the cart is
+//! priced again over a strongly consistent read.
 
 mod price_cart;
 
@@ -37,95 +36,97 @@ use crate::payment::PaymentChange;
 use crate::shipping::ShippingZone;
 use crate::tax::TaxLocation;
 
-/// How often a cart is priced again after its write was rejected.
+/// How often a cart is priced again after its write lost a race.
 const ATTEMPTS: u32 = 12;
-/// Actions that one transaction takes.
+/// The most actions of one transaction.
 const MAX_ACTIONS: usize = 100;
-/// Actions besides those of the lines: the order, three events, the idempotency record, the customer,
-/// a payment, three gift cards with their entries, and two counters for each of two discounts.
+/// The most actions besides those of the lines: the order, three events, the idempotency record, the
+/// customer, a payment, three gift cards with their entries, and two counters for each of two discounts.
 const OTHER_ACTIONS: usize = 17;
 
-/// A cart to be ordered.
+/// The content of an order to be placed.
 #[derive(Debug, Clone, Default)]
 pub struct Cart {
     /// The lines, merged.
     pub lines: Vec<CartLine>,
     /// The gift cards to pay with.
     pub gift_card_codes: Vec<GiftCardCode>,
-    /// The discount codes that are named; one counts.
+    /// The discount codes; one of them applies.
     pub discount_codes: Vec<DiscountCode>,
-    /// The shipping rate that is chosen.
+    /// The chosen shipping rate.
     pub shipping_rate_id: Option<ShippingRateId>,
-    /// Where it goes.
+    /// The shipping destination.
     pub destination: Option<TaxLocation>,
-    /// Where it is taxed when it goes nowhere; in the store's country, unless that is known.
+    /// The place of taxation without a destination; the store's country if neither is known.
     pub billed_at: Option<TaxLocation>,
-    /// Whether its buyer pays no tax.
+    /// Whether the buyer is exempt from tax.
     pub is_exempt: bool,
-    /// Who buys, as far as discounts ask.
+    /// The shopper, for the conditions of discounts.
     pub shopper: Shopper,
-    /// The network of the shopper: who names codes that are no card's is held up there. None for
-    /// whoever the merchant lets place orders: they may order what is not on sale yet, and leave open
-    /// how it is sent.
+    /// The network prefix of the shopper, where attempts with unknown codes are limited. None for orders
+    /// that the merchant places: those may contain unpublished products and leave the shipping rate open.
     pub shopper_network: Option<String>,
-    /// What the buyer believes it comes to.
+    /// The total that the buyer expects.
     pub expected_total: Option<Money>,
-    /// How it is to be paid, as far as that is known.
+    /// The chosen payment provider and method, if known.
     pub payment: Option<PaymentInput>,
-    /// Whether it is only asked what it would come to: no transaction validates it after that.
+    /// Whether only a price is requested, so that no transaction validates the cart later.
     pub dry_run: bool,
-    /// What is wrong with it already, before anybody has asked the store.
+    /// Field errors found before the store was read.
     pub faults: Vec<FieldError>,
 }
 
-/// How a cart is ordered.
+/// The terms on which a cart is ordered.
 #[derive(Debug, Clone)]
 pub struct Placing {
-    /// Who orders.
+    /// The buyer.
     pub buyer: Buyer,
-    /// Whether it is a draft.
+    /// Whether the order is a draft.
     pub draft: bool,
-    /// Whether it expires unless it is paid within the store's window for that way to pay.
+    /// Whether it expires unless it is paid within the store's payment window for the provider.
     pub expires: bool,
-    /// The digest of the token its shopper gets.
+    /// The digest of the shopper's order token.
     pub order_token_digest: Option<String>,
-    /// How it was paid manually already, if it was.
+    /// The manual payment made before, if any, and its method, if known.
     pub paid: Option<Option<String>>,
 }
 
-/// A cart with what the store says about it at this moment.
+/// A cart priced at the store's current data.
 #[derive(Debug, Clone)]
 pub struct Priced {
     /// The store.
     pub store: Store,
     /// Its settings.
     pub settings: Settings,
-    /// The lines, the cards, the totals: of what can be priced.
+    /// The lines, gift cards and totals of everything that could be priced.
     pub quote: Quote,
-    /// Where the store sends, and at what.
+    /// The store's shipping zones.
     pub zones: Vec<ShippingZone>,
-    /// What is wrong with the cart.
+    /// The field errors of the cart.
     pub faults: Vec<FieldError>,
 }
 
 impl Priced {
+    /// Rejects a cart that has field errors.
+    ///
     /// # Errors
-    /// `validation_failed`, with every fault of the cart.
+    /// `validation_failed`, with all of them.
     pub fn ensure_sound(&self) -> Result<(), Problem> {
         if self.faults.is_empty() { Ok(()) } else { Err(Problem::invalid(self.faults.clone())) }
     }
 
-    /// Whether something is wrong with this field.
+    /// Whether this field has an error.
     pub fn is_at_fault(&self, pointer: &str) -> bool {
         self.faults.iter().any(|fault| fault.pointer == pointer)
     }
 }
 
-/// Orders a cart, if `validate` lets it pass: it adds its faults to those that are known, and all of
-/// them are named at once.
+/// Orders a cart, if `validate` accepts it. The field errors that it returns are added to those known
+/// before, and all are reported together.
 ///
 /// # Errors
-/// `insufficient_stock`, `price_changed`, what [`price`] finds, and what `validate` says.
+/// `insufficient_stock`, `price_changed`, `validation_failed` with the field errors of [`price`] and
+/// `validate`; those of both.
 pub async fn place<R: Reply>(
     app: &App,
     store: &Store,
@@ -136,13 +137,14 @@ pub async fn place<R: Reply>(
 ) -> Result<R, Problem> {
     let mut number = None;
     let mut attempt = 0;
-    // Who names the codes of gift cards is counted by each look at them.
+    // Each lookup of unknown gift card codes counts towards a limit, so the first one is strongly
+    // consistent.
     let is_plain = cart.gift_card_codes.is_empty();
     let mut consistency =
         if is_plain { ReadConsistency::Eventual } else { ReadConsistency::Strong };
     loop {
         let priced = match decide(app, store, cart, &validate, consistency).await {
-            // What is rejected is rejected for what there is, never for what an eventually consistent read has seen.
+            // Only a strongly consistent read may reject.
             Err(rejected)
                 if consistency == ReadConsistency::Eventual && needs_strong_read(&rejected) =>
             {
@@ -151,7 +153,7 @@ pub async fn place<R: Reply>(
             }
             decided => decided?,
         };
-        // Outside the transaction: gaps are allowed, a hot item inside it is not.
+        // Outside the transaction: order numbers may have gaps, and the counter is a hot item.
         let last = match number {
             Some(last) => last,
             None => app.table.next_number(&key::order_counter(&store.id)).await?,
@@ -171,7 +173,7 @@ pub async fn place<R: Reply>(
     }
 }
 
-/// A cart at the store's prices, if it can be ordered as it is.
+/// Prices and validates a cart.
 async fn decide(
     app: &App,
     store: &Store,
@@ -187,7 +189,7 @@ async fn decide(
     Ok(priced)
 }
 
-/// The order of a priced cart, and the payment that paid it manually already.
+/// Builds the order of a priced cart, and its manual payment, if it was paid before.
 fn order_of(
     priced: &Priced,
     placing: &Placing,
@@ -212,12 +214,12 @@ fn order_of(
     }
 }
 
-/// The number of an order, without a prefix.
+/// The number of an order, without the store's prefix.
 fn serial(last: u64) -> u64 {
     number::FIRST.saturating_add(last)
 }
 
-/// One attempt at the transaction.
+/// Attempts the transaction once.
 async fn write<R: Reply>(
     app: &App,
     priced: &Priced,
@@ -241,13 +243,14 @@ async fn write<R: Reply>(
     announce(write, priced, &order, now).answer(answer(&order), now).await
 }
 
-/// Whether the shopper is told by mail: where there is one, and the store wants that.
+/// Whether the shopper gets a confirmation: only of a storefront order with an address, and if the store has
+/// it enabled.
 fn is_confirmed(priced: &Priced, order: &Order) -> bool {
     let is_shoppers = order.order_token_digest.is_some() && order.email.is_some();
     is_shoppers && priced.settings.notifications.order_confirmation
 }
 
-/// Takes the stock of every line: set aside, or, when the order is paid, its own.
+/// Reserves the stock of every line; commits it if the order is firm already.
 fn take_stock(write: Write, order: &Order, quote: &Quote, now: Timestamp) -> Write {
     let is_firm = order.stock == StockState::Committed;
     let step = if is_firm { StockStep::CommitAtOnce } else { StockStep::Reserve };
@@ -263,8 +266,8 @@ fn take_stock(write: Write, order: &Order, quote: &Quote, now: Timestamp) -> Wri
     })
 }
 
-/// Marks what was never ordered before as ordered: in the transaction, or, where that is full of
-/// lines, before it. A mark without an order does no harm.
+/// Marks variants that were never ordered before as ordered. That happens in the transaction, or before it
+/// if it has no room left; a mark without an order does no harm.
 async fn mark_ordered(app: &App, write: Write, quote: &Quote) -> Result<Write, Problem> {
     let new = || quote.lines.iter().map(|line| &line.sellable).filter(|one| !one.was_ordered);
     let allocations =
@@ -280,8 +283,8 @@ async fn mark_ordered(app: &App, write: Write, quote: &Quote) -> Result<Write, P
     }))
 }
 
-/// Counts the order, and what it has brought in already, for its customer. It is their first one, where
-/// a discount says so.
+/// Counts the order and its revenue for its customer. A discount for first orders requires that there was
+/// none before.
 fn count_customer(write: Write, order: &Order, quote: &Quote) -> Write {
     let Some(customer) = &order.customer_id else { return write };
     let change = identity::customer::counted_order(order.brought_in());
@@ -290,11 +293,11 @@ fn count_customer(write: Write, order: &Order, quote: &Quote) -> Write {
         let first = change.only_if("orders_count = :none").value(":none", 0);
         return write.update(&customer, first, Code::VersionConflict);
     }
-    write.update(&customer, change.only_if("attribute_exists(PK)"), gone())
+    write.update(&customer, change.only_if("attribute_exists(PK)"), unknown_customer())
 }
 
-/// The customer was deleted between authentication and the write.
-fn gone() -> Problem {
+/// The error for a customer that was deleted between authentication and the write.
+fn unknown_customer() -> Problem {
     Problem::field("/customer_id", "unknown_customer", "There is no such customer.")
 }
 

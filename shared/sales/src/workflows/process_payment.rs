@@ -1,8 +1,8 @@
-//! What a payment has left to do is tried again.
+//! Retries the unfinished work of a payment.
 //!
-//! Whoever begins such work does it at once. The due mark is for the case that they cannot: the
-//! process ended, the provider did not answer, or it said that it would take a while. A refund is
-//! asked for under its own id, so that it is one however often it is resumed.
+//! Work is usually finished by whoever begins it. The due mark covers the other cases: the process ended,
+//! the provider did not answer, or it reported the work as pending. A refund is requested under its own id,
+//! so that resuming it never refunds twice.
 
 use gateway::app::App;
 use primitives::problem::{Code, Problem};
@@ -12,12 +12,11 @@ use super::{record_disputes, refund_order, submit_evidence};
 use crate::payment::load::connect;
 use crate::payment::{Payment, PaymentRefund, ProviderDeadline, RefundState};
 
-/// Processes a payment whose due mark has passed; whether something was done. The mark is moved on
-/// first: of two sweeps, one goes on.
+/// Processes a payment whose due mark has passed. Returns whether something was done. The mark is moved on
+/// first, so that only one of two sweeps continues.
 ///
 /// # Errors
-/// Those of the provider: the payment is due again later. `version_conflict` when somebody else
-/// has it.
+/// Those of the provider: the payment is due again later. `version_conflict` if another process changed it.
 pub async fn process(
     app: &App,
     payment: &Payment,
@@ -36,9 +35,8 @@ pub async fn process(
     execute(app, &taken, asks, deadline).await.map(|()| true)
 }
 
-/// Does what is left: refunds and evidence, or else what is to go back; and asks about disputes where
-/// it is time. One thing that fails keeps no other from being done; the first failure is the one
-/// that is told.
+/// Resumes pending refunds and evidence, returns unapplied money if no refund is pending, and fetches
+/// disputes if that is due. One failure does not stop the rest; the first one is returned.
 async fn execute(
     app: &App,
     payment: &Payment,
@@ -72,8 +70,8 @@ async fn execute(
         outcome = outcome.and(noted(return_unapplied(app, &connected, payment).await));
     }
     if asks && !has_passed() {
-        let looked = record_disputes::look(app, &connected, payment).await;
-        outcome = outcome.and(noted(looked.map(drop)));
+        let fetched = record_disputes::look(app, &connected, payment).await;
+        outcome = outcome.and(noted(fetched.map(drop)));
     }
     outcome
 }

@@ -1,14 +1,12 @@
-//! Recording what was learnt about disputes of a payment: on the disputes, on the payment and on its
-//! order, once.
+//! Records an update about disputes of a payment on the disputes, the payment and its order, once.
 //!
-//! An event and a question may tell the same at the same moment, and events come in any order. Each
-//! reads, decides and writes under the versions of what it has read; one of them writes, and the
-//! others read again. What comes of it follows from all that was told, not from its order
-//! ([`Dispute::after`]). An event is recorded in the transaction that it causes, so that a crash
-//! before it leaves an event that the provider sends again.
+//! An event and a fetch may report the same at the same moment, and events come in any order. Each reads,
+//! decides and writes on condition of the versions that it has read; one of them writes, and the others read
+//! again. The result depends on everything that was reported, not on its order ([`Dispute::after`]). An
+//! event is recorded in the transaction that it causes: after a crash before that, the provider sends it
+//! again.
 //!
-//! Money that nobody has told of yet may be disputed already: then the provider is asked about the
-//! payment first.
+//! A dispute may be reported before the capture that it is about. Then the payment is fetched first.
 
 use core_types::key;
 use core_types::provider::ProviderName;
@@ -28,11 +26,11 @@ use crate::payment::provider::Provider;
 use crate::payment::provider_event::ProviderEvent;
 use crate::payment::{Payment, Source};
 
-/// Disputes of one payment that are recorded at once: they are read with it in one batch.
+/// The most disputes of one payment that are recorded at once, as they are read with it in one batch.
 const MOST: usize = 90;
 
-/// Records what an event tells of a dispute. One of another payment for the same provider's order is
-/// none of ours: then the event alone is recorded.
+/// Records an event about a dispute. If the dispute is about another payment of the same provider order,
+/// only the event is recorded.
 ///
 /// # Errors
 /// `provider_error`, `provider_timeout`: the event is to be sent again.
@@ -43,22 +41,23 @@ pub async fn receive(
     observed: &ObservedDispute,
     event: &ProviderEvent,
 ) -> Result<(), Problem> {
-    let told = Told { provider: connected.name(), observed: std::slice::from_ref(observed) };
-    let Some(known) = record(app, lookup, told, Some(event), Unless::NothingWasTaken).await? else {
+    let report =
+        DisputeReport { provider: connected.name(), observed: std::slice::from_ref(observed) };
+    let Some(known) = record(app, lookup, report, Some(event), RecordIf::Captured).await? else {
         return Ok(());
     };
     let observed = &connected.fetch(app, &known).await?;
     let (source, is_answer) = (Source::Sync, false);
     let update = PaymentUpdate { lookup, observed, source, event: None, is_answer };
-    // What it is rejected for is for the merchant to see; the dispute is recorded all the same.
+    // A mismatched amount is marked for the merchant; the dispute is recorded all the same.
     match record_payment::record(app, connected, update, |_| NoContent::default()).await {
         Err(problem) if problem.code != Code::AmountMismatch => return Err(problem),
         _ => {}
     }
-    record(app, lookup, told, Some(event), Unless::Never).await.map(drop)
+    record(app, lookup, report, Some(event), RecordIf::Always).await.map(drop)
 }
 
-/// Asks the provider about the disputes of a payment, and records what it says; whether there are any.
+/// Fetches the disputes of a payment from its provider and records them. Returns whether there are any.
 ///
 /// # Errors
 /// `provider_error`, `provider_timeout`.
@@ -67,55 +66,55 @@ pub async fn look(app: &App, connected: &Connected, payment: &Payment) -> Result
     if observed.is_empty() {
         return Ok(false);
     }
-    let told = Told { provider: connected.name(), observed: &observed };
-    record(app, &PaymentLookup::from(payment), told, None, Unless::Never).await.map(|_| true)
+    let report = DisputeReport { provider: connected.name(), observed: &observed };
+    record(app, &PaymentLookup::from(payment), report, None, RecordIf::Always).await.map(|_| true)
 }
 
-/// What a provider says about disputes.
+/// A provider's report about disputes.
 #[derive(Debug, Clone, Copy)]
-struct Told<'a> {
+struct DisputeReport<'a> {
     provider: ProviderName,
     observed: &'a [ObservedDispute],
 }
 
-/// When nothing is recorded yet.
+/// When a report is recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Unless {
-    /// Nobody has told that the payment's money was taken.
-    NothingWasTaken,
-    /// It is recorded.
-    Never,
+enum RecordIf {
+    /// Only if the payment is known to be captured.
+    Captured,
+    /// In any case.
+    Always,
 }
 
-/// Records what was learnt; the payment, where nothing was recorded.
+/// Records a report. Returns the payment if it is not captured and the report was therefore not recorded.
 async fn record(
     app: &App,
     lookup: &PaymentLookup,
-    told: Told<'_>,
+    report: DisputeReport<'_>,
     event: Option<&ProviderEvent>,
-    unless: Unless,
+    condition: RecordIf,
 ) -> Result<Option<Payment>, Problem> {
     let spending = Spending::default();
-    retry(|| Box::pin(once(app, lookup, told, event, unless, &spending))).await
+    retry(|| Box::pin(once(app, lookup, report, event, condition, &spending))).await
 }
 
 async fn once(
     app: &App,
     lookup: &PaymentLookup,
-    told: Told<'_>,
+    report: DisputeReport<'_>,
     event: Option<&ProviderEvent>,
-    unless: Unless,
+    condition: RecordIf,
     spending: &Spending,
 ) -> Result<Option<Payment>, Problem> {
     let now = app.clock.now();
-    let Known { payment, order, disputes, is_handled } = read(app, lookup, told, event).await?;
+    let Known { payment, order, disputes, is_handled } = read(app, lookup, report, event).await?;
     if is_handled {
         return Ok(None);
     }
-    if unless == Unless::NothingWasTaken && payment.captured.is_zero() {
+    if condition == RecordIf::Captured && payment.captured.is_zero() {
         return Ok(Some(payment));
     }
-    let pairs = told.observed.iter().zip(&disputes);
+    let pairs = report.observed.iter().zip(&disputes);
     let ours = pairs.filter(|(one, _)| payment.is_carried_by(one.provider_payment.as_deref()));
     let changes: Vec<DisputeChange> = ours
         .filter_map(|(one, known)| Dispute::after(known.as_ref(), one, &payment, now))
@@ -138,29 +137,29 @@ async fn once(
     Ok(None)
 }
 
-/// What is known, read at one moment.
+/// The stored items that a report is about.
 struct Known {
     payment: Payment,
     order: Order,
-    /// In the order of what was told.
+    /// The known disputes, in the order of the report.
     disputes: Vec<Option<Dispute>>,
     /// Whether the event was handled before.
     is_handled: bool,
 }
 
-/// One round trip.
+/// Reads all of them in one round trip.
 async fn read(
     app: &App,
     lookup: &PaymentLookup,
-    told: Told<'_>,
+    report: DisputeReport<'_>,
     event: Option<&ProviderEvent>,
 ) -> Result<Known, Problem> {
     let PaymentLookup { store_id, order_id, payment_id } = lookup;
     let payment = key::payment(store_id, order_id, payment_id);
     let order = key::order(store_id, order_id);
-    let id = |one: &ObservedDispute| Dispute::id_of(store_id, told.provider, &one.reference);
+    let id = |one: &ObservedDispute| Dispute::id_of(store_id, report.provider, &one.reference);
     let disputes: Vec<Key> =
-        told.observed.iter().take(MOST).map(|one| key::dispute(store_id, &id(one))).collect();
+        report.observed.iter().take(MOST).map(|one| key::dispute(store_id, &id(one))).collect();
     let event = event.map(Item::key);
     let keys: Vec<&Key> = [&payment, &order].into_iter().chain(&disputes).chain(&event).collect();
     let mut found = app.table.get_many(&keys).await?;

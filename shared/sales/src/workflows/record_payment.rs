@@ -1,16 +1,16 @@
-//! Recording what was learnt about a payment, on it and on its order, once.
+//! Records an update about a payment on the payment and its order, once.
 //!
-//! A customer's return, a webhook and a look-up may tell the same at the same moment. Each
-//! reads, decides and writes under the versions of what it has read; one of them writes, and the
-//! others read again and find no update. A webhook's event is recorded in the transaction that it
-//! causes, so that a crash before it leaves an event that the provider sends again.
+//! A customer's return, a webhook and a fetch may report the same at the same moment. Each reads, decides
+//! and writes on condition of the versions that it has read; one of them writes, and the others read again
+//! and find nothing new. A webhook's event is recorded in the transaction that it causes: after a crash
+//! before that, the provider sends it again.
 //!
-//! Money for an order that has expired, was cancelled or is paid already does not touch the
-//! order: the payment records it, is marked for attention, and the money goes back. Another amount
-//! than was asked for does not touch it either, until the merchant accepts it ([`accept()`]) or
-//! gives it back; when the order ends before that, it goes back by itself.
+//! Money for an order that has expired, was cancelled or is already paid does not change the order: the
+//! payment records it, is marked for attention, and the money is returned. An amount other than the
+//! requested one does not change it either, until the merchant accepts ([`accept()`]) or refunds it. If the
+//! order ends before that, the amount is returned automatically.
 //!
-//! What was taken and has gone back since is learnt at once, and applied in one step.
+//! A capture that was refunded before it was reported is applied in one step with its refund.
 
 mod accept;
 mod capture;
@@ -39,43 +39,43 @@ use crate::payment::{
     Attention, Observed, Payment, PaymentChange, PaymentRefund, PaymentStatus, Source, Transition,
 };
 
-/// Something that was learnt about a payment.
+/// An update about a payment.
 #[derive(Debug, Clone, Copy)]
 pub struct PaymentUpdate<'a> {
-    /// Which payment.
+    /// The payment.
     pub lookup: &'a PaymentLookup,
-    /// What its provider says.
+    /// The payment as its provider reports it.
     pub observed: &'a Observed,
-    /// How that was learnt.
+    /// The source of the report.
     pub source: Source,
-    /// The event that told it.
+    /// The provider's event, if that is the source.
     pub event: Option<&'a ProviderEvent>,
-    /// Whether the answer is the request's, so that its idempotency record is completed with it.
+    /// Whether the answer is the response to the request, which completes its idempotency record.
     pub is_answer: bool,
 }
 
-/// What an attempt has come to.
+/// The result of an attempt.
 struct Recorded<R> {
     known: PaymentWithOrder,
     answer: R,
-    /// Whether something was learnt that was not known.
+    /// Whether the update was new.
     is_new: bool,
-    /// Authorizations that the order was paid without.
+    /// Authorizations that the order no longer needs.
     superseded: Vec<Payment>,
 }
 
 impl<R> Recorded<R> {
-    /// Nothing was changed.
+    /// Nothing has changed.
     fn unchanged(known: PaymentWithOrder, answer: R) -> Self {
         Self { known, answer, is_new: false, superseded: Vec::new() }
     }
 }
 
-/// Records an update, and answers with the payment and the order as they are then. Money that the
-/// order does not take is sent back.
+/// Records an update, and answers with the payment and the order after it. Money that the order does not
+/// accept is returned.
 ///
 /// # Errors
-/// `amount_mismatch`, unless a webhook told it: the payment is marked, and awaits the merchant's
+/// `amount_mismatch`, unless a webhook reported it: the payment is marked, and awaits the merchant's
 /// decision.
 pub async fn record<R: Reply>(
     app: &App,
@@ -91,14 +91,14 @@ pub async fn record<R: Reply>(
     Ok(answer)
 }
 
-/// What is said of an amount that nobody asked for.
+/// The error for an amount other than the requested one.
 fn unexpected(payment: &Payment) -> Problem {
     let observed = if payment.captured.is_zero() { &payment.authorized } else { &payment.captured };
     let shown = |money| serde_json::to_value(money).unwrap_or_default();
     Code::AmountMismatch.with("expected", shown(&payment.amount)).with("received", shown(observed))
 }
 
-/// Applies an update, and sends back what the order does not take.
+/// Applies an update, and returns money that the order does not accept.
 async fn apply<R: Reply>(
     app: &App,
     connected: &Connected,
@@ -106,7 +106,7 @@ async fn apply<R: Reply>(
     answer: impl Fn(&PaymentWithOrder) -> R,
 ) -> Result<Recorded<R>, Problem> {
     let spending = Spending::default();
-    // Boxed: it is held by every handler that records something.
+    // Boxed: the future of every handler that records something contains it.
     let recorded = retry(|| Box::pin(once(app, update, &spending, &answer))).await?;
     Box::pin(async {
         if recorded.known.payment.is_to_go_back() {
@@ -118,9 +118,10 @@ async fn apply<R: Reply>(
     Ok(recorded)
 }
 
-/// What an event says, or, where it tells of one payment of several, what all of them have come to.
-/// Money that has all gone back may be a second payment's for an order of Razorpay's that the first
-/// has paid: only Razorpay knows that.
+/// Completes a webhook's report. Usually that is the report itself.
+///
+/// A report of a full refund may be about the second payment of a Razorpay order that the first one has
+/// paid. Only Razorpay knows, so the payment is fetched then.
 ///
 /// # Errors
 /// `provider_error`, `provider_timeout`: the event is to be sent again.
@@ -140,7 +141,7 @@ pub async fn in_full(
     Ok(connected.fetch(app, &payment).await?)
 }
 
-/// One attempt: read, decide, write.
+/// Makes one attempt: reads, decides and writes.
 async fn once<R: Reply>(
     app: &App,
     update: PaymentUpdate<'_>,
@@ -156,7 +157,7 @@ async fn once<R: Reply>(
     let write = app.table.write();
     let write = write.also(update.event, |write, event| write.create(event, Code::VersionConflict));
     match known.payment.observe(update.observed, update.source, now) {
-        Err(mismatch) => uncounted(write, update, known, mismatch, answer, now).await,
+        Err(mismatch) => record_mismatch(write, update, known, mismatch, answer, now).await,
         Ok(None) => {
             let answered = answer(&known);
             if update.event.is_some() {
@@ -174,7 +175,7 @@ async fn once<R: Reply>(
             let write = change.save(app, write, spending, now).await?;
             let next = PaymentWithOrder { payment, order: change.order };
             let answered = answer(&next);
-            // What is rejected in the end is not answered with this.
+            // An update that ends in an error does not complete the idempotency record.
             let is_rejected = next.payment.awaits_decision()
                 || (update.source == Source::Admin && next.payment.is_to_go_back());
             let answered = if update.is_answer && !is_rejected {
@@ -188,8 +189,7 @@ async fn once<R: Reply>(
     }
 }
 
-/// What is authorized for the order besides a payment whose money has come in: a read more, but
-/// only for an order that was to be paid in two ways.
+/// Loads the order's open authorizations other than this payment. Makes a read only if there are any.
 async fn other_authorizations(
     app: &App,
     known: &PaymentWithOrder,
@@ -209,9 +209,8 @@ async fn other_authorizations(
     Ok(promises?.into_iter().flatten().collect())
 }
 
-/// The provider took what cannot be recorded, being of another currency: nobody but the merchant
-/// can say why.
-async fn uncounted<R>(
+/// Marks a payment whose amount is in another currency and cannot be recorded, for the merchant to resolve.
+async fn record_mismatch<R>(
     write: Write,
     update: PaymentUpdate<'_>,
     known: PaymentWithOrder,
@@ -232,26 +231,26 @@ async fn uncounted<R>(
     Ok(Recorded::unchanged(known, answer))
 }
 
-/// What is written of an update.
+/// The writes that an update leads to.
 struct DecidedUpdate {
     change: OrderChange,
-    /// The payment as it is then.
+    /// The payment after the update.
     payment: Payment,
-    /// Authorizations that the order was paid without.
+    /// Authorizations that the order no longer needs.
     superseded: Vec<Payment>,
 }
 
 impl DecidedUpdate {
-    /// The payment is written with this change of its order.
+    /// Combines a payment's change with a change of its order.
     fn of(change: OrderChange, payment: PaymentChange) -> Self {
         let known = payment.payment.clone();
-        // Who learns of a capture late may have learnt of its dispute before.
+        // A dispute may have been reported before its capture.
         let change = change.with_payment(payment).and_disputed(&known, known.updated_at);
         Self { change, payment: known, superseded: Vec::new() }
     }
 }
 
-/// What a change of a payment means for its order, and the authorizations that are superseded.
+/// Decides how a payment's change affects its order, and which authorizations it supersedes.
 fn decide(
     known: &PaymentWithOrder,
     change: PaymentChange,
@@ -281,15 +280,17 @@ fn decide(
     let mut change = change;
     change.payment.is_applied |= change.transition != Transition::Voided;
     let (next, superseded) = supersede(next, others, now);
-    let gone = change.has_gone_back.then(|| external_refund(&known.payment, &change.payment));
-    let next = match gone.flatten() {
-        Some(gone) => next.and_externally_refunded(&payment_id, &gone.id, &gone.amount, now),
+    let external = change.has_gone_back.then(|| external_refund(&known.payment, &change.payment));
+    let next = match external.flatten() {
+        Some(external) => {
+            next.and_externally_refunded(&payment_id, &external.id, &external.amount, now)
+        }
         None => next,
     };
     Ok(DecidedUpdate { superseded, ..DecidedUpdate::of(next, change) })
 }
 
-/// An order that is paid in full needs no other authorization.
+/// Supersedes the other authorizations once the order is paid in full.
 fn supersede(
     change: OrderChange,
     others: &[Payment],
@@ -306,38 +307,41 @@ fn supersede(
     (change, payments)
 }
 
-/// The refund that a payment has just learnt of: it was made at its provider, without us.
+/// The refund that is new on a payment: it was made directly at the provider.
 fn external_refund<'a>(before: &Payment, after: &'a Payment) -> Option<&'a PaymentRefund> {
     after.refunds.iter().find(|refund| before.refund(&refund.id).is_none())
 }
 
-/// Money that the order does not take: the payment alone knows of it.
+/// Records money that the order does not accept, on the payment alone.
 fn rejected(order: &Order, mut change: PaymentChange) -> DecidedUpdate {
-    let is_gone = change.payment.status == PaymentStatus::Refunded;
-    change.payment.attention = order.rejection(&change.payment).filter(|_| !is_gone);
+    let is_refunded = change.payment.status == PaymentStatus::Refunded;
+    change.payment.attention = order.rejection(&change.payment).filter(|_| !is_refunded);
     change.payment.is_applied = false;
     DecidedUpdate::of(OrderChange::none(order), change)
 }
 
-/// An attempt to pay failed: the order says so once.
+/// Records a failed payment attempt; the order announces that once.
 fn failed(order: &Order, change: PaymentChange, now: Timestamp) -> DecidedUpdate {
     let next = order.payment_failed(now).map(|next| OrderChange::new(order, next));
     let next = next.map(|next| next.announced(&ORDER_UPDATED));
     DecidedUpdate::of(next.unwrap_or_else(|| OrderChange::none(order)), change)
 }
 
-/// Money went back. When we did not ask for that, the order learns of it here.
+/// Records a refund. If it was made directly at the provider, the order records it too.
 fn externally_refunded(
     known: &PaymentWithOrder,
     change: PaymentChange,
     now: Timestamp,
 ) -> DecidedUpdate {
-    let gone = external_refund(&known.payment, &change.payment);
+    let external = external_refund(&known.payment, &change.payment);
     let unchanged = OrderChange::none(&known.order);
-    let next = match gone.filter(|_| change.payment.is_applied) {
-        Some(gone) => {
-            unchanged.and_externally_refunded(&change.payment.id, &gone.id, &gone.amount, now)
-        }
+    let next = match external.filter(|_| change.payment.is_applied) {
+        Some(external) => unchanged.and_externally_refunded(
+            &change.payment.id,
+            &external.id,
+            &external.amount,
+            now,
+        ),
         None => unchanged,
     };
     DecidedUpdate::of(next, change)

@@ -1,16 +1,16 @@
-//! Refunds, in three steps: reserve, ask the providers, record.
+//! Refunds an order in three steps: reserve the amount, request the refund from the providers, record it.
 //!
-//! Crash story. After the first step the amount is reserved and the refund is pending; nobody
-//! else can refund it. A provider is asked under the refund's id, which it deduplicates on, and
-//! the refund's id follows from the caller's idempotency key: so the same request sent again
-//! resumes the refund where it was left, and no provider pays twice. Nobody has to send it again:
-//! a payment with a pending refund carries a due mark ([`super::process_payment`]), and the
-//! provider's own event may be faster. A provider that rejects for good sets the reserved amount
-//! free; one that does not answer leaves it pending.
+//! Crash safety. After the first step the amount is reserved and the refund is pending; no other refund can
+//! use the amount. Each provider is called with the refund's id, which it deduplicates on. The id is derived
+//! from the caller's idempotency key, so a repeated request resumes the refund, and no provider pays twice.
 //!
-//! A provider either does it ([`RefundResult::Done`]), rejects it ([`RefundResult::Rejected`]), or
-//! takes it in and says later what became of it ([`RefundResult::Pending`]). Whoever learns that,
-//! from an answer or from an event, records it on the payment, the refund and the order alike.
+//! No caller needs to repeat it: a payment with a pending refund carries a due mark
+//! ([`super::process_payment`]), and the provider's own event may be faster. A provider's final rejection
+//! releases the reserved amount; a missing response leaves it pending.
+//!
+//! A provider completes a refund ([`RefundResult::Done`]), rejects it ([`RefundResult::Rejected`]), or
+//! accepts it and reports the result later ([`RefundResult::Pending`]). Responses and events are recorded in
+//! the same way, on the payment, the refund and the order.
 
 mod reserve;
 
@@ -39,31 +39,31 @@ use crate::payment::{Payment, PaymentRefund, RefundState};
 pub use self::reserve::has_begun;
 pub(super) use self::reserve::{Earlier, NewRefund, Reserved, begin};
 
-/// A refund that was asked for so long ago is looked up before it is asked for again: providers
-/// forget what they deduplicate on.
+/// A refund reserved longer ago than this is looked up before it is requested again, as providers forget the
+/// ids that they deduplicate on.
 const LOOKED_UP_AFTER: Duration = MINUTE.saturating_mul(10);
 
-/// A refund of an order that is asked for.
+/// A request to refund an order.
 #[derive(Debug, Clone)]
 pub struct RefundOrder {
-    /// What is to go back.
+    /// The lines and amounts to refund.
     pub wanted: WantedRefund,
-    /// Why.
+    /// The reason.
     pub reason: RefundReason,
-    /// In the merchant's words.
+    /// The merchant's note.
     pub note: Option<String>,
-    /// What the refund's id follows from: who asks for what, and under which idempotency key.
+    /// The refund's id is derived from this: the caller, the request and its idempotency key.
     pub seed: String,
-    /// The order's version that the caller has seen, if it says so.
+    /// The order's version that the caller expects, if any.
     pub if_match: IfMatch,
 }
 
-/// Refunds what is asked for, and answers with the order and its refund.
+/// Refunds an order, and answers with the order and its refund.
 ///
 /// # Errors
-/// Those of [`Order::plan_refund`]; `precondition_failed`, `provider_not_connected`; once the
-/// amount is reserved only `provider_error`, `provider_timeout` and others that no idempotency key
-/// keeps.
+/// Those of [`Order::plan_refund`]; `precondition_failed`, `provider_not_connected`. Once the amount is
+/// reserved only `provider_error`, `provider_timeout` and others that are not stored as idempotent
+/// responses.
 pub async fn refund<R: Reply>(
     app: &App,
     store: &StoreId,
@@ -83,7 +83,7 @@ pub async fn refund<R: Reply>(
     finish(app, reserved, &answer).await
 }
 
-/// The second and the third step, where there is something to ask a provider for.
+/// Performs the second and third steps, if a provider is to refund anything.
 pub(super) async fn finish<R: Reply>(
     app: &App,
     reserved: Reserved<R>,
@@ -104,11 +104,10 @@ pub(super) async fn finish<R: Reply>(
                 Err(problem) => Err(problem),
             },
         };
-        results.push((id, result.map_err(passing)?));
+        results.push((id, result.map_err(retryable)?));
     }
     let spending = Spending::default();
-    // Every version is demanded by the write: the order need not be read again before somebody else
-    // turns out to have changed it.
+    // The write requires every version, so the order is read again only after a conflict.
     let mut known = Some(aggregate);
     inventory::persist(|| {
         let known = known.take();
@@ -117,9 +116,9 @@ pub(super) async fn finish<R: Reply>(
     .await
 }
 
-/// What went wrong after the amount was reserved: the same request is to try again, so it must not
-/// be a rejection that its idempotency key would keep.
-fn passing(problem: Problem) -> Problem {
+/// Turns an error after the reservation into one that is not stored as an idempotent response, so that the
+/// same request can be retried.
+fn retryable(problem: Problem) -> Problem {
     match problem.code {
         Code::ProviderNotConnected => {
             Code::ProviderError.with("provider_code", "not_connected").because(&problem)
@@ -128,11 +127,11 @@ fn passing(problem: Problem) -> Problem {
     }
 }
 
-/// The second step: asks a payment's provider to refund `amount`, once per refund id however
-/// often it is asked. One that has taken the refund in before is asked what has become of it.
+/// The second step: requests a refund of `amount` from a payment's provider, once per refund id. A refund
+/// that the provider has accepted before is looked up first.
 ///
 /// # Errors
-/// `provider_error`, `provider_timeout`, `service_unavailable`: it may have been done; ask again
+/// `provider_error`, `provider_timeout`, `service_unavailable`: it may have been done; request it again
 /// under the same id.
 async fn request(
     app: &App,
@@ -157,7 +156,8 @@ async fn request(
     }
 }
 
-/// The third step of a request's refund, and its answer: over the order as it is known, or as it is.
+/// The third step of a request's refund, and its response. Uses the known order, or loads it if there is
+/// none.
 async fn record<R: Reply>(
     app: &App,
     (known, refund): (Option<Box<OrderAggregate>>, &Refund),
@@ -172,7 +172,7 @@ async fn record<R: Reply>(
     };
     let known = aggregate.refund(&refund.id)?;
     let Some(change) = aggregate.record_refund(&refund.id, results, now) else {
-        // Nothing new: somebody else has recorded it, or the provider is still at it.
+        // Nothing new: another process has recorded it, or the refund is still pending at the provider.
         return match known.status {
             RefundStatus::Failed => Err(rejected(known)),
             _ => answer(&aggregate.order, Some(known)),
@@ -199,7 +199,7 @@ fn rejected_by_provider(id: &RefundId, why: Option<String>) -> Problem {
         .because("a provider rejected a refund")
 }
 
-/// Resumes a refund that is reserved on a payment: the second and the third step.
+/// Resumes a refund that is reserved on a payment, with the second and third steps.
 ///
 /// # Errors
 /// `provider_error`, `provider_timeout`, `provider_not_connected`: it stays reserved.
@@ -222,11 +222,11 @@ async fn complete(
     record_result(app, &PaymentLookup::from(payment), None, &reserved.id, &result).await
 }
 
-/// Records what an event tells of a refund, and of the payment that it refunds: one of another
-/// payment for the same provider's order is none of ours.
+/// Records an event about a refund. `carrier` is the provider's payment that it refunds; one of another
+/// payment of the same provider order is ignored.
 ///
 /// # Errors
-/// `not_found`, when the order is gone.
+/// `not_found` if the order was deleted.
 pub async fn receive(
     app: &App,
     lookup: &PaymentLookup,
@@ -236,7 +236,7 @@ pub async fn receive(
     record_result(app, lookup, carrier, &notice.id, &notice.result).await
 }
 
-/// The third step of one payment's part. Told twice, it is recorded once.
+/// The third step for one payment's part of a refund. A repeated report is recorded once.
 async fn record_result(
     app: &App,
     lookup: &PaymentLookup,
@@ -259,11 +259,11 @@ async fn record_result(
     .await
 }
 
-/// Refunds money that no order counts, once per refund id: all three steps.
+/// Refunds unapplied money of a payment in all three steps, once per refund id.
 ///
 /// # Errors
-/// `payment_not_captured`, `refund_exceeds_captured`, `provider_timeout`; `provider_error`, also
-/// when the provider rejects for good.
+/// `payment_not_captured`, `refund_exceeds_captured`, `provider_timeout`; `provider_error`, also after a
+/// final rejection of the provider.
 pub async fn refund_unapplied(
     app: &App,
     payment: &Payment,
@@ -279,7 +279,7 @@ pub async fn refund_unapplied(
     Ok((payment, entry))
 }
 
-/// The same with the provider at hand; all that is left, when no amount is named.
+/// Refunds unapplied money at a connected provider: `amount`, or all that is left.
 ///
 /// # Errors
 /// `provider_error`, `provider_timeout`: it stays reserved.
@@ -305,9 +305,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_rejection_that_may_pass_is_no_answer_that_a_key_keeps() {
-        let passed = passing(Code::ProviderNotConnected.into());
+    fn a_retryable_error_is_not_stored_as_idempotent_response() {
+        let passed = retryable(Code::ProviderNotConnected.into());
         assert_eq!(passed.code, Code::ProviderError);
-        assert_eq!(passing(Code::NotFound.into()).code, Code::NotFound);
+        assert_eq!(retryable(Code::NotFound.into()).code, Code::NotFound);
     }
 }

@@ -1,6 +1,5 @@
-//! Money that no order takes goes back by itself: an authorization is voided, what was taken is
-//! refunded. Whoever learns of it begins at once; what fails stays due, and is tried again
-//! ([`super::process_payment`]).
+//! Returns money that no order accepts: voids an authorization, refunds a capture. That begins as soon as
+//! the money is reported; after a failure it stays due, and is retried ([`super::process_payment`]).
 
 use gateway::app::App;
 use primitives::problem::{Code, Problem};
@@ -14,7 +13,7 @@ use crate::payment::lookup::PaymentLookup;
 use crate::payment::provider::Provider;
 use crate::payment::{Attention, Payment, PaymentStatus, Source};
 
-/// Returns another amount than was asked for, of an order that is over: nobody can accept it any
+/// Returns an amount other than the requested one after the order has ended, when nobody can accept it any
 /// more.
 ///
 /// # Errors
@@ -31,7 +30,7 @@ pub(super) async fn turn_down(
     return_unapplied(app, connected, &late).await
 }
 
-/// Returns what an order did not take of these payments, each through its own provider.
+/// Returns the unapplied money of these payments, each through its own provider.
 pub(super) async fn return_all(app: &App, payments: &[Payment]) {
     for payment in payments {
         match connect(app, &payment.store_id, payment.provider).await {
@@ -41,8 +40,8 @@ pub(super) async fn return_all(app: &App, payments: &[Payment]) {
     }
 }
 
-/// Returns what the order did not take. A failure leaves the payment marked; the next sync, or
-/// the merchant, tries again.
+/// Returns a payment's unapplied money. After a failure, which is logged, the payment stays marked; the
+/// sweep or the merchant tries again.
 pub(super) async fn return_or_warn(app: &App, connected: &Connected, payment: &Payment) {
     if let Err(problem) = return_unapplied(app, connected, payment).await {
         warn(payment, &problem);
@@ -53,7 +52,7 @@ fn warn(payment: &Payment, problem: &Problem) {
     tracing::warn!(cause = %problem, payment = payment.id.as_str(), "money not sent back");
 }
 
-/// Returns what the order did not take. It waits for refunds that were begun before; the payment
+/// Returns a payment's unapplied money. If another refund of it is pending, does nothing, and the payment
 /// stays due.
 pub(super) async fn return_unapplied(
     app: &App,
@@ -65,7 +64,7 @@ pub(super) async fn return_unapplied(
     } else {
         payment.clone()
     };
-    // The money may have been taken when the authorization was to be voided.
+    // The authorization may have been captured before it was voided.
     let is_taken = payment.status != PaymentStatus::Authorized;
     if is_taken && payment.is_to_go_back() && !payment.is_going_back_otherwise() {
         let id = payment.unapplied_refund();

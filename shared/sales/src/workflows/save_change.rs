@@ -1,10 +1,9 @@
-//! Saving a change of an order: the order, its stock, gift cards, payments and refund, what its
-//! customer has spent, and what is announced, in one transaction.
+//! Saves a change of an order in one transaction: the order, its stock, gift cards, payments and refund, its
+//! customer's total spending, and the events.
 //!
-//! What customers have spent is counted beside their account. An account may be gone, or go at that
-//! moment, and no payment is to fail for that. So the first attempt takes the account to be there,
-//! which costs no read; one that is rejected is made again, and from then on the account is looked
-//! for first, and left out when it is not there.
+//! The account may have been deleted, and no payment may fail because of that. So the first attempt assumes
+//! that the account exists, which costs no read. Every retry loads the account first, and skips the spending
+//! if there is none.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -26,16 +25,16 @@ use crate::order::{
     stock,
 };
 
-/// What one change of an order's money means for its customer, however often the change is tried:
-/// to be made before the first attempt.
+/// Counts a customer's spending by one change of an order. Create it before the first attempt at the change,
+/// and share it among all attempts.
 #[derive(Debug, Default)]
 pub struct Spending {
     was_tried: AtomicBool,
 }
 
 impl Spending {
-    /// Adds what the customer has spent by a change to its transaction. An account that has gone
-    /// meanwhile ends in `version_conflict`; the next attempt leaves it out.
+    /// Adds the customer's spending by a change to its transaction. An account that was deleted meanwhile
+    /// leads to `version_conflict`; the next attempt skips it.
     async fn count(&self, app: &App, write: Write, change: &OrderChange) -> Result<Write, Problem> {
         let (before, after) = (&change.before, &change.order);
         let more = after.brought_in().saturating_sub(before.brought_in());
@@ -52,7 +51,7 @@ impl Spending {
 }
 
 impl OrderChange {
-    /// Adds all of it to a transaction, with what the order's customer has spent by it.
+    /// Adds the whole change to a transaction, with its customer's spending.
     ///
     /// # Errors
     /// The table does not answer.
@@ -77,9 +76,9 @@ impl OrderChange {
             stock::step_all(write, *step, (&self.order, item), units, now)
         });
         let write = self.cards.iter().fold(write, |write, (card, amount)| {
-            let gone = Problem::internal("a gift card that paid for an order is gone");
+            let missing = Problem::internal("a gift card that paid for an order is gone");
             let order = (&self.order.store_id, &self.order.id);
-            gift_card::credit(write, card, amount, order, gone, now)
+            gift_card::credit(write, card, amount, order, missing, now)
         });
         let write = self.uses.iter().fold(write, |write, discount| {
             uses::give_back(write, &self.order.store_id, &discount.discount_id, &discount.used)
@@ -87,11 +86,11 @@ impl OrderChange {
         let write = write
             .also(self.refund.as_ref(), |write, refund| refund.write(write, &self.order, now))
             .also(self.lines.clone(), Write::emit);
-        self.topics.iter().fold(write, |write, topic| write.emit(self.told(topic, now)))
+        self.topics.iter().fold(write, |write, topic| write.emit(self.event_of(topic, now)))
     }
 
-    /// What is announced of the order, and mailed to who ordered it.
-    fn told(&self, topic: &Topic<OrderView>, now: Timestamp) -> Event {
+    /// The event of a topic, with a mail to the shopper if there is one for it.
+    fn event_of(&self, topic: &Topic<OrderView>, now: Timestamp) -> Event {
         let event = self.order.event(topic, now);
         let notice = match topic.name {
             name if name == ORDER_CANCELLED.name => Some(Notice::OrderCancelled),
@@ -119,8 +118,8 @@ impl RefundChange {
         match refund.status {
             RefundStatus::Succeeded if self.before != Some(RefundStatus::Succeeded) => {
                 let event = refund.event(&REFUND_SUCCEEDED, now);
-                let is_told = order.has_listener();
-                write.emit(if is_told { event.with_mail(Notice::OrderRefunded) } else { event })
+                let is_mailed = order.has_listener();
+                write.emit(if is_mailed { event.with_mail(Notice::OrderRefunded) } else { event })
             }
             RefundStatus::Failed if self.before != Some(RefundStatus::Failed) => {
                 write.emit(refund.event(&REFUND_FAILED, now))

@@ -1,12 +1,12 @@
-//! Evidence for a dispute, in three steps: keep, send, record.
+//! Submits evidence for a dispute in three steps: store, send, record.
 //!
-//! Crash story. After the first step the evidence is kept, sealed, and its dispute and payment say
-//! that it is on its way; nobody else can send any. The provider is told under the evidence's id,
-//! which follows from the caller's idempotency key: so the same request sent again resumes it where
-//! it was left. Nobody has to send it again: a payment with evidence on its way carries a due mark
-//! ([`super::process_payment`]). Evidence that was sent before is looked for at the provider first:
-//! what the bank has, it has. A provider that rejects for good ends it; one that does not answer
-//! leaves it on its way.
+//! Crash safety. After the first step the evidence is stored, sealed, and pending on its dispute and
+//! payment; no other evidence can be sent. It is sent under its id, which is derived from the caller's
+//! idempotency key, so a repeated request resumes it.
+//!
+//! No caller needs to repeat it: a payment with pending evidence carries a due mark
+//! ([`super::process_payment`]). Resuming looks up the dispute at the provider first, as the bank may have
+//! the evidence already. A provider's final rejection ends it; a missing response leaves it pending.
 
 use core_types::id::{DisputeEvidenceId, DisputeId, StoreId};
 use core_types::key;
@@ -29,16 +29,16 @@ use crate::payment::{Payment, PaymentDispute};
 use crate::workflows::save_change::Spending;
 use serde_json::Value;
 
-/// Evidence that is to be sent.
+/// A request to send evidence.
 #[derive(Debug, Clone)]
 pub struct SubmitEvidence {
-    /// The provider's fields, as they were given.
+    /// The provider's fields, as in the request.
     pub fields: Value,
-    /// Whether it is for the bank, or for the draft.
+    /// Whether it is submitted to the bank; otherwise it is saved as a draft.
     pub submit: bool,
-    /// What the evidence's id follows from: who sends it, and under which idempotency key.
+    /// The evidence's id is derived from this: the caller and its idempotency key.
     pub seed: String,
-    /// The dispute's version that the caller has seen, if it says so.
+    /// The dispute's version that the caller expects, if any.
     pub if_match: IfMatch,
 }
 
@@ -46,8 +46,8 @@ pub struct SubmitEvidence {
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`, `provider_not_connected`, those of
-/// [`Dispute::ensure_response`], the faults of `/evidence`; once it is kept only `provider_error`,
-/// `provider_timeout` and others that no idempotency key keeps.
+/// [`Dispute::ensure_response`], field errors of `/evidence`. Once it is stored only `provider_error`,
+/// `provider_timeout` and others that are not stored as idempotent responses.
 pub async fn submit<R: Reply>(
     app: &App,
     store: &StoreId,
@@ -57,7 +57,7 @@ pub async fn submit<R: Reply>(
 ) -> Result<R, Problem> {
     let evidence_id = DisputeEvidenceId::derive(&[id.as_str(), &input.seed]);
     let (connected, dispute, evidence, is_new) =
-        retry(|| Box::pin(keep(app, (store, id), &evidence_id, input))).await?;
+        retry(|| Box::pin(store_evidence(app, (store, id), &evidence_id, input))).await?;
     let Some(evidence) = evidence else {
         let sent = dispute.evidence.as_ref();
         return match sent.filter(|sent| sent.status == EvidenceStatus::Failed) {
@@ -72,15 +72,15 @@ pub async fn submit<R: Reply>(
     let recorded = recorded.await;
     recorded.and_then(|answered| match outcome {
         Outcome::Rejected(code) => Err(rejected(&evidence.id, Some(code))),
-        Outcome::Taken(_) => answered.ok_or_else(|| Problem::internal("no dispute")),
+        Outcome::Accepted(_) => answered.ok_or_else(|| Problem::internal("no dispute")),
     })
 }
 
-/// What the provider has said.
+/// The provider's response.
 enum Outcome {
-    /// The dispute as it is with it.
-    Taken(Box<ObservedDispute>),
-    /// No, with its code.
+    /// It has accepted the evidence: the dispute at the provider.
+    Accepted(Box<ObservedDispute>),
+    /// It has rejected the evidence, with this code.
     Rejected(String),
 }
 
@@ -91,9 +91,9 @@ fn rejected(id: &DisputeEvidenceId, why: Option<String>) -> Problem {
         .because("a provider rejected evidence")
 }
 
-/// The first step; no evidence where the same request has brought it to its end before. Nothing is
-/// kept for a provider that cannot be asked.
-async fn keep(
+/// The first step: stores the evidence. Returns none if the same request has completed before. Nothing is
+/// stored if the provider is not connected.
+async fn store_evidence(
     app: &App,
     (store, id): (&StoreId, &DisputeId),
     evidence_id: &DisputeEvidenceId,
@@ -106,8 +106,8 @@ async fn keep(
         if sent.status != EvidenceStatus::Pending {
             return Ok((connected, dispute, None, false));
         }
-        let evidence = kept(app, &dispute).await?.filter(|kept| kept.id == *evidence_id);
-        // Somebody else has just had the answer.
+        let evidence = stored_evidence(app, &dispute).await?.filter(|one| one.id == *evidence_id);
+        // Another process has just recorded the response.
         let evidence = evidence.ok_or(Code::VersionConflict)?;
         return Ok((connected, dispute, Some(evidence), false));
     }
@@ -129,7 +129,7 @@ async fn keep(
     Ok((connected, next, Some(evidence), true))
 }
 
-async fn kept(app: &App, dispute: &Dispute) -> Result<Option<Evidence>, Problem> {
+async fn stored_evidence(app: &App, dispute: &Dispute) -> Result<Option<Evidence>, Problem> {
     let key = key::dispute_evidence(&dispute.store_id, &dispute.id);
     let found: Option<PendingEvidence> = app.table.get(&key).await?;
     match found {
@@ -150,11 +150,10 @@ fn lookup_of(dispute: &Dispute) -> PaymentLookup {
     }
 }
 
-/// The second step: the provider is told, once per evidence however often it is told. What was told
-/// before may have arrived.
+/// The second step: sends the evidence to the provider, unless it turns out to have arrived before.
 ///
 /// # Errors
-/// `provider_error`, `provider_timeout`: it may have arrived; ask again under the same id.
+/// `provider_error`, `provider_timeout`: it may have arrived; send it again under the same id.
 async fn send(
     app: &App,
     connected: &Connected,
@@ -166,20 +165,21 @@ async fn send(
         let observed = connected.look_up_dispute(app, dispute).await?;
         if observed.has_gone_on() {
             return Ok(if observed.is_submitted || !observed.status.is_over() {
-                Outcome::Taken(Box::new(observed))
+                Outcome::Accepted(Box::new(observed))
             } else {
                 Outcome::Rejected("dispute_closed".to_owned())
             });
         }
     }
     match connected.send_evidence(app, dispute, evidence).await {
-        Ok(observed) => Ok(Outcome::Taken(Box::new(observed))),
+        Ok(observed) => Ok(Outcome::Accepted(Box::new(observed))),
         Err(ProviderFailure::Rejected(code)) => Ok(Outcome::Rejected(code)),
         Err(failure) => Err(failure.into()),
     }
 }
 
-/// The third step, and the request's answer. None when the provider has rejected, which no key keeps.
+/// The third step, and the response to the request. None after a rejection, which is not stored as an
+/// idempotent response.
 async fn record<R: Reply>(
     app: &App,
     (dispute, id): (&Dispute, &DisputeEvidenceId),
@@ -191,15 +191,15 @@ async fn record<R: Reply>(
     let known = load::dispute(app, &dispute.store_id, &dispute.id).await?;
     let rejection = match outcome {
         Outcome::Rejected(code) => Some(code.as_str()),
-        Outcome::Taken(_) => None,
+        Outcome::Accepted(_) => None,
     };
     let Some(answered) = known.answered(id, rejection, now) else {
-        // Somebody else has recorded it.
+        // Another process has recorded it.
         return Ok(Some(answer(&known)));
     };
     let aggregate = order::load::payment(app, &lookup_of(dispute)).await?;
     let mut change = DisputeChange { dispute: answered, topics: vec![&DISPUTE_UPDATED] };
-    if let Outcome::Taken(observed) = outcome
+    if let Outcome::Accepted(observed) = outcome
         && let Some(told) = Dispute::after(Some(&change.dispute), observed, &aggregate.payment, now)
     {
         let version = change.dispute.version;
@@ -221,17 +221,17 @@ async fn record<R: Reply>(
     write.answer(answer(&change.dispute), now).await.map(Some)
 }
 
-/// Resumes evidence that is on its way: the second and the third step.
+/// Resumes pending evidence, with the second and third steps.
 ///
 /// # Errors
-/// `provider_error`, `provider_timeout`, `provider_not_connected`: it stays on its way.
+/// `provider_error`, `provider_timeout`, `provider_not_connected`: it stays pending.
 pub(super) async fn resume(
     app: &App,
     payment: &Payment,
     entry: &PaymentDispute,
 ) -> Result<(), Problem> {
     let dispute = load::dispute(app, &payment.store_id, &entry.id).await?;
-    let Some(evidence) = kept(app, &dispute).await? else { return Ok(()) };
+    let Some(evidence) = stored_evidence(app, &dispute).await? else { return Ok(()) };
     let connected = connect(app, &payment.store_id, payment.provider).await?;
     let outcome = send(app, &connected, &dispute, &evidence, false).await?;
     let (known, spending) = ((&dispute, &evidence.id), Spending::default());

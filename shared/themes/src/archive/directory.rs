@@ -1,4 +1,4 @@
-//! Whether an archive is plain: what its end says, and what is between its entries.
+//! Validates an archive's end record, and that its entries are contiguous.
 
 use rawzip::ZipSliceArchive;
 
@@ -6,25 +6,25 @@ use super::entry::Entry;
 use crate::finding::{Code, Finding};
 use crate::findings::Findings;
 
-/// Bytes of the end of the directory without its comment (PKWARE's ZIP application note, §4.3.16).
-const END: usize = 22;
-/// Bytes of the pointer to the long format's end (PKWARE's ZIP application note, §4.3.15).
-const ZIP64_LOCATOR: usize = 20;
+/// The size of the end record without its comment (PKWARE's ZIP application note, §4.3.16).
+const END_SIZE: usize = 22;
+/// The size of the ZIP64 end record locator (PKWARE's ZIP application note, §4.3.15).
+const ZIP64_LOCATOR_SIZE: usize = 20;
 const END_SIGNATURE: &[u8] = b"PK\x05\x06";
 const ZIP64_LOCATOR_SIGNATURE: &[u8] = b"PK\x06\x07";
 const ENTRY_SIGNATURE: &[u8] = b"PK\x03\x04";
 
-/// Two bytes as a number.
+/// Reads a little-endian `u16` at an offset.
 pub(super) fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
     bytes.get(at..)?.first_chunk().map(|bytes| u16::from_le_bytes(*bytes))
 }
 
-/// Four bytes as a number.
+/// Reads a little-endian `u32` at an offset.
 pub(super) fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
     bytes.get(at..)?.first_chunk().map(|bytes| u32::from_le_bytes(*bytes))
 }
 
-/// What is wrong with the end of the directory; then nothing else can be believed.
+/// Validates the end record. With a problem here, nothing else in the archive is reliable.
 pub(super) fn validate_end(
     zip: &[u8],
     archive: &ZipSliceArchive<&[u8]>,
@@ -35,7 +35,7 @@ pub(super) fn validate_end(
     let word = |offset| u32_at(end, offset).unwrap_or(u32::MAX);
     let (disk, directory_disk, here, all) = (half(4), half(6), half(8), half(10));
     let (size, offset, comment) = (word(12), word(16), half(20));
-    let before = at.checked_sub(ZIP64_LOCATOR).and_then(|start| zip.get(start..at));
+    let before = at.checked_sub(ZIP64_LOCATOR_SIZE).and_then(|start| zip.get(start..at));
     let long = before.is_some_and(|before| before.starts_with(ZIP64_LOCATOR_SIGNATURE));
     if long || here == u16::MAX || all == u16::MAX || size == u32::MAX || offset == u32::MAX {
         return vec![(Code::Zip64Rejected, "A package is no zip of the long format (ZIP64).")];
@@ -44,7 +44,7 @@ pub(super) fn validate_end(
     if disk != 0 || directory_disk != 0 || here != all {
         problems.push((Code::ArchiveMultiDisk, "A package is one archive, not a part of one."));
     }
-    let remark = end.get(END..).unwrap_or_default();
+    let remark = end.get(END_SIZE..).unwrap_or_default();
     if remark.len() > usize::from(comment) {
         problems.push((Code::DataAfterArchive, "There are bytes behind the archive's end."));
     } else if remark.windows(END_SIGNATURE.len()).any(|bytes| bytes == END_SIGNATURE) {
@@ -65,7 +65,7 @@ pub(super) fn validate_end(
     problems
 }
 
-/// Says where entries share bytes, and where there are bytes of none.
+/// Reports entries that overlap, and bytes that belong to no entry.
 pub(super) fn validate_extents(
     entries: &[Entry<'_>],
     directory: u64,
@@ -77,7 +77,7 @@ pub(super) fn validate_extents(
         .filter_map(|entry| entry.extent.map(|(start, end)| (start, end, entry)))
         .collect();
     extents.sort_by_key(|(start, end, _)| (*start, *end));
-    // Where an entry's own bytes cannot be found, what is in its place is nobody's.
+    // If an entry's bytes were not located, a gap may be theirs: gaps are not reported.
     let is_complete = is_complete && extents.len() == entries.len();
     let mut reached = 0;
     for (start, end, entry) in extents {

@@ -1,4 +1,4 @@
-//! An entry of an archive: what both of its headers say, and its bytes.
+//! An entry of an archive: its two headers and its bytes.
 
 use miniz_oxide::inflate::TINFLStatus;
 use miniz_oxide::inflate::core::inflate_flags::TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF;
@@ -11,33 +11,34 @@ use super::directory::{u16_at, u32_at};
 use crate::finding::{Code, Finding};
 use crate::findings::Findings;
 
-/// Bit 0: encrypted; bit 6: strongly; bit 13: the directory's values are masked (PKWARE's ZIP application note, §4.4.4).
+/// Bit 0: encrypted; bit 6: strong encryption; bit 13: masked header values (PKWARE's ZIP application note,
+/// §4.4.4).
 const ENCRYPTED: u16 = 1 | 1 << 6 | 1 << 13;
-/// Bit 5: compressed patched data (PKWARE's ZIP application note, §4.4.4), which is no file.
+/// Bit 5: compressed patched data, which is not a file (PKWARE's ZIP application note, §4.4.4).
 const PATCH: u16 = 1 << 5;
-/// Bit 3: sizes and checksum come behind the data.
+/// Bit 3: sizes and checksum are in a descriptor after the data.
 const DESCRIPTOR: u16 = 1 << 3;
-/// What both headers must say alike: all but the hints of a compressor (bits 1 and 2).
+/// The bits that must be equal in both headers: all but the compressor's hints (bits 1 and 2).
 const SIGNIFICANT: u16 = !(1 << 1 | 1 << 2);
-/// The type of a file in a Unix mode, and the types that a package may have.
+/// The mask of the file type in a Unix mode; below it, types of files.
 const TYPE: u32 = 0o170_000;
 const SYMLINK: u32 = 0o120_000;
 const REGULAR: u32 = 0o100_000;
 const DIRECTORY: u32 = 0o040_000;
 
-/// Bytes that nothing is deflated to.
+/// The size of an empty deflate stream, in bytes.
 const EMPTY_STREAM: u64 = 2;
 
 /// A finding without its path.
 type Problem = (Code, &'static str);
 
-/// An entry.
+/// An entry of an archive.
 pub(super) struct Entry<'a> {
-    /// The name as it is in the directory.
+    /// The name, as in the directory.
     pub(super) name: &'a [u8],
-    /// Bytes that it says to have, unpacked.
+    /// The declared unpacked size, in bytes.
     pub(super) claimed: u64,
-    /// From its header to the end of its data, if that is there.
+    /// The range from its local header to the end of its data, if they are in the archive.
     pub(super) extent: Option<(u64, u64)>,
     data: &'a [u8],
     crc: u32,
@@ -46,7 +47,7 @@ pub(super) struct Entry<'a> {
 }
 
 impl<'a> Entry<'a> {
-    /// Reads both headers.
+    /// Reads and validates both headers.
     pub(super) fn new(
         zip: &'a [u8],
         archive: &'a ZipSliceArchive<&'a [u8]>,
@@ -73,17 +74,17 @@ impl<'a> Entry<'a> {
         Self { name, claimed, extent, data, crc, method, problems }
     }
 
-    /// Whether it is a directory, by its name.
+    /// Whether it is a directory: its name ends in a slash.
     pub(super) fn is_directory(&self) -> bool {
         self.name.ends_with(b"/")
     }
 
-    /// The name as it can be shown.
+    /// The name as UTF-8, with replacement characters.
     pub(super) fn printable_name(&self) -> String {
         String::from_utf8_lossy(self.name).into_owned()
     }
 
-    /// Says everything that is wrong with it.
+    /// Adds its problems to the findings.
     pub(super) fn validate(&self, findings: &mut Findings) {
         let shown = self.printable_name();
         findings.extend(
@@ -91,12 +92,13 @@ impl<'a> Entry<'a> {
         );
     }
 
-    /// Whether nothing is known against unpacking it.
+    /// Whether it has no known problem, so that it can be unpacked.
     pub(super) fn is_whole(&self) -> bool {
         self.problems.is_empty()
     }
 
-    /// Its bytes, never more than it claims and one more; `count` is raised by what was unpacked.
+    /// Unpacks its bytes: at most the declared size and one more. Adds the number of unpacked bytes to
+    /// `count`.
     pub(super) fn unpack(&self, count: &mut u64) -> Result<Vec<u8>, Problem> {
         const SIZE: Problem = (Code::SizeMismatch, "It is longer or shorter than it says.");
         let claimed = usize::try_from(self.claimed).map_err(|_| SIZE)?;
@@ -120,7 +122,7 @@ impl<'a> Entry<'a> {
         Ok(bytes)
     }
 
-    /// The data inflated, into room for one byte more than is claimed.
+    /// Inflates the data into a buffer of one byte more than is declared.
     fn inflate(&self, claimed: usize, count: &mut u64) -> Result<Vec<u8>, Problem> {
         let mut bytes = vec![0; claimed.saturating_add(1)];
         let flags = TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF;
@@ -132,14 +134,14 @@ impl<'a> Entry<'a> {
             TINFLStatus::Done if read < self.data.len() => {
                 Err((Code::HiddenData, "There are bytes behind its compressed data."))
             }
-            // What is too long is told from its length.
+            // The caller rejects an excess by the length.
             TINFLStatus::Done | TINFLStatus::HasMoreOutput => Ok(bytes),
             _ => Err((Code::DataCorrupt, "Its compressed data is broken.")),
         }
     }
 }
 
-/// What is wrong with the directory's record of an entry.
+/// Validates the directory's record of an entry.
 fn validate_record(zip: &[u8], record: &ZipFileHeaderRecord<'_>, problems: &mut Vec<Problem>) {
     let flags = record.flags().bits();
     if flags & ENCRYPTED != 0 || record.compression_method() == CompressionMethod::AES {
@@ -159,7 +161,7 @@ fn validate_record(zip: &[u8], record: &ZipFileHeaderRecord<'_>, problems: &mut 
     } else if disk != Some(0) {
         problems.push((Code::ArchiveMultiDisk, "It is said to be on another disk."));
     }
-    // Whichever system says to have made it: who unpacks it may believe the mode anyway.
+    // The declared host system is ignored: an unpacker may apply the Unix mode anyway.
     match (record.external_attributes() >> 16) & TYPE {
         0 | REGULAR | DIRECTORY => {}
         SYMLINK => problems.push((Code::Symlink, "A package has no symbolic links.")),
@@ -167,7 +169,7 @@ fn validate_record(zip: &[u8], record: &ZipFileHeaderRecord<'_>, problems: &mut 
     }
 }
 
-/// What is wrong with the header beside the data, and from where to where the entry goes.
+/// Validates an entry's local header against the directory's record. Returns the range of the entry.
 fn validate_local(
     zip: &[u8],
     record: &ZipFileHeaderRecord<'_>,
@@ -199,7 +201,8 @@ fn validate_local(
     (record.local_header_offset(), end)
 }
 
-/// Bytes of the descriptor behind the data: its signature is optional (PKWARE's ZIP application note, §4.3.9.3).
+/// The size of the descriptor after the data: its signature is optional (PKWARE's ZIP application note,
+/// §4.3.9.3).
 fn descriptor_length(zip: &[u8], at: u64) -> u64 {
     let at = usize::try_from(at).unwrap_or(usize::MAX);
     let is_signed = zip.get(at..).is_some_and(|bytes| bytes.starts_with(b"PK\x07\x08"));

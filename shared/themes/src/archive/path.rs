@@ -1,4 +1,4 @@
-//! Names in an archive: what a file of a theme may be called.
+//! Validates the names of an archive's entries.
 
 use std::collections::BTreeMap;
 
@@ -6,18 +6,18 @@ use super::entry::Entry;
 use crate::finding::{Code, Finding};
 use crate::findings::Findings;
 
-/// Bytes of a path (our choice).
+/// The maximum length of a path in bytes (our choice).
 const MAX_PATH: usize = 200;
-/// Segments of a path, with a folder around everything.
+/// The maximum number of segments of a path, including a folder around everything.
 const MAX_DEPTH: usize = 6;
-/// Names that Windows keeps for devices (learn.microsoft.com, "Naming Files, Paths, and Namespaces").
+/// Device names that Windows reserves (learn.microsoft.com, "Naming Files, Paths, and Namespaces").
 const DEVICES: &[&str] = &["con", "prn", "aux", "nul", "com", "lpt"];
 
-/// The names of files that are good, by the number of their entries; what is wrong with the others
-/// is said. What systems and editors put there is neither.
+/// Returns the valid file names by the index of their entries, and reports problems of the others. Files
+/// of operating systems and editors are left out with a warning.
 pub(super) fn accepted(entries: &[Entry<'_>], findings: &mut Findings) -> BTreeMap<usize, String> {
     let mut names = BTreeMap::new();
-    let mut taken = Taken::default();
+    let mut used = UsedNames::default();
     for (index, entry) in entries.iter().enumerate() {
         let shown = entry.printable_name();
         let problems = validate(entry.name);
@@ -27,10 +27,10 @@ pub(super) fn accepted(entries: &[Entry<'_>], findings: &mut Findings) -> BTreeM
         if !is_good {
             continue;
         }
-        let clash = taken.take(shown.trim_end_matches('/'), entry.is_directory());
+        let clash = used.claim(shown.trim_end_matches('/'), entry.is_directory());
         if let Some((code, detail)) = clash {
             findings.push(Finding::new(code, &shown, detail));
-        } else if is_litter(&shown) {
+        } else if is_system_file(&shown) {
             if !entry.is_directory() {
                 let detail = "A system or an editor put it there; it is left out.";
                 findings.push(Finding::new(Code::IgnoredFile, &shown, detail));
@@ -42,7 +42,7 @@ pub(super) fn accepted(entries: &[Entry<'_>], findings: &mut Findings) -> BTreeM
     names
 }
 
-/// Everything that is wrong with a name.
+/// Returns all problems of a name.
 fn validate(name: &[u8]) -> Vec<(Code, &'static str)> {
     let Ok(name) = std::str::from_utf8(name) else {
         return vec![(Code::PathNotUtf8, "A name is UTF-8.")];
@@ -71,7 +71,7 @@ fn validate(name: &[u8]) -> Vec<(Code, &'static str)> {
             Code::PathControlCharacter,
             "A name has no control characters.",
         ),
-        (leads_out(path), Code::PathTraversal, "A name does not lead out of its directory."),
+        (is_traversal(path), Code::PathTraversal, "A name does not lead out of its directory."),
         (
             !segments().skip(usize::from(name.starts_with('/'))).all(is_normal),
             Code::PathNotNormal,
@@ -100,8 +100,8 @@ fn validate(name: &[u8]) -> Vec<(Code, &'static str)> {
         .collect()
 }
 
-/// Whether a segment is `..`, also where a backslash separates, or when it was written as a URL is.
-fn leads_out(path: &str) -> bool {
+/// Whether a segment is `..`, including backslashes as separators and percent-encoding.
+fn is_traversal(path: &str) -> bool {
     let plain = path.to_ascii_lowercase();
     let plain = plain.replace("%2e", ".").replace("%2f", "/").replace("%5c", "/");
     plain.split(['/', '\\']).any(|segment| segment == "..")
@@ -117,22 +117,23 @@ fn is_reserved(segment: &str) -> bool {
     is_device || (!is_dots && segment.ends_with(['.', ' '])) || segment.starts_with(' ')
 }
 
-/// Whether it is what macOS, Windows or version control put there.
-fn is_litter(path: &str) -> bool {
-    let is_one = |segment: &str| {
+/// Whether a path is a file of macOS, Windows or version control.
+fn is_system_file(path: &str) -> bool {
+    let is_system_name = |segment: &str| {
         matches!(segment, "__MACOSX" | ".DS_Store" | "Thumbs.db" | "desktop.ini" | ".git")
             || segment.starts_with("._")
     };
-    path.split('/').any(is_one)
+    path.split('/').any(is_system_name)
 }
 
-/// The names that are taken, without their case, as they are written and whether they are directories'.
+/// The names in use. By the lower-case name: the name as written, whether it is a directory, and whether
+/// an entry has it (not only a parent of one).
 #[derive(Default)]
-struct Taken(BTreeMap<String, (String, bool, bool)>);
+struct UsedNames(BTreeMap<String, (String, bool, bool)>);
 
-impl Taken {
-    /// Takes a name with all that is above it; what speaks against it, if something does.
-    fn take(&mut self, path: &str, is_directory: bool) -> Option<(Code, &'static str)> {
+impl UsedNames {
+    /// Claims a name and its parent directories. Returns the conflict, if any.
+    fn claim(&mut self, path: &str, is_directory: bool) -> Option<(Code, &'static str)> {
         let ends = path.match_indices('/').map(|(at, _)| at);
         for above in ends.filter_map(|at| path.get(..at)) {
             if let Some(clash) = self.enter(above, true, false) {

@@ -1,4 +1,4 @@
-//! From files to what can be set: the schema of the whole theme, and its first content.
+//! Builds a theme's schema and initial content from its files.
 
 use serde_json::{Map, Value};
 
@@ -12,15 +12,15 @@ use crate::settings::{Content, MAX_CONTENT, Validator};
 
 const SETTINGS_DATA: &str = "config/settings_data.json";
 const INDEX: &str = "templates/index.json";
-/// Bytes of the schemas of all sections and blocks (our choice).
+/// The maximum size of the schemas of all sections and blocks together, in bytes (our choice).
 const MAX_SCHEMAS: usize = 2 << 20;
-/// Bytes of all presets, with the defaults filled in (our choice).
+/// The maximum size of all presets together with their defaults, in bytes (our choice).
 const MAX_PRESETS: usize = 1 << 20;
-/// Members of a theme's settings that are not settings: places of older themes, and of apps.
+/// Members of `config/settings_data.json` that are not settings: content of older themes and of apps.
 const NO_SETTINGS: &[&str] =
     &["sections", "blocks", "content_for_index", "platform_customizations"];
 
-/// What can be set, as far as the files say it; what is wrong with them is said.
+/// Reads the schema as far as the files are valid, and reports their problems.
 pub(super) fn schema(files: &Files, findings: &mut Findings) -> Schema {
     let mut schema = Schema { locales: locales(files, findings), ..Schema::default() };
     if let Some(value) = value(files, read::PATH, findings) {
@@ -31,7 +31,7 @@ pub(super) fn schema(files: &Files, findings: &mut Findings) -> Schema {
     schema.blocks = blocks(files, &mut room, findings);
     let sections = sections(files, &mut room, findings);
     schema.sections = sections.iter().map(|(_, _, section)| section.clone()).collect();
-    // Presets may have blocks that other files declare.
+    // Presets are read last: they may have blocks that other files declare.
     let mut room = MAX_PRESETS;
     let presets: Vec<_> = sections
         .iter()
@@ -48,7 +48,7 @@ pub(super) fn schema(files: &Files, findings: &mut Findings) -> Schema {
     schema
 }
 
-/// A JSON file's value; none when there is no such file, or a finding says why.
+/// Parses a JSON file; none if it does not exist or is invalid, which is reported.
 pub(super) fn value(files: &Files, path: &str, findings: &mut Findings) -> Option<Value> {
     let bytes = files.get(path)?.as_ref()?;
     match json::parse(bytes) {
@@ -60,7 +60,7 @@ pub(super) fn value(files: &Files, path: &str, findings: &mut Findings) -> Optio
     }
 }
 
-/// The texts of a directory's files that end so, by their names.
+/// The Liquid files of a directory: path, name and text.
 fn texts<'a>(
     files: &'a Files,
     directory: &'a str,
@@ -90,7 +90,7 @@ fn sections<'a>(
         let mut report = Report::about(path, findings);
         let text = bytes.as_ref().and_then(|bytes| std::str::from_utf8(bytes).ok());
         let value = text.and_then(|text| section::embedded(text, room, &mut report));
-        // What cannot be read is there all the same, for the pages that it stands on.
+        // An unreadable section still exists, so that pages with it are not reported as well.
         Some(match value {
             Some(value) => {
                 let section = section::section(kind, &value, &mut report);
@@ -102,7 +102,7 @@ fn sections<'a>(
     files.iter().filter_map(read).collect()
 }
 
-/// The languages of `locales/*.json`, the default first; files of the editor's texts are none.
+/// The languages of `locales/*.json`, the default first, without the files of the editor's texts.
 fn locales(files: &Files, findings: &mut Findings) -> Vec<String> {
     let mut locales = Vec::new();
     let mut has_default = false;
@@ -130,20 +130,20 @@ fn locales(files: &Files, findings: &mut Findings) -> Vec<String> {
     locales
 }
 
-/// What the theme looks like before anybody sets something.
+/// Reads the initial content of the theme.
 fn initial(files: &Files, schema: &Schema, findings: &mut Findings) -> Content {
     let data = value(files, SETTINGS_DATA, findings);
     let mut report = Report::about(SETTINGS_DATA, findings);
     let (pointer, current) = data.map(|data| current(&data, &mut report)).unwrap_or_default();
     let mut validate = Validator::default();
     let settings = validate.settings(schema.settings(), &current, &pointer);
-    tell(validate, &mut report);
+    report_findings(validate, &mut report);
     let (sections, order) = match value(files, INDEX, findings) {
         Some(index) => {
             let member = |name: &str| index.get(name).unwrap_or(&Value::Null);
             let mut validate = Validator::default();
             let page = validate.page(schema, (member("sections"), member("order")), "");
-            tell(validate, &mut Report::about(INDEX, findings));
+            report_findings(validate, &mut Report::about(INDEX, findings));
             page
         }
         None => Default::default(),
@@ -156,7 +156,7 @@ fn initial(files: &Files, schema: &Schema, findings: &mut Findings) -> Content {
     content
 }
 
-/// The settings that hold, and where they are: under `current`, or in the preset that it names.
+/// Finds the current settings and their pointer: under `current`, or in the preset that it names.
 fn current(data: &Value, report: &mut Report<'_>) -> (String, Value) {
     let (pointer, found) = match data.get("current") {
         Some(Value::String(name)) => {
@@ -182,7 +182,7 @@ fn current(data: &Value, report: &mut Report<'_>) -> (String, Value) {
     (pointer, settings.into())
 }
 
-/// Validates the pages and the groups of sections that nobody edits here: they must be drawn, too.
+/// Validates the pages and section groups that the editor cannot change: they are rendered, too.
 fn validate_pages(files: &Files, schema: &Schema, findings: &mut Findings) {
     let is_page = |path: &&String| {
         ending(path) == "json"
@@ -200,12 +200,12 @@ fn validate_pages(files: &Files, schema: &Schema, findings: &mut Findings) {
         let member = |name: &str| page.get(name).unwrap_or(&Value::Null);
         let mut validate = Validator::default();
         validate.page(schema, (member("sections"), member("order")), "");
-        tell(validate, &mut report);
+        report_findings(validate, &mut report);
     }
 }
 
-/// Faults and notes of content as findings.
-fn tell(validate: Validator, report: &mut Report<'_>) {
+/// Reports the errors and warnings of content as findings.
+fn report_findings(validate: Validator, report: &mut Report<'_>) {
     report.count(Code::SettingValueInvalid, validate.faults.more());
     report.count(Code::SettingUnknown, validate.more_unknown);
     for fault in validate.faults.iter() {

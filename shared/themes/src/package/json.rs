@@ -1,11 +1,11 @@
-//! JSON files of themes: JSON, with a comment before it as Shopify's tools write one.
+//! Parses the JSON files of themes, which may begin with a comment, as Shopify's tools write one.
 
 use serde_json::Value;
 
-/// Reads a file.
+/// Parses a file.
 ///
 /// # Errors
-/// What is wrong, and in which line of the file.
+/// The problem, with the line in the file.
 pub(super) fn parse(bytes: &[u8]) -> Result<Value, String> {
     let text = std::str::from_utf8(bytes).map_err(|_| "It is not UTF-8.".to_owned())?;
     let json = without_comments(text);
@@ -17,7 +17,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Value, String> {
     })
 }
 
-/// The text behind a byte order mark, blanks and comments; the whole where a comment is not closed.
+/// Skips a byte order mark, whitespace and comments. An unclosed comment is not skipped.
 fn without_comments(text: &str) -> &str {
     let mut rest = text.strip_prefix('\u{feff}').unwrap_or(text).trim_start();
     while let Some(comment) = rest.strip_prefix("/*") {
@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_comment_may_stand_before_json_and_nowhere_else() {
+    fn comments_are_allowed_before_json_alone() {
         let good = [
             "{\"a\":1}",
             "\u{feff}{\"a\":1}",

@@ -1,4 +1,4 @@
-//! Where files of a theme are, and what they may be.
+//! The layout of a theme: its directories, and the files allowed in each.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,17 +6,17 @@ use crate::finding::{Code, Finding};
 use crate::findings::Findings;
 use crate::manifest;
 
-/// Files by their paths; without bytes where a finding says why they could not be read.
+/// Files by path. A file without bytes could not be read or is invalid: a finding says why.
 pub(super) type Files = BTreeMap<String, Option<Vec<u8>>>;
 
-/// Bytes of a template, a section, a snippet.
+/// The maximum size of a Liquid file in bytes.
 const MAX_LIQUID: usize = 256 << 10;
-/// Bytes of a JSON file.
+/// The maximum size of a JSON file in bytes.
 const MAX_JSON: usize = 1 << 20;
-/// Bytes of an asset.
+/// The maximum size of any other file in bytes.
 const MAX_ASSET: usize = 4 << 20;
 
-/// A directory: its name, what its files end in, and whether there are directories in it.
+/// A directory of a theme: its name, the extensions of its files, and whether it may have subdirectories.
 struct Directory {
     name: &'static str,
     endings: &'static [&'static str],
@@ -59,7 +59,7 @@ const DIRECTORIES: &[Directory] = &[
     Directory { name: "templates", endings: &["json", "liquid"], is_deep: true },
 ];
 
-/// What files are served as, by what they end in. Templates are text: nobody else runs them.
+/// Content types by extension. Templates are served as plain text.
 const TYPES: &[(&str, &str)] = &[
     ("avif", "image/avif"),
     ("css", "text/css; charset=utf-8"),
@@ -85,26 +85,26 @@ const TYPES: &[(&str, &str)] = &[
     ("woff2", "font/woff2"),
 ];
 
-/// What a name ends in, in lower case.
+/// The extension of a path, in lower case.
 pub(super) fn ending(path: &str) -> String {
     path.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase()).unwrap_or_default()
 }
 
-/// What a file is served as.
+/// The content type of a file, by its extension.
 pub(super) fn content_type(path: &str) -> &'static str {
     let ending = ending(path);
     let found = TYPES.iter().find(|(known, _)| *known == ending);
     found.map_or("application/octet-stream", |(_, content_type)| content_type)
 }
 
-/// The name of a file in a directory, without what it ends in: `hero` of `sections/hero.liquid`.
+/// The name of a file in a directory without its extension: `hero` of `sections/hero.liquid`.
 pub(super) fn stem<'a>(path: &'a str, directory: &str, ending: &str) -> Option<&'a str> {
     let name = path.strip_prefix(directory)?.strip_prefix('/')?;
     name.strip_suffix(ending)?.strip_suffix('.')
 }
 
-/// The files that are a theme's, without the folder around everything if there is one. What is
-/// outside of a theme's directories is left out; what cannot be where it is is said.
+/// Returns the files of a theme, without an enclosing folder. Files outside a theme's directories are left
+/// out with a warning; misplaced and invalid ones are reported.
 pub(super) fn place(files: Files, findings: &mut Findings) -> Files {
     let wrapper = wrapper(&files);
     let mut placed = Files::new();
@@ -120,7 +120,7 @@ pub(super) fn place(files: Files, findings: &mut Findings) -> Files {
             Err((code, detail)) => {
                 let finding = Finding::new(code, &path, detail);
                 if finding.is_error() {
-                    // It is there, although it cannot be read.
+                    // It counts as present, although it is invalid.
                     placed.insert(path, None);
                 }
                 findings.push(finding);
@@ -131,7 +131,7 @@ pub(super) fn place(files: Files, findings: &mut Findings) -> Files {
     placed
 }
 
-/// The one folder that everything is in, as `theme-main/` in an archive of a repository.
+/// The folder that encloses all files, as `theme-main/` in an archive of a repository.
 fn wrapper(files: &Files) -> Option<String> {
     let tops: BTreeSet<&str> =
         files.keys().map(|path| path.split_once('/').map_or("", |(top, _)| top)).collect();
@@ -188,7 +188,7 @@ fn is_archive(ending: &str, bytes: &[u8]) -> bool {
     ENDINGS.contains(&ending) || MAGIC.iter().any(|magic| bytes.starts_with(magic))
 }
 
-/// Whether a file is what its name says: a text is text, a picture begins as one.
+/// Validates that a file's content matches its extension: text is UTF-8, others begin with their signature.
 fn validate_content(ending: &str, bytes: &[u8]) -> Result<(), (Code, String)> {
     let at = |offset: usize, magic: &[u8]| {
         bytes.get(offset..).is_some_and(|bytes| bytes.starts_with(magic))
@@ -218,7 +218,7 @@ fn validate_content(ending: &str, bytes: &[u8]) -> Result<(), (Code, String)> {
     Err((Code::ContentMismatch, format!("It does not begin as a file that ends in `{ending}`.")))
 }
 
-/// What every theme has.
+/// Reports missing files that every theme must have.
 fn require(files: &Files, findings: &mut Findings) {
     let any = |start: &str| {
         files.keys().any(|path| {

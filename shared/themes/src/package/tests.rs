@@ -1,4 +1,4 @@
-//! Packages, good and bad, each made here byte by byte.
+//! Tests of valid and invalid packages, built byte by byte.
 
 mod archives;
 mod contents;
@@ -14,7 +14,7 @@ use super::{Reading, read};
 use crate::finding::Code;
 use zip::{Entry, deflated, zip};
 
-/// A theme of the fewest files, with settings, a section and a block.
+/// A valid theme of few files, with settings, a section and a block.
 fn theme() -> Vec<(&'static str, String)> {
     let manifest = json!({
         "slug": "plain-linen", "name": "Plain Linen", "version": "1.2.0", "author": "Ann",
@@ -52,7 +52,7 @@ fn entries(files: &[(&str, String)]) -> Vec<Entry> {
     files.iter().map(|(name, text)| deflated(name, text.as_bytes())).collect()
 }
 
-/// The good theme with one file more, or another in its place.
+/// The valid theme with a file added or replaced.
 fn with(path: &'static str, text: impl Into<String>) -> Vec<u8> {
     let mut files = theme();
     files.retain(|(name, _)| *name != path);
@@ -66,14 +66,14 @@ fn without(path: &str) -> Vec<u8> {
     zip(&entries(&files))
 }
 
-/// The good theme with one entry more.
+/// The valid theme with one more entry.
 fn and(entry: Entry) -> Vec<u8> {
     let mut all = entries(&theme());
     all.push(entry);
     zip(&all)
 }
 
-/// The theme's settings with these in place of its own.
+/// The valid theme with other settings.
 fn settings(settings: &Value) -> Vec<u8> {
     let schema = json!([
         {"name": "theme_info", "theme_name": "Plain Linen"},
@@ -93,7 +93,7 @@ fn warnings(reading: &Reading) -> BTreeSet<Code> {
     reading.findings.iter().filter(|finding| !finding.is_error()).map(|found| found.code).collect()
 }
 
-/// Holds that each package is rejected with exactly these errors.
+/// Asserts that each package is rejected with exactly these errors.
 fn rejected(cases: Vec<(&str, Vec<u8>, &[Code])>) {
     for (what, bytes, codes) in cases {
         let reading = read(&bytes);

@@ -1,4 +1,4 @@
-//! A purchase is opened with the payment provider of the theme's maker.
+//! Opens purchases with the payment provider of the seller's store.
 
 use core_types::id::{OrderId, PaymentId, StoreId, ThemePurchaseId};
 use core_types::key;
@@ -19,10 +19,10 @@ use super::ThemePurchase;
 use crate::manifest::Slug;
 use crate::theme::Theme;
 
-/// How long a purchase can be paid (our choice).
+/// The period in which a purchase can be paid (our choice).
 const PAYABLE_FOR: std::time::Duration = HOUR;
 
-/// Who buys what, and for how much.
+/// The parties, the theme and the price of a purchase.
 #[derive(Debug, Clone, Copy)]
 pub struct Sale<'a> {
     /// The store that buys.
@@ -31,13 +31,13 @@ pub struct Sale<'a> {
     pub theme: &'a Theme,
     /// Its price.
     pub price: &'a Money,
-    /// The maker's store.
+    /// The seller's store.
     pub seller: &'a StoreId,
 }
 
 impl ThemePurchase {
-    /// Opens a purchase with the provider of the maker's store, and writes it; what it is paid with is
-    /// for `answer`.
+    /// Opens a purchase with the provider of the seller's store, and writes it. `answer` builds the
+    /// response from the purchase and the data with which the browser pays.
     ///
     /// # Errors
     /// `unknown_provider`, `amount_not_supported`, `provider_error`, `provider_timeout`.
@@ -52,7 +52,7 @@ impl ThemePurchase {
         let usable =
             |account: &ProviderAccount| account.enabled && account.provider != ProviderName::Manual;
         let account = account.filter(usable).ok_or(Code::UnknownProvider)?;
-        // Nobody is there to take it later: what is paid is taken at once.
+        // Nobody would capture it later: payments are captured automatically.
         let at_once =
             ProviderAccount { capture_method: CaptureMethod::Automatic, ..account.clone() };
         let key = app.secrets.payment_key().await?;
@@ -92,39 +92,39 @@ impl ThemePurchase {
     }
 }
 
-/// A purchase as the merchant's browser is given it, to pay.
+/// An opened purchase, with the data with which the browser pays.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct OpenedPurchase {
-    /// The id: what `purchase/verify` takes.
+    /// The id.
     id: ThemePurchaseId,
-    /// The same.
+    /// The same id, under the name that `purchase/verify` takes.
     purchase_id: ThemePurchaseId,
     /// The theme's name in URLs.
     theme: Slug,
     /// The store that buys.
     store_id: StoreId,
-    /// Through whom.
+    /// The payment provider.
     provider: ProviderName,
-    /// What it was opened as with the provider.
+    /// The provider's reference: a Razorpay order or a Stripe payment intent.
     provider_order_id: String,
-    /// What is to be paid.
+    /// The amount to pay.
     amount: Money,
-    /// What has become of it.
+    /// The state of the payment.
     status: PaymentStatus,
-    /// What the browser pays with.
+    /// The data with which the browser pays.
     client: Client,
-    /// How long it can be paid.
+    /// The deadline for payment.
     expires_at: Option<Timestamp>,
-    /// When it was begun.
+    /// When it was created.
     created_at: Timestamp,
-    /// When it was changed last.
+    /// When it was last changed.
     updated_at: Timestamp,
-    /// Counts writes.
+    /// From 1, one more with each write.
     version: u64,
 }
 
 impl OpenedPurchase {
-    /// The purchase, with what its payment is paid with.
+    /// The response about a purchase, with the data with which the browser pays.
     pub fn of(purchase: &ThemePurchase, client: Client) -> Self {
         let payment = &purchase.payment;
         Self {

@@ -1,5 +1,5 @@
-//! What is learnt of a purchase (by the merchant's return, the provider's webhook, or because the
-//! provider was asked) is applied to it and to the licence in one transaction, and only forward.
+//! Applies updates to a purchase and its licence in one transaction; states only move forward. Updates
+//! come from the merchant's return, the provider's webhooks, and requests to the provider.
 
 use core_types::id::{RefundId, StoreId, ThemePurchaseId};
 use core_types::key;
@@ -21,27 +21,27 @@ use crate::license::is_settled_by;
 use crate::licensed::{THEME_LICENSE_ENDED, THEME_LICENSED, ThemeLicense};
 use crate::manifest::Slug;
 
-/// Something that was learnt about a purchase.
+/// An observed state of a purchase.
 #[derive(Debug, Clone, Copy)]
 pub struct PurchaseUpdate<'a> {
     /// The store that buys.
     pub store_id: &'a StoreId,
     /// The purchase.
     pub purchase_id: &'a ThemePurchaseId,
-    /// What its provider says.
+    /// The state at the provider.
     pub observed: &'a Observed,
-    /// How that was learnt.
+    /// The source of the observation.
     pub source: Source,
-    /// The event that told it.
+    /// The provider's event, if a webhook brought it.
     pub event: Option<&'a ProviderEvent>,
 }
 
-/// A purchase, and the store's licence for its theme.
+/// A purchase and the store's licence for its theme.
 #[derive(Debug, Clone)]
 pub struct PurchaseWithLicense {
     /// The purchase.
     pub purchase: ThemePurchase,
-    /// The licence, whether it holds or has ended.
+    /// The licence, active or ended.
     pub license: Option<ThemeLicense>,
 }
 
@@ -64,11 +64,11 @@ impl PurchaseWithLicense {
         Ok((Self { purchase, license }, event.is_some()))
     }
 
-    /// The licence that the purchase has granted and that holds.
+    /// Returns the active licence that the purchase has granted.
     ///
     /// # Errors
-    /// `amount_mismatch`: another amount was paid; `already_licensed`: the store had paid already;
-    /// `invalid_state_transition`: it is not paid, or the money has gone back.
+    /// `amount_mismatch`: another amount was captured; `already_licensed`: another purchase has granted the
+    /// active licence; `invalid_state_transition`: it is not paid, or was refunded.
     pub fn granted(&self) -> Result<&ThemeLicense, Problem> {
         let payment = &self.purchase.payment;
         let active = self.license.as_ref().filter(|license| license.term.is_active());
@@ -87,7 +87,8 @@ impl PurchaseWithLicense {
     }
 }
 
-/// Applies what was learnt to a purchase and its licence, once; what was paid in vain is sent back.
+/// Applies an update to a purchase and its licence. A webhook's event is applied once. A payment that
+/// grants no licence is refunded.
 ///
 /// # Errors
 /// `not_found`.
@@ -99,7 +100,7 @@ pub async fn record(
 ) -> Result<PurchaseWithLicense, Problem> {
     let known = retry(|| Box::pin(record_once(app, slug, update))).await?;
     if known.purchase.is_in_vain() {
-        send_back(app, connected, &known.purchase).await;
+        refund_unapplied(app, connected, &known.purchase).await;
     }
     Ok(known)
 }
@@ -119,7 +120,7 @@ async fn record_once(
     let observed = known.purchase.payment.observe(update.observed, update.source, now);
     let change = match observed {
         Ok(change) => change,
-        // Of another currency: it says nothing about this payment.
+        // An event in another currency says nothing about this payment: it is marked as handled.
         Err(mismatch) if update.event.is_none() => return Err(mismatch),
         Err(_) => None,
     };
@@ -146,7 +147,7 @@ impl Licence {
             Self::Granted(license) => (license, &THEME_LICENSED),
             Self::Ended(license) => (license, &THEME_LICENSE_ENDED),
             Self::Unchanged => {
-                // What was decided over it must still be so.
+                // The decision was based on this version of the licence.
                 let write = match &before {
                     Some(license) => write.check(
                         &license.key(),
@@ -163,8 +164,8 @@ impl Licence {
     }
 }
 
-/// Sends money back that grants nothing. What fails stays due.
-async fn send_back(app: &App, connected: &Connected, purchase: &ThemePurchase) {
+/// Refunds a payment that grants no licence. If that fails, the purchase stays due.
+async fn refund_unapplied(app: &App, connected: &Connected, purchase: &ThemePurchase) {
     let left = purchase.payment.captured.minus(&purchase.payment.refunded);
     let Some(left) = left.filter(|left| !left.is_zero()) else { return };
     let id = RefundId::derive(&["theme purchase", purchase.id.as_str()]);
@@ -173,7 +174,7 @@ async fn send_back(app: &App, connected: &Connected, purchase: &ThemePurchase) {
     }
 }
 
-/// What a provider says about a purchase now; what is held is taken.
+/// Fetches the state of a purchase from its provider, and captures an authorized payment of the full price.
 ///
 /// # Errors
 /// `provider_error`, `provider_timeout`.
@@ -184,17 +185,18 @@ pub async fn look(
 ) -> Result<Observed, Problem> {
     let payment = &purchase.payment;
     let observed = connected.fetch(app, payment).await?;
-    let is_ours_to_take = observed.state == ObservedState::Authorized
+    let can_capture = observed.state == ObservedState::Authorized
         && observed.amount.as_ref() == Some(&payment.amount);
-    if !is_ours_to_take {
+    if !can_capture {
         return Ok(observed);
     }
     let provider_payment = observed.provider_payment.clone();
-    let carried = Payment { provider_payment, ..payment.clone() };
-    Ok(connected.capture(app, &carried, &payment.amount).await?.observed)
+    let authorized = Payment { provider_payment, ..payment.clone() };
+    Ok(connected.capture(app, &authorized, &payment.amount).await?.observed)
 }
 
-/// The purchase that a provider tells of; none when it is of another store's account, or nobody's.
+/// Loads the purchase of a provider's reference; none if the reference is unknown, or belongs to another
+/// seller's account.
 ///
 /// # Errors
 /// 503.
@@ -212,13 +214,13 @@ pub async fn of_reference(
     app.table.get(&key::theme_purchase(&known.store_id, &known.purchase_id)).await
 }
 
-/// Asks the provider of a purchase whose time to be asked about has come, and applies what it says;
-/// what nobody has paid in its time is given up. Whether it was asked: of two sweeps, one goes on,
-/// because the mark is moved on first.
+/// Processes a due purchase: fetches its state from the provider and applies it. A purchase that was not
+/// paid by its deadline is voided. Returns whether the provider was queried. Of two concurrent sweeps one
+/// proceeds, because the due mark is moved first.
 ///
 /// # Errors
-/// Those of the provider: the purchase is due again later. `version_conflict` when somebody else has
-/// it.
+/// Those of the provider: the purchase is due again later. `version_conflict`: another process has
+/// changed it.
 pub async fn process(
     app: &App,
     purchase: &ThemePurchase,
@@ -228,18 +230,23 @@ pub async fn process(
     if purchase.due_at().is_none_or(|at| now < at) || deadline.has_passed(provider, now) {
         return Ok(false);
     }
-    let taken = purchase.retried(now);
-    app.table.write().replace(&taken, Code::VersionConflict).commit().await?;
-    let asked = request(app, &taken, now).await;
-    asked.inspect_err(|problem| deadline.note(provider, problem)).map(|()| true)
+    let retried = purchase.retried(now);
+    app.table.write().replace(&retried, Code::VersionConflict).commit().await?;
+    let synced = sync_with_provider(app, &retried, now).await;
+    synced.inspect_err(|problem| deadline.note(provider, problem)).map(|()| true)
 }
 
-async fn request(app: &App, purchase: &ThemePurchase, now: Timestamp) -> Result<(), Problem> {
+/// Fetches the state of a purchase, voids it after its deadline, and records the result.
+async fn sync_with_provider(
+    app: &App,
+    purchase: &ThemePurchase,
+    now: Timestamp,
+) -> Result<(), Problem> {
     let payment = &purchase.payment;
     let connected = connect(app, &payment.store_id, payment.provider).await?;
     let mut observed = look(app, &connected, purchase).await?;
     if purchase.is_over(now) && observed.state != ObservedState::Captured {
-        // Should it be paid in this moment, this says so.
+        // If it is paid at this moment, the provider's answer says so.
         observed = connected.void(app, payment).await?;
     }
     let update = PurchaseUpdate {

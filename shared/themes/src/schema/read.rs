@@ -1,4 +1,4 @@
-//! Reading `config/settings_schema.json`.
+//! Reads `config/settings_schema.json`.
 
 use std::collections::BTreeSet;
 
@@ -8,10 +8,10 @@ use super::setting::{self, text};
 use super::{Group, MAX_SETTINGS, Setting, ThemeInfo};
 use crate::finding::{Code, Report, below};
 
-/// Where it is in a package.
+/// Its path in a package.
 pub(crate) const PATH: &str = "config/settings_schema.json";
 
-/// The theme's description of itself, and the groups of its settings, as far as they can be read.
+/// Reads the theme's description and its groups of settings, as far as they are valid.
 pub(crate) fn theme(value: &Value, report: &mut Report<'_>) -> (ThemeInfo, Vec<Group>) {
     let Some(elements) = value.as_array() else {
         report.say(Code::JsonShape, "", "Must be an array.");

@@ -1,5 +1,4 @@
-//! Reading the schema of a section, or of a block: the JSON between `{% schema %}` and
-//! `{% endschema %}` of its file.
+//! Reads the schema of a section or block: the JSON between `{% schema %}` and `{% endschema %}`.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -14,11 +13,11 @@ use super::{
 use crate::finding::{Code, Report, below};
 use crate::settings::Validator;
 
-/// Sections of a kind that a page can be held to.
+/// The largest `limit` that a section type can declare.
 const MAX_LIMIT: u32 = 25;
-/// Kinds of blocks that a section takes.
+/// The maximum number of block types that a section can declare.
 const MAX_BLOCK_TYPES: usize = 100;
-/// The HTML elements that can be around a section.
+/// The HTML elements that can enclose a section.
 const TAGS: &[&str] = &["article", "aside", "div", "footer", "header", "section"];
 const SECTION_MEMBERS: &[&str] = &[
     "name",
@@ -44,8 +43,8 @@ static OPENING: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\{%-?\s*schema\s
 static CLOSING: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"\{%-?\s*endschema\s*-?%\}").unwrap());
 
-/// The JSON of a file's schema, if it has one; `room` is how many bytes the schemas of the theme may
-/// still have.
+/// Extracts the JSON of a file's schema, if there is one. `room` is the number of bytes left for the
+/// theme's schemas.
 pub(crate) fn embedded(liquid: &str, room: &mut usize, report: &mut Report<'_>) -> Option<Value> {
     let mut openings = OPENING.find_iter(liquid);
     let Some(opening) = openings.next() else {
@@ -78,7 +77,7 @@ pub(crate) fn embedded(liquid: &str, room: &mut usize, report: &mut Report<'_>) 
     }
 }
 
-/// A kind of section; without its presets, which need every kind of block.
+/// Reads a section type without its presets, which need all block types.
 pub(crate) fn section(kind: &str, value: &Value, report: &mut Report<'_>) -> SectionType {
     let mut section = bare(kind);
     let Some(object) = value.as_object() else {
@@ -96,7 +95,7 @@ pub(crate) fn section(kind: &str, value: &Value, report: &mut Report<'_>) -> Sec
     section
 }
 
-/// A section of which nothing is known but its name.
+/// A section type of which only the name is known.
 pub(crate) fn bare(kind: &str) -> SectionType {
     SectionType {
         kind: kind.to_owned(),
@@ -111,7 +110,7 @@ pub(crate) fn bare(kind: &str) -> SectionType {
     }
 }
 
-/// A kind of block from a file of its own.
+/// Reads a block type from its own file.
 pub(crate) fn block(kind: &str, value: &Value, report: &mut Report<'_>) -> BlockType {
     let empty = Map::new();
     let object = value.as_object().unwrap_or_else(|| {
@@ -128,8 +127,8 @@ pub(crate) fn block(kind: &str, value: &Value, report: &mut Report<'_>) -> Block
     }
 }
 
-/// What a merchant can begin with, as sections that the schema takes; `room` is how many bytes the
-/// presets of the theme may still have.
+/// Reads the presets of a section type as validated content. `room` is the number of bytes left for the
+/// theme's presets.
 pub(crate) fn presets(
     kind: &str,
     value: &Value,
@@ -169,7 +168,7 @@ pub(crate) fn presets(
     presets
 }
 
-/// A preset as a section of a page: its blocks may be a list, which has no names.
+/// Converts a preset to a section of a page. Blocks in a list have no names and are numbered.
 fn as_content(kind: &str, preset: &Value) -> Value {
     let mut content = json!({ "type": kind });
     if let Some(content) = content.as_object_mut() {
@@ -314,14 +313,14 @@ fn unknown(object: &Map<String, Value>, known: &[&str], pointer: &str, report: &
     }
 }
 
-/// The name of a kind of block, or `@theme` and `@app`.
+/// Whether a text is the name of a block type, or a reserved one like `@theme` and `@app`.
 fn is_kind(kind: &str) -> bool {
     let bare = kind.strip_prefix('@').unwrap_or(kind);
     (1..=64).contains(&bare.len())
         && bare.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'))
 }
 
-/// What can stand in an HTML attribute as it is.
+/// Whether a text needs no escaping as the `class` attribute of an element.
 fn is_class(class: &str) -> bool {
     class.len() <= 200
         && class.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b' '))

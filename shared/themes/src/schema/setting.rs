@@ -1,4 +1,4 @@
-//! Reading one setting: what is wrong with it, and its default made safe.
+//! Reads and validates the declaration of a setting, and sanitizes its default.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use super::{Choice, Label, MAX_SECTION_SETTINGS, MAX_STEPS, Setting, SettingKind
 use crate::finding::{Code, Report, below};
 use crate::settings::{Validator, decimal};
 
-/// What somebody reads of a setting.
+/// The known members of a setting.
 const MEMBERS: &[&str] = &[
     "type",
     "id",
@@ -30,15 +30,15 @@ const MEMBERS: &[&str] = &[
     "visible_if",
     "alignment",
 ];
-/// Characters of an id.
+/// The maximum length of an id in characters.
 const MAX_ID: usize = 64;
 
-/// A text that a merchant sees.
+/// Reads a text of the editor.
 pub(super) fn text(value: &Value) -> Option<Label> {
     serde_json::from_value(value.clone()).ok()
 }
 
-/// The settings of a list that can be read; what is wrong with the others is said.
+/// Reads the valid settings of a list, and reports problems of the others.
 pub(super) fn list(
     value: &Value,
     (pointer, most): (&str, usize),
@@ -139,7 +139,7 @@ impl Reader<'_, '_> {
 
     fn label(&mut self, object: &Map<String, Value>, name: &str) -> Option<Label> {
         let value = object.get(name).filter(|value| !value.is_null())?;
-        // A placeholder of a number may be a number.
+        // The placeholder of a number may be a number.
         let label = text(value).or_else(|| value.as_number().map(|n| Label::Text(n.to_string())));
         if label.is_none() {
             self.say(Code::SettingInvalid, name, "Must be a text, or a text for each language.");
@@ -232,13 +232,13 @@ impl Reader<'_, '_> {
         } else {
             ("label", &setting.label)
         };
-        // A group of schemes is shown by its schemes.
+        // A group of color schemes needs no label: the editor shows its schemes.
         if label.is_none() && setting.kind != SettingKind::ColorSchemeGroup {
             self.say(Code::SettingLabelMissing, member, "A merchant sees nothing beside it.");
         }
     }
 
-    /// Whether it goes from one number to a larger, in steps.
+    /// Validates the bounds and the step of a range; the step is 1 by default.
     fn range(&mut self, setting: &mut Setting) -> bool {
         setting.step.get_or_insert_with(|| Number::from(1));
         let scaled = |number: &Option<Number>| number.as_ref().and_then(decimal::millionths);

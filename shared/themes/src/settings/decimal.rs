@@ -1,13 +1,13 @@
-//! Numbers of settings, exactly: in millionths.
+//! Exact decimal numbers of settings, in millionths.
 
 use serde_json::Number;
 
-/// Digits behind the point.
+/// The maximum number of decimals.
 const DIGITS: usize = 6;
 /// The largest number, in millionths.
 const MAX: i128 = 1_000_000_000_000_000_000;
 
-/// The number in millionths; none when it has more digits, or is too large.
+/// Converts a number to millionths; none if it has more decimals or is too large.
 pub(crate) fn millionths(number: &Number) -> Option<i128> {
     let text = number.to_string();
     let (negative, text) = match text.strip_prefix('-') {
@@ -23,7 +23,7 @@ pub(crate) fn millionths(number: &Number) -> Option<i128> {
     (scaled.checked_abs()? <= MAX).then_some(scaled)
 }
 
-/// The number as it is written whoever sent it: `1` for `1.0`.
+/// Returns the canonical form of a number: `1` for `1.0`.
 pub(crate) fn normal(number: &Number) -> Number {
     let whole = millionths(number)
         .filter(|scaled| scaled.checked_rem(1_000_000) == Some(0))

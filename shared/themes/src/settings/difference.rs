@@ -1,4 +1,4 @@
-//! What differs between the schemas of two versions of a theme.
+//! Compares the schemas of two versions of a theme.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,17 +6,17 @@ use serde::{Deserialize, Serialize};
 use crate::schema::{BlockType, Schema, SectionType, Setting};
 
 primitives::string_enum! {
-    /// How a setting, a section or a block differs.
+    /// The kind of a difference between settings, sections or blocks.
     ChangeKind {
-        /// It is new.
+        /// It was added.
         Added = "added",
-        /// It is gone.
+        /// It was removed.
         Removed = "removed",
-        /// It is of another type.
+        /// Its type changed.
         TypeChanged = "type_changed",
-        /// Its default is another.
+        /// Its default changed.
         DefaultChanged = "default_changed",
-        /// What it takes is another: options, bounds, a limit.
+        /// Its options, bounds or limits changed.
         ConstraintChanged = "constraint_changed",
     }
 }
@@ -25,22 +25,22 @@ primitives::string_enum! {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "ThemeChange")]
 pub struct Change {
-    /// What differs: `settings.color_primary`, `sections.hero`, `sections.hero.settings.heading`,
+    /// The changed part: `settings.color_primary`, `sections.hero`, `sections.hero.settings.heading`,
     /// `sections.hero.blocks.slide.settings.image`, `blocks.group`.
     pub place: String,
-    /// How.
+    /// The kind of the difference.
     pub change: ChangeKind,
 }
 
-/// What differs between two schemas.
+/// The differences between two schemas.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "ThemeDifference")]
 pub struct Difference {
-    /// Every difference, by its place.
+    /// The differences, sorted by place.
     pub changes: Vec<Change>,
 }
 
-/// What differs from the old schema to the new.
+/// Compares the old schema with the new one.
 pub fn difference(old: &Schema, new: &Schema) -> Difference {
     let mut changes = Vec::new();
     let settings = |schema: &Schema| schema.settings().cloned().collect::<Vec<_>>();
@@ -51,7 +51,7 @@ pub fn difference(old: &Schema, new: &Schema) -> Difference {
     Difference { changes }
 }
 
-/// Says what is new and what is gone, and compares what is in both.
+/// Reports added and removed items by name, and compares those in both lists.
 fn pairs<T>(
     place: &str,
     old: &[T],
@@ -62,8 +62,8 @@ fn pairs<T>(
 ) {
     let find = |list: &[T], wanted: &T| list.iter().position(|item| name(item) == name(wanted));
     let place_of = |item: &T| format!("{place}.{}", name(item));
-    for gone in old.iter().filter(|item| find(new, item).is_none()) {
-        changes.push(Change { place: place_of(gone), change: ChangeKind::Removed });
+    for removed in old.iter().filter(|item| find(new, item).is_none()) {
+        changes.push(Change { place: place_of(removed), change: ChangeKind::Removed });
     }
     for item in new {
         match find(old, item).and_then(|at| old.get(at)) {
@@ -93,7 +93,7 @@ fn block(place: &str, old: &BlockType, new: &BlockType, changes: &mut Vec<Change
     pairs(&blocks, &old.blocks, &new.blocks, |block| &block.kind, changes, block);
 }
 
-/// Compares settings by their ids; what has no value has none and does not count.
+/// Compares settings by their ids. Headers and paragraphs have no id and are ignored.
 fn compare_settings(place: &str, old: &[Setting], new: &[Setting], changes: &mut Vec<Change>) {
     let named = |settings: &[Setting]| -> Vec<(String, Setting)> {
         let id = |setting: &Setting| Some((setting.id.clone()?, setting.clone()));
@@ -122,7 +122,7 @@ fn compare_settings(place: &str, old: &[Setting], new: &[Setting], changes: &mut
     );
 }
 
-/// What decides which values a setting takes.
+/// The members of a setting that constrain its values.
 fn constraints(setting: &Setting) -> impl PartialEq {
     let number = |number: &Option<serde_json::Number>| number.as_ref().map(ToString::to_string);
     let options = setting.options.iter().map(|option| option.value.clone());

@@ -1,4 +1,4 @@
-//! Texts of a form: colors, fonts, links, pictures.
+//! Validates texts with a format: colors, fonts, links, images.
 
 use std::sync::LazyLock;
 
@@ -9,7 +9,7 @@ use url::Url;
 
 use super::html::SCHEMES;
 
-/// Bytes of a link at most.
+/// The maximum length of a link in bytes.
 const MAX_URL: usize = 2_048;
 
 #[expect(clippy::unwrap_used, reason = "the expressions are constants, and a test uses each")]
@@ -34,7 +34,7 @@ static ASSET: LazyLock<Regex> = LazyLock::new(|| {
 static MEDIA: LazyLock<Regex> = LazyLock::new(|| regex("^med_[0-9a-f]{32}$"));
 static VIDEO: LazyLock<Regex> = LazyLock::new(|| regex("^[A-Za-z0-9_-]{3,32}$"));
 
-/// What is written in a template's CSS is a color and nothing else.
+/// Validates a CSS color. Templates write it into CSS, so nothing else may be in it.
 pub(super) fn color(text: &str) -> Result<(), Fault> {
     if COLOR.is_match(text) {
         return Ok(());
@@ -43,7 +43,7 @@ pub(super) fn color(text: &str) -> Result<(), Fault> {
     Err(Fault::new("invalid_color", detail))
 }
 
-/// A color or a gradient of colors; no other function of CSS, above all not `url`.
+/// Validates a color or a gradient of colors; no other CSS function is allowed, in particular not `url`.
 pub(super) fn background(text: &str) -> Result<(), Fault> {
     let is_known =
         |name: &str| name.ends_with("-gradient") || matches!(name, "rgb" | "rgba" | "hsl" | "hsla");
@@ -57,7 +57,8 @@ pub(super) fn background(text: &str) -> Result<(), Fault> {
     Err(Fault::new("invalid_background", "Must be a color or a gradient of colors."))
 }
 
-/// `family_n4`: a family, a style (normal, italic, oblique) and the first digit of a weight.
+/// Validates a font's handle, `family_n4`: a family, a style (normal, italic, oblique) and the first
+/// digit of a weight.
 pub(super) fn font(text: &str) -> Result<(), Fault> {
     if text.len() <= 64 && FONT.is_match(text) {
         return Ok(());
@@ -65,7 +66,7 @@ pub(super) fn font(text: &str) -> Result<(), Fault> {
     Err(Fault::new("invalid_font", "Must be a font's handle like `assistant_n4`."))
 }
 
-/// A path of the storefront, a place on its page, or a web, mail or telephone URL.
+/// Validates a link: a path of the storefront, a fragment, or a web, mail or telephone URL.
 pub(super) fn url(text: &str) -> Result<(), Fault> {
     let detail = "Must be a path like `/collections/all`, or an http, https, mailto or tel URL.";
     let rejected = Fault::new("invalid_url", detail);
@@ -78,7 +79,7 @@ pub(super) fn url(text: &str) -> Result<(), Fault> {
             SCHEMES.contains(&url.scheme()) && url.username().is_empty() && url.password().is_none()
         })
     };
-    // A resource of the store, as themes of this shape write it.
+    // A resource of the store, as Shopify's themes write it.
     let is_resource = || {
         let rest = text.strip_prefix("shopify://");
         rest.is_some_and(|rest| rest.split('/').all(|part| Handle::from_text(part).is_ok()))
@@ -86,8 +87,8 @@ pub(super) fn url(text: &str) -> Result<(), Fault> {
     if is_clean && (is_path || is_absolute() || is_resource()) { Ok(()) } else { Err(rejected) }
 }
 
-/// A picture: a medium of the store, a file of the theme, or one on the web; none that is a document
-/// of its own, as an SVG is.
+/// Validates an image: a medium of the store, a file of the theme, or an https URL. An SVG is rejected,
+/// because it can run scripts.
 pub(super) fn image(text: &str) -> Result<(), Fault> {
     let lower = text.to_ascii_lowercase();
     let before_query = lower.split(['?', '#']).next().unwrap_or_default();
@@ -99,7 +100,7 @@ pub(super) fn image(text: &str) -> Result<(), Fault> {
     resource(text, "invalid_image", "an image")
 }
 
-/// A video: a medium of the store, a file of the theme, or one on the web.
+/// Validates a video: a medium of the store, a file of the theme, or an https URL.
 pub(super) fn video(text: &str) -> Result<(), Fault> {
     resource(text, "invalid_video", "a video")
 }
@@ -112,7 +113,7 @@ fn resource(text: &str, code: &'static str, what: &str) -> Result<(), Fault> {
     Err(Fault::new(code, detail))
 }
 
-/// The page of a video at one of the providers.
+/// Validates the URL of a video at one of the accepted providers; none in `accept` means all.
 pub(super) fn video_url(text: &str, accept: &[String]) -> Result<(), Fault> {
     let is_of =
         |hosts: &[&str], url: &Url| url.host_str().is_some_and(|host| hosts.contains(&host));
@@ -135,12 +136,12 @@ pub(super) fn video_url(text: &str, accept: &[String]) -> Result<(), Fault> {
     Err(Fault::new("invalid_video_url", format!("Must be a video's page at one of: {providers}.")))
 }
 
-/// The handle of something of the store.
+/// Validates the handle of a resource of the store.
 pub(super) fn handle(text: &str) -> Result<(), Fault> {
     Handle::from_text(text).map(|_| ())
 }
 
-/// The handle of an article in its blog.
+/// Validates the handle of an article in its blog: `blog/article`.
 pub(super) fn article(text: &str) -> Result<(), Fault> {
     let parts = text.split_once('/');
     match parts.map(|(blog, article)| (handle(blog), handle(article))) {
@@ -154,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn colors_are_colors_and_nothing_of_css_alongside() {
+    fn colors_are_validated() {
         for good in [
             "#fff",
             "#FFFF",
@@ -194,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn links_lead_to_the_storefront_the_web_a_mail_or_a_telephone() {
+    fn links_are_validated() {
         for good in [
             "/",
             "/collections/all?sort=x#y",
@@ -228,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn pictures_and_videos_are_files_and_no_documents() {
+    fn images_and_videos_are_validated() {
         for good in [
             "assets/hero.jpg",
             "shopify://shop_images/a b.png",
@@ -271,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn fonts_and_handles_are_names() {
+    fn fonts_and_handles_are_validated() {
         assert!(font("assistant_n4").is_ok() && font("source_sans_pro_i7").is_ok());
         assert!(font("assistant").is_err() && font("a;b_n4").is_err() && font("").is_err());
         assert!(handle("frontpage").is_ok() && handle("a/b").is_err());

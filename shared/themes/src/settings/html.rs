@@ -1,14 +1,14 @@
-//! HTML in settings: what a merchant writes, made whole and without what runs.
+//! Sanitizes the HTML of settings.
 //!
-//! `ammonia` parses it as a browser would (HTML Living Standard §13.2), so that what is broken is
-//! closed where a browser would close it, and keeps only what is listed here.
+//! `ammonia` parses it as a browser does (HTML Living Standard §13.2), closes open elements where a browser
+//! would, and removes everything that is not allowed.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use ammonia::Builder;
 
-/// Where a link may lead.
+/// The schemes that a link may have.
 pub(super) const SCHEMES: &[&str] = &["http", "https", "mailto", "tel"];
 const INLINE: &[&str] = &["a", "b", "br", "em", "i", "s", "span", "strong", "sub", "sup", "u"];
 const BLOCKS: &[&str] = &["h1", "h2", "h3", "h4", "h5", "h6", "li", "ol", "p", "ul"];
@@ -41,17 +41,18 @@ fn text(tags: impl Iterator<Item = &'static &'static str>) -> Builder<'static> {
     builder
 }
 
-/// One line: emphasis and links.
+/// Sanitizes one line: allows emphasis and links.
 pub(super) fn inline(html: &str) -> String {
     LINE.clean(html).to_string()
 }
 
-/// Paragraphs, headings and lists.
+/// Sanitizes rich text: also allows paragraphs, headings and lists.
 pub(super) fn rich(html: &str) -> String {
     RICH.clean(html).to_string()
 }
 
-/// Whatever does not run: no script, style, frame, form, SVG or handler of events.
+/// Sanitizes general HTML: removes everything that runs, as scripts, styles, frames, forms, SVG and event
+/// handlers.
 pub(super) fn free(html: &str) -> String {
     FREE.clean(html).to_string()
 }
@@ -61,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_that_runs_stays_in_any_kind_of_html() {
+    fn scripts_are_removed_from_every_kind_of_html() {
         const BAD: &[&str] = &[
             "<script",
             "alert",
@@ -101,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn each_kind_keeps_its_tags_and_closes_what_is_open() {
+    fn each_kind_allows_its_tags_and_closes_open_ones() {
         let html = "<h2>A <em>b</h2><div class=\"x\"><p>c";
         assert_eq!(inline(html), "A <em>b</em><em>c</em>");
         assert_eq!(rich(html), "<h2>A <em>b</em></h2><p><em>c</em></p>");
@@ -109,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_clean_is_not_changed_again() {
+    fn sanitizing_is_idempotent() {
         for html in
             ["<p>a & b</p>", "<a href=\"/pages/x\">x", "<b><i>x</b></i>", "&lt;p>", "<p id=x>a"]
         {

@@ -1,4 +1,4 @@
-//! Drafts against a schema.
+//! Tests of drafts against a schema.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use crate::finding::{Code, Report};
 use crate::findings::Findings;
 use crate::schema::{Schema, read, section};
 
-/// A schema of these settings, with a section `hero` of these settings and blocks `slide`.
+/// A schema with these settings and a section type `hero`.
 fn schema(settings: &Value, hero: &Value) -> Schema {
     let theme =
         json!([{"name": "theme_info", "theme_name": "x"}, {"name": "A", "settings": settings}]);
@@ -39,7 +39,7 @@ fn draft(settings: Value) -> Draft {
     Draft { settings, ..Draft::default() }
 }
 
-/// What a value of a setting of this type becomes; the code of its fault if it is rejected.
+/// Validates a value of a setting: returns the result and its warnings, or the code of its error.
 fn validated(setting: &Value, value: &Value) -> Result<(Value, Vec<Code>), &'static str> {
     let mut setting = setting.clone();
     setting
@@ -142,7 +142,7 @@ fn every_type_takes_its_values_and_rejects_others() {
 }
 
 #[test]
-fn html_is_made_whole_and_safe_and_that_is_said() {
+fn html_is_sanitized_with_a_warning() {
     let sanitized = |kind: &str, from: &str, to: &str| {
         let validated = validated(&json!({"type": kind}), &json!(from));
         assert_eq!(validated, Ok((json!(to), vec![Code::SettingSanitized])), "{kind} {from}");
@@ -203,7 +203,7 @@ fn every_bad_setting_has_its_pointer() {
 }
 
 #[test]
-fn there_are_as_many_sections_and_blocks_as_the_schema_takes() {
+fn sections_and_blocks_are_limited_by_the_schema() {
     let schema = of(&json!([]));
     let slides = |count: usize| -> Value {
         (0..count)
@@ -233,7 +233,7 @@ fn there_are_as_many_sections_and_blocks_as_the_schema_takes() {
 }
 
 #[test]
-fn what_was_not_set_has_its_default_and_what_is_unknown_is_left_out() {
+fn omitted_values_have_defaults_and_unknown_ones_are_left_out() {
     let schema = of(&json!([
         {"type": "header", "content": "H"},
         {"type": "color", "id": "c", "label": "C", "default": "#fff"},
@@ -276,7 +276,7 @@ fn a_draft_has_at_most_256_kib() {
 }
 
 #[test]
-fn defaults_that_are_long_do_not_make_a_short_draft_long() {
+fn defaults_count_towards_the_size_of_a_draft() {
     let text = "x".repeat(40 * 1024);
     let setting =
         |n: usize| json!({"type": "html", "id": format!("h{n}"), "label": "H", "default": text});
@@ -351,7 +351,7 @@ fn a_difference_names_every_change_and_no_label() {
 }
 
 #[test]
-fn an_upgrade_carries_what_the_new_version_takes_and_says_what_not() {
+fn an_upgrade_carries_accepted_values_and_lists_the_others() {
     let (old, new) = old_and_new();
     let slide = || json!({"type": "slide", "settings": {"link": "/a"}});
     let sent = Draft {

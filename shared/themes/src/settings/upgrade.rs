@@ -1,8 +1,8 @@
-//! What becomes of content when its theme goes to another version.
+//! Migrates content to another version of its theme.
 //!
-//! A value is carried over when the new version takes it. One that was the old default follows the
-//! default, because nobody chose it; one that the new version does not take falls back to its default;
-//! what the new version has no place for is dropped.
+//! A value is carried over if the new version accepts it. A value that equals the old default becomes the
+//! new default, because nobody chose it; so does a value that the new version rejects. Values, sections and
+//! blocks that the new version does not have are dropped.
 
 use std::collections::BTreeMap;
 
@@ -15,44 +15,45 @@ use super::{Content, Difference, Element, MAX_CONTENT, MAX_SECTIONS, difference,
 use crate::finding::below;
 use crate::schema::{BlockType, MAX_BLOCKS, Schema, Setting};
 
-/// What becomes of content under another schema.
+/// The result of migrating content to another schema.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "ThemeUpgrade")]
 pub struct Upgrade {
-    /// What differs between the schemas.
+    /// The differences between the schemas.
     pub difference: Difference,
-    /// Values that are taken over, by their pointers in the content.
+    /// The pointers of the values in the content that are carried over.
     pub carried: Vec<String>,
-    /// Values that become the new default, by their pointers in the content.
+    /// The pointers of the values in the content that become the new default.
     pub reset: Vec<String>,
-    /// Sections, blocks and values that the new version has no place for, by their pointers.
+    /// The pointers of the sections, blocks and values that are dropped.
     pub dropped: Vec<String>,
     /// The content under the new schema.
     pub content: Content,
 }
 
-/// What becomes of `content` when the theme goes from the old schema to the new.
+/// Migrates `content` from the old schema to the new one.
 pub fn upgrade(old: &Schema, new: &Schema, content: &Content) -> Upgrade {
-    let mut mover = SettingsMigration { old, new, room: MAX_CONTENT, upgrade: Upgrade::default() };
+    let mut migration =
+        SettingsMigration { old, new, room: MAX_CONTENT, upgrade: Upgrade::default() };
     let before: Vec<&Setting> = old.settings().collect();
     let after: Vec<&Setting> = new.settings().collect();
-    let settings = mover.settings(&before, &after, &content.settings, "/settings");
-    // Without room for what was set together with what is new, what is new goes first.
+    let settings = migration.settings(&before, &after, &content.settings, "/settings");
+    // If the values exceed the room together with new defaults, all become the new version's.
     let settings = settings.unwrap_or_else(|| new.initial.settings.clone());
-    let (sections, order) = mover.sections(content);
+    let (sections, order) = migration.sections(content);
     let content = Content { settings, sections, order };
-    Upgrade { difference: difference(old, new), content, ..mover.upgrade }
+    Upgrade { difference: difference(old, new), content, ..migration.upgrade }
 }
 
 struct SettingsMigration<'a> {
     old: &'a Schema,
     new: &'a Schema,
-    /// Bytes that there is room for still: defaults of the new version can be longer.
+    /// The number of bytes left: defaults of the new version can be longer.
     room: usize,
     upgrade: Upgrade,
 }
 
-/// The kinds of blocks that were taken, and that are.
+/// The allowed block types of the old and the new version.
 type Allowed<'a> = (&'a [BlockType], &'a [BlockType]);
 
 impl SettingsMigration<'_> {
@@ -76,7 +77,7 @@ impl SettingsMigration<'_> {
                 let mut validate = Validator::default();
                 let taken =
                     validate.value(setting, value, "").filter(|_| validate.faults.is_empty());
-                // Nothing was set, and nothing is.
+                // An unset value equals the default, which may itself be invalid (an empty one).
                 taken.or_else(|| (*value == default).then(|| default.clone()))
             });
             if values.contains_key(id) {
@@ -92,8 +93,8 @@ impl SettingsMigration<'_> {
             self.room = self.room.checked_sub(bytes)?;
             settings.insert(id.clone(), value);
         }
-        let gone = values.keys().filter(|id| !settings.contains_key(id.as_str()));
-        self.upgrade.dropped.extend(gone.map(|id| below(pointer, id)));
+        let removed = values.keys().filter(|id| !settings.contains_key(id.as_str()));
+        self.upgrade.dropped.extend(removed.map(|id| below(pointer, id)));
         Some(settings)
     }
 
@@ -188,7 +189,7 @@ fn default_of(setting: &Setting) -> Value {
     setting.default.clone().unwrap_or_else(|| value::blank(setting))
 }
 
-/// Whether there is room for one more of this kind, which then is taken; none for what there is not.
+/// Counts one more element of this kind, if the limit allows it. An unknown kind has no limit and no room.
 fn has_room(counts: &mut BTreeMap<String, u32>, kind: &str, limit: Option<u32>) -> bool {
     let count = counts.entry(kind.to_owned()).or_default();
     let has_room = limit.is_some_and(|limit| *count < limit);

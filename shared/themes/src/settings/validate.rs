@@ -1,4 +1,4 @@
-//! Values against what declares them: every fault and every note, by their pointers.
+//! Validates content against a schema. Collects every field error and warning, with their pointers.
 
 mod page;
 
@@ -15,10 +15,10 @@ use crate::schema::{Setting, SettingKind};
 
 pub(crate) use page::block_type;
 
-/// Color schemes of one group.
+/// The maximum number of color schemes in a group.
 const MAX_SCHEMES: usize = 30;
 
-/// Something to know of a value that is no fault.
+/// A warning about a value.
 #[derive(Debug)]
 pub(crate) struct Note {
     pub(crate) code: Code,
@@ -26,19 +26,19 @@ pub(crate) struct Note {
     pub(crate) detail: &'static str,
 }
 
-/// Collects what is wrong with content.
+/// Validates content, and collects its field errors and warnings.
 #[derive(Debug)]
 pub(crate) struct Validator {
-    /// Bytes of values that there is room for. Defaults are filled in, so that what is short to say
-    /// can be long: without this, a page of many blocks would be as many times their defaults.
+    /// The number of bytes left for values. Defaults are filled in, so that a short page of many blocks
+    /// could have a very long result.
     room: usize,
-    /// Whether there was too little once; that was said, and nothing is taken any more.
+    /// Whether the room was exceeded: that is reported once, and no more values are accepted.
     is_full: bool,
-    /// What cannot be taken.
+    /// The errors of invalid values.
     pub(crate) faults: FieldErrors,
-    /// What was left out or changed.
+    /// The warnings about values that were left out or changed.
     pub(crate) notes: Vec<Note>,
-    /// How many settings that the theme does not have are in no note.
+    /// The number of unknown settings beyond those in `notes`.
     pub(crate) more_unknown: usize,
 }
 
@@ -49,7 +49,7 @@ impl Default for Validator {
 }
 
 impl Validator {
-    /// A validate of values of at most so many bytes.
+    /// A validator of values of at most `room` bytes.
     pub(crate) fn with_room(room: usize) -> Self {
         Self {
             room,
@@ -60,12 +60,12 @@ impl Validator {
         }
     }
 
-    /// How many bytes there is room for still.
+    /// The number of bytes left.
     pub(crate) const fn room(&self) -> usize {
         self.room
     }
 
-    /// Takes room for values; whether there was enough. The first time there is not, it is said.
+    /// Reserves room for values. Returns whether there was enough; the first lack is reported as an error.
     fn take(&mut self, bytes: usize) -> bool {
         if self.is_full {
             return false;
@@ -88,7 +88,7 @@ impl Validator {
         self.notes.push(Note { code, pointer, detail });
     }
 
-    /// An object; nothing is an empty one.
+    /// Reads an object; `null` is an empty one.
     fn object<'a>(&mut self, value: &'a Value, pointer: &str) -> Option<&'a Map<String, Value>> {
         static EMPTY: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
         match value {
@@ -101,7 +101,7 @@ impl Validator {
         }
     }
 
-    /// Values for settings, with the defaults where nothing was set.
+    /// Validates values of settings; omitted ones get their defaults.
     pub(crate) fn settings<'a>(
         &mut self,
         declared: impl Iterator<Item = &'a Setting>,
@@ -135,7 +135,7 @@ impl Validator {
         settings
     }
 
-    /// One value; none when a fault says why.
+    /// Validates one value; none if it is invalid, which is reported.
     pub(crate) fn value(
         &mut self,
         setting: &Setting,
@@ -186,7 +186,7 @@ impl Validator {
     }
 }
 
-/// About as many bytes as the value has as JSON, not fewer than its text.
+/// Estimates the size of a value as JSON in bytes: at least that of its texts.
 pub(super) fn weight(value: &Value) -> usize {
     let inside = match value {
         Value::String(text) => text.len(),

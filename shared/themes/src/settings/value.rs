@@ -1,4 +1,4 @@
-//! One value of one setting.
+//! Validates and sanitizes the value of a setting.
 
 use primitives::fields::Fault;
 use serde_json::Value;
@@ -6,18 +6,18 @@ use serde_json::Value;
 use super::{decimal, formats, html};
 use crate::schema::{Setting, SettingKind};
 
-/// Characters of a line of text.
+/// The maximum length of a line of text, in characters.
 const MAX_LINE: usize = 1_000;
-/// Characters of lines of text.
+/// The maximum length of a text of several lines, in characters.
 const MAX_TEXT: usize = 20_000;
-/// Bytes of HTML and of text for a template, as they are sent and as they are kept.
+/// The maximum size of HTML and template code in bytes, both in the request and as stored.
 const MAX_HTML: usize = 50 * 1024;
-/// Handles of a list.
+/// The maximum number of handles in a list.
 const MAX_LIST: u32 = 50;
-/// Characters of a scheme's name.
+/// The maximum length of the name of a scheme or an element, in characters.
 const MAX_NAME: usize = 64;
 
-/// The value as it is kept: normal, and safe as its type says.
+/// Validates a value by its setting's type. Returns it as stored: normalized and sanitized.
 pub(super) fn safe(setting: &Setting, value: &Value) -> Result<Value, Fault> {
     use SettingKind as K;
     match setting.kind {
@@ -30,7 +30,7 @@ pub(super) fn safe(setting: &Setting, value: &Value) -> Result<Value, Fault> {
         K::Html => cleaned(value, html::free),
         K::InlineRichtext => cleaned(value, html::inline),
         K::Richtext => cleaned(value, html::rich),
-        // Kept as text and shown as text: nobody runs it.
+        // Stored as text, and never run.
         K::Liquid => cleaned(value, str::to_owned),
         K::ColorSchemeGroup | K::Header | K::Paragraph => {
             Err(Fault::new("invalid_type", "It has no value of its own."))
@@ -44,7 +44,7 @@ pub(super) fn safe(setting: &Setting, value: &Value) -> Result<Value, Fault> {
     }
 }
 
-/// What a setting without a default is where nothing was set.
+/// The value of a setting without a default.
 pub(super) fn blank(setting: &Setting) -> Value {
     use SettingKind as K;
     match setting.kind {
@@ -61,12 +61,12 @@ pub(super) fn blank(setting: &Setting) -> Value {
     }
 }
 
-/// Whether it is one of several, so that nothing is none of them.
+/// Whether the value must be one of several options, so that it cannot be empty.
 const fn is_choice(kind: SettingKind) -> bool {
     matches!(kind, SettingKind::Radio | SettingKind::Select | SettingKind::TextAlignment)
 }
 
-/// A text that is kept as it is, or not at all.
+/// Validates a text that is stored unchanged.
 fn plain(setting: &Setting, text: &str) -> Result<(), Fault> {
     use SettingKind as K;
     match setting.kind {
@@ -100,7 +100,7 @@ fn choice(is_known: bool, known: impl Fn() -> String) -> Result<(), Fault> {
     Err(Fault::new("invalid_choice", format!("Must be one of {}.", known())))
 }
 
-/// A name of the editor's, or of a scheme's.
+/// Validates the name of a scheme or an element.
 pub(super) fn name(text: &str) -> Result<(), Fault> {
     let is_name = (1..=MAX_NAME).contains(&text.len())
         && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'));
@@ -132,7 +132,7 @@ fn cleaned(value: &Value, clean: impl Fn(&str) -> String) -> Result<Value, Fault
         return Err(Fault::new("invalid_characters", "Must not hold NUL."));
     }
     let clean = clean(text);
-    // Escaping can make it longer.
+    // Escaping can make the text longer.
     if clean.len() > MAX_HTML { Err(too_long()) } else { Ok(clean.into()) }
 }
 

@@ -47,12 +47,12 @@ impl World {
         Self { now, store, owner, roster }
     }
 
-    /// Somebody who has joined as this.
+    /// Invites a new account with this role, and accepts.
     fn join(&mut self, name: &str, role: Role) -> (Merchant, Member) {
         self.now = self.now.plus(DAY);
         let joining = account(&format!("{name}@example.com"), self.now);
-        let asked = (&joining.email, &of(role));
-        let (roster, _, token) = self.roster.invite(&self.owner.id, asked, self.now).unwrap();
+        let invited = (&joining.email, &of(role));
+        let (roster, _, token) = self.roster.invite(&self.owner.id, invited, self.now).unwrap();
         let digest = crypto::seal::digest(&token);
         let invitation = roster.invitation(&digest, self.now).unwrap();
         let (roster, member) = roster.accept(invitation, &joining, self.now).unwrap();
@@ -62,12 +62,12 @@ impl World {
 }
 
 #[test]
-fn an_invitation_is_accepted_in_time_by_whom_it_is_for() {
+fn an_invitation_is_accepted_in_time_by_the_invited_account() {
     let World { now, owner, roster, .. } = World::new();
     let ann = account("Ann@example.com", now);
-    let asked = (&email("ann@Example.com"), &of(Role::Staff));
-    let (roster, first, old) = roster.invite(&owner.id, asked, now).unwrap();
-    let (roster, again, token) = roster.invite(&owner.id, asked, now).unwrap();
+    let invited = (&email("ann@Example.com"), &of(Role::Staff));
+    let (roster, first, old) = roster.invite(&owner.id, invited, now).unwrap();
+    let (roster, again, token) = roster.invite(&owner.id, invited, now).unwrap();
     assert_eq!((&again.id, again.version, roster.members.len()), (&first.id, 2, 2));
     let digest = crypto::seal::digest(&token);
     assert!(roster.invitation(&crypto::seal::digest(&old), now).is_none());
@@ -79,11 +79,11 @@ fn an_invitation_is_accepted_in_time_by_whom_it_is_for() {
     let (joined, member) = roster.accept(invitation, &ann, now).unwrap();
     assert_eq!((&member.id, joined.role_of(&ann.id)), (&first.id, Some(Role::Staff)));
     assert!(joined.invitation(&digest, now).is_none());
-    assert_eq!(joined.invite(&owner.id, asked, now).unwrap_err().code, Code::AlreadyMember);
+    assert_eq!(joined.invite(&owner.id, invited, now).unwrap_err().code, Code::AlreadyMember);
 }
 
 #[test]
-fn what_was_let_pass_makes_room() {
+fn expired_invitations_make_room() {
     let World { mut now, owner, mut roster, .. } = World::new();
     for n in 1..MAX_MEMBERS {
         let address = email(&format!("m{n}@example.com"));
@@ -99,7 +99,7 @@ fn what_was_let_pass_makes_room() {
 }
 
 #[test]
-fn the_last_owner_stays_and_a_store_belongs_to_the_one_who_is_longest_there() {
+fn the_last_owner_stays_and_the_longest_member_inherits_the_store() {
     let mut world = World::new();
     let opened = world.roster.members[0].clone();
     let (roster, store) = (&world.roster, &world.store);
@@ -121,7 +121,7 @@ fn the_last_owner_stays_and_a_store_belongs_to_the_one_who_is_longest_there() {
 }
 
 #[test]
-fn whoever_goes_leaves_no_invitation_to_come_back_by() {
+fn a_leaving_member_loses_their_open_invitations() {
     let mut world = World::new();
     let (admin, admin_as) = world.join("admin", Role::Admin);
     let (now, store) = (world.now, world.store.clone());
@@ -143,7 +143,7 @@ fn whoever_goes_leaves_no_invitation_to_come_back_by() {
 }
 
 #[test]
-fn what_is_stored_is_read_again() {
+fn a_roster_survives_serialization() {
     let mut world = World::new();
     world.join("ann", Role::Staff);
     let (roster, ..) = world

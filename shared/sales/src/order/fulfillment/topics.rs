@@ -1,4 +1,4 @@
-//! What is announced of fulfilments.
+//! The events of fulfilments.
 
 use super::FulfillmentView;
 

@@ -1,4 +1,4 @@
-//! Fulfilments as the API shows them.
+//! The representation of fulfilments in responses and events.
 
 use core_types::id::{FulfillmentId, LocationId, OrderId};
 use primitives::clock::Timestamp;
@@ -6,35 +6,35 @@ use primitives::clock::Timestamp;
 use super::{FulfilledUnits, Fulfillment, FulfillmentLine, FulfillmentState, Tracking};
 
 core_types::view! {
-    /// A fulfilment as the API shows it.
+    /// A shipment of units of an order.
     FulfillmentView of fulfillment: Fulfillment {
-        /// `ful_` and 32 hexadecimal digits.
+        /// The id: `ful_` and 32 hexadecimal digits.
         id: FulfillmentId,
-        /// The order that it belongs to.
+        /// The order.
         order_id: OrderId,
-        /// How far it has come.
+        /// The status.
         status: FulfillmentState,
-        /// What is in it.
+        /// The lines in it.
         items: Vec<FulfillmentLine>,
-        /// Where its counted units were taken from.
+        /// The locations that its tracked units were taken from.
         allocations: Vec<FulfilledUnits> = fulfillment.taken.clone(),
-        /// Where it left from, when one location was named.
+        /// The location that it ships from, if the request named one.
         location_id: Option<LocationId>,
-        /// How it can be followed.
+        /// The tracking details.
         tracking: Tracking,
-        /// Whether the customer is told.
+        /// Whether the customer is notified.
         notify_customer: bool,
-        /// When it arrived.
+        /// When it was delivered.
         delivered_at: Option<Timestamp>,
         /// When it was cancelled.
         cancelled_at: Option<Timestamp>,
-        /// The actions that its state allows now.
+        /// The actions that its status allows now.
         allowed_actions: Vec<&'static str> = fulfillment.allowed_actions(),
-        /// When it left.
+        /// When it was shipped.
         created_at: Timestamp,
-        /// When it was changed last.
+        /// When it was last changed.
         updated_at: Timestamp,
-        /// What `If-Match` takes.
+        /// The version for `If-Match`.
         version: u64,
     }
 }

@@ -1,4 +1,4 @@
-//! Cancelled and returned lines as they are shown.
+//! The representation of cancelled and returned lines in responses and events.
 
 use core_types::id::OrderItemId;
 use schemars::JsonSchema;
@@ -7,28 +7,28 @@ use serde::Serialize;
 use crate::order::refund::RestockType;
 use crate::order::{OrderView, Units};
 
-/// What became of units of a line.
+/// Cancelled or returned units of a line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ChangedLine {
-    /// The id of one of the order's `items`.
+    /// The line, by its id in the order's `items`.
     pub order_item_id: OrderItemId,
-    /// How many units of it.
+    /// The number of units.
     pub quantity: u32,
-    /// What became of them: `cancel` and `return` put them back into stock.
+    /// The effect on stock: `cancel` and `return` put them back.
     pub restock_type: RestockType,
-    /// Where they are in stock again.
+    /// The locations where they are put back.
     pub restocked_at: Vec<Units>,
 }
 
-/// An order of which units were cancelled, or came back.
+/// An order with the units that were just cancelled or returned.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[schemars(rename = "OrderLinesChange")]
 pub struct LinesView {
     /// The units.
     pub lines: Vec<ChangedLine>,
-    /// Why, in the merchant's words.
+    /// The merchant's reason.
     pub reason: Option<String>,
-    /// The order as it is now.
+    /// The order after the change.
     #[serde(flatten)]
     pub order: OrderView,
 }

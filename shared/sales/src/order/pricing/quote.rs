@@ -1,4 +1,4 @@
-//! A priced cart: what it demands, and how a dry run shows it.
+//! The checks of a priced cart, and its representation in the response of a dry run.
 
 use core_types::id::VariantId;
 use core_types::money::Money;
@@ -14,6 +14,8 @@ use crate::shipping::ShippingRateKind;
 use crate::tax::LineTax;
 
 impl Quote {
+    /// Requires that every line is available.
+    ///
     /// # Errors
     /// `insufficient_stock`, naming the lines.
     pub fn ensure_stock(&self) -> Result<(), Problem> {
@@ -21,8 +23,10 @@ impl Quote {
         if short.is_empty() { Ok(()) } else { Err(insufficient_stock(&short)) }
     }
 
+    /// Requires that the total is the expected one.
+    ///
     /// # Errors
-    /// `price_changed`, with the totals as they are.
+    /// `price_changed`, with the current totals.
     pub fn ensure_total(&self, expected: Option<&Money>) -> Result<(), Problem> {
         match expected {
             Some(expected) if *expected != self.totals.total => {
@@ -33,19 +37,19 @@ impl Quote {
         }
     }
 
-    /// Whether anything of it has to be sent.
+    /// Whether any line needs shipping.
     pub fn requires_shipping(&self) -> bool {
         self.lines.iter().any(|line| line.sellable.requires_shipping)
     }
 
-    /// Whether it needs an address: it is sent, and not fetched.
+    /// Whether it needs a shipping address: it is shipped and not picked up.
     pub fn needs_address(&self) -> bool {
         let kind = self.shipping.as_ref().map(|line| line.service.kind);
         self.requires_shipping() && kind != Some(ShippingRateKind::Pickup)
     }
 
-    /// What a dry run says: the total, and of each line whether it can be had, never how
-    /// many there are.
+    /// The response of a dry run. It says of each line whether it is available, but never how many units
+    /// there are.
     pub fn view(&self) -> QuoteView {
         QuoteView {
             totals: self.totals.clone(),
@@ -56,17 +60,17 @@ impl Quote {
     }
 }
 
-/// What a cart would come to.
+/// The price of a cart.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[schemars(rename = "OrderQuote")]
 pub struct QuoteView {
-    /// Its amounts, from the subtotal to what is due.
+    /// The amounts, from the subtotal to the amount due.
     pub totals: Totals,
-    /// Of each line, whether it can be had, and the total.
+    /// The availability and price of each line.
     pub availability: Vec<LineAvailability>,
-    /// How it would be sent, when that is chosen.
+    /// The chosen shipping rate.
     pub shipping_line: Option<ShippingLine>,
-    /// The discounts that it would have.
+    /// The discounts that apply.
     pub discounts: Vec<OrderDiscountView>,
 }
 
@@ -82,32 +86,32 @@ impl From<&(Discount, Money)> for OrderDiscountView {
     }
 }
 
-/// Whether a line can be had, and at which price.
+/// The availability and price of a line.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct LineAvailability {
-    /// The id of what is sold.
+    /// The variant.
     pub variant_id: VariantId,
     /// The product's title.
     pub title: String,
     /// The variant's title.
     pub variant_title: String,
-    /// Units asked for.
+    /// The units requested.
     pub quantity: u32,
-    /// Whether so many can be had now.
+    /// Whether that many are available now.
     pub available: bool,
-    /// The price of one.
+    /// The price of one unit.
     pub price: Money,
-    /// Price times quantity.
+    /// The price times the quantity.
     pub subtotal: Money,
-    /// Taken off it.
+    /// The discount on the line.
     pub discount: Money,
-    /// By which discounts.
+    /// The part of each discount.
     pub discounts: Vec<DiscountAllocation>,
-    /// Tax on it.
+    /// The tax on the line.
     pub tax: Money,
-    /// By which rates.
+    /// The tax by rate.
     pub tax_lines: Vec<LineTax>,
-    /// Subtotal less discount, plus tax unless prices hold it already.
+    /// The subtotal less the discount, plus tax unless prices include it.
     pub total: Money,
 }
 

@@ -1,4 +1,4 @@
-//! What a cart is priced by, besides its products, and what the store says to the way it is sent.
+//! The shipping, tax and discount rules for a cart, and the validation of its shipping rate.
 
 use std::collections::HashMap;
 
@@ -11,35 +11,35 @@ use crate::order::cart::fault;
 use crate::shipping::{self, Parcel, ShippingRate, ShippingRateKind, ShippingZone};
 use crate::tax::{TaxLocation, TaxRate};
 
-/// What a cart is priced by.
+/// The shipping, tax and discount rules that a cart is priced by.
 #[derive(Debug, Clone, Default)]
 pub struct Rules {
-    /// The store's shipping zones; where it has none, sending costs nothing.
+    /// The store's shipping zones; without any, shipping is free.
     pub zones: Vec<ShippingZone>,
-    /// Where it goes, if that is known.
+    /// The shipping destination, if known.
     pub destination: Option<TaxLocation>,
-    /// The rate that was chosen.
+    /// The chosen shipping rate.
     pub shipping_rate_id: Option<ShippingRateId>,
-    /// Whether one has to be.
+    /// Whether a rate must be chosen.
     pub demands_rate: bool,
-    /// The rates of the country that it is taxed in.
+    /// The tax rates of the country of taxation; with a rate chosen, those of the store's country too.
     pub tax_rates: Vec<TaxRate>,
-    /// Where it is taxed; nowhere when its buyer is exempt.
+    /// The place of taxation; none if the buyer is exempt.
     pub taxed_at: Option<TaxLocation>,
-    /// Where it is taxed when it is fetched.
+    /// The place of taxation of a pickup.
     pub home: Option<TaxLocation>,
-    /// Whether prices hold their tax.
+    /// Whether prices include tax.
     pub prices_include_tax: bool,
-    /// The discount whose code was named, with the code's place.
+    /// The discount of the cart's code, with the code's position.
     pub named: Option<(usize, Discount)>,
-    /// The automatic discounts that can be used.
+    /// The usable automatic discounts.
     pub automatic: Vec<Discount>,
-    /// The collections, of those that discounts are for, that products are in.
+    /// The collections of each product, among those that the discounts apply to.
     pub collections: HashMap<ProductId, Vec<CollectionId>>,
 }
 
 impl Rules {
-    /// Where it is taxed, sent at this rate.
+    /// The place of taxation with this shipping rate.
     pub(super) fn taxed_at(&self, rate: Option<&ShippingRate>) -> Option<&TaxLocation> {
         let is_fetched = rate.is_some_and(|rate| rate.kind == ShippingRateKind::Pickup);
         self.taxed_at
@@ -47,7 +47,7 @@ impl Rules {
             .and_then(|place| if is_fetched { self.home.as_ref() } else { Some(place) })
     }
 
-    /// The rate that was chosen, as far as it can be validated without the parcel.
+    /// Validates the chosen rate, except for the conditions on the parcel.
     pub(super) fn rate(
         &self,
         is_sent: bool,
@@ -96,10 +96,10 @@ impl Rules {
     }
 }
 
-/// That a rate is not for what it was chosen for.
+/// The error code of a rate that does not apply to the address or the goods.
 const UNAVAILABLE: &str = "shipping_rate_unavailable";
 
-/// What a rate costs for a parcel.
+/// The price of a rate for a parcel.
 pub(super) fn charge(
     rate: &ShippingRate,
     parcel: &Parcel,

@@ -1,4 +1,4 @@
-//! The sums of a cart: discounts, shipping, tax, in this order (docs/commerce.md).
+//! The totals of a cart: discounts, shipping and tax, in this order (docs/commerce.md).
 
 use core_types::fields::Currency;
 use core_types::id::DiscountId;
@@ -13,7 +13,7 @@ use crate::order::{DiscountAllocation, ShippingLine, Totals};
 use crate::shipping::{Parcel, ShippingRate, ShippingService};
 use crate::tax::{self, LineTax, TaxLocation};
 
-/// What a cart comes to, before anybody pays.
+/// The totals of a cart, before gift cards.
 pub(super) struct Sums {
     pub(super) parcel: Parcel,
     pub(super) shipping: Option<ShippingLine>,
@@ -21,8 +21,8 @@ pub(super) struct Sums {
     pub(super) totals: Totals,
 }
 
-/// Sets what the lines cost in the end, and sums it all up. Nothing when it is out of the range of
-/// money.
+/// Sets the discounts, tax and totals of the lines, and the totals of the cart. None if an amount is out of
+/// the range of money.
 pub(super) fn sum_up(
     lines: &mut [PricedLine],
     rules: &Rules,
@@ -35,28 +35,28 @@ pub(super) fn sum_up(
     let mut cart = Cart::of(lines, rules, rate, currency);
     if let Some((position, discount)) = &rules.named {
         match discount.saving(&cart.goods, currency) {
-            Ok(saving) => cart.take(discount, &saving),
+            Ok(saving) => cart.apply_discount(discount, &saving),
             Err(rejection) => errors.push(rejected(*position, rejection)),
         }
     }
     if let Some((discount, saving)) = cart.best(&rules.automatic) {
-        cart.take(discount, &saving);
+        cart.apply_discount(discount, &saving);
     }
-    let Cart { taken, free_by, .. } = &cart;
+    let Cart { applied, free_by, .. } = &cart;
     for (at, line) in lines.iter_mut().enumerate() {
         let of_line = |(id, saving): &(Discount, Saving)| {
             let amount = saving.lines.get(at).filter(|amount| !amount.is_zero())?;
             Some(DiscountAllocation { discount_id: id.id.clone(), amount: amount.clone() })
         };
-        line.discounts = taken.iter().filter_map(of_line).collect();
-        line.settle(rules, rules.taxed_at(rate))?;
+        line.discounts = applied.iter().filter_map(of_line).collect();
+        line.set_total(rules, rules.taxed_at(rate))?;
     }
     let parcel = cart.parcel();
     let shipping = match rate.and_then(|rate| Some((rate, charge(rate, &parcel, errors)?))) {
         Some((rate, price)) => Some(shipping_line(rate, price, free_by.as_ref(), rules)?),
         None => None,
     };
-    let discounts = taken.iter().map(|(discount, saving)| {
+    let discounts = applied.iter().map(|(discount, saving)| {
         let of_lines = Money::sum(&saving.lines, currency)?;
         let sent_free = shipping.as_ref().filter(|_| free_by.as_ref() == Some(&discount.id));
         let of_shipping =
@@ -64,33 +64,33 @@ pub(super) fn sum_up(
         Some((discount.clone(), of_lines.plus(&of_shipping)?))
     });
     let discounts: Vec<(Discount, Money)> = discounts.collect::<Option<_>>()?;
-    // Who does not know yet how it is sent does not know what sending it free saves.
+    // Free-shipping savings are unknown until a rate is chosen.
     let is_open = rules.shipping_rate_id.is_none() && !rules.zones.is_empty();
-    let in_vain = |(_, named): &&(usize, Discount)| {
+    let saves_nothing = |(_, named): &&(usize, Discount)| {
         let of_named = discounts.iter().find(|(discount, _)| discount.id == named.id);
         !(is_open && is_sent) && of_named.is_some_and(|(_, amount)| amount.is_zero())
     };
     let is_sound = errors.is_empty();
-    if let Some((position, _)) = rules.named.as_ref().filter(|_| is_sound).filter(in_vain) {
+    if let Some((position, _)) = rules.named.as_ref().filter(|_| is_sound).filter(saves_nothing) {
         errors.push(rejected(*position, DiscountRejection::NotApplicable));
     }
     let totals = totals(lines, subtotal, shipping.as_ref(), rules, currency)?;
     Some(Sums { parcel, shipping, discounts, totals })
 }
 
-/// That a code is rejected.
+/// The field error of a rejected code.
 fn rejected(position: usize, why: DiscountRejection) -> FieldError {
     fault(&format!("/discount_codes/{position}"), why.code(), why.detail())
 }
 
-/// A cart while discounts are taken off it.
+/// A cart while discounts are applied.
 struct Cart<'a> {
     goods: Vec<Goods>,
     grams: i64,
     rate: Option<&'a ShippingRate>,
     currency: &'a Currency,
-    taken: Vec<(Discount, Saving)>,
-    /// The discount by which sending it costs nothing.
+    applied: Vec<(Discount, Saving)>,
+    /// The discount that makes shipping free.
     free_by: Option<DiscountId>,
 }
 
@@ -124,28 +124,29 @@ impl<'a> Cart<'a> {
             grams: weights.fold(0, i64::saturating_add),
             rate,
             currency,
-            taken: Vec::new(),
+            applied: Vec::new(),
             free_by: None,
         }
     }
 
-    /// What is to be sent, as it stands.
+    /// The parcel at the current discounts.
     fn parcel(&self) -> Parcel {
         let left = Money::sum(self.goods.iter().map(|goods| &goods.left), self.currency);
         Parcel { grams: self.grams, goods: left.unwrap_or_else(|| Money::zero(self.currency)) }
     }
 
-    fn take(&mut self, discount: &Discount, saving: &Saving) {
+    fn apply_discount(&mut self, discount: &Discount, saving: &Saving) {
         for (goods, amount) in self.goods.iter_mut().zip(&saving.lines) {
             goods.left = goods.left.minus(amount).unwrap_or_else(|| Money::zero(self.currency));
         }
         if saving.free_shipping && self.free_by.is_none() {
             self.free_by = Some(discount.id.clone());
         }
-        self.taken.push((discount.clone(), saving.clone()));
+        self.applied.push((discount.clone(), saving.clone()));
     }
 
-    /// The automatic discount that saves the most of what is left; of equal ones the oldest.
+    /// The automatic discount that saves the most after the discounts applied before; the oldest of equal
+    /// ones.
     fn best<'d>(&self, automatic: &'d [Discount]) -> Option<(&'d Discount, Saving)> {
         let mut best: Option<(i64, &Discount, Saving)> = None;
         for discount in automatic {
@@ -162,7 +163,7 @@ impl<'a> Cart<'a> {
         best.map(|(_, discount, saving)| (discount, saving))
     }
 
-    /// What is saved: of the lines, and of sending them as they stand.
+    /// The amount saved on the lines and on shipping.
     fn worth(&self, saving: &Saving) -> i64 {
         let of_lines = saving.lines.iter().map(|line| line.amount).fold(0, i64::saturating_add);
         let is_new = saving.free_shipping && self.free_by.is_none();
@@ -172,8 +173,8 @@ impl<'a> Cart<'a> {
 }
 
 impl PricedLine {
-    /// Sets what the line costs less its discounts, and its tax.
-    fn settle(&mut self, rules: &Rules, taxed_at: Option<&TaxLocation>) -> Option<()> {
+    /// Sets the line's discount, tax and total.
+    fn set_total(&mut self, rules: &Rules, taxed_at: Option<&TaxLocation>) -> Option<()> {
         let currency = &self.subtotal.currency;
         self.discount = Money::sum(self.discounts.iter().map(|part| &part.amount), currency)?;
         let left = self.subtotal.minus(&self.discount)?;

@@ -1,4 +1,4 @@
-//! What goes back of an order, and through what; reserving it, and releasing it again.
+//! Plans a refund of an order, reserves its amounts, and releases them after a rejection.
 
 use core_types::id::PaymentId;
 use core_types::money::Money;
@@ -14,12 +14,12 @@ use crate::order::{Order, OrderItem, Units};
 use crate::payment::disputed as payment_disputed;
 
 impl Order {
-    /// What goes back when this is wanted.
+    /// Plans a requested refund.
     ///
     /// # Errors
     /// `payment_not_captured`, `nothing_to_refund`, `payment_disputed`, `refund_exceeds_captured`,
-    /// `quantity_exceeds_remaining`; `unknown_order_item`, `duplicate` and `unknown_payment` as
-    /// faults of their fields.
+    /// `quantity_exceeds_remaining`; `unknown_order_item`, `duplicate` and `unknown_payment` as errors of
+    /// their fields.
     pub fn plan_refund(&self, wanted: &WantedRefund) -> Result<Plan, Problem> {
         if !self.is_over() && !self.is_firm() {
             return Err(
@@ -78,7 +78,7 @@ impl Order {
         Ok(Plan { amount, items, shipping, to_gift_cards, to_payments })
     }
 
-    /// What could go back, or could through this payment, and what disputes keep from it.
+    /// The refundable and the disputed amounts of the order, or of this payment alone.
     fn refundable_through(&self, payment: Option<&PaymentId>) -> Result<(Money, Money), Problem> {
         let Some(id) = payment else { return Ok((self.refundable(), self.disputed())) };
         let known = self.payment(id).ok_or_else(|| {
@@ -113,8 +113,8 @@ impl Order {
         Ok(pairs().map(|(line, item)| item.refund_line(line)).collect())
     }
 
-    /// Units of a line that money can go back for, when this becomes of them. What has become of
-    /// some of them already, with a refund that was rejected, need not become of them again.
+    /// The units of a line that can be refunded with this effect on stock. They include units that an
+    /// earlier change or a rejected refund has cancelled or returned already.
     fn refundable_units(&self, item: &OrderItem, restock_type: RestockType) -> u32 {
         item.refundable().min(match restock_type {
             RestockType::NoRestock => u32::MAX,
@@ -143,7 +143,7 @@ impl Order {
         }
     }
 
-    /// The order with a plan's amounts reserved: from here on nobody else can refund them.
+    /// The order with a plan's amounts reserved, so that no other refund can use them.
     ///
     /// # Errors
     /// `refund_exceeds_captured`.
@@ -185,9 +185,9 @@ impl Order {
         Ok(next.changed(now))
     }
 
-    /// The order without what was reserved for a part of a refund that its provider rejected. When
-    /// nothing of the refund went back, its lines can be refunded again; goods that came back
-    /// stay in stock, and do not come back a second time.
+    /// The order after providers rejected these parts of a refund: their reserved amounts are released. If
+    /// all parts failed, its lines can be refunded again. Units that it put back stay in stock, and are not
+    /// put back twice.
     #[must_use]
     pub fn refund_rejected(&self, refund: &Refund, payments: &[PaymentId], now: Timestamp) -> Self {
         let zero = || Money::zero(&self.currency);
@@ -227,7 +227,7 @@ impl Order {
 }
 
 impl Plan {
-    /// Where the units of its lines come back to.
+    /// The locations where units of its lines are put back.
     pub fn restock_locations(&self) -> RestockLocations {
         let lines = self.items.iter();
         RestockLocations::of_lines(lines.map(|line| (line.restock_type, &*line.restocked_at)))
@@ -235,8 +235,8 @@ impl Plan {
 }
 
 impl OrderItem {
-    /// What goes back for units of it. Units that were cancelled, or came back, without their
-    /// money come first, and move no stock any more.
+    /// The refund of units of the line. Units that were cancelled or returned without a refund come first,
+    /// and move no stock.
     fn refund_line(&self, wanted: &WantedLine) -> RefundLine {
         let mut item = self.clone();
         let (restocked, mut restocked_at) = match wanted.restock_type {

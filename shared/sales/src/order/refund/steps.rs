@@ -1,4 +1,4 @@
-//! The first and the last step of a refund, on the refund, its order and its payments alike.
+//! The first and the last step of a refund, on the refund, its order and its payments.
 
 use catalogue::inventory::StockStep;
 use core_types::id::{OrderItemId, PaymentId, RefundId};
@@ -14,8 +14,8 @@ use crate::payment::provider::RefundResult;
 use crate::payment::{PaymentChange, Transition};
 
 impl OrderAggregate {
-    /// The first step: what goes to gift cards has gone, and the rest is reserved on its payments.
-    /// `change` is what the order is to become besides, its end perhaps: they are one version.
+    /// The first step: refunds the parts to gift cards, and reserves the rest on the payments. `change` is
+    /// another change of the order in the same version, such as its cancellation.
     ///
     /// # Errors
     /// `refund_exceeds_captured`, `payment_not_captured`, `amount_not_supported`.
@@ -38,8 +38,8 @@ impl OrderAggregate {
         Ok(change.announced(if is_done { &ORDER_REFUNDED } else { &ORDER_UPDATED }))
     }
 
-    /// Reserves a part of a refund on its payment. Money that was paid manually is refunded manually:
-    /// nobody has to be asked.
+    /// Reserves a part of a refund on its payment. A manual payment is refunded manually, so its part
+    /// succeeds at once.
     fn reserve(
         &self,
         refund: &mut Refund,
@@ -60,8 +60,8 @@ impl OrderAggregate {
         Ok(change)
     }
 
-    /// The last step: what it means that providers said this to a refund. `None` when all of it is
-    /// known. There may be no refund of the order: no order counts the money of some payments.
+    /// The last step: records the providers' results. `None` if all of them are known. A refund of unapplied
+    /// money changes only the payment, as the order has no refund for it.
     pub fn record_refund(
         &self,
         id: &RefundId,
@@ -71,7 +71,7 @@ impl OrderAggregate {
         let known = self.refunds.iter().find(|refund| refund.id == *id);
         let mut refund = known.map(|known| known.changed(now));
         let (mut payments, mut rejected) = (Vec::new(), Vec::new());
-        let mut is_told = false;
+        let mut is_final = false;
         for (payment, result) in results {
             let Ok(known) = self.payment(payment) else { continue };
             let outcome = match result {
@@ -84,7 +84,7 @@ impl OrderAggregate {
             };
             let Some(change) = known.finish_refund(id, &outcome, now) else { continue };
             payments.push(change);
-            is_told = true;
+            is_final = true;
             if let Some(refund) = &mut refund {
                 refund.mark(payment, &outcome);
             }
@@ -96,7 +96,7 @@ impl OrderAggregate {
             return None;
         }
         let change = OrderChange { payments, ..OrderChange::none(&self.order) };
-        Some(match refund.zip(known).filter(|_| is_told) {
+        Some(match refund.zip(known).filter(|_| is_final) {
             Some((refund, known)) => change.with_refund(refund, known.status, &rejected, now),
             None => change,
         })
@@ -104,7 +104,7 @@ impl OrderAggregate {
 }
 
 impl OrderChange {
-    /// The same, with how far a refund has come: what was reserved for `rejected` is free again.
+    /// Adds the new status of a refund, and releases the amounts reserved for `rejected` parts.
     fn with_refund(
         mut self,
         refund: Refund,
@@ -128,7 +128,7 @@ impl OrderChange {
 }
 
 impl Plan {
-    /// The units that go back into stock: those that will not leave, and those that came back.
+    /// The stock movements of its cancelled and returned units.
     fn units(&self) -> Vec<(StockStep, OrderItemId, Vec<Units>)> {
         let units = self.items.iter().filter_map(|line| {
             let step = match line.restock_type {

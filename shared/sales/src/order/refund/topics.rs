@@ -1,4 +1,4 @@
-//! What is announced of refunds.
+//! The events of refunds.
 
 use super::RefundView;
 

@@ -1,4 +1,4 @@
-//! Refunds, and plans of refunds, as the API shows them.
+//! The representations of refunds and their previews in responses and events.
 
 use core_types::id::{GiftCardId, OrderId, PaymentId, RefundId};
 use core_types::money::Money;
@@ -12,61 +12,61 @@ use crate::order::Order;
 core_types::view! {
     /// A refund.
     RefundView of refund: Refund {
-        /// `ref_` and 32 hexadecimal digits.
+        /// The id: `ref_` and 32 hexadecimal digits.
         id: RefundId,
-        /// The order that it belongs to.
+        /// The order.
         order_id: OrderId,
-        /// How far it has come.
+        /// The status.
         status: RefundStatus,
-        /// All of it.
+        /// The total amount.
         amount: Money,
-        /// For these lines.
+        /// The lines.
         lines: Vec<RefundLine> = refund.items.clone(),
-        /// For shipping.
+        /// The part for shipping.
         shipping: Money,
-        /// Its parts: gift cards first.
+        /// The parts, to gift cards first.
         transactions: Vec<RefundTransaction>,
-        /// Why.
+        /// The reason.
         reason: RefundReason,
-        /// In the merchant's words.
+        /// The merchant's note.
         note: Option<String>,
-        /// When it was asked for.
+        /// When it was requested.
         created_at: Timestamp,
-        /// When it was changed last.
+        /// When it was last changed.
         updated_at: Timestamp,
         /// Starts at 1, and grows by 1 with each write.
         version: u64,
     }
 }
 
-/// What a refund would do.
+/// The preview of a refund.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct PlanView {
-    /// What could go back in all.
+    /// The amount that can be refunded in all.
     pub refundable: Money,
-    /// What would go back.
+    /// The amount of this refund.
     pub amount: Money,
-    /// For these lines.
+    /// The lines.
     pub lines: Vec<RefundLine>,
-    /// For shipping.
+    /// The part for shipping.
     pub shipping: Money,
-    /// Through what: gift cards first.
+    /// The parts, to gift cards first.
     pub suggested_transactions: Vec<SuggestedTransaction>,
 }
 
-/// What would go back to a gift card, or through a payment.
+/// The part of a refund to a gift card or through a payment.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct SuggestedTransaction {
     /// The gift card.
     pub gift_card_id: Option<GiftCardId>,
-    /// The id of one of the order's payments.
+    /// The payment.
     pub payment_id: Option<PaymentId>,
-    /// How much.
+    /// The amount.
     pub amount: Money,
 }
 
 impl PlanView {
-    /// What a plan would do to an order.
+    /// The preview of a plan for an order.
     pub fn of(order: &Order, plan: &Plan) -> Self {
         let cards = plan.to_gift_cards.iter().map(|(id, amount)| SuggestedTransaction {
             gift_card_id: Some(id.clone()),

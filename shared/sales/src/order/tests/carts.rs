@@ -1,5 +1,5 @@
-//! Forty carts whose figures an independent implementation has computed: `carts.py`, in Python's
-//! `decimal`, from docs/commerce.md.
+//! Forty carts whose totals an independent implementation has computed from docs/commerce.md: `carts.py`,
+//! with Python's `decimal`.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -167,7 +167,7 @@ impl Cart {
         }
     }
 
-    /// The figures that the cart comes to.
+    /// The computed totals of the cart.
     fn priced(&self) -> Expected {
         let store = store(&self.currency);
         let inputs = self.lines.iter().map(|asked| line(&asked.product, asked.quantity));
@@ -208,7 +208,7 @@ impl Cart {
 }
 
 #[test]
-fn forty_carts_come_to_what_another_implementation_says() {
+fn forty_carts_match_an_independent_implementation() {
     let carts: Vec<Cart> = serde_json::from_str(include_str!("carts.json")).unwrap();
     assert_eq!(carts.len(), 40);
     for cart in carts {

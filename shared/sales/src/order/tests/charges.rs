@@ -1,5 +1,5 @@
-//! Shipping, tax and discounts of random carts, in currencies of 0, 2 and 3 decimals: what always
-//! holds of their sums, and that everything paid can go back, to the last unit.
+//! Invariants of shipping, tax and discounts of random carts, in currencies of 0, 2 and 3 decimals: the sums
+//! add up, and everything paid can be refunded, to the last minor unit.
 
 use std::collections::HashMap;
 
@@ -39,7 +39,7 @@ pub(super) fn tax_rate(
     }
 }
 
-/// A zone for everywhere with this rate.
+/// A zone for all countries with this rate.
 pub(super) fn zone(rate: ShippingRate) -> ShippingZone {
     ShippingZone {
         id: ShippingZoneId::derive(&["zone"]),
@@ -68,7 +68,7 @@ pub(super) fn rate(kind: ShippingRateKind, price: Money) -> ShippingRate {
     }
 }
 
-/// A discount; of two the one with the smaller number is older.
+/// A discount; a smaller number is an older one.
 pub(super) fn discount(number: i64, value: DiscountValue, applies_to: Targets) -> Discount {
     Discount {
         id: DiscountId::derive(&[&number.to_string()]),
@@ -172,7 +172,7 @@ fn case() -> impl Strategy<Value = Case> {
     })
 }
 
-/// The quote of a case; without the code, or the rate, when they are not for this cart.
+/// The quote of a case; without the code, or the rate, if they do not apply to the cart.
 fn quoted(case: &Case) -> (Store, Quote) {
     let store = store(case.currency);
     let inputs = NAMES.iter().zip(&case.lines).map(|(name, (_, units, ..))| line(name, *units));
@@ -206,7 +206,7 @@ fn sum<'a>(parts: impl Iterator<Item = &'a Money>) -> i64 {
     parts.map(|part| part.amount).sum()
 }
 
-/// What always holds of a quote.
+/// Checks the invariants of a quote.
 #[expect(clippy::arithmetic_side_effects, reason = "sums of small amounts")]
 fn check(quote: &Quote) {
     let (totals, shipping) = (&quote.totals, quote.shipping.as_ref());
@@ -240,7 +240,7 @@ fn check(quote: &Quote) {
     assert!(quote.discounts.len() <= 2);
 }
 
-/// Pays an order and refunds it line by line, in steps, and its shipping; what is left.
+/// Pays an order and refunds its lines, in steps, and its shipping. Returns the order after that.
 #[expect(clippy::arithmetic_side_effects, reason = "halves of small numbers")]
 fn refund_all(order: &Order) -> Order {
     let mut order = paid(order);
@@ -248,7 +248,7 @@ fn refund_all(order: &Order) -> Order {
         let plan = order.plan_refund(&wanted);
         match plan {
             Ok(plan) => Some(order.reserve_refund(&plan, NOW).unwrap()),
-            // Nothing is paid for what is free.
+            // A free order has no payment.
             Err(problem) => {
                 assert_eq!(problem.code, primitives::problem::Code::NothingToRefund);
                 None
@@ -258,7 +258,7 @@ fn refund_all(order: &Order) -> Order {
     let lines: Vec<(OrderItemId, u32)> =
         order.items.iter().map(|item| (item.id.clone(), item.quantity)).collect();
     for (id, quantity) in lines {
-        // Units that come to less than a minor unit go back with the ones after them.
+        // Units worth less than a minor unit are refunded with the next ones.
         let mut left = 0;
         for step in [quantity / 2, quantity - quantity / 2] {
             left += step;
@@ -283,7 +283,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 10_000, ..ProptestConfig::default() })]
 
     #[test]
-    fn sums_add_up_and_everything_can_go_back(case in case()) {
+    fn sums_add_up_and_everything_can_be_refunded(case in case()) {
         let (store, quote) = quoted(&case);
         check(&quote);
         let order = order_by(&store, &quote);
@@ -319,7 +319,7 @@ fn an_order_that_ends_unpaid_gives_its_uses_back_once() {
 }
 
 #[test]
-fn what_is_called_off_before_it_is_paid_need_not_be_sent_for_money() {
+fn shipping_is_waived_if_all_units_are_cancelled_unpaid() {
     let mut rules = Rules { destination: Some(place()), ..Rules::default() };
     let inr = text("INR");
     let rate = rate(ShippingRateKind::Flat, Money { amount: 500, currency: inr });

@@ -1,4 +1,4 @@
-//! Carts, prices, payments, refunds.
+//! Tests of carts, prices, payments and refunds.
 
 use core_types::id::RefundId;
 use primitives::problem::Code;
@@ -11,14 +11,14 @@ fn amount(order: &Order, amount: i64) -> Money {
 }
 
 #[test]
-fn lines_of_one_variant_are_merged_where_the_first_was() {
+fn lines_of_one_variant_are_merged_at_the_first() {
     let lines = merge([line("a", 2), line("b", 1), line("a", 3)]).unwrap();
     let found: Vec<_> = lines.iter().map(|line| (line.quantity, line.position)).collect();
     assert_eq!(found, [(5, 0), (1, 1)]);
 }
 
 #[test]
-fn carts_that_are_empty_or_too_large_are_rejected_at_their_place() {
+fn empty_and_too_large_carts_are_rejected_with_their_pointer() {
     let faults = |lines: Vec<LineInput>| {
         let problem = merge(lines).unwrap_err();
         let fault = problem.errors().first().unwrap().clone();
@@ -32,7 +32,7 @@ fn carts_that_are_empty_or_too_large_are_rejected_at_their_place() {
 }
 
 #[test]
-fn what_is_not_on_sale_is_as_unknown_as_what_does_not_exist() {
+fn a_variant_that_is_not_on_sale_is_unknown() {
     let store = store("INR");
     let mut hidden = offer(&store, "a", 100, 1);
     if let Some(sellable) = &mut hidden.sellable {
@@ -43,13 +43,13 @@ fn what_is_not_on_sale_is_as_unknown_as_what_does_not_exist() {
     let problem = price(&store, lines(), offers(), Vec::new(), false).unwrap_err();
     let codes: Vec<_> = problem.errors().iter().map(|error| error.fault.code).collect();
     assert_eq!(codes, ["unknown_variant", "unknown_variant"]);
-    // The merchant may order a draft, and nothing that does not exist.
+    // The merchant may order a draft product, but no unknown one.
     let problem = price(&store, lines(), offers(), Vec::new(), true).unwrap_err();
     assert_eq!(problem.errors().len(), 1);
 }
 
 #[test]
-fn every_short_line_is_named() {
+fn every_line_without_stock_is_reported() {
     let store = store("INR");
     let lines = merge([line("a", 2), line("b", 1), line("c", 9)]).unwrap();
     let offers = vec![offer(&store, "a", 1, 1), offer(&store, "b", 1, 1), offer(&store, "c", 1, 8)];
@@ -60,7 +60,7 @@ fn every_short_line_is_named() {
 }
 
 #[test]
-fn what_is_sold_beyond_its_stock_is_never_short() {
+fn an_overselling_variant_is_always_available() {
     let store =
         Store { inventory_policy: identity::store::InventoryPolicy::Continue, ..store("INR") };
     let offers = vec![offer(&store, "a", 1, 0)];
@@ -70,7 +70,7 @@ fn what_is_sold_beyond_its_stock_is_never_short() {
 }
 
 #[test]
-fn another_total_than_expected_is_rejected() {
+fn an_unexpected_total_is_rejected() {
     let store = store("INR");
     let quote = quote_of(&store, &[(100, 2)], Vec::new());
     quote.ensure_total(None).unwrap();
@@ -80,14 +80,14 @@ fn another_total_than_expected_is_rejected() {
 }
 
 #[test]
-fn gift_cards_pay_in_turn_and_no_more_than_is_due() {
+fn gift_cards_pay_in_order_up_to_the_amount_due() {
     let order = order_of("INR", &[(1_000, 1)], &[300, 500, 900]);
     let uses: Vec<_> = order.gift_cards.iter().map(|card| card.amount.amount).collect();
     assert_eq!(uses, [300, 500, 200]);
     assert_eq!((order.totals.gift_cards.amount, order.totals.due.amount), (1_000, 0));
     assert_eq!(order.financial_status, FinancialStatus::Paid);
     assert_eq!((order.stock, order.expires_at), (StockState::Committed, None));
-    // The third card is not touched when two are enough.
+    // The third card is not used if two suffice.
     let order = order_of("INR", &[(1_000, 1)], &[600, 600, 900]);
     assert_eq!(order.gift_cards.len(), 2);
 }
@@ -116,7 +116,7 @@ fn a_payment_pays_an_order_once() {
 }
 
 #[test]
-fn a_promise_makes_an_order_firm_and_its_capture_pays_it() {
+fn an_authorization_makes_an_order_firm_and_its_capture_pays_it() {
     let order = order();
     let id = PaymentId::derive(&["one"]);
     let due = order.outstanding();
@@ -141,7 +141,7 @@ fn a_promise_makes_an_order_firm_and_its_capture_pays_it() {
 }
 
 #[test]
-fn money_that_comes_too_late_is_recorded_and_moves_nothing() {
+fn a_late_payment_is_recorded_without_moving_stock() {
     let expired = order().expire(NOW.plus(WINDOW)).unwrap().order;
     let id = PaymentId::derive(&["late"]);
     let due = expired.totals.due.clone();
@@ -153,7 +153,7 @@ fn money_that_comes_too_late_is_recorded_and_moves_nothing() {
 }
 
 #[test]
-fn money_goes_back_to_gift_cards_first() {
+fn gift_cards_are_refunded_first() {
     let order = paid(&order_of("INR", &[(1_000, 1)], &[300]));
     let wanted = WantedRefund { amount: Some(amount(&order, 500)), ..WantedRefund::default() };
     let plan = order.plan_refund(&wanted).unwrap();
@@ -173,7 +173,7 @@ fn money_goes_back_to_gift_cards_first() {
 }
 
 #[test]
-fn more_than_was_taken_never_goes_back() {
+fn no_more_than_the_captured_amount_is_refunded() {
     let unpaid = order().plan_refund(&WantedRefund::default()).unwrap_err();
     assert_eq!(unpaid.code, Code::PaymentNotCaptured);
     let order = paid(&order());
@@ -182,7 +182,7 @@ fn more_than_was_taken_never_goes_back() {
 }
 
 #[test]
-fn units_go_back_by_what_became_of_them() {
+fn refundable_units_depend_on_the_restock_type() {
     let order = paid(&order());
     let first = order.items.first().unwrap().id.clone();
     let wanted = |quantity, restock_type| WantedRefund {
@@ -194,7 +194,7 @@ fn units_go_back_by_what_became_of_them() {
         }],
         ..WantedRefund::default()
     };
-    // Nothing has left, so nothing can come back; what has not left can be cancelled.
+    // Nothing is fulfilled, so nothing can be returned, but units can be cancelled.
     let rejected = order.plan_refund(&wanted(1, RestockType::Return)).unwrap_err();
     assert_eq!(rejected.code, Code::QuantityExceedsRemaining);
     let plan = order.plan_refund(&wanted(1, RestockType::Cancel)).unwrap();
@@ -221,7 +221,7 @@ fn the_refunds_of_all_units_add_up_to_the_line() {
 }
 
 #[test]
-fn what_a_provider_rejects_can_be_refunded_again() {
+fn a_rejected_refund_can_be_repeated() {
     let order = paid(&order_of("INR", &[(1_000, 1)], &[300]));
     let plan = order.plan_refund(&WantedRefund::default()).unwrap();
     let reserved = order.reserve_refund(&plan, NOW).unwrap();
@@ -236,7 +236,7 @@ fn what_a_provider_rejects_can_be_refunded_again() {
 }
 
 #[test]
-fn units_whose_refund_was_rejected_are_refunded_without_moving_a_second_time() {
+fn a_repeated_refund_moves_no_stock_twice() {
     let order = paid(&order());
     let first = order.items.first().unwrap().id.clone();
     let wanted = |quantity| WantedRefund {

@@ -1,4 +1,4 @@
-//! What goes back of which line and through which payment, and what becomes of its units.
+//! Tests of refunds by line and payment, and of their effect on stock.
 
 use primitives::problem::Code;
 
@@ -19,7 +19,7 @@ fn money(amount: i64) -> Money {
     core_types::money::sample(amount)
 }
 
-/// An order that two payments paid: 20,000 and 5,000.
+/// An order paid by two payments: 20,000 and 5,000.
 fn paid_twice() -> (Order, PaymentId, PaymentId) {
     let (first, second) = (PaymentId::derive(&["first"]), PaymentId::derive(&["second"]));
     let pay = |order: &Order, payment_id: &PaymentId, amount: i64| {
@@ -31,7 +31,7 @@ fn paid_twice() -> (Order, PaymentId, PaymentId) {
 }
 
 #[test]
-fn an_order_that_is_neither_firm_nor_over_gives_nothing_back_whatever_is_named() {
+fn an_order_that_is_neither_firm_nor_ended_is_not_refundable() {
     let pending = order();
     let rejected = pending.plan_refund(&units(&pending, 99, RestockType::Cancel)).unwrap_err();
     assert_eq!(rejected.code, Code::PaymentNotCaptured);
@@ -40,14 +40,14 @@ fn an_order_that_is_neither_firm_nor_over_gives_nothing_back_whatever_is_named()
 }
 
 #[test]
-fn nothing_to_refund_and_nothing_captured_are_told_apart() {
+fn nothing_to_refund_differs_from_nothing_captured() {
     let code = |order: &Order| order.plan_refund(&WantedRefund::default()).unwrap_err().code;
     assert_eq!(code(&order_of("INR", &[(0, 1)], &[])), Code::NothingToRefund, "it was free");
     assert_eq!(code(&order().confirm(NOW).unwrap().order), Code::PaymentNotCaptured);
 }
 
 #[test]
-fn a_refund_goes_through_the_payment_that_is_named_and_no_other() {
+fn a_refund_uses_the_named_payment_only() {
     let (order, first, second) = paid_twice();
     let plan = |payment_id: Option<&PaymentId>| {
         let wanted = WantedRefund { payment_id: payment_id.cloned(), ..WantedRefund::default() };
@@ -65,7 +65,7 @@ fn a_refund_goes_through_the_payment_that_is_named_and_no_other() {
 }
 
 #[test]
-fn only_what_a_provider_rejected_is_free_again() {
+fn only_rejected_parts_are_released() {
     let (order, first, second) = paid_twice();
     let plan = order.plan_refund(&WantedRefund::default()).unwrap();
     let reserved = order.reserve_refund(&plan, NOW).unwrap();
@@ -86,13 +86,13 @@ fn only_what_a_provider_rejected_is_free_again() {
 }
 
 #[test]
-fn units_of_an_order_that_is_over_are_not_called_off_again() {
+fn units_of_an_ended_order_are_not_cancelled_again() {
     let over = paid(&order()).cancel(None, true, NOW).unwrap().order;
     let rejected = over.plan_refund(&units(&over, 1, RestockType::Cancel)).unwrap_err();
     assert_eq!(rejected.code, Code::QuantityExceedsRemaining);
     let plan = over.plan_refund(&units(&over, 1, RestockType::NoRestock)).unwrap();
     assert_eq!((plan.amount, plan.items[0].restocked), (money(10_000), 0));
-    // Nor are those of one that money came for too late: nothing of it was ever committed.
+    // Nor are those of an order with a late payment: its stock was never committed.
     let id = PaymentId::derive(&["late"]);
     let due = order().outstanding();
     let receipt = IncomingPayment { payment_id: &id, provider: "stripe", amount: &due };
@@ -104,7 +104,7 @@ fn units_of_an_order_that_is_over_are_not_called_off_again() {
 }
 
 #[test]
-fn what_comes_back_comes_back_where_it_is_said_and_what_is_called_off_never_left() {
+fn returned_units_go_to_the_named_location_and_cancelled_ones_stay() {
     use crate::order::fulfillment::WantedFulfillment;
     let elsewhere = LocationId::derive(&["elsewhere"]);
     let warehouse = LocationId::derive(&["warehouse"]);
@@ -124,7 +124,7 @@ fn what_comes_back_comes_back_where_it_is_said_and_what_is_called_off_never_left
     assert!(to(&order, RestockType::NoRestock).is_empty());
     let (left, _) = order.fulfill(WantedFulfillment::default(), NOW).unwrap();
     assert_eq!(to(&left, RestockType::Return), [(elsewhere.clone(), 1)]);
-    // What is not counted comes back nowhere.
+    // An untracked variant is put back at no location.
     let mut untracked = left;
     for item in &mut untracked.items {
         (item.tracked, item.location_id, item.allocations) = (false, None, Vec::new());
@@ -147,7 +147,7 @@ fn a_shipping_refund_has_its_limit() {
 }
 
 #[test]
-fn units_whose_money_went_back_are_called_off_without_owing_it_again() {
+fn cancelling_refunded_units_owes_no_second_refund() {
     let order = paid(&order());
     let first = order.items.first().unwrap().id.clone();
     for (refunded, owed) in [(0, 2), (1, 1), (2, 0)] {
@@ -164,7 +164,7 @@ fn units_whose_money_went_back_are_called_off_without_owing_it_again() {
 }
 
 #[test]
-fn what_is_called_off_is_in_stock_again_unless_it_is_written_off() {
+fn cancelled_units_are_restocked_unless_written_off() {
     let restocked = |order: &Order| order.items.first().unwrap().restocked();
     let order = order();
     let ended = |order: &Order, restock| order.cancel(None, restock, NOW).unwrap().order;
@@ -175,7 +175,7 @@ fn what_is_called_off_is_in_stock_again_unless_it_is_written_off() {
 }
 
 #[test]
-fn units_leave_from_the_places_that_have_them_and_from_no_others() {
+fn units_are_fulfilled_from_their_allocations_only() {
     let (near, far) = (LocationId::derive(&["near"]), LocationId::derive(&["far"]));
     let mut item = order().items.first().unwrap().clone();
     item.quantity = 5;

@@ -1,4 +1,4 @@
-//! Properties: no sequence of operations breaks an order's sums, in any currency.
+//! Property tests: no sequence of actions breaks an order's sums, in any currency.
 
 use table::item::Index;
 use proptest::prelude::*;
@@ -11,9 +11,9 @@ use crate::order::refund::{RestockType, WantedLine, WantedRefund};
 use crate::payment::{Payment, PaymentDispute};
 use core_types::id::DisputeId;
 
-/// An action on an order; one that its state rejects changes nothing.
+/// An action on an order; one that its status rejects changes nothing.
 #[derive(Debug, Clone)]
-enum Deed {
+enum Action {
     Authorize(u8),
     Pay(u8, i64),
     Void(u8),
@@ -34,106 +34,106 @@ enum Deed {
     Reopen,
 }
 
-fn deed() -> impl Strategy<Value = Deed> {
+fn action() -> impl Strategy<Value = Action> {
     let restock = prop_oneof![
         Just(RestockType::NoRestock),
         Just(RestockType::Cancel),
         Just(RestockType::Return)
     ];
     prop_oneof![
-        (0..3_u8).prop_map(Deed::Authorize),
-        (0..3_u8, 0..20_000_i64).prop_map(|(payment, amount)| Deed::Pay(payment, amount)),
-        (0..3_u8).prop_map(Deed::Void),
-        (0..3_u8, 0..20_000_i64).prop_map(|(payment, held)| Deed::Dispute(payment, held)),
-        Just(Deed::Confirm),
-        (0..4_usize, 1..9_u32).prop_map(|(line, units)| Deed::Fulfill(line, units)),
-        Just(Deed::FulfillAll),
-        (0..4_usize).prop_map(Deed::CallBack),
-        (0..20_000_i64).prop_map(Deed::RefundAmount),
+        (0..3_u8).prop_map(Action::Authorize),
+        (0..3_u8, 0..20_000_i64).prop_map(|(payment, amount)| Action::Pay(payment, amount)),
+        (0..3_u8).prop_map(Action::Void),
+        (0..3_u8, 0..20_000_i64).prop_map(|(payment, held)| Action::Dispute(payment, held)),
+        Just(Action::Confirm),
+        (0..4_usize, 1..9_u32).prop_map(|(line, units)| Action::Fulfill(line, units)),
+        Just(Action::FulfillAll),
+        (0..4_usize).prop_map(Action::CallBack),
+        (0..20_000_i64).prop_map(Action::RefundAmount),
         (0..4_usize, 1..9_u32, restock)
-            .prop_map(|(line, units, restock)| Deed::RefundLine(line, units, restock)),
+            .prop_map(|(line, units, restock)| Action::RefundLine(line, units, restock)),
         (0..4_usize, 1..9_u32, any::<bool>())
-            .prop_map(|(line, units, restock)| Deed::CancelLines(line, units, restock)),
+            .prop_map(|(line, units, restock)| Action::CancelLines(line, units, restock)),
         (0..4_usize, 1..9_u32, any::<bool>())
-            .prop_map(|(line, units, restock)| Deed::ReturnLines(line, units, restock)),
-        any::<bool>().prop_map(Deed::Cancel),
-        Just(Deed::Expire),
-        Just(Deed::Hold),
-        Just(Deed::Release),
-        Just(Deed::Close),
-        Just(Deed::Reopen),
+            .prop_map(|(line, units, restock)| Action::ReturnLines(line, units, restock)),
+        any::<bool>().prop_map(Action::Cancel),
+        Just(Action::Expire),
+        Just(Action::Hold),
+        Just(Action::Release),
+        Just(Action::Close),
+        Just(Action::Reopen),
     ]
 }
 
-fn apply(order: &Order, parcels: &mut Vec<Fulfillment>, deed: &Deed) -> Option<Order> {
+fn apply(order: &Order, parcels: &mut Vec<Fulfillment>, action: &Action) -> Option<Order> {
     let id = |payment: &u8| PaymentId::derive(&["payment", &payment.to_string()]);
     let money = |amount: i64| Money::new(amount, &order.currency).unwrap();
     let item = |line: &usize| order.items.get(*line).map(|item| item.id.clone());
-    match deed {
-        Deed::Authorize(payment) => {
+    match action {
+        Action::Authorize(payment) => {
             let (id, amount) = (id(payment), order.outstanding());
             let receipt = IncomingPayment { payment_id: &id, provider: "stripe", amount: &amount };
             order.authorize(receipt, NOW).map(|changed| changed.order)
         }
-        Deed::Pay(payment, amount) => {
+        Action::Pay(payment, amount) => {
             let (id, amount) = (id(payment), money(*amount));
             let receipt = IncomingPayment { payment_id: &id, provider: "stripe", amount: &amount };
             order.apply_payment(receipt, NOW).unwrap().map(|changed| changed.order)
         }
-        Deed::Void(payment) => order.void_payment(&id(payment), NOW).map(|changed| changed.order),
-        Deed::Dispute(payment, held) => {
+        Action::Void(payment) => order.void_payment(&id(payment), NOW).map(|changed| changed.order),
+        Action::Dispute(payment, held) => {
             let payment = disputed(&id(payment), money(*held));
             let change = OrderChange::none(order).and_disputed(&payment, NOW);
             change.is_order_changed().then_some(change.order)
         }
-        Deed::Confirm => order.confirm(NOW).ok().map(|confirmed| confirmed.order),
-        Deed::Fulfill(line, quantity) => {
+        Action::Confirm => order.confirm(NOW).ok().map(|confirmed| confirmed.order),
+        Action::Fulfill(line, quantity) => {
             let line = FulfillmentLine { order_item_id: item(line)?, quantity: *quantity };
-            leave(
+            fulfill(
                 order,
                 parcels,
                 WantedFulfillment { items: Some(vec![line]), ..WantedFulfillment::default() },
             )
         }
-        Deed::FulfillAll => leave(order, parcels, WantedFulfillment::default()),
-        Deed::CallBack(parcel) => {
+        Action::FulfillAll => fulfill(order, parcels, WantedFulfillment::default()),
+        Action::CallBack(parcel) => {
             let (next, back) = order.cancel_fulfillment(parcels.get(*parcel)?, NOW).ok()?;
             *parcels.get_mut(*parcel)? = back;
             Some(next)
         }
-        Deed::RefundAmount(amount) => go_back(
+        Action::RefundAmount(amount) => plan_and_reserve(
             order,
             &WantedRefund { amount: Some(money(*amount)), ..WantedRefund::default() },
         ),
-        Deed::RefundLine(line, quantity, restock_type) => {
+        Action::RefundLine(line, quantity, restock_type) => {
             let (quantity, restock_type) = (*quantity, *restock_type);
             let order_item_id = item(line)?;
             let line = WantedLine { order_item_id, quantity, restock_type, location_id: None };
-            go_back(order, &WantedRefund { items: vec![line], ..WantedRefund::default() })
+            plan_and_reserve(order, &WantedRefund { items: vec![line], ..WantedRefund::default() })
         }
-        Deed::CancelLines(line, quantity, restock) => {
+        Action::CancelLines(line, quantity, restock) => {
             let line = CancelledLine { order_item_id: item(line)?, quantity: *quantity };
             order
                 .cancel_lines(Some(&[line]), *restock, None, NOW)
                 .ok()
                 .map(|(change, _)| change.order)
         }
-        Deed::ReturnLines(line, quantity, restock) => {
+        Action::ReturnLines(line, quantity, restock) => {
             let (quantity, restock) = (*quantity, *restock);
             let order_item_id = item(line)?;
             let line = ReturnedLine { order_item_id, quantity, restock, location_id: None };
             order.return_lines(&[line], None, NOW).ok().map(|(change, _)| change.order)
         }
-        Deed::Cancel(restock) => order.cancel(None, *restock, NOW).ok().map(|ended| ended.order),
-        Deed::Expire => order.expire(NOW.plus(WINDOW)).map(|ended| ended.order),
-        Deed::Hold => order.held(NOW).ok(),
-        Deed::Release => order.released(NOW).ok(),
-        Deed::Close => order.closed(NOW).ok(),
-        Deed::Reopen => order.reopened(NOW).ok(),
+        Action::Cancel(restock) => order.cancel(None, *restock, NOW).ok().map(|ended| ended.order),
+        Action::Expire => order.expire(NOW.plus(WINDOW)).map(|ended| ended.order),
+        Action::Hold => order.held(NOW).ok(),
+        Action::Release => order.released(NOW).ok(),
+        Action::Close => order.closed(NOW).ok(),
+        Action::Reopen => order.reopened(NOW).ok(),
     }
 }
 
-fn leave(
+fn fulfill(
     order: &Order,
     parcels: &mut Vec<Fulfillment>,
     wanted: WantedFulfillment,
@@ -143,7 +143,7 @@ fn leave(
     Some(next)
 }
 
-fn go_back(order: &Order, wanted: &WantedRefund) -> Option<Order> {
+fn plan_and_reserve(order: &Order, wanted: &WantedRefund) -> Option<Order> {
     let plan = order.plan_refund(wanted).ok()?;
     let parts = plan.to_gift_cards.iter().map(|part| &part.1);
     let parts = parts.chain(plan.to_payments.iter().map(|part| &part.1));
@@ -151,7 +151,7 @@ fn go_back(order: &Order, wanted: &WantedRefund) -> Option<Order> {
     Some(order.reserve_refund(&plan, NOW).unwrap())
 }
 
-/// A payment of which a dispute holds so much, whatever there is.
+/// A payment of which a dispute holds this amount, whatever its status.
 fn disputed(id: &PaymentId, held: Money) -> Payment {
     let (id, status) = (id.clone(), DisputeStatus::NeedsResponse);
     let dispute =
@@ -207,7 +207,7 @@ fn check(order: &Order) {
     }
 }
 
-/// Has a line taken from two locations.
+/// Splits a line over two locations.
 fn split(item: &mut OrderItem) {
     let (warehouse, half) = (item.location_id.clone().unwrap(), item.quantity / 2);
     let attic = LocationId::derive(&["attic"]);
@@ -222,7 +222,7 @@ proptest! {
         currency in prop_oneof![Just("JPY"), Just("INR"), Just("KWD")],
         lines in proptest::collection::vec((0..5_000_i64, 1..9_i64), 1..4),
         cards in proptest::collection::vec(1..9_000_i64, 0..3),
-        deeds in proptest::collection::vec(deed(), 0..25),
+        actions in proptest::collection::vec(action(), 0..25),
         is_split in any::<bool>(),
     ) {
         let mut order = order_of(currency, &lines, &cards);
@@ -231,9 +231,9 @@ proptest! {
         }
         let mut parcels = Vec::new();
         check(&order);
-        for deed in deeds {
-            if let Some(next) = apply(&order, &mut parcels, &deed) {
-                prop_assert!(next.version.checked_sub(order.version) == Some(1), "{:?}", deed);
+        for action in actions {
+            if let Some(next) = apply(&order, &mut parcels, &action) {
+                prop_assert!(next.version.checked_sub(order.version) == Some(1), "{:?}", action);
                 check(&next);
                 order = next;
             }

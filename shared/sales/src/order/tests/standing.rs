@@ -1,4 +1,4 @@
-//! How an order stands: what it takes, how long it waits, and what its axes say.
+//! Tests of the payments that an order accepts, of its expiry, and of its statuses.
 
 use super::*;
 use crate::order::fulfillment::WantedFulfillment;
@@ -8,7 +8,7 @@ fn money(amount: i64) -> Money {
     core_types::money::sample(amount)
 }
 
-fn promised(order: &Order, id: &PaymentId) -> Order {
+fn authorized(order: &Order, id: &PaymentId) -> Order {
     let due = order.outstanding();
     let receipt = IncomingPayment { payment_id: id, provider: "stripe", amount: &due };
     order.authorize(receipt, NOW).unwrap().order
@@ -19,7 +19,7 @@ fn minutes(minutes: u64) -> Duration {
 }
 
 #[test]
-fn an_order_takes_no_more_than_its_total_and_nothing_once_nothing_is_due() {
+fn an_order_accepts_at_most_its_total_while_an_amount_is_outstanding() {
     let open = order();
     assert!(open.takes(&money(0)) && open.takes(&money(25_000)) && !open.takes(&money(25_001)));
     let paid = paid(&open);
@@ -35,20 +35,20 @@ fn an_order_takes_no_more_than_its_total_and_nothing_once_nothing_is_due() {
 }
 
 #[test]
-fn an_order_is_payable_while_it_is_open_due_and_in_time() {
+fn an_order_is_payable_while_it_is_open_unpaid_and_not_expired() {
     let open = order();
     let last = Timestamp::from_millis(NOW.plus(WINDOW).millis() - 1);
     assert!(open.is_payable(NOW) && open.is_payable(last) && !open.is_payable(NOW.plus(WINDOW)));
     assert!(Order { expires_at: None, ..open.clone() }.is_payable(NOW.plus(WINDOW)));
     let draft = Order { status: OrderStatus::Draft, ..open.clone() };
-    let promised = promised(&open, &PaymentId::derive(&["one"]));
-    for order in [draft, promised, paid(&open)] {
+    let authorized = authorized(&open, &PaymentId::derive(&["one"]));
+    for order in [draft, authorized, paid(&open)] {
         assert!(!order.is_payable(NOW), "{:?} {:?}", order.status, order.financial_status);
     }
 }
 
 #[test]
-fn the_financial_axis_says_what_became_of_the_money_of_an_order_that_is_over() {
+fn the_financial_status_of_an_ended_order_follows_its_payments() {
     let cancelled = |order: &Order| order.cancel(None, true, NOW).unwrap().order;
     let status = |order: &Order| order.financial_status;
     assert_eq!(status(&cancelled(&order())), FinancialStatus::Voided);
@@ -69,9 +69,9 @@ fn the_financial_axis_says_what_became_of_the_money_of_an_order_that_is_over() {
 }
 
 #[test]
-fn an_order_that_is_over_holds_no_promise_and_pays_no_gift_card_what_a_refund_will() {
+fn ending_an_order_voids_authorizations_and_leaves_paid_cards_to_refunds() {
     let id = PaymentId::derive(&["one"]);
-    let ended = promised(&order(), &id).cancel(None, true, NOW).unwrap();
+    let ended = authorized(&order(), &id).cancel(None, true, NOW).unwrap();
     assert!(ended.order.authorized().is_zero());
     let paid = paid(&order_of("INR", &[(1_000, 1)], &[300]));
     assert!(paid.cancel(None, true, NOW).unwrap().cards.is_empty());
@@ -80,7 +80,7 @@ fn an_order_that_is_over_holds_no_promise_and_pays_no_gift_card_what_a_refund_wi
 }
 
 #[test]
-fn nothing_has_left_of_an_order_that_was_just_paid() {
+fn a_newly_paid_order_is_unfulfilled() {
     let order = Order { version: 7, ..order() };
     let later = NOW.plus(minutes(1));
     let next = order.changed(later);
@@ -89,23 +89,23 @@ fn nothing_has_left_of_an_order_that_was_just_paid() {
 }
 
 #[test]
-fn a_promised_order_lists_exactly_what_it_allows() {
-    let promised = promised(&order(), &PaymentId::derive(&["one"]));
+fn an_authorized_order_lists_exactly_its_allowed_actions() {
+    let authorized = authorized(&order(), &PaymentId::derive(&["one"]));
     let expected = ["update", "capture", "fulfill", "cancel", "cancel_lines", "hold", "close"];
-    assert_eq!(promised.allowed_actions(), expected);
-    let (left, _) = promised.fulfill(WantedFulfillment::default(), NOW).unwrap();
+    assert_eq!(authorized.allowed_actions(), expected);
+    let (left, _) = authorized.fulfill(WantedFulfillment::default(), NOW).unwrap();
     assert!(left.allows(OrderAction::Capture) && !left.allows(OrderAction::Cancel));
 }
 
 #[test]
-fn a_promise_that_ran_out_leaves_firm_what_goods_that_left_have_made_firm() {
+fn an_order_with_fulfilled_units_stays_firm_without_its_authorization() {
     let id = PaymentId::derive(&["one"]);
-    let promised = promised(&order(), &id);
-    let line = CancelledLine { order_item_id: promised.items[0].id.clone(), quantity: 2 };
-    let fewer = promised.cancel_lines(Some(&[line]), true, None, NOW).unwrap().0.order;
-    let none = promised.cancel_lines(None, true, None, NOW).unwrap().0.order;
-    let (left, _) = promised.fulfill(WantedFulfillment::default(), NOW).unwrap();
-    for (order, firm) in [(promised, false), (fewer, false), (none, true), (left, true)] {
+    let authorized = authorized(&order(), &id);
+    let line = CancelledLine { order_item_id: authorized.items[0].id.clone(), quantity: 2 };
+    let fewer = authorized.cancel_lines(Some(&[line]), true, None, NOW).unwrap().0.order;
+    let none = authorized.cancel_lines(None, true, None, NOW).unwrap().0.order;
+    let (left, _) = authorized.fulfill(WantedFulfillment::default(), NOW).unwrap();
+    for (order, firm) in [(authorized, false), (fewer, false), (none, true), (left, true)] {
         let lapsed = order.void_payment(&id, NOW).unwrap();
         assert_eq!(lapsed.order.is_firm(), firm, "{:?}", order.fulfillment_status);
         assert!(lapsed.announces(&ORDER_UPDATED));
@@ -113,13 +113,13 @@ fn a_promise_that_ran_out_leaves_firm_what_goods_that_left_have_made_firm() {
 }
 
 #[test]
-fn a_promise_counts_again_only_when_it_was_given_up_and_nothing_was_taken() {
+fn only_a_voided_uncaptured_payment_can_be_authorized_again() {
     let id = PaymentId::derive(&["one"]);
     let order = order();
     let due = order.outstanding();
     let receipt = IncomingPayment { payment_id: &id, provider: "stripe", amount: &due };
-    let promised = promised(&order, &id);
-    let given_up = promised.void_payment(&id, NOW).unwrap().order;
+    let authorized = authorized(&order, &id);
+    let given_up = authorized.void_payment(&id, NOW).unwrap().order;
     assert!(given_up.void_payment(&id, NOW).is_none());
     assert_eq!(given_up.authorize(receipt, NOW).unwrap().order.payments.len(), 1);
     let mut taken = given_up;
@@ -128,7 +128,7 @@ fn a_promise_counts_again_only_when_it_was_given_up_and_nothing_was_taken() {
 }
 
 #[test]
-fn an_order_waits_longer_and_never_shorter() {
+fn the_expiry_is_extended_and_never_shortened() {
     let order = order();
     let wait = |window: Option<Duration>, after: u64| {
         order.waits_for(window, NOW.plus(minutes(after))).map(|next| {
@@ -150,20 +150,20 @@ fn an_order_waits_longer_and_never_shorter() {
 }
 
 #[test]
-fn a_failed_attempt_is_news_once_and_of_an_order_that_waits_for_money() {
+fn a_failed_payment_is_recorded_once_while_payment_is_awaited() {
     let failed = order().payment_failed(NOW).unwrap();
     assert_eq!((failed.payment_failed, failed.financial_status), (true, FinancialStatus::Failed));
     assert!(failed.payment_failed(NOW).is_none());
-    let promised = promised(&order(), &PaymentId::derive(&["one"]));
+    let authorized = authorized(&order(), &PaymentId::derive(&["one"]));
     let expired = order().expire(NOW.plus(WINDOW)).unwrap().order;
-    for order in [paid(&order()), promised, expired] {
+    for order in [paid(&order()), authorized, expired] {
         assert!(order.payment_failed(NOW).is_none(), "{:?}", order.financial_status);
     }
     assert!(!paid(&failed).payment_failed);
 }
 
 #[test]
-fn gift_cards_that_were_only_set_aside_have_brought_nothing_in() {
+fn gift_cards_of_an_unpaid_order_are_no_revenue() {
     let with_card = order_of("INR", &[(1_000, 1)], &[300]);
     assert_eq!((with_card.captured.amount, with_card.brought_in()), (300, 0));
     assert_eq!(paid(&with_card).brought_in(), 1_000);
@@ -177,9 +177,9 @@ fn gift_cards_that_were_only_set_aside_have_brought_nothing_in() {
 }
 
 #[test]
-fn a_promise_is_not_taken_once_nothing_is_left_to_pay() {
-    let promised = promised(&order(), &PaymentId::derive(&["one"]));
-    let none = promised.cancel_lines(None, true, None, NOW).unwrap().0.order;
+fn an_authorization_is_not_captured_once_nothing_is_outstanding() {
+    let authorized = authorized(&order(), &PaymentId::derive(&["one"]));
+    let none = authorized.cancel_lines(None, true, None, NOW).unwrap().0.order;
     assert!(!none.authorized().is_zero() && none.outstanding().is_zero());
-    assert!(promised.allows(OrderAction::Capture) && !none.allows(OrderAction::Capture));
+    assert!(authorized.allows(OrderAction::Capture) && !none.allows(OrderAction::Capture));
 }

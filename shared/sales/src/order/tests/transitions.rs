@@ -1,4 +1,4 @@
-//! Every state takes exactly its own actions.
+//! Tests of the actions that each status allows.
 
 use primitives::problem::Code;
 
@@ -10,7 +10,7 @@ fn actions(order: &Order) -> Vec<&'static str> {
 }
 
 #[test]
-fn every_state_lists_exactly_what_it_allows() {
+fn every_status_lists_exactly_its_allowed_actions() {
     let open = order();
     assert_eq!(actions(&open), ["update", "confirm", "mark_paid", "cancel", "hold"]);
     let paid = paid(&open);
@@ -20,11 +20,11 @@ fn every_state_lists_exactly_what_it_allows() {
     let of_held = ["update", "refund", "cancel", "cancel_lines", "release", "close"];
     assert_eq!(actions(&held), of_held);
     assert_eq!(actions(&held.released(NOW).unwrap()), actions(&paid));
-    let (gone, _) = paid.fulfill(WantedFulfillment::default(), NOW).unwrap();
-    assert_eq!(actions(&gone), ["update", "refund", "return_lines", "close"]);
-    let closed = gone.closed(NOW).unwrap();
+    let (fulfilled, _) = paid.fulfill(WantedFulfillment::default(), NOW).unwrap();
+    assert_eq!(actions(&fulfilled), ["update", "refund", "return_lines", "close"]);
+    let closed = fulfilled.closed(NOW).unwrap();
     assert_eq!(actions(&closed), ["update", "refund", "return_lines", "reopen"]);
-    assert_eq!(actions(&closed.reopened(NOW).unwrap()), actions(&gone));
+    assert_eq!(actions(&closed.reopened(NOW).unwrap()), actions(&fulfilled));
     let cancelled = open.cancel(None, true, NOW).unwrap().order;
     assert_eq!(actions(&cancelled), ["update"]);
     let expired = open.expire(NOW.plus(WINDOW)).unwrap().order;
@@ -53,7 +53,7 @@ fn an_action_that_is_not_listed_is_rejected() {
 }
 
 #[test]
-fn an_unpaid_order_expires_when_its_window_ends_and_not_before() {
+fn an_unpaid_order_expires_at_the_end_of_its_window() {
     let order = order_of("INR", &[(1_000, 1)], &[300]);
     let just_before = Timestamp::from_millis(NOW.plus(WINDOW).millis() - 1);
     assert!(order.expire(just_before).is_none());
@@ -70,7 +70,7 @@ fn an_unpaid_order_expires_when_its_window_ends_and_not_before() {
 }
 
 #[test]
-fn a_confirmed_order_keeps_its_stock_and_waits_for_its_money() {
+fn a_confirmed_order_commits_its_stock_before_payment() {
     let confirmed = order().confirm(NOW).unwrap().order;
     assert_eq!((confirmed.stock, confirmed.expires_at), (StockState::Committed, None));
     assert_eq!(confirmed.financial_status, FinancialStatus::Pending);
@@ -78,7 +78,7 @@ fn a_confirmed_order_keeps_its_stock_and_waits_for_its_money() {
 }
 
 #[test]
-fn a_draft_becomes_an_order_when_it_is_paid() {
+fn a_draft_opens_when_it_is_paid() {
     let store = store("INR");
     let terms = Terms { draft: true, ..Terms::default() };
     let quote = quote_of(&store, &[(100, 1)], Vec::new());
@@ -91,7 +91,7 @@ fn a_draft_becomes_an_order_when_it_is_paid() {
 }
 
 #[test]
-fn lines_leave_by_quantity_and_never_twice() {
+fn lines_are_fulfilled_by_quantity_and_never_twice() {
     let order = paid(&order());
     let first = order.items.first().unwrap().id.clone();
     let wanted = |quantity| WantedFulfillment {
@@ -117,7 +117,7 @@ fn lines_leave_by_quantity_and_never_twice() {
 }
 
 #[test]
-fn a_line_is_named_once_and_must_be_the_orders() {
+fn a_line_must_belong_to_the_order_and_be_named_once() {
     let order = paid(&order());
     let first = order.items.first().unwrap().id.clone();
     let line = |id: &OrderItemId| FulfillmentLine { order_item_id: id.clone(), quantity: 1 };
@@ -134,7 +134,7 @@ fn a_line_is_named_once_and_must_be_the_orders() {
 }
 
 #[test]
-fn only_what_is_at_a_location_leaves_from_it() {
+fn a_location_ships_only_its_own_units() {
     let order = paid(&order());
     let elsewhere = Some(LocationId::derive(&["elsewhere"]));
     let wanted =
@@ -148,7 +148,7 @@ fn only_what_is_at_a_location_leaves_from_it() {
 }
 
 #[test]
-fn an_address_changes_until_something_has_left_or_the_order_is_over() {
+fn an_address_can_change_until_fulfilment_or_the_end() {
     use crate::order::update::OrderUpdate as Update;
     let address = |line1: &str| -> identity::address::PostalAddress {
         let address = serde_json::json!({
@@ -174,7 +174,7 @@ fn an_address_changes_until_something_has_left_or_the_order_is_over() {
 }
 
 #[test]
-fn an_order_is_closed_at_a_time_off_hold_and_opened_again_without_one() {
+fn closing_sets_a_time_and_ends_a_hold_and_reopening_clears_it() {
     let held = paid(&order()).held(NOW).unwrap();
     let closed = held.closed(NOW).unwrap();
     assert_eq!((closed.closed_at, closed.on_hold), (Some(NOW), false));
@@ -182,7 +182,7 @@ fn an_order_is_closed_at_a_time_off_hold_and_opened_again_without_one() {
 }
 
 #[test]
-fn a_fulfilment_lists_exactly_what_it_allows() {
+fn a_fulfilment_lists_exactly_its_allowed_actions() {
     let order = paid(&order());
     let (_, shipped) = order.fulfill(WantedFulfillment::default(), NOW).unwrap();
     assert_eq!(shipped.allowed_actions(), ["update", "deliver", "cancel"]);
@@ -207,7 +207,7 @@ fn a_fulfilment_lists_exactly_what_it_allows() {
 }
 
 #[test]
-fn units_that_were_returned_are_not_called_back_and_a_closed_order_opens() {
+fn cancelling_a_fulfilment_reopens_its_order_unless_units_were_returned() {
     use crate::order::lines::ReturnedLine;
     let order = paid(&order());
     let (left, fulfillment) = order.fulfill(WantedFulfillment::default(), NOW).unwrap();
@@ -229,7 +229,7 @@ fn units_that_were_returned_are_not_called_back_and_a_closed_order_opens() {
 }
 
 #[test]
-fn an_order_with_nothing_left_is_told_from_one_that_is_not_firm() {
+fn nothing_left_to_fulfil_differs_from_not_firm() {
     let code = |order: &Order| order.fulfill(WantedFulfillment::default(), NOW).unwrap_err().code;
     assert_eq!(code(&order()), Code::OrderNotFulfillable);
     let paid = paid(&order());
@@ -246,7 +246,7 @@ fn an_order_with_nothing_left_is_told_from_one_that_is_not_firm() {
 }
 
 #[test]
-fn units_of_a_fulfilment_that_names_no_locations_left_from_their_lines_own() {
+fn a_fulfilment_without_locations_uses_those_of_its_lines() {
     use table::item::Item;
     let order = paid(&order());
     let (left, fulfillment) = order.fulfill(WantedFulfillment::default(), NOW).unwrap();

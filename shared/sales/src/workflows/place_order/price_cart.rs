@@ -1,4 +1,4 @@
-//! What a cart comes to, over what its store says at this moment.
+//! Prices a cart at its store's current data.
 
 mod discounts;
 
@@ -26,20 +26,21 @@ use crate::shipping::ShippingZone;
 use crate::tax::{TaxLocation, TaxRate};
 use discounts::Candidates;
 
-/// Items that one round trip reads.
+/// The items that one round trip reads.
 const BATCH: usize = 100;
 
-/// Prices a cart over what the store says now. The store that is given may be a few seconds old;
-/// it is read again in the same round trip: at half the price, where nothing that is seen so speaks
-/// against the cart. What the store rejects of it is among its faults:
-/// `unknown_variant`, `amount_out_of_range`, `unknown_gift_card`, `gift_card_expired`,
-/// `gift_card_disabled`, `gift_card_empty`, `currency_mismatch`, `duplicate`,
+/// Prices a cart at the store's current data. `store` may be a few seconds old; it is read again in the same
+/// round trip. An eventually consistent read, at half the cost, suffices if it finds no error.
+///
+/// Field errors are part of the result: `unknown_variant`, `amount_out_of_range`, `unknown_gift_card`,
+/// `gift_card_expired`, `gift_card_disabled`, `gift_card_empty`, `currency_mismatch`, `duplicate`,
 /// `payment_method_unavailable`, `amount_not_supported`.
 ///
 /// # Errors
-/// `too_many_attempts`, when the shopper has named too many codes that there are not.
+/// `too_many_attempts` if the shopper has tried too many unknown codes.
 pub async fn price(app: &App, store: &Store, cart: &Cart) -> Result<Priced, Problem> {
-    // Who names the codes of gift cards is counted by each look at them.
+    // Each lookup of unknown gift card codes counts towards a limit, so the first one is strongly
+    // consistent.
     if cart.gift_card_codes.is_empty() {
         let seen = price_as(app, store, cart, ReadConsistency::Eventual).await?;
         if seen.faults.is_empty() && seen.quote.ensure_stock().is_ok() {
@@ -49,17 +50,17 @@ pub async fn price(app: &App, store: &Store, cart: &Cart) -> Result<Priced, Prob
     price_as(app, store, cart, ReadConsistency::Strong).await
 }
 
-/// As [`price`].
+/// Prices a cart over a read of this consistency, as [`price`] does.
 pub(super) async fn price_as(
     app: &App,
     store: &Store,
     cart: &Cart,
     consistency: ReadConsistency,
 ) -> Result<Priced, Problem> {
-    let mut context = look(app, store, cart, consistency).await?;
+    let mut context = load_context(app, store, cart, consistency).await?;
     if context.store.online_locations != store.online_locations {
-        // Its locations changed a moment ago: other levels than those that were read count.
-        context = look(app, &context.store, cart, consistency).await?;
+        // Its locations changed a moment ago: the levels at other locations apply.
+        context = load_context(app, &context.store, cart, consistency).await?;
     }
     let mut faults = cart.faults.clone();
     let offered = context.offers.iter().filter_map(|offer| offer.sellable.as_ref());
@@ -95,7 +96,7 @@ pub(super) async fn price_as(
     };
     let (lines, how) = (cart.lines.clone(), (&rules, !is_shopper));
     let quote = pricing::price(&store, lines, offers, cards, how, &mut faults);
-    // The total of a cart that is not sound is nobody's to pay.
+    // A cart with errors has no total to pay.
     let due = (faults.is_empty() && of_cards.is_empty()).then_some(&quote.totals.due);
     let mut fault = payable::validate(&accounts, cart.payment.as_ref(), is_shopper, due);
     if fault.is_some() && cart.payment.is_none() {
@@ -108,19 +109,19 @@ pub(super) async fn price_as(
 }
 
 impl Cart {
-    /// Where it is taxed: where it goes, or else where its bill does, or else where the store is.
+    /// The place of taxation: the destination, else the billing address, else the store's country.
     fn taxed_at(&self, store: &Store) -> TaxLocation {
         let known = self.destination.as_ref().or(self.billed_at.as_ref());
         known.cloned().unwrap_or_else(|| home(store))
     }
 }
 
-/// Where a store is.
+/// The location of a store: its country.
 fn home(store: &Store) -> TaxLocation {
     TaxLocation { country: store.country.clone(), region: None, postal_code: None }
 }
 
-/// What a cart is priced over: one look at its store and its lines.
+/// The data that a cart is priced with, from one read.
 struct PricingContext {
     store: Store,
     settings: Settings,
@@ -133,10 +134,10 @@ struct PricingContext {
     shopper: Shopper,
 }
 
-/// The store, its settings, its account with the payment provider that is chosen (or the one that
-/// every store has), what sending and taxing cost there, its discounts, and what is there of each
-/// line: one round trip for a hundred items.
-async fn look(
+/// Reads the store, its settings, its account with the chosen payment provider (or the manual one that every
+/// store has), its shipping zones, tax rates and discounts, and the stock of each line. Takes one round trip
+/// per hundred items.
+async fn load_context(
     app: &App,
     store: &Store,
     cart: &Cart,
@@ -152,22 +153,24 @@ async fn look(
     let settings_key = untouched.key();
     let chosen = cart.payment.as_ref().map_or(ProviderName::Manual, |payment| payment.provider);
     let account_key = key::payment_provider(&store.id, chosen.as_str());
-    let books = (
+    let documents = (
         key::shipping_zones(&store.id),
         key::tax_rates(&store.id, cart.taxed_at(store).country.as_str()),
         key::automatic_discounts(&store.id),
     );
-    // What is fetched is taxed where the store is.
+    // A pickup is taxed where the store is.
     let at_home = key::tax_rates(&store.id, store.country.as_str());
-    let at_home = Some(at_home).filter(|key| cart.shipping_rate_id.is_some() && *key != books.1);
+    let at_home =
+        Some(at_home).filter(|key| cart.shipping_rate_id.is_some() && *key != documents.1);
     let unique = |code: &DiscountCode| key::unique_discount_code(&store.id, code.as_str());
     let codes: Vec<Key> = cart.discount_codes.iter().map(unique).collect();
-    // Whoever was rejected for an earlier order is looked at again.
+    // A shopper whom an earlier order may have disqualified from a discount is read again.
     let account = cart.shopper.account.as_ref().filter(|_| consistency == ReadConsistency::Strong);
     let account = account.map(|(id, _)| key::customer(&store.id, id));
     let of_lines =
         keys.iter().flat_map(|(sellable, levels)| std::iter::once(sellable).chain(levels));
-    let of_store = [&store_key, &settings_key, &account_key, &books.0, &books.1, &books.2];
+    let of_store =
+        [&store_key, &settings_key, &account_key, &documents.0, &documents.1, &documents.2];
     let wanted =
         of_store.into_iter().chain(&at_home).chain(&codes).chain(account.as_ref()).chain(of_lines);
     let mut found = Found::read(app, &wanted.collect::<Vec<_>>(), consistency).await?;
@@ -191,7 +194,7 @@ async fn look(
         let known: Option<Customer> = found.take(key)?;
         shopper.account = known.map(|known| (known.id, known.orders_count));
     }
-    let mut tax_rates = found.entries(&books.1)?;
+    let mut tax_rates = found.entries(&documents.1)?;
     if let Some(key) = &at_home {
         tax_rates.extend(found.entries(key)?);
     }
@@ -200,9 +203,9 @@ async fn look(
         settings,
         offers,
         accounts,
-        zones: found.entries(&books.0)?,
+        zones: found.entries(&documents.0)?,
         tax_rates,
-        automatic: found.entries(&books.2)?,
+        automatic: found.entries(&documents.2)?,
         codes: codes.iter().map(|code| found.take(code)).collect::<Result<_, _>>()?,
         shopper,
     })
@@ -230,7 +233,7 @@ impl Found {
         Ok(Self(batches))
     }
 
-    /// The item of a key, in whichever batch it came.
+    /// Takes the item of a key out of whichever batch has it.
     pub(super) fn take<T: Item>(&mut self, key: &Key) -> Result<Option<T>, Problem> {
         for batch in &mut self.0 {
             if let Some(found) = batch.take(key)? {
@@ -240,14 +243,14 @@ impl Found {
         Ok(None)
     }
 
-    /// What the book of a key holds.
+    /// The entries of the document at a key.
     fn entries<E: Entry>(&mut self, key: &Key) -> Result<Vec<E>, Problem> {
         Ok(self.take::<Document<E>>(key)?.map(|document| document.entries).unwrap_or_default())
     }
 }
 
-/// The cards of these codes. Whoever names a code that is no card's has tried one out: it counts
-/// as if they had asked for its balance, and who has tried too often is told nothing of any code.
+/// Finds the usable gift cards of the cart's codes. An unknown code counts towards the limit on balance
+/// look-ups; beyond that limit no code is looked up.
 async fn cards(
     app: &App,
     store: &Store,

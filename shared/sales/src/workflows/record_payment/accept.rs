@@ -1,4 +1,4 @@
-//! Another amount than was asked for is accepted.
+//! Accepts an amount other than the requested one.
 
 use gateway::app::App;
 use primitives::problem::{Code, Problem};
@@ -14,8 +14,8 @@ use crate::payment::lookup::PaymentLookup;
 use crate::payment::{PaymentChange, Transition};
 use crate::workflows::save_change::Spending;
 
-/// Applies another amount than was asked for, as much as there is of it: the order is paid in part,
-/// or, where it comes to just what is left, in full.
+/// Applies an amount other than the requested one to the order, which is then paid in part, or in full if
+/// the amount equals the outstanding one.
 ///
 /// # Errors
 /// `invalid_state_transition`, `order_expired`, `order_already_paid`,

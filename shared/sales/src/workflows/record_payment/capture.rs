@@ -1,4 +1,4 @@
-//! Taking money: what a provider is asked before anything is applied.
+//! Fetches and captures payments at their provider, before anything is applied to the order.
 
 use core_types::money::Money;
 use core_types::provider::ProviderName;
@@ -15,8 +15,8 @@ use crate::payment::lookup::PaymentLookup;
 use crate::payment::provider::{Provider, ProviderFailure};
 use crate::payment::{CaptureMethod, Observed, ObservedState, Payment, PaymentStatus, Source};
 
-/// Asks the provider about a payment; takes what was authorized where nobody has to say so, unless
-/// the order does not want it any more.
+/// Fetches a payment from its provider, and captures an authorization if its capture method is automatic and
+/// the order still accepts it.
 ///
 /// # Errors
 /// `provider_error`, `provider_timeout`.
@@ -26,11 +26,11 @@ pub async fn look(
     payment: &Payment,
 ) -> Result<Observed, Problem> {
     let observed = connected.fetch(app, payment).await?;
-    let is_ours_to_take = observed.state == ObservedState::Authorized
+    let is_to_be_captured = observed.state == ObservedState::Authorized
         && payment.capture_method == CaptureMethod::Automatic
         && observed.amount.as_ref() == Some(&payment.amount)
         && (payment.is_open() || payment.status == PaymentStatus::Authorized);
-    if !is_ours_to_take {
+    if !is_to_be_captured {
         return Ok(observed);
     }
     let known = load::payment(app, &PaymentLookup::from(payment)).await?;
@@ -42,19 +42,19 @@ pub async fn look(
     match connected.capture(app, &carried, &payment.amount).await {
         Ok(captured) => Ok(captured.observed),
         Err(failure) => {
-            // The authorization is recorded all the same, and the next look takes it.
+            // The authorization is recorded all the same, and the next call captures it.
             tracing::warn!(cause = %failure, "authorized, but not captured");
             Ok(observed)
         }
     }
 }
 
-/// Takes money that was authorized, and records it. Of callers who take one payment at once, or two
-/// payments of one order, one does it; the others are told.
+/// Captures an authorization and records it. If callers capture one payment, or two payments of one order,
+/// at the same moment, one succeeds and the others get an error.
 ///
 /// # Errors
-/// `not_capturable`: somebody else has taken it, or its order is over, and the money goes back;
-/// `order_already_paid`: the order was paid otherwise meanwhile, and the money goes back;
+/// `not_capturable`: another caller has captured it, or its order has ended, and the money is returned;
+/// `order_already_paid`: the order was paid otherwise meanwhile, and the money is returned;
 /// `amount_mismatch`, `provider_error`, `provider_timeout`.
 pub async fn capture<R: Reply>(
     app: &App,
@@ -73,16 +73,16 @@ pub async fn capture<R: Reply>(
             return Err(failure.into());
         }
     };
-    // What was taken before this call is an earlier call's, if one was never answered.
-    let is_lost = !taken.is_ours && !payment.has_unanswered_capture();
+    // A capture before this call was an earlier call of ours only if one of those got no response.
+    let is_foreign = !taken.is_ours && !payment.has_unanswered_capture();
     let (observed, source) = (&taken.observed, Source::Admin);
-    let is_answer = !is_lost;
+    let is_answer = !is_foreign;
     let update = PaymentUpdate { lookup: &lookup, observed, source, event: None, is_answer };
     let Recorded { known, answer, is_new, .. } = apply(app, connected, update, answer).await?;
     let PaymentWithOrder { payment, order } = &known;
-    // Nobody is asked for cash: whoever says first that it is there has taken it.
+    // A manual payment has no provider to decide: the first caller to record it has captured it.
     let is_certain = taken.is_ours && payment.provider != ProviderName::Manual;
-    if is_lost || (!is_new && !is_certain) {
+    if is_foreign || (!is_new && !is_certain) {
         return Err(not_capturable(payment));
     }
     if payment.awaits_decision() {
@@ -102,8 +102,7 @@ fn not_capturable(payment: &Payment) -> Problem {
     current.with("allowed_actions", payment.allowed_actions())
 }
 
-/// Writes down that a capture was not answered, so that whoever finds the money taken later knows
-/// by whom.
+/// Records that a capture got no response, so that a later call recognizes the capture as ours.
 async fn note_unanswered(app: &App, lookup: &PaymentLookup, amount: &Money, why: &ProviderFailure) {
     let noted = retry(|| async {
         let payment = load::payment(app, lookup).await?.payment;

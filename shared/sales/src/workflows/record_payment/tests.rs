@@ -1,4 +1,4 @@
-//! What a payment does to its order besides paying it.
+//! Tests of a payment's further effects on its order: superseded authorizations and external refunds.
 
 use super::*;
 use crate::order::ORDER_REFUNDED;
@@ -9,7 +9,7 @@ use core_types::id::{PaymentId, RefundId};
 use core_types::money;
 
 #[test]
-fn an_order_that_is_paid_supersedes_other_authorizations_and_one_paid_in_part_keeps_them() {
+fn a_full_payment_supersedes_other_authorizations_and_a_partial_one_keeps_them() {
     let order = order();
     let (payment_id, other) = (PaymentId::derive(&["one"]), PaymentId::derive(&["other"]));
     let due = order.outstanding();
@@ -28,7 +28,7 @@ fn an_order_that_is_paid_supersedes_other_authorizations_and_one_paid_in_part_ke
 }
 
 #[test]
-fn an_external_refund_is_the_one_that_was_not_known_before() {
+fn an_external_refund_is_one_that_the_payment_did_not_have() {
     let refund = |id: &str| PaymentRefund {
         id: RefundId::derive(&[id]),
         amount: money::sample(1),

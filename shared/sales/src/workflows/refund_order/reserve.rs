@@ -19,20 +19,20 @@ use crate::payment::lookup::PaymentLookup;
 use crate::payment::{Payment, PaymentChange, RefundState, Transition};
 use crate::workflows::save_change::Spending;
 
-/// Refunds that one idempotency key can stand for: a rejected one is not resumed.
+/// The refunds that one idempotency key can lead to, as a rejected one is not resumed.
 const ATTEMPTS: u32 = 20;
 
-/// What the first step has come to.
+/// The result of the first step.
 pub(in crate::workflows) enum Reserved<R> {
-    /// No provider has to be asked.
+    /// The response: no provider needs to be called.
     Done(R),
-    /// The refund waits for the providers of its payments: the order as it is with it, and the
-    /// store's accounts with them, as far as they are at hand.
+    /// The order with a refund that its payments' providers still have to perform, and the connected
+    /// providers, as far as they are known.
     Pending(Box<OrderAggregate>, Box<Refund>, Vec<Connected>),
 }
 
 impl<R> Reserved<R> {
-    /// That of a refund that stands already.
+    /// The result for a refund that the same request began before.
     pub(in crate::workflows) fn of(
         aggregate: OrderAggregate,
         refund: Box<Refund>,
@@ -45,15 +45,15 @@ impl<R> Reserved<R> {
     }
 }
 
-/// A refund to be begun.
+/// A refund to begin.
 pub(in crate::workflows) struct NewRefund<'a> {
     pub(in crate::workflows) id: RefundId,
     pub(in crate::workflows) wanted: &'a WantedRefund,
-    /// The reason, and the merchant's own words.
+    /// The reason and the merchant's note.
     pub(in crate::workflows) why: (RefundReason, Option<String>),
 }
 
-/// Reserves what an order is to refund, unless the same request has done so before.
+/// Reserves a refund of an order, unless the same request has done so before.
 pub(super) async fn reserve<R: Reply>(
     app: &App,
     (store, id, consistency): (&StoreId, &OrderId, ReadConsistency),
@@ -76,7 +76,7 @@ pub(super) async fn reserve<R: Reply>(
     begin(app, &aggregate, unchanged, refund, spending, answer, now).await
 }
 
-/// Adds a refund to a change of its order (none, or its cancellation), and writes both.
+/// Adds a refund to a change of its order (an empty one, or a cancellation), and writes both.
 pub(in crate::workflows) async fn begin<R: Reply>(
     app: &App,
     aggregate: &OrderAggregate,
@@ -87,7 +87,7 @@ pub(in crate::workflows) async fn begin<R: Reply>(
     now: Timestamp,
 ) -> Result<Reserved<R>, Problem> {
     let plan = change.order.plan_refund(refund.wanted)?;
-    let connected = reach(app, &change.order, &plan).await?;
+    let connected = connect_providers(app, &change.order, &plan).await?;
     let store = &change.order.store_id;
     let unchanged = load::restock_locations(app, store, &plan.restock_locations()).await?;
     let refund = Refund::of(&change.order, refund.id, &plan, refund.why, now);
@@ -104,12 +104,16 @@ pub(in crate::workflows) async fn begin<R: Reply>(
     }
 }
 
-/// Nothing is reserved for a provider that cannot be asked; what was paid manually goes back
-/// manually, and nobody is asked.
+/// Connects to the providers of a plan, so that nothing is reserved for one that is not connected. Manual
+/// payments are refunded manually and need none.
 ///
 /// # Errors
 /// `provider_not_connected`.
-async fn reach(app: &App, order: &Order, plan: &Plan) -> Result<Vec<Connected>, Problem> {
+async fn connect_providers(
+    app: &App,
+    order: &Order,
+    plan: &Plan,
+) -> Result<Vec<Connected>, Problem> {
     let through = |provider: &&ProviderName| {
         let mut payments = plan.to_payments.iter().filter_map(|(id, _)| order.payment(id));
         payments.any(|payment| payment.provider == provider.as_str())
@@ -123,7 +127,7 @@ async fn reach(app: &App, order: &Order, plan: &Plan) -> Result<Vec<Connected>, 
     Ok(connected)
 }
 
-/// Reserves `amount`, or all that is left, on a payment that no order counts.
+/// Reserves `amount`, or all that is left, of a payment's unapplied money.
 pub(super) async fn reserve_unapplied(
     app: &App,
     lookup: &PaymentLookup,
@@ -145,35 +149,35 @@ pub(super) async fn reserve_unapplied(
     .await
 }
 
-/// The id of a request's refund, as it was attempted so often before.
+/// The id of a request's refund after so many failed attempts.
 fn id_of(order: &OrderId, seed: &str, attempt: u32) -> RefundId {
     RefundId::derive(&[order.as_str(), seed, &attempt.to_string()])
 }
 
-/// Whether this request has begun a refund of the payment that nobody has rejected.
+/// Whether this request has begun a refund of the payment that has not failed.
 pub fn has_begun(payment: &Payment, seed: &str) -> bool {
     let begun =
         |id: RefundId| payment.refund(&id).is_some_and(|known| known.status != RefundState::Failed);
     (0..ATTEMPTS).any(|attempt| begun(id_of(&payment.order_id, seed, attempt)))
 }
 
-/// What the same request has done before.
+/// The result of the same request before.
 pub(in crate::workflows) enum Earlier {
-    /// It has begun a refund that is pending, or somebody else has brought to its end.
+    /// It has begun a refund that is pending or has succeeded.
     Stands(Box<Refund>),
-    /// Nothing that still stands: a refund of its has this id.
+    /// No such refund; a new one has this id.
     New(RefundId),
 }
 
 impl Earlier {
-    /// What the request of this seed has done.
+    /// Finds the refund of the request with this seed.
     pub(in crate::workflows) fn of(aggregate: &OrderAggregate, seed: &str, now: Timestamp) -> Self {
         for attempt in 0..ATTEMPTS {
             let id = id_of(&aggregate.order.id, seed, attempt);
             let Ok(refund) = aggregate.refund(&id) else { return Self::New(id) };
             let stands = match refund.status {
                 RefundStatus::Pending => true,
-                // As long as the key stands for the request.
+                // As long as the idempotency key is remembered.
                 RefundStatus::Succeeded => now < refund.created_at.plus(DAY),
                 RefundStatus::Failed => false,
             };
@@ -191,8 +195,8 @@ mod tests {
     use crate::order::tests::{NOW, order, paid};
     use core_types::money;
 
-    /// A paid order whose request `seed` has come to these refunds, one after the other.
-    fn page(seed: &str, statuses: &[RefundStatus]) -> OrderAggregate {
+    /// A paid order whose request `seed` has led to these refunds, one after the other.
+    fn aggregate_with(seed: &str, statuses: &[RefundStatus]) -> OrderAggregate {
         let order = paid(&order());
         let plan = order.plan_refund(&WantedRefund::default()).unwrap();
         let refund = |(status, attempt): (&RefundStatus, u32)| {
@@ -209,7 +213,7 @@ mod tests {
         }
     }
 
-    fn told(aggregate: &OrderAggregate, now: Timestamp) -> (&'static str, usize) {
+    fn earlier(aggregate: &OrderAggregate, now: Timestamp) -> (&'static str, usize) {
         let nth = |id: &RefundId| {
             (0..ATTEMPTS)
                 .position(|attempt| id_of(&aggregate.order.id, "k", attempt) == *id)
@@ -222,27 +226,27 @@ mod tests {
     }
 
     #[test]
-    fn a_request_that_is_sent_again_takes_up_what_it_began_and_begins_anew_what_was_rejected() {
+    fn a_repeated_request_resumes_its_refund_and_restarts_a_failed_one() {
         use RefundStatus::{Failed, Pending, Succeeded};
-        let of = |statuses: &[RefundStatus]| told(&page("k", statuses), NOW);
+        let of = |statuses: &[RefundStatus]| earlier(&aggregate_with("k", statuses), NOW);
         assert_eq!(of(&[]), ("new", 0));
         assert_eq!(of(&[Pending]), ("pending", 0));
         assert_eq!(of(&[Succeeded]), ("succeeded", 0));
         assert_eq!(of(&[Failed]), ("new", 1));
         assert_eq!(of(&[Failed, Pending]), ("pending", 1));
-        assert_eq!(told(&page("other", &[Pending]), NOW), ("new", 0));
+        assert_eq!(earlier(&aggregate_with("other", &[Pending]), NOW), ("new", 0));
     }
 
     #[test]
-    fn what_was_done_stands_for_the_request_as_long_as_its_key_does() {
-        let done = page("k", &[RefundStatus::Succeeded]);
+    fn a_succeeded_refund_answers_its_request_for_a_day() {
+        let done = aggregate_with("k", &[RefundStatus::Succeeded]);
         let last = Timestamp::from_millis(NOW.plus(DAY).millis() - 1);
-        assert_eq!(told(&done, last), ("succeeded", 0));
-        assert_eq!(told(&done, NOW.plus(DAY)), ("new", 1));
+        assert_eq!(earlier(&done, last), ("succeeded", 0));
+        assert_eq!(earlier(&done, NOW.plus(DAY)), ("new", 1));
     }
 
     #[test]
-    fn a_payment_knows_the_refund_that_a_request_has_begun_unless_it_was_rejected() {
+    fn a_payment_has_its_requests_refund_unless_that_failed() {
         let payment = crate::payment::tests::captured(129_900);
         let id = id_of(&payment.order_id, "k", 0);
         assert!(!has_begun(&payment, "k"));

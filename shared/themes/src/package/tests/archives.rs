@@ -1,4 +1,4 @@
-//! Archives that are bad as archives, and good ones of every common writer.
+//! Tests of invalid archives, and of valid ones by common writers.
 
 use miniz_oxide::deflate::compress_to_vec;
 
@@ -14,7 +14,7 @@ fn changed(change: impl FnOnce(&mut Entry)) -> Vec<u8> {
     and(deflated("assets/a.css", b"a{}").but(change))
 }
 
-/// A gibibyte of zeros in a megabyte.
+/// A gibibyte of zeros, deflated to a megabyte.
 fn bomb() -> Vec<u8> {
     const MIB: usize = 1 << 20;
     let mut deflater = miniz_oxide::deflate::core::CompressorOxide::new(
@@ -34,7 +34,7 @@ fn bomb() -> Vec<u8> {
 }
 
 #[test]
-fn every_name_that_leads_elsewhere_has_a_finding_of_its_own() {
+fn each_invalid_name_has_its_code() {
     rejected(vec![
         ("no name", named(""), &[PathEmpty]),
         ("not UTF-8", named(b"assets/\xff\xfe.css"), &[PathNotUtf8]),
@@ -74,7 +74,7 @@ fn every_name_that_leads_elsewhere_has_a_finding_of_its_own() {
 }
 
 #[test]
-fn every_entry_that_is_not_a_plain_file_has_a_finding_of_its_own() {
+fn each_entry_that_is_not_a_plain_file_has_its_code() {
     let mode = |mode: u32| changed(move |entry| entry.attributes = mode << 16);
     let zip64 = |entry: &mut Entry| entry.extra = b"\x01\0\x08\0\0\0\0\0\0\0\0\0".to_vec();
     rejected(vec![
@@ -99,7 +99,7 @@ fn every_entry_that_is_not_a_plain_file_has_a_finding_of_its_own() {
 }
 
 #[test]
-fn every_lie_of_a_header_has_a_finding_of_its_own() {
+fn each_false_header_has_its_code() {
     let long = || deflated("assets/a.css", &[b'a'; 64]);
     let hidden = || {
         long().but(|entry| {
@@ -162,7 +162,7 @@ fn every_lie_of_a_header_has_a_finding_of_its_own() {
 }
 
 #[test]
-fn every_archive_that_is_none_has_a_finding_of_its_own() {
+fn each_invalid_archive_has_its_code() {
     let good = zip(&entries(&theme()));
     let end = |change: fn(&mut super::zip::End)| zip_but(&entries(&theme()), change);
     let prefixed = [b"#!/bin/sh\n".as_slice(), &good].concat();
@@ -204,7 +204,7 @@ fn every_archive_that_is_none_has_a_finding_of_its_own() {
 }
 
 #[test]
-fn a_bomb_is_defused_before_it_grows() {
+fn a_zip_bomb_is_rejected_before_it_is_unpacked() {
     let packed = bomb();
     assert!((1_000_000..2_000_000).contains(&packed.len()), "{} bytes", packed.len());
     let entry = |said_size: u32| {
@@ -230,10 +230,10 @@ fn a_bomb_is_defused_before_it_grows() {
 }
 
 #[test]
-fn many_small_bombs_are_not_more_than_one() {
+fn many_small_bombs_are_bounded_together() {
     let mebibyte = vec![b'a'; 1 << 20];
     let mut packed = compress_to_vec(&mebibyte, 1);
-    // Just below a hundredfold, by an empty block before the data.
+    // Empty blocks before the data keep the ratio just below a hundredfold.
     while packed.len() * 100 < mebibyte.len() {
         packed.splice(0..0, [0, 0, 0, 0xff, 0xff]);
     }
@@ -250,7 +250,7 @@ fn many_small_bombs_are_not_more_than_one() {
 }
 
 #[test]
-fn everything_that_is_wrong_is_said_at_once() {
+fn all_problems_are_reported_at_once() {
     let mut all = entries(&theme());
     all.remove(1);
     all.push(deflated("../a", b"x"));
@@ -315,7 +315,7 @@ fn archives_of_common_writers_are_read_alike() {
 }
 
 #[test]
-fn what_a_system_put_there_is_left_out_and_said() {
+fn system_files_are_left_out_with_a_warning() {
     let mut all = entries(&theme());
     for name in ["__MACOSX/._theme.json", ".DS_Store", "assets/._theme.css", "assets/.DS_Store"] {
         all.push(deflated(name, b"\0\x05\x16\x07"));

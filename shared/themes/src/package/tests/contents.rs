@@ -1,4 +1,4 @@
-//! Archives that are good, of themes that are not.
+//! Tests of valid archives with invalid themes.
 
 use serde_json::{Value, json};
 
@@ -29,7 +29,7 @@ fn one(setting: &Value) -> Vec<u8> {
 }
 
 #[test]
-fn what_every_theme_has_is_missed_by_name() {
+fn missing_required_files_are_reported() {
     rejected(vec![
         ("no theme.json", without("theme.json"), &[ManifestMissing]),
         ("no layout", without("layout/theme.liquid"), &[LayoutMissing]),
@@ -93,7 +93,7 @@ fn every_field_of_the_manifest_is_validated() {
 }
 
 #[test]
-fn every_file_is_validated_by_where_it_is_and_what_it_is() {
+fn files_are_validated_by_directory_and_content() {
     let huge: String =
         (0..4_097_u32).map(|n| crate::file::Digest::of(&n.to_le_bytes()).to_string()).collect();
     rejected(vec![
@@ -302,7 +302,7 @@ fn every_section_is_validated() {
 }
 
 #[test]
-fn what_a_theme_is_set_to_at_first_is_validated() {
+fn initial_content_is_validated() {
     let index = |page: Value| with("templates/index.json", page.to_string());
     let data = |data: Value| with("config/settings_data.json", data.to_string());
     let main = |section: Value| index(json!({"sections": {"main": section}, "order": ["main"]}));
@@ -359,7 +359,7 @@ fn what_a_theme_is_set_to_at_first_is_validated() {
 }
 
 #[test]
-fn findings_say_where() {
+fn findings_have_paths_and_pointers() {
     let mut files = theme();
     files[2].1 = json!([
         {"name": "theme_info", "theme_name": "x"},

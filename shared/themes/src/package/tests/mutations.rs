@@ -1,4 +1,4 @@
-//! Whatever comes in, an answer comes out, and within the bounds.
+//! Tests that arbitrary input is validated within the bounds.
 
 use proptest::prelude::*;
 
@@ -11,8 +11,8 @@ fn good() -> Vec<u8> {
     zip(&entries(&theme()))
 }
 
-/// Holds what is always so.
-fn holds(bytes: &[u8]) -> Result<(), TestCaseError> {
+/// Asserts the invariants of reading a package.
+fn check_invariants(bytes: &[u8]) -> Result<(), TestCaseError> {
     let reading = read(bytes);
     prop_assert_eq!(reading.package.is_none(), finding::has_errors(&reading.findings));
     prop_assert!(reading.findings.len() <= MAX_LISTED + 1);
@@ -30,7 +30,7 @@ proptest! {
             let at = at.index(bytes.len());
             bytes[at] = byte;
         }
-        holds(&bytes)?;
+        check_invariants(&bytes)?;
     }
 
     #[test]
@@ -41,7 +41,7 @@ proptest! {
         if let Some(byte) = bytes.get_mut(start.saturating_add(at)) {
             *byte = value;
         }
-        holds(&bytes)?;
+        check_invariants(&bytes)?;
     }
 
     #[test]
@@ -50,21 +50,21 @@ proptest! {
         let from = from.index(bytes.len());
         let to = bytes.len().min(from.saturating_add(length));
         bytes.splice(from..to, filler);
-        holds(&bytes)?;
+        check_invariants(&bytes)?;
     }
 
     #[test]
     fn any_bytes_are_validated(bytes in prop::collection::vec(any::<u8>(), 0..2_000)) {
-        holds(&bytes)?;
+        check_invariants(&bytes)?;
     }
 
     #[test]
-    fn any_json_is_validated_wherever_it_stands(text in "[\\[\\]{}\",:a-z0-9 .-]{0,200}", place in 0_usize..5) {
+    fn any_json_is_validated_in_any_file(text in "[\\[\\]{}\",:a-z0-9 .-]{0,200}", place in 0_usize..5) {
         let places = ["theme.json", "config/settings_schema.json", "config/settings_data.json", "templates/index.json", "sections/hero.liquid"];
         let mut files = theme();
         files.retain(|(name, _)| *name != places[place]);
         let text = if place == 4 { format!("{{% schema %}}{text}{{% endschema %}}") } else { text };
         files.push((places[place], text));
-        holds(&zip(&entries(&files)))?;
+        check_invariants(&zip(&entries(&files)))?;
     }
 }

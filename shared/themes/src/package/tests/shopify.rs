@@ -1,11 +1,11 @@
-//! Themes of another maker's shape.
+//! Tests of themes in Shopify's layout.
 
 use serde_json::json;
 
 use super::{entries, errors, read, warnings, zip};
 use crate::finding::Code::SettingUnknown;
 
-/// A theme of the shape of Shopify's public ones: what their folders hold, and how their files look.
+/// A theme with the folders and files of Shopify's public themes.
 fn shopify_shaped() -> Vec<(&'static str, String)> {
     let comment = "/*\n * IMPORTANT: The contents of this file are auto-generated.\n */\n";
     let schema = json!([
@@ -60,7 +60,7 @@ fn shopify_shaped() -> Vec<(&'static str, String)> {
 }
 
 #[test]
-fn a_theme_of_shopifys_shape_is_taken() {
+fn a_theme_in_shopifys_layout_is_accepted() {
     let reading = read(&zip(&entries(&shopify_shaped())));
     assert_eq!(errors(&reading), [].into(), "{:#?}", reading.findings);
     assert_eq!(warnings(&reading), [SettingUnknown].into(), "a value of a setting that is gone");
@@ -85,8 +85,8 @@ fn a_theme_of_shopifys_shape_is_taken() {
 }
 
 #[test]
-fn a_schema_is_kept_and_read_again_as_it_is() {
+fn a_schema_survives_serialization() {
     let schema = read(&zip(&entries(&shopify_shaped()))).package.unwrap().schema;
-    let kept = serde_json::to_string(&schema).unwrap();
-    assert_eq!(serde_json::from_str::<crate::schema::Schema>(&kept).unwrap(), schema);
+    let stored = serde_json::to_string(&schema).unwrap();
+    assert_eq!(serde_json::from_str::<crate::schema::Schema>(&stored).unwrap(), schema);
 }

@@ -1,8 +1,8 @@
-//! A writer of zips that writes whatever it is told (PKWARE's ZIP application note, version 6.3.10).
+//! Writes zips, also invalid ones (PKWARE's ZIP application note, version 6.3.10).
 
 use miniz_oxide::deflate::compress_to_vec;
 
-/// An entry; what its headers say can be set apart from what is so.
+/// An entry, whose headers can contradict its data.
 #[derive(Clone)]
 pub struct Entry {
     pub name: Vec<u8>,
@@ -19,7 +19,7 @@ pub struct Entry {
     pub attributes: u32,
     pub extra: Vec<u8>,
     pub disk: u16,
-    /// Where its header is said to be, if not where it is; then nothing is written for it there.
+    /// The declared offset of its local header. If set, no local header or data is written.
     pub offset: Option<u32>,
     pub descriptor: Option<Vec<u8>>,
     /// Bytes before its header.
@@ -57,7 +57,7 @@ pub fn deflated(name: impl AsRef<[u8]>, data: &[u8]) -> Entry {
 }
 
 impl Entry {
-    /// As `zip` writes to a pipe: sizes and checksum behind the data.
+    /// Moves sizes and checksum after the data, as `zip` does when it writes to a pipe.
     pub fn streamed(mut self, signed: bool) -> Self {
         self.flags |= 1 << 3;
         let mut descriptor = if signed { b"PK\x07\x08".to_vec() } else { Vec::new() };
@@ -116,7 +116,7 @@ impl Entry {
     }
 }
 
-/// The end of a directory.
+/// The end record of the directory.
 pub struct End {
     pub disk: u16,
     pub count: u16,

@@ -1,4 +1,4 @@
-//! What stands on a page, against the theme that declares it: sections, blocks in them, and their order.
+//! Validates the sections and blocks of a page, and their order.
 
 use std::collections::BTreeMap;
 
@@ -11,11 +11,11 @@ use crate::finding::{Code, below};
 use crate::schema::{BlockType, MAX_BLOCK_DEPTH, MAX_BLOCKS, Schema, Setting};
 use crate::settings::{Element, MAX_SECTIONS, value};
 
-/// Characters of the name that a merchant gives to a section.
+/// The maximum length of a merchant's name for an element, in characters.
 const MAX_NAME: usize = 100;
 
-/// What a section or a block takes.
-struct Inside<'a> {
+/// The settings and blocks that a section or block allows.
+struct Allowed<'a> {
     settings: &'a [Setting],
     blocks: &'a [BlockType],
     most: u32,
@@ -23,7 +23,7 @@ struct Inside<'a> {
 }
 
 impl Validator {
-    /// The sections of a page, and their order.
+    /// Validates the sections of a page and their order.
     pub(crate) fn page(
         &mut self,
         schema: &Schema,
@@ -53,7 +53,7 @@ impl Validator {
         (page, order)
     }
 
-    /// One section of a page.
+    /// Validates one section of a page.
     pub(crate) fn section(
         &mut self,
         schema: &Schema,
@@ -67,9 +67,9 @@ impl Validator {
             return None;
         };
         let most = declared.max_blocks.unwrap_or(MAX_BLOCKS).min(MAX_BLOCKS);
-        let inside =
-            Inside { settings: &declared.settings, blocks: &declared.blocks, most, depth: 0 };
-        Some(self.element(schema, &inside, given, pointer))
+        let allowed =
+            Allowed { settings: &declared.settings, blocks: &declared.blocks, most, depth: 0 };
+        Some(self.element(schema, &allowed, given, pointer))
     }
 
     fn block(
@@ -86,15 +86,16 @@ impl Validator {
             return None;
         };
         let (settings, blocks) = (&declared.settings, &declared.blocks);
-        let inside = Inside { settings, blocks, most: MAX_BLOCKS, depth: depth.saturating_add(1) };
-        Some(self.element(schema, &inside, given, pointer))
+        let allowed =
+            Allowed { settings, blocks, most: MAX_BLOCKS, depth: depth.saturating_add(1) };
+        Some(self.element(schema, &allowed, given, pointer))
     }
 
-    /// What is in a section or in a block.
+    /// Validates the content of a section or block.
     fn element(
         &mut self,
         schema: &Schema,
-        inside: &Inside<'_>,
+        allowed: &Allowed<'_>,
         given: &Value,
         pointer: &str,
     ) -> Element {
@@ -108,8 +109,8 @@ impl Validator {
             }
         }
         let settings =
-            self.settings(inside.settings.iter(), member("settings"), &below(pointer, "settings"));
-        let (blocks, block_order) = self.blocks(schema, inside, given, pointer);
+            self.settings(allowed.settings.iter(), member("settings"), &below(pointer, "settings"));
+        let (blocks, block_order) = self.blocks(schema, allowed, given, pointer);
         Element {
             kind: member("type").as_str().unwrap_or_default().to_owned(),
             name: self.title(member("name"), &below(pointer, "name")),
@@ -123,7 +124,7 @@ impl Validator {
     fn blocks(
         &mut self,
         schema: &Schema,
-        inside: &Inside<'_>,
+        allowed: &Allowed<'_>,
         given: &Value,
         pointer: &str,
     ) -> (BTreeMap<String, Element>, Vec<String>) {
@@ -131,9 +132,9 @@ impl Validator {
         let mut blocks = BTreeMap::new();
         let member = |name: &str| given.get(name).unwrap_or(&Value::Null);
         let Some(all) = self.object(member("blocks"), &at) else { return (blocks, Vec::new()) };
-        let too_many = u32::try_from(all.len()).map_or(true, |count| count > inside.most);
-        if too_many || (inside.depth >= MAX_BLOCK_DEPTH && !all.is_empty()) {
-            let detail = format!("Must have at most {} blocks, eight deep.", inside.most);
+        let too_many = u32::try_from(all.len()).map_or(true, |count| count > allowed.most);
+        if too_many || (allowed.depth >= MAX_BLOCK_DEPTH && !all.is_empty()) {
+            let detail = format!("Must have at most {} blocks, eight deep.", allowed.most);
             self.fault(&at, "too_many", detail);
             return (blocks, Vec::new());
         }
@@ -141,12 +142,12 @@ impl Validator {
         for (name, block) in all {
             let pointer = below(&at, name);
             self.name(name, &pointer);
-            let block = self.block(schema, (inside.blocks, inside.depth), block, &pointer);
+            let block = self.block(schema, (allowed.blocks, allowed.depth), block, &pointer);
             if let Some(block) = block {
                 let count = counts.entry(block.kind.clone()).or_default();
                 *count = count.saturating_add(1);
                 let limit =
-                    block_type(schema, inside.blocks, &block.kind).and_then(|kind| kind.limit);
+                    block_type(schema, allowed.blocks, &block.kind).and_then(|kind| kind.limit);
                 self.limit(*count, limit, &pointer);
                 blocks.insert(name.clone(), block);
             }
@@ -155,7 +156,7 @@ impl Validator {
         (blocks, order)
     }
 
-    /// An order names each once; where there is none, it is that of the names.
+    /// Validates an order, which must name each element once. Without one, elements are sorted by name.
     fn order(&mut self, all: &Map<String, Value>, order: &Value, pointer: &str) -> Vec<String> {
         if order.is_null() {
             let mut names: Vec<String> = all.keys().cloned().collect();
@@ -216,8 +217,8 @@ impl Validator {
     }
 }
 
-/// The block of this type, among those that a section or a block declares: its own, or one of the
-/// theme's that it names or takes as `@theme`.
+/// Finds the block type of this name among those that a section or block allows: its own, or the theme's
+/// if it is named there or allowed by `@theme`.
 pub(crate) fn block_type<'a>(
     schema: &'a Schema,
     allowed: &'a [BlockType],

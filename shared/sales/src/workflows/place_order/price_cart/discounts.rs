@@ -1,4 +1,4 @@
-//! The discounts of a cart: which of those that are named and of the automatic ones can be used.
+//! Selects the usable discounts of a cart, among its codes and the automatic ones.
 
 use std::collections::{HashMap, HashSet};
 
@@ -19,13 +19,14 @@ use crate::discount::{
 };
 use crate::order::cart::fault;
 
-/// What was found first: whose the codes are, in their order, and the automatic discounts.
+/// The discounts to select from: the entries of the cart's codes, in their order, and the automatic
+/// discounts.
 pub(super) struct Candidates {
     pub(super) codes: Vec<Option<UniqueDiscountCode>>,
     pub(super) automatic: Vec<Discount>,
 }
 
-/// The discounts that can be used, as far as that does not depend on the lines.
+/// The usable discounts, before conditions on the lines are evaluated.
 #[derive(Default)]
 pub(super) struct Given {
     pub(super) named: Option<(usize, Discount)>,
@@ -33,8 +34,8 @@ pub(super) struct Given {
     pub(super) collections: HashMap<ProductId, Vec<CollectionId>>,
 }
 
-/// Validates the discounts of a cart. A code that is rejected is a fault with its reason. Whoever names
-/// one that is nobody's has tried it out, and who has tried too often is told nothing of any.
+/// Validates the discounts of a cart. A rejected code becomes a field error with the reason. Unknown codes
+/// count towards the limit on attempts; beyond that limit no code is validated.
 ///
 /// # Errors
 /// `too_many_attempts`.
@@ -58,8 +59,9 @@ pub(super) async fn validate(
     }
     let who = shopper.who(&store.id);
     let is_counted = cart.dry_run || consistency == ReadConsistency::Strong;
-    let look = Look { app, store: &store.id, who: who.as_deref(), consistency, is_counted };
-    let (named, automatic) = look.standings(codes, automatic).await?;
+    let reader =
+        DiscountReader { app, store: &store.id, who: who.as_deref(), consistency, is_counted };
+    let (named, automatic) = reader.standings(codes, automatic).await?;
     let mut given = Given::default();
     let mut seen = HashSet::new();
     for (position, standing) in named.into_iter().enumerate() {
@@ -80,7 +82,7 @@ pub(super) async fn validate(
     let discounts = given.named.iter().map(|(_, discount)| discount).chain(&given.automatic);
     let collections: HashSet<CollectionId> =
         discounts.flat_map(Discount::collections).cloned().collect();
-    given.collections = look.memberships(collections, products).await?;
+    given.collections = reader.memberships(collections, products).await?;
     Ok(given)
 }
 
@@ -89,7 +91,7 @@ fn reject(faults: &mut Vec<FieldError>, position: usize, rejection: DiscountReje
     faults.push(fault(&pointer, rejection.code(), rejection.detail()));
 }
 
-/// Counts codes that are nobody's against the network that named them.
+/// Counts unknown codes against the network that they came from.
 ///
 /// # Errors
 /// `too_many_attempts`.
@@ -104,7 +106,7 @@ async fn throttle(
         return Ok(());
     };
     discount::ensure_try(app, store, network, consistency).await?;
-    // What an eventually consistent read has not seen may be there.
+    // A code that an eventually consistent read missed may exist.
     if consistency == ReadConsistency::Strong {
         for _ in codes.iter().filter(|code| code.is_none()) {
             discount::count_try(app, store, network).await?;
@@ -113,20 +115,20 @@ async fn throttle(
     Ok(())
 }
 
-/// A look at discounts for one shopper.
-struct Look<'a> {
+/// Reads discounts for one shopper.
+struct DiscountReader<'a> {
     app: &'a App,
     store: &'a StoreId,
     who: Option<&'a str>,
     consistency: ReadConsistency,
-    /// Whether it is looked how much of what is named is used: the order's transaction counts, and
-    /// where that rejects, it is.
+    /// Whether the use counters of named discounts are read: in a dry run, and after a rejection. Otherwise
+    /// the order's transaction checks them.
     is_counted: bool,
 }
 
-impl Look<'_> {
-    /// The discounts of these codes, and the automatic ones, with how much of each is used: one round
-    /// trip; none when none is named and none is limited.
+impl DiscountReader<'_> {
+    /// Loads the discounts of these codes and the uses of those and the automatic ones. Takes one round
+    /// trip; none if no code is given and no automatic discount is limited.
     async fn standings(
         &self,
         codes: &[Option<UniqueDiscountCode>],
@@ -176,8 +178,8 @@ impl Look<'_> {
         Ok(Standing { discount, used: all, used_by_shopper: theirs })
     }
 
-    /// Which of these products are in which of these collections. Manual collections say so; of
-    /// automated ones the products are read.
+    /// Finds the collections of each product, among the given ones. Manual collections list their products;
+    /// for automated ones the products are read.
     async fn memberships(
         &self,
         collections: HashSet<CollectionId>,
