@@ -32,6 +32,8 @@ SEED = 20260101
 QUEUES = [[("operator", 60), ("merchant", 200), ("stranger", 290)], [("app", 110), ("customer", 190), ("developer", 290)]]
 LONGEST = max(limit for queue in QUEUES for _, limit in queue)
 ROLES = [role for queue in QUEUES for role, _ in queue]
+# Seconds in which a role that is told to stop writes its report; on a machine under load that takes a while.
+PATIENCE = 60
 # Random requests of an operation, from the role that covers it, and from each other role.
 MANY, FEW = 4, 1
 
@@ -138,7 +140,7 @@ phases.coverage.enabled = false
 def has_ended(process, limit):
     """Whether a process has; one that is late is told to stop, and then made to."""
     late = time.monotonic() - limit
-    if process.poll() is None and late > 15:
+    if process.poll() is None and late > PATIENCE:
         process.kill()
     elif process.poll() is None and late > 0 and not getattr(process, "told", False):
         process.told = True
