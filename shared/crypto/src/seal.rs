@@ -106,7 +106,7 @@ impl SealKey {
 
     /// As [`SealKey::seal`], a quarter shorter: version ‖ nonce ‖ ciphertext ‖ tag, which differ at
     /// every call.
-    pub(crate) fn seal_bytes(&self, plaintext: &[u8], context: &[u8]) -> Vec<u8> {
+    pub fn seal_bytes(&self, plaintext: &[u8], context: &[u8]) -> Vec<u8> {
         let nonce: [u8; NONCE_BYTES] = random_bytes();
         let payload = Payload { msg: plaintext, aad: context };
         let Ok(ciphertext) = self.cipher().encrypt(&Nonce::from(nonce), payload) else {
@@ -116,7 +116,7 @@ impl SealKey {
     }
 
     /// Decrypts what [`SealKey::seal_bytes`] made with this key and the same `context`.
-    pub(crate) fn open_bytes(&self, sealed: &[u8], context: &[u8]) -> Result<Vec<u8>, Unsealable> {
+    pub fn open_bytes(&self, sealed: &[u8], context: &[u8]) -> Result<Vec<u8>, Unsealable> {
         let Some((&VERSION, rest)) = sealed.split_first() else {
             return Err(Unsealable);
         };
@@ -212,7 +212,7 @@ pub fn hmac_sha256(key: &[u8], parts: &[&[u8]]) -> [u8; 32] {
 }
 
 /// Lower-case hex, two digits a byte.
-pub(crate) fn hex(bytes: &[u8]) -> String {
+pub fn hex(bytes: &[u8]) -> String {
     let digit = |value: u8| char::from_digit(u32::from(value), 16).unwrap_or_default();
     bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 0xf)]).collect()
 }

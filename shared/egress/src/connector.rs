@@ -19,7 +19,6 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 use rustls::{ClientConfig, RootCertStore};
 use webpki_roots::TLS_SERVER_ROOTS;
 
-use crate;
 
 /// A client whose connections fail unless they are open within this time.
 pub fn http_client(connect_timeout: Duration) -> SharedHttpClient {
@@ -44,7 +43,7 @@ impl Connector {
 }
 
 fn tls() -> ClientConfig {
-    egress::tls().with_root_certificates(roots()).with_no_client_auth()
+    crate::tls().with_root_certificates(roots()).with_no_client_auth()
 }
 
 fn roots() -> RootCertStore {

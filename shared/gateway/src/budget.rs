@@ -10,7 +10,7 @@ mod leases;
 mod reading;
 
 use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::app::App;
 use crate::caller::Identity;
@@ -23,7 +23,7 @@ use bucket::{Bucket, Paid, Taken, micros};
 pub use cost::{Cost, Tier};
 pub use leases::Leases;
 pub(crate) use reading::{begin, count_read};
-pub use reading::{has_read_enough, points_read};
+pub use reading::points_read;
 
 /// The actual cost of a request, where it differs from the charge.
 #[derive(Debug, Clone, Copy)]

@@ -122,14 +122,14 @@ macro_rules! caller_argument {
     };
     (@impl [$($generics:tt)*] $name:ty) => {
         impl<$($generics)* State: Sync> axum::extract::FromRequestParts<State> for $name {
-            type Rejection = $crate::problem::Problem;
+            type Rejection = primitives::problem::Problem;
 
             async fn from_request_parts(
                 parts: &mut http::request::Parts,
                 _: &State,
             ) -> Result<Self, Self::Rejection> {
                 let caller = parts.extensions.get::<Self>().cloned();
-                caller.ok_or_else(|| $crate::problem::Problem::internal("no caller in the request"))
+                caller.ok_or_else(|| primitives::problem::Problem::internal("no caller in the request"))
             }
         }
     };

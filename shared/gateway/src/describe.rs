@@ -4,6 +4,7 @@
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
+use primitives::fields::PathDescription;
 use primitives::problem::Code;
 
 /// Where a parameter is.
@@ -30,6 +31,14 @@ pub struct Parameter {
     pub schema: Schema,
     /// The description, where the schema has none.
     pub description: Option<String>,
+}
+
+impl PathDescription for Operation<'_> {
+    fn add<T: JsonSchema>(&mut self, index: usize) {
+        let Some(name) = self.path.get(index).copied() else { return };
+        self.takes::<T>(ParameterLocation::Path, name, true);
+        self.rejects(&[Code::NotFound]);
+    }
 }
 
 /// A body of a request or an answer.
@@ -155,13 +164,6 @@ impl<'a> Operation<'a> {
     ) {
         let name = name.to_owned();
         self.parameters.push(Parameter { location, name, required, schema, description: None });
-    }
-
-    /// Adds the parameter at this index of the path.
-    pub fn takes_in_path<T: JsonSchema>(&mut self, index: usize) {
-        let Some(name) = self.path.get(index).copied() else { return };
-        self.takes::<T>(ParameterLocation::Path, name, true);
-        self.rejects(&[Code::NotFound]);
     }
 
     /// Adds the members of `T` as query parameters.

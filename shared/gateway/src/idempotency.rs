@@ -15,12 +15,15 @@
 //! of their record's key: only a request with the same body can find or block it. A second item, the
 //! [`guard`], has the request that a network used a key for.
 
+mod commit;
 mod guard;
 mod part;
 mod record;
 mod scopes;
 mod settled;
 mod stored_response;
+
+pub use commit::Commit;
 
 use axum::extract::FromRequestParts;
 use http::Method;

@@ -32,7 +32,7 @@ use primitives::fields::Int;
 use crate::request::{Argument, Inbound, Raw, Reads, Validation};
 use crypto::seal::SteadyKey;
 use primitives::size::{BRIDGED_PAGE_LIMIT, PAGE_LIMIT};
-use table::{Listed, Query, Scanned};
+use table::{Listed, Query, ReadLimit, Scanned};
 
 use body::{Body, Head, fitting};
 
@@ -225,7 +225,7 @@ impl<E: Serialize> Paging<E> {
                 let partition = AttributeValue::S(query.partition_key().to_owned());
                 Attributes::from([(query.partition_name().to_owned(), partition)])
             };
-            if left == 0 || budget::has_read_enough() {
+            if left == 0 || ReadLimit::is_reached() {
                 found.next = Some(beginning());
                 break;
             }

@@ -23,8 +23,9 @@ use serde_json::{Map, Value};
 
 pub use accept::Accept;
 pub use arguments::{Argument, Given, NoFields, Reads, Ruled, Rules, Validation};
-use primitives::fields::{Fault, FieldErrors};
 pub use gateway_macros::request;
+use primitives::fields::{Fault, FieldErrors, FromPath};
+pub use signed::Signed;
 
 /// A type that the API's description can show: it has a JSON Schema.
 #[cfg(feature = "openapi")]
@@ -37,11 +38,9 @@ impl<T: schemars::JsonSchema> Described for T {}
 pub trait Described {}
 #[cfg(not(feature = "openapi"))]
 impl<T> Described for T {}
-pub use signed::Signed;
 
 use primitives::context;
 #[cfg(feature = "openapi")]
-use crate::describe::Operation;
 use primitives::problem::{Code, Problem};
 use crate::routes::Row;
 
@@ -306,65 +305,6 @@ impl<S: Sync, T: Send + 'static> FromRequestParts<S> for Query<T> {
 /// Path parameters: one, or a tuple in path order. A parameter that does not parse is answered 404.
 #[derive(Debug)]
 pub struct Path<T>(pub T);
-
-/// A type that path parameters can be read into.
-pub trait FromPath: Sized {
-    /// Reads the values in path order.
-    fn from_path(values: &[&str]) -> Option<Self>;
-
-    /// Describes the parameters for OpenAPI.
-    #[cfg(feature = "openapi")]
-    fn describe(operation: &mut Operation);
-}
-
-impl<A: FromText + Described> FromPath for A {
-    fn from_path(values: &[&str]) -> Option<Self> {
-        match values {
-            [first] => A::from_text(first).ok(),
-            _ => None,
-        }
-    }
-
-    #[cfg(feature = "openapi")]
-    fn describe(operation: &mut Operation) {
-        operation.takes_in_path::<A>(0);
-    }
-}
-
-impl<A: FromText + Described, B: FromText + Described> FromPath for (A, B) {
-    fn from_path(values: &[&str]) -> Option<Self> {
-        match values {
-            [first, second] => Some((A::from_text(first).ok()?, B::from_text(second).ok()?)),
-            _ => None,
-        }
-    }
-
-    #[cfg(feature = "openapi")]
-    fn describe(operation: &mut Operation) {
-        operation.takes_in_path::<A>(0);
-        operation.takes_in_path::<B>(1);
-    }
-}
-
-impl<A, B, C> FromPath for (A, B, C)
-where
-    A: FromText + Described,
-    B: FromText + Described,
-    C: FromText + Described,
-{
-    fn from_path(values: &[&str]) -> Option<Self> {
-        let [first, second, third] = values else { return None };
-        let (first, second) = (A::from_text(first).ok()?, B::from_text(second).ok()?);
-        Some((first, second, C::from_text(third).ok()?))
-    }
-
-    #[cfg(feature = "openapi")]
-    fn describe(operation: &mut Operation) {
-        operation.takes_in_path::<A>(0);
-        operation.takes_in_path::<B>(1);
-        operation.takes_in_path::<C>(2);
-    }
-}
 
 impl<T: FromPath> Path<T> {
     fn of(inbound: &Inbound) -> Result<Self, Problem> {

@@ -29,6 +29,7 @@ use crate::budget::{ActualCost, Charge};
 use primitives::clock::Timestamp;
 use primitives::context::Context;
 use crate::request::Inbound;
+use table::WriteObserver;
 
 /// How old an answer may be when it is asked for (our choice): a change is seen by everybody so soon.
 pub const LIFE: Duration = Duration::from_secs(2);
@@ -116,8 +117,18 @@ pub(crate) async fn answer(
     inbound: &Inbound,
     load: impl Future<Output = Response>,
 ) -> Response {
-    let Some(name) = app.kept.name(inbound) else { return load.await };
-    app.kept.serve(&name, &|| app.clock.now(), load).await
+    let Some(name) = app.response_cache.name(inbound) else { return load.await };
+    app.response_cache.serve(&name, &|| app.clock.now(), load).await
+}
+
+impl WriteObserver for ResponseCache {
+    /// Drops the stored answers of each store that a partition names.
+    fn written(&self, partitions: &mut dyn Iterator<Item = &str>) {
+        let mut states = self.0.states.lock().unwrap_or_else(PoisonError::into_inner);
+        for named in partitions.flat_map(|partition| partition.split('#')) {
+            states.by_store.remove(named);
+        }
+    }
 }
 
 impl ResponseCache {
@@ -149,14 +160,6 @@ impl ResponseCache {
         let state = states.last;
         states.by_store.insert(store.to_owned(), state);
         state
-    }
-
-    /// Forgets what is kept of the stores that the partitions of changed items name.
-    pub(crate) fn forget<'a>(&self, partitions: impl Iterator<Item = &'a str>) {
-        let mut states = self.0.states.lock().unwrap_or_else(PoisonError::into_inner);
-        for named in partitions.flat_map(|partition| partition.split('#')) {
-            states.by_store.remove(named);
-        }
     }
 
     async fn serve(

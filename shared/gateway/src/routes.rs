@@ -40,7 +40,6 @@ use primitives::problem::{Code, Problem};
 use crate::request::{ClientIp, Inbound, ip_prefix};
 use crate::response_cache;
 
-pub(crate) use edge::Unreadable;
 pub use edge::hand_on;
 use endpoint::Endpoint;
 use subject::Subjects;

@@ -1,5 +1,7 @@
 //! The types that request fields are made of, and how they collect what is wrong.
 
+mod path;
+
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 
@@ -10,6 +12,7 @@ use deserr::{
 
 use crate::problem::FieldError;
 pub use crate::problem::FieldErrors;
+pub use path::{FromPath, PathDescription};
 
 /// Bytes of a member's name that an error repeats: more than any name that is taken has.
 pub const MAX_NAME: usize = 256;

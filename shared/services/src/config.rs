@@ -1,11 +1,9 @@
 //! The settings, read from the environment once. Nothing else reads the environment.
 
-mod setting;
 
 use std::collections::BTreeSet;
 
-pub(crate) use setting::NamedSettings;
-pub use setting::Setting;
+use primitives::setting::{NamedSettings, Setting};
 
 use egress::Policy;
 use crate::queue::QueueName;

@@ -15,7 +15,7 @@ use crate::Table;
 /// The canary store's id.
 pub const STORE: &str = "sto_0000000000007000800000000000ca0a";
 /// The part of a message that identifies a delivery of the canary's.
-pub(crate) const IN_MESSAGE: &str = "\"store_id\":\"sto_0000000000007000800000000000ca0a\"";
+pub const IN_MESSAGE: &str = "\"store_id\":\"sto_0000000000007000800000000000ca0a\"";
 
 primitives::string_enum! {
     /// The part of the service that fails for the canary.

@@ -1,6 +1,5 @@
 //! Items of the table and their keys.
 
-pub(crate) mod deflated;
 mod joined;
 mod octets;
 mod packed;
@@ -35,7 +34,8 @@ impl Key {
         Self { pk: pk.into(), sk: sk.into() }
     }
 
-    pub(crate) fn attributes(&self) -> Attributes {
+    /// The key as attributes.
+    pub fn attributes(&self) -> Attributes {
         [("PK", &self.pk), ("SK", &self.sk)]
             .map(|(name, value)| (name.to_owned(), AttributeValue::S(value.clone())))
             .into()

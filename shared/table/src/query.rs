@@ -118,12 +118,12 @@ impl Query {
     }
 
     /// The partition.
-    pub(crate) fn partition_key(&self) -> &str {
+    pub fn partition_key(&self) -> &str {
         &self.partition
     }
 
     /// The attribute that names the partition.
-    pub(crate) fn partition_name(&self) -> &'static str {
+    pub fn partition_name(&self) -> &'static str {
         self.index.map_or("PK", |index| index.key_names().0)
     }
 

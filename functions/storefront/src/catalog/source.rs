@@ -15,7 +15,7 @@ use core_types::fields::Handle;
 use core_types::id::{CollectionId, ProductId, StoreId};
 use core_types::key;
 use gateway::app::App;
-use gateway::budget::has_read_enough;
+use table::ReadLimit;
 use table::item::Attributes;
 use gateway::page;
 use primitives::problem::{Code, Problem};
@@ -165,7 +165,7 @@ impl<'a> Source<'a> {
         let first = query.clone().looking_ahead(limit.saturating_mul(FIRST_TRIP_FACTOR), 1);
         let mut found = app.table.page(&first, limit, start, admits).await?;
         let missing = limit.saturating_sub(found.items.len());
-        if missing > 0 && found.next.is_some() && !has_read_enough() {
+        if missing > 0 && found.next.is_some() && !ReadLimit::is_reached() {
             let rest = query.looking_ahead(SCANNED_PER_TRIP, MAX_TRIPS);
             let start = found.next.take();
             found.extend(app.table.page(&rest, missing, start, admits).await?);
@@ -200,7 +200,7 @@ impl<'a> Source<'a> {
                     found.push(summary, page::position_at(&keys, next));
                 }
             }
-            if found.items.len() >= limit || next >= listed.len() || has_read_enough() {
+            if found.items.len() >= limit || next >= listed.len() || ReadLimit::is_reached() {
                 break;
             }
         }

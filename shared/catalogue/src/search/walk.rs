@@ -10,7 +10,7 @@ use core_types::id::{ProductId, StoreId};
 use core_types::key;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 use gateway::app::App;
-use gateway::budget::has_read_enough;
+use table::ReadLimit;
 use table::item::{Attributes, Item, Key};
 use gateway::page;
 use primitives::problem::{Code, Problem};
@@ -114,7 +114,7 @@ impl Search {
                 let Some(next) = page.next else { break };
                 position = key_of(&next)?;
                 let most = if found.is_empty() { MOST.1 } else { MOST.0 };
-                if looked >= most || has_read_enough() {
+                if looked >= most || ReadLimit::is_reached() {
                     rest = Some(position.clone());
                     break 'ranks;
                 }

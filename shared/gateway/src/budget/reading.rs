@@ -3,25 +3,21 @@
 //!
 //! A point pays for [`UNITS`] capacity units of the table. What was read beyond the points is
 //! charged when it is answered, whether the bucket holds it or not. A list reads on only while that
-//! is no more than [`MOST`]: then the page ends early, with a cursor.
+//! is no more than [`LIST_LIMIT`]: then the page ends early, with a cursor.
 
 use http::Method;
 
 use super::{ActualCost, Charge, Cost};
 use primitives::context::Context;
 use crate::routes::Row;
-use table::TableUse;
+use table::{ReadLimit, TableUse};
 
 /// Capacity units that a point pays for (our choice): a page of a list is below what it is charged,
 /// and a network that spends all that it is restored takes a fifth of what a partition can give.
 const UNITS: u64 = 20;
-/// Points that reading for one page may come to before it ends (our choice): 3 MB of items. One more
-/// query than that is what a page reads at most.
-const MOST: u32 = 20;
-
-/// The mark of a request that is answered with a page.
-#[derive(Debug, Clone, Copy)]
-struct Paged;
+/// What a request may read for one page before the page ends (our choice): 3 MB of items. The query that goes
+/// beyond it is the last one.
+const LIST_LIMIT: ReadLimit = ReadLimit { capacity_tenths: 3_800 };
 
 /// The mark of a request that pays for what it reads.
 #[derive(Debug, Clone, Copy)]
@@ -36,7 +32,7 @@ fn points(tenths: u64) -> u32 {
 pub(crate) fn begin(row: &Row) {
     let Some(context) = Context::current() else { return };
     if row.cost == Cost::List {
-        context.keep(Paged);
+        context.keep(LIST_LIMIT);
     }
     if row.method == Method::GET || row.cost == Cost::List {
         context.keep(Metered);
@@ -49,13 +45,6 @@ pub fn points_read() -> u32 {
     read.map_or(0, |read| points(read.capacity_tenths))
 }
 
-/// Whether the page of the request under way has to end, since so much was read for it. What is no
-/// list goes on.
-pub fn has_read_enough() -> bool {
-    let is_list = Context::current().is_some_and(|context| context.kept::<Paged>().is_some());
-    is_list && points_read() >= MOST
-}
-
 /// Has a request cost no less than what was read for it.
 pub(crate) fn count_read(context: &Context) {
     let Some(charge) = context.kept::<Charge>().filter(|_| context.kept::<Metered>().is_some())
@@ -66,7 +55,7 @@ pub(crate) fn count_read(context: &Context) {
     let known = context.kept::<ActualCost>().map_or(charge.taken(), |actual| actual.0);
     let read = points(read.capacity_tenths);
     // What costs as much as was taken has nothing to settle.
-    if read > known || context.kept::<Paged>().is_some() {
+    if read > known || context.kept::<ReadLimit>().is_some() {
         context.keep(ActualCost(known.max(read)));
     }
 }
@@ -88,7 +77,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_list_has_read_enough_at_its_bound_and_nothing_else_ever_has() {
-        assert!(!has_read_enough());
+        assert!(!ReadLimit::is_reached());
         for (cost, tenths, expected) in
             [(Cost::List, 3_800, false), (Cost::List, 3_801, true), (Cost::WRITE, 24_600, false)]
         {
@@ -97,7 +86,7 @@ mod tests {
             let enough = context.scope(async move {
                 let row = Row::example(Method::GET, "/", Access::Public);
                 begin(&Row { cost, ..row });
-                has_read_enough()
+                ReadLimit::is_reached()
             });
             assert_eq!(enough.await, expected, "{cost:?} {tenths}");
         }

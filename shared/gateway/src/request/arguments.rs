@@ -13,13 +13,14 @@ use schemars::json_schema;
 use serde_json::{Map, Value};
 
 use super::{
-    Body, Described, Fault, FieldErrors, Form, FromPath, IfMatch, Inbound, Parameters, Path, Query,
+    Body, Described, Form, IfMatch, Inbound, Parameters, Path, Query,
     Raw, Whole,
 };
 use crate::app::App;
 #[cfg(feature = "openapi")]
 use crate::describe::{Operation, ParameterLocation};
 use crate::idempotency::Required;
+use primitives::fields::{Fault, FieldErrors, FromPath};
 use primitives::problem::{Code, FieldError, Problem};
 
 /// Query parameters that page a list.

@@ -4,7 +4,7 @@ use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, StatusCode, header};
 use serde_json::{Map, Value, json};
 
-use super::{Code, Problem, RateLimitCost, TYPE_BASE};
+use super::{Code, Problem, TYPE_BASE};
 use crate::context::Context;
 
 /// The points of the current request, for the `cost` member of its 429 (docs/conventions.md §5).

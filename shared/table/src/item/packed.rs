@@ -14,7 +14,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 
 use super::Attributes;
-use super::deflated::{deflate, inflate};
+use primitives::deflate::{deflate, inflate};
 use super::joined::{Joined, Made};
 use primitives::problem::Problem;
 

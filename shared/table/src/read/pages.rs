@@ -99,7 +99,7 @@ impl<T> Scanned<T> {
     }
 
     /// The items, each with where to go on after it.
-    pub(crate) fn into_pairs(self) -> impl Iterator<Item = (T, Option<Attributes>)> {
+    pub fn into_pairs(self) -> impl Iterator<Item = (T, Option<Attributes>)> {
         self.items.into_iter().zip(self.after)
     }
 }
@@ -132,7 +132,7 @@ impl Table {
     /// As [`Table::page`], with at most as many queries as `left` says, of which it takes what it
     /// makes: several partitions share one budget. Without any left it finds nothing, and goes on
     /// where it was to start.
-    pub(crate) async fn page_within<T: Element>(
+    pub async fn page_within<T: Element>(
         &self,
         query: &Query,
         limit: usize,
