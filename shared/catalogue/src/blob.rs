@@ -16,7 +16,7 @@ pub mod pinned;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use core_types::key;
-use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use table::item::{Item, Key, Octets};
 use primitives::problem::{Code, Problem};
@@ -117,8 +117,8 @@ impl Deposit {
     /// Adds one reference to the transaction, after writing the chunks if nobody has; answers
     /// with the blob to refer to. A lost race ends the transaction in `version_conflict`: do it
     /// again ([`table::retry`]).
-    pub async fn refer(&self, app: &App, write: Write) -> Result<(Write, Blob), Problem> {
-        let found: Option<Blob> = app.table.get(&self.mine.key()).await?;
+    pub async fn refer(&self, services: &Services, write: Write) -> Result<(Write, Blob), Problem> {
+        let found: Option<Blob> = services.table.get(&self.mine.key()).await?;
         if let Some(blob) = found {
             self.superseded.store(blob.upload != self.mine.upload, Ordering::Relaxed);
             let change = Change::new("SET #references = #references + :one")
@@ -130,16 +130,16 @@ impl Deposit {
         }
         self.superseded.store(false, Ordering::Relaxed);
         if !self.written.load(Ordering::Relaxed) {
-            self.write_chunks(app).await?;
+            self.write_chunks(services).await?;
             self.written.store(true, Ordering::Relaxed);
         }
         Ok((write.create(&self.mine, Code::VersionConflict), self.mine.clone()))
     }
 
-    async fn write_chunks(&self, app: &App) -> Result<(), Problem> {
+    async fn write_chunks(&self, services: &Services) -> Result<(), Problem> {
         let chunks: Vec<(u32, &[u8])> = (0..).zip(self.bytes.chunks(CHUNK)).collect();
         for together in chunks.chunks(TOGETHER) {
-            let write = together.iter().fold(app.table.write(), |write, (number, bytes)| {
+            let write = together.iter().fold(services.table.write(), |write, (number, bytes)| {
                 write.put(&Chunk {
                     sha256: self.mine.sha256.clone(),
                     upload: self.mine.upload.clone(),
@@ -154,9 +154,9 @@ impl Deposit {
     }
 
     /// Removes chunks that were written in vain: another upload of the same bytes came first.
-    pub async fn tidy(&self, app: &App) {
+    pub async fn tidy(&self, services: &Services) {
         if self.written.load(Ordering::Relaxed) && self.superseded.load(Ordering::Relaxed) {
-            erase(app, &self.mine).await;
+            erase(services, &self.mine).await;
         }
     }
 }
@@ -164,13 +164,13 @@ impl Deposit {
 impl Blob {
     /// The bytes; none when they were given up meanwhile.
     pub async fn read(
-        app: &App,
+        services: &Services,
         sha256: &str,
         upload: &str,
         chunks: u32,
     ) -> Result<Option<Vec<u8>>, Problem> {
         let keys: Vec<Key> = (0..chunks).map(|n| key::blob_chunk(sha256, upload, n)).collect();
-        let mut batch = app.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
+        let mut batch = services.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
         let mut bytes = Vec::new();
         for key in &keys {
             let Some(chunk) = batch.take::<Chunk>(key)? else { return Ok(None) };
@@ -198,16 +198,16 @@ impl Blob {
     }
 
     /// Removes the chunks of a blob whose last reference was released.
-    pub async fn erase_unused(&self, app: &App) {
+    pub async fn erase_unused(&self, services: &Services) {
         if self.references <= 1 {
-            erase(app, self).await;
+            erase(services, self).await;
         }
     }
 }
 
 /// Removes chunks that nothing refers to. Failing costs their storage, nothing else.
-async fn erase(app: &App, blob: &Blob) {
-    let write = (0..blob.chunks).fold(app.table.write(), |write, number| {
+async fn erase(services: &Services, blob: &Blob) {
+    let write = (0..blob.chunks).fold(services.table.write(), |write, number| {
         write.delete(&key::blob_chunk(&blob.sha256, &blob.upload, number))
     });
     if let Err(problem) = write.commit().await {

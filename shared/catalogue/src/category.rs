@@ -15,7 +15,7 @@ use core_types::fields::Handle;
 use core_types::id::{CategoryId, StoreId};
 use core_types::key;
 use core_types::sample_id;
-use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use table::item::{Item, Key};
 use primitives::problem::{Code, Problem};
@@ -85,8 +85,8 @@ impl Item for TreeGuard {
 
 impl TreeGuard {
     /// The guard of a store as it is now; at version 0 before the first category.
-    pub async fn load(app: &App, store: &StoreId) -> Result<Self, Problem> {
-        let present = app.table.get(&key::category_tree(store)).await?;
+    pub async fn load(services: &Services, store: &StoreId) -> Result<Self, Problem> {
+        let present = services.table.get(&key::category_tree(store)).await?;
         Ok(present.unwrap_or_else(|| Self { store_id: store.clone(), version: 0 }))
     }
 
@@ -110,14 +110,14 @@ pub struct Tree {
 
 impl Tree {
     /// The tree of a store, in one query.
-    pub async fn load(app: &App, store: &StoreId) -> Result<Self, Problem> {
-        Ok(Self::of(app.table.all(&categories(store), MAX_CATEGORIES).await?))
+    pub async fn load(services: &Services, store: &StoreId) -> Result<Self, Problem> {
+        Ok(Self::of(services.table.all(&categories(store), MAX_CATEGORIES).await?))
     }
 
     /// As [`Tree::load`], at half the price and perhaps a moment old.
-    pub async fn get_eventually(app: &App, store: &StoreId) -> Result<Self, Problem> {
+    pub async fn get_eventually(services: &Services, store: &StoreId) -> Result<Self, Problem> {
         Ok(Self::of(
-            app.table
+            services.table
                 .all(&categories(store).seen(ReadConsistency::Eventual), MAX_CATEGORIES)
                 .await?,
         ))
@@ -125,9 +125,9 @@ impl Tree {
 
     /// The tree of a store at an eventually consistent read, if that shows the category of this handle; one that it does not
     /// show may be too new for that, and is looked for in the tree as it is.
-    pub async fn with(app: &App, store: &StoreId, handle: &Handle) -> Result<Self, Problem> {
-        let seen = Self::get_eventually(app, store).await?;
-        if seen.find(handle).is_some() { Ok(seen) } else { Self::load(app, store).await }
+    pub async fn with(services: &Services, store: &StoreId, handle: &Handle) -> Result<Self, Problem> {
+        let seen = Self::get_eventually(services, store).await?;
+        if seen.find(handle).is_some() { Ok(seen) } else { Self::load(services, store).await }
     }
 
     /// The tree of these categories; siblings stand in their order.

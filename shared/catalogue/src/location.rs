@@ -16,7 +16,7 @@ use core_types::fields::{Country, Phone};
 use core_types::id::{LocationId, StoreId};
 use core_types::key;
 use core_types::resource::Resource;
-use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use table::item::{Item, Key};
 use primitives::problem::{Code, Problem};
@@ -212,11 +212,11 @@ pub fn online<'a>(locations: impl IntoIterator<Item = &'a Location>) -> Vec<Loca
 ///
 /// # Errors
 /// 503.
-pub async fn all(app: &App, store: &StoreId) -> Result<Vec<Location>, Problem> {
+pub async fn all(services: &Services, store: &StoreId) -> Result<Vec<Location>, Problem> {
     let partition = key::store(store).pk;
     // Locations made at the same moment may exceed the limit by one or two.
     let most = MAX_LOCATIONS.saturating_mul(2);
-    app.table.all(&Query::partition(partition).begins_with(key::LOCATIONS), most).await
+    services.table.all(&Query::partition(partition).begins_with(key::LOCATIONS), most).await
 }
 
 /// Adds what `changed` among all `locations` of a store means for the store to a transaction.
@@ -243,11 +243,11 @@ pub fn with_new_store(write: Write, store: &Store, now: Timestamp) -> Write {
 ///
 /// # Errors
 /// 503.
-pub async fn home(app: &App, store: &Store) -> Result<LocationId, Problem> {
+pub async fn home(services: &Services, store: &Store) -> Result<LocationId, Problem> {
     if let Some(first) = store.online_locations.first() {
         return Ok(first.clone());
     }
-    let mut locations = all(app, &store.id).await?;
+    let mut locations = all(services, &store.id).await?;
     locations.sort_by_key(|location| (!location.is_open(), location.priority, location.created_at));
     let first = locations.into_iter().next().map(|location| location.id);
     first.ok_or_else(|| Problem::internal("a store without a location"))

@@ -10,7 +10,7 @@ use core_types::pointer::Pointer;
 use core_types::rating::Reply;
 use core_types::resource::Resource;
 use core_types::sample_id;
-use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use table::item::{Item, Key};
 use primitives::problem::{Code, Problem};
@@ -204,8 +204,8 @@ impl Review {
     ///
     /// # Errors
     /// `not_found`.
-    pub async fn locate(app: &App, store: &StoreId, id: &ReviewId) -> Result<Key, Problem> {
-        Pointer::follow(app, &key::review_pointer(store, id), key::review_by_id(store, id)).await
+    pub async fn locate(services: &Services, store: &StoreId, id: &ReviewId) -> Result<Key, Problem> {
+        Pointer::follow(services, &key::review_pointer(store, id), key::review_by_id(store, id)).await
     }
 }
 
@@ -226,7 +226,7 @@ fn shown_name(name: Option<&str>) -> String {
 /// 503; the write is rejected with `version_conflict` when another review is counted at the same
 /// moment, or the product changes.
 pub async fn count(
-    app: &App,
+    services: &Services,
     write: Write,
     before: Option<&Review>,
     after: &Review,
@@ -244,7 +244,7 @@ pub async fn count(
             .value(":stars", step.saturating_mul(stars));
     let (store, product) = (&after.store_id, &after.product_id);
     let write = write.update(&key::product(store, product), change, Code::NotFound);
-    let summary: Option<ProductSummary> = app.table.get(&key::summary(store, product)).await?;
+    let summary: Option<ProductSummary> = services.table.get(&key::summary(store, product)).await?;
     Ok(write.also(summary, |write, summary| {
         let rated = summary.rated(step, step.saturating_mul(stars));
         write.update(&summary.key(), rated, Code::VersionConflict)

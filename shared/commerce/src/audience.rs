@@ -10,7 +10,7 @@ use delivery::delivery::Delivery;
 use delivery::replay::Replay;
 use delivery::subscription::{Payload, Subscription};
 use futures_util::stream::{self, StreamExt};
-use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use table::item::Key;
 use primitives::problem::Problem;
@@ -44,22 +44,22 @@ fn partitions_of(event: &Event) -> impl Iterator<Item = String> + use<> {
 
 impl Audience {
     /// Reads who may be told of these events.
-    pub async fn of(app: &App, events: &[&Event]) -> Self {
+    pub async fn of(services: &Services, events: &[&Event]) -> Self {
         let partitions = events.iter().flat_map(|event| partitions_of(event));
-        Self::read(app, partitions.collect()).await
+        Self::read(services, partitions.collect()).await
     }
 
     /// Reads who may be told of the events of a store by subscriptions on it.
-    pub async fn of_store(app: &App, store: &StoreId) -> Self {
-        Self::read(app, [key::store(store).pk].into()).await
+    pub async fn of_store(services: &Services, store: &StoreId) -> Self {
+        Self::read(services, [key::store(store).pk].into()).await
     }
 
-    async fn read(app: &App, partitions: BTreeSet<String>) -> Self {
+    async fn read(services: &Services, partitions: BTreeSet<String>) -> Self {
         let subscriptions: HashMap<String, Result<Vec<Subscription>, Problem>> =
             stream::iter(partitions)
                 .map(|partition| async move {
                     let query = Query::partition(&partition).begins_with(key::SUBSCRIPTIONS);
-                    let found = app.table.all::<Subscription>(&query, MOST).await;
+                    let found = services.table.all::<Subscription>(&query, MOST).await;
                     (partition, found)
                 })
                 .buffer_unordered(PARALLEL)
@@ -67,7 +67,7 @@ impl Audience {
                 .await;
         let found: Vec<&Subscription> =
             subscriptions.values().filter_map(|found| found.as_ref().ok()).flatten().collect();
-        let installations = installations(app, &found).await;
+        let installations = installations(services, &found).await;
         Self { subscriptions, installations }
     }
 
@@ -180,7 +180,7 @@ impl Audience {
 /// The installations of the apps that subscribed on a store: what an app may be told ends with its
 /// installation, not with its subscription. Those of an app that operators have stopped are left out.
 async fn installations(
-    app: &App,
+    services: &Services,
     subscriptions: &[&Subscription],
 ) -> HashMap<(StoreId, AppId), Result<Option<Installation>, Problem>> {
     let of_apps = subscriptions.iter().filter(|subscription| subscription.scopes.is_some());
@@ -189,16 +189,16 @@ async fn installations(
         .collect();
     let keyed: Vec<((StoreId, AppId), [Key; 2])> = wanted
         .into_iter()
-        .map(|(store, app)| {
-            let id = Installation::id_of(&store, &app);
-            let keys = [key::installation(&id), Stop::of(&app, &id)];
-            ((store, app), keys)
+        .map(|(store, services)| {
+            let id = Installation::id_of(&store, &services);
+            let keys = [key::installation(&id), Stop::of(&services, &id)];
+            ((store, services), keys)
         })
         .collect();
     let mut found = HashMap::new();
     for chunk in keyed.chunks(INSTALLATIONS) {
         let keys: Vec<&Key> = chunk.iter().flat_map(|(_, keys)| keys).collect();
-        let mut batch = app.table.get_many(&keys).await;
+        let mut batch = services.table.get_many(&keys).await;
         for (on, keys) in chunk {
             let outcome = match &mut batch {
                 Ok(batch) => unless_stopped(batch, keys),

@@ -16,7 +16,7 @@ use core_types::id::DeliveryId;
 use delivery::delivery::Delivery;
 use delivery::replay::{Made, Replay, ReplayKind, Skipped};
 use delivery::subscription::Subscription;
-use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use primitives::problem::Problem;
 use table::WalkPlace;
@@ -58,7 +58,7 @@ struct Plan {
 /// A replay at work, with the subscriptions that it may send to.
 #[derive(Debug)]
 pub struct Replaying<'a> {
-    app: &'a App,
+    services: &'a Services,
     replay: &'a Replay,
     audience: &'a Audience,
     now: Timestamp,
@@ -78,12 +78,12 @@ pub struct Counted {
 impl<'a> Replaying<'a> {
     /// The next page of a replay.
     pub const fn new(
-        app: &'a App,
+        services: &'a Services,
         replay: &'a Replay,
         audience: &'a Audience,
         now: Timestamp,
     ) -> Self {
-        Self { app, replay, audience, now }
+        Self { services, replay, audience, now }
     }
 
     /// What the replay sends, without making any of it.

@@ -10,7 +10,7 @@ mod plain;
 
 use std::time::Duration;
 
-use gateway::app::App;
+use services::Services;
 use primitives::clock::{DAY, MINUTE, Timestamp};
 use table::item::{Item, Key};
 use table::outbox::{Due, Outgoing};
@@ -195,8 +195,8 @@ impl Mail {
     ///
     /// # Errors
     /// 503 when the key is unavailable.
-    pub async fn sealed(app: &App, content: &MailContent, now: Timestamp) -> Result<Self, Problem> {
-        Self::compose(&*app.secrets.mail_key().await?, content, now)
+    pub async fn sealed(services: &Services, content: &MailContent, now: Timestamp) -> Result<Self, Problem> {
+        Self::compose(&*services.secrets.mail_key().await?, content, now)
     }
 
     /// Opens the sealed content.

@@ -4,7 +4,7 @@
 //! get 404. The lookup item is written in the transaction that creates the object, deleted in the one that
 //! deletes it, and read consistently.
 
-use gateway::app::App;
+use services::Services;
 use table::item::{Item, Key};
 use primitives::problem::{Code, Problem};
 use table::Query;
@@ -51,14 +51,14 @@ impl Pointer {
     ///
     /// # Errors
     /// `not_found`.
-    pub async fn follow(app: &App, from: &Key, listed: IndexKey) -> Result<Key, Problem> {
-        let found: Option<Self> = app.table.get(from).await?;
+    pub async fn follow(services: &Services, from: &Key, listed: IndexKey) -> Result<Key, Problem> {
+        let found: Option<Self> = services.table.get(from).await?;
         if let Some(pointer) = found {
             return Ok(Key::from(&pointer.to));
         }
         let (index, entry) = listed;
         let query = Query::index(index, entry.pk).between(&entry.sk, &entry.sk);
-        let found = app.table.keys(&query, 1).await?;
+        let found = services.table.keys(&query, 1).await?;
         found.into_iter().next().ok_or_else(|| Code::NotFound.into())
     }
 }

@@ -28,7 +28,8 @@
 //!     .await
 //! ```
 
-use gateway::app::App;
+use gateway::idempotency::Commit;
+use services::Services;
 use primitives::clock::Timestamp;
 use table::item::{Item, Key};
 use primitives::problem::{Code, Problem};
@@ -76,8 +77,8 @@ pub trait Resource: Item {
 ///
 /// # Errors
 /// `not_found`.
-pub async fn load<T: Item>(app: &App, key: &Key) -> Result<T, Problem> {
-    load_as(app, key, ReadConsistency::Strong).await
+pub async fn load<T: Item>(services: &Services, key: &Key) -> Result<T, Problem> {
+    load_as(services, key, ReadConsistency::Strong).await
 }
 
 /// As [`load`], with this consistency.
@@ -85,11 +86,11 @@ pub async fn load<T: Item>(app: &App, key: &Key) -> Result<T, Problem> {
 /// # Errors
 /// `not_found`.
 pub async fn load_as<T: Item>(
-    app: &App,
+    services: &Services,
     key: &Key,
     consistency: ReadConsistency,
 ) -> Result<T, Problem> {
-    app.table.get_as(key, consistency).await?.ok_or_else(|| Code::NotFound.into())
+    services.table.get_as(key, consistency).await?.ok_or_else(|| Code::NotFound.into())
 }
 
 /// Changes a resource to the result of `next` and emits the event, or leaves it unchanged when `next` returns
@@ -100,13 +101,13 @@ pub async fn load_as<T: Item>(
 /// # Errors
 /// `not_found`, `precondition_failed`; the problems of `next`.
 pub async fn change<R: Resource>(
-    app: &App,
+    services: &Services,
     key: &Key,
     if_match: IfMatch,
     topic: &Topic<R::View>,
     next: impl Fn(&R, Timestamp) -> Result<Option<R>, Problem>,
 ) -> Result<Json<R::View>, Problem> {
-    change_with(app, key, if_match, topic, next, |write, _, _| write).await
+    change_with(services, key, if_match, topic, next, |write, _, _| write).await
 }
 
 /// As [`change`], with more writes in the transaction. `extend` gets the write that replaces the resource,
@@ -115,7 +116,7 @@ pub async fn change<R: Resource>(
 /// As [`change`]; the problems of the added writes.
 /// As [`change`]; what the added actions reject with.
 pub async fn change_with<R: Resource>(
-    app: &App,
+    services: &Services,
     key: &Key,
     if_match: IfMatch,
     topic: &Topic<R::View>,
@@ -124,14 +125,14 @@ pub async fn change_with<R: Resource>(
 ) -> Result<Json<R::View>, Problem> {
     let (if_match, next, extend) = (&if_match, &next, &extend);
     retry_eventual_first(|consistency| async move {
-        let now = app.clock.now();
-        let before: R = load_as(app, key, consistency).await?;
+        let now = services.clock.now();
+        let before: R = load_as(services, key, consistency).await?;
         if_match.check(before.version())?;
         let Some(after) = next(&before, now)? else {
             consistency.ensure_strong()?;
             return Ok(before.to_response());
         };
-        let write = after.replace(app.table.write(), Code::VersionConflict);
+        let write = after.replace(services.table.write(), Code::VersionConflict);
         extend(write, (&before, &after), now)
             .emit(after.event(topic, now))
             .answer(after.to_response(), now)

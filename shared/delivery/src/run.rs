@@ -11,7 +11,7 @@ use core_types::id::{
     CustomerId, DrillId, ExportId, ImportId, LoadTestId, RedactionId, ReplayId, StoreId,
 };
 use core_types::key;
-use gateway::app::App;
+use services::Services;
 use table::item::Key;
 use services::queue::QueueName;
 use serde::{Deserialize, Serialize};
@@ -117,9 +117,9 @@ impl RunMessage {
     }
 
     /// Sends it. A message that is not sent is no loss: the work is due.
-    pub async fn send(self, app: &App, delay: Duration) {
+    pub async fn send(self, services: &Services, delay: Duration) {
         let message = (self, delay);
-        if let Err(problem) = app.queue(QUEUE).send(std::slice::from_ref(&message)).await {
+        if let Err(problem) = services.queue(QUEUE).send(std::slice::from_ref(&message)).await {
             tracing::warn!(cause = %problem, step = ?message.0, "step not queued");
         }
     }

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use crate::app::App;
+use services::Services;
 use crate::budget::Tier;
 #[cfg(feature = "openapi")]
 use crate::describe::Operation;
@@ -103,7 +103,7 @@ pub trait Caller: Clone + Send + Sync + 'static {
     /// # Errors
     /// 401, 403 or 404, before anything else of the request is validated.
     fn authenticate(
-        app: &App,
+        services: &Services,
         inbound: &Arc<Inbound>,
     ) -> impl Future<Output = Result<Self, Problem>> + Send;
 
@@ -150,7 +150,7 @@ impl Caller for Public {
         false
     }
 
-    async fn authenticate(_: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
+    async fn authenticate(_: &Services, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
         Ok(Self { identity: Identity::anonymous(inbound) })
     }
 

@@ -31,7 +31,7 @@ use http::request::Parts;
 use sha2::{Digest, Sha256};
 
 use crate::answer::Answer;
-use crate::app::App;
+use services::Services;
 use crate::caller::{Access, Identity};
 use primitives::clock::{DAY, Timestamp};
 use table::item::Key;
@@ -148,7 +148,7 @@ impl Claim {
 /// # Errors
 /// `idempotency_key_invalid`, `idempotency_key_too_short`, `idempotency_key_reused`, `request_in_progress`.
 pub(crate) async fn claim(
-    app: &App,
+    services: &Services,
     identity: &Identity,
     inbound: &Inbound,
 ) -> Result<Claimed, Problem> {
@@ -168,7 +168,7 @@ pub(crate) async fn claim(
     }
     let fingerprint = fingerprint(inbound);
     let (key, guard) = keys(identity, inbound, &fingerprint, key);
-    let secrets = app.secrets.keys().await?;
+    let secrets = services.secrets.keys().await?;
     let (lease, seal) = (seal::random_secret(), secrets.request_key.clone());
     let is_ahead = inbound.row.claiming == Claiming::Ahead;
     let scopes = identity.scopes.clone();
@@ -176,8 +176,8 @@ pub(crate) async fn claim(
     if !is_ahead {
         return Ok(Claimed::Mine(claim));
     }
-    guard::ensure(app, &claim).await?;
-    match put(app, &claim).await? {
+    guard::ensure(services, &claim).await?;
+    match put(services, &claim).await? {
         None => Ok(Claimed::Mine(claim)),
         Some(old) => validate(&claim, &old),
     }

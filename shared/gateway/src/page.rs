@@ -17,7 +17,7 @@ use serde_json::json;
 use serde_json::value::RawValue;
 
 use crate::answer::Answer;
-use crate::app::App;
+use services::Services;
 use crate::bridged;
 use crate::budget;
 use crate::budget::{Charge, Cost};
@@ -187,23 +187,23 @@ impl<E: Serialize> Paging<E> {
     /// [`Paging::finish`].
     pub async fn read<T: Element>(
         &self,
-        app: &App,
+        services: &Services,
         query: &Query,
         filter: impl Fn(&T) -> bool,
     ) -> Result<Scanned<T>, Problem> {
-        app.table.page(query, self.limit(), self.position()?, filter).await
+        services.table.page(query, self.limit(), self.position()?, filter).await
     }
 
     /// Runs the query and answers with the page, each item as `view` shows it.
     pub async fn answer<T: Element, V: Serialize>(
         self,
-        app: &App,
+        services: &Services,
         query: &Query,
         filter: impl Fn(&T) -> bool,
         view: impl Fn(T) -> V,
     ) -> Result<Page<V, E>, Problem> {
-        let found = self.read(app, query, filter).await?;
-        self.finish(app, found, view).await
+        let found = self.read(services, query, filter).await?;
+        self.finish(services, found, view).await
     }
 
     /// Runs several queries as one list, in their order: the days of a range. A cursor says in
@@ -212,7 +212,7 @@ impl<E: Serialize> Paging<E> {
     /// cursor.
     pub async fn answer_over<T: Element, V: Serialize>(
         self,
-        app: &App,
+        services: &Services,
         queries: &[Query],
         filter: impl Fn(&T) -> bool,
         view: impl Fn(T) -> V,
@@ -232,7 +232,7 @@ impl<E: Serialize> Paging<E> {
             let wanted = self.limit().saturating_sub(found.items.len());
             // The page is full: does the next partition hold anything to go on to?
             let full = wanted == 0;
-            let page = app
+            let page = services
                 .table
                 .page_within(query, wanted.max(1), start.take(), &filter, &mut left)
                 .await?;
@@ -248,7 +248,7 @@ impl<E: Serialize> Paging<E> {
                 break;
             }
         }
-        self.finish(app, found, view).await
+        self.finish(services, found, view).await
     }
 
     /// Which of the queries to go on with, and from where.
@@ -268,13 +268,13 @@ impl<E: Serialize> Paging<E> {
     /// be too much to be sent at once; one item it always has.
     pub async fn finish<T, V: Serialize>(
         mut self,
-        app: &App,
+        services: &Services,
         found: Scanned<T>,
         view: impl Fn(T) -> V,
     ) -> Result<Page<V, E>, Problem> {
         let (data, next) = fitting(found, self.room, view);
         if self.key.is_none() && next.is_some() {
-            self.key = Some(app.secrets.keys().await?.pages.clone());
+            self.key = Some(services.secrets.keys().await?.pages.clone());
         }
         let leader = self.leader.take().map(|id| (LEADER.to_owned(), AttributeValue::S(id)));
         let next = next.map(|position| position.into_iter().chain(leader).collect());
@@ -289,12 +289,12 @@ impl<E: Serialize> Paging<E> {
     /// `invalid_cursor`.
     pub async fn whole<V: Serialize>(
         self,
-        app: &App,
+        services: &Services,
         all: Vec<V>,
         key: impl Fn(&V) -> String,
     ) -> Result<Page<V, E>, Problem> {
         let found = self.part(all, key)?;
-        self.finish(app, found, |item| item).await
+        self.finish(services, found, |item| item).await
     }
 
     /// The page of such a list: of ids perhaps, to be read, and then [`Paging::finish`]ed.

@@ -40,7 +40,6 @@ pub trait Described {}
 impl<T> Described for T {}
 
 use primitives::context;
-#[cfg(feature = "openapi")]
 use primitives::problem::{Code, Problem};
 use crate::routes::Row;
 

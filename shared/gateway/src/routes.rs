@@ -40,7 +40,7 @@ use primitives::problem::{Code, Problem};
 use crate::request::{ClientIp, Inbound, ip_prefix};
 use crate::response_cache;
 
-pub use edge::hand_on;
+pub use edge::{Unreadable, hand_on};
 use endpoint::Endpoint;
 use subject::Subjects;
 

@@ -5,11 +5,12 @@
 pub mod code;
 pub mod password;
 
+use gateway::idempotency::Commit;
 use core_types::fields::Email;
 use core_types::id::ChallengeId;
 use core_types::key;
 use core_types::mail::{Mail, MailContent};
-use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use table::item::{Item, Key};
 use primitives::problem::{Code, Problem};
@@ -47,7 +48,7 @@ pub struct Found<A> {
 /// # Errors
 /// `too_many_attempts`.
 pub async fn find<A: Account>(
-    app: &App,
+    services: &Services,
     kind: Kind,
     (tenant, email): (&A::Tenant, &Email),
     inbound: &Inbound,
@@ -56,9 +57,9 @@ pub async fn find<A: Account>(
     let subject = A::subject(kind, tenant, email, &inbound.client_prefix());
     let normalized = email.normalized();
     let claim_key = A::claim_key(tenant, &normalized);
-    let (throttle, mut batch) = throttle::attempt(app, &subject, challenge, &[&claim_key]).await?;
+    let (throttle, mut batch) = throttle::attempt(services, &subject, challenge, &[&claim_key]).await?;
     let claim: Option<A::Claim> = batch.take(&claim_key)?;
-    let account = app.table.get(&A::key_by(tenant, claim.as_ref(), &normalized)).await?;
+    let account = services.table.get(&A::key_by(tenant, claim.as_ref(), &normalized)).await?;
     Ok(Found { subject, throttle, account })
 }
 
@@ -68,12 +69,12 @@ pub async fn find<A: Account>(
 /// `invalid_credentials`, the same for an unknown address; `account_disabled`, only with the right
 /// password; `too_many_attempts`.
 pub async fn by_password<A: Account>(
-    app: &App,
+    services: &Services,
     at: (&A::Tenant, &Email),
     guess: &Guess,
     inbound: &Inbound,
 ) -> Result<(A, Subject), Problem> {
-    let Found::<A> { subject, account, .. } = find(app, Kind::SignIn, at, inbound, None).await?;
+    let Found::<A> { subject, account, .. } = find(services, Kind::SignIn, at, inbound, None).await?;
     let right = guess.matches(account.as_ref().and_then(A::password_hash)).await;
     let account = account.filter(|_| right).ok_or(Code::InvalidCredentials)?;
     Ok((account.admit()?, subject))
@@ -120,7 +121,7 @@ impl Confirmed {
 /// 422 with `needed_to` if the proof is missing; `invalid_credentials`, `invalid_or_expired_code`,
 /// `too_many_attempts`.
 pub async fn confirm<A: Account>(
-    app: &App,
+    services: &Services,
     account: &A,
     (guess, code): (Option<&Guess>, Option<&PresentedCode>),
     needed_to: &'static str,
@@ -130,14 +131,14 @@ pub async fn confirm<A: Account>(
     let Some(hash) = account.password_hash() else {
         let presented = code.ok_or_else(|| required("/one_time_code"))?;
         let id = ChallengeId::parse(presented.challenge_id.as_str());
-        let (challenge, holder) = code::validate(app, id, &presented.code).await?;
+        let (challenge, holder) = code::validate(services, id, &presented.code).await?;
         let is_own = holder == account.holder() && challenge.fits(account);
         let own = is_own.then(|| Confirmed::ByCode(Box::new(challenge)));
         return own.ok_or_else(|| Code::InvalidOrExpiredCode.into());
     };
     let guess = guess.ok_or_else(|| required("/current_password"))?;
     let subject = account.attempted(Kind::SignIn, inbound);
-    throttle::attempt(app, &subject, None, &[]).await?;
+    throttle::attempt(services, &subject, None, &[]).await?;
     if guess.matches(Some(hash)).await {
         Ok(Confirmed::ByPassword(subject))
     } else {
@@ -166,19 +167,19 @@ pub struct LinkSent {
 /// # Errors
 /// 503.
 pub async fn send_link<A: Account>(
-    app: &App,
+    services: &Services,
     purpose: Purpose,
     account: Option<&A>,
     content: impl FnOnce(&Email, &str) -> MailContent,
 ) -> Result<Accepted<LinkSent>, Problem> {
-    let key = app.secrets.mail_key().await?;
-    let now = app.clock.now();
+    let key = services.secrets.mail_key().await?;
+    let now = services.clock.now();
     let (link, token) = Link::begin(purpose, account, now);
     let content = |account: &A| account.addressed(content(account.email(), &token));
     let mail = account.map(|account| Mail::compose(&key, &content(account), now));
     let mail = mail.transpose()?;
     let answer = Accepted::new(&LinkSent { expires_in: purpose.lifetime().as_secs() });
-    let write = app.table.write().create(&link, Code::VersionConflict).also(mail, Write::emit);
+    let write = services.table.write().create(&link, Code::VersionConflict).also(mail, Write::emit);
     write.answer(answer, now).await
 }
 
@@ -187,15 +188,15 @@ pub async fn send_link<A: Account>(
 /// # Errors
 /// `invalid_or_expired_token`.
 pub async fn follow<A: Account>(
-    app: &App,
+    services: &Services,
     purpose: Purpose,
     token: &str,
 ) -> Result<(Link, A), Problem> {
     let rejected = Code::InvalidOrExpiredToken;
-    let link: Option<Link> = app.table.get(&key::link(&seal::digest(token))).await?;
+    let link: Option<Link> = services.table.get(&key::link(&seal::digest(token))).await?;
     let link = link.ok_or(rejected)?;
-    let owner = link.leads_to(purpose, app.clock.now()).and_then(A::key_of).ok_or(rejected)?;
-    let account: Option<A> = app.table.get(&owner).await?;
+    let owner = link.leads_to(purpose, services.clock.now()).and_then(A::key_of).ok_or(rejected)?;
+    let account: Option<A> = services.table.get(&owner).await?;
     let account = account.filter(|account| link.fits(account)).ok_or(rejected)?;
     Ok((link, account))
 }
@@ -213,11 +214,11 @@ pub fn keep_session(write: Write, session: &Key, account: &impl Account) -> Writ
 
 /// Loads the account's valid sessions.
 pub(crate) async fn live_sessions<A: Account>(
-    app: &App,
+    services: &Services,
     account: &A,
     now: Timestamp,
 ) -> Result<Vec<A::Session>, Problem> {
-    let mut sessions = app.table.all(&sessions(account), COUNTED_SESSIONS).await?;
+    let mut sessions = services.table.all(&sessions(account), COUNTED_SESSIONS).await?;
     sessions.retain(|session| account.keeps(session, now));
     Ok(sessions)
 }
@@ -241,20 +242,20 @@ pub struct SignOutRequest {
 /// # Errors
 /// `unauthenticated`: the account does not exist any more.
 pub async fn sign_out<A: Account, R: Reply + Clone>(
-    app: &App,
+    services: &Services,
     (account, session): (&A, &A::Session),
     input: &SignOutRequest,
     answer: R,
 ) -> Result<R, Problem> {
     let (account_key, session_key) = (account.key(), session.key());
     if !input.all.0 {
-        return app.table.write().delete(&session_key).answer(answer, app.clock.now()).await;
+        return services.table.write().delete(&session_key).answer(answer, services.clock.now()).await;
     }
     retry(|| async {
-        let now = app.clock.now();
-        let account: Option<A> = app.table.get(&account_key).await?;
+        let now = services.clock.now();
+        let account: Option<A> = services.table.get(&account_key).await?;
         let account = account.ok_or(Code::Unauthenticated)?.with_sessions_ended(now);
-        let write = account.save(app.table.write(), Code::VersionConflict).delete(&session_key);
+        let write = account.save(services.table.write(), Code::VersionConflict).delete(&session_key);
         write.answer(answer.clone(), now).await
     })
     .await

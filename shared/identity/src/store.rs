@@ -14,7 +14,7 @@ use core_types::event::{Event, EventSubject, Topic};
 use core_types::fields::{Country, Currency, Email, Handle, Locale, Subdomain, TimeZone};
 use core_types::id::{LocationId, MerchantId, OrderId, StoreId};
 use core_types::key::{self, IndexKey};
-use gateway::app::App;
+use services::Services;
 use primitives::clock::{DAY, Timestamp};
 use table::item::{Item, Key, Packing};
 use table::outbox::Due;
@@ -270,8 +270,8 @@ impl Store {
     ///
     /// # Errors
     /// 503.
-    pub async fn is_owner_proven(&self, app: &App) -> Result<bool, Problem> {
-        let owner: Option<Merchant> = app.table.get(&key::merchant(&self.owner_id)).await?;
+    pub async fn is_owner_proven(&self, services: &Services) -> Result<bool, Problem> {
+        let owner: Option<Merchant> = services.table.get(&key::merchant(&self.owner_id)).await?;
         Ok(owner.is_some_and(|owner| owner.email_verified))
     }
 
@@ -279,8 +279,8 @@ impl Store {
     ///
     /// # Errors
     /// `owner_unverified`; 503.
-    pub async fn ensure_owner_proven(&self, app: &App) -> Result<(), Problem> {
-        let is_proven = self.is_owner_proven(app).await?;
+    pub async fn ensure_owner_proven(&self, services: &Services) -> Result<(), Problem> {
+        let is_proven = self.is_owner_proven(services).await?;
         if is_proven { Ok(()) } else { Err(Code::OwnerUnverified.into()) }
     }
 

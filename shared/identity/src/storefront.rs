@@ -9,7 +9,7 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use gateway::app::App;
+use services::Services;
 use gateway::budget::Tier;
 use gateway::caller::{Access, Caller, Identity};
 use primitives::clock::Timestamp;
@@ -46,12 +46,12 @@ pub struct OpenStore {
 
 impl OpenStore {
     /// Its settings: read once, cached as long as the store is.
-    pub async fn settings(&self, app: &App) -> Result<&Settings, Problem> {
+    pub async fn settings(&self, services: &Services) -> Result<&Settings, Problem> {
         if let Some(cached) = self.settings.get() {
             return Ok(cached);
         }
         let untouched = Settings::of(&self.store);
-        let found = app.table.get(&untouched.key()).await?;
+        let found = services.table.get(&untouched.key()).await?;
         Ok(self.settings.get_or_init(|| found.unwrap_or(untouched)))
     }
 
@@ -77,9 +77,9 @@ impl OpenStore {
 ///
 /// # Errors
 /// `store_not_found`: there is none, or its storefront is not open (draft, or closed).
-pub async fn open_store(app: &App, subdomain: &str) -> Result<Arc<OpenStore>, Problem> {
+pub async fn open_store(services: &Services, subdomain: &str) -> Result<Arc<OpenStore>, Problem> {
     // A store that was not open when it was cached may be open by now.
-    let found = cached_or_loaded(app, subdomain, OpenStore::is_open).await?;
+    let found = cached_or_loaded(services, subdomain, OpenStore::is_open).await?;
     if found.is_open() { Ok(found) } else { Err(Code::StoreNotFound.into()) }
 }
 
@@ -88,24 +88,24 @@ pub async fn open_store(app: &App, subdomain: &str) -> Result<Arc<OpenStore>, Pr
 ///
 /// # Errors
 /// `store_not_found`: there is none, or it was deleted.
-pub async fn any_store(app: &App, name: &str) -> Result<Arc<OpenStore>, Problem> {
+pub async fn any_store(services: &Services, name: &str) -> Result<Arc<OpenStore>, Problem> {
     let Some(id) = StoreId::parse(name) else {
-        return cached_or_loaded(app, name, |_| true).await;
+        return cached_or_loaded(services, name, |_| true).await;
     };
-    if let Some(cached) = app.cache.get::<OpenStore>(id.as_str(), app.clock.now()) {
+    if let Some(cached) = services.cache.get::<OpenStore>(id.as_str(), services.clock.now()) {
         return Ok(cached);
     }
-    cache(app, id.as_str(), app.table.get(&key::store(&id)).await?)
+    cache(services, id.as_str(), services.table.get(&key::store(&id)).await?)
 }
 
 /// The subdomain of the store that has verified a host: two reads, one while the store is cached.
 ///
 /// # Errors
 /// 503.
-pub async fn subdomain_of(app: &App, host: &Host) -> Result<Option<Subdomain>, Problem> {
-    let claim: Option<UniqueHost> = app.table.peek(&key::unique_host(host.as_str())).await?;
+pub async fn subdomain_of(services: &Services, host: &Host) -> Result<Option<Subdomain>, Problem> {
+    let claim: Option<UniqueHost> = services.table.peek(&key::unique_host(host.as_str())).await?;
     let Some(claim) = claim else { return Ok(None) };
-    match any_store(app, claim.store_id.as_str()).await {
+    match any_store(services, claim.store_id.as_str()).await {
         Ok(known) => Ok(Some(known.store.subdomain.clone())),
         // The host was released a moment ago.
         Err(problem) if problem.code == Code::StoreNotFound => Ok(None),
@@ -115,43 +115,43 @@ pub async fn subdomain_of(app: &App, host: &Host) -> Result<Option<Subdomain>, P
 
 /// The cached store if `will_do` accepts it, or the loaded one.
 async fn cached_or_loaded(
-    app: &App,
+    services: &Services,
     subdomain: &str,
     will_do: impl Fn(&OpenStore) -> bool,
 ) -> Result<Arc<OpenStore>, Problem> {
     let subdomain = Subdomain::from_text(subdomain).map_err(|_| Code::StoreNotFound)?;
-    let now = app.clock.now();
-    let cached = app.cache.get::<OpenStore>(subdomain.as_str(), now);
+    let now = services.clock.now();
+    let cached = services.cache.get::<OpenStore>(subdomain.as_str(), now);
     if let Some(cached) = cached.filter(|cached| will_do(cached)) {
         return Ok(cached);
     }
-    cache(app, subdomain.as_str(), find(app, &subdomain).await?)
+    cache(services, subdomain.as_str(), find(services, &subdomain).await?)
 }
 
 /// Caches the store under this name.
-fn cache(app: &App, name: &str, found: Option<Store>) -> Result<Arc<OpenStore>, Problem> {
+fn cache(services: &Services, name: &str, found: Option<Store>) -> Result<Arc<OpenStore>, Problem> {
     let store = found.filter(|store| store.status != StoreStatus::Deleted);
     let store = store.ok_or(Code::StoreNotFound)?;
     let known = Arc::new(OpenStore { store, settings: OnceLock::new() });
-    app.cache.keep(name, Arc::clone(&known), app.clock.now(), CACHE_TIME);
+    services.cache.keep(name, Arc::clone(&known), services.clock.now(), CACHE_TIME);
     Ok(known)
 }
 
-async fn find(app: &App, subdomain: &Subdomain) -> Result<Option<Store>, Problem> {
+async fn find(services: &Services, subdomain: &Subdomain) -> Result<Option<Store>, Problem> {
     let (index, listed) = key::store_by_subdomain(subdomain.as_str());
-    let found = app.table.all::<Store>(&Query::index(index, listed.pk), 1).await?;
+    let found = services.table.all::<Store>(&Query::index(index, listed.pk), 1).await?;
     if let Some(store) = found.into_iter().next() {
         return Ok(Some(store));
     }
     let claim = key::unique_subdomain(subdomain.as_str());
-    let Some(claim): Option<UniqueSubdomain> = app.table.get(&claim).await? else {
+    let Some(claim): Option<UniqueSubdomain> = services.table.get(&claim).await? else {
         return Ok(None);
     };
-    let now = app.clock.now();
+    let now = services.clock.now();
     if claim.moved_until.is_some_and(|until| until <= now) {
         return Ok(None);
     }
-    app.table.get(&key::store(&claim.store_id)).await
+    services.table.get(&key::store(&claim.store_id)).await
 }
 
 /// A storefront of the path, for an anonymous caller.
@@ -178,9 +178,9 @@ impl Caller for Shopfront {
         Access::Public
     }
 
-    async fn authenticate(app: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
+    async fn authenticate(services: &Services, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
         let asked = inbound.param("subdomain").unwrap_or_default().to_owned();
-        let open = open_store(app, &asked).await?;
+        let open = open_store(services, &asked).await?;
         let identity = visitor(&open.store.id, inbound);
         Ok(Self { open, asked, identity })
     }

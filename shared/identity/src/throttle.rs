@@ -15,7 +15,7 @@ use std::time::Duration;
 use core_types::fields::Email;
 use core_types::id::{ChallengeId, StoreId};
 use core_types::key;
-use gateway::app::App;
+use services::Services;
 use primitives::clock::{DAY, MINUTE, Timestamp};
 use table::item::{Item, Key};
 use primitives::problem::{Code, Problem};
@@ -190,7 +190,7 @@ fn too_many(seconds: i64) -> Problem {
 /// # Errors
 /// `too_many_attempts`; 503 when the attempt cannot be counted: signing in fails closed.
 pub async fn attempt(
-    app: &App,
+    services: &Services,
     subject: &Subject,
     challenge: Option<&ChallengeId>,
     more: &[&Key],
@@ -200,8 +200,8 @@ pub async fn attempt(
         let ceiling_key = ceiling.map(|ceiling| ceiling.key(subject.account()));
         let own = [&throttle_key].into_iter().chain(&ceiling_key);
         let keys: Vec<&Key> = own.chain(more.iter().copied()).collect();
-        let mut batch = app.table.get_many(&keys).await?;
-        let (before, now): (Option<Throttle>, _) = (batch.take(&throttle_key)?, app.clock.now());
+        let mut batch = services.table.get_many(&keys).await?;
+        let (before, now): (Option<Throttle>, _) = (batch.take(&throttle_key)?, services.clock.now());
         let mut throttle = Throttle::count(before.as_ref(), subject, now)?;
         throttle.challenge_id = challenge.cloned();
         let counted = match ceiling.zip(ceiling_key.as_ref()) {
@@ -210,7 +210,7 @@ pub async fn attempt(
                 Some(ceiling.count(batch.take(key)?, subject.account(), now)?)
             }
         };
-        let write = app.table.write().create_or_replace(&throttle, Code::VersionConflict);
+        let write = services.table.write().create_or_replace(&throttle, Code::VersionConflict);
         write.also(counted, |write, counted| counted.save(write)).commit().await?;
         Ok((throttle, batch))
     });

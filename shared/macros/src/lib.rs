@@ -34,7 +34,7 @@ pub fn request(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let arguments = if arguments.is_empty() { quote!() } else { quote!(, #arguments) };
     quote! {
         #[derive(::deserr::Deserr, ::schemars::JsonSchema)]
-        #[deserr(error = ::gateway::request::FieldErrors, deny_unknown_fields #arguments)]
+        #[deserr(error = ::primitives::fields::FieldErrors, deny_unknown_fields #arguments)]
         #[schemars(deny_unknown_fields)]
         #item
     }

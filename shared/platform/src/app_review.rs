@@ -9,7 +9,7 @@ use core_types::key::{self, IndexKey};
 use core_types::pointer::Pointer;
 use core_types::rating::{Rating, Reply};
 use core_types::resource::Resource;
-use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use table::item::{Item, Key};
 use primitives::problem::{Code, Problem};
@@ -112,11 +112,11 @@ impl AppReview {
     ///
     /// # Errors
     /// `not_found`.
-    pub async fn find(app: &App, of: &AppId, id: &ReviewId) -> Result<Self, Problem> {
+    pub async fn find(services: &Services, of: &AppId, id: &ReviewId) -> Result<Self, Problem> {
         let (pointer, listed) = (key::app_review_pointer(of, id), key::app_review_by_id(id));
-        let key = Pointer::follow(app, &pointer, listed).await?;
+        let key = Pointer::follow(services, &pointer, listed).await?;
         // The store may have taken it back meanwhile, and written another one.
-        let review: Option<Self> = app.table.get(&key).await?;
+        let review: Option<Self> = services.table.get(&key).await?;
         let review = review.filter(|review| review.id == *id && review.app_id == *of);
         review.ok_or_else(|| Code::NotFound.into())
     }

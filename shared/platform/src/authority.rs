@@ -11,7 +11,7 @@ use core_types::end_reason::EndReason;
 use core_types::id::{AppId, InstallationId, MerchantId, StoreId};
 use core_types::key;
 use core_types::scope::Required;
-use gateway::app::App;
+use services::Services;
 use table::item::Key;
 use primitives::problem::Problem;
 use table::Batch;
@@ -130,9 +130,9 @@ impl Authority {
     ///
     /// # Errors
     /// 503 when the table cannot be reached.
-    pub async fn lost(&self, app: &App) -> Result<Option<EndReason>, Problem> {
+    pub async fn lost(&self, services: &Services) -> Result<Option<EndReason>, Problem> {
         let keys = self.keys();
-        let mut batch = app.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
+        let mut batch = services.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
         let store = match &self.store_id {
             Some(id) => {
                 let found: Option<Store> = batch.take(&key::store(id))?;
@@ -153,7 +153,7 @@ impl Authority {
                 let Some(account) = account.filter(Merchant::is_active) else {
                     return Ok(Some(EndReason::AccountClosed));
                 };
-                let is_operator = account.is_operator(&app.config);
+                let is_operator = account.is_operator(&services.config);
                 Ok((!is_operator).then_some(EndReason::ScopeWithdrawn))
             }
             RequestedBy::App { app_id, installation_id, generation, merchant_id } => {
@@ -225,12 +225,12 @@ impl Standing {
     ///
     /// # Errors
     /// 503 when the table cannot be reached.
-    pub async fn lost(&mut self, app: &App) -> Result<Option<EndReason>, Problem> {
+    pub async fn lost(&mut self, services: &Services) -> Result<Option<EndReason>, Problem> {
         let is_known = self.asked_at.is_some_and(|at| at.elapsed() < BELIEVED);
         let Some(authority) = self.authority.as_ref().filter(|_| !is_known) else {
             return Ok(None);
         };
-        let lost = authority.lost(app).await?;
+        let lost = authority.lost(services).await?;
         self.asked_at = Some(Instant::now());
         Ok(lost)
     }

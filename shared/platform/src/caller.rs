@@ -18,7 +18,7 @@ use std::sync::Arc;
 use core_types::id::{AppId, InstallationId, MerchantId, StoreId};
 use core_types::key;
 use core_types::scope::{Required, Scopes};
-use gateway::app::App;
+use services::Services;
 use gateway::budget::Tier;
 use gateway::caller::{Access, Caller, Identity};
 use gateway::cors;
@@ -166,13 +166,13 @@ fn session_cookie(inbound: &Inbound) -> Option<&str> {
 }
 
 /// The credential of a request: a bearer token, or else the session cookie.
-fn credential(app: &App, inbound: &Inbound) -> Result<String, Problem> {
+fn credential(services: &Services, inbound: &Inbound) -> Result<String, Problem> {
     if inbound.headers.contains_key(header::AUTHORIZATION) {
         return bearer(inbound).map(str::to_owned);
     }
     match session_cookie(inbound) {
         None => Err(Code::Unauthenticated.into()),
-        Some(_) if !cors::cookie_is_trusted(&app.config, &inbound.headers) => {
+        Some(_) if !cors::cookie_is_trusted(&services.config, &inbound.headers) => {
             Err(Code::CrossOrigin.into())
         }
         Some(token) => Ok(token.to_owned()),
@@ -193,7 +193,7 @@ fn bearer(inbound: &Inbound) -> Result<&str, Problem> {
 
 /// Reads the session that a token names, its merchant, and `more`, in one round trip.
 async fn open_session(
-    app: &App,
+    services: &Services,
     unverified: &str,
     more: &[&Key],
 ) -> Result<(Account, Session, Batch), Problem> {
@@ -202,21 +202,21 @@ async fn open_session(
     let session_key = key::session(&token.merchant_id, &token.session_id);
     let keys: Vec<&Key> =
         [&merchant_key, &session_key].into_iter().chain(more.iter().copied()).collect();
-    let mut batch = app.table.get_many(&keys).await?;
+    let mut batch = services.table.get_many(&keys).await?;
     let account: Account = batch.take_recent(&merchant_key)?.ok_or(Code::Unauthenticated)?;
     let session: Session = batch.take_recent(&session_key)?.ok_or(Code::Unauthenticated)?;
-    let now = app.clock.now();
+    let now = services.clock.now();
     if !session.admits(&token, &account, now) {
         return Err(Code::Unauthenticated.into());
     }
-    touch(app, &session).await;
+    touch(services, &session).await;
     Ok((account, session, batch))
 }
 
 /// Records the use of a session, at most every five minutes. A lost record is no harm.
-async fn touch(app: &App, session: &Session) {
-    if let Some(touched) = session.touched(app.clock.now()) {
-        let write = app.table.write().replace(&touched, Code::VersionConflict);
+async fn touch(services: &Services, session: &Session) {
+    if let Some(touched) = session.touched(services.clock.now()) {
+        let write = services.table.write().replace(&touched, Code::VersionConflict);
         if let Err(problem) = write.commit().await {
             tracing::debug!(cause = %problem, "session use not recorded");
         }
@@ -228,9 +228,9 @@ impl Caller for Merchant {
         Access::Merchant
     }
 
-    async fn authenticate(app: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
-        let unverified = credential(app, inbound)?;
-        let (account, session, _) = open_session(app, &unverified, &[]).await?;
+    async fn authenticate(services: &Services, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
+        let unverified = credential(services, inbound)?;
+        let (account, session, _) = open_session(services, &unverified, &[]).await?;
         Ok(Self { account, session })
     }
 
@@ -244,11 +244,11 @@ impl Caller for Developer {
         Access::Developer
     }
 
-    async fn authenticate(app: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
-        let unverified = credential(app, inbound)?;
+    async fn authenticate(services: &Services, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
+        let unverified = credential(services, inbound)?;
         let named = UnverifiedToken::parse(&unverified).ok_or(Code::Unauthenticated)?;
         let profile_key = key::developer(&named.merchant_id);
-        let (account, _, mut batch) = open_session(app, &unverified, &[&profile_key]).await?;
+        let (account, _, mut batch) = open_session(services, &unverified, &[&profile_key]).await?;
         let profile = batch.take_recent(&profile_key)?.ok_or(Code::NotDeveloper)?;
         Ok(Self { account, profile })
     }
@@ -263,10 +263,10 @@ impl Caller for Operator {
         Access::Operator
     }
 
-    async fn authenticate(app: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
-        let unverified = credential(app, inbound)?;
-        let (account, _, _) = open_session(app, &unverified, &[]).await?;
-        if !account.is_operator(&app.config) {
+    async fn authenticate(services: &Services, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
+        let unverified = credential(services, inbound)?;
+        let (account, _, _) = open_session(services, &unverified, &[]).await?;
+        if !account.is_operator(&services.config) {
             return Err(Code::OperatorRequired.into());
         }
         Ok(Self { account })
@@ -282,14 +282,14 @@ impl<S: Required> Caller for StoreAccess<S> {
         Access::Scope(S::SCOPE)
     }
 
-    async fn authenticate(app: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
-        let unverified = credential(app, inbound)?;
+    async fn authenticate(services: &Services, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
+        let unverified = credential(services, inbound)?;
         if !looks_like_jwt(&unverified) {
             let Opened { account, store, grant, .. } =
-                open_store(app, &unverified, inbound).await?;
+                open_store(services, &unverified, inbound).await?;
             return Self::of(store, StoreActor::Merchant(account.id, grant));
         }
-        let (app_actor, store) = open_app_token(app, &unverified, inbound).await?;
+        let (app_actor, store) = open_app_token(services, &unverified, inbound).await?;
         Self::of(store, StoreActor::App(app_actor))
     }
 

@@ -149,12 +149,12 @@ pub fn apps_of(id: &MerchantId) -> Query {
 ///
 /// # Errors
 /// `owns_apps`, with the ones that are found.
-pub async fn owns_no_apps(app: &gateway::app::App, id: &MerchantId) -> Result<(), Problem> {
+pub async fn owns_no_apps(services: &services::Services, id: &MerchantId) -> Result<(), Problem> {
     let profile_key = key::developer(id);
     let query = apps_of(id);
     let (profile, apps) = tokio::try_join!(
-        app.table.get::<Developer>(&profile_key),
-        app.table.all::<CommerceApp>(&query, MAX_APPS),
+        services.table.get::<Developer>(&profile_key),
+        services.table.all::<CommerceApp>(&query, MAX_APPS),
     )?;
     if profile.is_none_or(|profile| profile.apps == 0) && apps.is_empty() {
         return Ok(());

@@ -7,7 +7,7 @@ use core_types::id::{AppId, MerchantId, SubmissionId};
 use core_types::key::{self, IndexKey};
 use core_types::pointer::Pointer;
 use core_types::resource::{Resource, load};
-use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use table::item::{Item, Key};
 use primitives::problem::{Code, Problem};
@@ -246,9 +246,9 @@ impl Submission {
     ///
     /// # Errors
     /// `not_found`.
-    pub async fn find(app: &App, id: &SubmissionId) -> Result<Self, Problem> {
+    pub async fn find(services: &Services, id: &SubmissionId) -> Result<Self, Problem> {
         let (pointer, listed) = (key::submission_pointer(id), key::submission_by_id(id));
-        load(app, &Pointer::follow(app, &pointer, listed).await?).await
+        load(services, &Pointer::follow(services, &pointer, listed).await?).await
     }
 }
 

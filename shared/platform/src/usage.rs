@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use core_types::event::Event;
 use core_types::id::AppId;
 use core_types::key;
-use gateway::app::App;
+use services::Services;
 use primitives::clock::{DAY, Timestamp};
 use table::item::{Item, Key};
 use table::outbox::SHARDS;
@@ -135,14 +135,14 @@ fn addition(
 /// # Errors
 /// When the table does not answer.
 pub async fn of_app(
-    app: &App,
+    services: &Services,
     id: &AppId,
     since: Timestamp,
     until: Timestamp,
 ) -> Result<Vec<Counter>, Problem> {
     let query = Query::partition(key::app_usage_of(id))
         .between(format!("{}#", since.day()), format!("{}#~", until.day()));
-    app.table.all(&query, MAX_COUNTERS).await
+    services.table.all(&query, MAX_COUNTERS).await
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ mod view;
 use core_types::end_reason::EndReason;
 use core_types::id::{CustomerId, MergeId, StoreId};
 use core_types::key::{self, IndexKey};
-use gateway::app::App;
+use services::Services;
 use primitives::clock::{MINUTE, Timestamp};
 use table::item::{Item, Key};
 use table::outbox::Due;
@@ -197,12 +197,12 @@ impl Merge {
     /// # Errors
     /// 503.
     pub async fn all_into(
-        app: &App,
+        services: &Services,
         store: &StoreId,
         customer: &CustomerId,
     ) -> Result<Vec<Self>, Problem> {
         let partition = key::customer(store, customer).pk;
         let merges = Query::partition(partition).begins_with(key::MERGES);
-        app.table.all(&merges, MOST).await
+        services.table.all(&merges, MOST).await
     }
 }

@@ -5,7 +5,7 @@ use catalogue::review::Review;
 use core_types::fields::Email;
 use core_types::id::{CustomerId, GiftCardId, OrderId, StoreId};
 use core_types::key;
-use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use table::item::Index;
 use primitives::problem::Problem;
@@ -74,16 +74,16 @@ pub type PartPage<T> = Result<(Vec<T>, Option<WalkPlace>), Problem>;
 
 impl Person {
     /// Their orders, the oldest first.
-    pub async fn orders(&self, app: &App, place: Option<&WalkPlace>) -> PartPage<Order> {
+    pub async fn orders(&self, services: &Services, place: Option<&WalkPlace>) -> PartPage<Order> {
         match self.orders_query() {
-            Some(query) => app.table.walk(&[query], PAGE, place, |_| true).await,
+            Some(query) => services.table.walk(&[query], PAGE, place, |_| true).await,
             None => Ok((Vec::new(), None)),
         }
     }
 
     /// Orders that were placed with an address of theirs, without an account.
-    pub async fn guest_orders(&self, app: &App, place: Option<&WalkPlace>) -> PartPage<Order> {
-        let found: Option<Store> = app.table.get(&key::store(&self.store_id)).await?;
+    pub async fn guest_orders(&self, services: &Services, place: Option<&WalkPlace>) -> PartPage<Order> {
+        let found: Option<Store> = services.table.get(&key::store(&self.store_id)).await?;
         let Some(store) = found else { return Ok((Vec::new(), None)) };
         let any = OrderId::derive(&[]);
         let listed = |email: Email| {
@@ -98,16 +98,16 @@ impl Person {
         // The index may still list what is an account's by now.
         let is_here =
             |order: &Order| order.store_id == self.store_id && order.customer_id.is_none();
-        app.table.walk(&queries, PAGE, place, is_here).await
+        services.table.walk(&queries, PAGE, place, is_here).await
     }
 
     /// Whether they have ordered anything that is still known under their account.
     ///
     /// # Errors
     /// 503.
-    pub async fn has_ordered(&self, app: &App) -> Result<bool, Problem> {
+    pub async fn has_ordered(&self, services: &Services) -> Result<bool, Problem> {
         match self.orders_query() {
-            Some(query) => Ok(!app.table.keys(&query, 1).await?.is_empty()),
+            Some(query) => Ok(!services.table.keys(&query, 1).await?.is_empty()),
             None => Ok(false),
         }
     }
@@ -117,10 +117,10 @@ impl Person {
     ///
     /// # Errors
     /// 503.
-    pub async fn has_unfinished_order(&mut self, app: &App) -> Result<bool, Problem> {
+    pub async fn has_unfinished_order(&mut self, services: &Services) -> Result<bool, Problem> {
         let mut place = None;
         loop {
-            let (found, next) = self.orders(app, place.as_ref()).await?;
+            let (found, next) = self.orders(services, place.as_ref()).await?;
             if found.iter().any(Order::is_unfinished) {
                 return Ok(true);
             }
@@ -131,7 +131,7 @@ impl Person {
             }
         }
         loop {
-            let (found, next) = self.guest_orders(app, place.as_ref()).await?;
+            let (found, next) = self.guest_orders(services, place.as_ref()).await?;
             if found.iter().any(Order::is_unfinished) {
                 return Ok(true);
             }
@@ -150,34 +150,34 @@ impl Person {
     }
 
     /// Gift cards that are theirs, or were sent to them.
-    pub async fn gift_cards(&self, app: &App, place: Option<&WalkPlace>) -> PartPage<GiftCard> {
+    pub async fn gift_cards(&self, services: &Services, place: Option<&WalkPlace>) -> PartPage<GiftCard> {
         let (any, beginning) = (GiftCardId::derive(&[]), Timestamp::from_millis(0));
         let listed = key::gift_cards_of_store(&self.store_id, beginning, &any);
         let is_theirs = |card: &GiftCard| {
             (self.customer_id.is_some() && card.customer_id == self.customer_id)
                 || card.recipient.as_ref().is_some_and(|to| self.has(&to.email))
         };
-        app.table.walk(&[Query::partition_of(listed)], PAGE, place, is_theirs).await
+        services.table.walk(&[Query::partition_of(listed)], PAGE, place, is_theirs).await
     }
 
     /// Reviews that they wrote.
-    pub async fn reviews(&self, app: &App, place: Option<&WalkPlace>) -> PartPage<Review> {
+    pub async fn reviews(&self, services: &Services, place: Option<&WalkPlace>) -> PartPage<Review> {
         let Some(customer) = &self.customer_id else { return Ok((Vec::new(), None)) };
         let all = Query::index(Index::Gsi2, key::reviews_on(&self.store_id));
         let is_theirs = |review: &Review| review.customer_id == *customer;
-        app.table.walk(&[all], PAGE, place, is_theirs).await
+        services.table.walk(&[all], PAGE, place, is_theirs).await
     }
 
     /// Forms in which a field is their address, and not only holds it: one address may be part of another, and a
     /// message may be about somebody else.
-    pub async fn forms(&self, app: &App, place: Option<&WalkPlace>) -> PartPage<FormSubmission> {
+    pub async fn forms(&self, services: &Services, place: Option<&WalkPlace>) -> PartPage<FormSubmission> {
         let all =
             Query::partition(key::store(&self.store_id).pk).begins_with(key::FORM_SUBMISSIONS);
         let names_them = |form: &FormSubmission| {
             let addresses = form.fields.values().filter_map(|value| Email::from_text(value).ok());
             addresses.into_iter().any(|address| self.has(&address))
         };
-        app.table.walk(&[all], PAGE, place, names_them).await
+        services.table.walk(&[all], PAGE, place, names_them).await
     }
 
     /// Whether an address is one of theirs.

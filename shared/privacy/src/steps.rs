@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use table::item::Item;
 use primitives::problem::{Code, Problem};
@@ -60,7 +60,7 @@ impl Stay {
     /// `version_conflict` when somebody else has written the work; 503 when the table cannot be reached.
     pub(crate) async fn after<W: Walking>(
         &self,
-        app: &App,
+        services: &Services,
         work: W,
         page: Result<Done, Problem>,
     ) -> Result<Next<W>, Problem> {
@@ -68,10 +68,10 @@ impl Stay {
             Err(problem) if problem.code == Code::VersionConflict => Done::NotYet,
             outcome => outcome?,
         };
-        let now = app.clock.now();
+        let now = services.clock.now();
         let Done::All(place) = done else { return Ok(Next::Message(Some(now.plus(PATIENCE)))) };
         let work = work.advanced(place, now);
-        save(app, &work).await?;
+        save(services, &work).await?;
         if work.is_over() {
             tracing::info!(work = ?work.key(), "over");
             return Ok(Next::Message(None));
@@ -82,6 +82,6 @@ impl Stay {
 }
 
 /// Writes how far it has come.
-pub(crate) async fn save<W: Walking>(app: &App, work: &W) -> Result<(), Problem> {
-    work.tell(app.table.write().replace(work, Code::VersionConflict)).commit().await
+pub(crate) async fn save<W: Walking>(services: &Services, work: &W) -> Result<(), Problem> {
+    work.tell(services.table.write().replace(work, Code::VersionConflict)).commit().await
 }

@@ -14,7 +14,7 @@ use core_types::id::{DeliveryId, EventId, MerchantId, StoreId, SubscriptionId};
 use core_types::key;
 use delivery::delivery::Delivery;
 use delivery::subscription::{HealthStatus, Subscription, hint, seal_secret};
-use gateway::app::App;
+use services::Services;
 use primitives::clock::{DAY, Timestamp};
 use table::item::{Item, Key};
 use primitives::problem::{Code, Problem};
@@ -38,8 +38,8 @@ const EVENTS: &str = "store.updated";
 const RETENTION: Duration = DAY;
 
 /// Where the canary's events are sent: to this service itself, by the address that clients use.
-pub fn receiver_url(app: &App) -> String {
-    format!("{}{RECEIVER}", *app.config.base_url)
+pub fn receiver_url(services: &Services) -> String {
+    format!("{}{RECEIVER}", *services.config.base_url)
 }
 
 fn subscription_key() -> Key {
@@ -50,34 +50,34 @@ fn subscription_key() -> Key {
 ///
 /// # Errors
 /// 503 when the table cannot be reached.
-pub async fn subscription(app: &App) -> Result<Option<Subscription>, Problem> {
-    app.table.get(&subscription_key()).await
+pub async fn subscription(services: &Services) -> Result<Option<Subscription>, Problem> {
+    services.table.get(&subscription_key()).await
 }
 
 /// The canary, made if it is not there, with a subscription that is switched on and leads here.
 ///
 /// # Errors
 /// 503 when the table or the keys cannot be reached.
-pub async fn ensure(app: &App) -> Result<Store, Problem> {
+pub async fn ensure(services: &Services) -> Result<Store, Problem> {
     table::retry(|| async {
         let (store_key, subscription_key) = (key::store(&StoreId::canary()), subscription_key());
-        let mut batch = app.table.get_many(&[&store_key, &subscription_key]).await?;
+        let mut batch = services.table.get_many(&[&store_key, &subscription_key]).await?;
         let found: Option<Store> = batch.take(&store_key)?;
         let subscribed: Option<Subscription> = batch.take(&subscription_key)?;
         match (found, subscribed) {
             (Some(store), Some(subscription)) => {
-                repair(app, &subscription).await?;
+                repair(services, &subscription).await?;
                 Ok(store)
             }
-            _ => make(app).await,
+            _ => make(services).await,
         }
     })
     .await
 }
 
 /// Switches the subscription on, if a drill has left it in trouble, and leads it here.
-async fn repair(app: &App, before: &Subscription) -> Result<(), Problem> {
-    let (now, url) = (app.clock.now(), receiver_url(app));
+async fn repair(services: &Services, before: &Subscription) -> Result<(), Problem> {
+    let (now, url) = (services.clock.now(), receiver_url(services));
     let is_well =
         before.is_enabled() && before.url == url && before.health.word() == HealthStatus::Healthy;
     if is_well {
@@ -90,12 +90,12 @@ async fn repair(app: &App, before: &Subscription) -> Result<(), Problem> {
         version: before.version.saturating_add(1),
         ..enabled
     };
-    repaired.save(app.table.write(), before).commit().await
+    repaired.save(services.table.write(), before).commit().await
 }
 
-async fn make(app: &App) -> Result<Store, Problem> {
-    let now = app.clock.now();
-    let key = app.secrets.webhook_key().await?;
+async fn make(services: &Services) -> Result<Store, Problem> {
+    let now = services.clock.now();
+    let key = services.secrets.webhook_key().await?;
     let (merchant, store) = (merchant(now)?, open_store(now)?);
     let (id, secret) = (SubscriptionId::canary(), SigningSecret::generate());
     let subscription = Subscription {
@@ -105,13 +105,13 @@ async fn make(app: &App) -> Result<Store, Problem> {
             &store.id,
             merchant.id.as_str(),
             id.clone(),
-            receiver_url(app),
+            receiver_url(services),
             vec![EVENTS.to_owned()],
             seal_secret(&key, &id, &secret),
             now,
         )
     };
-    let write = app.table.write().create(&merchant, Code::VersionConflict);
+    let write = services.table.write().create(&merchant, Code::VersionConflict);
     let write = write.create(&store, Code::VersionConflict);
     let is_free = UniqueSubdomain::is_free_for(&store.id, now);
     let write = write.put_if(&UniqueSubdomain::of(&store), is_free, Code::VersionConflict);
@@ -172,14 +172,14 @@ fn parsed<T: FromText>(text: &str) -> Result<T, Problem> {
 ///
 /// # Errors
 /// 503 when the write was rejected: there is no event then.
-pub async fn make_event(app: &App) -> Result<EventId, Problem> {
+pub async fn make_event(services: &Services) -> Result<EventId, Problem> {
     table::retry(|| async {
-        let now = app.clock.now();
-        let found: Option<Store> = app.table.get(&key::store(&StoreId::canary())).await?;
+        let now = services.clock.now();
+        let found: Option<Store> = services.table.get(&key::store(&StoreId::canary())).await?;
         let store = found.ok_or_else(|| Problem::internal("there is no canary"))?.changed(now);
-        let event = store.event(&STORE_UPDATED, &app.config.base_url, now);
+        let event = store.event(&STORE_UPDATED, &services.config.base_url, now);
         let id = event.id.clone();
-        store::replace(app.table.write(), &store).emit(event).commit().await?;
+        store::replace(services.table.write(), &store).emit(event).commit().await?;
         Ok(id)
     })
     .await
@@ -189,12 +189,12 @@ pub async fn make_event(app: &App) -> Result<EventId, Problem> {
 ///
 /// # Errors
 /// 503 when the table cannot be reached.
-pub async fn fates(app: &App, events: &[EventId]) -> Result<Vec<(EventId, Fate, bool)>, Problem> {
+pub async fn fates(services: &Services, events: &[EventId]) -> Result<Vec<(EventId, Fate, bool)>, Problem> {
     if events.is_empty() {
         return Ok(Vec::new());
     }
     let event_keys: Vec<Key> = events.iter().map(key::event).collect();
-    let mut groups = app.table.get_many(&event_keys.iter().collect::<Vec<_>>()).await?;
+    let mut groups = services.table.get_many(&event_keys.iter().collect::<Vec<_>>()).await?;
     // After the events: one that is published has its deliveries.
     let delivery_of =
         |event: &EventId| -> DeliveryId { Delivery::first_id(event, &SubscriptionId::canary()) };
@@ -202,7 +202,7 @@ pub async fn fates(app: &App, events: &[EventId]) -> Result<Vec<(EventId, Fate, 
         events.iter().map(|event| key::delivery(&delivery_of(event))).collect();
     let receipt_keys: Vec<Key> = events.iter().map(key::canary_receipt).collect();
     let both: Vec<&Key> = delivery_keys.iter().chain(&receipt_keys).collect();
-    let mut found = app.table.get_many(&both).await?;
+    let mut found = services.table.get_many(&both).await?;
     let mut fates = Vec::new();
     for ((event, event_key), (delivery, receipt)) in
         events.iter().zip(&event_keys).zip(delivery_keys.iter().zip(&receipt_keys))
@@ -221,17 +221,17 @@ pub async fn fates(app: &App, events: &[EventId]) -> Result<Vec<(EventId, Fate, 
 ///
 /// # Errors
 /// 503 when the table or the keys cannot be reached.
-pub async fn rotate_secret(app: &App, grace: Duration) -> Result<(), Problem> {
-    let key = app.secrets.webhook_key().await?;
+pub async fn rotate_secret(services: &Services, grace: Duration) -> Result<(), Problem> {
+    let key = services.secrets.webhook_key().await?;
     let secret = SigningSecret::generate();
     table::retry(|| async {
-        let before = subscription(app).await?.ok_or(Code::NotFound)?;
-        let now = app.clock.now();
+        let before = subscription(services).await?.ok_or(Code::NotFound)?;
+        let now = services.clock.now();
         let settled = before.promote(now).unwrap_or_else(|_| before.clone());
         let sealed = seal_secret(&key, &before.id, &secret);
         let after = settled.rotate(sealed, Some(hint(&secret)), grace, now)?;
         let after = Subscription { version: before.version.saturating_add(1), ..after };
-        after.save(app.table.write(), &before).commit().await
+        after.save(services.table.write(), &before).commit().await
     })
     .await
 }
@@ -240,11 +240,11 @@ pub async fn rotate_secret(app: &App, grace: Duration) -> Result<(), Problem> {
 ///
 /// # Errors
 /// 503 when the table cannot be reached.
-pub async fn promote_secret(app: &App) -> Result<(), Problem> {
+pub async fn promote_secret(services: &Services) -> Result<(), Problem> {
     table::retry(|| async {
-        let before = subscription(app).await?.ok_or(Code::NotFound)?;
-        match before.promote(app.clock.now()) {
-            Ok(after) => after.save(app.table.write(), &before).commit().await,
+        let before = subscription(services).await?.ok_or(Code::NotFound)?;
+        match before.promote(services.clock.now()) {
+            Ok(after) => after.save(services.table.write(), &before).commit().await,
             Err(_) => Ok(()),
         }
     })

@@ -6,7 +6,7 @@ use std::time::Duration;
 use core_types::id::StoreId;
 use core_types::key;
 use futures_util::future::try_join_all;
-use gateway::app::App;
+use services::Services;
 use primitives::clock::{HOUR, MINUTE, Timestamp};
 use table::item::{Item, Key};
 use services::metrics;
@@ -171,8 +171,8 @@ pub struct Point {
 ///
 /// # Errors
 /// 503.
-pub async fn minutes(app: &App, subject: &str, since: Timestamp) -> Result<Vec<Minute>, Problem> {
-    metrics::minutes(&app.table, subject, since, app.clock.now()).await
+pub async fn minutes(services: &Services, subject: &str, since: Timestamp) -> Result<Vec<Minute>, Problem> {
+    metrics::minutes(&services.table, subject, since, services.clock.now()).await
 }
 
 /// All of these minutes together.
@@ -195,9 +195,9 @@ pub struct Traffic {
 ///
 /// # Errors
 /// 503.
-pub async fn traffic(app: &App, since: Timestamp) -> Result<Traffic, Problem> {
+pub async fn traffic(services: &Services, since: Timestamp) -> Result<Traffic, Problem> {
     let names: Vec<&'static str> = metrics::families().collect();
-    let found = try_join_all(names.iter().map(|name| minutes(app, name, since))).await?;
+    let found = try_join_all(names.iter().map(|name| minutes(services, name, since))).await?;
     let mut all: BTreeMap<Timestamp, Tally> = BTreeMap::new();
     for minute in found.iter().flatten() {
         all.entry(minute.at).or_default().merge(&minute.tally);
@@ -211,12 +211,12 @@ pub async fn traffic(app: &App, since: Timestamp) -> Result<Traffic, Problem> {
 ///
 /// # Errors
 /// 503.
-pub async fn samples(app: &App, since: Timestamp) -> Result<Vec<Sample>, Problem> {
-    let (since, now) = (metrics::minute_of(since), app.clock.now());
+pub async fn samples(services: &Services, since: Timestamp) -> Result<Vec<Sample>, Problem> {
+    let (since, now) = (metrics::minute_of(since), services.clock.now());
     let mut found = Vec::new();
     for day in [since, now] {
         let query = Query::partition(key::samples_of_day(day));
-        found.extend(app.table.all::<Sample>(&query, 1_440).await?);
+        found.extend(services.table.all::<Sample>(&query, 1_440).await?);
         if since.day() == now.day() {
             break;
         }

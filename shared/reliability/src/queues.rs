@@ -3,7 +3,7 @@
 
 use core_types::event::STREAM_GRACE;
 use futures_util::future::{try_join, try_join_all};
-use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use table::outbox::Due;
 use primitives::problem::{Code, Problem};
@@ -78,8 +78,8 @@ impl RuntimeQueue {
     ///
     /// # Errors
     /// `not_found` where they end nowhere; 503.
-    pub async fn dead_letters(self, app: &App) -> Result<Queue, Problem> {
-        let (_, dead) = app.queue(self.queue).state().await?;
+    pub async fn dead_letters(self, services: &Services) -> Result<Queue, Problem> {
+        let (_, dead) = services.queue(self.queue).state().await?;
         dead.ok_or_else(|| Code::NotFound.into())
     }
 
@@ -87,8 +87,8 @@ impl RuntimeQueue {
     ///
     /// # Errors
     /// 503.
-    pub async fn depth(self, app: &App) -> Result<(Depth, u64), Problem> {
-        let (depth, dead) = app.queue(self.queue).state().await?;
+    pub async fn depth(self, services: &Services) -> Result<(Depth, u64), Problem> {
+        let (depth, dead) = services.queue(self.queue).state().await?;
         let dead_letters = match dead {
             Some(dead) => dead.depth().await?.all(),
             None => 0,
@@ -100,10 +100,10 @@ impl RuntimeQueue {
     ///
     /// # Errors
     /// 503.
-    pub async fn state(self, app: &App) -> Result<QueueState, Problem> {
-        let now = app.clock.now();
-        let marks = try_join_all(self.carries.iter().map(|due| due.first(&app.table)));
-        let ((depth, dead_letters), marks) = try_join(self.depth(app), marks).await?;
+    pub async fn state(self, services: &Services) -> Result<QueueState, Problem> {
+        let now = services.clock.now();
+        let marks = try_join_all(self.carries.iter().map(|due| due.first(&services.table)));
+        let ((depth, dead_letters), marks) = try_join(self.depth(services), marks).await?;
         let oldest = marks.into_iter().flatten().min().filter(|at| *at <= now);
         let oldest_age_seconds = oldest.map(|at| at.until(now).as_secs());
         Ok(QueueState { name: self.name, depth, dead_letters, oldest_age_seconds })
@@ -114,15 +114,15 @@ impl RuntimeQueue {
 ///
 /// # Errors
 /// 503.
-pub async fn all(app: &App) -> Result<Vec<QueueState>, Problem> {
-    try_join_all(QUEUES.iter().map(|queue| queue.state(app))).await
+pub async fn all(services: &Services) -> Result<Vec<QueueState>, Problem> {
+    try_join_all(QUEUES.iter().map(|queue| queue.state(services))).await
 }
 
 /// For how long the oldest event that nobody has handed on has waited, in seconds; 0 when none waits.
 ///
 /// # Errors
 /// 503.
-pub async fn outbox_lag(app: &App, now: Timestamp) -> Result<u64, Problem> {
-    let mark = Due::Event.first(&app.table).await?;
+pub async fn outbox_lag(services: &Services, now: Timestamp) -> Result<u64, Problem> {
+    let mark = Due::Event.first(&services.table).await?;
     Ok(mark.map_or(0, |at| at.minus(STREAM_GRACE).until(now).as_secs()))
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use core_types::id::StoreId;
 use core_types::key;
-use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use table::item::{Index, Item, Key};
 use primitives::problem::Problem;
@@ -61,9 +61,9 @@ pub fn by_month(kind: &str, now: Timestamp, since: Option<Timestamp>) -> Vec<Que
 ///
 /// # Errors
 /// 503.
-pub async fn last(app: &App, kind: &str) -> Result<Option<RunBrief>, Problem> {
-    for query in by_month(kind, app.clock.now(), None).iter().take(2) {
-        let found = app.table.all::<RunBrief>(query, 1).await?;
+pub async fn last(services: &Services, kind: &str) -> Result<Option<RunBrief>, Problem> {
+    for query in by_month(kind, services.clock.now(), None).iter().take(2) {
+        let found = services.table.all::<RunBrief>(query, 1).await?;
         if let Some(last) = found.into_iter().next() {
             return Ok(Some(last));
         }
@@ -75,9 +75,9 @@ pub async fn last(app: &App, kind: &str) -> Result<Option<RunBrief>, Problem> {
 ///
 /// # Errors
 /// 503.
-pub async fn last_replay(app: &App, store: &StoreId) -> Result<Option<RunBrief>, Problem> {
+pub async fn last_replay(services: &Services, store: &StoreId) -> Result<Option<RunBrief>, Problem> {
     let query = Query::index(Index::Gsi5, key::replays_on(store)).newest_first();
-    Ok(app.table.all::<RunBrief>(&query, 1).await?.into_iter().next())
+    Ok(services.table.all::<RunBrief>(&query, 1).await?.into_iter().next())
 }
 
 #[cfg(test)]

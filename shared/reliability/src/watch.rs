@@ -13,7 +13,7 @@ use core_types::resource::Resource;
 use futures_util::StreamExt;
 use futures_util::future::{join4, try_join_all};
 use futures_util::stream;
-use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use services::metrics;
 use services::metrics::{CODE_FAMILY, minute_of};
@@ -96,12 +96,12 @@ impl Reading {
 }
 
 /// Looks at the platform, remembers what it saw, and opens and resolves incidents.
-pub async fn watch(app: &App) -> Watched {
-    let now = app.clock.now();
+pub async fn watch(services: &Services) -> Watched {
+    let now = services.clock.now();
     let mut watched = Watched::default();
     let mut readings = Vec::new();
     let (queues, lag, deliveries, replays) =
-        join4(depths(app), outbox_lag(app, now), deliveries(app, now), code_replays(app, now))
+        join4(depths(services), outbox_lag(services, now), deliveries(services, now), code_replays(services, now))
             .await;
     if let Ok(queues) = &queues {
         readings.extend(queues.iter().map(|queue| {
@@ -125,13 +125,13 @@ pub async fn watch(app: &App) -> Watched {
     let seen = queues.as_ref().ok().cloned().zip(lag.as_ref().ok().copied());
     if let Some((queues, outbox_lag_seconds)) = seen {
         let sample = Sample { at: minute_of(now), outbox_lag_seconds, queues, version: 1 };
-        watched.count(remember(app, sample).await);
+        watched.count(remember(services, sample).await);
     }
     let failed = [queues.err(), lag.err(), replays.err(), deliveries.as_ref().err().cloned()];
     for problem in failed.into_iter().flatten() {
         watched.count(Err(problem));
     }
-    match validate(app, readings, deliveries.is_ok(), now).await {
+    match validate(services, readings, deliveries.is_ok(), now).await {
         Ok((opened, resolved, failures)) => {
             watched.opened = opened;
             watched.resolved = resolved;
@@ -152,35 +152,35 @@ impl Watched {
 }
 
 /// Remembers what was seen, for whoever looks back. Who looks again in the same minute writes it anew.
-async fn remember(app: &App, sample: Sample) -> Result<(), Problem> {
-    app.table.write().put(&sample).commit().await
+async fn remember(services: &Services, sample: Sample) -> Result<(), Problem> {
+    services.table.write().put(&sample).commit().await
 }
 
-async fn depths(app: &App) -> Result<Vec<QueueDepth>, Problem> {
+async fn depths(services: &Services) -> Result<Vec<QueueDepth>, Problem> {
     try_join_all(QUEUES.iter().map(|queue| async move {
-        let (depth, dead_letters) = queue.depth(app).await?;
+        let (depth, dead_letters) = queue.depth(services).await?;
         Ok(QueueDepth { name: queue.name.to_owned(), messages: depth.all(), dead_letters })
     }))
     .await
 }
 
-async fn code_replays(app: &App, now: Timestamp) -> Result<u64, Problem> {
-    let minutes = minutes(app, CODE_FAMILY, now.minus(WINDOW)).await?;
+async fn code_replays(services: &Services, now: Timestamp) -> Result<u64, Problem> {
+    let minutes = minutes(services, CODE_FAMILY, now.minus(WINDOW)).await?;
     Ok(sum(&minutes).code_replays)
 }
 
 /// How deliveries go: everybody's, and those of each store of whom one failed, or that has an incident.
-async fn deliveries(app: &App, now: Timestamp) -> Result<Vec<Reading>, Problem> {
+async fn deliveries(services: &Services, now: Timestamp) -> Result<Vec<Reading>, Problem> {
     let since = now.minus(WINDOW);
-    let all = minutes(app, DELIVERIES, since).await?;
+    let all = minutes(services, DELIVERIES, since).await?;
     let mut readings =
         vec![Reading::of(Rule::DeliverySuccess, PLATFORM, success_percent(&sum(&all)))];
-    let failing = metrics::failing(&app.table, STORES, since, now, MOST_MARKS).await?;
+    let failing = metrics::failing(&services.table, STORES, since, now, MOST_MARKS).await?;
     let stores = failing.iter().filter_map(|name| StoreId::parse(name)).take(MOST_STORES);
     let stores: Vec<StoreId> = stores.collect();
     let read: Vec<Result<Reading, Problem>> = stream::iter(stores)
         .map(|store| async move {
-            let minutes = minutes(app, store.as_str(), since).await?;
+            let minutes = minutes(services, store.as_str(), since).await?;
             let observed = success_percent(&sum(&minutes));
             let reading = Reading::of(Rule::DeliverySuccess, store.as_str(), observed);
             Ok(Reading { store_id: Some(store), ..reading })
@@ -197,28 +197,28 @@ async fn deliveries(app: &App, now: Timestamp) -> Result<Vec<Reading>, Problem> 
 /// Opens an incident for each broken rule that has none, and resolves those whose rules have held for a
 /// while. A store of whom nothing failed was not read: its rule holds.
 async fn validate(
-    app: &App,
+    services: &Services,
     readings: Vec<Reading>,
     knows_stores: bool,
     now: Timestamp,
 ) -> Result<(usize, usize, usize), Problem> {
-    let places = OpenIncident::all(app).await?;
+    let places = OpenIncident::all(services).await?;
     let mut open: BTreeMap<(Rule, String), OpenIncident> =
         places.into_iter().map(|place| ((place.rule, place.subject.clone()), place)).collect();
     let mut outcomes: Vec<Result<Done, Problem>> = Vec::new();
     for reading in readings {
         let place = open.remove(&(reading.rule, reading.subject.clone()));
         outcomes.push(match (reading.is_broken(), place) {
-            (true, None) => open_one(app, &reading, now).await,
-            (true, Some(place)) => still_broken(app, &place).await,
-            (false, Some(place)) => holds(app, &place, now).await,
+            (true, None) => open_one(services, &reading, now).await,
+            (true, Some(place)) => still_broken(services, &place).await,
+            (false, Some(place)) => holds(services, &place, now).await,
             (false, None) => Ok(Done::Nothing),
         });
     }
     // What is left was not read.
     let left = open.into_values().filter(|place| place.store_id.is_some() && knows_stores);
     for place in left {
-        outcomes.push(holds(app, &place, now).await);
+        outcomes.push(holds(services, &place, now).await);
     }
     let count =
         |meant: Done| outcomes.iter().filter(|it| matches!(it, Ok(done) if *done == meant)).count();
@@ -247,9 +247,9 @@ fn unless_lost(outcome: Result<(), Problem>, done: Done) -> Result<Done, Problem
     }
 }
 
-async fn open_one(app: &App, reading: &Reading, now: Timestamp) -> Result<Done, Problem> {
+async fn open_one(services: &Services, reading: &Reading, now: Timestamp) -> Result<Done, Problem> {
     let incident = Incident::open(reading.report(), None, now);
-    let outcome = incident.create_in(app.table.write(), now).commit().await;
+    let outcome = incident.create_in(services.table.write(), now).commit().await;
     if outcome.is_ok() {
         tracing::warn!(rule = %reading.rule, subject = reading.subject, observed = reading.observed,
             "incident");
@@ -257,32 +257,32 @@ async fn open_one(app: &App, reading: &Reading, now: Timestamp) -> Result<Done, 
     unless_lost(outcome, Done::Opened)
 }
 
-async fn still_broken(app: &App, place: &OpenIncident) -> Result<Done, Problem> {
+async fn still_broken(services: &Services, place: &OpenIncident) -> Result<Done, Problem> {
     if place.calm_since.is_none() {
         return Ok(Done::Nothing);
     }
-    let write = app.table.write().replace(&place.calm(None), Code::VersionConflict);
+    let write = services.table.write().replace(&place.calm(None), Code::VersionConflict);
     unless_lost(write.commit().await, Done::Nothing)
 }
 
-async fn holds(app: &App, place: &OpenIncident, now: Timestamp) -> Result<Done, Problem> {
+async fn holds(services: &Services, place: &OpenIncident, now: Timestamp) -> Result<Done, Problem> {
     let Some(since) = place.calm_since else {
-        let write = app.table.write().replace(&place.calm(Some(now)), Code::VersionConflict);
+        let write = services.table.write().replace(&place.calm(Some(now)), Code::VersionConflict);
         return unless_lost(write.commit().await, Done::Nothing);
     };
     if since.plus(CALM) > now {
         return Ok(Done::Nothing);
     }
-    let incident: Option<Incident> = app.table.get(&key::incident(&place.incident_id)).await?;
+    let incident: Option<Incident> = services.table.get(&key::incident(&place.incident_id)).await?;
     let Some(incident) = incident.filter(Incident::is_unresolved) else {
-        let write = app.table.write().delete_unchanged(place, Code::VersionConflict);
+        let write = services.table.write().delete_unchanged(place, Code::VersionConflict);
         return unless_lost(write.commit().await, Done::Nothing);
     };
     let minutes = since.until(now).as_secs().div_euclid(60);
     let message = format!("The rule has held for {minutes} minutes.");
     let after = incident.take(Step::Resolve, Some(message), None, now)?;
-    let stated = evidence::addition(app, after.record()?, now).await?;
-    let write = app
+    let stated = evidence::addition(services, after.record()?, now).await?;
+    let write = services
         .table
         .write()
         .replace(&after, Code::VersionConflict)

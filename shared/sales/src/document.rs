@@ -4,9 +4,10 @@
 //! A checkout reads a whole document, at the cost of its size. Changing an entry replaces the document on
 //! condition of its version; the entry has a version of its own.
 
+use gateway::idempotency::Commit;
 use core_types::event::{Event, EventSubject, Example, Topic};
 use core_types::id::StoreId;
-use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use table::item::{Item, Key, Packing};
 use primitives::problem::{Code, Problem};
@@ -77,8 +78,8 @@ impl<E: Entry> Document<E> {
     ///
     /// # Errors
     /// 503.
-    pub async fn load(app: &App, key: Key) -> Result<Self, Problem> {
-        Ok(app.table.get(&key).await?.unwrap_or_else(|| Self::empty(key)))
+    pub async fn load(services: &Services, key: Key) -> Result<Self, Problem> {
+        Ok(services.table.get(&key).await?.unwrap_or_else(|| Self::empty(key)))
     }
 
     /// The entry of this id.
@@ -125,20 +126,20 @@ impl<E: Entry> Document<E> {
 /// # Errors
 /// Those of `validate`.
 pub async fn add<E: Entry>(
-    app: &App,
+    services: &Services,
     entry: E,
     topic: &Topic<E::View>,
     validate: impl Fn(&Document<E>, &E) -> Result<(), Problem>,
 ) -> Result<Created<E::View>, Problem> {
     let (entry, validate) = (&entry, &validate);
     retry(|| async move {
-        let now = app.clock.now();
-        let document = Document::load(app, entry.document()).await?;
+        let now = services.clock.now();
+        let document = Document::load(services, entry.document()).await?;
         validate(&document, entry)?;
         let created = Created::new(&E::View::from(entry)).version(entry.event_subject().version);
         document
             .with(entry.clone())
-            .write(app.table.write())
+            .write(services.table.write())
             .emit(entry.event(topic, now))
             .answer(created, now)
             .await
@@ -151,7 +152,7 @@ pub async fn add<E: Entry>(
 /// # Errors
 /// `not_found`, `precondition_failed`; those of `next` and `validate`.
 pub async fn change<E: Entry>(
-    app: &App,
+    services: &Services,
     (key, id): (Key, &str),
     if_match: IfMatch,
     topic: &Topic<E::View>,
@@ -160,8 +161,8 @@ pub async fn change<E: Entry>(
 ) -> Result<Json<E::View>, Problem> {
     let (key, if_match, next, validate) = (&key, &if_match, &next, &validate);
     retry(|| async move {
-        let now = app.clock.now();
-        let document = Document::<E>::load(app, key.clone()).await?;
+        let now = services.clock.now();
+        let document = Document::<E>::load(services, key.clone()).await?;
         let before = document.entry(id)?;
         if_match.check(before.event_subject().version)?;
         let wanted = next(before)?;
@@ -172,7 +173,7 @@ pub async fn change<E: Entry>(
         validate(&document, &after)?;
         document
             .with(after.clone())
-            .write(app.table.write())
+            .write(services.table.write())
             .emit(after.event(topic, now))
             .answer(after.to_response(), now)
             .await
@@ -185,21 +186,21 @@ pub async fn change<E: Entry>(
 /// # Errors
 /// `not_found`, `precondition_failed`.
 pub async fn remove<E: Entry>(
-    app: &App,
+    services: &Services,
     (key, id): (Key, &str),
     if_match: IfMatch,
     topic: &Topic<E::View>,
 ) -> Result<NoContent, Problem> {
     let (key, if_match) = (&key, &if_match);
     retry(|| async move {
-        let now = app.clock.now();
-        let document = Document::<E>::load(app, key.clone()).await?;
+        let now = services.clock.now();
+        let document = Document::<E>::load(services, key.clone()).await?;
         let before = document.entry(id)?;
         if_match.check(before.event_subject().version)?;
         let removed = before.changed(now);
         document
             .without(id)
-            .write(app.table.write())
+            .write(services.table.write())
             .emit(removed.event(topic, now))
             .answer(NoContent::default(), now)
             .await

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use catalogue::blob::pinned::{self, BlobRef};
-use gateway::app::App;
+use services::Services;
 use primitives::clock::MINUTE;
 use primitives::problem::Problem;
 use serde::{Deserialize, Serialize};
@@ -65,10 +65,10 @@ impl Contents {
     ///
     /// # Errors
     /// 503.
-    pub async fn keep(app: &App, package: &Package) -> Result<BlobRef, Problem> {
+    pub async fn keep(services: &Services, package: &Package) -> Result<BlobRef, Problem> {
         let named = |file: &crate::file::File| (file.sha256.to_string(), file.bytes.clone());
         let bytes: BTreeMap<String, Bytes> = package.files.iter().map(named).collect();
-        let places = pinned::pin(app, &bytes).await?;
+        let places = pinned::pin(services, &bytes).await?;
         let stored = |file: &crate::file::File| {
             let place = places.get(&file.sha256.to_string())?;
             let (upload, chunks) = (place.upload.clone(), place.chunks);
@@ -81,7 +81,7 @@ impl Contents {
         };
         let text = Bytes::from(serde_json::to_vec(&document).map_err(Problem::internal)?);
         let name = Digest::of(&text).to_string();
-        let mut references = pinned::pin(app, &BTreeMap::from([(name.clone(), text)])).await?;
+        let mut references = pinned::pin(services, &BTreeMap::from([(name.clone(), text)])).await?;
         references.remove(&name).ok_or_else(|| Problem::internal("a document was not kept"))
     }
 
@@ -89,15 +89,15 @@ impl Contents {
     ///
     /// # Errors
     /// 503.
-    pub async fn load(app: &App, place: &BlobRef) -> Result<Arc<Self>, Problem> {
-        if let Some(known) = app.cache.get::<Self>(&place.sha256, app.clock.now()) {
+    pub async fn load(services: &Services, place: &BlobRef) -> Result<Arc<Self>, Problem> {
+        if let Some(known) = services.cache.get::<Self>(&place.sha256, services.clock.now()) {
             return Ok(known);
         }
-        let bytes = pinned::read(app, &[place]).await?;
+        let bytes = pinned::read(services, &[place]).await?;
         let text = bytes.first().ok_or_else(|| Problem::internal("a document without bytes"))?;
         let found: Arc<Self> = Arc::new(serde_json::from_slice(text).map_err(Problem::internal)?);
         if place.size <= MAX_CACHED {
-            app.cache.keep(&place.sha256, Arc::clone(&found), app.clock.now(), CACHED_FOR);
+            services.cache.keep(&place.sha256, Arc::clone(&found), services.clock.now(), CACHED_FOR);
         }
         Ok(found)
     }
@@ -121,8 +121,8 @@ impl Contents {
     ///
     /// # Errors
     /// 503.
-    pub async fn read(app: &App, files: &[&StoredFile]) -> Result<Vec<Bytes>, Problem> {
+    pub async fn read(services: &Services, files: &[&StoredFile]) -> Result<Vec<Bytes>, Problem> {
         let places: Vec<BlobRef> = files.iter().map(|stored| stored.place()).collect();
-        pinned::read(app, &places.iter().collect::<Vec<_>>()).await
+        pinned::read(services, &places.iter().collect::<Vec<_>>()).await
     }
 }

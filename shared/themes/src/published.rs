@@ -13,7 +13,7 @@ use core_types::id::{MerchantId, StoreId, ThemeReleaseId};
 use core_types::key;
 use core_types::resource::Resource;
 use core_types::sample_id;
-use gateway::app::App;
+use services::Services;
 use primitives::clock::{MINUTE, Timestamp};
 use table::item::{Item, Key, Packing};
 use primitives::problem::{Code, Problem};
@@ -169,12 +169,12 @@ struct RecentContents(Vec<BlobRef>);
 ///
 /// # Errors
 /// 503.
-pub async fn live_place(app: &App, store: &Store) -> Result<Option<BlobRef>, Problem> {
+pub async fn live_place(services: &Services, store: &Store) -> Result<Option<BlobRef>, Problem> {
     let Some(live_theme) = &store.live_theme else { return Ok(None) };
-    let (name, now) = (cache_key(store, live_theme), app.clock.now());
-    match app.cache.get::<LiveContents>(&name, now) {
+    let (name, now) = (cache_key(store, live_theme), services.clock.now());
+    match services.cache.get::<LiveContents>(&name, now) {
         Some(known) => Ok(Some(known.0.clone())),
-        None => Ok(live(app, store).await?.map(|release| release.contents)),
+        None => Ok(live(services, store).await?.map(|release| release.contents)),
     }
 }
 
@@ -183,10 +183,10 @@ pub async fn live_place(app: &App, store: &Store) -> Result<Option<BlobRef>, Pro
 ///
 /// # Errors
 /// 503.
-pub async fn last_places(app: &App, store: &Store) -> Result<Vec<BlobRef>, Problem> {
+pub async fn last_places(services: &Services, store: &Store) -> Result<Vec<BlobRef>, Problem> {
     let Some(live_theme) = &store.live_theme else { return Ok(Vec::new()) };
-    let (name, now) = (cache_key(store, live_theme), app.clock.now());
-    if let Some(known) = app.cache.get::<RecentContents>(&name, now) {
+    let (name, now) = (cache_key(store, live_theme), services.clock.now());
+    if let Some(known) = services.cache.get::<RecentContents>(&name, now) {
         return Ok(known.0.clone());
     }
     let query = Query::partition(key::theme_releases(&store.id))
@@ -194,12 +194,12 @@ pub async fn last_places(app: &App, store: &Store) -> Result<Vec<BlobRef>, Probl
         .newest_first()
         .seen(ReadConsistency::Eventual);
     let mut places: Vec<BlobRef> = Vec::new();
-    for release in app.table.all::<ThemeRelease>(&query, SERVED_RELEASES).await? {
+    for release in services.table.all::<ThemeRelease>(&query, SERVED_RELEASES).await? {
         if !places.contains(&release.contents) {
             places.push(release.contents);
         }
     }
-    app.cache.keep(&name, Arc::new(RecentContents(places.clone())), now, CACHED_FOR);
+    services.cache.keep(&name, Arc::new(RecentContents(places.clone())), now, CACHED_FOR);
     Ok(places)
 }
 
@@ -212,15 +212,15 @@ fn cache_key(store: &Store, live: &LiveTheme) -> String {
 ///
 /// # Errors
 /// 503.
-pub async fn live(app: &App, store: &Store) -> Result<Option<ThemeRelease>, Problem> {
+pub async fn live(services: &Services, store: &Store) -> Result<Option<ThemeRelease>, Problem> {
     let Some(live) = &store.live_theme else { return Ok(None) };
     // An eventually consistent read suffices: a release is written with the store's reference to it,
     // and never changes.
     let key = key::theme_release(&store.id, &live.slug, live.release);
-    let found: Option<ThemeRelease> = app.table.peek(&key).await?;
+    let found: Option<ThemeRelease> = services.table.peek(&key).await?;
     if let Some(release) = &found {
         let place = Arc::new(LiveContents(release.contents.clone()));
-        app.cache.keep(&cache_key(store, live), place, app.clock.now(), CACHED_FOR);
+        services.cache.keep(&cache_key(store, live), place, services.clock.now(), CACHED_FOR);
     }
     Ok(found)
 }

@@ -6,7 +6,7 @@
 use catalogue::blob::pinned::BlobRef;
 use core_types::id::{PreviewSessionId, StoreId};
 use core_types::key;
-use gateway::app::App;
+use services::Services;
 use primitives::clock::{DAY, Timestamp};
 use table::item::{Item, Key, Packing};
 use primitives::problem::{Code, Problem};
@@ -134,15 +134,15 @@ impl PreviewSession {
     ///
     /// # Errors
     /// `preview_expired`.
-    pub async fn of(app: &App, token: &Token) -> Result<Self, Problem> {
+    pub async fn of(services: &Services, token: &Token) -> Result<Self, Problem> {
         let id = PreviewSessionId::from_text(&token.id).map_err(|_| Code::PreviewExpired)?;
-        let found: Option<Self> = app.table.get(&key::preview_session(&id)).await?;
+        let found: Option<Self> = services.table.get(&key::preview_session(&id)).await?;
         let session = found.filter(|session| session.store_id == token.store_id);
         let session = session.ok_or(Code::PreviewExpired)?;
-        session.check(app.clock.now())?;
+        session.check(services.clock.now())?;
         // The session ends when its creator loses access to the store.
         let lost = match &session.authority {
-            Some(authority) => authority.lost(app).await?,
+            Some(authority) => authority.lost(services).await?,
             None => None,
         };
         if lost.is_none() { Ok(session) } else { Err(Code::PreviewExpired.into()) }

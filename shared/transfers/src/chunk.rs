@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use core_types::key;
-use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use table::item::{Item, Key, Octets};
 use primitives::problem::{Code, Problem};
@@ -60,9 +60,9 @@ impl Chunk {
 ///
 /// # Errors
 /// 503.
-pub async fn write(app: &App, chunks: &[Chunk]) -> Result<(), Problem> {
+pub async fn write(services: &Services, chunks: &[Chunk]) -> Result<(), Problem> {
     for together in chunks.chunks(TOGETHER) {
-        together.iter().fold(app.table.write(), Write::put).commit().await?;
+        together.iter().fold(services.table.write(), Write::put).commit().await?;
     }
     Ok(())
 }
@@ -72,20 +72,20 @@ pub async fn write(app: &App, chunks: &[Chunk]) -> Result<(), Problem> {
 ///
 /// # Errors
 /// `version_conflict`; 503.
-pub async fn write_of<T: Item>(app: &App, work: &T, chunks: &[Chunk]) -> Result<(), Problem> {
+pub async fn write_of<T: Item>(services: &Services, work: &T, chunks: &[Chunk]) -> Result<(), Problem> {
     for together in chunks.chunks(TOGETHER) {
         let is_unchanged = Condition::is_at(work.version());
-        let write = app.table.write().check(&work.key(), is_unchanged, Code::VersionConflict);
+        let write = services.table.write().check(&work.key(), is_unchanged, Code::VersionConflict);
         together.iter().fold(write, Write::put).commit().await?;
     }
     Ok(())
 }
 
 /// Removes the chunks at these places. What fails is forgotten with time.
-pub async fn discard(app: &App, file: &str, places: &[String]) {
+pub async fn discard(services: &Services, file: &str, places: &[String]) {
     for together in places.chunks(TOGETHER) {
         let delete = |write: Write, place: &String| write.delete(&key::file_chunk(file, place));
-        let deleted = together.iter().fold(app.table.write(), delete).commit().await;
+        let deleted = together.iter().fold(services.table.write(), delete).commit().await;
         if let Err(problem) = deleted {
             tracing::warn!(cause = %problem, file, "chunks of a file were left over");
         }
@@ -96,9 +96,9 @@ pub async fn discard(app: &App, file: &str, places: &[String]) {
 ///
 /// # Errors
 /// 503.
-pub async fn read(app: &App, file: &str, places: &[String]) -> Result<Option<Vec<u8>>, Problem> {
+pub async fn read(services: &Services, file: &str, places: &[String]) -> Result<Option<Vec<u8>>, Problem> {
     let keys: Vec<Key> = places.iter().map(|place| key::file_chunk(file, place)).collect();
-    let mut batch = app.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
+    let mut batch = services.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
     let mut bytes = Vec::new();
     for key in &keys {
         let Some(chunk) = batch.take::<Chunk>(key)? else { return Ok(None) };
@@ -111,22 +111,22 @@ pub async fn read(app: &App, file: &str, places: &[String]) -> Result<Option<Vec
 ///
 /// # Errors
 /// 503.
-pub async fn erase(app: &App, file: &str) -> Result<(), Problem> {
+pub async fn erase(services: &Services, file: &str) -> Result<(), Problem> {
     loop {
         let query = Query::partition(key::file_chunks(file));
-        let keys = app.table.keys(&query, REMOVED).await?;
+        let keys = services.table.keys(&query, REMOVED).await?;
         if keys.is_empty() {
             return Ok(());
         }
         for key in &keys {
-            app.table.write().delete(key).commit().await?;
+            services.table.write().delete(key).commit().await?;
         }
     }
 }
 
 /// The same. What fails is forgotten with time.
-pub async fn remove(app: &App, file: &str) {
-    if let Err(problem) = erase(app, file).await {
+pub async fn remove(services: &Services, file: &str) {
+    if let Err(problem) = erase(services, file).await {
         tracing::warn!(cause = %problem, file, "chunks of a file were left over");
     }
 }

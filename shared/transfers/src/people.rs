@@ -2,7 +2,7 @@
 
 use core_types::id::StoreId;
 use core_types::key;
-use gateway::app::App;
+use services::Services;
 use table::item::{Index, Item};
 use primitives::problem::Problem;
 use table::Query;
@@ -19,23 +19,23 @@ const PAGE: usize = 100;
 ///
 /// # Errors
 /// `version_conflict` when one of them has moved on meanwhile; 503.
-pub async fn forget(app: &App, store: &StoreId) -> Result<bool, Problem> {
-    exports(app, store).await?;
-    imports(app, store).await
+pub async fn forget(services: &Services, store: &StoreId) -> Result<bool, Problem> {
+    exports(services, store).await?;
+    imports(services, store).await
 }
 
-async fn exports(app: &App, store: &StoreId) -> Result<(), Problem> {
+async fn exports(services: &Services, store: &StoreId) -> Result<(), Problem> {
     let all = [Query::index(Index::Gsi5, key::exports_on(store))];
     let is_meant = |export: &Export| ExportKind::is_personal(export.kind);
     let mut place = None;
     loop {
-        let (found, next) = app.table.walk(&all, PAGE, place.as_ref(), is_meant).await?;
+        let (found, next) = services.table.walk(&all, PAGE, place.as_ref(), is_meant).await?;
         for export in &found {
             if !export.status.is_over() {
-                export.cancelled(app.clock.now())?.save(app.table.write()).commit().await?;
+                export.cancelled(services.clock.now())?.save(services.table.write()).commit().await?;
             }
-            chunk::erase(app, export.id.as_str()).await?;
-            app.table.write().delete(&export.key()).commit().await?;
+            chunk::erase(services, export.id.as_str()).await?;
+            services.table.write().delete(&export.key()).commit().await?;
         }
         if next.is_none() {
             return Ok(());
@@ -44,22 +44,22 @@ async fn exports(app: &App, store: &StoreId) -> Result<(), Problem> {
     }
 }
 
-async fn imports(app: &App, store: &StoreId) -> Result<bool, Problem> {
+async fn imports(services: &Services, store: &StoreId) -> Result<bool, Problem> {
     let all = [Query::index(Index::Gsi5, key::imports_on(store))];
     let is_meant = |import: &Import| import.kind == ImportKind::Customers;
     let (mut place, mut is_all) = (None, true);
     loop {
-        let (found, next) = app.table.walk(&all, PAGE, place.as_ref(), is_meant).await?;
+        let (found, next) = services.table.walk(&all, PAGE, place.as_ref(), is_meant).await?;
         for import in &found {
             if import.status == ImportStatus::Running {
                 is_all = false;
                 continue;
             }
             if !import.status.is_over() {
-                let cancelled = import.cancelled(app.clock.now())?;
-                cancelled.save(import, app.table.write()).commit().await?;
+                let cancelled = import.cancelled(services.clock.now())?;
+                cancelled.save(import, services.table.write()).commit().await?;
             }
-            chunk::erase(app, import.id.as_str()).await?;
+            chunk::erase(services, import.id.as_str()).await?;
         }
         if next.is_none() {
             return Ok(is_all);

@@ -13,7 +13,7 @@ use bytes::Bytes;
 use core_types::key;
 use futures_util::future::try_join_all;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
-use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use table::item::{Item, Key};
 use primitives::problem::{Code, Problem};
@@ -60,26 +60,26 @@ impl From<&Blob> for BlobRef {
 /// # Errors
 /// 503.
 pub async fn pin(
-    app: &App,
+    services: &Services,
     files: &BTreeMap<String, Bytes>,
 ) -> Result<BTreeMap<String, BlobRef>, Problem> {
-    let upload = primitives::id::mint("", app.clock.now());
+    let upload = primitives::id::mint("", services.clock.now());
     // What is pinned stays: an eventually consistent read that shows it is enough, and one that does not is rejected.
     let upload = &upload;
-    retry_eventual_first(|consistency| pin_once(app, files, upload, consistency)).await
+    retry_eventual_first(|consistency| pin_once(services, files, upload, consistency)).await
 }
 
 async fn pin_once(
-    app: &App,
+    services: &Services,
     files: &BTreeMap<String, Bytes>,
     upload: &str,
     consistency: ReadConsistency,
 ) -> Result<BTreeMap<String, BlobRef>, Problem> {
-    let now = app.clock.now();
-    let known = descriptions(app, files.keys(), consistency).await?;
+    let now = services.clock.now();
+    let known = descriptions(services, files.keys(), consistency).await?;
     let mut places: BTreeMap<String, BlobRef> =
         known.iter().map(|(name, blob)| (name.clone(), BlobRef::from(blob))).collect();
-    let mut batches = Batches::new(app);
+    let mut batches = Batches::new(services);
     for blob in known.values().filter(|blob| !blob.pinned) {
         batches.add(1, 0, |write| pinned(write, blob));
     }
@@ -89,7 +89,7 @@ async fn pin_once(
         places.insert(name.clone(), BlobRef::from(&blob));
         if bytes.len() > TRANSACTION {
             for together in chunks.chunks(TOGETHER) {
-                let write = together.iter().fold(app.table.write(), Write::put);
+                let write = together.iter().fold(services.table.write(), Write::put);
                 write.commit().await?;
             }
             batches.add(1, 0, |write| write.create(&blob, Code::VersionConflict));
@@ -110,13 +110,13 @@ async fn pin_once(
 
 /// The blobs that are there already.
 async fn descriptions(
-    app: &App,
+    services: &Services,
     names: impl Iterator<Item = &String>,
     consistency: ReadConsistency,
 ) -> Result<BTreeMap<String, Blob>, Problem> {
     let keys: Vec<Key> = names.map(|name| key::blob(name)).collect();
     let read = keys.chunks(BATCH).map(|hundred| async move {
-        let mut batch = app.table.look(&hundred.iter().collect::<Vec<_>>(), consistency).await?;
+        let mut batch = services.table.look(&hundred.iter().collect::<Vec<_>>(), consistency).await?;
         let found = hundred.iter().map(|key| batch.take::<Blob>(key));
         found.collect::<Result<Vec<Option<Blob>>, Problem>>()
     });
@@ -162,15 +162,15 @@ fn pinned(write: Write, blob: &Blob) -> Write {
 
 /// Actions, filled into as few transactions as take them.
 struct Batches<'a> {
-    app: &'a App,
+    services: &'a Services,
     all: Vec<Write>,
     actions: usize,
     bytes: usize,
 }
 
 impl<'a> Batches<'a> {
-    fn new(app: &'a App) -> Self {
-        Self { app, all: Vec::new(), actions: 0, bytes: 0 }
+    fn new(services: &'a Services) -> Self {
+        Self { services, all: Vec::new(), actions: 0, bytes: 0 }
     }
 
     fn add(&mut self, actions: usize, bytes: usize, extend: impl FnOnce(Write) -> Write) {
@@ -180,7 +180,7 @@ impl<'a> Batches<'a> {
             Some(write) if has_room => (write, all, sum),
             full => {
                 self.all.extend(full);
-                (self.app.table.write(), actions, bytes)
+                (self.services.table.write(), actions, bytes)
             }
         };
         (self.actions, self.bytes) = (all, sum);
@@ -192,14 +192,14 @@ impl<'a> Batches<'a> {
 ///
 /// # Errors
 /// 500: one is not there, which pinned bytes always are; 503.
-pub async fn read(app: &App, places: &[&BlobRef]) -> Result<Vec<Bytes>, Problem> {
+pub async fn read(services: &Services, places: &[&BlobRef]) -> Result<Vec<Bytes>, Problem> {
     let keys = |place: &BlobRef| {
         (0..place.chunks).map(|n| key::blob_chunk(&place.sha256, &place.upload, n)).collect()
     };
     let wanted: Vec<Vec<Key>> = places.iter().map(|place| keys(place)).collect();
     // What is pinned never changes: it is there since before anybody was told of it.
     let mut batch =
-        app.table.get_many_eventually(&wanted.iter().flatten().collect::<Vec<_>>()).await?;
+        services.table.get_many_eventually(&wanted.iter().flatten().collect::<Vec<_>>()).await?;
     let mut known: BTreeMap<&str, Bytes> = BTreeMap::new();
     for (place, keys) in places.iter().zip(&wanted) {
         if known.contains_key(place.sha256.as_str()) {
@@ -209,7 +209,7 @@ pub async fn read(app: &App, places: &[&BlobRef]) -> Result<Vec<Bytes>, Problem>
         for key in keys {
             let chunk: Option<Chunk> = match batch.take(key)? {
                 Some(chunk) => Some(chunk),
-                None => app.table.get(key).await?,
+                None => services.table.get(key).await?,
             };
             bytes.extend(chunk.ok_or_else(|| Problem::internal("a pinned blob is gone"))?.bytes.0);
         }

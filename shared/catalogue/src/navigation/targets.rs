@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use core_types::id::{CategoryId, CollectionId, ProductId, StoreId};
 use core_types::key;
-use gateway::app::App;
+use services::Services;
 use table::item::Key;
 use primitives::problem::{FieldError, Problem};
 
@@ -22,7 +22,7 @@ const AT_ONCE: usize = 100;
 /// # Errors
 /// 503 when the table cannot be reached.
 pub async fn unknown_targets(
-    app: &App,
+    services: &Services,
     store: &StoreId,
     items: &Items,
 ) -> Result<Vec<FieldError>, Problem> {
@@ -39,7 +39,7 @@ pub async fn unknown_targets(
     let targets: Vec<_> = targets.into_iter().collect();
     for some in targets.chunks(AT_ONCE) {
         let keys: Vec<&Key> = some.iter().map(|(key, _)| key).collect();
-        let mut found = app.table.get_many(&keys).await?;
+        let mut found = services.table.get_many(&keys).await?;
         for (key, (kind, pointers)) in some {
             let is_there = match kind {
                 MenuItemKind::Product => found.take::<ProductSummary>(key)?.is_some(),

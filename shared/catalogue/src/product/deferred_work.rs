@@ -21,7 +21,7 @@ use core_types::id::{MediaId, ProductId, StoreId, VariantId};
 use core_types::image;
 use core_types::key::{self, IndexKey};
 use futures_util::stream::{self, StreamExt, TryStreamExt};
-use gateway::app::App;
+use services::Services;
 use primitives::clock::{MINUTE, Timestamp};
 use table::item::{Item, Key};
 use table::outbox::Due;
@@ -129,31 +129,31 @@ impl DeferredWork {
     ///
     /// # Errors
     /// 503; `version_conflict`: somebody else has done it, or the product is being changed.
-    pub async fn execute(&self, app: &App) -> Result<(), Problem> {
-        let is_there = retry(|| refresh(app, &self.store_id, &self.product_id)).await?;
-        self.clear(app).await?;
+    pub async fn execute(&self, services: &Services) -> Result<(), Problem> {
+        let is_there = retry(|| refresh(services, &self.store_id, &self.product_id)).await?;
+        self.clear(services).await?;
         if !self.words.is_empty() {
-            retry(|| self.settle_words(app)).await?;
+            retry(|| self.settle_words(services)).await?;
         }
         if is_there && self.stock_went {
-            restock_product(app, &self.store_id, &self.product_id).await?;
+            restock_product(services, &self.store_id, &self.product_id).await?;
         }
-        if !is_there && !self.forget_reviews(app).await? {
+        if !is_there && !self.forget_reviews(services).await? {
             return Ok(());
         }
         let open = Condition::new("attribute_exists(PK)");
-        let write = app.table.write().delete_if(&self.key(), open, Code::VersionConflict);
+        let write = services.table.write().delete_if(&self.key(), open, Code::VersionConflict);
         let release = |write, id| image::release(write, &self.store_id, id);
         self.images.iter().fold(write, release).commit().await
     }
 
     /// Removes what is left of the removed variants: themselves, what checkouts need of them, their
     /// SKUs and their stock.
-    async fn clear(&self, app: &App) -> Result<(), Problem> {
+    async fn clear(&self, services: &Services) -> Result<(), Problem> {
         if self.variants.is_empty() {
             return Ok(());
         }
-        let mut deletions = self.skus(app).await?;
+        let mut deletions = self.skus(services).await?;
         for variant in &self.variants {
             let variant_key = key::variant(&self.store_id, &self.product_id, &variant.id);
             let sellable_key = key::sellable(&self.store_id, &variant.id);
@@ -162,28 +162,28 @@ impl DeferredWork {
             let label = barcode.map(|code| key::barcode(&self.store_id, &code, &variant.id));
             deletions.extend(label.map(|key| (key, Condition::default())));
         }
-        delete(app, &deletions).await?;
+        delete(services, &deletions).await?;
         // Only now: a level is opened on condition that its variant is still sold.
         let partition = |removed: &RemovedVariant| key::sellable(&self.store_id, &removed.id).pk;
         let partitions: Vec<String> = self.variants.iter().map(partition).collect();
         let levels: Vec<Vec<Key>> = stream::iter(partitions)
             .map(|partition| async move {
                 let query = Query::partition(partition).begins_with(key::LEVELS);
-                app.table.keys(&query, MAX_LOCATIONS).await
+                services.table.keys(&query, MAX_LOCATIONS).await
             })
             .buffer_unordered(SIDE_BY_SIDE)
             .try_collect()
             .await?;
         let levels = levels.into_iter().flatten().map(|key| (key, Condition::default()));
-        delete(app, &levels.collect::<Vec<Deletion>>()).await
+        delete(services, &levels.collect::<Vec<Deletion>>()).await
     }
 
     /// Keeps those of the words by which the product is found as it is now, and removes the others.
     ///
     /// # Errors
     /// `version_conflict`: it is being changed.
-    async fn settle_words(&self, app: &App) -> Result<(), Problem> {
-        let found = load(app, &self.store_id, &self.product_id).await?;
+    async fn settle_words(&self, services: &Services) -> Result<(), Problem> {
+        let found = load(services, &self.store_id, &self.product_id).await?;
         let unchanged = match &found {
             Some((product, _)) => Condition::is_at(product.version),
             None => Condition::new("attribute_not_exists(PK)"),
@@ -192,7 +192,7 @@ impl DeferredWork {
         let rows = summary.as_ref().map(search::rows).unwrap_or_default();
         let key = key::product(&self.store_id, &self.product_id);
         for part in self.words.chunks(ACTIONS.saturating_sub(1)) {
-            let write = app.table.write().check(&key, unchanged.clone(), Code::VersionConflict);
+            let write = services.table.write().check(&key, unchanged.clone(), Code::VersionConflict);
             let settle = |write: Write, token: &Token| {
                 if rows.contains(token) { write.put(token) } else { write.delete(&token.key()) }
             };
@@ -202,13 +202,13 @@ impl DeferredWork {
     }
 
     /// The claims of SKUs that are still the removed variants'.
-    async fn skus(&self, app: &App) -> Result<Vec<Deletion>, Problem> {
+    async fn skus(&self, services: &Services) -> Result<Vec<Deletion>, Problem> {
         let claimed = self.variants.iter().filter_map(|removed| removed.sku.as_ref());
         let keys: Vec<Key> = claimed.map(|sku| UniqueSku::key_of(&self.store_id, sku)).collect();
         let gone = |id: &VariantId| self.variants.iter().any(|removed| removed.id == *id);
         let mut deletions = Vec::new();
         for part in keys.chunks(ACTIONS) {
-            let mut batch = app.table.get_many(&part.iter().collect::<Vec<_>>()).await?;
+            let mut batch = services.table.get_many(&part.iter().collect::<Vec<_>>()).await?;
             for key in part {
                 let found: Option<UniqueSku> = batch.take(key)?;
                 let found = found.filter(|found| gone(&found.variant_id));
@@ -219,26 +219,26 @@ impl DeferredWork {
     }
 
     /// Removes the product's reviews, as many as one go takes; says whether these were all.
-    async fn forget_reviews(&self, app: &App) -> Result<bool, Problem> {
+    async fn forget_reviews(&self, services: &Services) -> Result<bool, Problem> {
         let partition = key::product(&self.store_id, &self.product_id).pk;
         let query = Query::partition(partition).begins_with(key::PRODUCT_REVIEWS);
         for _ in 0..REVIEWS.1 {
-            let found: Vec<Review> = app.table.all(&query, REVIEWS.0).await?;
+            let found: Vec<Review> = services.table.all(&query, REVIEWS.0).await?;
             if found.is_empty() {
                 return Ok(true);
             }
             let gone = found.iter().flat_map(|review| [review.key(), review.pointer().key()]);
             let deletions: Vec<Deletion> = gone.map(|key| (key, Condition::default())).collect();
-            delete(app, &deletions).await?;
+            delete(services, &deletions).await?;
         }
         Ok(false)
     }
 }
 
 /// Deletes all of these, so many in a transaction.
-async fn delete(app: &App, deletions: &[Deletion]) -> Result<(), Problem> {
+async fn delete(services: &Services, deletions: &[Deletion]) -> Result<(), Problem> {
     for part in deletions.chunks(ACTIONS) {
-        let write = part.iter().fold(app.table.write(), |write, (key, condition)| {
+        let write = part.iter().fold(services.table.write(), |write, (key, condition)| {
             write.delete_if(key, condition.clone(), Code::VersionConflict)
         });
         write.commit().await?;
@@ -251,10 +251,10 @@ async fn delete(app: &App, deletions: &[Deletion]) -> Result<(), Problem> {
 ///
 /// # Errors
 /// `version_conflict`: it is being changed.
-pub async fn refresh(app: &App, store: &StoreId, id: &ProductId) -> Result<bool, Problem> {
-    let Some((product, variants)) = load(app, store, id).await? else { return Ok(false) };
+pub async fn refresh(services: &Services, store: &StoreId, id: &ProductId) -> Result<bool, Problem> {
+    let Some((product, variants)) = load(services, store, id).await? else { return Ok(false) };
     let keys: Vec<Key> = variants.iter().map(|variant| key::sellable(store, &variant.id)).collect();
-    let mut batch = app.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
+    let mut batch = services.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
     let mut behind = Vec::new();
     for (variant, key) in variants.iter().zip(&keys) {
         let found: Option<Sellable> = batch.take(key)?;
@@ -266,7 +266,7 @@ pub async fn refresh(app: &App, store: &StoreId, id: &ProductId) -> Result<bool,
         let unchanged = Condition::new("#version = :read")
             .name("#version", "version")
             .value(":read", product.version);
-        let write = app.table.write().check(&product.key(), unchanged, Code::VersionConflict);
+        let write = services.table.write().check(&product.key(), unchanged, Code::VersionConflict);
         let change = |write: Write, sellable: &Sellable| {
             write.update(&sellable.key(), sellable.change(), Code::VersionConflict)
         };

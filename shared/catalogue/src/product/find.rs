@@ -3,7 +3,7 @@
 use core_types::fields::Handle;
 use core_types::id::{ProductId, StoreId};
 use core_types::key;
-use gateway::app::App;
+use services::Services;
 use table::item;
 use table::item::{Attributes, FromItem, Item, Key};
 use primitives::problem::Problem;
@@ -29,21 +29,21 @@ impl FromItem for Part {
 
 /// A product with its variants in their order, in one query.
 pub async fn load(
-    app: &App,
+    services: &Services,
     store: &StoreId,
     id: &ProductId,
 ) -> Result<Option<(Product, Vec<Variant>)>, Problem> {
-    read(app, own_range(store, id)).await
+    read(services, own_range(store, id)).await
 }
 
 /// As [`load`], at half the price and perhaps a moment old: none also where some of the variants are
 /// too new for it.
 pub async fn get_eventually(
-    app: &App,
+    services: &Services,
     store: &StoreId,
     id: &ProductId,
 ) -> Result<Option<(Product, Vec<Variant>)>, Problem> {
-    let found = read(app, own_range(store, id).seen(ReadConsistency::Eventual)).await?;
+    let found = read(services, own_range(store, id).seen(ReadConsistency::Eventual)).await?;
     Ok(found.filter(|(product, variants)| variants.len() == product.variant_ids.len()))
 }
 
@@ -53,10 +53,10 @@ fn own_range(store: &StoreId, id: &ProductId) -> Query {
     Query::partition(place.pk).begins_with(place.sk)
 }
 
-async fn read(app: &App, query: Query) -> Result<Option<(Product, Vec<Variant>)>, Problem> {
+async fn read(services: &Services, query: Query) -> Result<Option<(Product, Vec<Variant>)>, Problem> {
     let mut product = None;
     let mut variants = Vec::new();
-    for part in app.table.all::<Part>(&query, MAX_VARIANTS.saturating_add(1)).await? {
+    for part in services.table.all::<Part>(&query, MAX_VARIANTS.saturating_add(1)).await? {
         match part {
             Part::Product(found) => product = Some(*found),
             Part::Variant(variant) => variants.push(*variant),
@@ -71,23 +71,23 @@ async fn read(app: &App, query: Query) -> Result<Option<(Product, Vec<Variant>)>
 /// These products in the order asked for, without those that are not there: at most 100 in one
 /// round trip.
 pub async fn get_many(
-    app: &App,
+    services: &Services,
     store: &StoreId,
     ids: &[ProductId],
 ) -> Result<Vec<Product>, Problem> {
     let keys: Vec<Key> = ids.iter().map(|id| key::product(store, id)).collect();
-    let mut batch = app.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
+    let mut batch = services.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
     let found = keys.iter().map(|key| batch.take(key)).collect::<Result<Vec<_>, _>>()?;
     Ok(found.into_iter().flatten().collect())
 }
 
 /// The product of a handle.
 pub async fn find(
-    app: &App,
+    services: &Services,
     store: &StoreId,
     handle: &Handle,
 ) -> Result<Option<ProductId>, Problem> {
     let key = key::unique_product_handle(store, handle.as_str());
-    let claim: Option<UniqueProductHandle> = app.table.get(&key).await?;
+    let claim: Option<UniqueProductHandle> = services.table.get(&key).await?;
     Ok(claim.map(|claim| claim.product_id))
 }

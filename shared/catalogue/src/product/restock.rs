@@ -8,7 +8,7 @@
 
 use core_types::id::{LocationId, ProductId, StoreId};
 use core_types::key;
-use gateway::app::App;
+use services::Services;
 use table::item::{Item, Key};
 use primitives::problem::{Code, Problem};
 use table::{Change, Write, retry};
@@ -25,10 +25,10 @@ const BATCH: usize = 100;
 ///
 /// # Errors
 /// 503.
-pub async fn restock(app: &App, level: &Level) -> Result<(), Problem> {
+pub async fn restock(services: &Services, level: &Level) -> Result<(), Problem> {
     let sellable = key::sellable(&level.store_id, &level.variant_id);
-    let Some(sellable) = app.table.get::<Sellable>(&sellable).await? else { return Ok(()) };
-    retry(|| look(app, (&level.store_id, &sellable.product_id), Some(level))).await
+    let Some(sellable) = services.table.get::<Sellable>(&sellable).await? else { return Ok(()) };
+    retry(|| look(services, (&level.store_id, &sellable.product_id), Some(level))).await
 }
 
 /// Some variants of a product have gone, with their stock: says on its card where the others can
@@ -36,34 +36,34 @@ pub async fn restock(app: &App, level: &Level) -> Result<(), Problem> {
 ///
 /// # Errors
 /// 503.
-pub async fn restock_product(app: &App, store: &StoreId, id: &ProductId) -> Result<(), Problem> {
-    retry(|| look(app, (store, id), None)).await
+pub async fn restock_product(services: &Services, store: &StoreId, id: &ProductId) -> Result<(), Problem> {
+    retry(|| look(services, (store, id), None)).await
 }
 
 /// Looks at the stock of a product at the location of this level, or at all that its card names.
 async fn look(
-    app: &App,
+    services: &Services,
     (store, id): (&StoreId, &ProductId),
     level: Option<&Level>,
 ) -> Result<(), Problem> {
     let card_key = key::summary(store, id);
     let variant_key = level.map(|level| key::variant(store, id, &level.variant_id));
     let keys: Vec<&Key> = std::iter::once(&card_key).chain(&variant_key).collect();
-    let mut found = app.table.get_many(&keys).await?;
+    let mut found = services.table.get_many(&keys).await?;
     let Some(summary) = found.take::<ProductSummary>(&card_key)? else { return Ok(()) };
     if level.is_some_and(|level| was_made_with(&summary, level)) {
         return Ok(());
     }
     let variant: Option<Variant> = variant_key.map(|key| found.take(&key)).transpose()?.flatten();
     let at = level.map_or(&*summary.stocked_at, |level| std::slice::from_ref(&level.location_id));
-    let stocked = stocked(app, &summary, at).await?;
+    let stocked = stocked(services, &summary, at).await?;
     let locations = stocked.iter().map(|level| &level.location_id);
     let change = Change::new("SET stocked_at = :stocked, stock_version = :next")
         .only_if("stock_version = :read")
         .value(":stocked", amended(&summary.stocked_at, at, locations))
         .value(":read", summary.stock_version)
         .value(":next", summary.stock_version.saturating_add(1));
-    let write = app.table.write().update(&card_key, change, Code::VersionConflict);
+    let write = services.table.write().update(&card_key, change, Code::VersionConflict);
     let write = write.also(variant, |write, variant| {
         let own = stocked.iter().filter(|level| level.variant_id == variant.id);
         tell(write, &variant, amended(&variant.stocked_at, at, own.map(|level| &level.location_id)))
@@ -92,7 +92,7 @@ fn was_made_with(summary: &ProductSummary, level: &Level) -> bool {
 
 /// The levels of a product's variants at these locations that hold something.
 async fn stocked(
-    app: &App,
+    services: &Services,
     summary: &ProductSummary,
     at: &[LocationId],
 ) -> Result<Vec<Level>, Problem> {
@@ -101,7 +101,7 @@ async fn stocked(
         places.map(|(variant, place)| key::level(summary.store_id(), variant, place)).collect();
     let mut stocked = Vec::new();
     for part in keys.chunks(BATCH) {
-        let mut found = app.table.get_many(&part.iter().collect::<Vec<_>>()).await?;
+        let mut found = services.table.get_many(&part.iter().collect::<Vec<_>>()).await?;
         for key in part {
             stocked.extend(found.take::<Level>(key)?.filter(|level| level.available > 0));
         }

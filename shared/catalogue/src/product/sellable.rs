@@ -4,7 +4,7 @@ use core_types::fields::TaxClass;
 use core_types::id::{ProductId, StoreId, VariantId};
 use core_types::key;
 use core_types::money::Money;
-use gateway::app::App;
+use services::Services;
 use table::item::{Item, Key};
 use primitives::problem::{Code, Problem};
 use table::Change;
@@ -151,8 +151,8 @@ impl Product {
 /// Marks variants as ordered, before the order is placed: from then on their products are archived,
 /// never removed. It costs a write for the first order of a variant alone, and is not part of the
 /// order's own transaction, which 40 lines fill; a mark without an order does no harm.
-pub async fn note_ordered(app: &App, read: &[Sellable]) -> Result<(), Problem> {
-    let mut write = app.table.write();
+pub async fn note_ordered(services: &Services, read: &[Sellable]) -> Result<(), Problem> {
+    let mut write = services.table.write();
     for sellable in read.iter().filter(|sellable| !sellable.was_ordered) {
         write = write.update(&sellable.key(), sellable.ordered(), Code::VersionConflict);
     }

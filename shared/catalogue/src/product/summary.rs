@@ -15,7 +15,7 @@ use core_types::fields::{Currency, Handle};
 use core_types::id::{CategoryId, LocationId, MediaId, ProductId, StoreId, VariantId};
 use core_types::key::{self, IndexKey};
 use core_types::rating::Rating;
-use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use table::item::{Item, Key, Packing};
 use primitives::problem::{Code, Problem};
@@ -293,11 +293,11 @@ fn sku_words(variants: &[Variant]) -> Vec<String> {
 
 /// The cards of these products, as far as they exist, in the order asked for; perhaps a moment old.
 pub async fn summaries(
-    app: &App,
+    services: &Services,
     store: &StoreId,
     ids: &[ProductId],
 ) -> Result<Vec<ProductSummary>, Problem> {
     let keys: Vec<Key> = ids.iter().map(|id| key::summary(store, id)).collect();
-    let mut found = app.table.get_many_eventually(&keys.iter().collect::<Vec<_>>()).await?;
+    let mut found = services.table.get_many_eventually(&keys.iter().collect::<Vec<_>>()).await?;
     keys.iter().filter_map(|key| found.take(key).transpose()).collect()
 }

@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use core_types::id::{ProductId, StoreId};
 use core_types::key;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
-use gateway::app::App;
+use services::Services;
 use table::ReadLimit;
 use table::item::{Attributes, Item, Key};
 use gateway::page;
@@ -68,12 +68,12 @@ impl Search {
     /// `invalid_cursor`.
     pub async fn page(
         &self,
-        app: &App,
+        services: &Services,
         limit: usize,
         start: Option<Attributes>,
         admits: impl Fn(&ProductSummary) -> bool,
     ) -> Result<Scanned<ProductSummary>, Problem> {
-        let known = self.look_up(app).await?;
+        let known = self.look_up(services).await?;
         let (word, start) = self.lead(&known, start.as_ref())?;
         let others: Vec<&HashSet<ProductId>> = known
             .iter()
@@ -103,10 +103,10 @@ impl Search {
                 let rows = missing.min(BATCH);
                 let is_under_way = position.sk != beginning(rank, word);
                 let at = is_under_way.then(|| page::position_of(&position, []));
-                let page: Scanned<Token> = app.table.page(&query, rows, at, takes).await?;
+                let page: Scanned<Token> = services.table.page(&query, rows, at, takes).await?;
                 let looked_at = if others.is_empty() { page.items.len() } else { AHEAD };
                 looked = looked.saturating_add(looked_at);
-                let shown = self.validate(app, (word, &page.items), &admits).await?;
+                let shown = self.validate(services, (word, &page.items), &admits).await?;
                 found.extend(shown);
                 if found.len() > limit {
                     break 'ranks;
@@ -130,8 +130,8 @@ impl Search {
     ///
     /// # Errors
     /// 503.
-    pub async fn few(&self, app: &App, most: usize) -> Result<Option<Vec<ProductId>>, Problem> {
-        let mut known = self.known(app, most).await?;
+    pub async fn few(&self, services: &Services, most: usize) -> Result<Option<Vec<ProductId>>, Problem> {
+        let mut known = self.known(services, most).await?;
         known.retain(|known| known.is_whole && known.products.len() <= most);
         let fewest = known.into_iter().min_by_key(|known| known.products.len());
         Ok(fewest.map(|known| known.products.into_iter().collect()))
@@ -143,19 +143,19 @@ impl Search {
     }
 
     /// What is known of the words before the first is read; nothing where there is only one.
-    async fn look_up(&self, app: &App) -> Result<Vec<Known>, Problem> {
-        if self.words.len() < 2 { Ok(Vec::new()) } else { self.known(app, FEW).await }
+    async fn look_up(&self, services: &Services) -> Result<Vec<Known>, Problem> {
+        if self.words.len() < 2 { Ok(Vec::new()) } else { self.known(services, FEW).await }
     }
 
     /// The products of each of the words, at most so many in each place.
-    async fn known(&self, app: &App, most: usize) -> Result<Vec<Known>, Problem> {
+    async fn known(&self, services: &Services, most: usize) -> Result<Vec<Known>, Problem> {
         stream::iter(self.words.iter().take(LOOKED_UP).cloned())
             .map(|word| async move {
                 let (mut products, mut is_whole) = (HashSet::new(), true);
                 for rank in [Rank::Title, Rank::Other] {
                     let query = self.query(rank, &word);
                     let page: Scanned<Token> =
-                        app.table.page(&query, most, None, |_: &Token| true).await?;
+                        services.table.page(&query, most, None, |_: &Token| true).await?;
                     is_whole &= page.next.is_none();
                     products.extend(page.items.iter().filter_map(Token::product));
                 }
@@ -207,12 +207,12 @@ impl Search {
     /// too.
     async fn validate(
         &self,
-        app: &App,
+        services: &Services,
         (word, rows): (&str, &[Token]),
         admits: impl Fn(&ProductSummary) -> bool,
     ) -> Result<Vec<(ProductSummary, Key)>, Problem> {
         let ids: Vec<ProductId> = rows.iter().filter_map(Token::product).collect();
-        let found = summaries(app, &self.store, &ids).await?.into_iter();
+        let found = summaries(services, &self.store, &ids).await?.into_iter();
         let mut found: HashMap<ProductId, ProductSummary> =
             found.map(|summary| (summary.id().clone(), summary)).collect();
         let validate = |row: &Token| {

@@ -1,5 +1,6 @@
 //! Executing a manual change of stock: read, decide, write.
 
+use gateway::idempotency::Commit;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::inventory::{
@@ -11,7 +12,7 @@ use crate::product::Sellable;
 use core_types::event::Event;
 use core_types::id::{LocationId, MovementId, VariantId};
 use core_types::key;
-use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use table::item::{Item, Key};
 use primitives::problem::{Code, FieldError, Problem};
@@ -87,7 +88,7 @@ impl Asked {
 /// `unknown_location`, `too_few` and `too_many` as faults of their fields; `idempotency_key_reused` when
 /// its mark is there.
 pub async fn execute(
-    app: &App,
+    services: &Services,
     store: &Store,
     asked: &Asked,
 ) -> Result<Json<AdjustmentView>, Problem> {
@@ -101,11 +102,11 @@ pub async fn execute(
         return Err(Problem::field("/changes", "too_many", detail));
     }
     let note = (asked.reason.as_str(), asked.reference.as_deref());
-    let terms = Terms::read(app, store, asked, &lookups).await?;
+    let terms = Terms::read(services, store, asked, &lookups).await?;
     persist(|| async {
-        let now = app.clock.now();
+        let now = services.clock.now();
         let decide = async || {
-            let levels = read_levels(app, store, &lookups).await?;
+            let levels = read_levels(services, store, &lookups).await?;
             let snapshot = StockSnapshot { levels, oversold: terms.oversold.clone() };
             let adjustment = plan(&store.id, (&asked.wanted, &snapshot), asked.kind, now)?;
             check_locations(&adjustment, &terms.locations)?;
@@ -113,7 +114,7 @@ pub async fn execute(
         };
         let mut adjustment = decide().await?;
         if needed(&adjustment) > MAX_ACTIONS && !asked.dry_run {
-            open(app, store, asked, &adjustment, now).await?;
+            open(services, store, asked, &adjustment, now).await?;
             adjustment = decide().await?;
         }
         let id = MovementId::mint(now);
@@ -126,7 +127,7 @@ pub async fn execute(
         let changes = !adjustment.movements.is_empty();
         let event = Event::new(&INVENTORY_ADJUSTED, view.about(&store.id), &view, now);
         let items = adjustment.new_items();
-        ensure_items(adjustment.put_into(asked.marked(app.table.write())), store, asked, items)
+        ensure_items(adjustment.put_into(asked.marked(services.table.write())), store, asked, items)
             .also(changes.then_some(event), Write::emit)
             .answer(Json::new(&view), now)
             .await
@@ -152,14 +153,14 @@ fn needed(adjustment: &Adjustment) -> usize {
 /// Makes the levels that there are not yet, with nothing in them, where there are too many to be
 /// made together with what comes into them. An empty level does no harm.
 async fn open(
-    app: &App,
+    services: &Services,
     store: &Store,
     asked: &Asked,
     adjustment: &Adjustment,
     now: Timestamp,
 ) -> Result<(), Problem> {
     let missing = adjustment.levels.iter().filter(|(before, _)| before.is_none());
-    let write = missing.fold(app.table.write(), |write, (_, next)| {
+    let write = missing.fold(services.table.write(), |write, (_, next)| {
         let empty = Level::open(&store.id, &next.variant_id, &next.location_id, 0, now);
         write.create(&empty, Code::VersionConflict)
     });
@@ -191,7 +192,7 @@ struct Terms {
 impl Terms {
     /// At most 45 items and 45 locations: one round trip.
     async fn read(
-        app: &App,
+        services: &Services,
         store: &Store,
         asked: &Asked,
         lookups: &BTreeSet<&LevelLookup>,
@@ -201,7 +202,7 @@ impl Terms {
         let sellables = items.iter().map(|item| key::sellable(&store.id, item));
         let locations = at.iter().map(|at| key::location(&store.id, at));
         let keys: Vec<Key> = sellables.chain(locations).collect();
-        let mut batch = app.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
+        let mut batch = services.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
         let mut terms = Self { oversold: Vec::new(), locations: BTreeMap::new() };
         for item in items {
             let sellable: Option<Sellable> = batch.take(&key::sellable(&store.id, item))?;
@@ -224,13 +225,13 @@ impl Terms {
 
 /// Those of these levels that exist; one round trip.
 async fn read_levels(
-    app: &App,
+    services: &Services,
     store: &Store,
     lookups: &BTreeSet<&LevelLookup>,
 ) -> Result<BTreeMap<LevelLookup, Level>, Problem> {
     let key = |(item, location): &&LevelLookup| key::level(&store.id, item, location);
     let keys: Vec<Key> = lookups.iter().map(key).collect();
-    let mut batch = app.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
+    let mut batch = services.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
     let mut levels = BTreeMap::new();
     for (lookup, key) in lookups.iter().zip(&keys) {
         levels.extend(batch.take::<Level>(key)?.map(|level| ((*lookup).clone(), level)));

@@ -7,7 +7,7 @@ use core_types::id::EventId;
 use core_types::key;
 use delivery::delivery::{Delivery, DeliveryStatus};
 use delivery::replay::{Replay, Skipped};
-use gateway::app::App;
+use services::Services;
 use table::item::{Index, Key};
 use primitives::problem::Problem;
 use table::{Query, WalkPlace};
@@ -28,9 +28,9 @@ const AHEAD: usize = 100;
 ///
 /// # Errors
 /// 503 when the table cannot be reached.
-pub async fn named(app: &App, replay: &Replay) -> Result<Vec<Delivery>, Problem> {
+pub async fn named(services: &Services, replay: &Replay) -> Result<Vec<Delivery>, Problem> {
     let keys: Vec<Key> = replay.delivery_ids.iter().map(key::delivery).collect();
-    let mut batch = app.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
+    let mut batch = services.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
     let mut found: Vec<Delivery> = Vec::new();
     for key in &keys {
         found.extend(batch.take(key)?);

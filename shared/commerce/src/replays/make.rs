@@ -12,7 +12,7 @@ use core_types::key;
 use delivery::delivery::Delivery;
 use delivery::replay::Skipped;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
-use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use table::item::{Item, Key};
 use primitives::problem::{Code, Problem};
@@ -29,32 +29,32 @@ const WRITES: usize = 16;
 
 /// Makes them; answers with those that are there then, each once, and with what could not be.
 pub(super) async fn all(
-    app: &App,
+    services: &Services,
     planned: Vec<Planned>,
     now: Timestamp,
 ) -> Result<(Vec<Delivery>, Skipped), Problem> {
     let (made, open): (Vec<_>, Vec<_>) = planned.into_iter().partition(|it| it.is_made);
-    let mut all = made_before(app, made).await?;
+    let mut all = made_before(services, made).await?;
     let mut known: HashSet<DeliveryId> = all.iter().map(|made| made.id.clone()).collect();
     let (first, others): (Vec<_>, Vec<_>) =
         open.into_iter().partition(|it| known.insert(it.delivery.id.clone()));
     let (alongside, in_place): (Vec<_>, Vec<_>) =
         first.into_iter().partition(|it| it.replaces.is_none());
     let make = |it: Planned| async move {
-        it.delivery.make(app).await?;
+        it.delivery.make(services).await?;
         Ok::<_, Problem>(it.delivery)
     };
     let writes: Vec<_> = alongside.into_iter().map(make).collect();
     all.extend(stream::iter(writes).buffered(WRITES).try_collect::<Vec<_>>().await?);
     let mut skipped = Skipped::default();
-    let chunks: Vec<_> = in_place.chunks(TOGETHER).map(|chunk| together(app, chunk, now)).collect();
+    let chunks: Vec<_> = in_place.chunks(TOGETHER).map(|chunk| together(services, chunk, now)).collect();
     let chunks: Vec<_> = stream::iter(chunks).buffered(AT_ONCE).try_collect().await?;
     for (made, missed) in chunks {
         all.extend(made);
         skipped = skipped.and(missed);
     }
     for planned in others.iter().filter(|it| it.replaces.is_some()) {
-        let (made, missed) = alone(app, planned, now).await?;
+        let (made, missed) = alone(services, planned, now).await?;
         all.extend(made);
         skipped = skipped.and(missed);
     }
@@ -62,14 +62,14 @@ pub(super) async fn all(
 }
 
 /// Those that a step has made before, which was cut off: each with the delivery that it was made with.
-async fn made_before(app: &App, made: Vec<Planned>) -> Result<Vec<Delivery>, Problem> {
+async fn made_before(services: &Services, made: Vec<Planned>) -> Result<Vec<Delivery>, Problem> {
     let (in_place, mut found): (Vec<_>, Vec<Delivery>) = {
         let (in_place, alongside): (Vec<_>, Vec<_>) =
             made.into_iter().partition(|it| it.replaces.is_some());
         (in_place, alongside.into_iter().map(|it| it.delivery).collect())
     };
     let keys: Vec<Key> = in_place.iter().map(|it| it.delivery.key()).collect();
-    let mut batch = app.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
+    let mut batch = services.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
     for planned in &in_place {
         let there = batch.take::<Delivery>(&planned.delivery.key())?;
         let before = planned.replaces.as_ref().map(|before| &before.id);
@@ -88,12 +88,12 @@ fn take_place(write: Write, planned: &Planned, now: Timestamp) -> Write {
 
 /// A chunk at once; when one of it has changed meanwhile, each by itself.
 async fn together(
-    app: &App,
+    services: &Services,
     chunk: &[Planned],
     now: Timestamp,
 ) -> Result<(Vec<Delivery>, Skipped), Problem> {
     let mut skipped = Skipped::default();
-    let write = chunk.iter().fold(app.table.write(), |write, it| take_place(write, it, now));
+    let write = chunk.iter().fold(services.table.write(), |write, it| take_place(write, it, now));
     match write.commit().await {
         Ok(()) => {
             let made = chunk.iter().map(|planned| planned.delivery.clone());
@@ -104,7 +104,7 @@ async fn together(
     }
     let mut made = Vec::new();
     for planned in chunk {
-        let (one, missed) = alone(app, planned, now).await?;
+        let (one, missed) = alone(services, planned, now).await?;
         made.extend(one);
         skipped = skipped.and(missed);
     }
@@ -113,19 +113,19 @@ async fn together(
 
 /// One by itself; none when the other is being attempted, or is not the one that it was made with.
 async fn alone(
-    app: &App,
+    services: &Services,
     planned: &Planned,
     now: Timestamp,
 ) -> Result<(Option<Delivery>, Skipped), Problem> {
     let none = Skipped::default();
-    match take_place(app.table.write(), planned, now).commit().await {
+    match take_place(services.table.write(), planned, now).commit().await {
         Ok(()) => return Ok((Some(planned.delivery.clone()), none)),
         Err(problem) if problem.code == Code::VersionConflict => {}
         Err(problem) => return Err(problem),
     }
     let Some(before) = &planned.replaces else { return Ok((None, none)) };
     let (new, old) = (planned.delivery.key(), key::delivery(&before.id));
-    let mut batch = app.table.get_many(&[&new, &old]).await?;
+    let mut batch = services.table.get_many(&[&new, &old]).await?;
     let there = batch.take::<Delivery>(&new)?;
     let Some(old) = batch.take::<Delivery>(&old)? else {
         return Ok((None, none));
@@ -139,7 +139,7 @@ async fn alone(
         // Made with another delivery of the same event, in whose ordering key the new one stands.
         Some(there) if !old.is_in_flight() => {
             let replaced = old.replaced_by(&there.id, now);
-            let write = app.table.write().replace(&replaced, Code::VersionConflict);
+            let write = services.table.write().replace(&replaced, Code::VersionConflict);
             match write.commit().await {
                 Err(problem) if problem.code != Code::VersionConflict => Err(problem),
                 _ => Ok((None, none)),

@@ -14,7 +14,7 @@
 use core_types::event::Event;
 use core_types::id::{DeliveryId, SubscriptionId};
 use core_types::key;
-use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use table::item::{Item, Key};
 use primitives::problem::{Code, Problem};
@@ -109,27 +109,27 @@ fn ordering_key_of(subscription: &SubscriptionId, ordering_key: &OrderingKey) ->
 ///
 /// # Errors
 /// 503 when the table cannot be reached; `version_conflict`: look again.
-pub async fn head_before(app: &App, delivery: &Delivery) -> Result<Option<Delivery>, Problem> {
+pub async fn head_before(services: &Services, delivery: &Delivery) -> Result<Option<Delivery>, Problem> {
     let Some(ordering_key) = &delivery.ordering_key else { return Ok(None) };
     for _ in 0..MOST_STALE {
-        let first = app
+        let first = services
             .table
             .all::<OrderingPosition>(&ordering_key_of(&delivery.subscription_id, ordering_key), 1)
             .await?;
         let first =
             first.into_iter().find(|position| position.ordering_key.order < ordering_key.order);
         let Some(position) = first else { return Ok(None) };
-        let head = app.table.get::<Delivery>(&key::delivery(&position.delivery_id)).await?;
+        let head = services.table.get::<Delivery>(&key::delivery(&position.delivery_id)).await?;
         match head.filter(|head| !head.status.is_final()) {
             Some(head) => return Ok(Some(head)),
-            None => forget(app, &position).await?,
+            None => forget(services, &position).await?,
         }
     }
     Err(Problem::unavailable("places without deliveries"))
 }
 
 /// Deletes a position whose delivery has ended or is gone, and has not begun again meanwhile.
-async fn forget(app: &App, position: &OrderingPosition) -> Result<(), Problem> {
+async fn forget(services: &Services, position: &OrderingPosition) -> Result<(), Problem> {
     let is_over = "attribute_not_exists(PK) OR NOT #status IN (:pending, :delivering, :retrying)";
     let is_over = Condition::new(is_over)
         .name("#status", "status")
@@ -137,32 +137,32 @@ async fn forget(app: &App, position: &OrderingPosition) -> Result<(), Problem> {
         .value(":delivering", DeliveryStatus::Delivering)
         .value(":retrying", DeliveryStatus::Retrying);
     let delivery = key::delivery(&position.delivery_id);
-    let write = app.table.write().check(&delivery, is_over, Code::VersionConflict);
+    let write = services.table.write().check(&delivery, is_over, Code::VersionConflict);
     write.delete(&position.key()).commit().await
 }
 
 /// Queues the first that waits in the ordering key that `ended` stood in. A message that is not sent is no
 /// loss: the delivery is due.
-pub async fn wake_next(app: &App, ended: &Delivery) {
-    if let Err(problem) = wake(app, ended).await {
+pub async fn wake_next(services: &Services, ended: &Delivery) {
+    if let Err(problem) = wake(services, ended).await {
         tracing::warn!(cause = %problem, delivery = ended.id.as_str(), "next of the ordering key not queued");
     }
 }
 
-async fn wake(app: &App, ended: &Delivery) -> Result<(), Problem> {
+async fn wake(services: &Services, ended: &Delivery) -> Result<(), Problem> {
     let Some(ordering_key) = ended.ordering_key.as_ref().filter(|_| ended.status.is_final()) else {
         return Ok(());
     };
-    let first = app
+    let first = services
         .table
         .all::<OrderingPosition>(&ordering_key_of(&ended.subscription_id, ordering_key), 1)
         .await?;
     let Some(position) = first.first() else { return Ok(()) };
-    let Some(next) = app.table.get::<Delivery>(&key::delivery(&position.delivery_id)).await? else {
+    let Some(next) = services.table.get::<Delivery>(&key::delivery(&position.delivery_id)).await? else {
         return Ok(());
     };
-    match next.delay(app.clock.now()) {
-        Some(delay) => app.queue(super::QUEUE).send(&[(next.message(), delay)]).await,
+    match next.delay(services.clock.now()) {
+        Some(delay) => services.queue(super::QUEUE).send(&[(next.message(), delay)]).await,
         None => Ok(()),
     }
 }

@@ -13,7 +13,7 @@
 //! - *Places taken and the table gone*: as after a crash.
 
 use core_types::key;
-use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use table::item::Key;
 use primitives::problem::Problem;
@@ -40,7 +40,7 @@ impl Permits {
     /// # Errors
     /// 503 when the table cannot be reached.
     pub async fn take(
-        app: &App,
+        services: &Services,
         delivery: &Delivery,
         subscription: &Subscription,
         speed: Speed,
@@ -51,14 +51,14 @@ impl Permits {
             return Ok(Some(held));
         }
         for (key, most) in limits(delivery, subscription, speed) {
-            match app.table.take_place(&key, most, now.plus(LEASE), now).await {
+            match services.table.take_place(&key, most, now.plus(LEASE), now).await {
                 Ok(Some(place)) => held.0.push(place),
                 Ok(None) => {
-                    held.leave(app).await;
+                    held.leave(services).await;
                     return Ok(None);
                 }
                 Err(problem) => {
-                    held.leave(app).await;
+                    held.leave(services).await;
                     return Err(problem);
                 }
             }
@@ -72,9 +72,9 @@ impl Permits {
     }
 
     /// Gives the places back. One that cannot be is free when the lease ends.
-    pub async fn leave(self, app: &App) {
+    pub async fn leave(self, services: &Services) {
         for place in self.0 {
-            if let Err(problem) = app.table.leave_place(place).await {
+            if let Err(problem) = services.table.leave_place(place).await {
                 tracing::warn!(cause = %problem, "a place stays taken until its lease ends");
             }
         }

@@ -1,7 +1,7 @@
 //! Writing a delivery: alone in one conditional write, and in a transaction only with what goes with it,
 //! which is its position in a ordering key, and an answer that is an item of its own.
 
-use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
 use crypto::seal;
@@ -21,11 +21,11 @@ impl Delivery {
     ///
     /// # Errors
     /// 503 when the table cannot be reached.
-    pub async fn make(&self, app: &App) -> Result<(), Problem> {
+    pub async fn make(&self, services: &Services) -> Result<(), Problem> {
         if self.ordering_key.is_none() {
-            return app.table.put_new(self).await.map(drop);
+            return services.table.put_new(self).await.map(drop);
         }
-        let write = app.table.write().create(self, Code::VersionConflict);
+        let write = services.table.write().create(self, Code::VersionConflict);
         match self.enter_ordering_key(write).commit().await {
             Err(problem) if problem.code == Code::VersionConflict => Ok(()),
             outcome => outcome,
@@ -36,22 +36,22 @@ impl Delivery {
     ///
     /// # Errors
     /// `version_conflict` when another writer came first.
-    pub async fn replace(&self, app: &App) -> Result<(), Problem> {
-        self.settle(app, None).await
+    pub async fn replace(&self, services: &Services) -> Result<(), Problem> {
+        self.settle(services, None).await
     }
 
     /// As [`Delivery::replace`], with what was answered if that is long.
     ///
     /// # Errors
     /// As [`Delivery::replace`].
-    pub async fn settle(&self, app: &App, answer: Option<RecordedAnswer>) -> Result<(), Problem> {
+    pub async fn settle(&self, services: &Services, answer: Option<RecordedAnswer>) -> Result<(), Problem> {
         let is_alone = answer.is_none() && (self.ordering_key.is_none() || !self.status.is_final());
         if !is_alone {
-            let write = app.table.write().replace(self, Code::VersionConflict);
+            let write = services.table.write().replace(self, Code::VersionConflict);
             let write = write.also(answer, |write, answer| write.put(&answer));
             return self.leave_ordering_key(write).commit().await;
         }
-        if app.table.put_next(self).await? { Ok(()) } else { Err(Code::VersionConflict.into()) }
+        if services.table.put_next(self).await? { Ok(()) } else { Err(Code::VersionConflict.into()) }
     }
 
     /// The delivery with its next attempt begun, for whoever writes it so.
@@ -66,13 +66,13 @@ impl Delivery {
     /// # Errors
     /// 503 when the table cannot be reached.
     pub async fn claim_first(
-        app: &App,
+        services: &Services,
         message: &DeliveryMessage,
         now: Timestamp,
     ) -> Result<Changed<Self>, Problem> {
         let claim = draw();
         let key = core_types::key::delivery(&message.delivery_id);
-        let claimed = app.table.change::<Self>(&key, first_claim(&claim, now)).await?;
+        let claimed = services.table.change::<Self>(&key, first_claim(&claim, now)).await?;
         Ok(match claimed {
             // Ours, whose reply was lost.
             Changed::Rejected(Some(found)) if found.claim.as_ref() == Some(&claim) => {

@@ -15,7 +15,7 @@
 use core_types::fields::Email;
 use core_types::id::{MerchantId, OrderId, StoreId};
 use core_types::key;
-use gateway::app::App;
+use services::Services;
 use primitives::clock::{DAY, Timestamp};
 use table::item::{Item, Key};
 use table::outbox::Outgoing;
@@ -107,14 +107,14 @@ impl Room {
     ///
     /// # Errors
     /// 503.
-    pub async fn of(app: &App, store: &Store) -> Result<Self, Problem> {
+    pub async fn of(services: &Services, store: &Store) -> Result<Self, Problem> {
         let owner_key = key::merchant(&store.owner_id);
         let paid = [store.id.as_str(), store.owner_id.as_str()].map(Counter::key_of_paid);
-        let mut found = app.table.get_many(&[&owner_key, &paid[0], &paid[1]]).await?;
+        let mut found = services.table.get_many(&[&owner_key, &paid[0], &paid[1]]).await?;
         let owner: Option<Merchant> = found.take(&owner_key)?;
         let [of_store, of_owner] = [found.take(&paid[0])?, found.take(&paid[1])?]
             .map(|counter: Option<Counter>| counter.unwrap_or_default().used);
-        let now = app.clock.now();
+        let now = services.clock.now();
         let opened = owner.as_ref().map_or(now, |owner| owner.created_at);
         Ok(Self {
             store: store.id.clone(),
@@ -135,13 +135,13 @@ impl Room {
     ///
     /// # Errors
     /// 503.
-    pub async fn usage(&self, app: &App) -> Result<Usage, Problem> {
-        let now = app.clock.now();
+    pub async fn usage(&self, services: &Services) -> Result<Usage, Problem> {
+        let now = services.clock.now();
         let [store_key, owner_key] = [
             day_key(OF_STORE, self.store.as_str(), now),
             day_key(OF_OWNER, self.owner.as_str(), now),
         ];
-        let mut found = app.table.get_many(&[&store_key, &owner_key]).await?;
+        let mut found = services.table.get_many(&[&store_key, &owner_key]).await?;
         let [of_store, of_owner] = [found.take(&store_key)?, found.take(&owner_key)?]
             .map(Option::<Counter>::unwrap_or_default);
         Ok(Usage {

@@ -3,7 +3,7 @@
 use core_types::fields::{Email, misleads};
 use core_types::key;
 use core_types::mail::{MailContent, unlinked};
-use gateway::app::App;
+use services::Services;
 use primitives::problem::Problem;
 use identity::settings::Settings;
 use identity::store::Store;
@@ -27,12 +27,12 @@ impl Sender {
     ///
     /// # Errors
     /// 503.
-    pub async fn of(app: &App, content: &MailContent) -> Result<Self, Problem> {
+    pub async fn of(services: &Services, content: &MailContent) -> Result<Self, Problem> {
         let Some(store_id) = &content.store_id else { return Ok(Self::default()) };
         let (store_key, settings_key) = (key::store(store_id), Settings::key_of(store_id));
-        let mut found = app.table.get_many(&[&store_key, &settings_key]).await?;
+        let mut found = services.table.get_many(&[&store_key, &settings_key]).await?;
         let Some(store) = found.take::<Store>(&store_key)? else { return Ok(Self::default()) };
-        let room = Room::of(app, &store).await?;
+        let room = Room::of(services, &store).await?;
         if !room.is_proven {
             return Ok(Self { room: Some(room), ..Self::default() });
         }

@@ -4,7 +4,7 @@
 
 use super::Claim;
 use super::record::{self, KIND, fingerprint_of};
-use crate::app::App;
+use services::Services;
 use primitives::clock::{DAY, Timestamp};
 use table::item::Key;
 use primitives::problem::{Code, Problem};
@@ -17,9 +17,9 @@ const UNUSED: &str = "attribute_not_exists(PK) OR expires_at <= :at OR fingerpri
 ///
 /// # Errors
 /// `idempotency_key_reused`: it was something else.
-pub(super) async fn ensure(app: &App, claim: &Claim) -> Result<(), Problem> {
+pub(super) async fn ensure(services: &Services, claim: &Claim) -> Result<(), Problem> {
     let Some(guard) = &claim.guard else { return Ok(()) };
-    let old = record::put_at(app, claim, guard, record::USED).await?;
+    let old = record::put_at(services, claim, guard, record::USED).await?;
     match old {
         Some(old) if fingerprint_of(&old) != Some(&claim.fingerprint) => {
             Err(Code::IdempotencyKeyReused.into())

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::record::{put, validate};
 use super::{Claim, Claimed, hash};
 use crate::answer::Answer;
-use crate::app::App;
+use services::Services;
 use primitives::context::Context;
 use table::item::Key;
 use primitives::problem::Problem;
@@ -35,7 +35,7 @@ impl Claim {
 /// # Errors
 /// What `effect` rejects; `request_in_progress` while another attempt may be at it.
 pub async fn part<R: Reply>(
-    app: &App,
+    services: &Services,
     number: usize,
     effect: impl Future<Output = Result<R, Problem>>,
 ) -> Result<Answer, Problem> {
@@ -43,7 +43,7 @@ pub async fn part<R: Reply>(
     let context: Arc<Context> = whole.part();
     if let Some(claim) = whole.kept::<Claim>() {
         let claim = claim.part(number);
-        let claimed = match put(app, &claim).await? {
+        let claimed = match put(services, &claim).await? {
             None => Claimed::Mine(claim),
             Some(old) => validate(&claim, &old)?,
         };
@@ -56,10 +56,10 @@ pub async fn part<R: Reply>(
     let outcome = Arc::clone(&context).scope(effect).await.map(R::into_answer);
     if let Some(claim) = context.take::<Claim>() {
         match &outcome {
-            Ok(answer) => drop(claim.settle(app, answer, None).await),
+            Ok(answer) => drop(claim.settle(services, answer, None).await),
             // What was rejected had no effect, and is validated anew when the request is sent again:
             // a claim that is left would be in its way for as long as its lease.
-            Err(_) => claim.release(app).await,
+            Err(_) => claim.release(services).await,
         }
     }
     outcome

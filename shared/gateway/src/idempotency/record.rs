@@ -11,7 +11,7 @@ use http::header;
 use super::scopes::{insufficient, missing};
 use super::{Claim, Claimed, stored_response};
 use crate::answer::Answer;
-use crate::app::App;
+use services::Services;
 use primitives::clock::{DAY, Timestamp};
 use table::item::{Attributes, Key};
 use primitives::problem::{Code, Problem};
@@ -32,25 +32,25 @@ pub(super) const USED: &str = "used";
 const LEASE: Duration = Duration::from_secs(30);
 
 /// Writes the claim; answers with the record that stands in its way.
-pub(super) async fn put(app: &App, claim: &Claim) -> Result<Option<Attributes>, Problem> {
-    put_at(app, claim, &claim.key, RUNNING).await
+pub(super) async fn put(services: &Services, claim: &Claim) -> Result<Option<Attributes>, Problem> {
+    put_at(services, claim, &claim.key, RUNNING).await
 }
 
 /// Writes a record of the claim's fingerprint; answers with the one that stands in its way.
 pub(super) async fn put_at(
-    app: &App,
+    services: &Services,
     claim: &Claim,
     key: &Key,
     state: &str,
 ) -> Result<Option<Attributes>, Problem> {
-    let now = app.clock.now();
+    let now = services.clock.now();
     let text = |value: &str| AttributeValue::S(value.to_owned());
     let millis = |time: Timestamp| AttributeValue::N(time.millis().to_string());
-    let sent = app
+    let sent = services
         .table
         .client()
         .put_item()
-        .table_name(app.table.name())
+        .table_name(services.table.name())
         .set_item(Some(key.attributes()))
         .item("entity", text(KIND))
         .item("state", text(state))
@@ -126,19 +126,19 @@ pub(super) fn replay(claim: &Claim, old: &Attributes) -> Result<Answer, Problem>
 }
 
 /// The record in a request's way, unless it has ended.
-pub(super) async fn find(app: &App, claim: &Claim) -> Result<Option<Attributes>, Problem> {
-    let sent = app
+pub(super) async fn find(services: &Services, claim: &Claim) -> Result<Option<Attributes>, Problem> {
+    let sent = services
         .table
         .client()
         .get_item()
-        .table_name(app.table.name())
+        .table_name(services.table.name())
         .set_key(Some(claim.key.attributes()))
         .consistent_read(true)
         .send()
         .boxed()
         .await;
     let found = sent.map_err(|error| table::unavailable(&error))?.item;
-    let now = app.clock.now().millis();
+    let now = services.clock.now().millis();
     let until = |record: &Attributes| record.get("expires_at")?.as_n().ok()?.parse::<i64>().ok();
     Ok(found.filter(|record| until(record).is_some_and(|until| now < until)))
 }

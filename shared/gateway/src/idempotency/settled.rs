@@ -3,7 +3,7 @@
 use super::record::{find, replay};
 use super::{Claim, is_kept};
 use crate::answer::Answer;
-use crate::app::App;
+use services::Services;
 use primitives::problem::{Code, Problem};
 use table::Condition;
 
@@ -13,29 +13,29 @@ impl Claim {
     /// where nothing was claimed is that not known by now.
     pub(crate) async fn settle(
         self,
-        app: &App,
+        services: &Services,
         answer: &Answer,
         code: Option<&Code>,
     ) -> Option<Result<Answer, Problem>> {
         let status = answer.status().as_u16();
         if is_kept(status, code) {
-            return match self.keep(app, answer).await {
-                Some(Code::RequestInProgress) => self.first(app).await,
+            return match self.keep(services, answer).await {
+                Some(Code::RequestInProgress) => self.first(services).await,
                 Some(other) => Some(Err(other.into())),
                 None => None,
             };
         }
         if self.is_ahead {
-            self.release(app).await;
+            self.release(services).await;
             return None;
         }
         // What the service could not do says nothing about what was done.
-        if status < 500 { self.first(app).await } else { None }
+        if status < 500 { self.first(services).await } else { None }
     }
 
     /// Keeps an answer. Where nothing was claimed: what is in the way of that.
-    async fn keep(&self, app: &App, answer: &Answer) -> Option<Code> {
-        let write = self.complete(app.table.write(), answer, app.clock.now());
+    async fn keep(&self, services: &Services, answer: &Answer) -> Option<Code> {
+        let write = self.complete(services.table.write(), answer, services.clock.now());
         let problem = write.commit().await.err()?;
         let known = [Code::RequestInProgress, Code::IdempotencyKeyReused];
         if !self.is_ahead && known.contains(&problem.code) {
@@ -45,20 +45,20 @@ impl Claim {
         None
     }
 
-    pub(super) async fn release(&self, app: &App) {
+    pub(super) async fn release(&self, services: &Services) {
         let condition = Condition::new("lease = :lease AND #state = :running")
             .name("#state", "state")
             .value(":running", "running")
             .value(":lease", &self.lease);
-        let write = app.table.write().delete_if(&self.key, condition, Code::RequestInProgress);
+        let write = services.table.write().delete_if(&self.key, condition, Code::RequestInProgress);
         if let Err(problem) = write.commit().await {
             tracing::warn!(cause = %problem, "idempotency record not released");
         }
     }
 
     /// What the record says that is in the way; nothing, where there is none.
-    async fn first(&self, app: &App) -> Option<Result<Answer, Problem>> {
-        match find(app, self).await {
+    async fn first(&self, services: &Services) -> Option<Result<Answer, Problem>> {
+        match find(services, self).await {
             Ok(found) => found.map(|record| replay(self, &record)),
             Err(problem) => Some(Err(problem)),
         }

@@ -73,7 +73,7 @@ pub(super) async fn edge(
 /// A request that cannot be read, and what it is answered with: with the ids and headers that every
 /// answer has.
 #[derive(Debug, Clone)]
-pub(crate) struct Unreadable(pub(crate) Problem);
+pub struct Unreadable(pub Problem);
 
 /// Behind a proxy that is trusted, the client's address is what that proxy says it is: the last
 /// entry of the last `X-Forwarded-For`, for whatever is before it the client may have written. In a

@@ -1,11 +1,12 @@
 //! One-time codes: mailed with a challenge that stores the account, and validated when they are
 //! returned.
 
+use gateway::idempotency::Commit;
 use core_types::fields::Email;
 use core_types::id::ChallengeId;
 use core_types::key;
 use core_types::mail::{Mail, MailContent};
-use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use table::item::Item;
 use table::outbox::Outgoing;
@@ -52,16 +53,16 @@ impl Sending {
     /// # Errors
     /// 503.
     pub async fn new<A: Account>(
-        app: &App,
+        services: &Services,
         id: ChallengeId,
         (holder, account): (Option<ChallengeSubject>, Option<&A>),
         (subject, throttle): (&Subject, &Throttle),
         content: impl FnOnce(&str) -> Option<MailContent>,
     ) -> Result<Self, Problem> {
-        let key = app.secrets.mail_key().await?;
+        let key = services.secrets.mail_key().await?;
         let code = challenge::six_digits();
         let hash = password::hash_code(&code).await.map_err(Problem::unavailable)?;
-        let now = app.clock.now();
+        let now = services.clock.now();
         let owner = account.map(A::holder);
         let store = holder.as_ref().or(owner.as_ref()).and_then(ChallengeSubject::store_id);
         let content = content(&code).map(|content| match account {
@@ -91,9 +92,9 @@ impl Sending {
     ///
     /// # Errors
     /// 503.
-    pub async fn answer(self, app: &App) -> Result<Accepted<CodeSent>, Problem> {
+    pub async fn answer(self, services: &Services) -> Result<Accepted<CodeSent>, Problem> {
         let answer = Accepted::new(&self.sent());
-        app.table.write().emit(self).answer(answer, app.clock.now()).await
+        services.table.write().emit(self).answer(answer, services.clock.now()).await
     }
 }
 
@@ -109,17 +110,17 @@ impl Outgoing for Sending {
 /// # Errors
 /// `too_many_attempts` before `resend_after` has passed.
 pub async fn request<A: Account>(
-    app: &App,
+    services: &Services,
     at: (&A::Tenant, &Email),
     inbound: &Inbound,
 ) -> Result<Accepted<CodeSent>, Problem> {
-    let id = ChallengeId::mint(app.clock.now());
+    let id = ChallengeId::mint(services.clock.now());
     let Found::<A> { subject, throttle, account } =
-        find(app, Kind::Code, at, inbound, Some(&id)).await?;
+        find(services, Kind::Code, at, inbound, Some(&id)).await?;
     let account = account.filter(Account::is_active);
     let content = |code: &str| Some(notifications::one_time_code(account.as_ref()?.email(), code));
     let bound = (account.as_ref().map(A::holder), account.as_ref());
-    Sending::new(app, id, bound, (&subject, &throttle), content).await?.answer(app).await
+    Sending::new(services, id, bound, (&subject, &throttle), content).await?.answer(services).await
 }
 
 /// The way a request names its challenge.
@@ -161,8 +162,8 @@ impl Named {
 ///
 /// # Errors
 /// 503.
-pub async fn newest(app: &App, subject: &Subject) -> Result<Option<ChallengeId>, Problem> {
-    let throttle: Option<Throttle> = app.table.get(&subject.key()).await?;
+pub async fn newest(services: &Services, subject: &Subject) -> Result<Option<ChallengeId>, Problem> {
+    let throttle: Option<Throttle> = services.table.get(&subject.key()).await?;
     Ok(throttle.and_then(|throttle| throttle.challenge_id))
 }
 
@@ -174,16 +175,16 @@ pub async fn newest(app: &App, subject: &Subject) -> Result<Option<ChallengeId>,
 /// `invalid_or_expired_code` for every failure; `too_many_attempts` when the account's ceiling of
 /// validated codes is reached.
 pub async fn validate(
-    app: &App,
+    services: &Services,
     id: Option<ChallengeId>,
     code: &Text<1, 100>,
 ) -> Result<(Challenge, ChallengeSubject), Problem> {
     let failed = Code::InvalidOrExpiredCode;
     let challenge_key = key::challenge(&id.ok_or(failed)?);
-    let challenge: Challenge = app.table.get(&challenge_key).await?.ok_or(failed)?;
+    let challenge: Challenge = services.table.get(&challenge_key).await?.ok_or(failed)?;
     let try_it =
-        |write: Write| write.update(&challenge_key, Challenge::count_try(app.clock.now()), failed);
-    CODE_ATTEMPTS.take(app, &challenge.account, try_it).await?;
+        |write: Write| write.update(&challenge_key, Challenge::count_try(services.clock.now()), failed);
+    CODE_ATTEMPTS.take(services, &challenge.account, try_it).await?;
     let right = password::verify_code(code.as_str(), Some(&challenge.code_hash)).await;
     let holder = challenge.holder.clone().filter(|_| right).ok_or(failed)?;
     Ok((challenge, holder))
@@ -194,17 +195,17 @@ pub async fn validate(
 /// # Errors
 /// `invalid_or_expired_code`; `account_disabled`.
 pub async fn owner<A: Account>(
-    app: &App,
+    services: &Services,
     challenge: &Challenge,
     holder: &ChallengeSubject,
 ) -> Result<A, Problem> {
     let failed = Code::InvalidOrExpiredCode;
-    let account: Option<A> = app.table.get(&A::key_of(holder).ok_or(failed)?).await?;
+    let account: Option<A> = services.table.get(&A::key_of(holder).ok_or(failed)?).await?;
     account.filter(|account| challenge.fits(account)).ok_or(failed)?.admit()
 }
 
 /// Begins a transaction that uses the challenge up: of several right answers at once, one succeeds.
-pub fn used(app: &App, challenge: &Challenge, now: Timestamp) -> Write {
+pub fn used(services: &Services, challenge: &Challenge, now: Timestamp) -> Write {
     let used = challenge::use_up(now);
-    app.table.write().update(&challenge.key(), used, Code::InvalidOrExpiredCode)
+    services.table.write().update(&challenge.key(), used, Code::InvalidOrExpiredCode)
 }

@@ -1,10 +1,11 @@
 //! Passwords: reset by mail, changed with a link or a session.
 
+use gateway::idempotency::Commit;
 use std::sync::Arc;
 
 use core_types::fields::Email;
 use core_types::mail::{Mail, MailContent};
-use gateway::app::App;
+use services::Services;
 use gateway::caller::{Access, Caller, Identity, Public};
 use primitives::clock::Timestamp;
 use table::item::Item;
@@ -31,14 +32,14 @@ use crate::throttle::Kind;
 /// # Errors
 /// `too_many_attempts`.
 pub async fn reset<A: Account>(
-    app: &App,
+    services: &Services,
     at: (&A::Tenant, &Email),
     inbound: &Inbound,
     content: impl FnOnce(&Email, &str) -> MailContent,
 ) -> Result<Accepted<LinkSent>, Problem> {
-    let Found::<A> { account, .. } = find(app, Kind::Reset, at, inbound, None).await?;
+    let Found::<A> { account, .. } = find(services, Kind::Reset, at, inbound, None).await?;
     let account = account.filter(Account::is_active);
-    send_link(app, Purpose::Reset, account.as_ref(), content).await
+    send_link(services, Purpose::Reset, account.as_ref(), content).await
 }
 
 /// The authorization of a password change: a mailed token, or the signed-in owner.
@@ -57,13 +58,13 @@ impl<C: Caller> Caller for Changer<C> {
         Access::Public
     }
 
-    async fn authenticate(app: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
+    async fn authenticate(services: &Services, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
         // A body that is not JSON is rejected as such, with or without a session.
         let by_link = inbound.json().map_or(true, |body| body.get("token").is_some());
         if by_link {
-            return Public::authenticate(app, inbound).await.map(Self::Link);
+            return Public::authenticate(services, inbound).await.map(Self::Link);
         }
-        Ok(Self::Session(Box::new(C::authenticate(app, inbound).await?)))
+        Ok(Self::Session(Box::new(C::authenticate(services, inbound).await?)))
     }
 
     fn identity(&self) -> Identity {
@@ -127,20 +128,20 @@ pub struct PasswordUpdated {
 /// # Errors
 /// `invalid_or_expired_token`.
 pub async fn by_link<A: Account>(
-    app: &App,
+    services: &Services,
     inbound: &Inbound,
     input: &UpdateRequest,
 ) -> Result<Json<PasswordUpdated>, Problem> {
-    let (link, account) = follow::<A>(app, Purpose::Reset, input.token_alone()?).await?;
+    let (link, account) = follow::<A>(services, Purpose::Reset, input.token_alone()?).await?;
     let hash = input.new_password.hash().await?;
-    let now = app.clock.now();
-    let ended = live_sessions(app, &account, now).await?.len();
+    let now = services.clock.now();
+    let ended = live_sessions(services, &account, now).await?.len();
     let next = account.with_password(hash, now).proven();
     let subject = account.attempted(Kind::SignIn, inbound);
     let used = challenge::use_up(now);
-    let write = app.table.write().update(&link.key(), used, Code::InvalidOrExpiredToken);
+    let write = services.table.write().update(&link.key(), used, Code::InvalidOrExpiredToken);
     let write = next.save(write, Code::VersionConflict).delete(&subject.key());
-    announced(app, write, &next, now).await?.answer(updated(ended), now).await
+    announced(services, write, &next, now).await?.answer(updated(ended), now).await
 }
 
 /// Sets a new password for the signed-in owner. The current session survives: the same transaction
@@ -151,40 +152,40 @@ pub async fn by_link<A: Account>(
 /// 422 without the current password, or a one-time code where there is none; `invalid_credentials`,
 /// `invalid_or_expired_code`, `too_many_attempts`.
 pub async fn by_session<A: Account>(
-    app: &App,
+    services: &Services,
     inbound: &Inbound,
     input: &UpdateRequest,
     (account, session): (&A, &A::Session),
 ) -> Result<Json<PasswordUpdated>, Problem> {
     let shown = (input.current_password.as_ref(), input.one_time_code.as_ref());
-    let confirmed = confirm(app, account, shown, "This field is required.", inbound).await?;
+    let confirmed = confirm(services, account, shown, "This field is required.", inbound).await?;
     let hash = input.new_password.hash().await?;
-    let now = app.clock.now();
+    let now = services.clock.now();
     let revoke = input.revoke_other_sessions.is_none_or(|flag| flag.0);
     let next = if revoke {
         account.with_password(hash, now)
     } else {
         account.with_password_alone(hash, now)
     };
-    let mut ended = if revoke { live_sessions(app, account, now).await? } else { Vec::new() };
+    let mut ended = if revoke { live_sessions(services, account, now).await? } else { Vec::new() };
     let current = session.key();
     ended.retain(|session| session.key() != current);
-    let write = next.save(app.table.write(), Code::VersionConflict);
+    let write = next.save(services.table.write(), Code::VersionConflict);
     let write = confirmed.spend(keep_session(write, &current, &next), now);
-    announced(app, write, &next, now).await?.answer(updated(ended.len()), now).await
+    announced(services, write, &next, now).await?.answer(updated(ended.len()), now).await
 }
 
 /// Adds the notification of a new password: a mail to the owner, and the event if there is one.
 async fn announced(
-    app: &App,
+    services: &Services,
     write: Write,
     account: &impl Account,
     now: Timestamp,
 ) -> Result<Write, Problem> {
     let content = notifications::password_changed(account.email(), now);
     let content = content.from_store(account.holder().store_id());
-    let event = account.password_updated(&app.config, now);
-    Ok(write.also(event, Write::emit).emit(Mail::sealed(app, &content, now).await?))
+    let event = account.password_updated(&services.config, now);
+    Ok(write.also(event, Write::emit).emit(Mail::sealed(services, &content, now).await?))
 }
 
 fn updated(sessions_revoked: usize) -> Json<PasswordUpdated> {

@@ -3,7 +3,7 @@
 use core_types::event::Event;
 use core_types::key;
 use core_types::resource::Resource;
-use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use table::item::{Item, Key};
 use primitives::problem::{Code, Problem};
@@ -35,17 +35,17 @@ pub fn remove(write: Write, account: &Customer, rejected: Code, now: Timestamp) 
 ///
 /// # Errors
 /// 503.
-pub async fn erase_belongings(app: &App, account: &Key, kept: &str) -> Result<(), Problem> {
+pub async fn erase_belongings(services: &Services, account: &Key, kept: &str) -> Result<(), Problem> {
     let own = account.clone();
     for _ in 0..ROUNDS {
-        let mut keys = app.table.keys(&Query::partition(own.pk.clone()), AT_ONCE).await?;
+        let mut keys = services.table.keys(&Query::partition(own.pk.clone()), AT_ONCE).await?;
         let all = keys.len();
         keys.retain(|key| {
             let is_kept = !kept.is_empty() && key.sk.starts_with(kept);
             *key != own && !key.sk.starts_with(key::MERGES) && !is_kept
         });
         for together in keys.chunks(TOGETHER) {
-            let write = together.iter().fold(app.table.write(), Write::delete);
+            let write = together.iter().fold(services.table.write(), Write::delete);
             write.commit().await?;
         }
         if all < AT_ONCE {

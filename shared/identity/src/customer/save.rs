@@ -1,9 +1,10 @@
 //! Customers created and changed by the store.
 
+use gateway::idempotency::Commit;
 use core_types::fields::{Email, Metadata, PersonName, Phone};
 use core_types::id::CustomerId;
 use core_types::resource::{Resource, change_with};
-use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use table::item::Key;
 use primitives::problem::{Code, Problem};
@@ -72,7 +73,7 @@ fn words(given: AtMost<Text<1, 100>, MAX_WORDS>) -> Vec<String> {
 /// # Errors
 /// `email_taken`; `version_conflict`: a customer has this id.
 pub async fn create(
-    app: &App,
+    services: &Services,
     store: &Store,
     (id, input): (CustomerId, CreateRequest),
     now: Timestamp,
@@ -104,7 +105,7 @@ pub async fn create(
         metadata: input.metadata.map(|metadata| metadata.0).unwrap_or_default(),
         ..made
     };
-    app.table
+    services.table
         .write()
         .create(&customer, Code::VersionConflict)
         .create(&UniqueCustomerEmail::of(&customer), Code::EmailTaken)
@@ -169,12 +170,12 @@ impl UpdateRequest {
 /// # Errors
 /// `not_found`, `precondition_failed`.
 pub async fn update(
-    app: &App,
+    services: &Services,
     key: &Key,
     if_match: IfMatch,
     input: UpdateRequest,
 ) -> Result<Json<CustomerView>, Problem> {
-    update_with(app, key, if_match, input, |write| write).await
+    update_with(services, key, if_match, input, |write| write).await
 }
 
 /// As [`update`], with what `extend` adds to the transaction.
@@ -182,7 +183,7 @@ pub async fn update(
 /// # Errors
 /// As [`update`], and those of the added actions.
 pub async fn update_with(
-    app: &App,
+    services: &Services,
     key: &Key,
     if_match: IfMatch,
     input: UpdateRequest,
@@ -194,5 +195,5 @@ pub async fn update_with(
         Ok((seen(&wanted)? != seen(before)?).then(|| wanted.changed(now)))
     };
     let extend = |write, _: (&Customer, &Customer), _| extend(write);
-    change_with::<Customer>(app, key, if_match, &CUSTOMER_UPDATED, next, extend).await
+    change_with::<Customer>(services, key, if_match, &CUSTOMER_UPDATED, next, extend).await
 }

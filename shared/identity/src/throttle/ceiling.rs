@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use core_types::key;
-use gateway::app::App;
+use services::Services;
 use primitives::clock::{DAY, HOUR, Timestamp};
 use table::item::{Item, Key};
 use primitives::problem::{Code, Problem};
@@ -84,8 +84,8 @@ impl Ceiling {
     ///
     /// # Errors
     /// `too_many_attempts`; 503.
-    pub async fn ensure(self, app: &App, digest: &str) -> Result<(), Problem> {
-        self.ensure_as(app, digest, ReadConsistency::Strong).await
+    pub async fn ensure(self, services: &Services, digest: &str) -> Result<(), Problem> {
+        self.ensure_as(services, digest, ReadConsistency::Strong).await
     }
 
     /// As [`Ceiling::ensure`], with the given read consistency; the write that counts checks again.
@@ -94,12 +94,12 @@ impl Ceiling {
     /// As [`Ceiling::ensure`].
     pub async fn ensure_as(
         self,
-        app: &App,
+        services: &Services,
         digest: &str,
         consistency: ReadConsistency,
     ) -> Result<(), Problem> {
-        let before: Option<Times> = app.table.get_as(&self.key(digest), consistency).await?;
-        self.recent(before, digest, app.clock.now()).map(drop)
+        let before: Option<Times> = services.table.get_as(&self.key(digest), consistency).await?;
+        self.recent(before, digest, services.clock.now()).map(drop)
     }
 
     /// Counts one more attempt, in one transaction with the writes of `also`.
@@ -108,14 +108,14 @@ impl Ceiling {
     /// `too_many_attempts`, also when other attempts win every retry; the errors of `also`; 503.
     pub async fn take(
         self,
-        app: &App,
+        services: &Services,
         digest: &str,
         also: impl Fn(Write) -> Write + Sync,
     ) -> Result<(), Problem> {
         let counted = retry(|| async {
-            let before: Option<Times> = app.table.get(&self.key(digest)).await?;
-            let counted = self.count(before, digest, app.clock.now())?;
-            counted.save(also(app.table.write())).commit().await
+            let before: Option<Times> = services.table.get(&self.key(digest)).await?;
+            let counted = self.count(before, digest, services.clock.now())?;
+            counted.save(also(services.table.write())).commit().await
         });
         counted.await.map_err(|problem| match problem.code {
             Code::VersionConflict => too_many(1),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use core_types::id::{AppId, InstallationId, MerchantId, SessionId, StoreId};
 use core_types::key;
-use gateway::app::App;
+use services::Services;
 use gateway::caller::{Access, Caller, Identity};
 use primitives::problem::{Code, Problem};
 use gateway::request::Inbound;
@@ -57,11 +57,11 @@ gateway::caller_argument!(OAuthClient);
 /// Reads and validates an app token: signature, record, installation, store, and that operators have
 /// not stopped the app, in one round trip.
 pub(super) async fn open_app_token(
-    app: &App,
+    services: &Services,
     unverified: &str,
     inbound: &Inbound,
 ) -> Result<(AppActor, Store), Problem> {
-    let claims = claims_of(app, unverified).await?;
+    let claims = claims_of(services, unverified).await?;
     let rejected = || Problem::from(Code::InvalidToken);
     let installation_id = InstallationId::parse(&claims.installation_id).ok_or_else(rejected)?;
     let store_id = StoreId::parse(&claims.store_id).ok_or_else(rejected)?;
@@ -76,8 +76,8 @@ pub(super) async fn open_app_token(
     let stop_key = Stop::of(&app_id, &installation_id);
     let mut keys = vec![&token_key, &installation_key, &store_key, &stop_key];
     keys.extend(session_keys.iter().flatten());
-    let mut batch = app.table.get_many(&keys).await?;
-    let now = app.clock.now();
+    let mut batch = services.table.get_many(&keys).await?;
+    let now = services.clock.now();
     let token: AppToken = batch.take_recent(&token_key)?.ok_or_else(rejected)?;
     let installation: Installation = batch.take_recent(&installation_key)?.ok_or_else(rejected)?;
     installation.admit(&token, now)?;
@@ -108,10 +108,10 @@ pub(super) async fn open_app_token(
 }
 
 /// The claims of a token whose signature, issuer, audience and times hold.
-async fn claims_of(app: &App, unverified: &str) -> Result<Claims, Problem> {
-    let keys = app.secrets.keys().await?;
-    let now = app.clock.now().seconds();
-    token::verify(&keys.public, unverified, &app.config.base_url, AUDIENCE, now).map_err(|error| {
+async fn claims_of(services: &Services, unverified: &str) -> Result<Claims, Problem> {
+    let keys = services.secrets.keys().await?;
+    let now = services.clock.now().seconds();
+    token::verify(&keys.public, unverified, &services.config.base_url, AUDIENCE, now).map_err(|error| {
         tracing::debug!(?error, "app token rejected");
         Code::InvalidToken.into()
     })
@@ -129,12 +129,12 @@ impl Caller for EmbeddedApp {
         Access::Embedded
     }
 
-    async fn authenticate(app: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
-        let token = credential(app, inbound)?;
+    async fn authenticate(services: &Services, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
+        let token = credential(services, inbound)?;
         if !looks_like_jwt(&token) {
             return Err(Code::InvalidToken.into());
         }
-        let (actor, store) = open_app_token(app, &token, inbound).await?;
+        let (actor, store) = open_app_token(services, &token, inbound).await?;
         if actor.merchant_id.is_none() {
             return Err(Code::InvalidToken.into());
         }
@@ -151,11 +151,11 @@ impl Caller for Bridge {
         Access::Embedded
     }
 
-    async fn authenticate(app: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
-        if looks_like_jwt(&credential(app, inbound)?) {
-            EmbeddedApp::authenticate(app, inbound).await.map(|app| Self::App(Box::new(app)))
+    async fn authenticate(services: &Services, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
+        if looks_like_jwt(&credential(services, inbound)?) {
+            EmbeddedApp::authenticate(services, inbound).await.map(|services| Self::App(Box::new(services)))
         } else {
-            let merchant = Merchant::authenticate(app, inbound).await?;
+            let merchant = Merchant::authenticate(services, inbound).await?;
             Ok(Self::Merchant(Box::new(merchant)))
         }
     }
@@ -177,7 +177,7 @@ impl Caller for OAuthClient {
         false
     }
 
-    async fn authenticate(_: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
+    async fn authenticate(_: &Services, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
         let unverified_basic = match inbound.headers.get(header::AUTHORIZATION) {
             None => None,
             Some(value) => Some(value.to_str().ok().and_then(basic).ok_or(Code::InvalidClient)?),

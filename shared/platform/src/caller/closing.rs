@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
-use gateway::app::App;
+use services::Services;
 use gateway::caller::{Access, Caller, Identity};
 use primitives::problem::{Code, Problem};
 use gateway::request::Inbound;
@@ -22,9 +22,9 @@ impl Caller for ClosingOwner {
         Owner::access()
     }
 
-    async fn authenticate(app: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
-        let unverified = credential(app, inbound)?;
-        Owner::of(open_any_store(app, &unverified, inbound).await?).map(Self)
+    async fn authenticate(services: &Services, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
+        let unverified = credential(services, inbound)?;
+        Owner::of(open_any_store(services, &unverified, inbound).await?).map(Self)
     }
 
     fn identity(&self) -> Identity {

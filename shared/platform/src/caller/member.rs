@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use gateway::app::App;
+use services::Services;
 use gateway::caller::{Access, Caller, Identity};
 use primitives::problem::Problem;
 use gateway::request::Inbound;
@@ -90,9 +90,9 @@ impl<R: AtLeast> Caller for StoreMember<R> {
         Access::Role(R::ROLE.as_str())
     }
 
-    async fn authenticate(app: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
-        let unverified = credential(app, inbound)?;
-        Self::of(open_store(app, &unverified, inbound).await?)
+    async fn authenticate(services: &Services, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
+        let unverified = credential(services, inbound)?;
+        Self::of(open_store(services, &unverified, inbound).await?)
     }
 
     fn identity(&self) -> Identity {

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use core_types::id::StoreId;
 use core_types::key;
-use gateway::app::App;
+use services::Services;
 use table::item::Key;
 use primitives::problem::{Code, Problem};
 use gateway::request::Inbound;
@@ -18,11 +18,11 @@ use super::{Account, open_session};
 
 /// A member's account, session and store, which exists, and what they may do on it.
 pub(super) async fn open_store(
-    app: &App,
+    services: &Services,
     unverified: &str,
     inbound: &Inbound,
 ) -> Result<Opened, Problem> {
-    match open_any_store(app, unverified, inbound).await? {
+    match open_any_store(services, unverified, inbound).await? {
         opened if opened.store.status == StoreStatus::Deleted => Err(no_such_store(inbound)),
         opened => Ok(opened),
     }
@@ -38,16 +38,16 @@ pub(super) struct Opened {
 
 /// A member's account, session and store, be it deleted.
 pub(super) async fn open_any_store(
-    app: &App,
+    services: &Services,
     unverified: &str,
     inbound: &Inbound,
 ) -> Result<Opened, Problem> {
     if named_store(inbound).is_none() {
-        let (account, session, _) = open_session(app, unverified, &[]).await?;
-        let (store, grant) = only_store(app, &account).await?;
+        let (account, session, _) = open_session(services, unverified, &[]).await?;
+        let (store, grant) = only_store(services, &account).await?;
         return Ok(Opened { account, session, store, grant });
     }
-    let (account, session, store) = open_session_and_store(app, unverified, inbound).await?;
+    let (account, session, store) = open_session_and_store(services, unverified, inbound).await?;
     let granted = store.and_then(|store| account.grant_on(&store).map(|grant| (store, grant)));
     let (store, grant) = granted.ok_or_else(|| no_such_store(inbound))?;
     Ok(Opened { account, session, store, grant })
@@ -56,21 +56,21 @@ pub(super) async fn open_any_store(
 /// The account and the session of a token, and the store that the request names, whosever it is. The
 /// session is read even when the store's id is malformed, so that a stranger learns nothing.
 pub(super) async fn open_session_and_store(
-    app: &App,
+    services: &Services,
     unverified: &str,
     inbound: &Inbound,
 ) -> Result<(Account, Session, Option<Store>), Problem> {
     let id = named_store(inbound).and_then(|named| StoreId::parse(&named));
     let store_key = id.as_ref().map(key::store);
     let more: Vec<&Key> = store_key.iter().collect();
-    let (account, session, mut batch) = open_session(app, unverified, &more).await?;
+    let (account, session, mut batch) = open_session(services, unverified, &more).await?;
     let store = store_key.map(|key| batch.take_recent::<Store>(&key)).transpose()?.flatten();
     Ok((account, session, store))
 }
 
 /// The merchant's only store, and what they may do on it; that they own more is told by the account's
 /// own count.
-pub(super) async fn only_store(app: &App, account: &Account) -> Result<(Store, Grant), Problem> {
+pub(super) async fn only_store(services: &Services, account: &Account) -> Result<(Store, Grant), Problem> {
     if account.stores > 1 {
         return Err(Code::StoreRequired.into());
     }
@@ -78,12 +78,12 @@ pub(super) async fn only_store(app: &App, account: &Account) -> Result<(Store, G
     if account.memberships.grants.is_empty()
         && let Some(newest) = &account.newest_store_id
     {
-        let found: Option<Store> = app.table.get(&key::store(newest)).await?;
+        let found: Option<Store> = services.table.get(&key::store(newest)).await?;
         if let Some(store) = found.filter(|store| is_own(store, account)) {
             return Ok((store, Grant::OWNER));
         }
     }
-    let stores = stores_of(app, account).await?;
+    let stores = stores_of(services, account).await?;
     match <[(Store, Grant); 1]>::try_from(stores) {
         Ok([store]) => Ok(store),
         Err(_) => Err(Code::StoreRequired.into()),
@@ -95,9 +95,9 @@ pub(super) async fn only_store(app: &App, account: &Account) -> Result<(Store, G
 ///
 /// # Errors
 /// When the table does not answer.
-pub async fn own_stores(app: &App, account: &Account) -> Result<Vec<Store>, Problem> {
-    let listed = own_store_keys(app, account).await?;
-    let mut stores = read_stores(app, &listed).await?;
+pub async fn own_stores(services: &Services, account: &Account) -> Result<Vec<Store>, Problem> {
+    let listed = own_store_keys(services, account).await?;
+    let mut stores = read_stores(services, &listed).await?;
     stores.retain(|store| is_own(store, account));
     Ok(stores)
 }
@@ -106,12 +106,12 @@ pub async fn own_stores(app: &App, account: &Account) -> Result<Vec<Store>, Prob
 ///
 /// # Errors
 /// When the table does not answer.
-pub async fn stores_of(app: &App, account: &Account) -> Result<Vec<(Store, Grant)>, Problem> {
-    let mut named: HashSet<Key> = own_store_keys(app, account).await?.into_iter().collect();
+pub async fn stores_of(services: &Services, account: &Account) -> Result<Vec<(Store, Grant)>, Problem> {
+    let mut named: HashSet<Key> = own_store_keys(services, account).await?.into_iter().collect();
     named.extend(account.newest_store_id.iter().map(key::store));
     named.extend(account.memberships.grants.keys().map(key::store));
     let named: Vec<Key> = named.into_iter().collect();
-    let stores = read_stores(app, &named).await?.into_iter();
+    let stores = read_stores(services, &named).await?.into_iter();
     let mut granted: Vec<(Store, Grant)> = stores
         .filter(|store| store.status != StoreStatus::Deleted)
         .filter_map(|store| account.grant_on(&store).map(|grant| (store, grant)))
@@ -121,18 +121,18 @@ pub async fn stores_of(app: &App, account: &Account) -> Result<Vec<(Store, Grant
 }
 
 /// The keys of the stores that an index has of the merchant.
-async fn own_store_keys(app: &App, account: &Account) -> Result<Vec<Key>, Problem> {
+async fn own_store_keys(services: &Services, account: &Account) -> Result<Vec<Key>, Problem> {
     let (index, listed) = key::stores_of(&account.id, account.created_at);
-    let mut listed = app.table.keys(&Query::index(index, listed.pk), MAX_STORES).await?;
+    let mut listed = services.table.keys(&Query::index(index, listed.pk), MAX_STORES).await?;
     listed.truncate(MAX_STORES);
     Ok(listed)
 }
 
 /// Those of these stores that are there.
-async fn read_stores(app: &App, keys: &[Key]) -> Result<Vec<Store>, Problem> {
+async fn read_stores(services: &Services, keys: &[Key]) -> Result<Vec<Store>, Problem> {
     let mut stores = Vec::new();
     for some in keys.chunks(MAX_STORES) {
-        let mut batch = app.table.get_many(&some.iter().collect::<Vec<_>>()).await?;
+        let mut batch = services.table.get_many(&some.iter().collect::<Vec<_>>()).await?;
         for store_key in some {
             stores.extend(batch.take::<Store>(store_key)?);
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use core_types::id::StoreId;
 use core_types::scope::Required;
-use gateway::app::App;
+use services::Services;
 use gateway::caller::{Access, Caller, Identity};
 use primitives::problem::{Code, Problem};
 use gateway::request::Inbound;
@@ -43,25 +43,25 @@ impl<S: Required> Caller for OperatorOrStore<S> {
         OverseenStore::<S>::access()
     }
 
-    async fn authenticate(app: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
-        let unverified = credential(app, inbound)?;
+    async fn authenticate(services: &Services, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
+        let unverified = credential(services, inbound)?;
         if looks_like_jwt(&unverified) {
-            let access = StoreAccess::authenticate(app, inbound).await?;
+            let access = StoreAccess::authenticate(services, inbound).await?;
             return Ok(Self::Store(Box::new(access)));
         }
         if named::named_store(inbound).is_none() {
-            let (account, _, _) = open_session(app, &unverified, &[]).await?;
-            if account.is_operator(&app.config) {
+            let (account, _, _) = open_session(services, &unverified, &[]).await?;
+            if account.is_operator(&services.config) {
                 return Ok(Self::Operator(Box::new(Operator { account })));
             }
-            let (store, grant) = only_store(app, &account).await?;
+            let (store, grant) = only_store(services, &account).await?;
             let actor = StoreActor::Merchant(account.id, grant);
             return Ok(Self::Store(Box::new(StoreAccess::of(store, actor)?)));
         }
-        let (account, _, store) = open_session_and_store(app, &unverified, inbound).await?;
+        let (account, _, store) = open_session_and_store(services, &unverified, inbound).await?;
         let store = store.filter(|store| store.status != StoreStatus::Deleted);
         let store = store.ok_or(Code::StoreNotOwned)?;
-        if account.is_operator(&app.config) {
+        if account.is_operator(&services.config) {
             return Ok(Self::Operator(Box::new(Operator { account })));
         }
         let grant = account.grant_on(&store).ok_or(Code::StoreNotOwned)?;

@@ -4,7 +4,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use core_types::scope::Required;
-use gateway::app::App;
+use services::Services;
 use gateway::caller::{Access, Caller, Identity};
 use primitives::problem::{Code, Problem};
 use gateway::request::Inbound;
@@ -43,17 +43,17 @@ impl<S: Required> Caller for OverseenStore<S> {
         StoreAccess::<S>::access()
     }
 
-    async fn authenticate(app: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
-        let unverified = credential(app, inbound)?;
+    async fn authenticate(services: &Services, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
+        let unverified = credential(services, inbound)?;
         if looks_like_jwt(&unverified) || named::named_store(inbound).is_none() {
-            let access = StoreAccess::authenticate(app, inbound).await?;
+            let access = StoreAccess::authenticate(services, inbound).await?;
             return Ok(Self { access, by_operator: false });
         }
-        let (account, _, store) = open_session_and_store(app, &unverified, inbound).await?;
+        let (account, _, store) = open_session_and_store(services, &unverified, inbound).await?;
         let store = store.filter(|store| store.status != StoreStatus::Deleted);
         let store = store.ok_or(Code::StoreNotOwned)?;
         let grant = account.grant_on(&store);
-        let by_operator = account.is_operator(&app.config)
+        let by_operator = account.is_operator(&services.config)
             && !grant.as_ref().is_some_and(|grant| grant.covers(S::SCOPE));
         if by_operator {
             // Seen in passing: they may look at and do all that the row is for, and are told apart.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use core_types::key;
-use gateway::app::App;
+use services::Services;
 use gateway::budget::Tier;
 use gateway::caller::{Access, Caller, Identity};
 use primitives::problem::{Code, Problem};
@@ -43,17 +43,17 @@ gateway::caller_argument!(Customer);
 gateway::caller_argument!(Shopper);
 
 /// Reads and validates a customer token: customer, session and store in one round trip.
-async fn open(app: &App, inbound: &Inbound) -> Result<Customer, Problem> {
+async fn open(services: &Services, inbound: &Inbound) -> Result<Customer, Problem> {
     let rejected = || Problem::from(Code::Unauthenticated);
     let token = UnverifiedCustomerToken::parse(bearer(inbound)?).ok_or_else(rejected)?;
     let customer_key = key::customer(&token.store_id, &token.customer_id);
     let session_key = key::customer_session(&token.store_id, &token.customer_id, &token.session_id);
     let store_key = key::store(&token.store_id);
-    let mut batch = app.table.get_many(&[&customer_key, &session_key, &store_key]).await?;
+    let mut batch = services.table.get_many(&[&customer_key, &session_key, &store_key]).await?;
     let account: Account = batch.take_recent(&customer_key)?.ok_or_else(rejected)?;
     let session: CustomerSession = batch.take_recent(&session_key)?.ok_or_else(rejected)?;
     let store: Store = batch.take_recent(&store_key)?.ok_or_else(rejected)?;
-    if !session.admits(&token, &account, app.clock.now()) || store.status == StoreStatus::Deleted {
+    if !session.admits(&token, &account, services.clock.now()) || store.status == StoreStatus::Deleted {
         return Err(rejected());
     }
     Ok(Customer { account, session, store })
@@ -64,10 +64,10 @@ impl Caller for Customer {
         Access::Customer
     }
 
-    async fn authenticate(app: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
-        let customer = open(app, inbound).await?;
+    async fn authenticate(services: &Services, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
+        let customer = open(services, inbound).await?;
         if let Some(subdomain) = inbound.param("subdomain") {
-            at(&customer, &*open_store(app, subdomain).await?)?;
+            at(&customer, &*open_store(services, subdomain).await?)?;
         }
         Ok(customer)
     }
@@ -89,13 +89,13 @@ impl Caller for Shopper {
         Access::Public
     }
 
-    async fn authenticate(app: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
-        let shop = open_store(app, inbound.param("subdomain").unwrap_or_default()).await?;
+    async fn authenticate(services: &Services, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
+        let shop = open_store(services, inbound.param("subdomain").unwrap_or_default()).await?;
         if !inbound.headers.contains_key(header::AUTHORIZATION) {
             let identity = visitor(&shop.store.id, inbound);
             return Ok(Self { open: shop, customer: None, identity });
         }
-        let customer = open(app, inbound).await?;
+        let customer = open(services, inbound).await?;
         at(&customer, &shop)?;
         let identity = customer.identity();
         Ok(Self { open: shop, customer: Some(Box::new(customer)), identity })

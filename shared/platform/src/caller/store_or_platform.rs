@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use core_types::id::{MerchantId, StoreId};
 use core_types::scope::Required;
-use gateway::app::App;
+use services::Services;
 use gateway::caller::{Access, Caller, Identity};
 use primitives::problem::Problem;
 use gateway::request::Inbound;
@@ -46,15 +46,15 @@ impl<S: Required> Caller for StoreOrPlatform<S> {
         StoreAccess::<S>::access()
     }
 
-    async fn authenticate(app: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
-        let unverified = credential(app, inbound)?;
+    async fn authenticate(services: &Services, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
+        let unverified = credential(services, inbound)?;
         if !looks_like_jwt(&unverified) && named::named_store(inbound).is_none() {
-            let (account, _, _) = open_session(app, &unverified, &[]).await?;
-            if account.is_operator(&app.config) {
+            let (account, _, _) = open_session(services, &unverified, &[]).await?;
+            if account.is_operator(&services.config) {
                 return Ok(Self::Platform(account.id, PhantomData));
             }
         }
-        let overseen = OverseenStore::authenticate(app, inbound).await?;
+        let overseen = OverseenStore::authenticate(services, inbound).await?;
         Ok(Self::Store(Box::new(overseen)))
     }
 

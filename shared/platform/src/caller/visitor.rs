@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use gateway::app::App;
+use services::Services;
 use gateway::caller::{Access, Caller, Identity, Public};
 use primitives::problem::Problem;
 use gateway::request::Inbound;
@@ -61,14 +61,14 @@ impl<P: Personal> Caller for Visitor<P> {
         Access::Public
     }
 
-    async fn authenticate(app: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
+    async fn authenticate(services: &Services, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
         let personal = PhantomData;
         if P::is_meant(inbound) {
-            let member = AnyMember::authenticate(app, inbound).await?;
+            let member = AnyMember::authenticate(services, inbound).await?;
             let identity = member.identity();
             return Ok(Self { member: Some(Box::new(member)), identity, personal });
         }
-        let identity = Public::authenticate(app, inbound).await?.identity();
+        let identity = Public::authenticate(services, inbound).await?.identity();
         Ok(Self { member: None, identity, personal })
     }
 

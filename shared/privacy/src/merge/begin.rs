@@ -7,7 +7,7 @@ use core_types::event::Event;
 use core_types::id::{CustomerId, StoreId};
 use core_types::key;
 use core_types::resource::Resource;
-use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use table::item::Item;
 use primitives::problem::{Code, Problem};
@@ -39,7 +39,7 @@ struct Both {
 /// `not_found`; `same_customer` and `unknown_customer` as faults of `/source_id`; `customers_not_mergeable`,
 /// with `reasons`. The transaction is rejected with `version_conflict`.
 pub async fn begin(
-    app: &App,
+    services: &Services,
     store: &StoreId,
     (customer, source): (&CustomerId, &CustomerId),
     by: &str,
@@ -53,7 +53,7 @@ pub async fn begin(
     let keys = [key::customer(store, customer), key::customer(store, source), merge.key()];
     let redactions = [customer, source].map(|id| key::redaction(&Redaction::id_of(store, id)));
     let all: Vec<_> = keys.iter().chain(&redactions).collect();
-    let mut batch = app.table.get_many(&all).await?;
+    let mut batch = services.table.get_many(&all).await?;
     let [stays, goes] = [batch.take(&keys[0])?, batch.take(&keys[1])?];
     let stays: Customer = stays.ok_or(Code::NotFound)?;
     let before: Option<Merge> = batch.take(&keys[2])?;
@@ -61,7 +61,7 @@ pub async fn begin(
         (Some(goes), _) => goes,
         (None, Some(before)) if before.status == MergeStatus::Failed => {
             let resumed = before.resumed(now);
-            let write = app.table.write().replace(&resumed, Code::VersionConflict);
+            let write = services.table.write().replace(&resumed, Code::VersionConflict);
             return Ok((resumed, Some(write)));
         }
         (None, Some(before)) => return Ok((before, None)),
@@ -75,15 +75,15 @@ pub async fn begin(
     // After the account: what is written beside it meanwhile has changed its version.
     let alongside = Query::partition(goes.key().pk).begins_with(key::GUEST_ORDERS);
     let (former, works) = tokio::try_join!(
-        Merge::all_into(app, store, source),
-        app.table.all(&alongside, MOST_WORKS)
+        Merge::all_into(services, store, source),
+        services.table.all(&alongside, MOST_WORKS)
     )?;
     let both = Both { stays, goes, redactions, former, works };
     let reasons = both.reasons();
     if !reasons.is_empty() {
         return Err(Code::CustomersNotMergeable.with("reasons", Vec::from_iter(reasons)));
     }
-    let write = both.write(app.table.write(), &merge, now);
+    let write = both.write(services.table.write(), &merge, now);
     Ok((merge, Some(write)))
 }
 

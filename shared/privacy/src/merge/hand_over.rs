@@ -5,7 +5,7 @@ use catalogue::review::{self, Review, ReviewStatus};
 use catalogue::wishlist::{self, Wish};
 use core_types::event::Event;
 use core_types::key;
-use gateway::app::App;
+use services::Services;
 use table::item::{Item, Key};
 use primitives::problem::{Code, Problem};
 use table::{Query, retry};
@@ -21,26 +21,26 @@ const MOST: usize = 1_000;
 const TOGETHER: usize = 40;
 
 /// Addresses that the one who stays has not, and their wishes; the rest beside the account goes.
-pub(super) async fn belongings(app: &App, merge: &Merge) -> Result<(), Problem> {
+pub(super) async fn belongings(services: &Services, merge: &Merge) -> Result<(), Problem> {
     let own = key::customer(&merge.store_id, &merge.customer_id);
     let left = key::customer(&merge.store_id, &merge.source_id);
-    if let Some(stays) = app.table.get::<Customer>(&own).await? {
+    if let Some(stays) = services.table.get::<Customer>(&own).await? {
         let alongside = |of: &Key, what| Query::partition(of.pk.clone()).begins_with(what);
-        let known: Vec<Address> = app.table.all(&alongside(&own, key::ADDRESSES), MOST).await?;
+        let known: Vec<Address> = services.table.all(&alongside(&own, key::ADDRESSES), MOST).await?;
         let mut addresses: Vec<Address> =
-            app.table.all(&alongside(&left, key::ADDRESSES), MOST).await?;
+            services.table.all(&alongside(&left, key::ADDRESSES), MOST).await?;
         addresses.retain(|address| known.iter().all(|own| own.postal != address.postal));
         for some in addresses.chunks(TOGETHER) {
-            address::hand_over(app.table.write(), &stays, some).commit().await.or_else(gone)?;
+            address::hand_over(services.table.write(), &stays, some).commit().await.or_else(gone)?;
         }
-        let known: Vec<Wish> = app.table.all(&alongside(&own, key::WISHES), MOST).await?;
-        let wishes: Vec<Wish> = app.table.all(&alongside(&left, key::WISHES), MOST).await?;
+        let known: Vec<Wish> = services.table.all(&alongside(&own, key::WISHES), MOST).await?;
+        let wishes: Vec<Wish> = services.table.all(&alongside(&left, key::WISHES), MOST).await?;
         for some in wishes.chunks(TOGETHER) {
-            let write = wishlist::hand_over(app.table.write(), &stays, some, &known);
+            let write = wishlist::hand_over(services.table.write(), &stays, some, &known);
             write.commit().await.or_else(gone)?;
         }
     }
-    customer::erase_belongings(app, &left, "").await
+    customer::erase_belongings(services, &left, "").await
 }
 
 /// Nothing is moved to an account that is gone.
@@ -49,31 +49,31 @@ fn gone(problem: Problem) -> Result<(), Problem> {
 }
 
 /// A gift card of theirs.
-pub(super) async fn gift_card(app: &App, merge: &Merge, card: &GiftCard) -> Result<(), Problem> {
-    let now = app.clock.now();
+pub(super) async fn gift_card(services: &Services, merge: &Merge, card: &GiftCard) -> Result<(), Problem> {
+    let now = services.clock.now();
     let Some(card) = card.handed_over(&merge.source_id, &merge.customer_id, now) else {
         return Ok(());
     };
     let view = GiftCardView::of(&card, now);
-    let write = app.table.write().replace(&card, Code::VersionConflict);
+    let write = services.table.write().replace(&card, Code::VersionConflict);
     write.emit(Event::new(&GIFT_CARD_UPDATED, card.event_subject(), &view, now)).commit().await
 }
 
 /// A review of theirs. Where the one who stays has said something about the same, that is what holds.
-pub(super) async fn review(app: &App, merge: &Merge, review: &Key) -> Result<(), Problem> {
+pub(super) async fn review(services: &Services, merge: &Merge, review: &Key) -> Result<(), Problem> {
     retry(|| async {
-        let now = app.clock.now();
-        let found: Option<Review> = app.table.get(review).await?;
+        let now = services.clock.now();
+        let found: Option<Review> = services.table.get(review).await?;
         let Some(before) = found else { return Ok(()) };
         let after = before.handed_over(&merge.customer_id, now);
-        let write = app.table.write().delete_unchanged(&before, Code::VersionConflict);
-        if app.table.get::<Review>(&after.key()).await?.is_none() {
+        let write = services.table.write().delete_unchanged(&before, Code::VersionConflict);
+        if services.table.get::<Review>(&after.key()).await?.is_none() {
             let write = write.create(&after, Code::VersionConflict).put(&after.pointer());
             return write.commit().await;
         }
         let hidden = Review { status: ReviewStatus::Rejected, ..before.clone() };
         let write = write.delete(&before.pointer().key());
-        let write = review::count(app, write, Some(&before), &hidden).await?;
+        let write = review::count(services, write, Some(&before), &hidden).await?;
         // With a product its reviews go by themselves.
         write.commit().await.or_else(gone)
     })

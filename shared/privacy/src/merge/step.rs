@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use table::item::{Item, Key};
 use primitives::problem::Problem;
@@ -19,13 +19,13 @@ const SETTLING: Duration = Duration::from_secs(10);
 ///
 /// # Errors
 /// `version_conflict` when somebody else has written the merge; 503 when the table cannot be reached.
-pub async fn step(app: &App, merge: &Key) -> Result<Option<Timestamp>, Problem> {
-    let found = app.table.get::<Merge>(merge).await?;
+pub async fn step(services: &Services, merge: &Key) -> Result<Option<Timestamp>, Problem> {
+    let found = services.table.get::<Merge>(merge).await?;
     let Some(mut merge) = found.filter(|merge| !merge.is_over()) else { return Ok(None) };
     let stay = Stay::begin();
     loop {
-        let done = page(app, &merge).await;
-        match stay.after(app, merge, done).await? {
+        let done = page(services, &merge).await;
+        match stay.after(services, merge, done).await? {
             Next::Page(next) => merge = next,
             Next::Message(at) => return Ok(at),
         }
@@ -36,15 +36,15 @@ pub async fn step(app: &App, merge: &Key) -> Result<Option<Timestamp>, Problem> 
 ///
 /// # Errors
 /// `version_conflict` when somebody else has written the merge; 503 when the table cannot be reached.
-pub async fn give_up(app: &App, merge: &Key) -> Result<(), Problem> {
-    let found = app.table.get::<Merge>(merge).await?;
+pub async fn give_up(services: &Services, merge: &Key) -> Result<(), Problem> {
+    let found = services.table.get::<Merge>(merge).await?;
     match found.filter(|merge| !merge.is_over()) {
-        Some(merge) => save(app, &merge.broken(app.clock.now())).await,
+        Some(merge) => save(services, &merge.broken(services.clock.now())).await,
         None => Ok(()),
     }
 }
 
-async fn page(app: &App, merge: &Merge) -> Result<Done, Problem> {
+async fn page(services: &Services, merge: &Merge) -> Result<Done, Problem> {
     let (store_id, customer_id) = (merge.store_id.clone(), merge.source_id.clone());
     let customer_id = Some(customer_id);
     let source = Person { store_id, customer_id, emails: Vec::new() };
@@ -52,31 +52,31 @@ async fn page(app: &App, merge: &Merge) -> Result<Done, Problem> {
     let place = merge.place.as_ref();
     let next = match merge.part {
         MergePart::Account => {
-            moves::belongings(app, merge).await?;
+            moves::belongings(services, merge).await?;
             None
         }
         MergePart::Orders | MergePart::LateOrders => {
-            let (orders, next) = source.orders(app, place).await?;
+            let (orders, next) = source.orders(services, place).await?;
             for order in &orders {
-                hand_over(app, &order.key(), from, to).await?;
+                hand_over(services, &order.key(), from, to).await?;
             }
             next
         }
         MergePart::GiftCards => {
-            let (cards, next) = source.gift_cards(app, place).await?;
+            let (cards, next) = source.gift_cards(services, place).await?;
             for card in &cards {
-                moves::gift_card(app, merge, card).await?;
+                moves::gift_card(services, merge, card).await?;
             }
             next
         }
         MergePart::Reviews | MergePart::LateReviews => {
-            let (reviews, next) = source.reviews(app, place).await?;
+            let (reviews, next) = source.reviews(services, place).await?;
             for review in &reviews {
-                moves::review(app, merge, &review.key()).await?;
+                moves::review(services, merge, &review.key()).await?;
             }
             next
         }
-        MergePart::Settling if app.clock.now() < merge.created_at.plus(SETTLING) => {
+        MergePart::Settling if services.clock.now() < merge.created_at.plus(SETTLING) => {
             return Ok(Done::NotYet);
         }
         MergePart::Settling => None,

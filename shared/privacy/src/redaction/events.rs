@@ -3,7 +3,7 @@
 use core_types::event::{Event, EventGroup, OutboxState};
 use core_types::id::StoreId;
 use core_types::key;
-use gateway::app::App;
+use services::Services;
 use primitives::problem::{Code, Problem};
 use table::Query;
 use identity::customer::CUSTOMER_DELETED;
@@ -38,13 +38,13 @@ fn names_somebody(event: &Event) -> bool {
 ///
 /// # Errors
 /// `version_conflict` when one of them has moved on meanwhile; 503.
-pub(super) async fn expunge(app: &App, store: &StoreId, subject: &str) -> Result<bool, Problem> {
+pub(super) async fn expunge(services: &Services, store: &StoreId, subject: &str) -> Result<bool, Problem> {
     let (index, partition) = key::timeline_on(store, subject);
     let timeline = [Query::index(index, partition)];
     let (mut place, mut is_all) = (None, true);
     loop {
         let (groups, next): (Vec<EventGroup>, _) =
-            app.table.walk(&timeline, PAGE, place.as_ref(), |_| true).await?;
+            services.table.walk(&timeline, PAGE, place.as_ref(), |_| true).await?;
         for group in &groups {
             let named = || group.events().iter().filter(|event| names_somebody(event));
             if named().any(|event| event.state == OutboxState::Pending) {
@@ -53,7 +53,7 @@ pub(super) async fn expunge(app: &App, store: &StoreId, subject: &str) -> Result
             }
             if named().next().is_some() {
                 let silent = group.with(named().map(Event::expunged));
-                app.table.write().replace(&silent, Code::VersionConflict).commit().await?;
+                services.table.write().replace(&silent, Code::VersionConflict).commit().await?;
             }
         }
         if next.is_none() {

@@ -3,7 +3,7 @@
 use catalogue::form::FormSubmission;
 use catalogue::review::Review;
 use core_types::key;
-use gateway::app::App;
+use services::Services;
 use table::item::Item;
 use primitives::problem::{Code, Problem};
 use identity::customer::{self, Customer};
@@ -15,45 +15,45 @@ use crate::merge::Merge;
 use crate::person::Person;
 
 /// The account, with all that is beside it; and its events, and those of accounts that were merged into it.
-pub(super) async fn account(app: &App, person: &Person) -> Result<bool, Problem> {
+pub(super) async fn account(services: &Services, person: &Person) -> Result<bool, Problem> {
     let Some(customer) = &person.customer_id else { return Ok(true) };
     let key = key::customer(&person.store_id, customer);
-    if let Some(account) = app.table.get::<Customer>(&key).await? {
-        customer::erase_belongings(app, &key, key::SESSIONS).await?;
-        let now = app.clock.now();
-        let removed = customer::remove(app.table.write(), &account, Code::VersionConflict, now);
+    if let Some(account) = services.table.get::<Customer>(&key).await? {
+        customer::erase_belongings(services, &key, key::SESSIONS).await?;
+        let now = services.clock.now();
+        let removed = customer::remove(services.table.write(), &account, Code::VersionConflict, now);
         removed.commit().await?;
         // What was added while the rest was removed; nothing can be added any more.
-        customer::erase_belongings(app, &key, "").await?;
+        customer::erase_belongings(services, &key, "").await?;
     }
-    let mut is_silent = expunge(app, &person.store_id, customer.as_str()).await?;
-    for merge in Merge::all_into(app, &person.store_id, customer).await? {
+    let mut is_silent = expunge(services, &person.store_id, customer.as_str()).await?;
+    for merge in Merge::all_into(services, &person.store_id, customer).await? {
         // It still brings in what names them.
-        if !merge.is_over() || !expunge(app, &person.store_id, merge.source_id.as_str()).await? {
+        if !merge.is_over() || !expunge(services, &person.store_id, merge.source_id.as_str()).await? {
             is_silent = false;
             continue;
         }
-        app.table.write().delete(&merge.key()).commit().await?;
+        services.table.write().delete(&merge.key()).commit().await?;
     }
     Ok(is_silent)
 }
 
 /// An order with its fulfilments and refunds. Their events first, because nothing leads from a guest's
 /// address to the order afterwards.
-pub(super) async fn order(app: &App, found: &Order) -> Result<bool, Problem> {
-    let whole = load::aggregate(app, &found.store_id, &found.id).await?;
-    if !expunge(app, &found.store_id, found.id.as_str()).await? {
+pub(super) async fn order(services: &Services, found: &Order) -> Result<bool, Problem> {
+    let whole = load::aggregate(services, &found.store_id, &found.id).await?;
+    if !expunge(services, &found.store_id, found.id.as_str()).await? {
         return Ok(false);
     }
-    let now = app.clock.now();
+    let now = services.clock.now();
     for parcel in &whole.fulfillments {
-        replace(app, parcel.redacted(now)).await?;
+        replace(services, parcel.redacted(now)).await?;
     }
     for refund in &whole.refunds {
-        replace(app, refund.redacted(now)).await?;
+        replace(services, refund.redacted(now)).await?;
     }
     if let Some(next) = whole.order.redacted(now) {
-        let write = app.table.write().replace(&next, Code::VersionConflict);
+        let write = services.table.write().replace(&next, Code::VersionConflict);
         write.emit(next.redacted_event(now)).commit().await?;
     }
     Ok(true)
@@ -61,32 +61,32 @@ pub(super) async fn order(app: &App, found: &Order) -> Result<bool, Problem> {
 
 /// A gift card: it stays, and whom it was sent to goes. Its events first, because nothing says whose it was
 /// afterwards.
-pub(super) async fn gift_card(app: &App, card: &GiftCard) -> Result<bool, Problem> {
-    let is_silent = expunge(app, &card.store_id, card.id.as_str()).await?;
+pub(super) async fn gift_card(services: &Services, card: &GiftCard) -> Result<bool, Problem> {
+    let is_silent = expunge(services, &card.store_id, card.id.as_str()).await?;
     if is_silent {
-        replace(app, card.redacted(app.clock.now())).await?;
+        replace(services, card.redacted(services.clock.now())).await?;
     }
     Ok(is_silent)
 }
 
 /// A review: it stays, and its author's name goes.
-pub(super) async fn review(app: &App, review: &Review) -> Result<bool, Problem> {
-    replace(app, review.redacted(app.clock.now())).await?;
-    expunge(app, &review.store_id, review.id.as_str()).await
+pub(super) async fn review(services: &Services, review: &Review) -> Result<bool, Problem> {
+    replace(services, review.redacted(services.clock.now())).await?;
+    expunge(services, &review.store_id, review.id.as_str()).await
 }
 
 /// A form that was sent: its event first, because nothing leads to that once the form is gone.
-pub(super) async fn form(app: &App, form: &FormSubmission) -> Result<bool, Problem> {
-    let is_silent = expunge(app, &form.store_id, form.id.as_str()).await?;
+pub(super) async fn form(services: &Services, form: &FormSubmission) -> Result<bool, Problem> {
+    let is_silent = expunge(services, &form.store_id, form.id.as_str()).await?;
     if is_silent {
-        app.table.write().delete(&form.key()).commit().await?;
+        services.table.write().delete(&form.key()).commit().await?;
     }
     Ok(is_silent)
 }
 
-async fn replace<T: Item>(app: &App, redacted: Option<T>) -> Result<(), Problem> {
+async fn replace<T: Item>(services: &Services, redacted: Option<T>) -> Result<(), Problem> {
     match redacted {
-        Some(item) => app.table.write().replace(&item, Code::VersionConflict).commit().await,
+        Some(item) => services.table.write().replace(&item, Code::VersionConflict).commit().await,
         None => Ok(()),
     }
 }

@@ -2,7 +2,7 @@
 
 use core_types::id::{RedactionId, StoreId};
 use core_types::key;
-use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use table::item::Item;
 use primitives::problem::Problem;
@@ -35,33 +35,33 @@ impl Walking for Redaction {
 /// # Errors
 /// `version_conflict` when somebody else has written the redaction; 503 when the table cannot be reached.
 pub async fn step<F>(
-    app: &App,
+    services: &Services,
     id: &RedactionId,
     forget_files: F,
 ) -> Result<Option<Timestamp>, Problem>
 where
-    F: AsyncFn(&App, &StoreId) -> Result<bool, Problem>,
+    F: AsyncFn(&Services, &StoreId) -> Result<bool, Problem>,
 {
-    let found = app.table.get::<Redaction>(&key::redaction(id)).await?;
+    let found = services.table.get::<Redaction>(&key::redaction(id)).await?;
     let Some(redaction) = found.filter(|redaction| !redaction.is_over()) else {
         return Ok(None);
     };
-    let now = app.clock.now();
+    let now = services.clock.now();
     if redaction.status == RedactionStatus::Scheduled {
         // The sweep takes it up on its day.
         if now < redaction.begins_at {
             return Ok(None);
         }
         let mut person = redaction.person();
-        if person.has_unfinished_order(app).await? {
-            save(app, &redaction.postponed(now)).await?;
+        if person.has_unfinished_order(services).await? {
+            save(services, &redaction.postponed(now)).await?;
             return Ok(None);
         }
     }
     let (mut redaction, stay) = (redaction, Stay::begin());
     loop {
-        let done = page(app, &mut redaction, &forget_files).await;
-        match stay.after(app, redaction, done).await? {
+        let done = page(services, &mut redaction, &forget_files).await;
+        match stay.after(services, redaction, done).await? {
             Next::Page(next) => redaction = next,
             Next::Message(at) => return Ok(at),
         }
@@ -72,37 +72,37 @@ where
 ///
 /// # Errors
 /// `version_conflict` when somebody else has written the redaction; 503 when the table cannot be reached.
-pub async fn give_up(app: &App, id: &RedactionId) -> Result<(), Problem> {
-    let found = app.table.get::<Redaction>(&key::redaction(id)).await?;
+pub async fn give_up(services: &Services, id: &RedactionId) -> Result<(), Problem> {
+    let found = services.table.get::<Redaction>(&key::redaction(id)).await?;
     match found.filter(|redaction| !redaction.is_over()) {
-        Some(redaction) => save(app, &redaction.broken(app.clock.now())).await,
+        Some(redaction) => save(services, &redaction.broken(services.clock.now())).await,
         None => Ok(()),
     }
 }
 
-async fn page<F>(app: &App, redaction: &mut Redaction, forget_files: &F) -> Result<Done, Problem>
+async fn page<F>(services: &Services, redaction: &mut Redaction, forget_files: &F) -> Result<Done, Problem>
 where
-    F: AsyncFn(&App, &StoreId) -> Result<bool, Problem>,
+    F: AsyncFn(&Services, &StoreId) -> Result<bool, Problem>,
 {
     let person = redaction.person();
     let place = redaction.place.clone();
     let place = place.as_ref();
     match redaction.part {
-        Part::Account => Ok(whole(scrub::account(app, &person).await?)),
-        Part::Orders => orders(app, redaction).await,
+        Part::Account => Ok(whole(scrub::account(services, &person).await?)),
+        Part::Orders => orders(services, redaction).await,
         Part::GuestOrders => {
             // What was ordered since it began is not closed: it is no part of what was asked for.
-            let found = person.guest_orders(app, place).await;
+            let found = person.guest_orders(services, place).await;
             let over = found.map(|(mut orders, next)| {
                 orders.retain(|order| !order.is_unfinished());
                 (orders, next)
             });
-            each(app, over, scrub::order).await
+            each(services, over, scrub::order).await
         }
-        Part::GiftCards => each(app, person.gift_cards(app, place).await, scrub::gift_card).await,
-        Part::Reviews => each(app, person.reviews(app, place).await, scrub::review).await,
-        Part::Forms => each(app, person.forms(app, place).await, scrub::form).await,
-        Part::Files => Ok(whole(forget_files(app, &person.store_id).await?)),
+        Part::GiftCards => each(services, person.gift_cards(services, place).await, scrub::gift_card).await,
+        Part::Reviews => each(services, person.reviews(services, place).await, scrub::review).await,
+        Part::Forms => each(services, person.forms(services, place).await, scrub::form).await,
+        Part::Files => Ok(whole(forget_files(services, &person.store_id).await?)),
     }
 }
 
@@ -112,26 +112,26 @@ const fn whole(is_all: bool) -> Done {
 
 /// A page of orders. The proven addresses in them are written down before they go: what else names the person is
 /// found by them.
-async fn orders(app: &App, redaction: &mut Redaction) -> Result<Done, Problem> {
+async fn orders(services: &Services, redaction: &mut Redaction) -> Result<Done, Problem> {
     let mut person = redaction.person();
-    let (found, next) = person.orders(app, redaction.place.as_ref()).await?;
+    let (found, next) = person.orders(services, redaction.place.as_ref()).await?;
     person.learn_from(&found);
     if person.emails != redaction.emails {
-        let known = Redaction { emails: person.emails, ..redaction.running(app.clock.now()) };
-        save(app, &known).await?;
+        let known = Redaction { emails: person.emails, ..redaction.running(services.clock.now()) };
+        save(services, &known).await?;
         *redaction = known;
     }
-    each(app, Ok((found, next)), scrub::order).await
+    each(services, Ok((found, next)), scrub::order).await
 }
 
-async fn each<T: Item, F>(app: &App, page: PartPage<T>, scrub: F) -> Result<Done, Problem>
+async fn each<T: Item, F>(services: &Services, page: PartPage<T>, scrub: F) -> Result<Done, Problem>
 where
-    F: AsyncFn(&App, &T) -> Result<bool, Problem>,
+    F: AsyncFn(&Services, &T) -> Result<bool, Problem>,
 {
     let (found, next) = page?;
     let mut is_all = true;
     for one in &found {
-        is_all &= scrub(app, one).await?;
+        is_all &= scrub(services, one).await?;
     }
     Ok(if is_all { Done::All(next) } else { Done::NotYet })
 }

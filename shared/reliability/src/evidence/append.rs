@@ -4,7 +4,7 @@
 
 use core_types::id::EvidenceId;
 use core_types::key;
-use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
 use table::{Condition, Write};
@@ -28,11 +28,11 @@ pub struct Addition {
 ///
 /// # Errors
 /// `version_conflict` when very many others append; 503.
-pub async fn append(app: &App, record: Record) -> Result<EvidenceId, Problem> {
+pub async fn append(services: &Services, record: Record) -> Result<EvidenceId, Problem> {
     let id = record.id();
     table::retry_up_to(ATTEMPTS, || async {
-        match addition(app, record.clone(), app.clock.now()).await? {
-            Some(addition) => addition.put_into(app.table.write()).commit().await,
+        match addition(services, record.clone(), services.clock.now()).await? {
+            Some(addition) => addition.put_into(services.table.write()).commit().await,
             None => Ok(()),
         }
     })
@@ -46,12 +46,12 @@ pub async fn append(app: &App, record: Record) -> Result<EvidenceId, Problem> {
 /// # Errors
 /// When the table does not answer.
 pub async fn addition(
-    app: &App,
+    services: &Services,
     record: Record,
     now: Timestamp,
 ) -> Result<Option<Addition>, Problem> {
     let (head_key, name_key) = (key::evidence_head(), key::evidence_named(&record.id()));
-    let mut batch = app.table.get_many(&[&head_key, &name_key]).await?;
+    let mut batch = services.table.get_many(&[&head_key, &name_key]).await?;
     if batch.take::<EvidenceName>(&name_key)?.is_some() {
         return Ok(None);
     }

@@ -3,7 +3,7 @@
 
 use core_types::id::EvidenceId;
 use core_types::key;
-use gateway::app::App;
+use services::Services;
 use primitives::clock::{DAY, Timestamp};
 use table::item::Key;
 use gateway::page;
@@ -171,15 +171,15 @@ impl Position {
 ///
 /// # Errors
 /// When the table does not answer.
-pub async fn check(app: &App, from: Option<Position>, limit: usize) -> Result<Checked, Problem> {
-    let now = app.clock.now();
-    let head = app.table.get::<Head>(&key::evidence_head()).await?;
+pub async fn check(services: &Services, from: Option<Position>, limit: usize) -> Result<Checked, Problem> {
+    let now = services.clock.now();
+    let head = services.table.get::<Head>(&key::evidence_head()).await?;
     let begun_at = head.as_ref().map_or_else(|| now.minus(HEADLESS), |head| head.begun_at);
     let reached = from.unwrap_or_else(|| Position::beginning(begun_at));
     let mut start = (reached.number > 0).then(|| reached.key());
     let all = months(&reached.month, now);
     let counted = head.clone();
-    let mut walk = Walk { app, head, reached, checked: 0 };
+    let mut walk = Walk { services, head, reached, checked: 0 };
     for month in all.iter().take(MOST_MONTHS) {
         match walk.month(month, start.take(), limit).await? {
             Step::On => walk.reached.month.clone_from(month),
@@ -201,7 +201,7 @@ pub async fn check(app: &App, from: Option<Position>, limit: usize) -> Result<Ch
 
 /// A walk on its way.
 struct Walk<'a> {
-    app: &'a App,
+    services: &'a Services,
     /// As it was read last.
     head: Option<Head>,
     reached: Position,
@@ -232,7 +232,7 @@ impl Walk<'_> {
             if room == 0 {
                 return Ok(Step::Full);
             }
-            let found = self.app.table.page(&query, room, after, |_: &Evidence| true).await?;
+            let found = self.services.table.page(&query, room, after, |_: &Evidence| true).await?;
             for evidence in &found.items {
                 if let Err(broken) = self.step(month, evidence).await? {
                     return Ok(Step::Broken(broken));
@@ -256,7 +256,7 @@ impl Walk<'_> {
         };
         if next.fits(self.head.as_ref()).is_err() {
             // Perhaps appended since the head was read, and then it has another.
-            self.head = self.app.table.get(&key::evidence_head()).await?;
+            self.head = self.services.table.get(&key::evidence_head()).await?;
         }
         let fits = next.fits(self.head.as_ref());
         if fits.is_ok() {
@@ -283,7 +283,7 @@ pub fn months_of(head: &Head, since: Timestamp) -> Vec<String> {
 /// # Errors
 /// When the table does not answer.
 pub async fn within(
-    app: &App,
+    services: &Services,
     head: Option<&Head>,
     from: Timestamp,
     to: Timestamp,
@@ -296,7 +296,7 @@ pub async fn within(
         let query = Query::partition(key::evidence_in(month)).whole();
         let mut after = None;
         loop {
-            let found = app.table.page(&query, MOST_CHECKED, after, |_: &Evidence| true).await?;
+            let found = services.table.page(&query, MOST_CHECKED, after, |_: &Evidence| true).await?;
             stated.extend(found.items.iter().filter_map(Evidence::statement).filter(is_within));
             if stated.len() > most {
                 return Ok(None);

@@ -3,7 +3,7 @@
 use core_types::id::{IncidentId, StoreId};
 use core_types::key;
 use core_types::resource::Resource;
-use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use table::item::{Item, Key};
 use primitives::problem::{Code, Problem};
@@ -48,8 +48,8 @@ impl OpenIncident {
     ///
     /// # Errors
     /// 503.
-    pub async fn all(app: &App) -> Result<Vec<Self>, Problem> {
-        app.table.all(&Query::partition(key::OPEN_INCIDENTS), MOST).await
+    pub async fn all(services: &Services) -> Result<Vec<Self>, Problem> {
+        services.table.all(&Query::partition(key::OPEN_INCIDENTS), MOST).await
     }
 
     /// The same, with its rule holding since then, or broken again.

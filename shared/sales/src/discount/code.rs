@@ -2,7 +2,7 @@
 
 use core_types::id::{DiscountId, StoreId};
 use core_types::key;
-use gateway::app::App;
+use services::Services;
 use primitives::clock::MINUTE;
 use table::item::{Item, Key};
 use primitives::problem::Problem;
@@ -78,18 +78,18 @@ fn digest_of(store: &StoreId, client_prefix: &str) -> String {
 /// # Errors
 /// `too_many_attempts`; 503.
 pub async fn ensure_try(
-    app: &App,
+    services: &Services,
     store: &StoreId,
     client_prefix: &str,
     consistency: ReadConsistency,
 ) -> Result<(), Problem> {
-    TRIES.ensure_as(app, &digest_of(store, client_prefix), consistency).await
+    TRIES.ensure_as(services, &digest_of(store, client_prefix), consistency).await
 }
 
 /// Counts a wrong code of whoever is in the network `client_prefix`.
 ///
 /// # Errors
 /// `too_many_attempts`; 503.
-pub async fn count_try(app: &App, store: &StoreId, client_prefix: &str) -> Result<(), Problem> {
-    TRIES.take(app, &digest_of(store, client_prefix), |write| write).await
+pub async fn count_try(services: &Services, store: &StoreId, client_prefix: &str) -> Result<(), Problem> {
+    TRIES.take(services, &digest_of(store, client_prefix), |write| write).await
 }

@@ -7,7 +7,7 @@
 
 use core_types::id::{CustomerId, DiscountId, StoreId};
 use core_types::key;
-use gateway::app::App;
+use services::Services;
 use table::item::{Item, Key};
 use primitives::problem::{Code, Problem};
 use table::{Change, Query, Write};
@@ -123,10 +123,10 @@ pub fn hand_over(
 ///
 /// # Errors
 /// 503.
-pub async fn count(app: &App, discount: &Discount) -> Result<u64, Problem> {
+pub async fn count(services: &Services, discount: &Discount) -> Result<u64, Problem> {
     let partition = discount.key().pk;
     let query = Query::partition(partition).begins_with(key::DISCOUNT_USES);
     let counters: Vec<UseCounter> =
-        app.table.all(&query, usize::try_from(SHARDS).unwrap_or(0)).await?;
+        services.table.all(&query, usize::try_from(SHARDS).unwrap_or(0)).await?;
     Ok(counters.iter().map(UseCounter::used).fold(0, u64::saturating_add))
 }

@@ -242,7 +242,7 @@ impl Faults {
     fn of_stripe(&mut self, fields: &Map<String, Value>) {
         let mut characters: usize = 0;
         for (name, value) in fields {
-            let place = format!("/{}", gateway::request::escaped(name));
+            let place = format!("/{}", primitives::fields::escaped(name));
             match value.as_str() {
                 _ if !STRIPE.contains(&name.as_str()) => {
                     self.add(&place, "unknown_field", "Stripe has no such field.");
@@ -259,7 +259,7 @@ impl Faults {
     fn of_razorpay(&mut self, fields: &Map<String, Value>, disputed: &Money, submit: bool) {
         let mut has_document = false;
         for (name, value) in fields {
-            let place = format!("/{}", gateway::request::escaped(name));
+            let place = format!("/{}", primitives::fields::escaped(name));
             match name.as_str() {
                 "amount" => {
                     let amount = value.as_i64();

@@ -3,7 +3,7 @@
 use core_types::id::{DisputeId, StoreId};
 use core_types::key;
 use core_types::resource;
-use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use primitives::problem::Problem;
 use table::Query;
@@ -14,8 +14,8 @@ use super::{Dispute, DisputeStatus};
 ///
 /// # Errors
 /// `not_found`.
-pub async fn dispute(app: &App, store: &StoreId, id: &DisputeId) -> Result<Dispute, Problem> {
-    resource::load(app, &key::dispute(store, id)).await
+pub async fn dispute(services: &Services, store: &StoreId, id: &DisputeId) -> Result<Dispute, Problem> {
+    resource::load(services, &key::dispute(store, id)).await
 }
 
 /// The query of a store's disputes, or of those of a status.
@@ -34,7 +34,7 @@ pub fn of_store(store: &StoreId, status: Option<DisputeStatus>) -> Query {
 /// # Errors
 /// The table does not answer.
 pub async fn disputes<'a>(
-    app: &App,
+    services: &Services,
     store: &StoreId,
     ids: impl IntoIterator<Item = &'a DisputeId>,
 ) -> Result<Vec<Dispute>, Problem> {
@@ -42,7 +42,7 @@ pub async fn disputes<'a>(
     if keys.is_empty() {
         return Ok(Vec::new());
     }
-    let mut found = app.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
+    let mut found = services.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
     let read: Result<Vec<Option<Dispute>>, Problem> =
         keys.iter().map(|key| found.take(key)).collect();
     Ok(read?.into_iter().flatten().collect())

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use core_types::id::StoreId;
 use core_types::key;
-use gateway::app::App;
+use services::Services;
 use primitives::clock::MINUTE;
 use table::item::Key;
 use primitives::problem::Problem;
@@ -25,8 +25,8 @@ const LOOKUPS: Ceiling = Ceiling { of: "gift_card", most: 5, window: MINUTE };
 ///
 /// # Errors
 /// `too_many_attempts`; 503.
-pub async fn ensure_lookup(app: &App, store: &StoreId, client_prefix: &str) -> Result<(), Problem> {
-    LOOKUPS.ensure(app, &digest_of(store, client_prefix)).await
+pub async fn ensure_lookup(services: &Services, store: &StoreId, client_prefix: &str) -> Result<(), Problem> {
+    LOOKUPS.ensure(services, &digest_of(store, client_prefix)).await
 }
 
 fn digest_of(store: &StoreId, client_prefix: &str) -> String {
@@ -37,8 +37,8 @@ fn digest_of(store: &StoreId, client_prefix: &str) -> String {
 ///
 /// # Errors
 /// `too_many_attempts`; 503 when it cannot be counted: codes are money.
-pub async fn count_lookup(app: &App, store: &StoreId, client_prefix: &str) -> Result<(), Problem> {
-    LOOKUPS.take(app, &digest_of(store, client_prefix), |write| write).await
+pub async fn count_lookup(services: &Services, store: &StoreId, client_prefix: &str) -> Result<(), Problem> {
+    LOOKUPS.take(services, &digest_of(store, client_prefix), |write| write).await
 }
 
 /// The card of each of these codes, in their order; two round trips for all of them. None for a
@@ -47,19 +47,19 @@ pub async fn count_lookup(app: &App, store: &StoreId, client_prefix: &str) -> Re
 /// # Errors
 /// 503.
 pub async fn find(
-    app: &App,
+    services: &Services,
     store: &StoreId,
     codes: &[GiftCardCode],
 ) -> Result<Vec<Option<GiftCard>>, Problem> {
     if codes.is_empty() {
         return Ok(Vec::new());
     }
-    let mac = app.secrets.gift_card_key().await?;
+    let mac = services.secrets.gift_card_key().await?;
     let holder = |code: &GiftCardCode| {
         key::unique_gift_card_code(store, &GiftCard::code_hmac(&mac, store, code))
     };
     let holders: Vec<Key> = codes.iter().map(holder).collect();
-    let mut batch = app.table.get_many(&holders.iter().collect::<Vec<_>>()).await?;
+    let mut batch = services.table.get_many(&holders.iter().collect::<Vec<_>>()).await?;
     let mut cards: HashMap<&Key, Key> = HashMap::new();
     for holder in &holders {
         // Taken once: the second writing of a code finds nothing more, and the card known.
@@ -67,7 +67,7 @@ pub async fn find(
             cards.insert(holder, key::gift_card(store, &known.card_id));
         }
     }
-    let mut batch = app.table.get_many(&cards.values().collect::<Vec<_>>()).await?;
+    let mut batch = services.table.get_many(&cards.values().collect::<Vec<_>>()).await?;
     let mut found: HashMap<&Key, GiftCard> = HashMap::new();
     for (holder, card) in &cards {
         found.extend(batch.take(card)?.map(|card| (*holder, card)));

@@ -2,7 +2,7 @@
 
 use core_types::key;
 use core_types::mail::{GiftCardNews, MailContent, on_one_line};
-use gateway::app::App;
+use services::Services;
 use primitives::clock::DAY;
 use table::item::Item;
 use primitives::problem::Problem;
@@ -28,17 +28,17 @@ pub fn gift_card(to: &Recipient, card: &GiftCard, code: &GiftCardCode) -> MailCo
 ///
 /// # Errors
 /// 503, `internal`.
-pub async fn worded(app: &App, mail: MailContent) -> Result<Option<MailContent>, Problem> {
+pub async fn worded(services: &Services, mail: MailContent) -> Result<Option<MailContent>, Problem> {
     let (Some(store_id), Some(news)) = (&mail.store_id, &mail.gift_card) else {
         return Ok(Some(mail));
     };
     let (store_key, card_key) = (key::store(store_id), key::gift_card(store_id, &news.id));
     let none = NotificationTexts::none(store_id, NotificationKind::GiftCard);
     let texts_key = none.key();
-    let mut found = app.table.get_many(&[&store_key, &card_key, &texts_key]).await?;
+    let mut found = services.table.get_many(&[&store_key, &card_key, &texts_key]).await?;
     let (store, card) = (found.take::<Store>(&store_key)?, found.take::<GiftCard>(&card_key)?);
     let texts = found.take(&texts_key)?.unwrap_or(none);
-    let now = app.clock.now();
+    let now = services.clock.now();
     let can_be_spent = |card: &GiftCard| card.status_at(now) == GiftCardStatus::Active;
     let Some((store, card)) = store.zip(card.filter(can_be_spent)) else { return Ok(None) };
     let Some(to) = &card.recipient else { return Ok(None) };

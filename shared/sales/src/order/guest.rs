@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use core_types::id::{CustomerId, OrderId, StoreId};
 use core_types::key::{self, IndexKey};
-use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use table::item::{Item, Key};
 use table::outbox::Due;
@@ -73,8 +73,8 @@ impl GuestOrders {
     ///
     /// # Errors
     /// 503.
-    pub async fn if_any(self, app: &App) -> Result<Option<Self>, Problem> {
-        let found = app.table.keys(&self.listed(), 1).await?;
+    pub async fn if_any(self, services: &Services) -> Result<Option<Self>, Problem> {
+        let found = services.table.keys(&self.listed(), 1).await?;
         Ok((!found.is_empty()).then_some(self))
     }
 }

@@ -4,7 +4,7 @@ use catalogue::location::Location;
 use core_types::id::{LocationId, OrderId, StoreId};
 use core_types::key;
 use core_types::resource;
-use gateway::app::App;
+use services::Services;
 use table::item;
 use table::item::{Attributes, FromItem, Item, Key};
 use gateway::page;
@@ -52,8 +52,8 @@ impl FromItem for Member {
 ///
 /// # Errors
 /// `not_found`.
-pub async fn order(app: &App, store: &StoreId, id: &OrderId) -> Result<Order, Problem> {
-    order_as(app, store, id, ReadConsistency::Strong).await
+pub async fn order(services: &Services, store: &StoreId, id: &OrderId) -> Result<Order, Problem> {
+    order_as(services, store, id, ReadConsistency::Strong).await
 }
 
 /// Loads an order as [`order`] does, with this consistency.
@@ -61,12 +61,12 @@ pub async fn order(app: &App, store: &StoreId, id: &OrderId) -> Result<Order, Pr
 /// # Errors
 /// `not_found`.
 pub async fn order_as(
-    app: &App,
+    services: &Services,
     store: &StoreId,
     id: &OrderId,
     consistency: ReadConsistency,
 ) -> Result<Order, Problem> {
-    resource::load_as(app, &key::order(store, id), consistency).await
+    resource::load_as(services, &key::order(store, id), consistency).await
 }
 
 /// Loads an order with all its parts, in one query of their partition, strongly consistent.
@@ -74,11 +74,11 @@ pub async fn order_as(
 /// # Errors
 /// `not_found`.
 pub async fn aggregate(
-    app: &App,
+    services: &Services,
     store: &StoreId,
     id: &OrderId,
 ) -> Result<OrderAggregate, Problem> {
-    aggregate_as(app, store, id, ReadConsistency::Strong).await
+    aggregate_as(services, store, id, ReadConsistency::Strong).await
 }
 
 /// Loads an order as [`aggregate`] does, with this consistency.
@@ -86,13 +86,13 @@ pub async fn aggregate(
 /// # Errors
 /// `not_found`.
 pub async fn aggregate_as(
-    app: &App,
+    services: &Services,
     store: &StoreId,
     id: &OrderId,
     consistency: ReadConsistency,
 ) -> Result<OrderAggregate, Problem> {
     let query = Query::partition(key::order(store, id).pk).seen(consistency);
-    let found: Vec<Member> = app.table.all(&query, MAX_ITEMS).await?;
+    let found: Vec<Member> = services.table.all(&query, MAX_ITEMS).await?;
     let mut order = None;
     let (mut fulfillments, mut refunds, mut payments) = (Vec::new(), Vec::new(), Vec::new());
     for member in found {
@@ -116,11 +116,11 @@ pub async fn aggregate_as(
 ///
 /// # Errors
 /// The table does not answer.
-pub async fn by_number(app: &App, store: &Store, text: &str) -> Result<Vec<Order>, Problem> {
+pub async fn by_number(services: &Services, store: &Store, text: &str) -> Result<Vec<Order>, Problem> {
     let numbered = |serial| (serial, key::order(&store.id, &store.order_id(serial)));
     let named: Vec<(u64, Key)> = number::serials_in(text).map(numbered).collect();
     let keys: Vec<&Key> = named.iter().map(|(_, key)| key).collect();
-    let mut batch = app.table.get_many(&keys).await?;
+    let mut batch = services.table.get_many(&keys).await?;
     let mut found = Vec::new();
     for (serial, key) in &named {
         let Some(order) = batch.take::<Order>(key)? else { continue };
@@ -136,13 +136,13 @@ pub async fn by_number(app: &App, store: &Store, text: &str) -> Result<Vec<Order
 ///
 /// # Errors
 /// `not_found`.
-pub async fn payment(app: &App, lookup: &PaymentLookup) -> Result<PaymentWithOrder, Problem> {
-    payment_and_event(app, lookup, None).await.map(|(known, _)| known)
+pub async fn payment(services: &Services, lookup: &PaymentLookup) -> Result<PaymentWithOrder, Problem> {
+    payment_and_event(services, lookup, None).await.map(|(known, _)| known)
 }
 
 /// Loads a payment and its order, and whether an event was handled before.
 pub(crate) async fn payment_and_event(
-    app: &App,
+    services: &Services,
     lookup: &PaymentLookup,
     event: Option<&ProviderEvent>,
 ) -> Result<(PaymentWithOrder, bool), Problem> {
@@ -150,7 +150,7 @@ pub(crate) async fn payment_and_event(
     let order_key = key::order(&lookup.store_id, &lookup.order_id);
     let event_key = event.map(Item::key);
     let keys: Vec<&Key> = [&payment_key, &order_key].into_iter().chain(&event_key).collect();
-    let mut found = app.table.get_many(&keys).await?;
+    let mut found = services.table.get_many(&keys).await?;
     let payment = found.take(&payment_key)?.ok_or(Code::NotFound)?;
     let order = found.take(&order_key)?.ok_or(Code::NotFound)?;
     let handled = match &event_key {
@@ -170,7 +170,7 @@ pub(crate) async fn payment_and_event(
 /// `unknown_location` and `location_inactive` as field errors; `location_inactive` as the problem itself if
 /// the request has no field for the location.
 pub async fn restock_locations(
-    app: &App,
+    services: &Services,
     store: &StoreId,
     wanted: &RestockLocations,
 ) -> Result<UnchangedStore, Problem> {
@@ -179,11 +179,11 @@ pub async fn restock_locations(
     if ids.is_empty() {
         return Ok(UnchangedStore::default());
     }
-    let known: Store = app.table.get(&key::store(store)).await?.ok_or(Code::StoreNotFound)?;
+    let known: Store = services.table.get(&key::store(store)).await?.ok_or(Code::StoreNotFound)?;
     let mut errors: Vec<FieldError> = Vec::new();
     for chunk in ids.chunks(BATCH) {
         let keys: Vec<&Key> = chunk.iter().map(|(key, _)| key).collect();
-        let mut batch = app.table.get_many(&keys).await?;
+        let mut batch = services.table.get_many(&keys).await?;
         for (key, id) in chunk {
             let location: Option<Location> = batch.take(key)?;
             errors.extend(wanted.faults(id, location.as_ref())?);

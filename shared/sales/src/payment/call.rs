@@ -1,7 +1,7 @@
 //! One call to a provider's API: its deadline, its errors, its JSON.
 
 use bytes::Bytes;
-use gateway::app::App;
+use services::Services;
 use egress::{Destination, Outgoing, SendError};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use serde_json::Value;
@@ -54,23 +54,23 @@ impl Call {
     }
 
     /// Makes the call, once.
-    pub(super) async fn send(self, app: &App) -> Result<Value, ProviderFailure> {
+    pub(super) async fn send(self, services: &Services) -> Result<Value, ProviderFailure> {
         let broken = |cause: &dyn std::fmt::Display| ProviderFailure::Broken(cause.to_string());
-        let destination = Destination::parse(&self.url, app.egress.policy());
+        let destination = Destination::parse(&self.url, services.egress.policy());
         let mut headers = HeaderMap::new();
         for (name, value) in self.headers {
             let mut value = HeaderValue::try_from(value).map_err(|cause| broken(&cause))?;
             value.set_sensitive(name == header::AUTHORIZATION);
             headers.insert(name, value);
         }
-        let sent = app
+        let sent = services
             .egress
             .send(Outgoing {
                 method: self.method,
                 destination: destination.map_err(|rejection| broken(&rejection))?,
                 headers,
                 body: Bytes::from(self.body),
-                deadline: app.config.payment_base_urls.deadline,
+                deadline: services.config.payment_base_urls.deadline,
                 max_body: MAX_ANSWER,
             })
             .await;

@@ -3,7 +3,7 @@
 use core_types::id::{PaymentId, RefundId};
 use core_types::money::Money;
 use core_types::provider::ProviderName;
-use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use http::HeaderMap;
 
@@ -47,11 +47,11 @@ impl Provider for Connected {
 
     async fn open(
         &self,
-        app: &App,
+        services: &Services,
         id: &PaymentId,
         input: &Opening,
     ) -> Result<Opened, ProviderFailure> {
-        each!(self, provider => provider.open(app, id, input).await)
+        each!(self, provider => provider.open(services, id, input).await)
     }
 
     fn client(&self, payment: &Payment, secret: Option<String>) -> Client {
@@ -66,68 +66,68 @@ impl Provider for Connected {
         each!(self, provider => provider.webhook(headers, body, now))
     }
 
-    async fn fetch(&self, app: &App, payment: &Payment) -> Result<Observed, ProviderFailure> {
-        each!(self, provider => provider.fetch(app, payment).await)
+    async fn fetch(&self, services: &Services, payment: &Payment) -> Result<Observed, ProviderFailure> {
+        each!(self, provider => provider.fetch(services, payment).await)
     }
 
     async fn capture(
         &self,
-        app: &App,
+        services: &Services,
         payment: &Payment,
         amount: &Money,
     ) -> Result<CaptureResult, ProviderFailure> {
-        each!(self, provider => provider.capture(app, payment, amount).await)
+        each!(self, provider => provider.capture(services, payment, amount).await)
     }
 
-    async fn void(&self, app: &App, payment: &Payment) -> Result<Observed, ProviderFailure> {
-        each!(self, provider => provider.void(app, payment).await)
+    async fn void(&self, services: &Services, payment: &Payment) -> Result<Observed, ProviderFailure> {
+        each!(self, provider => provider.void(services, payment).await)
     }
 
     async fn refund(
         &self,
-        app: &App,
+        services: &Services,
         payment: &Payment,
         id: &RefundId,
         amount: &Money,
     ) -> Result<RefundResult, ProviderFailure> {
-        each!(self, provider => provider.refund(app, payment, id, amount).await)
+        each!(self, provider => provider.refund(services, payment, id, amount).await)
     }
 
     async fn look_up_refund(
         &self,
-        app: &App,
+        services: &Services,
         payment: &Payment,
         id: &RefundId,
     ) -> Result<Option<RefundResult>, ProviderFailure> {
-        each!(self, provider => provider.look_up_refund(app, payment, id).await)
+        each!(self, provider => provider.look_up_refund(services, payment, id).await)
     }
 
     async fn disputes(
         &self,
-        app: &App,
+        services: &Services,
         payment: &Payment,
     ) -> Result<Vec<ObservedDispute>, ProviderFailure> {
-        each!(self, provider => provider.disputes(app, payment).await)
+        each!(self, provider => provider.disputes(services, payment).await)
     }
 
     async fn look_up_dispute(
         &self,
-        app: &App,
+        services: &Services,
         dispute: &Dispute,
     ) -> Result<ObservedDispute, ProviderFailure> {
-        each!(self, provider => provider.look_up_dispute(app, dispute).await)
+        each!(self, provider => provider.look_up_dispute(services, dispute).await)
     }
 
     async fn send_evidence(
         &self,
-        app: &App,
+        services: &Services,
         dispute: &Dispute,
         evidence: &Evidence,
     ) -> Result<ObservedDispute, ProviderFailure> {
-        each!(self, provider => provider.send_evidence(app, dispute, evidence).await)
+        each!(self, provider => provider.send_evidence(services, dispute, evidence).await)
     }
 
-    async fn check(&self, app: &App) -> Result<(), ProviderFailure> {
-        each!(self, provider => provider.check(app).await)
+    async fn check(&self, services: &Services) -> Result<(), ProviderFailure> {
+        each!(self, provider => provider.check(services).await)
     }
 }

@@ -4,7 +4,7 @@ use core_types::id::{OrderId, PaymentId, StoreId};
 use core_types::key;
 use core_types::provider::ProviderName;
 use core_types::resource;
-use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use table::item::Key;
 use primitives::problem::{Code, Problem};
@@ -24,18 +24,18 @@ const MAX_PAYMENTS: usize = 50;
 ///
 /// # Errors
 /// `not_found`.
-pub async fn payment(app: &App, store: &Store, id: &PaymentId) -> Result<Payment, Problem> {
+pub async fn payment(services: &Services, store: &Store, id: &PaymentId) -> Result<Payment, Problem> {
     let PaymentLookup { store_id, order_id, payment_id } = PaymentLookup::of(store, id);
-    resource::load(app, &key::payment(&store_id, &order_id, &payment_id)).await
+    resource::load(services, &key::payment(&store_id, &order_id, &payment_id)).await
 }
 
 /// A store's payment, if there is one of this id.
 ///
 /// # Errors
 /// The table does not answer.
-pub async fn found(app: &App, store: &Store, id: &PaymentId) -> Result<Option<Payment>, Problem> {
+pub async fn found(services: &Services, store: &Store, id: &PaymentId) -> Result<Option<Payment>, Problem> {
     let PaymentLookup { store_id, order_id, payment_id } = PaymentLookup::of(store, id);
-    app.table.get(&key::payment(&store_id, &order_id, &payment_id)).await
+    services.table.get(&key::payment(&store_id, &order_id, &payment_id)).await
 }
 
 /// The payments of an order, in its own partition.
@@ -43,11 +43,11 @@ pub async fn found(app: &App, store: &Store, id: &PaymentId) -> Result<Option<Pa
 /// # Errors
 /// The table does not answer.
 pub async fn payments_of(
-    app: &App,
+    services: &Services,
     store: &StoreId,
     order: &OrderId,
 ) -> Result<Vec<Payment>, Problem> {
-    app.table.all(&of_order(store, order), MAX_PAYMENTS).await
+    services.table.all(&of_order(store, order), MAX_PAYMENTS).await
 }
 
 /// The query of an order's payments.
@@ -56,11 +56,11 @@ pub fn of_order(store: &StoreId, order: &OrderId) -> Query {
 }
 
 async fn stored(
-    app: &App,
+    services: &Services,
     store: &Store,
     provider: ProviderName,
 ) -> Result<Option<ProviderAccount>, Problem> {
-    let found = app.table.get(&key::payment_provider(&store.id, provider.as_str())).await?;
+    let found = services.table.get(&key::payment_provider(&store.id, provider.as_str())).await?;
     let cash = (provider == ProviderName::Manual).then(|| ProviderAccount::manual(store));
     Ok(found.or(cash))
 }
@@ -70,11 +70,11 @@ async fn stored(
 /// # Errors
 /// 503.
 pub async fn account(
-    app: &App,
+    services: &Services,
     store: &Store,
     provider: ProviderName,
 ) -> Result<Option<ProviderAccount>, Problem> {
-    let found = stored(app, store, provider).await?;
+    let found = stored(services, store, provider).await?;
     Ok(found.filter(|account| account.disconnected_at.is_none()))
 }
 
@@ -84,12 +84,12 @@ pub async fn account(
 /// # Errors
 /// 503.
 pub async fn account_to_change(
-    app: &App,
+    services: &Services,
     store: &Store,
     provider: ProviderName,
 ) -> Result<ProviderAccount, Problem> {
     let blank = ProviderAccount::blank(store, provider);
-    Ok(match stored(app, store, provider).await? {
+    Ok(match stored(services, store, provider).await? {
         Some(gone) if gone.disconnected_at.is_some() => {
             ProviderAccount { version: gone.version, ..blank }
         }
@@ -98,9 +98,9 @@ pub async fn account_to_change(
 }
 
 /// A store's accounts, in the order of the providers; `manual` is there unless it was changed.
-pub async fn accounts(app: &App, store: &Store) -> Result<Vec<ProviderAccount>, Problem> {
+pub async fn accounts(services: &Services, store: &Store) -> Result<Vec<ProviderAccount>, Problem> {
     let query = Query::partition(key::store(&store.id).pk).begins_with(key::PAYMENT_PROVIDERS);
-    let mut accounts: Vec<ProviderAccount> = app.table.all(&query, ProviderName::ALL.len()).await?;
+    let mut accounts: Vec<ProviderAccount> = services.table.all(&query, ProviderName::ALL.len()).await?;
     accounts.retain(|account| account.disconnected_at.is_none());
     if accounts.iter().all(|account| account.provider != ProviderName::Manual) {
         accounts.push(ProviderAccount::manual(store));
@@ -115,14 +115,14 @@ pub async fn accounts(app: &App, store: &Store) -> Result<Vec<ProviderAccount>, 
 /// # Errors
 /// `provider_not_connected`.
 pub async fn connect(
-    app: &App,
+    services: &Services,
     store: &StoreId,
     provider: ProviderName,
 ) -> Result<Connected, Problem> {
     let found: Option<ProviderAccount> =
-        app.table.get(&key::payment_provider(store, provider.as_str())).await?;
+        services.table.get(&key::payment_provider(store, provider.as_str())).await?;
     match found {
-        Some(account) => account.connect(&*app.secrets.payment_key().await?),
+        Some(account) => account.connect(&*services.secrets.payment_key().await?),
         None if provider == ProviderName::Manual => Ok(Connected::Manual(Manual::default())),
         None => Err(Code::ProviderNotConnected.into()),
     }
@@ -131,7 +131,7 @@ pub async fn connect(
 /// The payments that a store's account with a provider is still needed for, oldest first: so many
 /// of them at most.
 pub async fn open_payments(
-    app: &App,
+    services: &Services,
     store: &StoreId,
     provider: ProviderName,
     most: usize,
@@ -139,7 +139,7 @@ pub async fn open_payments(
     let anywhen = Timestamp::from_millis(0);
     let nobody = PaymentId::mint(anywhen);
     let (index, position) = key::payments_open_with(store, provider.as_str(), anywhen, &nobody);
-    let keys = app.table.keys(&Query::index(index, position.pk), most).await?;
+    let keys = services.table.keys(&Query::index(index, position.pk), most).await?;
     let id = |open: &Key| PaymentId::parse(open.sk.strip_prefix(key::PAYMENTS)?);
     Ok(keys.iter().filter_map(id).take(most).collect())
 }

@@ -3,7 +3,7 @@
 use core_types::id::{PaymentId, RefundId};
 use core_types::money::Money;
 use core_types::provider::ProviderName;
-use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use http::HeaderMap;
 use serde_json::json;
@@ -28,7 +28,7 @@ impl Provider for Manual {
         ProviderName::Manual
     }
 
-    async fn open(&self, _: &App, id: &PaymentId, _: &Opening) -> Result<Opened, ProviderFailure> {
+    async fn open(&self, _: &Services, id: &PaymentId, _: &Opening) -> Result<Opened, ProviderFailure> {
         Ok(Opened { reference: id.to_string(), client_secret: None })
     }
 
@@ -49,13 +49,13 @@ impl Provider for Manual {
         Err(Forged)
     }
 
-    async fn fetch(&self, _: &App, payment: &Payment) -> Result<Observed, ProviderFailure> {
+    async fn fetch(&self, _: &Services, payment: &Payment) -> Result<Observed, ProviderFailure> {
         Ok(Observed::pending(&payment.provider_reference))
     }
 
     async fn capture(
         &self,
-        _: &App,
+        _: &Services,
         payment: &Payment,
         amount: &Money,
     ) -> Result<CaptureResult, ProviderFailure> {
@@ -64,7 +64,7 @@ impl Provider for Manual {
         Ok(CaptureResult::by_us(Observed { state, amount, ..observed }))
     }
 
-    async fn void(&self, _: &App, payment: &Payment) -> Result<Observed, ProviderFailure> {
+    async fn void(&self, _: &Services, payment: &Payment) -> Result<Observed, ProviderFailure> {
         let observed = Observed::pending(&payment.provider_reference);
         Ok(Observed { state: ObservedState::Voided, ..observed })
     }
@@ -72,7 +72,7 @@ impl Provider for Manual {
     /// The merchant hands the money back.
     async fn refund(
         &self,
-        _: &App,
+        _: &Services,
         _: &Payment,
         id: &RefundId,
         _: &Money,
@@ -82,7 +82,7 @@ impl Provider for Manual {
 
     async fn look_up_refund(
         &self,
-        _: &App,
+        _: &Services,
         _: &Payment,
         id: &RefundId,
     ) -> Result<Option<RefundResult>, ProviderFailure> {
@@ -92,7 +92,7 @@ impl Provider for Manual {
     /// Nobody disputes cash.
     async fn disputes(
         &self,
-        _: &App,
+        _: &Services,
         _: &Payment,
     ) -> Result<Vec<ObservedDispute>, ProviderFailure> {
         Ok(Vec::new())
@@ -100,7 +100,7 @@ impl Provider for Manual {
 
     async fn look_up_dispute(
         &self,
-        _: &App,
+        _: &Services,
         _: &Dispute,
     ) -> Result<ObservedDispute, ProviderFailure> {
         Err(ProviderFailure::Rejected("not_supported".into()))
@@ -108,14 +108,14 @@ impl Provider for Manual {
 
     async fn send_evidence(
         &self,
-        _: &App,
+        _: &Services,
         _: &Dispute,
         _: &Evidence,
     ) -> Result<ObservedDispute, ProviderFailure> {
         Err(ProviderFailure::Rejected("not_supported".into()))
     }
 
-    async fn check(&self, _: &App) -> Result<(), ProviderFailure> {
+    async fn check(&self, _: &Services) -> Result<(), ProviderFailure> {
         Ok(())
     }
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use core_types::id::{PaymentId, RefundId};
 use core_types::money::Money;
 use core_types::provider::ProviderName;
-use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
 use http::{HeaderMap, header};
@@ -31,7 +31,7 @@ pub trait Provider {
     /// Opens a payment: Razorpay's order, Stripe's payment intent.
     fn open(
         &self,
-        app: &App,
+        services: &Services,
         id: &PaymentId,
         input: &Opening,
     ) -> impl Future<Output = Result<Opened, ProviderFailure>> + Send;
@@ -49,14 +49,14 @@ pub trait Provider {
     /// Asks what has become of a payment.
     fn fetch(
         &self,
-        app: &App,
+        services: &Services,
         payment: &Payment,
     ) -> impl Future<Output = Result<Observed, ProviderFailure>> + Send;
 
     /// Takes money that was authorized. When it was taken before, that is what is answered.
     fn capture(
         &self,
-        app: &App,
+        services: &Services,
         payment: &Payment,
         amount: &Money,
     ) -> impl Future<Output = Result<CaptureResult, ProviderFailure>> + Send;
@@ -64,14 +64,14 @@ pub trait Provider {
     /// Gives a payment up. When the money was taken meanwhile, that is what is answered.
     fn void(
         &self,
-        app: &App,
+        services: &Services,
         payment: &Payment,
     ) -> impl Future<Output = Result<Observed, ProviderFailure>> + Send;
 
     /// Refunds money, once per refund id.
     fn refund(
         &self,
-        app: &App,
+        services: &Services,
         payment: &Payment,
         id: &RefundId,
         amount: &Money,
@@ -80,7 +80,7 @@ pub trait Provider {
     /// Asks what has become of a refund; none when the provider never heard of it.
     fn look_up_refund(
         &self,
-        app: &App,
+        services: &Services,
         payment: &Payment,
         id: &RefundId,
     ) -> impl Future<Output = Result<Option<RefundResult>, ProviderFailure>> + Send;
@@ -88,27 +88,27 @@ pub trait Provider {
     /// The disputes of a payment whose money was taken, as they are now.
     fn disputes(
         &self,
-        app: &App,
+        services: &Services,
         payment: &Payment,
     ) -> impl Future<Output = Result<Vec<ObservedDispute>, ProviderFailure>> + Send;
 
     /// A dispute as it is now.
     fn look_up_dispute(
         &self,
-        app: &App,
+        services: &Services,
         dispute: &Dispute,
     ) -> impl Future<Output = Result<ObservedDispute, ProviderFailure>> + Send;
 
     /// Keeps evidence as a draft, or submits it to the bank; the dispute then.
     fn send_evidence(
         &self,
-        app: &App,
+        services: &Services,
         dispute: &Dispute,
         evidence: &Evidence,
     ) -> impl Future<Output = Result<ObservedDispute, ProviderFailure>> + Send;
 
     /// Whether the credentials work.
-    fn check(&self, app: &App) -> impl Future<Output = Result<(), ProviderFailure>> + Send;
+    fn check(&self, services: &Services) -> impl Future<Output = Result<(), ProviderFailure>> + Send;
 }
 
 /// A payment as the provider opened it.

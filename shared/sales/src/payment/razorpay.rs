@@ -13,7 +13,7 @@ use core_types::fields::Currency;
 use core_types::id::{PaymentId, RefundId};
 use core_types::money::Money;
 use core_types::provider::ProviderName;
-use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use primitives::fields::FromText;
 use crypto::seal;
@@ -59,13 +59,13 @@ impl Razorpay {
         call.header(header::AUTHORIZATION, format!("Basic {pair}"))
     }
 
-    async fn get(&self, app: &App, path: &str) -> Result<Value, ProviderFailure> {
-        let url = format!("{}{path}", app.config.payment_base_urls.razorpay);
-        self.authorized(Call::get(url)).send(app).await
+    async fn get(&self, services: &Services, path: &str) -> Result<Value, ProviderFailure> {
+        let url = format!("{}{path}", services.config.payment_base_urls.razorpay);
+        self.authorized(Call::get(url)).send(services).await
     }
 
-    fn post(&self, app: &App, path: &str, body: &Value) -> Call {
-        let url = format!("{}{path}", app.config.payment_base_urls.razorpay);
+    fn post(&self, services: &Services, path: &str, body: &Value) -> Call {
+        let url = format!("{}{path}", services.config.payment_base_urls.razorpay);
         self.authorized(Call::json(url, body))
     }
 }
@@ -103,7 +103,7 @@ impl Provider for Razorpay {
     /// paid.
     async fn open(
         &self,
-        app: &App,
+        services: &Services,
         id: &PaymentId,
         input: &Opening,
     ) -> Result<Opened, ProviderFailure> {
@@ -115,7 +115,7 @@ impl Provider for Razorpay {
             "notes": {"payment_id": id, "order_id": input.order_id, "store_id": input.store_id},
             "payment": capture_options(self.capture_method),
         });
-        let answer = self.post(app, "/v1/orders", &body).send(app).await?;
+        let answer = self.post(services, "/v1/orders", &body).send(services).await?;
         let reference =
             text(&answer, "/id").ok_or_else(|| ProviderFailure::Broken("no order".into()))?;
         Ok(Opened { reference, client_secret: None })
@@ -171,9 +171,9 @@ impl Provider for Razorpay {
     }
 
     /// `GET /v1/orders/{id}/payments`, of which one is ours: see [`best`].
-    async fn fetch(&self, app: &App, payment: &Payment) -> Result<Observed, ProviderFailure> {
+    async fn fetch(&self, services: &Services, payment: &Payment) -> Result<Observed, ProviderFailure> {
         let path = format!("/v1/orders/{}/payments", segment(&payment.provider_reference));
-        let answer = self.get(app, &path).await?;
+        let answer = self.get(services, &path).await?;
         let items = answer.get("items").and_then(Value::as_array);
         let items = items.ok_or_else(|| ProviderFailure::Broken("no payments".into()))?;
         let dated = |item: &Value| {
@@ -191,7 +191,7 @@ impl Provider for Razorpay {
     /// looked at instead.
     async fn capture(
         &self,
-        app: &App,
+        services: &Services,
         payment: &Payment,
         amount: &Money,
     ) -> Result<CaptureResult, ProviderFailure> {
@@ -199,14 +199,14 @@ impl Provider for Razorpay {
         let paid = paid.ok_or_else(|| ProviderFailure::Rejected("nothing_authorized".into()))?;
         let path = format!("/v1/payments/{}/capture", segment(paid));
         let body = json!({"amount": units(amount)?, "currency": amount.currency});
-        match self.post(app, &path, &body).send(app).await {
+        match self.post(services, &path, &body).send(services).await {
             Ok(answer) => {
                 let observed = observation(&answer);
                 observed
                     .map(CaptureResult::by_us)
                     .ok_or_else(|| ProviderFailure::Broken("no payment".into()))
             }
-            Err(rejected @ ProviderFailure::Rejected(_)) => match self.fetch(app, payment).await {
+            Err(rejected @ ProviderFailure::Rejected(_)) => match self.fetch(services, payment).await {
                 Ok(observed) if observed.state == ObservedState::Captured => {
                     Ok(CaptureResult::before(observed))
                 }
@@ -218,8 +218,8 @@ impl Provider for Razorpay {
 
     /// Razorpay gives nothing up on request: what is not captured goes back by itself, and we no
     /// longer capture it. If it was captured, that is what counts.
-    async fn void(&self, app: &App, payment: &Payment) -> Result<Observed, ProviderFailure> {
-        let observed = self.fetch(app, payment).await?;
+    async fn void(&self, services: &Services, payment: &Payment) -> Result<Observed, ProviderFailure> {
+        let observed = self.fetch(services, payment).await?;
         if observed.state == ObservedState::Captured {
             return Ok(observed);
         }
@@ -232,7 +232,7 @@ impl Provider for Razorpay {
     /// parts in one refund of ours: the key names the payment as well.
     async fn refund(
         &self,
-        app: &App,
+        services: &Services,
         payment: &Payment,
         id: &RefundId,
         amount: &Money,
@@ -244,22 +244,22 @@ impl Provider for Razorpay {
             "amount": units(amount)?, "speed": "normal", "notes": {"refund_id": id},
         });
         let key = format!("{id}-{}", payment.id);
-        let call = self.post(app, &path, &body);
+        let call = self.post(services, &path, &body);
         let call = call.header(HeaderName::from_static("x-refund-idempotency"), key);
-        let answer = call.send(app).await?;
+        let answer = call.send(services).await?;
         refund_result(&answer).ok_or_else(|| ProviderFailure::Broken("no refund".into()))
     }
 
     /// `GET /v1/payments/{id}/refunds`.
     async fn look_up_refund(
         &self,
-        app: &App,
+        services: &Services,
         payment: &Payment,
         id: &RefundId,
     ) -> Result<Option<RefundResult>, ProviderFailure> {
         let Some(paid) = payment.provider_payment.as_deref() else { return Ok(None) };
         let path = format!("/v1/payments/{}/refunds?count={MAX_REFUNDS}", segment(paid));
-        let answer = self.get(app, &path).await?;
+        let answer = self.get(services, &path).await?;
         let refunds = answer.get("items").and_then(Value::as_array);
         let mut refunds =
             refunds.ok_or_else(|| ProviderFailure::Broken("no refunds".into()))?.iter();
@@ -269,42 +269,42 @@ impl Provider for Razorpay {
 
     async fn disputes(
         &self,
-        app: &App,
+        services: &Services,
         payment: &Payment,
     ) -> Result<Vec<ObservedDispute>, ProviderFailure> {
-        self.disputes_of(app, payment).await
+        self.disputes_of(services, payment).await
     }
 
     /// `GET /v1/disputes/{id}`.
     async fn look_up_dispute(
         &self,
-        app: &App,
+        services: &Services,
         dispute: &Dispute,
     ) -> Result<ObservedDispute, ProviderFailure> {
         let path = format!("/v1/disputes/{}", segment(&dispute.provider_reference));
-        disputes::read(&self.get(app, &path).await?)
+        disputes::read(&self.get(services, &path).await?)
     }
 
     /// `PATCH /v1/disputes/{id}/contest`. Razorpay has no idempotency key for it: a draft is the same
     /// however often it is kept, and what was submitted is looked up before it is sent again.
     async fn send_evidence(
         &self,
-        app: &App,
+        services: &Services,
         dispute: &Dispute,
         evidence: &Evidence,
     ) -> Result<ObservedDispute, ProviderFailure> {
-        let base = &app.config.payment_base_urls.razorpay;
+        let base = &services.config.payment_base_urls.razorpay;
         let reference = segment(&dispute.provider_reference);
         let call = Call::patch(
             format!("{base}/v1/disputes/{reference}/contest"),
             &disputes::contest(dispute, evidence)?,
         );
-        disputes::read(&self.authorized(call).send(app).await?)
+        disputes::read(&self.authorized(call).send(services).await?)
     }
 
     /// `GET /v1/payments?count=1`.
-    async fn check(&self, app: &App) -> Result<(), ProviderFailure> {
-        self.get(app, "/v1/payments?count=1").await.map(drop)
+    async fn check(&self, services: &Services) -> Result<(), ProviderFailure> {
+        self.get(services, "/v1/payments?count=1").await.map(drop)
     }
 }
 

@@ -13,7 +13,7 @@ use std::fmt;
 use core_types::id::{PaymentId, RefundId};
 use core_types::money::Money;
 use core_types::provider::ProviderName;
-use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use crypto::signature::{constant_time_eq, hmac_sha256_hex};
 use http::{HeaderMap, HeaderName, header};
@@ -59,31 +59,31 @@ impl Stripe {
             .header(HeaderName::from_static("stripe-version"), VERSION)
     }
 
-    async fn get(&self, app: &App, path: &str) -> Result<Value, ProviderFailure> {
-        let url = format!("{}{path}", app.config.payment_base_urls.stripe);
-        self.authorized(Call::get(url)).send(app).await
+    async fn get(&self, services: &Services, path: &str) -> Result<Value, ProviderFailure> {
+        let url = format!("{}{path}", services.config.payment_base_urls.stripe);
+        self.authorized(Call::get(url)).send(services).await
     }
 
     async fn post(
         &self,
-        app: &App,
+        services: &Services,
         path: &str,
         fields: &[(&str, &str)],
         key: Option<&str>,
     ) -> Result<Value, ProviderFailure> {
-        let url = format!("{}{path}", app.config.payment_base_urls.stripe);
+        let url = format!("{}{path}", services.config.payment_base_urls.stripe);
         let call = self.authorized(Call::form(url, fields));
         let call = match key {
             Some(key) => call.header(HeaderName::from_static("idempotency-key"), key),
             None => call,
         };
-        call.send(app).await
+        call.send(services).await
     }
 
     /// What became of a payment after Stripe rejected to move it: somebody else may have.
     async fn after_rejection(
         &self,
-        app: &App,
+        services: &Services,
         payment: &Payment,
         wanted: ObservedState,
         failure: ProviderFailure,
@@ -91,7 +91,7 @@ impl Stripe {
         if !failure.is_final() {
             return Err(failure);
         }
-        match self.fetch(app, payment).await {
+        match self.fetch(services, payment).await {
             Ok(observed)
                 if observed.state == wanted || observed.state == ObservedState::Captured =>
             {
@@ -124,7 +124,7 @@ impl Provider for Stripe {
     /// `POST /v1/payment_intents`.
     async fn open(
         &self,
-        app: &App,
+        services: &Services,
         id: &PaymentId,
         input: &Opening,
     ) -> Result<Opened, ProviderFailure> {
@@ -140,7 +140,7 @@ impl Provider for Stripe {
             ("metadata[order_id]", input.order_id.as_str()),
             ("metadata[store_id]", input.store_id.as_str()),
         ];
-        let answer = self.post(app, "/v1/payment_intents", &fields, Some(id.as_str())).await?;
+        let answer = self.post(services, "/v1/payment_intents", &fields, Some(id.as_str())).await?;
         let broken = || ProviderFailure::Broken("no payment intent".into());
         let reference = text(&answer, "/id").ok_or_else(broken)?;
         let client_secret = text(&answer, "/client_secret").ok_or_else(broken)?;
@@ -198,21 +198,21 @@ impl Provider for Stripe {
     }
 
     /// `GET /v1/payment_intents/{id}`, with its charge.
-    async fn fetch(&self, app: &App, payment: &Payment) -> Result<Observed, ProviderFailure> {
-        let answer = self.get(app, &path_of(payment, "?expand%5B%5D=latest_charge")).await?;
+    async fn fetch(&self, services: &Services, payment: &Payment) -> Result<Observed, ProviderFailure> {
+        let answer = self.get(services, &path_of(payment, "?expand%5B%5D=latest_charge")).await?;
         intent(&answer).ok_or_else(|| ProviderFailure::Broken("no payment intent".into()))
     }
 
     /// `POST /v1/payment_intents/{id}/capture`; what is not captured is released.
     async fn capture(
         &self,
-        app: &App,
+        services: &Services,
         payment: &Payment,
         amount: &Money,
     ) -> Result<CaptureResult, ProviderFailure> {
         let amount = units(amount)?.to_string();
         let fields = [("amount_to_capture", amount.as_str())];
-        match self.post(app, &path_of(payment, "/capture"), &fields, None).await {
+        match self.post(services, &path_of(payment, "/capture"), &fields, None).await {
             Ok(answer) => {
                 let observed = intent(&answer);
                 observed
@@ -221,19 +221,19 @@ impl Provider for Stripe {
             }
             Err(failure) => {
                 let wanted = ObservedState::Captured;
-                self.after_rejection(app, payment, wanted, failure).await.map(CaptureResult::before)
+                self.after_rejection(services, payment, wanted, failure).await.map(CaptureResult::before)
             }
         }
     }
 
     /// `POST /v1/payment_intents/{id}/cancel`.
-    async fn void(&self, app: &App, payment: &Payment) -> Result<Observed, ProviderFailure> {
-        match self.post(app, &path_of(payment, "/cancel"), &[], None).await {
+    async fn void(&self, services: &Services, payment: &Payment) -> Result<Observed, ProviderFailure> {
+        match self.post(services, &path_of(payment, "/cancel"), &[], None).await {
             Ok(answer) => {
                 intent(&answer).ok_or_else(|| ProviderFailure::Broken("no intent".into()))
             }
             Err(failure) => {
-                self.after_rejection(app, payment, ObservedState::Voided, failure).await
+                self.after_rejection(services, payment, ObservedState::Voided, failure).await
             }
         }
     }
@@ -242,7 +242,7 @@ impl Provider for Stripe {
     /// payment as well.
     async fn refund(
         &self,
-        app: &App,
+        services: &Services,
         payment: &Payment,
         id: &RefundId,
         amount: &Money,
@@ -254,20 +254,20 @@ impl Provider for Stripe {
             ("amount", &amount),
             ("metadata[refund_id]", id.as_str()),
         ];
-        let answer = self.post(app, "/v1/refunds", &fields, Some(&key)).await?;
+        let answer = self.post(services, "/v1/refunds", &fields, Some(&key)).await?;
         refund_result(&answer).ok_or_else(|| ProviderFailure::Broken("no refund".into()))
     }
 
     /// `GET /v1/refunds?payment_intent=…`.
     async fn look_up_refund(
         &self,
-        app: &App,
+        services: &Services,
         payment: &Payment,
         id: &RefundId,
     ) -> Result<Option<RefundResult>, ProviderFailure> {
         let intent = segment(&payment.provider_reference);
         let path = format!("/v1/refunds?payment_intent={intent}&limit={MAX_REFUNDS}");
-        let answer = self.get(app, &path).await?;
+        let answer = self.get(services, &path).await?;
         let refunds = answer.get("data").and_then(Value::as_array);
         let mut refunds =
             refunds.ok_or_else(|| ProviderFailure::Broken("no refunds".into()))?.iter();
@@ -278,12 +278,12 @@ impl Provider for Stripe {
     /// `GET /v1/disputes?payment_intent=…`.
     async fn disputes(
         &self,
-        app: &App,
+        services: &Services,
         payment: &Payment,
     ) -> Result<Vec<ObservedDispute>, ProviderFailure> {
         let intent = segment(&payment.provider_reference);
         let path = format!("/v1/disputes?payment_intent={intent}&limit={}", disputes::MOST);
-        let answer = self.get(app, &path).await?;
+        let answer = self.get(services, &path).await?;
         let listed = answer.get("data").and_then(Value::as_array);
         let listed = listed.ok_or_else(|| ProviderFailure::Broken("no disputes".into()))?;
         Ok(listed.iter().filter_map(disputes::dispute).collect())
@@ -292,17 +292,17 @@ impl Provider for Stripe {
     /// `GET /v1/disputes/{id}`.
     async fn look_up_dispute(
         &self,
-        app: &App,
+        services: &Services,
         dispute: &Dispute,
     ) -> Result<ObservedDispute, ProviderFailure> {
         let path = format!("/v1/disputes/{}", segment(&dispute.provider_reference));
-        disputes::read(&self.get(app, &path).await?)
+        disputes::read(&self.get(services, &path).await?)
     }
 
     /// `POST /v1/disputes/{id}`, under the evidence's id.
     async fn send_evidence(
         &self,
-        app: &App,
+        services: &Services,
         dispute: &Dispute,
         evidence: &Evidence,
     ) -> Result<ObservedDispute, ProviderFailure> {
@@ -310,12 +310,12 @@ impl Provider for Stripe {
         let fields = disputes::form(evidence);
         let fields: Vec<(&str, &str)> =
             fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-        let answer = self.post(app, &path, &fields, Some(evidence.id.as_str())).await?;
+        let answer = self.post(services, &path, &fields, Some(evidence.id.as_str())).await?;
         disputes::read(&answer)
     }
 
     /// `GET /v1/balance`.
-    async fn check(&self, app: &App) -> Result<(), ProviderFailure> {
-        self.get(app, "/v1/balance").await.map(drop)
+    async fn check(&self, services: &Services) -> Result<(), ProviderFailure> {
+        self.get(services, "/v1/balance").await.map(drop)
     }
 }

@@ -4,9 +4,10 @@
 //! A paid order is cancelled and its refund reserved in one transaction. The refund then continues, and can
 //! be resumed, like any other ([`super::refund_order`]).
 
+use gateway::idempotency::Commit;
 use catalogue::inventory;
 use core_types::id::{OrderId, StoreId};
-use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use primitives::problem::Problem;
 use gateway::reply::Reply;
@@ -41,7 +42,7 @@ pub struct CancelOrder {
 /// Those of [`Order::cancel`] and [`Order::plan_refund`]; `precondition_failed`,
 /// `provider_not_connected`, `provider_error`, `provider_timeout`.
 pub async fn cancel<R: Reply>(
-    app: &App,
+    services: &Services,
     store: &StoreId,
     id: &OrderId,
     input: &CancelOrder,
@@ -50,24 +51,24 @@ pub async fn cancel<R: Reply>(
     let answer = |order: &Order, refund: Option<&Refund>| Ok(answer(order, refund));
     let spending = Spending::default();
     // Boxed: this future takes many kilobytes.
-    let once = |consistency| once(app, (store, id, consistency), input, &spending, &answer);
+    let once = |consistency| once(services, (store, id, consistency), input, &spending, &answer);
     let reserved = inventory::persist_eventual_first(once);
     let reserved = Box::pin(reserved).await?;
-    let answered = refund_order::finish(app, reserved, &answer).await?;
-    Box::pin(close_payments_or_warn(app, store, id)).await;
+    let answered = refund_order::finish(services, reserved, &answer).await?;
+    Box::pin(close_payments_or_warn(services, store, id)).await;
     Ok(answered)
 }
 
 /// Makes one attempt: cancels the order and reserves its refund.
 async fn once<R: Reply>(
-    app: &App,
+    services: &Services,
     (store, id, consistency): (&StoreId, &OrderId, ReadConsistency),
     input: &CancelOrder,
     spending: &Spending,
     answer: &impl Fn(&Order, Option<&Refund>) -> Result<R, Problem>,
 ) -> Result<Reserved<R>, Problem> {
-    let aggregate = load::aggregate_as(app, store, id, consistency).await?;
-    let now = app.clock.now();
+    let aggregate = load::aggregate_as(services, store, id, consistency).await?;
+    let now = services.clock.now();
     let refund_id = match Earlier::of(&aggregate, &input.seed, now) {
         Earlier::Stands(refund) => {
             consistency.ensure_strong()?;
@@ -79,12 +80,12 @@ async fn once<R: Reply>(
     let cancelled = aggregate.order.cancel(input.reason.clone(), input.restock, now)?;
     if !input.refund || cancelled.order.refundable().is_zero() {
         let answered = answer(&cancelled.order, None)?;
-        let write = cancelled.save(app, app.table.write(), spending, now).await?;
+        let write = cancelled.save(services, services.table.write(), spending, now).await?;
         return write.answer(answered, now).await.map(Reserved::Done);
     }
     let (wanted, why) = (WantedRefund::default(), (RefundReason::Other, input.reason.clone()));
     let refund = NewRefund { id: refund_id, wanted: &wanted, why };
-    refund_order::begin(app, &aggregate, cancelled, refund, spending, answer, now).await
+    refund_order::begin(services, &aggregate, cancelled, refund, spending, answer, now).await
 }
 
 /// Cancels an unpaid order for its shopper, if `validate` accepts that.
@@ -92,7 +93,7 @@ async fn once<R: Reply>(
 /// # Errors
 /// `not_found`, `already_fulfilled`, `invalid_state_transition`; those of `validate`.
 pub async fn cancel_unpaid<R: Reply>(
-    app: &App,
+    services: &Services,
     store: &StoreId,
     id: &OrderId,
     reason: &str,
@@ -101,14 +102,14 @@ pub async fn cancel_unpaid<R: Reply>(
 ) -> Result<R, Problem> {
     let spending = Spending::default();
     let answered = retry(|| async {
-        let now = app.clock.now();
-        let before = load::order(app, store, id).await?;
+        let now = services.clock.now();
+        let before = load::order(services, store, id).await?;
         validate(&before, now)?;
         let change = before.cancel(Some(reason.to_owned()), true, now)?;
-        let write = change.save(app, app.table.write(), &spending, now).await?;
+        let write = change.save(services, services.table.write(), &spending, now).await?;
         write.answer(answer(&change.order, now), now).await
     })
     .await?;
-    Box::pin(close_payments_or_warn(app, store, id)).await;
+    Box::pin(close_payments_or_warn(services, store, id)).await;
     Ok(answered)
 }

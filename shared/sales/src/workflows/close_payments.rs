@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use core_types::id::{OrderId, StoreId};
-use gateway::app::App;
+use services::Services;
 use primitives::clock::{MINUTE, Timestamp};
 use table::item::Item;
 use table::outbox::Due;
@@ -29,36 +29,36 @@ use crate::payment::{Observed, ObservedState, Payment, PaymentStatus, ProviderDe
 pub(super) const ASKED_AGAIN: Duration = MINUTE.saturating_mul(2);
 
 /// Closes the payments of an ended order. A failure is logged, and the sweep tries again.
-pub(super) async fn close_payments_or_warn(app: &App, store: &StoreId, id: &OrderId) {
-    let deadline = ProviderDeadline::since(app.clock.now());
-    if let Err(problem) = Box::pin(close_payments(app, store, id, &deadline)).await {
+pub(super) async fn close_payments_or_warn(services: &Services, store: &StoreId, id: &OrderId) {
+    let deadline = ProviderDeadline::since(services.clock.now());
+    if let Err(problem) = Box::pin(close_payments(services, store, id, &deadline)).await {
         tracing::warn!(cause = %problem, order = id.as_str(), "payments of an order not closed");
     }
 }
 
 /// Closes the payments of an ended order. Returns whether all of them are closed.
 pub(super) async fn close_payments(
-    app: &App,
+    services: &Services,
     store: &StoreId,
     id: &OrderId,
     deadline: &ProviderDeadline,
 ) -> Result<bool, Problem> {
-    let aggregate = load::aggregate(app, store, id).await?;
+    let aggregate = load::aggregate(services, store, id).await?;
     if !aggregate.order.is_over() || aggregate.order.attend_at.is_none() {
         return Ok(true);
     }
-    let asked = ask_all(app, &aggregate, deadline).await;
-    let (now, tries) = (app.clock.now(), aggregate.order.attend_tries);
+    let asked = ask_all(services, &aggregate, deadline).await;
+    let (now, tries) = (services.clock.now(), aggregate.order.attend_tries);
     if let Some(problem) = asked.failed {
         let tries = tries.saturating_add(1);
-        remind(app, &aggregate.order, Some(now.plus(Due::wait(tries))), tries).await?;
+        remind(services, &aggregate.order, Some(now.plus(Due::wait(tries))), tries).await?;
         return Err(problem);
     }
     if asked.is_cut_short {
-        remind(app, &aggregate.order, Some(now.plus(ASKED_AGAIN)), tries).await?;
+        remind(services, &aggregate.order, Some(now.plus(ASKED_AGAIN)), tries).await?;
         return Ok(false);
     }
-    remind(app, &aggregate.order, None, 0).await.map(|()| true)
+    remind(services, &aggregate.order, None, 0).await.map(|()| true)
 }
 
 /// The outcome of calling the providers of an order's open payments.
@@ -78,17 +78,17 @@ impl AskedProviders {
 
 /// Closes every open payment. One failure does not stop the others.
 pub(super) async fn ask_all(
-    app: &App,
+    services: &Services,
     aggregate: &OrderAggregate,
     deadline: &ProviderDeadline,
 ) -> AskedProviders {
     let mut all = AskedProviders::default();
     for payment in open_payments(aggregate) {
-        if deadline.has_passed(payment.provider, app.clock.now()) {
+        if deadline.has_passed(payment.provider, services.clock.now()) {
             all.is_cut_short = true;
             continue;
         }
-        if let Err(problem) = close_payment(app, &aggregate.order, payment).await {
+        if let Err(problem) = close_payment(services, &aggregate.order, payment).await {
             deadline.note(payment.provider, &problem);
             tracing::warn!(cause = %problem, payment = payment.id.as_str(), "payment not closed");
             all.failed.get_or_insert(problem);
@@ -98,37 +98,37 @@ pub(super) async fn ask_all(
 }
 
 /// Closes one payment: records it if it was paid in time, and voids or returns it otherwise.
-async fn close_payment(app: &App, order: &Order, payment: &Payment) -> Result<(), Problem> {
-    let connected = connect(app, &payment.store_id, payment.provider).await?;
+async fn close_payment(services: &Services, order: &Order, payment: &Payment) -> Result<(), Problem> {
+    let connected = connect(services, &payment.store_id, payment.provider).await?;
     if order.is_over() {
         let is_taken = payment.awaits_decision() && !payment.captured.is_zero();
         if is_taken {
-            return return_unapplied::turn_down(app, &connected, payment).await;
+            return return_unapplied::turn_down(services, &connected, payment).await;
         }
-        return void(app, &connected, payment).await;
+        return void(services, &connected, payment).await;
     }
-    let observed = record_payment::look(app, &connected, payment).await?;
+    let observed = record_payment::look(services, &connected, payment).await?;
     if matches!(observed.state, ObservedState::Captured | ObservedState::Authorized) {
-        return record(app, &connected, payment, &observed).await;
+        return record(services, &connected, payment, &observed).await;
     }
-    void(app, &connected, payment).await
+    void(services, &connected, payment).await
 }
 
 /// Voids a payment at its provider. If it was captured meanwhile, that is recorded.
-async fn void(app: &App, connected: &Connected, payment: &Payment) -> Result<(), Problem> {
-    let observed = connected.void(app, payment).await?;
-    record(app, connected, payment, &observed).await
+async fn void(services: &Services, connected: &Connected, payment: &Payment) -> Result<(), Problem> {
+    let observed = connected.void(services, payment).await?;
+    record(services, connected, payment, &observed).await
 }
 
 async fn record(
-    app: &App,
+    services: &Services,
     connected: &Connected,
     payment: &Payment,
     observed: &Observed,
 ) -> Result<(), Problem> {
     let (lookup, source) = (PaymentLookup::from(payment), Source::Sync);
     let update = PaymentUpdate { lookup: &lookup, observed, source, event: None, is_answer: false };
-    match record_payment::record(app, connected, update, |_| NoContent::default()).await {
+    match record_payment::record(services, connected, update, |_| NoContent::default()).await {
         // The payment is recorded; the merchant decides about the amount.
         Err(problem) if problem.code == Code::AmountMismatch => Ok(()),
         outcome => outcome.map(drop),
@@ -148,7 +148,7 @@ pub(super) fn open_payments(aggregate: &OrderAggregate) -> impl Iterator<Item = 
 
 /// Moves or removes an order's due mark. The order's version stays, as nothing in its responses changes.
 pub(super) async fn remind(
-    app: &App,
+    services: &Services,
     order: &Order,
     at: Option<Timestamp>,
     tries: u32,
@@ -169,7 +169,7 @@ pub(super) async fn remind(
         .only_if("#version = :version")
         .name("#version", "version")
         .value(":version", order.version);
-    app.table.write().update(&order.key(), change, Code::VersionConflict).commit().await
+    services.table.write().update(&order.key(), change, Code::VersionConflict).commit().await
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@
 
 use std::time::Duration;
 
-use gateway::app::App;
+use services::Services;
 use primitives::clock::{MINUTE, Timestamp};
 use primitives::problem::Problem;
 
@@ -28,43 +28,43 @@ const LONGEST_WAIT: Duration = MINUTE.saturating_mul(30);
 /// # Errors
 /// Those of the provider; the order stays due. `version_conflict` if another process changed it.
 pub async fn process(
-    app: &App,
+    services: &Services,
     order: &Order,
     deadline: &ProviderDeadline,
 ) -> Result<bool, Problem> {
-    let now = app.clock.now();
+    let now = services.clock.now();
     if order.due_at().is_none_or(|at| now < at) {
         return Ok(false);
     }
     if !order.is_over() {
-        return Box::pin(expire(app, order, deadline, now)).await;
+        return Box::pin(expire(services, order, deadline, now)).await;
     }
-    Box::pin(close_payments(app, &order.store_id, &order.id, deadline)).await
+    Box::pin(close_payments(services, &order.store_id, &order.id, deadline)).await
 }
 
 /// Expires an order that was not paid in time, unless its provider reports a payment.
 async fn expire(
-    app: &App,
+    services: &Services,
     order: &Order,
     deadline: &ProviderDeadline,
     now: Timestamp,
 ) -> Result<bool, Problem> {
-    let mut aggregate = load::aggregate(app, &order.store_id, &order.id).await?;
+    let mut aggregate = load::aggregate(services, &order.store_id, &order.id).await?;
     if aggregate.order.expire(now).is_none() {
         return Ok(false);
     }
     if open_payments(&aggregate).next().is_some() {
-        let asked = ask_all(app, &aggregate, deadline).await;
-        aggregate = load::aggregate(app, &order.store_id, &order.id).await?;
+        let asked = ask_all(services, &aggregate, deadline).await;
+        aggregate = load::aggregate(services, &order.store_id, &order.id).await?;
         let latest = aggregate.order.expires_at.map(|at| at.plus(LONGEST_WAIT));
         let can_wait = latest.is_some_and(|latest| now < latest);
         if !asked.is_complete() && can_wait && aggregate.order.expire(now).is_some() {
-            remind(app, &aggregate.order, Some(now.plus(ASKED_AGAIN)), 0).await?;
+            remind(services, &aggregate.order, Some(now.plus(ASKED_AGAIN)), 0).await?;
             return asked.failed.map_or(Ok(false), Err);
         }
     }
     let Some(change) = aggregate.order.expire(now) else { return Ok(true) };
     let spending = Spending::default();
-    change.save(app, app.table.write(), &spending, now).await?.commit().await?;
+    change.save(services, services.table.write(), &spending, now).await?.commit().await?;
     Ok(true)
 }

@@ -2,7 +2,7 @@
 //! that are limited per customer.
 
 use core_types::id::CustomerId;
-use gateway::app::App;
+use services::Services;
 use table::item::Key;
 use primitives::problem::Problem;
 use table::{Write, retry};
@@ -16,18 +16,18 @@ use crate::order::Order;
 /// # Errors
 /// `version_conflict` if the order keeps changing; 503.
 pub async fn hand_over(
-    app: &App,
+    services: &Services,
     order: &Key,
     from: &CustomerId,
     to: &CustomerId,
 ) -> Result<(), Problem> {
     retry(|| async {
-        let now = app.clock.now();
-        let before: Option<Order> = app.table.get(order).await?;
+        let now = services.clock.now();
+        let before: Option<Order> = services.table.get(order).await?;
         let after = before.as_ref().and_then(|order| order.handed_over(from, to, now));
         let (Some(before), Some(after)) = (before, after) else { return Ok(()) };
-        if !give(uses_of(&before, app.table.write(), from, to), &after, now).await? {
-            name(uses_of(&before, app.table.write(), from, to), &after, now).await?;
+        if !give(uses_of(&before, services.table.write(), from, to), &after, now).await? {
+            name(uses_of(&before, services.table.write(), from, to), &after, now).await?;
         }
         Ok(())
     })

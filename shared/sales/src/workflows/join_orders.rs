@@ -6,7 +6,7 @@
 
 use core_types::id::{CustomerId, StoreId};
 use core_types::key;
-use gateway::app::App;
+use services::Services;
 use primitives::clock::{MINUTE, Timestamp};
 use table::item::{Item, Key};
 use primitives::problem::Problem;
@@ -25,24 +25,24 @@ const STEP: usize = 100;
 /// # Errors
 /// 503: the work stays due. `version_conflict`: an order keeps changing.
 pub async fn step(
-    app: &App,
+    services: &Services,
     store: &StoreId,
     customer: &CustomerId,
     guest: &str,
 ) -> Result<Option<Timestamp>, Problem> {
     let (work_key, account_key) =
         (key::guest_orders(store, customer, guest), key::customer(store, customer));
-    let mut batch = app.table.get_many(&[&work_key, &account_key]).await?;
+    let mut batch = services.table.get_many(&[&work_key, &account_key]).await?;
     let work: Option<GuestOrders> = batch.take(&work_key)?;
     let account: Option<Customer> = batch.take(&account_key)?;
     let Some(work) = work else { return Ok(None) };
     let (mut is_done, mut failed) = (true, 0_usize);
     if account.is_some() {
-        let orders = app.table.keys(&work.listed(), STEP).await?;
+        let orders = services.table.keys(&work.listed(), STEP).await?;
         // The index is late and still lists assigned orders: the next step no longer finds them.
         is_done = orders.len() < STEP;
         for order in orders {
-            match retry(|| join(app, &work, &order)).await {
+            match retry(|| join(services, &work, &order)).await {
                 Ok(true) => {}
                 Ok(false) => {
                     is_done = true;
@@ -59,9 +59,9 @@ pub async fn step(
     }
     // If none can be assigned, the next step would find the same orders.
     if !is_done && failed < STEP {
-        return Ok(Some(app.clock.now().plus(MINUTE)));
+        return Ok(Some(services.clock.now().plus(MINUTE)));
     }
-    app.table.write().delete(&work.key()).commit().await?;
+    services.table.write().delete(&work.key()).commit().await?;
     Ok(None)
 }
 
@@ -70,20 +70,20 @@ pub async fn step(
 /// # Errors
 /// 503.
 pub async fn give_up(
-    app: &App,
+    services: &Services,
     store: &StoreId,
     customer: &CustomerId,
     guest: &str,
 ) -> Result<(), Problem> {
-    app.table.write().delete(&key::guest_orders(store, customer, guest)).commit().await
+    services.table.write().delete(&key::guest_orders(store, customer, guest)).commit().await
 }
 
 /// Assigns one order, unless that was done before. Returns whether the account exists.
-async fn join(app: &App, work: &GuestOrders, order: &Key) -> Result<bool, Problem> {
-    let now = app.clock.now();
-    let order: Option<Order> = app.table.get(order).await?;
+async fn join(services: &Services, work: &GuestOrders, order: &Key) -> Result<bool, Problem> {
+    let now = services.clock.now();
+    let order: Option<Order> = services.table.get(order).await?;
     let order = order.filter(|order| order.store_id == work.store_id);
     let joined = order.and_then(|order| order.joined(&work.customer_id, &work.guest, now));
     let Some(joined) = joined else { return Ok(true) };
-    give(app.table.write(), &joined, now).await
+    give(services.table.write(), &joined, now).await
 }

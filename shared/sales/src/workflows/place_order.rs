@@ -7,6 +7,7 @@
 
 mod price_cart;
 
+use gateway::idempotency::Commit;
 use catalogue::inventory::{self, StockStep};
 use catalogue::product;
 use core_types::id::ShippingRateId;
@@ -14,7 +15,7 @@ use core_types::key;
 use core_types::mail::Notice;
 use core_types::money::Money;
 use core_types::resource::Resource;
-use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use table::item::Item;
 use primitives::problem::{Code, FieldError, Problem};
@@ -128,7 +129,7 @@ impl Priced {
 /// `insufficient_stock`, `price_changed`, `validation_failed` with the field errors of [`price`] and
 /// `validate`; those of both.
 pub async fn place<R: Reply>(
-    app: &App,
+    services: &Services,
     store: &Store,
     cart: &Cart,
     placing: &Placing,
@@ -143,7 +144,7 @@ pub async fn place<R: Reply>(
     let mut consistency =
         if is_plain { ReadConsistency::Eventual } else { ReadConsistency::Strong };
     loop {
-        let priced = match decide(app, store, cart, &validate, consistency).await {
+        let priced = match decide(services, store, cart, &validate, consistency).await {
             // Only a strongly consistent read may reject.
             Err(rejected)
                 if consistency == ReadConsistency::Eventual && needs_strong_read(&rejected) =>
@@ -156,10 +157,10 @@ pub async fn place<R: Reply>(
         // Outside the transaction: order numbers may have gaps, and the counter is a hot item.
         let last = match number {
             Some(last) => last,
-            None => app.table.next_number(&key::order_counter(&store.id)).await?,
+            None => services.table.next_number(&key::order_counter(&store.id)).await?,
         };
         number = Some(last);
-        let outcome = write(app, &priced, placing, last, &answer).await;
+        let outcome = write(services, &priced, placing, last, &answer).await;
         let again = |problem: &Problem| {
             matches!(problem.code, Code::InsufficientStock | Code::VersionConflict)
         };
@@ -175,13 +176,13 @@ pub async fn place<R: Reply>(
 
 /// Prices and validates a cart.
 async fn decide(
-    app: &App,
+    services: &Services,
     store: &Store,
     cart: &Cart,
     validate: &impl Fn(&Priced) -> Result<Vec<FieldError>, Problem>,
     consistency: ReadConsistency,
 ) -> Result<Priced, Problem> {
-    let mut priced = price_as(app, store, cart, consistency).await?;
+    let mut priced = price_as(services, store, cart, consistency).await?;
     priced.faults.extend(validate(&priced)?);
     priced.ensure_sound()?;
     priced.quote.ensure_total(cart.expected_total.as_ref())?;
@@ -221,17 +222,17 @@ fn serial(last: u64) -> u64 {
 
 /// Attempts the transaction once.
 async fn write<R: Reply>(
-    app: &App,
+    services: &Services,
     priced: &Priced,
     placing: &Placing,
     last: u64,
     answer: &impl Fn(&Order) -> R,
 ) -> Result<R, Problem> {
-    let (now, quote) = (app.clock.now(), &priced.quote);
+    let (now, quote) = (services.clock.now(), &priced.quote);
     let (order, payments) = order_of(priced, placing, last, now)?;
-    let write = app.table.write().create(&order, Code::VersionConflict);
+    let write = services.table.write().create(&order, Code::VersionConflict);
     let write = take_stock(write, &order, quote, now);
-    let write = mark_ordered(app, write, quote).await?;
+    let write = mark_ordered(services, write, quote).await?;
     let write = quote.cards.iter().fold(write, |write, (card, pays)| {
         gift_card::debit(write, card, pays, &order.id, Code::VersionConflict, now)
     });
@@ -268,14 +269,14 @@ fn take_stock(write: Write, order: &Order, quote: &Quote, now: Timestamp) -> Wri
 
 /// Marks variants that were never ordered before as ordered. That happens in the transaction, or before it
 /// if it has no room left; a mark without an order does no harm.
-async fn mark_ordered(app: &App, write: Write, quote: &Quote) -> Result<Write, Problem> {
+async fn mark_ordered(services: &Services, write: Write, quote: &Quote) -> Result<Write, Problem> {
     let new = || quote.lines.iter().map(|line| &line.sellable).filter(|one| !one.was_ordered);
     let allocations =
         quote.lines.iter().map(|line| line.units.len()).fold(0, usize::saturating_add);
     let moves = allocations.saturating_mul(2);
     let needed = moves.saturating_add(new().count()).saturating_add(OTHER_ACTIONS);
     if needed > MAX_ACTIONS {
-        product::note_ordered(app, &new().cloned().collect::<Vec<_>>()).await?;
+        product::note_ordered(services, &new().cloned().collect::<Vec<_>>()).await?;
         return Ok(write);
     }
     Ok(new().fold(write, |write, sellable| {

@@ -4,7 +4,7 @@
 //! the provider did not answer, or it reported the work as pending. A refund is requested under its own id,
 //! so that resuming it never refunds twice.
 
-use gateway::app::App;
+use services::Services;
 use primitives::problem::{Code, Problem};
 
 use super::return_unapplied::return_unapplied;
@@ -18,11 +18,11 @@ use crate::payment::{Payment, PaymentRefund, ProviderDeadline, RefundState};
 /// # Errors
 /// Those of the provider: the payment is due again later. `version_conflict` if another process changed it.
 pub async fn process(
-    app: &App,
+    services: &Services,
     payment: &Payment,
     deadline: &ProviderDeadline,
 ) -> Result<bool, Problem> {
-    let now = app.clock.now();
+    let now = services.clock.now();
     if payment.due_at().is_none_or(|at| now < at) || deadline.has_passed(payment.provider, now) {
         return Ok(false);
     }
@@ -31,20 +31,20 @@ pub async fn process(
     if asks {
         taken.disputes_asked_at = Some(now);
     }
-    app.table.write().replace(&taken, Code::VersionConflict).commit().await?;
-    execute(app, &taken, asks, deadline).await.map(|()| true)
+    services.table.write().replace(&taken, Code::VersionConflict).commit().await?;
+    execute(services, &taken, asks, deadline).await.map(|()| true)
 }
 
 /// Resumes pending refunds and evidence, returns unapplied money if no refund is pending, and fetches
 /// disputes if that is due. One failure does not stop the rest; the first one is returned.
 async fn execute(
-    app: &App,
+    services: &Services,
     payment: &Payment,
     asks: bool,
     deadline: &ProviderDeadline,
 ) -> Result<(), Problem> {
     let provider = payment.provider;
-    let has_passed = || deadline.has_passed(provider, app.clock.now());
+    let has_passed = || deadline.has_passed(provider, services.clock.now());
     let noted =
         |done: Result<(), Problem>| done.inspect_err(|problem| deadline.note(provider, problem));
     let mut outcome = Ok(());
@@ -54,23 +54,23 @@ async fn execute(
         if has_passed() {
             return outcome;
         }
-        outcome = outcome.and(noted(refund_order::resume(app, payment, reserved).await));
+        outcome = outcome.and(noted(refund_order::resume(services, payment, reserved).await));
     }
     for entry in payment.disputes.iter().filter(|entry| entry.evidence.is_some()) {
         if has_passed() {
             return outcome;
         }
-        outcome = outcome.and(noted(submit_evidence::resume(app, payment, entry).await));
+        outcome = outcome.and(noted(submit_evidence::resume(services, payment, entry).await));
     }
     if has_passed() || !(asks || (pending.is_empty() && payment.is_to_go_back())) {
         return outcome;
     }
-    let connected = connect(app, &payment.store_id, provider).await?;
+    let connected = connect(services, &payment.store_id, provider).await?;
     if pending.is_empty() && payment.is_to_go_back() {
-        outcome = outcome.and(noted(return_unapplied(app, &connected, payment).await));
+        outcome = outcome.and(noted(return_unapplied(services, &connected, payment).await));
     }
     if asks && !has_passed() {
-        let fetched = record_disputes::look(app, &connected, payment).await;
+        let fetched = record_disputes::look(services, &connected, payment).await;
         outcome = outcome.and(noted(fetched.map(drop)));
     }
     outcome

@@ -10,7 +10,7 @@
 
 use core_types::key;
 use core_types::provider::ProviderName;
-use gateway::app::App;
+use services::Services;
 use table::item::{Item, Key};
 use primitives::problem::{Code, Problem};
 use gateway::reply::NoContent;
@@ -35,7 +35,7 @@ const MOST: usize = 90;
 /// # Errors
 /// `provider_error`, `provider_timeout`: the event is to be sent again.
 pub async fn receive(
-    app: &App,
+    services: &Services,
     connected: &Connected,
     lookup: &PaymentLookup,
     observed: &ObservedDispute,
@@ -43,31 +43,31 @@ pub async fn receive(
 ) -> Result<(), Problem> {
     let report =
         DisputeReport { provider: connected.name(), observed: std::slice::from_ref(observed) };
-    let Some(known) = record(app, lookup, report, Some(event), RecordIf::Captured).await? else {
+    let Some(known) = record(services, lookup, report, Some(event), RecordIf::Captured).await? else {
         return Ok(());
     };
-    let observed = &connected.fetch(app, &known).await?;
+    let observed = &connected.fetch(services, &known).await?;
     let (source, is_answer) = (Source::Sync, false);
     let update = PaymentUpdate { lookup, observed, source, event: None, is_answer };
     // A mismatched amount is marked for the merchant; the dispute is recorded all the same.
-    match record_payment::record(app, connected, update, |_| NoContent::default()).await {
+    match record_payment::record(services, connected, update, |_| NoContent::default()).await {
         Err(problem) if problem.code != Code::AmountMismatch => return Err(problem),
         _ => {}
     }
-    record(app, lookup, report, Some(event), RecordIf::Always).await.map(drop)
+    record(services, lookup, report, Some(event), RecordIf::Always).await.map(drop)
 }
 
 /// Fetches the disputes of a payment from its provider and records them. Returns whether there are any.
 ///
 /// # Errors
 /// `provider_error`, `provider_timeout`.
-pub async fn look(app: &App, connected: &Connected, payment: &Payment) -> Result<bool, Problem> {
-    let observed = connected.disputes(app, payment).await?;
+pub async fn look(services: &Services, connected: &Connected, payment: &Payment) -> Result<bool, Problem> {
+    let observed = connected.disputes(services, payment).await?;
     if observed.is_empty() {
         return Ok(false);
     }
     let report = DisputeReport { provider: connected.name(), observed: &observed };
-    record(app, &PaymentLookup::from(payment), report, None, RecordIf::Always).await.map(|_| true)
+    record(services, &PaymentLookup::from(payment), report, None, RecordIf::Always).await.map(|_| true)
 }
 
 /// A provider's report about disputes.
@@ -88,26 +88,26 @@ enum RecordIf {
 
 /// Records a report. Returns the payment if it is not captured and the report was therefore not recorded.
 async fn record(
-    app: &App,
+    services: &Services,
     lookup: &PaymentLookup,
     report: DisputeReport<'_>,
     event: Option<&ProviderEvent>,
     condition: RecordIf,
 ) -> Result<Option<Payment>, Problem> {
     let spending = Spending::default();
-    retry(|| Box::pin(once(app, lookup, report, event, condition, &spending))).await
+    retry(|| Box::pin(once(services, lookup, report, event, condition, &spending))).await
 }
 
 async fn once(
-    app: &App,
+    services: &Services,
     lookup: &PaymentLookup,
     report: DisputeReport<'_>,
     event: Option<&ProviderEvent>,
     condition: RecordIf,
     spending: &Spending,
 ) -> Result<Option<Payment>, Problem> {
-    let now = app.clock.now();
-    let Known { payment, order, disputes, is_handled } = read(app, lookup, report, event).await?;
+    let now = services.clock.now();
+    let Known { payment, order, disputes, is_handled } = read(services, lookup, report, event).await?;
     if is_handled {
         return Ok(None);
     }
@@ -122,7 +122,7 @@ async fn once(
     if event.is_none() && changes.is_empty() {
         return Ok(None);
     }
-    let write = app.table.write();
+    let write = services.table.write();
     let write = write.also(event, |write, event| write.create(event, Code::VersionConflict));
     let write = changes.iter().fold(write, |write, change| change.write(write, now));
     let write = match payment.with_disputes(changes.iter().map(|one| &one.dispute), now) {
@@ -130,7 +130,7 @@ async fn once(
         Some(changed) => {
             let next = changed.payment.clone();
             let change = OrderChange::none(&order).with_payment(changed).and_disputed(&next, now);
-            change.save(app, write, spending, now).await?
+            change.save(services, write, spending, now).await?
         }
     };
     write.commit().await?;
@@ -149,7 +149,7 @@ struct Known {
 
 /// Reads all of them in one round trip.
 async fn read(
-    app: &App,
+    services: &Services,
     lookup: &PaymentLookup,
     report: DisputeReport<'_>,
     event: Option<&ProviderEvent>,
@@ -162,7 +162,7 @@ async fn read(
         report.observed.iter().take(MOST).map(|one| key::dispute(store_id, &id(one))).collect();
     let event = event.map(Item::key);
     let keys: Vec<&Key> = [&payment, &order].into_iter().chain(&disputes).chain(&event).collect();
-    let mut found = app.table.get_many(&keys).await?;
+    let mut found = services.table.get_many(&keys).await?;
     let handled: Option<ProviderEvent> = match &event {
         None => None,
         Some(key) => found.take(key)?,

@@ -15,9 +15,10 @@
 mod accept;
 mod capture;
 
+use gateway::idempotency::Commit;
 use core_types::key;
 use core_types::provider::ProviderName;
-use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use table::item::Key;
 use primitives::problem::{Code, Problem};
@@ -78,12 +79,12 @@ impl<R> Recorded<R> {
 /// `amount_mismatch`, unless a webhook reported it: the payment is marked, and awaits the merchant's
 /// decision.
 pub async fn record<R: Reply>(
-    app: &App,
+    services: &Services,
     connected: &Connected,
     update: PaymentUpdate<'_>,
     answer: impl Fn(&PaymentWithOrder) -> R,
 ) -> Result<R, Problem> {
-    let Recorded { known, answer, .. } = apply(app, connected, update, answer).await?;
+    let Recorded { known, answer, .. } = apply(services, connected, update, answer).await?;
     let was_asked = matches!(update.source, Source::Verify | Source::Sync);
     if was_asked && known.payment.awaits_decision() {
         return Err(unexpected(&known.payment));
@@ -100,19 +101,19 @@ fn unexpected(payment: &Payment) -> Problem {
 
 /// Applies an update, and returns money that the order does not accept.
 async fn apply<R: Reply>(
-    app: &App,
+    services: &Services,
     connected: &Connected,
     update: PaymentUpdate<'_>,
     answer: impl Fn(&PaymentWithOrder) -> R,
 ) -> Result<Recorded<R>, Problem> {
     let spending = Spending::default();
     // Boxed: the future of every handler that records something contains it.
-    let recorded = retry(|| Box::pin(once(app, update, &spending, &answer))).await?;
+    let recorded = retry(|| Box::pin(once(services, update, &spending, &answer))).await?;
     Box::pin(async {
         if recorded.known.payment.is_to_go_back() {
-            return_unapplied::return_or_warn(app, connected, &recorded.known.payment).await;
+            return_unapplied::return_or_warn(services, connected, &recorded.known.payment).await;
         }
-        return_unapplied::return_all(app, &recorded.superseded).await;
+        return_unapplied::return_all(services, &recorded.superseded).await;
     })
     .await;
     Ok(recorded)
@@ -126,7 +127,7 @@ async fn apply<R: Reply>(
 /// # Errors
 /// `provider_error`, `provider_timeout`: the event is to be sent again.
 pub async fn in_full(
-    app: &App,
+    services: &Services,
     connected: &Connected,
     lookup: &PaymentLookup,
     observed: &Observed,
@@ -134,27 +135,27 @@ pub async fn in_full(
     if connected.name() != ProviderName::Razorpay || !observed.has_all_gone_back() {
         return Ok(observed.clone());
     }
-    let payment = load::payment(app, lookup).await?.payment;
+    let payment = load::payment(services, lookup).await?.payment;
     if !payment.captured.is_zero() {
         return Ok(observed.clone());
     }
-    Ok(connected.fetch(app, &payment).await?)
+    Ok(connected.fetch(services, &payment).await?)
 }
 
 /// Makes one attempt: reads, decides and writes.
 async fn once<R: Reply>(
-    app: &App,
+    services: &Services,
     update: PaymentUpdate<'_>,
     spending: &Spending,
     answer: &impl Fn(&PaymentWithOrder) -> R,
 ) -> Result<Recorded<R>, Problem> {
-    let now = app.clock.now();
-    let (known, is_handled) = load::payment_and_event(app, update.lookup, update.event).await?;
+    let now = services.clock.now();
+    let (known, is_handled) = load::payment_and_event(services, update.lookup, update.event).await?;
     if is_handled {
         let answer = answer(&known);
         return Ok(Recorded::unchanged(known, answer));
     }
-    let write = app.table.write();
+    let write = services.table.write();
     let write = write.also(update.event, |write, event| write.create(event, Code::VersionConflict));
     match known.payment.observe(update.observed, update.source, now) {
         Err(mismatch) => record_mismatch(write, update, known, mismatch, answer, now).await,
@@ -167,12 +168,12 @@ async fn once<R: Reply>(
         }
         Ok(Some(change)) => {
             let others = match change.transition {
-                Transition::Captured => other_authorizations(app, &known).await?,
+                Transition::Captured => other_authorizations(services, &known).await?,
                 _ => Vec::new(),
             };
             let DecidedUpdate { change, payment, superseded } =
                 decide(&known, change, &others, now)?;
-            let write = change.save(app, write, spending, now).await?;
+            let write = change.save(services, write, spending, now).await?;
             let next = PaymentWithOrder { payment, order: change.order };
             let answered = answer(&next);
             // An update that ends in an error does not complete the idempotency record.
@@ -191,7 +192,7 @@ async fn once<R: Reply>(
 
 /// Loads the order's open authorizations other than this payment. Makes a read only if there are any.
 async fn other_authorizations(
-    app: &App,
+    services: &Services,
     known: &PaymentWithOrder,
 ) -> Result<Vec<Payment>, Problem> {
     let open = known.order.payments.iter().filter(|promise| {
@@ -203,7 +204,7 @@ async fn other_authorizations(
     if keys.is_empty() {
         return Ok(Vec::new());
     }
-    let mut found = app.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
+    let mut found = services.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
     let promises: Result<Vec<Option<Payment>>, Problem> =
         keys.iter().map(|key| found.take(key)).collect();
     Ok(promises?.into_iter().flatten().collect())

@@ -14,12 +14,13 @@
 
 mod reserve;
 
+use gateway::idempotency::Commit;
 use std::time::Duration;
 
 use catalogue::inventory;
 use core_types::id::{OrderId, PaymentId, RefundId, StoreId};
 use core_types::money::Money;
-use gateway::app::App;
+use services::Services;
 use primitives::clock::MINUTE;
 use primitives::problem::{Code, Problem};
 use gateway::reply::Reply;
@@ -65,7 +66,7 @@ pub struct RefundOrder {
 /// reserved only `provider_error`, `provider_timeout` and others that are not stored as idempotent
 /// responses.
 pub async fn refund<R: Reply>(
-    app: &App,
+    services: &Services,
     store: &StoreId,
     id: &OrderId,
     input: &RefundOrder,
@@ -77,15 +78,15 @@ pub async fn refund<R: Reply>(
     };
     let spending = Spending::default();
     let reserved = inventory::persist_eventual_first(|consistency| {
-        reserve(app, (store, id, consistency), input, &spending, &answer)
+        reserve(services, (store, id, consistency), input, &spending, &answer)
     })
     .await?;
-    finish(app, reserved, &answer).await
+    finish(services, reserved, &answer).await
 }
 
 /// Performs the second and third steps, if a provider is to refund anything.
 pub(super) async fn finish<R: Reply>(
-    app: &App,
+    services: &Services,
     reserved: Reserved<R>,
     answer: &impl Fn(&Order, Option<&Refund>) -> Result<R, Problem>,
 ) -> Result<R, Problem> {
@@ -98,9 +99,9 @@ pub(super) async fn finish<R: Reply>(
         let payment = aggregate.payment(&id)?;
         let known = at_hand.iter().find(|account| account.name() == payment.provider);
         let result = match known {
-            Some(connected) => request(app, connected, payment, &refund.id, &amount).await,
-            None => match connect(app, &payment.store_id, payment.provider).await {
-                Ok(connected) => request(app, &connected, payment, &refund.id, &amount).await,
+            Some(connected) => request(services, connected, payment, &refund.id, &amount).await,
+            None => match connect(services, &payment.store_id, payment.provider).await {
+                Ok(connected) => request(services, &connected, payment, &refund.id, &amount).await,
                 Err(problem) => Err(problem),
             },
         };
@@ -111,7 +112,7 @@ pub(super) async fn finish<R: Reply>(
     let mut known = Some(aggregate);
     inventory::persist(|| {
         let known = known.take();
-        record(app, (known, &refund), &results, &spending, answer)
+        record(services, (known, &refund), &results, &spending, answer)
     })
     .await
 }
@@ -134,7 +135,7 @@ fn retryable(problem: Problem) -> Problem {
 /// `provider_error`, `provider_timeout`, `service_unavailable`: it may have been done; request it again
 /// under the same id.
 async fn request(
-    app: &App,
+    services: &Services,
     connected: &Connected,
     payment: &Payment,
     id: &RefundId,
@@ -143,14 +144,14 @@ async fn request(
     let entry = payment.refunds.iter().find(|refund| refund.id == *id);
     let is_old = |entry: &PaymentRefund| {
         entry.provider_reference.is_some()
-            || entry.created_at.plus(LOOKED_UP_AFTER) <= app.clock.now()
+            || entry.created_at.plus(LOOKED_UP_AFTER) <= services.clock.now()
     };
     if entry.is_some_and(is_old)
-        && let Some(result) = connected.look_up_refund(app, payment, id).await?
+        && let Some(result) = connected.look_up_refund(services, payment, id).await?
     {
         return Ok(result);
     }
-    match connected.refund(app, payment, id, amount).await {
+    match connected.refund(services, payment, id, amount).await {
         Err(ProviderFailure::Rejected(code)) => Ok(RefundResult::Rejected(code)),
         result => result.map_err(Problem::from),
     }
@@ -159,16 +160,16 @@ async fn request(
 /// The third step of a request's refund, and its response. Uses the known order, or loads it if there is
 /// none.
 async fn record<R: Reply>(
-    app: &App,
+    services: &Services,
     (known, refund): (Option<Box<OrderAggregate>>, &Refund),
     results: &[(PaymentId, RefundResult)],
     spending: &Spending,
     answer: &impl Fn(&Order, Option<&Refund>) -> Result<R, Problem>,
 ) -> Result<R, Problem> {
-    let now = app.clock.now();
+    let now = services.clock.now();
     let aggregate = match known {
         Some(known) => *known,
-        None => load::aggregate(app, &refund.store_id, &refund.order_id).await?,
+        None => load::aggregate(services, &refund.store_id, &refund.order_id).await?,
     };
     let known = aggregate.refund(&refund.id)?;
     let Some(change) = aggregate.record_refund(&refund.id, results, now) else {
@@ -178,7 +179,7 @@ async fn record<R: Reply>(
             _ => answer(&aggregate.order, Some(known)),
         };
     };
-    let write = change.save(app, app.table.write(), spending, now).await?;
+    let write = change.save(services, services.table.write(), spending, now).await?;
     let next = change.refund.as_ref().map_or(known, |changed| &changed.refund);
     if next.status != RefundStatus::Failed {
         return write.answer(answer(&change.order, Some(next))?, now).await;
@@ -204,22 +205,22 @@ fn rejected_by_provider(id: &RefundId, why: Option<String>) -> Problem {
 /// # Errors
 /// `provider_error`, `provider_timeout`, `provider_not_connected`: it stays reserved.
 pub(super) async fn resume(
-    app: &App,
+    services: &Services,
     payment: &Payment,
     reserved: &PaymentRefund,
 ) -> Result<(), Problem> {
-    let connected = connect(app, &payment.store_id, payment.provider).await?;
-    complete(app, &connected, payment, reserved).await
+    let connected = connect(services, &payment.store_id, payment.provider).await?;
+    complete(services, &connected, payment, reserved).await
 }
 
 async fn complete(
-    app: &App,
+    services: &Services,
     connected: &Connected,
     payment: &Payment,
     reserved: &PaymentRefund,
 ) -> Result<(), Problem> {
-    let result = request(app, connected, payment, &reserved.id, &reserved.amount).await?;
-    record_result(app, &PaymentLookup::from(payment), None, &reserved.id, &result).await
+    let result = request(services, connected, payment, &reserved.id, &reserved.amount).await?;
+    record_result(services, &PaymentLookup::from(payment), None, &reserved.id, &result).await
 }
 
 /// Records an event about a refund. `carrier` is the provider's payment that it refunds; one of another
@@ -228,17 +229,17 @@ async fn complete(
 /// # Errors
 /// `not_found` if the order was deleted.
 pub async fn receive(
-    app: &App,
+    services: &Services,
     lookup: &PaymentLookup,
     notice: &RefundNotice,
     carrier: Option<&str>,
 ) -> Result<(), Problem> {
-    record_result(app, lookup, carrier, &notice.id, &notice.result).await
+    record_result(services, lookup, carrier, &notice.id, &notice.result).await
 }
 
 /// The third step for one payment's part of a refund. A repeated report is recorded once.
 async fn record_result(
-    app: &App,
+    services: &Services,
     lookup: &PaymentLookup,
     carrier: Option<&str>,
     id: &RefundId,
@@ -247,14 +248,14 @@ async fn record_result(
     let results = [(lookup.payment_id.clone(), result.clone())];
     let spending = Spending::default();
     inventory::persist(|| async {
-        let now = app.clock.now();
-        let aggregate = load::aggregate(app, &lookup.store_id, &lookup.order_id).await?;
+        let now = services.clock.now();
+        let aggregate = load::aggregate(services, &lookup.store_id, &lookup.order_id).await?;
         let known = aggregate.payment(&lookup.payment_id);
         if known.is_ok_and(|payment| !payment.is_carried_by(carrier)) {
             return Ok(());
         }
         let Some(change) = aggregate.record_refund(id, &results, now) else { return Ok(()) };
-        change.save(app, app.table.write(), &spending, now).await?.commit().await
+        change.save(services, services.table.write(), &spending, now).await?.commit().await
     })
     .await
 }
@@ -265,13 +266,13 @@ async fn record_result(
 /// `payment_not_captured`, `refund_exceeds_captured`, `provider_timeout`; `provider_error`, also after a
 /// final rejection of the provider.
 pub async fn refund_unapplied(
-    app: &App,
+    services: &Services,
     payment: &Payment,
     id: &RefundId,
     amount: &Money,
 ) -> Result<(Payment, PaymentRefund), Problem> {
-    let connected = connect(app, &payment.store_id, payment.provider).await?;
-    let payment = return_part(app, &connected, payment, id, Some(amount)).await?;
+    let connected = connect(services, &payment.store_id, payment.provider).await?;
+    let payment = return_part(services, &connected, payment, id, Some(amount)).await?;
     let entry = payment.refund(id).cloned().ok_or(Code::NotFound)?;
     if entry.status == RefundState::Failed {
         return Err(rejected_by_provider(id, entry.failure_code));
@@ -284,20 +285,20 @@ pub async fn refund_unapplied(
 /// # Errors
 /// `provider_error`, `provider_timeout`: it stays reserved.
 pub(super) async fn return_part(
-    app: &App,
+    services: &Services,
     connected: &Connected,
     payment: &Payment,
     id: &RefundId,
     amount: Option<&Money>,
 ) -> Result<Payment, Problem> {
     let lookup = PaymentLookup::from(payment);
-    let payment = reserve_unapplied(app, &lookup, id, amount).await?;
+    let payment = reserve_unapplied(services, &lookup, id, amount).await?;
     let reserved = payment.refund(id).ok_or(Code::NotFound)?;
     if reserved.status != RefundState::Pending {
         return Ok(payment);
     }
-    complete(app, connected, &payment, reserved).await?;
-    load::payment(app, &lookup).await.map(|known| known.payment)
+    complete(services, connected, &payment, reserved).await?;
+    load::payment(services, &lookup).await.map(|known| known.payment)
 }
 
 #[cfg(test)]

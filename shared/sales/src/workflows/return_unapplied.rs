@@ -1,7 +1,7 @@
 //! Returns money that no order accepts: voids an authorization, refunds a capture. That begins as soon as
 //! the money is reported; after a failure it stays due, and is retried ([`super::process_payment`]).
 
-use gateway::app::App;
+use services::Services;
 use primitives::problem::{Code, Problem};
 use table::retry;
 
@@ -19,22 +19,22 @@ use crate::payment::{Attention, Payment, PaymentStatus, Source};
 /// # Errors
 /// Those of the provider: the payment stays due.
 pub(super) async fn turn_down(
-    app: &App,
+    services: &Services,
     connected: &Connected,
     payment: &Payment,
 ) -> Result<(), Problem> {
-    let Some(late) = payment.flagged(Attention::LatePayment, app.clock.now()) else {
+    let Some(late) = payment.flagged(Attention::LatePayment, services.clock.now()) else {
         return Ok(());
     };
-    app.table.write().replace(&late, Code::VersionConflict).commit().await?;
-    return_unapplied(app, connected, &late).await
+    services.table.write().replace(&late, Code::VersionConflict).commit().await?;
+    return_unapplied(services, connected, &late).await
 }
 
 /// Returns the unapplied money of these payments, each through its own provider.
-pub(super) async fn return_all(app: &App, payments: &[Payment]) {
+pub(super) async fn return_all(services: &Services, payments: &[Payment]) {
     for payment in payments {
-        match connect(app, &payment.store_id, payment.provider).await {
-            Ok(connected) => return_or_warn(app, &connected, payment).await,
+        match connect(services, &payment.store_id, payment.provider).await {
+            Ok(connected) => return_or_warn(services, &connected, payment).await,
             Err(problem) => warn(payment, &problem),
         }
     }
@@ -42,8 +42,8 @@ pub(super) async fn return_all(app: &App, payments: &[Payment]) {
 
 /// Returns a payment's unapplied money. After a failure, which is logged, the payment stays marked; the
 /// sweep or the merchant tries again.
-pub(super) async fn return_or_warn(app: &App, connected: &Connected, payment: &Payment) {
-    if let Err(problem) = return_unapplied(app, connected, payment).await {
+pub(super) async fn return_or_warn(services: &Services, connected: &Connected, payment: &Payment) {
+    if let Err(problem) = return_unapplied(services, connected, payment).await {
         warn(payment, &problem);
     }
 }
@@ -55,12 +55,12 @@ fn warn(payment: &Payment, problem: &Problem) {
 /// Returns a payment's unapplied money. If another refund of it is pending, does nothing, and the payment
 /// stays due.
 pub(super) async fn return_unapplied(
-    app: &App,
+    services: &Services,
     connected: &Connected,
     payment: &Payment,
 ) -> Result<(), Problem> {
     let payment = if payment.status == PaymentStatus::Authorized {
-        void(app, connected, payment).await?
+        void(services, connected, payment).await?
     } else {
         payment.clone()
     };
@@ -68,19 +68,19 @@ pub(super) async fn return_unapplied(
     let is_taken = payment.status != PaymentStatus::Authorized;
     if is_taken && payment.is_to_go_back() && !payment.is_going_back_otherwise() {
         let id = payment.unapplied_refund();
-        refund_order::return_part(app, connected, &payment, &id, None).await?;
+        refund_order::return_part(services, connected, &payment, &id, None).await?;
     }
     Ok(())
 }
 
-async fn void(app: &App, connected: &Connected, payment: &Payment) -> Result<Payment, Problem> {
+async fn void(services: &Services, connected: &Connected, payment: &Payment) -> Result<Payment, Problem> {
     let lookup = PaymentLookup::from(payment);
-    let observed = connected.void(app, payment).await?;
+    let observed = connected.void(services, payment).await?;
     retry(|| async {
-        let now = app.clock.now();
-        let known = load::payment(app, &lookup).await?.payment;
+        let now = services.clock.now();
+        let known = load::payment(services, &lookup).await?.payment;
         let Some(change) = known.observe(&observed, Source::Sync, now)? else { return Ok(known) };
-        change.write(app.table.write(), now).commit().await?;
+        change.write(services.table.write(), now).commit().await?;
         Ok(change.payment)
     })
     .await

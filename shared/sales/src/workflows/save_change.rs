@@ -11,7 +11,7 @@ use core_types::event::{Event, Topic};
 use core_types::key;
 use core_types::mail::Notice;
 use core_types::resource::Resource;
-use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
 use table::Write;
@@ -35,13 +35,13 @@ pub struct Spending {
 impl Spending {
     /// Adds the customer's spending by a change to its transaction. An account that was deleted meanwhile
     /// leads to `version_conflict`; the next attempt skips it.
-    async fn count(&self, app: &App, write: Write, change: &OrderChange) -> Result<Write, Problem> {
+    async fn count(&self, services: &Services, write: Write, change: &OrderChange) -> Result<Write, Problem> {
         let (before, after) = (&change.before, &change.order);
         let more = after.brought_in().saturating_sub(before.brought_in());
         let Some(id) = after.customer_id.as_ref().filter(|_| more != 0) else { return Ok(write) };
         if self.was_tried.swap(true, Ordering::Relaxed) {
             let known: Option<Customer> =
-                app.table.get(&key::customer(&after.store_id, id)).await?;
+                services.table.get(&key::customer(&after.store_id, id)).await?;
             if known.is_none() {
                 return Ok(write);
             }
@@ -57,12 +57,12 @@ impl OrderChange {
     /// The table does not answer.
     pub async fn save(
         &self,
-        app: &App,
+        services: &Services,
         write: Write,
         spending: &Spending,
         now: Timestamp,
     ) -> Result<Write, Problem> {
-        spending.count(app, self.write(write, now), self).await
+        spending.count(services, self.write(write, now), self).await
     }
 
     fn write(&self, write: Write, now: Timestamp) -> Write {

@@ -8,9 +8,10 @@
 //! ([`super::process_payment`]). Resuming looks up the dispute at the provider first, as the bank may have
 //! the evidence already. A provider's final rejection ends it; a missing response leaves it pending.
 
+use gateway::idempotency::Commit;
 use core_types::id::{DisputeEvidenceId, DisputeId, StoreId};
 use core_types::key;
-use gateway::app::App;
+use services::Services;
 use primitives::problem::{Code, Problem};
 use gateway::reply::{NoContent, Reply};
 use gateway::request::IfMatch;
@@ -49,7 +50,7 @@ pub struct SubmitEvidence {
 /// [`Dispute::ensure_response`], field errors of `/evidence`. Once it is stored only `provider_error`,
 /// `provider_timeout` and others that are not stored as idempotent responses.
 pub async fn submit<R: Reply>(
-    app: &App,
+    services: &Services,
     store: &StoreId,
     id: &DisputeId,
     input: &SubmitEvidence,
@@ -57,7 +58,7 @@ pub async fn submit<R: Reply>(
 ) -> Result<R, Problem> {
     let evidence_id = DisputeEvidenceId::derive(&[id.as_str(), &input.seed]);
     let (connected, dispute, evidence, is_new) =
-        retry(|| Box::pin(store_evidence(app, (store, id), &evidence_id, input))).await?;
+        retry(|| Box::pin(store_evidence(services, (store, id), &evidence_id, input))).await?;
     let Some(evidence) = evidence else {
         let sent = dispute.evidence.as_ref();
         return match sent.filter(|sent| sent.status == EvidenceStatus::Failed) {
@@ -65,10 +66,10 @@ pub async fn submit<R: Reply>(
             None => Ok(answer(&dispute)),
         };
     };
-    let outcome = send(app, &connected, &dispute, &evidence, is_new).await?;
+    let outcome = send(services, &connected, &dispute, &evidence, is_new).await?;
     let spending = Spending::default();
     let recorded =
-        retry(|| Box::pin(record(app, (&dispute, &evidence.id), &outcome, &spending, &answer)));
+        retry(|| Box::pin(record(services, (&dispute, &evidence.id), &outcome, &spending, &answer)));
     let recorded = recorded.await;
     recorded.and_then(|answered| match outcome {
         Outcome::Rejected(code) => Err(rejected(&evidence.id, Some(code))),
@@ -94,19 +95,19 @@ fn rejected(id: &DisputeEvidenceId, why: Option<String>) -> Problem {
 /// The first step: stores the evidence. Returns none if the same request has completed before. Nothing is
 /// stored if the provider is not connected.
 async fn store_evidence(
-    app: &App,
+    services: &Services,
     (store, id): (&StoreId, &DisputeId),
     evidence_id: &DisputeEvidenceId,
     input: &SubmitEvidence,
 ) -> Result<(Connected, Dispute, Option<Evidence>, bool), Problem> {
-    let now = app.clock.now();
-    let dispute = load::dispute(app, store, id).await?;
-    let connected = connect(app, store, dispute.provider).await?;
+    let now = services.clock.now();
+    let dispute = load::dispute(services, store, id).await?;
+    let connected = connect(services, store, dispute.provider).await?;
     if let Some(sent) = dispute.evidence.as_ref().filter(|sent| sent.id == *evidence_id) {
         if sent.status != EvidenceStatus::Pending {
             return Ok((connected, dispute, None, false));
         }
-        let evidence = stored_evidence(app, &dispute).await?.filter(|one| one.id == *evidence_id);
+        let evidence = stored_evidence(services, &dispute).await?.filter(|one| one.id == *evidence_id);
         // Another process has just recorded the response.
         let evidence = evidence.ok_or(Code::VersionConflict)?;
         return Ok((connected, dispute, Some(evidence), false));
@@ -115,12 +116,12 @@ async fn store_evidence(
     dispute.ensure_response(now)?;
     let fields = evidence::parse(dispute.provider, &input.fields, &dispute.amount, input.submit)?;
     let evidence = Evidence { id: evidence_id.clone(), submit: input.submit, fields };
-    let key = app.secrets.payment_key().await?;
+    let key = services.secrets.payment_key().await?;
     let pending = PendingEvidence::seal(&dispute, &evidence, &key, now);
     let next = dispute.with_evidence(&evidence, now);
-    let payment = payment_of(app, &next).await?;
+    let payment = payment_of(services, &next).await?;
     let changed = payment.with_disputes([&next], now).ok_or(Code::VersionConflict)?;
-    let write = app
+    let write = services
         .table
         .write()
         .create(&pending, Code::VersionConflict)
@@ -129,17 +130,17 @@ async fn store_evidence(
     Ok((connected, next, Some(evidence), true))
 }
 
-async fn stored_evidence(app: &App, dispute: &Dispute) -> Result<Option<Evidence>, Problem> {
+async fn stored_evidence(services: &Services, dispute: &Dispute) -> Result<Option<Evidence>, Problem> {
     let key = key::dispute_evidence(&dispute.store_id, &dispute.id);
-    let found: Option<PendingEvidence> = app.table.get(&key).await?;
+    let found: Option<PendingEvidence> = services.table.get(&key).await?;
     match found {
-        Some(pending) => pending.open(&*app.secrets.payment_key().await?).map(Some),
+        Some(pending) => pending.open(&*services.secrets.payment_key().await?).map(Some),
         None => Ok(None),
     }
 }
 
-async fn payment_of(app: &App, dispute: &Dispute) -> Result<Payment, Problem> {
-    order::load::payment(app, &lookup_of(dispute)).await.map(|known| known.payment)
+async fn payment_of(services: &Services, dispute: &Dispute) -> Result<Payment, Problem> {
+    order::load::payment(services, &lookup_of(dispute)).await.map(|known| known.payment)
 }
 
 fn lookup_of(dispute: &Dispute) -> PaymentLookup {
@@ -155,14 +156,14 @@ fn lookup_of(dispute: &Dispute) -> PaymentLookup {
 /// # Errors
 /// `provider_error`, `provider_timeout`: it may have arrived; send it again under the same id.
 async fn send(
-    app: &App,
+    services: &Services,
     connected: &Connected,
     dispute: &Dispute,
     evidence: &Evidence,
     is_new: bool,
 ) -> Result<Outcome, Problem> {
     if !is_new {
-        let observed = connected.look_up_dispute(app, dispute).await?;
+        let observed = connected.look_up_dispute(services, dispute).await?;
         if observed.has_gone_on() {
             return Ok(if observed.is_submitted || !observed.status.is_over() {
                 Outcome::Accepted(Box::new(observed))
@@ -171,7 +172,7 @@ async fn send(
             });
         }
     }
-    match connected.send_evidence(app, dispute, evidence).await {
+    match connected.send_evidence(services, dispute, evidence).await {
         Ok(observed) => Ok(Outcome::Accepted(Box::new(observed))),
         Err(ProviderFailure::Rejected(code)) => Ok(Outcome::Rejected(code)),
         Err(failure) => Err(failure.into()),
@@ -181,14 +182,14 @@ async fn send(
 /// The third step, and the response to the request. None after a rejection, which is not stored as an
 /// idempotent response.
 async fn record<R: Reply>(
-    app: &App,
+    services: &Services,
     (dispute, id): (&Dispute, &DisputeEvidenceId),
     outcome: &Outcome,
     spending: &Spending,
     answer: &impl Fn(&Dispute) -> R,
 ) -> Result<Option<R>, Problem> {
-    let now = app.clock.now();
-    let known = load::dispute(app, &dispute.store_id, &dispute.id).await?;
+    let now = services.clock.now();
+    let known = load::dispute(services, &dispute.store_id, &dispute.id).await?;
     let rejection = match outcome {
         Outcome::Rejected(code) => Some(code.as_str()),
         Outcome::Accepted(_) => None,
@@ -197,7 +198,7 @@ async fn record<R: Reply>(
         // Another process has recorded it.
         return Ok(Some(answer(&known)));
     };
-    let aggregate = order::load::payment(app, &lookup_of(dispute)).await?;
+    let aggregate = order::load::payment(services, &lookup_of(dispute)).await?;
     let mut change = DisputeChange { dispute: answered, topics: vec![&DISPUTE_UPDATED] };
     if let Outcome::Accepted(observed) = outcome
         && let Some(told) = Dispute::after(Some(&change.dispute), observed, &aggregate.payment, now)
@@ -206,14 +207,14 @@ async fn record<R: Reply>(
         let topics = if told.topics.is_empty() { change.topics } else { told.topics };
         change = DisputeChange { dispute: Dispute { version, ..told.dispute }, topics };
     }
-    let write = change.write(app.table.write(), now);
+    let write = change.write(services.table.write(), now);
     let write = write.delete(&key::dispute_evidence(&dispute.store_id, &dispute.id));
     let changed = aggregate.payment.with_disputes([&change.dispute], now);
     let changed = changed.ok_or(Code::VersionConflict)?;
     let next = changed.payment.clone();
     let unchanged = order::OrderChange::none(&aggregate.order);
     let order = unchanged.with_payment(changed).and_disputed(&next, now);
-    let write = order.save(app, write, spending, now).await?;
+    let write = order.save(services, write, spending, now).await?;
     if rejection.is_some() {
         write.commit().await?;
         return Ok(None);
@@ -226,16 +227,16 @@ async fn record<R: Reply>(
 /// # Errors
 /// `provider_error`, `provider_timeout`, `provider_not_connected`: it stays pending.
 pub(super) async fn resume(
-    app: &App,
+    services: &Services,
     payment: &Payment,
     entry: &PaymentDispute,
 ) -> Result<(), Problem> {
-    let dispute = load::dispute(app, &payment.store_id, &entry.id).await?;
-    let Some(evidence) = stored_evidence(app, &dispute).await? else { return Ok(()) };
-    let connected = connect(app, &payment.store_id, payment.provider).await?;
-    let outcome = send(app, &connected, &dispute, &evidence, false).await?;
+    let dispute = load::dispute(services, &payment.store_id, &entry.id).await?;
+    let Some(evidence) = stored_evidence(services, &dispute).await? else { return Ok(()) };
+    let connected = connect(services, &payment.store_id, payment.provider).await?;
+    let outcome = send(services, &connected, &dispute, &evidence, false).await?;
     let (known, spending) = ((&dispute, &evidence.id), Spending::default());
-    retry(|| Box::pin(record(app, known, &outcome, &spending, &|_| NoContent::default())))
+    retry(|| Box::pin(record(services, known, &outcome, &spending, &|_| NoContent::default())))
         .await
         .map(drop)
 }

@@ -4,7 +4,7 @@ use core_types::id::{OrderId, PaymentId, StoreId, ThemePurchaseId};
 use core_types::key;
 use core_types::money::Money;
 use core_types::provider::ProviderName;
-use gateway::app::App;
+use services::Services;
 use primitives::clock::{HOUR, Timestamp};
 use table::item::Item;
 use primitives::problem::{Code, Problem};
@@ -42,22 +42,22 @@ impl ThemePurchase {
     /// # Errors
     /// `unknown_provider`, `amount_not_supported`, `provider_error`, `provider_timeout`.
     pub async fn open<R: Reply>(
-        app: &App,
+        services: &Services,
         sale: Sale<'_>,
         provider: ProviderName,
         answer: impl Fn(&Self, Client) -> R,
     ) -> Result<R, Problem> {
         let account_key = key::payment_provider(sale.seller, provider.as_str());
-        let account: Option<ProviderAccount> = app.table.get(&account_key).await?;
+        let account: Option<ProviderAccount> = services.table.get(&account_key).await?;
         let usable =
             |account: &ProviderAccount| account.enabled && account.provider != ProviderName::Manual;
         let account = account.filter(usable).ok_or(Code::UnknownProvider)?;
         // Nobody would capture it later: payments are captured automatically.
         let at_once =
             ProviderAccount { capture_method: CaptureMethod::Automatic, ..account.clone() };
-        let key = app.secrets.payment_key().await?;
+        let key = services.secrets.payment_key().await?;
         let connected = at_once.connect(&key)?;
-        let now = app.clock.now();
+        let now = services.clock.now();
         let id = ThemePurchaseId::mint(now);
         let opening = Opening {
             store_id: sale.seller.clone(),
@@ -70,7 +70,7 @@ impl ThemePurchase {
             return Err(Code::AmountNotSupported.with("provider", provider.as_str()));
         }
         let payment_id = PaymentId::derive(&["theme purchase", id.as_str()]);
-        let at_provider = connected.open(app, &payment_id, &opening).await?;
+        let at_provider = connected.open(services, &payment_id, &opening).await?;
         let payment = Payment::begun(payment_id, &at_once, opening, at_provider, &key, now);
         let purchase = Self {
             id,
@@ -82,7 +82,7 @@ impl ThemePurchase {
             version: 1,
         };
         let client = connected.client(&purchase.payment, purchase.payment.client_secret(&key));
-        app.table
+        services.table
             .write()
             .create(&purchase, Code::VersionConflict)
             .create(&purchase.reference(), Code::VersionConflict)

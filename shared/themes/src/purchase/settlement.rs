@@ -5,7 +5,7 @@ use core_types::id::{RefundId, StoreId, ThemePurchaseId};
 use core_types::key;
 use core_types::provider::ProviderName;
 use core_types::resource::Resource;
-use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use table::item::{Item, Key};
 use primitives::problem::{Code, Problem};
@@ -47,7 +47,7 @@ pub struct PurchaseWithLicense {
 
 impl PurchaseWithLicense {
     async fn load(
-        app: &App,
+        services: &Services,
         update: &PurchaseUpdate<'_>,
         slug: &Slug,
     ) -> Result<(Self, bool), Problem> {
@@ -56,7 +56,7 @@ impl PurchaseWithLicense {
         let event_key = update.event.map(Item::key);
         let keys: Vec<&Key> =
             [&purchase_key, &license_key].into_iter().chain(event_key.as_ref()).collect();
-        let mut found = app.table.get_many(&keys).await?;
+        let mut found = services.table.get_many(&keys).await?;
         let purchase = found.take(&purchase_key)?.ok_or(Code::NotFound)?;
         let license = found.take(&license_key)?;
         let event: Option<ProviderEvent> =
@@ -93,29 +93,29 @@ impl PurchaseWithLicense {
 /// # Errors
 /// `not_found`.
 pub async fn record(
-    app: &App,
+    services: &Services,
     connected: &Connected,
     slug: &Slug,
     update: PurchaseUpdate<'_>,
 ) -> Result<PurchaseWithLicense, Problem> {
-    let known = retry(|| Box::pin(record_once(app, slug, update))).await?;
+    let known = retry(|| Box::pin(record_once(services, slug, update))).await?;
     if known.purchase.is_in_vain() {
-        refund_unapplied(app, connected, &known.purchase).await;
+        refund_unapplied(services, connected, &known.purchase).await;
     }
     Ok(known)
 }
 
 async fn record_once(
-    app: &App,
+    services: &Services,
     slug: &Slug,
     update: PurchaseUpdate<'_>,
 ) -> Result<PurchaseWithLicense, Problem> {
-    let now = app.clock.now();
-    let (known, is_handled) = PurchaseWithLicense::load(app, &update, slug).await?;
+    let now = services.clock.now();
+    let (known, is_handled) = PurchaseWithLicense::load(services, &update, slug).await?;
     if is_handled {
         return Ok(known);
     }
-    let write = app.table.write();
+    let write = services.table.write();
     let write = write.also(update.event, |write, event| write.create(event, Code::VersionConflict));
     let observed = known.purchase.payment.observe(update.observed, update.source, now);
     let change = match observed {
@@ -165,11 +165,11 @@ impl Licence {
 }
 
 /// Refunds a payment that grants no licence. If that fails, the purchase stays due.
-async fn refund_unapplied(app: &App, connected: &Connected, purchase: &ThemePurchase) {
+async fn refund_unapplied(services: &Services, connected: &Connected, purchase: &ThemePurchase) {
     let left = purchase.payment.captured.minus(&purchase.payment.refunded);
     let Some(left) = left.filter(|left| !left.is_zero()) else { return };
     let id = RefundId::derive(&["theme purchase", purchase.id.as_str()]);
-    if let Err(failure) = connected.refund(app, &purchase.payment, &id, &left).await {
+    if let Err(failure) = connected.refund(services, &purchase.payment, &id, &left).await {
         tracing::warn!(cause = %failure, purchase = purchase.id.as_str(), "not sent back");
     }
 }
@@ -179,12 +179,12 @@ async fn refund_unapplied(app: &App, connected: &Connected, purchase: &ThemePurc
 /// # Errors
 /// `provider_error`, `provider_timeout`.
 pub async fn look(
-    app: &App,
+    services: &Services,
     connected: &Connected,
     purchase: &ThemePurchase,
 ) -> Result<Observed, Problem> {
     let payment = &purchase.payment;
-    let observed = connected.fetch(app, payment).await?;
+    let observed = connected.fetch(services, payment).await?;
     let can_capture = observed.state == ObservedState::Authorized
         && observed.amount.as_ref() == Some(&payment.amount);
     if !can_capture {
@@ -192,7 +192,7 @@ pub async fn look(
     }
     let provider_payment = observed.provider_payment.clone();
     let authorized = Payment { provider_payment, ..payment.clone() };
-    Ok(connected.capture(app, &authorized, &payment.amount).await?.observed)
+    Ok(connected.capture(services, &authorized, &payment.amount).await?.observed)
 }
 
 /// Loads the purchase of a provider's reference; none if the reference is unknown, or belongs to another
@@ -201,17 +201,17 @@ pub async fn look(
 /// # Errors
 /// 503.
 pub async fn of_reference(
-    app: &App,
+    services: &Services,
     seller: &StoreId,
     provider: ProviderName,
     reference: &str,
 ) -> Result<Option<ThemePurchase>, Problem> {
     let key = key::theme_purchase_reference(provider.as_str(), reference);
-    let found: Option<PurchaseReference> = app.table.get(&key).await?;
+    let found: Option<PurchaseReference> = services.table.get(&key).await?;
     let Some(known) = found.filter(|known| known.seller_store_id == *seller) else {
         return Ok(None);
     };
-    app.table.get(&key::theme_purchase(&known.store_id, &known.purchase_id)).await
+    services.table.get(&key::theme_purchase(&known.store_id, &known.purchase_id)).await
 }
 
 /// Processes a due purchase: fetches its state from the provider and applies it. A purchase that was not
@@ -222,32 +222,32 @@ pub async fn of_reference(
 /// Those of the provider: the purchase is due again later. `version_conflict`: another process has
 /// changed it.
 pub async fn process(
-    app: &App,
+    services: &Services,
     purchase: &ThemePurchase,
     deadline: &ProviderDeadline,
 ) -> Result<bool, Problem> {
-    let (now, provider) = (app.clock.now(), purchase.payment.provider);
+    let (now, provider) = (services.clock.now(), purchase.payment.provider);
     if purchase.due_at().is_none_or(|at| now < at) || deadline.has_passed(provider, now) {
         return Ok(false);
     }
     let retried = purchase.retried(now);
-    app.table.write().replace(&retried, Code::VersionConflict).commit().await?;
-    let synced = sync_with_provider(app, &retried, now).await;
+    services.table.write().replace(&retried, Code::VersionConflict).commit().await?;
+    let synced = sync_with_provider(services, &retried, now).await;
     synced.inspect_err(|problem| deadline.note(provider, problem)).map(|()| true)
 }
 
 /// Fetches the state of a purchase, voids it after its deadline, and records the result.
 async fn sync_with_provider(
-    app: &App,
+    services: &Services,
     purchase: &ThemePurchase,
     now: Timestamp,
 ) -> Result<(), Problem> {
     let payment = &purchase.payment;
-    let connected = connect(app, &payment.store_id, payment.provider).await?;
-    let mut observed = look(app, &connected, purchase).await?;
+    let connected = connect(services, &payment.store_id, payment.provider).await?;
+    let mut observed = look(services, &connected, purchase).await?;
     if purchase.is_over(now) && observed.state != ObservedState::Captured {
         // If it is paid at this moment, the provider's answer says so.
-        observed = connected.void(app, payment).await?;
+        observed = connected.void(services, payment).await?;
     }
     let update = PurchaseUpdate {
         store_id: &purchase.store_id,
@@ -256,5 +256,5 @@ async fn sync_with_provider(
         source: Source::Sync,
         event: None,
     };
-    record(app, &connected, &purchase.slug, update).await.map(drop)
+    record(services, &connected, &purchase.slug, update).await.map(drop)
 }

@@ -5,7 +5,7 @@ use catalogue::review::ReviewView;
 use catalogue::wishlist::Wish;
 use core_types::id::{ProductId, VariantId};
 use core_types::key;
-use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use table::item::Item;
 use primitives::problem::Problem;
@@ -63,7 +63,7 @@ fn add(written: &mut Written, kind: &str, data: impl Serialize) {
 
 /// Reads a page of the part that it is at, and moves on; answers whether it was the last.
 pub(super) async fn page(
-    app: &App,
+    services: &Services,
     export: &mut Export,
     written: &mut Written,
 ) -> Result<bool, Problem> {
@@ -71,39 +71,39 @@ pub(super) async fn page(
     let place = export.place.clone();
     let place = place.as_ref();
     let next = match part {
-        Part::Account => account(app, &person, written).await?,
+        Part::Account => account(services, &person, written).await?,
         Part::Orders => {
-            let (found, next) = person.orders(app, place).await?;
+            let (found, next) = person.orders(services, place).await?;
             for order in &found {
-                add_order(app, order, written).await?;
+                add_order(services, order, written).await?;
             }
             person.learn_from(&found);
             next
         }
         Part::GuestOrders => {
-            let (found, next) = person.guest_orders(app, place).await?;
+            let (found, next) = person.guest_orders(services, place).await?;
             for order in &found {
-                add_order(app, order, written).await?;
+                add_order(services, order, written).await?;
             }
             next
         }
         Part::GiftCards => {
-            let (found, next) = person.gift_cards(app, place).await?;
-            let now = app.clock.now();
+            let (found, next) = person.gift_cards(services, place).await?;
+            let now = services.clock.now();
             for summary in &found {
                 add(written, "gift_card", GiftCardView::of(summary, now));
             }
             next
         }
         Part::Reviews => {
-            let (found, next) = person.reviews(app, place).await?;
+            let (found, next) = person.reviews(services, place).await?;
             for review in &found {
                 add(written, "review", ReviewView::from(review));
             }
             next
         }
         Part::Forms => {
-            let (found, next) = person.forms(app, place).await?;
+            let (found, next) = person.forms(services, place).await?;
             for form in &found {
                 add(written, "form_submission", FormSubmissionView::from(form));
             }
@@ -119,32 +119,32 @@ pub(super) async fn page(
 }
 
 async fn account(
-    app: &App,
+    services: &Services,
     person: &Person,
     written: &mut Written,
 ) -> Result<Option<WalkPlace>, Problem> {
     let Some(customer) = &person.customer_id else { return Ok(None) };
     let key = key::customer(&person.store_id, customer);
-    let Some(account) = app.table.get::<Customer>(&key).await? else { return Ok(None) };
+    let Some(account) = services.table.get::<Customer>(&key).await? else { return Ok(None) };
     add(written, "customer", CustomerView::from(&account));
     let alongside = |prefix: &str| Query::partition(account.key().pk).begins_with(prefix);
-    for address in app.table.all::<Address>(&alongside(key::ADDRESSES), MOST).await? {
+    for address in services.table.all::<Address>(&alongside(key::ADDRESSES), MOST).await? {
         let default = account.default_address_id.as_ref();
         add(written, "address", AddressView::of(&address, default));
     }
-    for wish in app.table.all::<Wish>(&alongside(key::WISHES), MOST).await? {
+    for wish in services.table.all::<Wish>(&alongside(key::WISHES), MOST).await? {
         let Wish { product_id, variant_id, created_at, .. } = wish;
         add(written, "wish", WishLine { product_id, variant_id, created_at });
     }
-    for session in app.table.all::<CustomerSession>(&alongside(key::SESSIONS), MOST).await? {
+    for session in services.table.all::<CustomerSession>(&alongside(key::SESSIONS), MOST).await? {
         let CustomerSession { created_via, ip_prefix, created_at, expires_at, .. } = session;
         add(written, "session", SessionLine { created_via, ip_prefix, created_at, expires_at });
     }
     Ok(None)
 }
 
-async fn add_order(app: &App, order: &Order, written: &mut Written) -> Result<(), Problem> {
-    let whole = load::aggregate(app, &order.store_id, &order.id).await?;
+async fn add_order(services: &Services, order: &Order, written: &mut Written) -> Result<(), Problem> {
+    let whole = load::aggregate(services, &order.store_id, &order.id).await?;
     add(written, "order", OrderView::from(&whole.order));
     for fulfillment in &whole.fulfillments {
         add(written, "fulfillment", FulfillmentView::from(fulfillment));

@@ -7,7 +7,7 @@ use catalogue::product::{Product, ProductView, Variant};
 use core_types::end_reason::EndReason;
 use core_types::id::{CustomerId, ExportId, OrderId, ProductId};
 use core_types::key;
-use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use table::item::{Item, Key};
 use primitives::problem::Problem;
@@ -76,8 +76,8 @@ impl Written {
 ///
 /// # Errors
 /// `version_conflict` when somebody else has written the export; 503 when the table cannot be reached.
-pub async fn step(app: &App, id: &ExportId) -> Result<Option<Timestamp>, Problem> {
-    let found = app.table.get::<Export>(&key::export(id)).await?;
+pub async fn step(services: &Services, id: &ExportId) -> Result<Option<Timestamp>, Problem> {
+    let found = services.table.get::<Export>(&key::export(id)).await?;
     let Some(mut export) = found.filter(|export| !export.status.is_over()) else {
         return Ok(None);
     };
@@ -85,11 +85,11 @@ pub async fn step(app: &App, id: &ExportId) -> Result<Option<Timestamp>, Problem
     let began = Instant::now();
     while !export.status.is_over() {
         if began.elapsed() >= STAY {
-            return Ok(Some(app.clock.now()));
+            return Ok(Some(services.clock.now()));
         }
-        export = match advance(app, &export, &mut standing).await? {
+        export = match advance(services, &export, &mut standing).await? {
             Ok(next) => next,
-            Err(reason) => end(app, &export, ExportStatus::Cancelled, reason).await?,
+            Err(reason) => end(services, &export, ExportStatus::Cancelled, reason).await?,
         };
     }
     tracing::info!(
@@ -107,42 +107,42 @@ pub async fn step(app: &App, id: &ExportId) -> Result<Option<Timestamp>, Problem
 ///
 /// # Errors
 /// `version_conflict` when somebody else has written the export; 503 when the table cannot be reached.
-pub async fn give_up(app: &App, id: &ExportId) -> Result<(), Problem> {
-    let found = app.table.get::<Export>(&key::export(id)).await?;
+pub async fn give_up(services: &Services, id: &ExportId) -> Result<(), Problem> {
+    let found = services.table.get::<Export>(&key::export(id)).await?;
     let Some(export) = found.filter(|export| !export.status.is_over()) else { return Ok(()) };
-    end(app, &export, ExportStatus::Failed, EndReason::InternalError).await.map(drop)
+    end(services, &export, ExportStatus::Failed, EndReason::InternalError).await.map(drop)
 }
 
 /// Ends an export of which there will be no file.
 async fn end(
-    app: &App,
+    services: &Services,
     export: &Export,
     status: ExportStatus,
     reason: EndReason,
 ) -> Result<Export, Problem> {
-    let over = export.broken(status, reason, app.clock.now());
-    over.save(app.table.write()).commit().await?;
-    chunk::remove(app, export.id.as_str()).await;
+    let over = export.broken(status, reason, services.clock.now());
+    over.save(services.table.write()).commit().await?;
+    chunk::remove(services, export.id.as_str()).await;
     Ok(over)
 }
 
 /// Reads until a chunk is full, writes it, and writes how far that is; or says why it may read no more.
 async fn advance(
-    app: &App,
+    services: &Services,
     export: &Export,
     standing: &mut Standing,
 ) -> Result<Result<Export, EndReason>, Problem> {
-    let mut next = export.running(app.clock.now());
+    let mut next = export.running(services.clock.now());
     let mut written = Written::default();
     if export.chunks.is_empty() && export.format == FileFormat::Csv {
         written.bytes = crate::csv::rows(&[columns::names(names(export.kind))]);
     }
     let mut is_last = false;
     while written.bytes.len() < CHUNK / 2 && !is_last {
-        if let Some(reason) = standing.lost(app).await? {
+        if let Some(reason) = standing.lost(services).await? {
             return Ok(Err(reason));
         }
-        is_last = page(app, &mut next, &mut written).await?;
+        is_last = page(services, &mut next, &mut written).await?;
     }
     next.done = next.done.saturating_add(written.done);
     next.rows = next.rows.saturating_add(written.rows);
@@ -152,12 +152,12 @@ async fn advance(
         next.chunks.push(u32::try_from(bytes.len()).unwrap_or(u32::MAX));
         chunks.push(Chunk::new(export.id.as_str(), place, bytes.to_vec(), export.created_at));
     }
-    chunk::write_of(app, export, &chunks).await?;
+    chunk::write_of(services, export, &chunks).await?;
     if is_last {
-        let ended = next.ended(ExportStatus::Succeeded, app.clock.now());
+        let ended = next.ended(ExportStatus::Succeeded, services.clock.now());
         next = Export { version: next.version, ..ended };
     }
-    next.save(app.table.write()).commit().await?;
+    next.save(services.table.write()).commit().await?;
     Ok(Ok(next))
 }
 
@@ -173,15 +173,15 @@ fn names(kind: ExportKind) -> &'static [&'static str] {
 }
 
 /// Reads one page, and moves the export's place on; answers whether it was the last.
-async fn page(app: &App, export: &mut Export, written: &mut Written) -> Result<bool, Problem> {
+async fn page(services: &Services, export: &mut Export, written: &mut Written) -> Result<bool, Problem> {
     match export.kind {
-        ExportKind::Products => products_page(app, export, written).await,
+        ExportKind::Products => products_page(services, export, written).await,
         ExportKind::Orders => {
             let start = (export.since.unwrap_or(Timestamp::from_millis(0)), OrderId::derive(&[]));
             let listed = key::orders_of_store(&export.store_id, start.0, &start.1);
             let asked = export.clone();
             let wanted = move |order: &Order| asked.is_asked_for(order.created_at);
-            let (found, place) = walk(app, export, Query::partition_of(listed), wanted).await?;
+            let (found, place) = walk(services, export, Query::partition_of(listed), wanted).await?;
             for order in &found {
                 written.add(export.format, || orders::rows(order), &OrderView::from(order));
             }
@@ -192,27 +192,27 @@ async fn page(app: &App, export: &mut Export, written: &mut Written) -> Result<b
             let listed = key::customers_of_store(&export.store_id, export.created_at, &any);
             let asked = export.clone();
             let wanted = move |customer: &Customer| asked.is_asked_for(customer.created_at);
-            let (found, place) = walk(app, export, Query::partition_of(listed), wanted).await?;
+            let (found, place) = walk(services, export, Query::partition_of(listed), wanted).await?;
             for customer in &found {
                 let view = CustomerView::from(customer);
                 written.add(export.format, || customers::rows(customer), &view);
             }
             Ok(place)
         }
-        ExportKind::Movements => movements_page(app, export, written).await,
-        ExportKind::Customer => person::page(app, export, written).await,
+        ExportKind::Movements => movements_page(services, export, written).await,
+        ExportKind::Customer => person::page(services, export, written).await,
     }
 }
 
 /// What is next in a list; whether it was the last.
 async fn walk<T: Item>(
-    app: &App,
+    services: &Services,
     export: &mut Export,
     query: Query,
     wanted: impl Fn(&T) -> bool,
 ) -> Result<(Vec<T>, bool), Problem> {
     let (found, place): (Vec<T>, Option<WalkPlace>) =
-        app.table.walk(&[query], PAGE, export.place.as_ref(), wanted).await?;
+        services.table.walk(&[query], PAGE, export.place.as_ref(), wanted).await?;
     export.place = place;
     Ok((found, export.place.is_none()))
 }
@@ -223,14 +223,14 @@ fn all_products(export: &Export) -> Query {
 }
 
 async fn products_page(
-    app: &App,
+    services: &Services,
     export: &mut Export,
     written: &mut Written,
 ) -> Result<bool, Problem> {
     let asked = export.clone();
     let wanted = move |product: &Product| asked.is_asked_for(product.created_at);
-    let (found, is_last) = walk(app, export, all_products(export), wanted).await?;
-    for (product, variants) in with_variants(app, found).await? {
+    let (found, is_last) = walk(services, export, all_products(export), wanted).await?;
+    for (product, variants) in with_variants(services, found).await? {
         let view = ProductView::of(&product, &variants);
         written.add(export.format, || products::rows(&product, &variants), &view);
     }
@@ -239,7 +239,7 @@ async fn products_page(
 
 /// Products with their variants: a hundred of these in one round trip.
 async fn with_variants(
-    app: &App,
+    services: &Services,
     found: Vec<Product>,
 ) -> Result<Vec<(Product, Vec<Variant>)>, Problem> {
     let of = |product: &Product| -> Vec<Key> {
@@ -249,7 +249,7 @@ async fn with_variants(
     let keys: Vec<Key> = found.iter().flat_map(of).collect();
     let mut variants = std::collections::HashMap::new();
     for keys in keys.chunks(100) {
-        let mut batch = app.table.get_many_eventually(&keys.iter().collect::<Vec<_>>()).await?;
+        let mut batch = services.table.get_many_eventually(&keys.iter().collect::<Vec<_>>()).await?;
         for key in keys {
             variants.extend(batch.take::<Variant>(key)?.map(|one| (key.clone(), one)));
         }
@@ -264,14 +264,14 @@ async fn with_variants(
 
 /// The movements of the product that it is at, or the next product.
 async fn movements_page(
-    app: &App,
+    services: &Services,
     export: &mut Export,
     written: &mut Written,
 ) -> Result<bool, Problem> {
     let Some((id, place)) = export.within.take() else {
         let mut found: Vec<Product> = Vec::new();
         let at = export.place.as_ref();
-        let (products, place) = app.table.walk(&[all_products(export)], 1, at, |_| true).await?;
+        let (products, place) = services.table.walk(&[all_products(export)], 1, at, |_| true).await?;
         found.extend(products);
         let is_last = place.is_none();
         export.place = place;
@@ -281,7 +281,7 @@ async fn movements_page(
     };
     let is_last = export.place.is_none();
     let Some((product, variants)) =
-        catalogue::product::get_eventually(app, &export.store_id, &id).await?
+        catalogue::product::get_eventually(services, &export.store_id, &id).await?
     else {
         return Ok(is_last);
     };
@@ -290,7 +290,7 @@ async fn movements_page(
     let queries: Vec<Query> = variants.iter().map(of).collect();
     let asked = export.clone();
     let wanted = move |movement: &Movement| asked.is_asked_for(movement.created_at);
-    let (found, place) = app.table.walk(&queries, MOVEMENTS, place.as_ref(), wanted).await?;
+    let (found, place) = services.table.walk(&queries, MOVEMENTS, place.as_ref(), wanted).await?;
     for movement in &found {
         let variant = variants.iter().find(|variant| variant.id == movement.variant_id);
         let row = || vec![movements::row(movement, &product, variant)];

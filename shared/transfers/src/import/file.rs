@@ -1,6 +1,6 @@
 //! The file of an import: its parts, and the chunks that these are kept in.
 
-use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use primitives::problem::Problem;
 use crypto::seal;
@@ -39,11 +39,11 @@ impl Part {
     }
 
     /// Removes its chunks: it is none of its import's.
-    pub async fn discard(&self, app: &App, (import, number): (&Import, u32)) {
+    pub async fn discard(&self, services: &Services, (import, number): (&Import, u32)) {
         let count = self.bytes.div_ceil(u64::try_from(CHUNK).unwrap_or(u64::MAX));
         let count = usize::try_from(count).unwrap_or(usize::MAX);
         let places: Vec<String> = (0..count).map(|chunk| self.place(number, chunk)).collect();
-        chunk::discard(app, import.id.as_str(), &places).await;
+        chunk::discard(services, import.id.as_str(), &places).await;
     }
 
     /// Writes its chunks.
@@ -52,7 +52,7 @@ impl Part {
     /// 503.
     pub async fn write(
         &self,
-        app: &App,
+        services: &Services,
         (import, number): (&Import, u32),
         bytes: &[u8],
     ) -> Result<(), Problem> {
@@ -61,7 +61,7 @@ impl Part {
             Chunk::new(import.id.as_str(), place, bytes.to_vec(), import.created_at)
         };
         let chunks: Vec<Chunk> = bytes.chunks(CHUNK).enumerate().map(chunk).collect();
-        chunk::write(app, &chunks).await
+        chunk::write(services, &chunks).await
     }
 }
 
@@ -76,14 +76,14 @@ pub(super) trait Source {
 
 /// The chunks of an import's file, from one of its bytes on.
 pub(super) struct Chunks<'a> {
-    app: &'a App,
+    services: &'a Services,
     import: &'a Import,
     byte: u64,
 }
 
 impl<'a> Chunks<'a> {
-    pub(super) const fn of(app: &'a App, import: &'a Import) -> Self {
-        Self { app, import, byte: import.place.byte }
+    pub(super) const fn of(services: &'a Services, import: &'a Import) -> Self {
+        Self { services, import, byte: import.place.byte }
     }
 }
 

@@ -7,7 +7,7 @@ mod stock;
 
 use std::time::Duration;
 
-use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use primitives::problem::{Code, FieldError, Problem};
 use primitives::fields::FieldErrors;
@@ -30,7 +30,7 @@ pub(super) enum Outcome {
 /// The work on one page.
 #[derive(Debug)]
 pub(super) struct Work<'a> {
-    pub(super) app: &'a App,
+    pub(super) services: &'a Services,
     pub(super) store: &'a Store,
     pub(super) import: &'a Import,
 }

@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use gateway::app::App;
+use services::Services;
 use primitives::problem::Problem;
 use crypto::seal;
 
@@ -27,11 +27,11 @@ impl Seen {
     ///
     /// # Errors
     /// 503.
-    pub(super) async fn read(app: &App, import: &Import) -> Result<Self, Problem> {
+    pub(super) async fn read(services: &Services, import: &Import) -> Result<Self, Problem> {
         let places: Vec<String> = (0..import.seen_pages).map(|page| place(import, page)).collect();
         let mut before = HashSet::new();
         for places in places.chunks(50) {
-            let bytes = chunk::read(app, import.id.as_str(), places).await?.unwrap_or_default();
+            let bytes = chunk::read(services, import.id.as_str(), places).await?.unwrap_or_default();
             before
                 .extend(bytes.chunks_exact(DIGEST).filter_map(|one| <[u8; 8]>::try_from(one).ok()));
         }
@@ -59,14 +59,14 @@ impl Seen {
     ///
     /// # Errors
     /// `version_conflict` when the import has moved on; 503.
-    pub(super) async fn write(&mut self, app: &App, import: &Import) -> Result<u64, Problem> {
+    pub(super) async fn write(&mut self, services: &Services, import: &Import) -> Result<u64, Problem> {
         if self.new.is_empty() {
             return Ok(import.seen_pages);
         }
         let bytes = std::mem::take(&mut self.new);
         let place = place(import, import.seen_pages);
         let page = Chunk::new(import.id.as_str(), place, bytes, import.created_at);
-        chunk::write_of(app, import, &[page]).await?;
+        chunk::write_of(services, import, &[page]).await?;
         Ok(import.seen_pages.saturating_add(1))
     }
 }

@@ -6,7 +6,7 @@ use core_types::end_reason::EndReason;
 use core_types::id::ImportId;
 use core_types::key;
 use futures_util::FutureExt;
-use gateway::app::App;
+use services::Services;
 use primitives::clock::{MINUTE, Timestamp};
 use primitives::context::Context;
 use primitives::problem::{Code, Problem};
@@ -33,46 +33,46 @@ const FINDINGS_OF_RECORD: usize = 100;
 ///
 /// # Errors
 /// `version_conflict` when somebody else has written the import; 503 when the table cannot be reached.
-pub async fn step(app: &App, id: &ImportId) -> Result<Option<Timestamp>, Problem> {
-    let found = app.table.get::<Import>(&key::import(id)).await?;
+pub async fn step(services: &Services, id: &ImportId) -> Result<Option<Timestamp>, Problem> {
+    let found = services.table.get::<Import>(&key::import(id)).await?;
     let Some(import) = found.filter(|import| import.status == ImportStatus::Running) else {
         return Ok(None);
     };
-    let store: Option<Store> = app.table.get(&key::store(&import.store_id)).await?;
+    let store: Option<Store> = services.table.get(&key::store(&import.store_id)).await?;
     let Some(store) = store.filter(|store| store.status != StoreStatus::Deleted) else {
-        let over = import.broken(EndReason::StoreDeleted, app.clock.now());
-        over.save(&import, app.table.write()).commit().await?;
+        let over = import.broken(EndReason::StoreDeleted, services.clock.now());
+        over.save(&import, services.table.write()).commit().await?;
         return Ok(None);
     };
     // What it writes is written in the name of who started it.
-    let context = Context::new(&HeaderMap::new(), "", app.clock.now());
+    let context = Context::new(&HeaderMap::new(), "", services.clock.now());
     context.identify(import.principal.clone(), Some(store.id.to_string()));
-    Box::pin(context.scope(run(app, &store, import))).await
+    Box::pin(context.scope(run(services, &store, import))).await
 }
 
-async fn run(app: &App, store: &Store, import: Import) -> Result<Option<Timestamp>, Problem> {
+async fn run(services: &Services, store: &Store, import: Import) -> Result<Option<Timestamp>, Problem> {
     let whole = import.clone();
-    let (mut import, mut sheet) = (import, Sheet::of(&whole, Chunks::of(app, &whole)));
-    let mut seen = if import.dry_run { Seen::read(app, &import).await? } else { Seen::default() };
+    let (mut import, mut sheet) = (import, Sheet::of(&whole, Chunks::of(services, &whole)));
+    let mut seen = if import.dry_run { Seen::read(services, &import).await? } else { Seen::default() };
     let mut standing = Standing::of(import.authority.as_ref());
     let began = Instant::now();
     while import.status == ImportStatus::Running {
-        if let Some(reason) = standing.lost(app).await? {
-            let over = import.revoked(reason, app.clock.now());
-            over.save(&import, app.table.write()).commit().await?;
+        if let Some(reason) = standing.lost(services).await? {
+            let over = import.revoked(reason, services.clock.now());
+            over.save(&import, services.table.write()).commit().await?;
             import = over;
             break;
         }
         if began.elapsed() >= STAY {
-            return Ok(Some(app.clock.now()));
+            return Ok(Some(services.clock.now()));
         }
         import = match sheet.page(&store.currency).await? {
-            Read::Broken(findings) => broken(app, &import, findings).await?,
-            Read::Page(page) => done(app, store, (&import, page), &mut seen).await?,
+            Read::Broken(findings) => broken(services, &import, findings).await?,
+            Read::Page(page) => done(services, store, (&import, page), &mut seen).await?,
         };
     }
     if import.status.is_over() {
-        chunk::remove(app, import.id.as_str()).await;
+        chunk::remove(services, import.id.as_str()).await;
     }
     tracing::info!(
         import = import.id.as_str(),
@@ -90,27 +90,27 @@ async fn run(app: &App, store: &Store, import: Import) -> Result<Option<Timestam
 ///
 /// # Errors
 /// `version_conflict` when somebody else has written the import; 503 when the table cannot be reached.
-pub async fn give_up(app: &App, id: &ImportId) -> Result<(), Problem> {
-    let found = app.table.get::<Import>(&key::import(id)).await?;
+pub async fn give_up(services: &Services, id: &ImportId) -> Result<(), Problem> {
+    let found = services.table.get::<Import>(&key::import(id)).await?;
     let Some(import) = found.filter(|import| import.status == ImportStatus::Running) else {
         return Ok(());
     };
-    let over = import.broken(EndReason::InternalError, app.clock.now());
-    over.save(&import, app.table.write()).commit().await?;
-    chunk::remove(app, id.as_str()).await;
+    let over = import.broken(EndReason::InternalError, services.clock.now());
+    over.save(&import, services.table.write()).commit().await?;
+    chunk::remove(services, id.as_str()).await;
     Ok(())
 }
 
 /// Does a page, and writes how far that is.
 async fn done(
-    app: &App,
+    services: &Services,
     store: &Store,
     (import, page): (&Import, Page),
     seen: &mut Seen,
 ) -> Result<Import, Problem> {
-    let work = Work { app, store, import };
+    let work = Work { services, store, import };
     let outcomes = work.apply(page.records, seen).boxed().await?;
-    let now = app.clock.now();
+    let now = services.clock.now();
     let mut next = import.changed(now);
     let mut findings = Found::default();
     for outcome in outcomes {
@@ -132,14 +132,14 @@ async fn done(
         (next.ignored_columns, next.ignored_columns_count) = (names, count);
     }
     if import.dry_run {
-        next.seen_pages = seen.write(app, import).await?;
+        next.seen_pages = seen.write(services, import).await?;
     }
     if page.is_last {
         next.findings_count = next.findings_count.saturating_add(findings.count);
         let read = next.read(now);
         next = Import { version: next.version, findings_count: import.findings_count, ..read };
     }
-    save(app, import, next, findings).await
+    save(services, import, next, findings).await
 }
 
 /// What was found: of each record the first, and how many in all.
@@ -158,18 +158,18 @@ impl Found {
 }
 
 /// The import, of whose file nothing more can be made.
-async fn broken(app: &App, import: &Import, found: Vec<Finding>) -> Result<Import, Problem> {
+async fn broken(services: &Services, import: &Import, found: Vec<Finding>) -> Result<Import, Problem> {
     let mut findings = Found::default();
     findings.add(found);
     let mut counted = import.clone();
     counted.findings_count = counted.findings_count.saturating_add(findings.count);
-    let over = counted.read(app.clock.now());
-    save(app, import, Import { findings_count: import.findings_count, ..over }, findings).await
+    let over = counted.read(services.clock.now());
+    save(services, import, Import { findings_count: import.findings_count, ..over }, findings).await
 }
 
 /// Writes an import with what was found: both, or neither.
 async fn save(
-    app: &App,
+    services: &Services,
     import: &Import,
     mut next: Import,
     findings: Found,
@@ -183,7 +183,7 @@ async fn save(
         pages.push(Findings::page(&import.id, number, page, import.created_at));
         next.findings_pages = next.findings_pages.saturating_add(1);
     }
-    let write = next.save(import, app.table.write());
+    let write = next.save(import, services.table.write());
     let create = |write: Write, page: &Findings| write.create(page, Code::VersionConflict);
     pages.iter().fold(write, create).commit().await?;
     Ok(next)

@@ -13,7 +13,7 @@ use core_types::event::Topic;
 use core_types::fields::{Handle, Metadata, TaxClass};
 use core_types::id::{CategoryId, ProductId, StoreId};
 use core_types::key;
-use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use table::item::Key;
 use primitives::problem::{Code, Problem};
@@ -79,7 +79,7 @@ fn patch<T: Default, U>(field: &mut T, value: Patch<U>, into: impl Fn(U) -> T) {
 
 impl UpdateRequest {
     /// The product as the caller wants it, at the version it is.
-    fn apply(self, app: &App, store: &Store, product: &Product, now: Timestamp) -> Product {
+    fn apply(self, services: &Services, store: &Store, product: &Product, now: Timestamp) -> Product {
         let mut wanted = product.clone();
         set(&mut wanted.title, self.title);
         set(&mut wanted.handle, self.handle);
@@ -88,7 +88,7 @@ impl UpdateRequest {
         self.product_type.apply(&mut wanted.product_type);
         set(&mut wanted.tags, self.tags.map(|tags| tags.0));
         set(&mut wanted.options, self.options.map(list::<_, ProductOption, MAX_OPTIONS>));
-        set(&mut wanted.images, self.images.map(|asked| images(app, store, asked.0)));
+        set(&mut wanted.images, self.images.map(|asked| images(services, store, asked.0)));
         patch(&mut wanted.seo, self.seo, Seo::from);
         patch(&mut wanted.metadata, self.metadata, |metadata| metadata.0);
         self.category_id.apply(&mut wanted.category_id);
@@ -151,20 +151,20 @@ pub(super) fn topic(before: &Product, after: &Product) -> &'static Topic<Product
 /// `not_found`, `handle_taken`, `precondition_failed`; `options_in_use`, `unknown_category` as
 /// faults of their fields.
 pub async fn change(
-    app: &App,
+    services: &Services,
     store: &Store,
     (id, if_match): (&ProductId, IfMatch),
     input: UpdateRequest,
 ) -> Result<Json<ProductView>, Problem> {
-    let now = app.clock.now();
+    let now = services.clock.now();
     let own = input.images.as_ref().map(|images| media(store, &images.0)).unwrap_or_default();
     let mut faults = Faults::default();
-    validate_references(app, own, &mut faults).await?;
+    validate_references(services, own, &mut faults).await?;
     faults.done()?;
     retry(|| async {
-        let (before, variants) = product::load(app, &store.id, id).await?.ok_or(Code::NotFound)?;
+        let (before, variants) = product::load(services, &store.id, id).await?.ok_or(Code::NotFound)?;
         if_match.check(before.version)?;
-        let wanted = input.clone().apply(app, store, &before, now);
+        let wanted = input.clone().apply(services, store, &before, now);
         if wanted == before {
             return Ok(to_response(&before, &variants));
         }
@@ -179,7 +179,7 @@ pub async fn change(
         let revision = Revision { before: (&before, &variants), after: (&product, &after) };
         let answer = to_response(&product, &after);
         let nothing = (Vec::new(), Vec::new());
-        revision.write(app, nothing, topic(&before, &product), answer, now).await
+        revision.write(services, nothing, topic(&before, &product), answer, now).await
     })
     .await
 }
@@ -189,14 +189,14 @@ pub async fn change(
 /// # Errors
 /// `not_found`, `precondition_failed`.
 pub async fn archive(
-    app: &App,
+    services: &Services,
     store: &StoreId,
     id: &ProductId,
     if_match: IfMatch,
 ) -> Result<NoContent, Problem> {
-    let now = app.clock.now();
+    let now = services.clock.now();
     retry(|| async {
-        let (before, variants) = product::load(app, store, id).await?.ok_or(Code::NotFound)?;
+        let (before, variants) = product::load(services, store, id).await?.ok_or(Code::NotFound)?;
         if_match.check(before.version)?;
         if before.status == ProductStatus::Archived {
             return Ok(NoContent::default());
@@ -204,7 +204,7 @@ pub async fn archive(
         let product = before.changed(now).in_status(ProductStatus::Archived, now);
         let revision = Revision { before: (&before, &variants), after: (&product, &variants) };
         let (nothing, answer) = ((Vec::new(), Vec::new()), NoContent::default());
-        revision.write(app, nothing, &PRODUCT_ARCHIVED, answer, now).await
+        revision.write(services, nothing, &PRODUCT_ARCHIVED, answer, now).await
     })
     .await
 }
@@ -215,7 +215,7 @@ pub async fn archive(
 /// # Errors
 /// `not_found`; `product_in_use`: it was ordered; `precondition_failed`.
 pub async fn remove(
-    app: &App,
+    services: &Services,
     store: &StoreId,
     id: &ProductId,
     if_match: IfMatch,
@@ -223,26 +223,26 @@ pub async fn remove(
     // The version that it got in the archive is no news to who asked for another.
     let archived_at = AtomicU64::new(0);
     retry(|| async {
-        let now = app.clock.now();
-        let (mut product, variants) = product::load(app, store, id).await?.ok_or(Code::NotFound)?;
+        let now = services.clock.now();
+        let (mut product, variants) = product::load(services, store, id).await?.ok_or(Code::NotFound)?;
         if archived_at.load(Ordering::Relaxed) != product.version {
             if_match.check(product.version)?;
         }
-        ensure_unordered(app, &product, &variants).await?;
+        ensure_unordered(services, &product, &variants).await?;
         if !write::go_at_once(&variants) {
             if product.status != ProductStatus::Archived {
                 let archived = product.changed(now).in_status(ProductStatus::Archived, now);
                 let revision =
                     Revision { before: (&product, &variants), after: (&archived, &variants) };
-                revision.commit(app, &PRODUCT_ARCHIVED, now).await?;
+                revision.commit(services, &PRODUCT_ARCHIVED, now).await?;
                 product = archived;
                 archived_at.store(product.version, Ordering::Relaxed);
             }
             // Whatever an earlier change has left to do, too.
-            product::refresh(app, store, id).await?;
-            ensure_unordered(app, &product, &variants).await?;
+            product::refresh(services, store, id).await?;
+            ensure_unordered(services, &product, &variants).await?;
         }
-        write::remove(app, (&product, &variants), &PRODUCT_DELETED, now).await
+        write::remove(services, (&product, &variants), &PRODUCT_DELETED, now).await
     })
     .await
 }
@@ -252,13 +252,13 @@ pub async fn remove(
 /// # Errors
 /// `product_in_use`.
 async fn ensure_unordered(
-    app: &App,
+    services: &Services,
     product: &Product,
     variants: &[Variant],
 ) -> Result<(), Problem> {
     let keys: Vec<Key> =
         variants.iter().map(|variant| key::sellable(&product.store_id, &variant.id)).collect();
-    let mut batch = app.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
+    let mut batch = services.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
     for key in &keys {
         if batch.take::<Sellable>(key)?.is_some_and(|sellable| sellable.was_ordered) {
             return Err(Code::ProductInUse.into());
@@ -271,10 +271,10 @@ async fn ensure_unordered(
 ///
 /// # Errors
 /// `product_in_use`: some of it belongs to orders.
-pub async fn close(app: &App, variant: &Variant) -> Result<Vec<Chore>, Problem> {
+pub async fn close(services: &Services, variant: &Variant) -> Result<Vec<Chore>, Problem> {
     let partition = key::sellable(&variant.store_id, &variant.id).pk;
     let query = table::Query::partition(partition).begins_with(key::LEVELS);
-    let levels: Vec<Level> = app.table.all(&query, 100).await?;
+    let levels: Vec<Level> = services.table.all(&query, 100).await?;
     if levels.iter().any(|level| level.committed != 0 || level.reserved != 0) {
         return Err(Code::ProductInUse.into());
     }

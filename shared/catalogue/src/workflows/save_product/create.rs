@@ -12,7 +12,7 @@ use core_types::fields::{Handle, Metadata, TaxClass};
 use core_types::id::{CategoryId, ProductId, VariantId};
 use core_types::key;
 use core_types::money::Money;
-use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use table::item::Key;
 use primitives::problem::{Code, FieldError, Problem};
@@ -97,32 +97,32 @@ impl Rules for CreateRequest {
 /// `handle_taken`, `sku_taken`; faults of fields all at once; `version_conflict` when there is a product of
 /// this id.
 pub async fn create(
-    app: &App,
+    services: &Services,
     store: &Store,
     (id, input): (ProductId, CreateRequest),
     now: Timestamp,
 ) -> Result<Created<ProductView>, Problem> {
     let is_named = input.handle.is_some();
-    let (mut product, drafts) = plan(app, store, (id, input), now).await?;
+    let (mut product, drafts) = plan(services, store, (id, input), now).await?;
     let variants: Vec<Variant> = drafts.iter().map(|draft| draft.variant.clone()).collect();
     let mut tries: u32 = 0;
     loop {
         let steps = steps(&product, &drafts);
         let written =
-            write::create((app, store), (&product, &variants), steps, &PRODUCT_CREATED, now).await;
+            write::create((services, store), (&product, &variants), steps, &PRODUCT_CREATED, now).await;
         tries = tries.saturating_add(1);
         match written {
             Err(problem) if problem.code == Code::HandleTaken && !is_named && tries < 5 => {
                 // Whoever loses the number too is one of many, and gets a handle of its own.
                 product.handle = match tries {
-                    1 => numbered_handle(app, &product).await?,
+                    1 => numbered_handle(services, &product).await?,
                     _ => own_handle(&product)?,
                 };
             }
             Err(problem) if problem.code == Code::SkuTaken && tries < 5 => {
                 let skus: Vec<&str> =
                     variants.iter().filter_map(|variant| variant.sku.as_deref()).collect();
-                if !release_orphans(app, &store.id, &skus, now).await? {
+                if !release_orphans(services, &store.id, &skus, now).await? {
                     return Err(problem);
                 }
             }
@@ -144,7 +144,7 @@ fn steps(product: &Product, drafts: &[Draft]) -> Vec<WriteStep> {
 /// # Errors
 /// All faults at once.
 pub async fn plan(
-    app: &App,
+    services: &Services,
     store: &Store,
     (id, mut input): (ProductId, CreateRequest),
     now: Timestamp,
@@ -154,7 +154,7 @@ pub async fn plan(
     faults.validate_options(&options);
     let drafts = match input.variants.take() {
         Some(mut variants) if !variants.0.is_empty() => {
-            at_home(app, store, &mut variants.0).await?;
+            at_home(services, store, &mut variants.0).await?;
             several(&id, &options, variants.0, (store, &mut faults), now)
         }
         _ if options.is_empty() => vec![Draft { variant: only(&id, store, now), levels: vec![] }],
@@ -167,8 +167,8 @@ pub async fn plan(
     let asked = input.images.take().map(|images| images.0).unwrap_or_default();
     let mut references = locations(&drafts, |index| format!("/variants/{index}"));
     references.extend(media(store, &asked));
-    validate_references(app, references, &mut faults).await?;
-    let pictures = images(app, store, asked);
+    validate_references(services, references, &mut faults).await?;
+    let pictures = images(services, store, asked);
     validate_pictures(&pictures, placed(&drafts), &mut faults);
     faults.done()?;
     let variants: Vec<Variant> = drafts.iter().map(|draft| draft.variant.clone()).collect();
@@ -304,14 +304,14 @@ fn only(product: &ProductId, store: &Store, now: Timestamp) -> Variant {
 }
 
 /// The handle that follows from the title, with the first free number from 2 behind it.
-async fn numbered_handle(app: &App, product: &Product) -> Result<Handle, Problem> {
+async fn numbered_handle(services: &Services, product: &Product) -> Result<Handle, Problem> {
     let slug = slug(&product.title, "product");
     let candidates: Vec<String> = (2..=50).map(|number| format!("{slug}-{number}")).collect();
     let keys: Vec<Key> = candidates
         .iter()
         .map(|handle| key::unique_product_handle(&product.store_id, handle))
         .collect();
-    let mut batch = app.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
+    let mut batch = services.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
     for (candidate, key) in candidates.iter().zip(&keys) {
         if batch.take::<UniqueProductHandle>(key)?.is_none() {
             return derived(candidate);

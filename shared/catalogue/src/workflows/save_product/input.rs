@@ -8,7 +8,7 @@ use crate::product::{Faults, Image, ImageInput, MAX_OPTIONS, Sku, Variant, varia
 use core_types::fields::{Metadata, WebUrl};
 use core_types::id::{LocationId, ProductId, VariantId};
 use core_types::money::{Money, MoneyInput};
-use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use table::item::{Item, Key};
 use primitives::problem::Problem;
@@ -172,7 +172,7 @@ pub fn stocked_at<'a>(levels: impl IntoIterator<Item = &'a Level>) -> Vec<Locati
 
 /// Puts first stock that names no location at the store's first one, which is made when there is
 /// none.
-pub async fn at_home(app: &App, store: &Store, asked: &mut [VariantInput]) -> Result<(), Problem> {
+pub async fn at_home(services: &Services, store: &Store, asked: &mut [VariantInput]) -> Result<(), Problem> {
     let levels = asked
         .iter_mut()
         .filter_map(|input| input.inventory.as_mut()?.levels.as_mut())
@@ -180,7 +180,7 @@ pub async fn at_home(app: &App, store: &Store, asked: &mut [VariantInput]) -> Re
         .filter(|level| level.location_id.is_none());
     let mut homeless: Vec<&mut LevelInput> = levels.collect();
     if !homeless.is_empty() {
-        let home = location::home(app, store).await?;
+        let home = location::home(services, store).await?;
         for level in &mut homeless {
             level.location_id = Some(home.clone());
         }
@@ -222,7 +222,7 @@ impl Item for Present {
 /// Adds a fault for every reference to something that is not there, or to a location that takes
 /// nothing. One round trip, or none.
 pub async fn validate_references(
-    app: &App,
+    services: &Services,
     references: Vec<(Key, String, &'static str)>,
     faults: &mut Faults,
 ) -> Result<(), Problem> {
@@ -231,7 +231,7 @@ pub async fn validate_references(
         references.iter().map(|(key, ..)| key).filter(|key| seen.insert(*key)).collect();
     let mut present = HashMap::new();
     for keys in distinct.chunks(100) {
-        let mut batch = app.table.get_many(keys).await?;
+        let mut batch = services.table.get_many(keys).await?;
         for key in keys {
             present.extend(batch.take::<Present>(key)?.map(|one| ((*key).clone(), one.is_open())));
         }
@@ -274,8 +274,8 @@ pub fn media(store: &Store, images: &[ImageInput]) -> Vec<(Key, String, &'static
 
 /// The images as they are kept: the store's own media at the public address that a new name of the
 /// store does not change.
-pub fn images(app: &App, store: &Store, asked: Vec<ImageInput>) -> Vec<Image> {
-    let public = |id: &core_types::id::MediaId| Image::address(&app.config.base_url, &store.id, id);
+pub fn images(services: &Services, store: &Store, asked: Vec<ImageInput>) -> Vec<Image> {
+    let public = |id: &core_types::id::MediaId| Image::address(&services.config.base_url, &store.id, id);
     let image = |input: ImageInput| Image {
         url: match (&input.media_id, input.url) {
             (Some(id), _) => public(id),

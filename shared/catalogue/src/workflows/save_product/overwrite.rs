@@ -1,7 +1,7 @@
 //! Bringing a product up to what is said of it whole, by who does not know what it is: a file.
 
 use core_types::id::ProductId;
-use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
 use gateway::reply::Json;
@@ -27,27 +27,27 @@ use crate::product::{
 /// `not_found`; `handle_taken`, `sku_taken`, `variant_limit`; `options_in_use` and others as faults of
 /// their fields; what the added actions reject with.
 pub async fn overwrite(
-    app: &App,
+    services: &Services,
     store: &Store,
     (id, mut input): (&ProductId, CreateRequest),
     extend: impl Fn(Write) -> Write,
 ) -> Result<Json<ProductView>, Problem> {
     if let Some(variants) = &mut input.variants {
-        at_home(app, store, &mut variants.0).await?;
+        at_home(services, store, &mut variants.0).await?;
     }
     let own = input.images.as_ref().map(|images| media(store, &images.0)).unwrap_or_default();
     let (input, own, extend) = (&input, &own, &extend);
     retry(|| async move {
-        let now = app.clock.now();
-        let (before, variants) = product::load(app, &store.id, id).await?.ok_or(Code::NotFound)?;
+        let now = services.clock.now();
+        let (before, variants) = product::load(services, &store.id, id).await?.ok_or(Code::NotFound)?;
         let mut faults = Faults::default();
-        let (wanted, drafts) = wanted(app, store, (&before, input.clone()), &mut faults, now);
+        let (wanted, drafts) = wanted(services, store, (&before, input.clone()), &mut faults, now);
         validate_pictures(&wanted.images, placed(&drafts), &mut faults);
         let (after, added) = arranged(&wanted, &variants, drafts, now);
         let after = pictured(&wanted.images, after, now);
         let mut references = own.clone();
         references.extend(locations(&added, |index| format!("/variants/{index}")));
-        validate_references(app, references, &mut faults).await?;
+        validate_references(services, references, &mut faults).await?;
         faults.done()?;
         if after.len() > MAX_VARIANTS {
             return Err(Code::VariantLimit.with("limit", MAX_VARIANTS));
@@ -65,14 +65,14 @@ pub async fn overwrite(
         let revision = Revision { before: (&before, &variants), after: (&product, &after) };
         let answer = to_response(&product, &after);
         let announced = (topic(&before, &product), extend);
-        revision.write_with(app, (steps, Vec::new()), announced, answer, now).await
+        revision.write_with(services, (steps, Vec::new()), announced, answer, now).await
     })
     .await
 }
 
 /// The product as it is said to be, at the version it is, and the variants that are named.
 fn wanted(
-    app: &App,
+    services: &Services,
     store: &Store,
     (before, input): (&Product, CreateRequest),
     faults: &mut Faults,
@@ -99,7 +99,7 @@ fn wanted(
         wanted.tags = tags.0;
     }
     if let Some(asked) = input.images {
-        wanted.images = images(app, store, asked.0);
+        wanted.images = images(services, store, asked.0);
     }
     if let Some(seo) = input.seo.map(Seo::from) {
         wanted.seo.title = seo.title.or(wanted.seo.title);

@@ -19,6 +19,7 @@
 
 mod steps;
 
+use gateway::idempotency::Commit;
 use std::collections::HashSet;
 
 use crate::product::{
@@ -29,7 +30,7 @@ use crate::search::{self, Token};
 use core_types::event::{Event, EventSubject, Topic};
 use core_types::id::{ProductId, StoreId};
 use core_types::key;
-use gateway::app::App;
+use services::Services;
 use primitives::clock::{MINUTE, Timestamp};
 use table::item::{Item, Key};
 use primitives::problem::{Code, Problem};
@@ -70,7 +71,7 @@ fn summary((product, variants): (&Product, &[Variant]), steps: &[WriteStep]) -> 
 
 /// Writes a new product with its variants.
 pub async fn create(
-    (app, store): (&App, &Store),
+    (app, store): (&Services, &Store),
     (product, variants): (&Product, &[Variant]),
     steps: Vec<WriteStep>,
     topic: &Topic<ProductView>,
@@ -185,7 +186,7 @@ impl Revision<'_> {
     /// `change_too_large`: it touches more than fits into one transaction.
     fn decide(
         &self,
-        app: &App,
+        services: &Services,
         (steps, chores): (Vec<WriteStep>, Vec<Chore>),
         topic: &Topic<ProductView>,
         now: Timestamp,
@@ -193,7 +194,7 @@ impl Revision<'_> {
         let (before, (product, variants)) = (self.before.0, self.after);
         let everything = Condition::default();
         let mut write =
-            app.table.write().replace_except(product, COUNTED, everything, Code::VersionConflict);
+            services.table.write().replace_except(product, COUNTED, everything, Code::VersionConflict);
         write = ProductSummary::of(product, variants).put_into(write);
         if product.handle != before.handle {
             let taken = Code::HandleTaken.with("handle", product.handle.as_str());
@@ -234,48 +235,48 @@ impl Revision<'_> {
     /// Writes the change with these steps and chores besides its own, and answers.
     pub async fn write<R: Reply>(
         &self,
-        app: &App,
+        services: &Services,
         more: (Vec<WriteStep>, Vec<Chore>),
         topic: &Topic<ProductView>,
         reply: R,
         now: Timestamp,
     ) -> Result<R, Problem> {
-        self.write_with(app, more, (topic, |write| write), reply, now).await
+        self.write_with(services, more, (topic, |write| write), reply, now).await
     }
 
     /// The same, with what `extend` adds to the transaction.
     pub async fn write_with<R: Reply>(
         &self,
-        app: &App,
+        services: &Services,
         more: (Vec<WriteStep>, Vec<Chore>),
         (topic, extend): (&Topic<ProductView>, impl FnOnce(Write) -> Write),
         reply: R,
         now: Timestamp,
     ) -> Result<R, Problem> {
-        let (write, deferred) = self.decide(app, more, topic, now)?;
+        let (write, deferred) = self.decide(services, more, topic, now)?;
         let reply = extend(write).answer(reply, now).await?;
-        finish(app, deferred).await;
+        finish(services, deferred).await;
         Ok(reply)
     }
 
     /// Writes a change that is not yet the answer.
     pub async fn commit(
         &self,
-        app: &App,
+        services: &Services,
         topic: &Topic<ProductView>,
         now: Timestamp,
     ) -> Result<(), Problem> {
-        let (write, deferred) = self.decide(app, (Vec::new(), Vec::new()), topic, now)?;
+        let (write, deferred) = self.decide(services, (Vec::new(), Vec::new()), topic, now)?;
         write.commit().await?;
-        finish(app, deferred).await;
+        finish(services, deferred).await;
         Ok(())
     }
 }
 
 /// Does at once what a change has left to do. The change is made: what fails stays due.
-async fn finish(app: &App, deferred: Option<DeferredWork>) {
+async fn finish(services: &Services, deferred: Option<DeferredWork>) {
     let Some(deferred) = deferred else { return };
-    match deferred.execute(app).await {
+    match deferred.execute(services).await {
         // The sweep was faster.
         Err(problem) if problem.code == Code::VersionConflict => {}
         Err(problem) => tracing::warn!(cause = %problem, "left to the sweep"),
@@ -297,13 +298,13 @@ pub fn go_at_once(variants: &[Variant]) -> bool {
 /// Removes a product with everything about it. One whose variants do not [`go_at_once`] must be
 /// archived, with all that checkouts need of it, and never ordered.
 pub async fn remove(
-    app: &App,
+    services: &Services,
     (product, variants): (&Product, &[Variant]),
     topic: &Topic<ProductView>,
     now: Timestamp,
 ) -> Result<NoContent, Problem> {
     let gone = product.changed(now);
-    let write = app.table.write().delete_unchanged(product, Code::VersionConflict);
+    let write = services.table.write().delete_unchanged(product, Code::VersionConflict);
     let write = write.delete(&key::summary(&product.store_id, &product.id));
     let steps = if go_at_once(variants) { drops(variants) } else { Vec::new() };
     let kept = MovedSkus::default();
@@ -319,7 +320,7 @@ pub async fn remove(
         .emit(Event::new(topic, about(&gone), &ProductView::of(&gone, variants), now))
         .answer(NoContent::default(), now)
         .await?;
-    finish(app, Some(deferred)).await;
+    finish(services, Some(deferred)).await;
     Ok(answer)
 }
 
@@ -332,13 +333,13 @@ fn release_handle(write: Write, product: &Product, now: Timestamp) -> Write {
 /// Gives up claims of these SKUs that a creation left over which never came to its end: a minute
 /// old, and of products that do not exist. Says whether there were any.
 pub async fn release_orphans(
-    app: &App,
+    services: &Services,
     store: &StoreId,
     skus: &[&str],
     now: Timestamp,
 ) -> Result<bool, Problem> {
     let keys: Vec<Key> = skus.iter().map(|sku| UniqueSku::key_of(store, sku)).collect();
-    let mut batch = app.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
+    let mut batch = services.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
     let mut claims = Vec::new();
     for key in &keys {
         let claim: Option<UniqueSku> = batch.take(key)?;
@@ -346,11 +347,11 @@ pub async fn release_orphans(
     }
     let owners: HashSet<&ProductId> = claims.iter().map(|claim| &claim.product_id).collect();
     let owners: Vec<ProductId> = owners.into_iter().cloned().collect();
-    let alive = product::get_many(app, store, &owners).await?;
+    let alive = product::get_many(services, store, &owners).await?;
     claims.retain(|claim| alive.iter().all(|product| product.id != claim.product_id));
     let release = |write: Write, claim: &UniqueSku| {
         write.delete_if(&claim.key(), claim.still_its(), Code::VersionConflict)
     };
-    claims.iter().fold(app.table.write(), release).commit().await?;
+    claims.iter().fold(services.table.write(), release).commit().await?;
     Ok(!claims.is_empty())
 }

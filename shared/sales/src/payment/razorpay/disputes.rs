@@ -2,7 +2,7 @@
 
 use core_types::fields::Currency;
 use core_types::money::Money;
-use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use primitives::fields::FromText;
 use serde_json::{Value, json};
@@ -81,7 +81,7 @@ impl Razorpay {
     /// `GET /v1/disputes`, from the payment on.
     pub(super) async fn disputes_of(
         &self,
-        app: &App,
+        services: &Services,
         payment: &Payment,
     ) -> Result<Vec<ObservedDispute>, ProviderFailure> {
         let Some(paid) = payment.provider_payment.as_deref() else { return Ok(Vec::new()) };
@@ -90,7 +90,7 @@ impl Razorpay {
         for page in 0..PAGES {
             let skip = page.saturating_mul(PAGE);
             let path = format!("/v1/disputes?from={from}&count={PAGE}&skip={skip}");
-            let answer = self.get(app, &path).await?;
+            let answer = self.get(services, &path).await?;
             let items = answer.get("items").and_then(Value::as_array);
             let items = items.ok_or_else(|| ProviderFailure::Broken("no disputes".into()))?;
             let listed = items.iter().filter_map(dispute);

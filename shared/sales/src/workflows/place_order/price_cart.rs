@@ -5,7 +5,7 @@ mod discounts;
 use core_types::id::{LocationId, ProductId};
 use core_types::key;
 use core_types::provider::ProviderName;
-use gateway::app::App;
+use services::Services;
 use table::item::{Item, Key};
 use primitives::problem::{Code, FieldError, Problem};
 use table::{Batch, ReadConsistency};
@@ -38,29 +38,29 @@ const BATCH: usize = 100;
 ///
 /// # Errors
 /// `too_many_attempts` if the shopper has tried too many unknown codes.
-pub async fn price(app: &App, store: &Store, cart: &Cart) -> Result<Priced, Problem> {
+pub async fn price(services: &Services, store: &Store, cart: &Cart) -> Result<Priced, Problem> {
     // Each lookup of unknown gift card codes counts towards a limit, so the first one is strongly
     // consistent.
     if cart.gift_card_codes.is_empty() {
-        let seen = price_as(app, store, cart, ReadConsistency::Eventual).await?;
+        let seen = price_as(services, store, cart, ReadConsistency::Eventual).await?;
         if seen.faults.is_empty() && seen.quote.ensure_stock().is_ok() {
             return Ok(seen);
         }
     }
-    price_as(app, store, cart, ReadConsistency::Strong).await
+    price_as(services, store, cart, ReadConsistency::Strong).await
 }
 
 /// Prices a cart over a read of this consistency, as [`price`] does.
 pub(super) async fn price_as(
-    app: &App,
+    services: &Services,
     store: &Store,
     cart: &Cart,
     consistency: ReadConsistency,
 ) -> Result<Priced, Problem> {
-    let mut context = load_context(app, store, cart, consistency).await?;
+    let mut context = load_context(services, store, cart, consistency).await?;
     if context.store.online_locations != store.online_locations {
         // Its locations changed a moment ago: the levels at other locations apply.
-        context = load_context(app, &context.store, cart, consistency).await?;
+        context = load_context(services, &context.store, cart, consistency).await?;
     }
     let mut faults = cart.faults.clone();
     let offered = context.offers.iter().filter_map(|offer| offer.sellable.as_ref());
@@ -68,7 +68,7 @@ pub(super) async fn price_as(
     let candidates = Candidates { codes: context.codes, automatic: context.automatic };
     let shopper = &context.shopper;
     let given = discounts::validate(
-        app,
+        services,
         store,
         (cart, shopper),
         candidates,
@@ -78,7 +78,7 @@ pub(super) async fn price_as(
     )
     .await?;
     let mut of_cards = Vec::new();
-    let cards = cards(app, &context.store, cart, &mut of_cards).await?;
+    let cards = cards(services, &context.store, cart, &mut of_cards).await?;
     let PricingContext { store, settings, offers, accounts, zones, tax_rates, .. } = context;
     let is_shopper = cart.shopper_network.is_some();
     let rules = Rules {
@@ -100,7 +100,7 @@ pub(super) async fn price_as(
     let due = (faults.is_empty() && of_cards.is_empty()).then_some(&quote.totals.due);
     let mut fault = payable::validate(&accounts, cart.payment.as_ref(), is_shopper, due);
     if fault.is_some() && cart.payment.is_none() {
-        let accounts = load::accounts(app, &store).await?;
+        let accounts = load::accounts(services, &store).await?;
         fault = payable::validate(&accounts, None, is_shopper, due);
     }
     faults.extend(fault);
@@ -138,7 +138,7 @@ struct PricingContext {
 /// store has), its shipping zones, tax rates and discounts, and the stock of each line. Takes one round trip
 /// per hundred items.
 async fn load_context(
-    app: &App,
+    services: &Services,
     store: &Store,
     cart: &Cart,
     consistency: ReadConsistency,
@@ -173,7 +173,7 @@ async fn load_context(
         [&store_key, &settings_key, &account_key, &documents.0, &documents.1, &documents.2];
     let wanted =
         of_store.into_iter().chain(&at_home).chain(&codes).chain(account.as_ref()).chain(of_lines);
-    let mut found = Found::read(app, &wanted.collect::<Vec<_>>(), consistency).await?;
+    let mut found = Found::read(services, &wanted.collect::<Vec<_>>(), consistency).await?;
     let mut offers = Vec::new();
     for (sellable, levels) in &keys {
         let mut offer = Offer { sellable: found.take(sellable)?, levels: Vec::new() };
@@ -217,16 +217,16 @@ pub(super) struct Found(Vec<Batch>);
 impl Found {
     /// Reads items, a hundred in a round trip.
     pub(super) async fn read(
-        app: &App,
+        services: &Services,
         keys: &[&Key],
         consistency: ReadConsistency,
     ) -> Result<Self, Problem> {
         let mut batches = Vec::new();
         match consistency {
-            ReadConsistency::Eventual => batches.push(app.table.get_many_eventually(keys).await?),
+            ReadConsistency::Eventual => batches.push(services.table.get_many_eventually(keys).await?),
             ReadConsistency::Strong => {
                 for chunk in keys.chunks(BATCH) {
-                    batches.push(app.table.get_many(chunk).await?);
+                    batches.push(services.table.get_many(chunk).await?);
                 }
             }
         }
@@ -252,19 +252,19 @@ impl Found {
 /// Finds the usable gift cards of the cart's codes. An unknown code counts towards the limit on balance
 /// look-ups; beyond that limit no code is looked up.
 async fn cards(
-    app: &App,
+    services: &Services,
     store: &Store,
     cart: &Cart,
     faults: &mut Vec<FieldError>,
 ) -> Result<Vec<GiftCard>, Problem> {
-    let (now, codes) = (app.clock.now(), &cart.gift_card_codes);
+    let (now, codes) = (services.clock.now(), &cart.gift_card_codes);
     let guesser = cart.shopper_network.as_deref().filter(|_| !codes.is_empty());
     if let Some(network) = guesser {
-        gift_card::ensure_lookup(app, &store.id, network).await?;
+        gift_card::ensure_lookup(services, &store.id, network).await?;
     }
-    let found = gift_card::find(app, &store.id, codes).await?;
+    let found = gift_card::find(services, &store.id, codes).await?;
     for network in found.iter().filter(|card| card.is_none()).filter_map(|_| guesser) {
-        gift_card::count_lookup(app, &store.id, network).await?;
+        gift_card::count_lookup(services, &store.id, network).await?;
     }
     let mut usable = Vec::<GiftCard>::new();
     for (position, card) in found.into_iter().enumerate() {

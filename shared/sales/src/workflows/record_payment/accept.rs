@@ -1,6 +1,7 @@
 //! Accepts an amount other than the requested one.
 
-use gateway::app::App;
+use gateway::idempotency::Commit;
+use services::Services;
 use primitives::problem::{Code, Problem};
 use gateway::reply::Reply;
 use gateway::request::IfMatch;
@@ -21,29 +22,29 @@ use crate::workflows::save_change::Spending;
 /// `invalid_state_transition`, `order_expired`, `order_already_paid`,
 /// `amount_exceeds_outstanding`, `precondition_failed`.
 pub async fn accept<R: Reply>(
-    app: &App,
+    services: &Services,
     lookup: &PaymentLookup,
     if_match: &IfMatch,
     answer: impl Fn(&PaymentWithOrder) -> R,
 ) -> Result<R, Problem> {
     let spending = Spending::default();
     let (answered, superseded) = retry(|| async {
-        let now = app.clock.now();
-        let known = load::payment(app, lookup).await?;
+        let now = services.clock.now();
+        let known = load::payment(services, lookup).await?;
         if_match.check(known.payment.version)?;
         let (payment, amount) = known.payment.accepted(now)?;
         known.order.ensure_room(&amount)?;
         let (payment_id, provider) = (payment.id.clone(), payment.provider.as_str());
         let receipt = IncomingPayment { payment_id: &payment_id, provider, amount: &amount };
         let change = known.order.apply_payment(receipt, now)?.ok_or(Code::OrderAlreadyPaid)?;
-        let others = other_authorizations(app, &known).await?;
+        let others = other_authorizations(services, &known).await?;
         let (change, superseded) = supersede(change, &others, now);
         let change = change.with_payment(PaymentChange::of(payment.clone(), Transition::Accepted));
-        let write = change.save(app, app.table.write(), &spending, now).await?;
+        let write = change.save(services, services.table.write(), &spending, now).await?;
         let next = PaymentWithOrder { payment, order: change.order };
         Ok((write.answer(answer(&next), now).await?, superseded))
     })
     .await?;
-    return_unapplied::return_all(app, &superseded).await;
+    return_unapplied::return_all(services, &superseded).await;
     Ok(answered)
 }

@@ -2,7 +2,7 @@
 
 use core_types::money::Money;
 use core_types::provider::ProviderName;
-use gateway::app::App;
+use services::Services;
 use primitives::problem::{Code, Problem};
 use gateway::reply::Reply;
 use table::retry;
@@ -21,11 +21,11 @@ use crate::payment::{CaptureMethod, Observed, ObservedState, Payment, PaymentSta
 /// # Errors
 /// `provider_error`, `provider_timeout`.
 pub async fn look(
-    app: &App,
+    services: &Services,
     connected: &Connected,
     payment: &Payment,
 ) -> Result<Observed, Problem> {
-    let observed = connected.fetch(app, payment).await?;
+    let observed = connected.fetch(services, payment).await?;
     let is_to_be_captured = observed.state == ObservedState::Authorized
         && payment.capture_method == CaptureMethod::Automatic
         && observed.amount.as_ref() == Some(&payment.amount)
@@ -33,13 +33,13 @@ pub async fn look(
     if !is_to_be_captured {
         return Ok(observed);
     }
-    let known = load::payment(app, &PaymentLookup::from(payment)).await?;
+    let known = load::payment(services, &PaymentLookup::from(payment)).await?;
     let provider_payment = observed.provider_payment.clone();
     let carried = Payment { provider_payment, captured: payment.amount.clone(), ..known.payment };
     if known.order.rejection(&carried).is_some() {
         return Ok(observed);
     }
-    match connected.capture(app, &carried, &payment.amount).await {
+    match connected.capture(services, &carried, &payment.amount).await {
         Ok(captured) => Ok(captured.observed),
         Err(failure) => {
             // The authorization is recorded all the same, and the next call captures it.
@@ -57,18 +57,18 @@ pub async fn look(
 /// `order_already_paid`: the order was paid otherwise meanwhile, and the money is returned;
 /// `amount_mismatch`, `provider_error`, `provider_timeout`.
 pub async fn capture<R: Reply>(
-    app: &App,
+    services: &Services,
     connected: &Connected,
     payment: &Payment,
     amount: &Money,
     answer: impl Fn(&PaymentWithOrder) -> R,
 ) -> Result<R, Problem> {
     let lookup = PaymentLookup::from(payment);
-    let taken = match connected.capture(app, payment, amount).await {
+    let taken = match connected.capture(services, payment, amount).await {
         Ok(taken) => taken,
         Err(failure) => {
             if !failure.is_final() {
-                note_unanswered(app, &lookup, amount, &failure).await;
+                note_unanswered(services, &lookup, amount, &failure).await;
             }
             return Err(failure.into());
         }
@@ -78,7 +78,7 @@ pub async fn capture<R: Reply>(
     let (observed, source) = (&taken.observed, Source::Admin);
     let is_answer = !is_foreign;
     let update = PaymentUpdate { lookup: &lookup, observed, source, event: None, is_answer };
-    let Recorded { known, answer, is_new, .. } = apply(app, connected, update, answer).await?;
+    let Recorded { known, answer, is_new, .. } = apply(services, connected, update, answer).await?;
     let PaymentWithOrder { payment, order } = &known;
     // A manual payment has no provider to decide: the first caller to record it has captured it.
     let is_certain = taken.is_ours && payment.provider != ProviderName::Manual;
@@ -103,13 +103,13 @@ fn not_capturable(payment: &Payment) -> Problem {
 }
 
 /// Records that a capture got no response, so that a later call recognizes the capture as ours.
-async fn note_unanswered(app: &App, lookup: &PaymentLookup, amount: &Money, why: &ProviderFailure) {
+async fn note_unanswered(services: &Services, lookup: &PaymentLookup, amount: &Money, why: &ProviderFailure) {
     let noted = retry(|| async {
-        let payment = load::payment(app, lookup).await?.payment;
-        let Some(next) = payment.capture_unanswered(amount, why.code(), app.clock.now()) else {
+        let payment = load::payment(services, lookup).await?.payment;
+        let Some(next) = payment.capture_unanswered(amount, why.code(), services.clock.now()) else {
             return Ok(());
         };
-        app.table.write().replace(&next, Code::VersionConflict).commit().await
+        services.table.write().replace(&next, Code::VersionConflict).commit().await
     });
     if let Err(problem) = noted.await {
         tracing::warn!(cause = %problem, payment = lookup.payment_id.as_str(), "not noted");

@@ -1,9 +1,10 @@
 //! The first step of a refund: the amount is reserved, so that nobody else can refund it.
 
+use gateway::idempotency::Commit;
 use core_types::id::{OrderId, RefundId, StoreId};
 use core_types::money::Money;
 use core_types::provider::ProviderName;
-use gateway::app::App;
+use services::Services;
 use primitives::clock::{DAY, Timestamp};
 use primitives::problem::Problem;
 use gateway::reply::Reply;
@@ -55,14 +56,14 @@ pub(in crate::workflows) struct NewRefund<'a> {
 
 /// Reserves a refund of an order, unless the same request has done so before.
 pub(super) async fn reserve<R: Reply>(
-    app: &App,
+    services: &Services,
     (store, id, consistency): (&StoreId, &OrderId, ReadConsistency),
     input: &RefundOrder,
     spending: &Spending,
     answer: &impl Fn(&Order, Option<&Refund>) -> Result<R, Problem>,
 ) -> Result<Reserved<R>, Problem> {
-    let aggregate = load::aggregate_as(app, store, id, consistency).await?;
-    let now = app.clock.now();
+    let aggregate = load::aggregate_as(services, store, id, consistency).await?;
+    let now = services.clock.now();
     let id = match Earlier::of(&aggregate, &input.seed, now) {
         Earlier::Stands(refund) => {
             consistency.ensure_strong()?;
@@ -73,12 +74,12 @@ pub(super) async fn reserve<R: Reply>(
     input.if_match.check(aggregate.order.version)?;
     let refund = NewRefund { id, wanted: &input.wanted, why: (input.reason, input.note.clone()) };
     let unchanged = OrderChange::none(&aggregate.order);
-    begin(app, &aggregate, unchanged, refund, spending, answer, now).await
+    begin(services, &aggregate, unchanged, refund, spending, answer, now).await
 }
 
 /// Adds a refund to a change of its order (an empty one, or a cancellation), and writes both.
 pub(in crate::workflows) async fn begin<R: Reply>(
-    app: &App,
+    services: &Services,
     aggregate: &OrderAggregate,
     change: OrderChange,
     refund: NewRefund<'_>,
@@ -87,12 +88,12 @@ pub(in crate::workflows) async fn begin<R: Reply>(
     now: Timestamp,
 ) -> Result<Reserved<R>, Problem> {
     let plan = change.order.plan_refund(refund.wanted)?;
-    let connected = connect_providers(app, &change.order, &plan).await?;
+    let connected = connect_providers(services, &change.order, &plan).await?;
     let store = &change.order.store_id;
-    let unchanged = load::restock_locations(app, store, &plan.restock_locations()).await?;
+    let unchanged = load::restock_locations(services, store, &plan.restock_locations()).await?;
     let refund = Refund::of(&change.order, refund.id, &plan, refund.why, now);
     let change = aggregate.begin_refund(change, &plan, refund, now)?;
-    let write = unchanged.ensure(change.save(app, app.table.write(), spending, now).await?);
+    let write = unchanged.ensure(change.save(services, services.table.write(), spending, now).await?);
     let refund = change.refund.as_ref().map(|begun| &begun.refund);
     match refund.filter(|refund| refund.status == RefundStatus::Pending) {
         None => write.answer(answer(&change.order, refund)?, now).await.map(Reserved::Done),
@@ -110,7 +111,7 @@ pub(in crate::workflows) async fn begin<R: Reply>(
 /// # Errors
 /// `provider_not_connected`.
 async fn connect_providers(
-    app: &App,
+    services: &Services,
     order: &Order,
     plan: &Plan,
 ) -> Result<Vec<Connected>, Problem> {
@@ -121,7 +122,7 @@ async fn connect_providers(
     let mut connected = Vec::new();
     for provider in ProviderName::ALL.iter().filter(through) {
         if *provider != ProviderName::Manual {
-            connected.push(connect(app, &order.store_id, *provider).await?);
+            connected.push(connect(services, &order.store_id, *provider).await?);
         }
     }
     Ok(connected)
@@ -129,21 +130,21 @@ async fn connect_providers(
 
 /// Reserves `amount`, or all that is left, of a payment's unapplied money.
 pub(super) async fn reserve_unapplied(
-    app: &App,
+    services: &Services,
     lookup: &PaymentLookup,
     id: &RefundId,
     amount: Option<&Money>,
 ) -> Result<Payment, Problem> {
     retry(|| async {
-        let now = app.clock.now();
-        let known = load::payment(app, lookup).await?.payment;
+        let now = services.clock.now();
+        let known = load::payment(services, lookup).await?.payment;
         if known.refund(id).is_some() {
             return Ok(known);
         }
         let amount = amount.cloned().unwrap_or_else(|| known.refundable());
         let next = known.begin_refund(id, &amount, now)?;
         let change = PaymentChange::of(next, Transition::RefundBegun);
-        change.write(app.table.write(), now).commit().await?;
+        change.write(services.table.write(), now).commit().await?;
         Ok(change.payment)
     })
     .await

@@ -6,7 +6,7 @@ use catalogue::collection::{self, Collection, Members};
 use catalogue::product::Product;
 use core_types::id::{CollectionId, ProductId, StoreId};
 use core_types::key;
-use gateway::app::App;
+use services::Services;
 use table::item::Key;
 use primitives::problem::{FieldError, Problem};
 use table::ReadConsistency;
@@ -40,7 +40,7 @@ pub(super) struct Given {
 /// # Errors
 /// `too_many_attempts`.
 pub(super) async fn validate(
-    app: &App,
+    services: &Services,
     store: &Store,
     (cart, shopper): (&Cart, &Shopper),
     found: Candidates,
@@ -48,8 +48,8 @@ pub(super) async fn validate(
     consistency: ReadConsistency,
     faults: &mut Vec<FieldError>,
 ) -> Result<Given, Problem> {
-    let now = app.clock.now();
-    throttle(app, &store.id, cart, &found.codes, consistency).await?;
+    let now = services.clock.now();
+    throttle(services, &store.id, cart, &found.codes, consistency).await?;
     let (codes, usable) =
         (&found.codes, |discount: &Discount| discount.status_at(now) == DiscountStatus::Active);
     let automatic: Vec<Discount> =
@@ -60,7 +60,7 @@ pub(super) async fn validate(
     let who = shopper.who(&store.id);
     let is_counted = cart.dry_run || consistency == ReadConsistency::Strong;
     let reader =
-        DiscountReader { app, store: &store.id, who: who.as_deref(), consistency, is_counted };
+        DiscountReader { services, store: &store.id, who: who.as_deref(), consistency, is_counted };
     let (named, automatic) = reader.standings(codes, automatic).await?;
     let mut given = Given::default();
     let mut seen = HashSet::new();
@@ -96,7 +96,7 @@ fn reject(faults: &mut Vec<FieldError>, position: usize, rejection: DiscountReje
 /// # Errors
 /// `too_many_attempts`.
 async fn throttle(
-    app: &App,
+    services: &Services,
     store: &StoreId,
     cart: &Cart,
     codes: &[Option<UniqueDiscountCode>],
@@ -105,11 +105,11 @@ async fn throttle(
     let Some(network) = cart.shopper_network.as_deref().filter(|_| !codes.is_empty()) else {
         return Ok(());
     };
-    discount::ensure_try(app, store, network, consistency).await?;
+    discount::ensure_try(services, store, network, consistency).await?;
     // A code that an eventually consistent read missed may exist.
     if consistency == ReadConsistency::Strong {
         for _ in codes.iter().filter(|code| code.is_none()) {
-            discount::count_try(app, store, network).await?;
+            discount::count_try(services, store, network).await?;
         }
     }
     Ok(())
@@ -117,7 +117,7 @@ async fn throttle(
 
 /// Reads discounts for one shopper.
 struct DiscountReader<'a> {
-    app: &'a App,
+    services: &'a Services,
     store: &'a StoreId,
     who: Option<&'a str>,
     consistency: ReadConsistency,
@@ -147,7 +147,7 @@ impl DiscountReader<'_> {
         let mut found = Found(Vec::new());
         if !keys.is_empty() {
             found =
-                Found::read(self.app, &keys.iter().collect::<Vec<_>>(), self.consistency).await?;
+                Found::read(self.services, &keys.iter().collect::<Vec<_>>(), self.consistency).await?;
         }
         let mut of_codes = Vec::new();
         for code in codes {
@@ -194,7 +194,7 @@ impl DiscountReader<'_> {
         };
         let wanted: Vec<Key> = collections.iter().flat_map(keys).collect();
         let mut found =
-            Found::read(self.app, &wanted.iter().collect::<Vec<_>>(), self.consistency).await?;
+            Found::read(self.services, &wanted.iter().collect::<Vec<_>>(), self.consistency).await?;
         let mut automated = Vec::new();
         for id in collections {
             let [at, members] = keys(&id);
@@ -215,7 +215,7 @@ impl DiscountReader<'_> {
         let wanted: HashSet<Key> =
             products.iter().map(|product| key::product(self.store, product)).collect();
         let mut found =
-            Found::read(self.app, &wanted.iter().collect::<Vec<_>>(), self.consistency).await?;
+            Found::read(self.services, &wanted.iter().collect::<Vec<_>>(), self.consistency).await?;
         for at in &wanted {
             let Some(product) = found.take::<Product>(at)? else { continue };
             let held = automated.iter().filter(|collection| {
