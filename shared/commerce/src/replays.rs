@@ -127,7 +127,7 @@ impl<'a> Replaying<'a> {
             let at = self.replay.turn(number, self.now);
             Planned { delivery: planned.delivery.due_from(at, self.now), ..planned }
         });
-        let (made, skipped) = make::all(self.app, planned.collect(), self.now).await?;
+        let (made, skipped) = make::all(self.services, planned.collect(), self.now).await?;
         let sent = u64::try_from(made.len()).unwrap_or(u64::MAX);
         let skipped = plan.skipped.and(skipped);
         Ok((made, Made { sent, skipped, next: plan.next, is_cut }))

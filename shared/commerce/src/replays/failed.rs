@@ -45,7 +45,7 @@ pub async fn named(services: &Services, replay: &Replay) -> Result<Vec<Delivery>
 impl Replaying<'_> {
     /// All deliveries that are named: they fit into one page.
     pub(super) async fn plan_named(&self) -> Result<Plan, Problem> {
-        let found = named(self.app, self.replay).await?;
+        let found = named(self.services, self.replay).await?;
         let gone = self.replay.delivery_ids.len().saturating_sub(found.len());
         let mut plan = self.plan_again(found).await?;
         plan.skipped.expired =
@@ -78,7 +78,7 @@ impl Replaying<'_> {
                 && (delivery.replayed_by.is_none() || self.is_ours(delivery))
                 && self.is_asked_for(&delivery.event_type)
         };
-        let (found, next) = self.app.table.walk(&queries, room, place, is_meant).await?;
+        let (found, next) = self.services.table.walk(&queries, room, place, is_meant).await?;
         Ok(Plan { next, ..self.plan_again(found).await? })
     }
 
@@ -136,7 +136,7 @@ impl Replaying<'_> {
         let keys: Vec<Key> =
             deliveries.iter().map(|delivery| key::event(&delivery.event_id)).collect();
         let mut batch =
-            self.app.table.get_many_eventually(&keys.iter().collect::<Vec<_>>()).await?;
+            self.services.table.get_many_eventually(&keys.iter().collect::<Vec<_>>()).await?;
         let mut events = HashMap::new();
         for key in &keys {
             // Events that happened together are one item: the first one's take is that of all.

@@ -27,7 +27,7 @@ impl Replaying<'_> {
         let queries = range.walk(Index::Gsi5, |day| vec![key::events_on(store, day)]);
         let is_meant =
             |event: &Event| event.state == OutboxState::Published && self.is_asked_for(&event.name);
-        let (events, next) = self.app.table.walk(&queries, room, place, is_meant).await?;
+        let (events, next) = self.services.table.walk(&queries, room, place, is_meant).await?;
         let mut plan = Plan { next, ..Plan::default() };
         let mut taken: Vec<(&Event, &Subscription)> = Vec::new();
         for event in &events {
@@ -60,7 +60,7 @@ impl Replaying<'_> {
         let keys: Vec<Key> =
             taken.iter().map(|(event, to)| key::delivery(&first(event, to))).collect();
         let mut batch =
-            self.app.table.get_many_eventually(&keys.iter().collect::<Vec<_>>()).await?;
+            self.services.table.get_many_eventually(&keys.iter().collect::<Vec<_>>()).await?;
         let mut there: HashMap<DeliveryId, Delivery> = HashMap::new();
         for key in &keys {
             there.extend(batch.take::<Delivery>(key)?.map(|found| (found.id.clone(), found)));

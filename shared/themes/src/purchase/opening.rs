@@ -1,5 +1,6 @@
 //! Opens purchases with the payment provider of the seller's store.
 
+use gateway::idempotency::Commit;
 use core_types::id::{OrderId, PaymentId, StoreId, ThemePurchaseId};
 use core_types::key;
 use core_types::money::Money;
