@@ -9,6 +9,7 @@ use core_types::key;
 use core_types::rating::Rating;
 use core_types::scope;
 use gateway::app::App;
+use services::Services;
 use gateway::caller::Public;
 use primitives::clock::Timestamp;
 use table::item::{Index, Key};
@@ -181,15 +182,15 @@ pub async fn list(
 /// The store's own apps, also those that have left the catalogue since.
 async fn installed(
     member: &AnyMember,
-    app: &App,
+    services: &Services,
     query: &CatalogueQuery,
     paging: Paging,
 ) -> Result<Page<CatalogueView>, Problem> {
     let wanted = table::Query::index(Index::Gsi5, key::installations_on(&member.store.id));
     let present = |each: &Installation| each.status != InstallationStatus::Uninstalled;
-    let found = paging.read::<Installation>(app, &wanted, present).await?;
+    let found = paging.read::<Installation>(services, &wanted, present).await?;
     let keys: Vec<Key> = found.items.iter().map(|each| key::app(&each.app_id)).collect();
-    let mut batch = app.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
+    let mut batch = services.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
     let mut apps = Vec::new();
     for key in &keys {
         apps.extend(batch.take::<CommerceApp>(key)?.filter(|each| query.admits(each)));
@@ -198,7 +199,7 @@ async fn installed(
         let index = apps.iter().position(|each| each.id == installation.app_id)?;
         Some((installation, apps.swap_remove(index)))
     });
-    let developers = developers(app, found.items.iter().map(|(_, each)| each)).await?;
+    let developers = developers(services, found.items.iter().map(|(_, each)| each)).await?;
     let view = |(installation, each): (Installation, CommerceApp)| CatalogueView {
         installation: Some(InstalledView {
             id: installation.id,
@@ -207,17 +208,17 @@ async fn installed(
         }),
         ..CatalogueView::of(&each, developers.get(&each.owner_id).cloned())
     };
-    paging.finish(app, found, view).await
+    paging.finish(services, found, view).await
 }
 
 /// The developers of these apps, in one round trip.
 async fn developers(
-    app: &App,
+    services: &Services,
     apps: impl Iterator<Item = &CommerceApp>,
 ) -> Result<BTreeMap<MerchantId, DeveloperSummary>, Problem> {
     let owners: BTreeSet<&MerchantId> = apps.map(|each| &each.owner_id).collect();
     let keys: Vec<Key> = owners.iter().map(|owner| key::developer(owner)).collect();
-    let mut batch = app.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
+    let mut batch = services.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
     let mut developers = BTreeMap::new();
     for key in &keys {
         if let Some(profile) = batch.take::<Developer>(key)? {
@@ -327,8 +328,8 @@ pub async fn show(
 ///
 /// # Errors
 /// `not_found`, the same for an unknown app and one that is not in the catalogue.
-pub async fn published(app: &App, id: &AppId) -> Result<CommerceApp, Problem> {
-    let found: Option<CommerceApp> = app.table.get(&key::app(id)).await?;
+pub async fn published(services: &Services, id: &AppId) -> Result<CommerceApp, Problem> {
+    let found: Option<CommerceApp> = services.table.get(&key::app(id)).await?;
     found.filter(CommerceApp::is_published).ok_or_else(|| Code::NotFound.into())
 }
 

@@ -1,6 +1,7 @@
 //! Authorize and deny: a merchant answers an app's request for scopes on a store (RFC 6749 §4.1,
 //! RFC 7636, RFC 9207).
 
+use gateway::idempotency::Commit;
 use axum::extract::State;
 use core_types::id::AppId;
 use core_types::key;
@@ -8,6 +9,7 @@ use core_types::resource::Resource;
 use core_types::scope::{Requested, Scopes};
 use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
 use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
 use gateway::reply::{Json, NoStore};
@@ -114,26 +116,26 @@ pub async fn authorize(
 
 async fn authorize_once(
     admin: &Admin,
-    app: &App,
+    services: &Services,
     id: &AppId,
     input: &AuthorizeRequest,
     consistency: ReadConsistency,
 ) -> Result<NoStore<Json<AuthorizeResponse>>, Problem> {
-    let now = app.clock.now();
+    let now = services.clock.now();
     let app_key = key::app(id);
     let installation_key = key::installation(&Installation::id_of(&admin.store.id, id));
-    let mut batch = app.table.look(&[&app_key, &installation_key], consistency).await?;
+    let mut batch = services.table.look(&[&app_key, &installation_key], consistency).await?;
     let asked: CommerceApp = batch.take(&app_key)?.ok_or(Code::AppNotPublished)?;
     let known: Option<Installation> = batch.take(&installation_key)?;
     let (scopes, challenge) = input.validate(&asked)?;
     let installation = authorized(known.as_ref(), &asked, admin, scopes, now);
     let (code, raw_code) = issue(&asked, &installation, input, challenge, now);
-    let answer = AuthorizeResponse::of(input, raw_code, &installation, &app.config.base_url);
+    let answer = AuthorizeResponse::of(input, raw_code, &installation, &services.config.base_url);
     let status = known.map(|known| known.status);
     let became_active = status != Some(InstallationStatus::Active);
     // Authorizing straight away, without the install route, installs too.
     let is_new = matches!(status, None | Some(InstallationStatus::Uninstalled));
-    let write = app.table.write();
+    let write = services.table.write();
     let write = check_app(write, &asked, input.redirect_uri.as_str(), became_active);
     let write = write.create_or_replace(&installation, Code::VersionConflict);
     write

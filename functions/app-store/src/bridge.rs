@@ -12,6 +12,7 @@ use axum::extract::State;
 use core_types::id::{AppId, InstallationId, StoreId};
 use core_types::key;
 use gateway::app::App;
+use services::Services;
 use gateway::bridged;
 use primitives::context::Context;
 use egress::{Destination, Incoming, Outgoing, SendError};
@@ -237,7 +238,7 @@ fn validate_path(path: &str, target: Target) -> Result<(), Problem> {
 }
 
 async fn acting_as(
-    app: &App,
+    services: &Services,
     caller: Bridge,
     named: Option<&InstallationId>,
 ) -> Result<Acting, Problem> {
@@ -254,20 +255,20 @@ async fn acting_as(
     let named = named.ok_or_else(|| {
         Problem::field("/installation_id", "required", "A merchant names the installation.")
     })?;
-    let installation: Option<Installation> = app.table.get(&key::installation(named)).await?;
+    let installation: Option<Installation> = services.table.get(&key::installation(named)).await?;
     let installation = installation.ok_or(Code::NotFound)?;
-    let store: Option<Store> = app.table.get(&key::store(&installation.store_id)).await?;
+    let store: Option<Store> = services.table.get(&key::store(&installation.store_id)).await?;
     let store = store.filter(|store| store.status != StoreStatus::Deleted);
     let grant = store.and_then(|store| merchant.account.grant_on(&store)).ok_or(Code::NotFound)?;
     let session = (&merchant.session.id, &merchant.account.id);
-    let token = oauth::mint_embedded(app, &installation, &grant, session).await?;
+    let token = oauth::mint_embedded(services, &installation, &grant, session).await?;
     Ok(Acting { app_id: installation.app_id, store_id: installation.store_id, token })
 }
 
-async fn app_origin(app: &App, id: &AppId) -> Result<String, Problem> {
-    let known: Option<CommerceApp> = app.table.get(&key::app(id)).await?;
+async fn app_origin(services: &Services, id: &AppId) -> Result<String, Problem> {
+    let known: Option<CommerceApp> = services.table.get(&key::app(id)).await?;
     let origin = known.and_then(|known| known.origin()).ok_or(Code::AppUnreachable)?;
-    if bridged::is_ours(&app.config, &origin) {
+    if bridged::is_ours(&services.config, &origin) {
         return Err(Code::PathNotAllowed.detail("The app's server is this service itself."));
     }
     Ok(origin)

@@ -4,6 +4,7 @@ mod life;
 mod update;
 mod webhook;
 
+use gateway::idempotency::Commit;
 use axum::extract::State;
 use core_types::fields::{Handle, WebUrl};
 use core_types::id::{AppId, MerchantId};
@@ -11,6 +12,7 @@ use core_types::key;
 use core_types::resource::{Resource, load};
 use core_types::scope::Scopes;
 use gateway::app::App;
+use services::Services;
 use gateway::bridged;
 use primitives::clock::Timestamp;
 use gateway::page::Paging;
@@ -61,8 +63,8 @@ type RedirectUris = AtMost<RedirectUri, MAX_REDIRECT_URIS>;
 ///
 /// # Errors
 /// `not_found`.
-pub async fn own(app: &App, developer: &Developer, id: &AppId) -> Result<CommerceApp, Problem> {
-    let found = load(app, &key::app(id)).await?;
+pub async fn own(services: &Services, developer: &Developer, id: &AppId) -> Result<CommerceApp, Problem> {
+    let found = load(services, &key::app(id)).await?;
     ensure_own(developer, &found).map(|()| found)
 }
 
@@ -206,7 +208,7 @@ pub async fn create(
 
 /// Writes a new app with its client, slug and subscription.
 async fn save_new(
-    app: &App,
+    services: &Services,
     made: CommerceApp,
     hook: Option<Hook>,
     now: Timestamp,
@@ -228,7 +230,7 @@ async fn save_new(
         client_secret: secret,
         webhook_secret: hook.as_ref().map(|hook| hook.secret.clone()),
     };
-    Profile::one_app_more(active_account(app.table.write(), &made.owner_id), &made.owner_id)
+    Profile::one_app_more(active_account(services.table.write(), &made.owner_id), &made.owner_id)
         .create(&slug, Code::SlugTaken)
         .create(&made, Code::VersionConflict)
         .create(&client, Code::VersionConflict)
@@ -253,7 +255,7 @@ fn texts(uris: RedirectUris) -> Vec<String> {
 }
 
 /// The field errors of redirect URIs that are each well formed.
-fn validate_uris(app: &App, uris: &RedirectUris, is_published: bool) -> Vec<FieldError> {
+fn validate_uris(services: &Services, uris: &RedirectUris, is_published: bool) -> Vec<FieldError> {
     let fault =
         |pointer: String, code, detail| FieldError { pointer, fault: Fault::new(code, detail) };
     let mut errors = Vec::new();
@@ -268,7 +270,7 @@ fn validate_uris(app: &App, uris: &RedirectUris, is_published: bool) -> Vec<Fiel
         } else if is_published && is_loopback(&uri.0) {
             let detail = "A published app may not redirect to loopback addresses.";
             errors.push(fault(pointer, "redirect_uri_invalid", detail));
-        } else if bridged::is_ours(&app.config, &uri.0) {
+        } else if bridged::is_ours(&services.config, &uri.0) {
             let detail = "Must not lead to this service itself.";
             errors.push(fault(pointer, "redirect_uri_invalid", detail));
         }
@@ -277,9 +279,9 @@ fn validate_uris(app: &App, uris: &RedirectUris, is_published: bool) -> Vec<Fiel
 }
 
 /// An app that ran where this service does would be called with what is meant for the service.
-fn validate_app_url(app: &App, url: &WebUrl) -> Option<FieldError> {
+fn validate_app_url(services: &Services, url: &WebUrl) -> Option<FieldError> {
     let fault = Fault::new("own_host", "An app runs on a host of its own, not on this service's.");
-    bridged::is_ours(&app.config, url.as_str())
+    bridged::is_ours(&services.config, url.as_str())
         .then(|| FieldError { pointer: "/app_url".into(), fault })
 }
 

@@ -1,5 +1,6 @@
 //! Developer profiles: a merchant account with one is a developer's.
 
+use gateway::idempotency::Commit;
 use axum::extract::State;
 use core_types::fields::{Country, Email, WebUrl};
 use core_types::id::DeveloperId;

@@ -1,11 +1,13 @@
 //! Installing an app on a store, and the installations of a store.
 
+use gateway::idempotency::Commit;
 use axum::extract::State;
 use core_types::event::Event;
 use core_types::id::{AppId, EventId, InstallationId};
 use core_types::key;
 use core_types::resource::Resource;
 use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use table::item::Index;
 use gateway::page::Paging;
@@ -106,13 +108,13 @@ pub async fn install(
 
 /// The app and the store's installation of it, in one round trip.
 async fn load(
-    app: &App,
+    services: &Services,
     admin: &Admin,
     id: &AppId,
 ) -> Result<(CommerceApp, Option<Installation>), Problem> {
     let app_key = key::app(id);
     let installation_key = key::installation(&Installation::id_of(&admin.store.id, id));
-    let mut batch = app.table.get_many(&[&app_key, &installation_key]).await?;
+    let mut batch = services.table.get_many(&[&app_key, &installation_key]).await?;
     let chosen: CommerceApp = batch.take(&app_key)?.ok_or(Code::NotFound)?;
     match chosen.status {
         AppStatus::Published => Ok((chosen, batch.take(&installation_key)?)),
@@ -128,12 +130,12 @@ fn already_installed(present: &Installation) -> Problem {
 }
 
 async fn save(
-    app: &App,
+    services: &Services,
     chosen: &CommerceApp,
     next: &Installation,
     now: Timestamp,
 ) -> Result<Created<InstallResponse>, Problem> {
-    let write = app.table.write();
+    let write = services.table.write();
     let write = write.create_or_replace(next, Code::VersionConflict);
     // Either way the app must still be in the catalogue when the transaction happens.
     let write = if next.status == InstallationStatus::Active {

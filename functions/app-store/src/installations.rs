@@ -1,5 +1,6 @@
 //! A merchant's actions on an installation: suspend, resume, revoke its tokens, uninstall.
 
+use gateway::idempotency::Commit;
 use axum::extract::State;
 use core_types::event::Topic;
 use core_types::id::InstallationId;
@@ -7,6 +8,7 @@ use core_types::key;
 use core_types::resource::{Resource, change_with, load};
 use delivery::subscription::{Subscription, remove_of_app};
 use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
 use gateway::reply::Json;
@@ -121,8 +123,8 @@ pub async fn revoke_tokens(
 ///
 /// # Errors
 /// `not_found`.
-pub async fn own(app: &App, admin: &Admin, id: &InstallationId) -> Result<Installation, Problem> {
-    let found = load(app, &key::installation(id)).await?;
+pub async fn own(services: &Services, admin: &Admin, id: &InstallationId) -> Result<Installation, Problem> {
+    let found = load(services, &key::installation(id)).await?;
     ensure_own(admin, &found).map(|()| found)
 }
 
@@ -138,7 +140,7 @@ fn ensure_own(admin: &Admin, installation: &Installation) -> Result<(), Problem>
 /// Changes an installation that is on the caller's store; `count` adds the change of the app's counter.
 async fn act(
     admin: &Admin,
-    app: &App,
+    services: &Services,
     id: &InstallationId,
     topic: &Topic<InstallationView>,
     next: impl Fn(&Installation, Timestamp) -> Result<Installation, Problem>,
@@ -149,7 +151,7 @@ async fn act(
         next(known, now).map(Some)
     };
     let key = key::installation(id);
-    change_with(app, &key, IfMatch::default(), topic, next, |write, (known, _), _| {
+    change_with(services, &key, IfMatch::default(), topic, next, |write, (known, _), _| {
         count(write, known)
     })
     .await
@@ -174,8 +176,8 @@ fn uncount(write: Write, known: &Installation) -> Write {
 }
 
 /// The store's webhook subscriptions: at most 50, by its counter.
-async fn subscriptions(app: &App, known: &Installation) -> Result<Vec<Subscription>, Problem> {
+async fn subscriptions(services: &Services, known: &Installation) -> Result<Vec<Subscription>, Problem> {
     let partition =
         Query::partition(key::store(&known.store_id).pk).begins_with(key::SUBSCRIPTIONS);
-    app.table.all(&partition, 60).await
+    services.table.all(&partition, 60).await
 }

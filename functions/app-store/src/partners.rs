@@ -8,6 +8,7 @@ use core_types::key;
 use core_types::rating::Rating;
 use delivery::subscription::{HealthStatus, Subscription};
 use gateway::app::App;
+use services::Services;
 use primitives::clock::{DAY, Timestamp};
 use table::item::Key;
 use primitives::problem::{Code, FieldError, Problem};
@@ -269,14 +270,14 @@ fn top_scopes(apps: &[CommerceApp]) -> Vec<ScopeCount> {
 }
 
 /// The apps whose webhooks do not arrive.
-async fn troubles(app: &App, apps: &[CommerceApp]) -> Result<Vec<Trouble>, Problem> {
+async fn troubles(services: &Services, apps: &[CommerceApp]) -> Result<Vec<Trouble>, Problem> {
     let hooks = apps.iter().filter_map(|each| {
         let hook = each.webhook_subscription_id.as_ref()?;
         Some((&each.id, key::app_subscription(&each.id, hook)))
     });
     let hooks: Vec<(&AppId, Key)> = hooks.collect();
     let keys: Vec<&Key> = hooks.iter().map(|(_, key)| key).collect();
-    let mut batch = app.table.get_many(&keys).await?;
+    let mut batch = services.table.get_many(&keys).await?;
     let mut troubles = Vec::new();
     for (id, key) in &hooks {
         let Some(hook) = batch.take::<Subscription>(key)? else { continue };

@@ -1,11 +1,13 @@
 //! An operator's actions on an app: suspend and resume it.
 
+use gateway::idempotency::Commit;
 use axum::extract::State;
 use core_types::event::Topic;
 use core_types::id::AppId;
 use core_types::key;
 use core_types::resource::{Resource, load};
 use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
 use gateway::reply::Json;
@@ -74,7 +76,7 @@ pub async fn resume(
 
 /// The app's state and its marks, in one transaction.
 async fn move_to(
-    app: &App,
+    services: &Services,
     id: &AppId,
     if_match: IfMatch,
     topic: &Topic<AppView>,
@@ -82,11 +84,11 @@ async fn move_to(
     mark: impl Fn(Write) -> Write,
 ) -> Result<Json<AppView>, Problem> {
     retry(|| async {
-        let before: CommerceApp = load(app, &key::app(id)).await?;
-        let now = app.clock.now();
+        let before: CommerceApp = load(services, &key::app(id)).await?;
+        let now = services.clock.now();
         let next = decide(&before, now)?;
         if_match.check(before.version)?;
-        mark(next.save(app.table.write(), Code::VersionConflict))
+        mark(next.save(services.table.write(), Code::VersionConflict))
             .emit(next.event(topic, now))
             .answer(next.to_response(), now)
             .await

@@ -1,10 +1,12 @@
 //! Reviews of apps by the stores that use them, and the developers' replies.
 
+use gateway::idempotency::Commit;
 use axum::extract::State;
 use core_types::id::{AppId, ReviewId};
 use core_types::key;
 use core_types::resource::Resource;
 use gateway::app::App;
+use services::Services;
 use gateway::caller::Public;
 use table::item::{Index, Item};
 use gateway::page::Paging;
@@ -176,12 +178,12 @@ pub async fn delete(
 
 /// The store's own review, if it has this id.
 async fn own(
-    app: &App,
+    services: &Services,
     admin: &Admin,
     id: &AppId,
     review_id: &ReviewId,
 ) -> Result<AppReview, Problem> {
-    let review: Option<AppReview> = app.table.get(&key::app_review(id, &admin.store.id)).await?;
+    let review: Option<AppReview> = services.table.get(&key::app_review(id, &admin.store.id)).await?;
     review.filter(|review| review.id == *review_id).ok_or_else(|| Code::NotFound.into())
 }
 

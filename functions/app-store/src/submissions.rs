@@ -1,5 +1,6 @@
 //! Submissions: a developer proposes a version of an app, an operator decides.
 
+use gateway::idempotency::Commit;
 use axum::extract::State;
 use core_types::event::Topic;
 use core_types::fields::WebUrl;
@@ -7,6 +8,7 @@ use core_types::id::{AppId, SubmissionId};
 use core_types::key;
 use core_types::resource::{Resource, load};
 use gateway::app::App;
+use services::Services;
 use gateway::bridged;
 use primitives::clock::Timestamp;
 use table::item::Index;
@@ -194,7 +196,7 @@ pub async fn withdraw(
 
 /// Writes an ended submission, and the app as it leaves it.
 async fn save(
-    app: &App,
+    services: &Services,
     owned: &CommerceApp,
     after: &Submission,
     topic: &Topic<SubmissionView>,
@@ -202,7 +204,7 @@ async fn save(
 ) -> Result<Json<SubmissionView>, Problem> {
     after
         .applied_to(owned, now)
-        .save(app.table.write(), Code::VersionConflict)
+        .save(services.table.write(), Code::VersionConflict)
         .replace(after, Code::VersionConflict)
         .emit(after.event(topic, now))
         .answer(after.to_response(), now)
@@ -290,20 +292,20 @@ struct SubmissionDecision {
 
 async fn decide(
     operator: &Operator,
-    app: &App,
+    services: &Services,
     id: &SubmissionId,
     if_match: IfMatch,
     decision: SubmissionDecision,
     notes: &[String],
 ) -> Result<Json<SubmissionView>, Problem> {
     retry(|| async {
-        let now = app.clock.now();
-        let before = Submission::find(app, id).await?;
+        let now = services.clock.now();
+        let before = Submission::find(services, id).await?;
         if_match.check(before.version)?;
         let by = &operator.account.id;
         let after = before.decide(decision.status, notes.to_vec(), by, now)?;
-        let submitted: CommerceApp = load(app, &key::app(&after.app_id)).await?;
-        save(app, &submitted, &after, decision.topic, now).await
+        let submitted: CommerceApp = load(services, &key::app(&after.app_id)).await?;
+        save(services, &submitted, &after, decision.topic, now).await
     })
     .await
 }

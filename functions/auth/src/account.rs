@@ -1,10 +1,12 @@
 //! The account: read, updated, deleted.
 
+use gateway::idempotency::Commit;
 use axum::extract::State;
 use core_types::fields::{Email, Locale, PersonName};
 use core_types::key;
 use core_types::mail::Mail;
 use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use table::item::Item;
 use primitives::problem::{Code, Problem};
@@ -37,8 +39,8 @@ pub(crate) async fn get(
     Ok(to_response(&app, &caller.account))
 }
 
-fn to_response(app: &App, account: &Merchant) -> Json<MerchantView> {
-    Json::new(&MerchantView::of(account, &app.config)).version(account.version)
+fn to_response(services: &Services, account: &Merchant) -> Json<MerchantView> {
+    Json::new(&MerchantView::of(account, &services.config)).version(account.version)
 }
 
 /// A change of the account.
@@ -116,15 +118,15 @@ pub(crate) async fn update(
 /// Claims the next address, releases the former one, and mails both: a verification link to the next one,
 /// and a notification to the former one if it was verified.
 async fn move_claim(
-    app: &App,
+    services: &Services,
     write: Write,
     former: &Merchant,
     next: &Merchant,
     now: Timestamp,
 ) -> Result<Write, Problem> {
-    let key = app.secrets.mail_key().await?;
+    let key = services.secrets.mail_key().await?;
     let (link, token) = Link::begin(Purpose::Verify, Some(next), now);
-    let content = notifications::verify_email(&next.email, &token, &app.config.base_url);
+    let content = notifications::verify_email(&next.email, &token, &services.config.base_url);
     // An unverified address may be a stranger's, who must not learn of this account.
     let notice = former.email_verified.then(|| {
         let content = notifications::email_changed(&former.email, &next.email, now);
@@ -226,8 +228,8 @@ pub(crate) async fn delete(
 ///
 /// # Errors
 /// `owns_active_stores`, with the stores found; `member_of_stores`, with those of others.
-async fn ensure_no_stores(app: &App, account: &Merchant) -> Result<(), Problem> {
-    let stores = caller::own_stores(app, account).await?;
+async fn ensure_no_stores(services: &Services, account: &Merchant) -> Result<(), Problem> {
+    let stores = caller::own_stores(services, account).await?;
     if account.stores > 0 || !stores.is_empty() {
         let ids: Vec<&str> = stores.iter().map(|store| store.id.as_str()).collect();
         return Err(Code::OwnsActiveStores.with("store_ids", ids));
@@ -235,7 +237,7 @@ async fn ensure_no_stores(app: &App, account: &Merchant) -> Result<(), Problem> 
     if account.memberships.grants.is_empty() {
         return Ok(());
     }
-    let stores = caller::stores_of(app, account).await?;
+    let stores = caller::stores_of(services, account).await?;
     let ids: Vec<&str> = stores.iter().map(|(store, _)| store.id.as_str()).collect();
     if ids.is_empty() { Ok(()) } else { Err(Code::MemberOfStores.with("store_ids", ids)) }
 }

@@ -1,11 +1,13 @@
 //! Verification of an account's e-mail address.
 
+use gateway::idempotency::Commit;
 use std::sync::Arc;
 
 use axum::extract::State;
 use core_types::fields::Email;
 use core_types::mail::Mail;
 use gateway::app::App;
+use services::Services;
 use gateway::caller::{Access, Caller, Identity, Public};
 use primitives::clock::Timestamp;
 use table::item::Item;
@@ -44,12 +46,12 @@ impl Caller for Prover {
 
     /// An invalid credential is rejected and not ignored: its sender expects to be signed in, and the
     /// link alone ends more sessions.
-    async fn authenticate(app: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
+    async fn authenticate(services: &Services, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
         if caller::presents_credential(inbound) {
-            let merchant = caller::Merchant::authenticate(app, inbound).await?;
+            let merchant = caller::Merchant::authenticate(services, inbound).await?;
             return Ok(Self::SignedIn(Box::new(merchant)));
         }
-        Public::authenticate(app, inbound).await.map(Self::Anybody)
+        Public::authenticate(services, inbound).await.map(Self::Anybody)
     }
 
     fn identity(&self) -> Identity {
@@ -154,12 +156,12 @@ pub(crate) async fn verify(
 /// The mail to the new owner of an account whose password and sessions have ended with the proof of its
 /// address.
 pub(crate) async fn set_up_anew(
-    app: &App,
+    services: &Services,
     account: &Merchant,
     now: Timestamp,
 ) -> Result<Mail, Problem> {
-    let content = notifications::address_proven(&account.email, &app.config.base_url);
-    Mail::sealed(app, &content, now).await
+    let content = notifications::address_proven(&account.email, &services.config.base_url);
+    Mail::sealed(services, &content, now).await
 }
 
 /// `POST /v1/auth/email/verify/resend` (`resendEmailVerification`): Send the verification mail again.

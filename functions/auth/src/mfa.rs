@@ -1,9 +1,11 @@
 //! The second factor: enrolment, confirmation, removal, and validation at sign-in.
 
+use gateway::idempotency::Commit;
 use axum::extract::State;
 use core_types::key;
 use core_types::mail::Mail;
 use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use table::item::Item;
 use primitives::problem::{Code, Problem};
@@ -51,7 +53,7 @@ impl Shown {
 /// # Errors
 /// `invalid_or_expired_code`; `too_many_attempts`.
 async fn validate(
-    app: &App,
+    services: &Services,
     account: &Merchant,
     code: &str,
     inbound: &Inbound,
@@ -59,11 +61,11 @@ async fn validate(
 ) -> Result<Shown, Problem> {
     let failed = Code::InvalidOrExpiredCode;
     let (subject, mfa_key) = (account.attempted(Kind::Totp, inbound), key::mfa(&account.id));
-    let (_, mut batch) = throttle::attempt(app, &subject, None, &[&mfa_key]).await?;
-    let now = app.clock.now();
+    let (_, mut batch) = throttle::attempt(services, &subject, None, &[&mfa_key]).await?;
+    let now = services.clock.now();
     let mfa: Option<Mfa> = batch.take(&mfa_key)?;
     let mfa = mfa.filter(|mfa| expected(mfa, now)).ok_or(failed)?;
-    let key = app.secrets.mfa_key().await?;
+    let key = services.secrets.mfa_key().await?;
     let mfa = mfa.spent(&key, code, now)?.ok_or(failed)?;
     Ok(Shown { mfa, subject })
 }
@@ -84,7 +86,7 @@ pub(crate) enum Second {
 /// # Errors
 /// `invalid_or_expired_code`; `too_many_attempts`.
 pub(crate) async fn second(
-    app: &App,
+    services: &Services,
     account: &Merchant,
     totp: Option<&Text<1, 100>>,
     inbound: &Inbound,
@@ -94,7 +96,7 @@ pub(crate) async fn second(
         None => Ok(Second::Missing),
         Some(code) => {
             let active = |mfa: &Mfa, _| mfa.state == MfaState::Active;
-            let shown = validate(app, account, code.as_str(), inbound, active).await?;
+            let shown = validate(services, account, code.as_str(), inbound, active).await?;
             Ok(Second::Right(Box::new(shown)))
         }
     }
@@ -119,12 +121,12 @@ pub(crate) async fn required(write: Write, account: &Merchant, now: Timestamp) -
 /// `mfa_required`, without a token: send the request again with `totp`; `invalid_or_expired_code`;
 /// `too_many_attempts`.
 pub(crate) async fn ensure(
-    app: &App,
+    services: &Services,
     account: &Merchant,
     totp: Option<&Text<1, 100>>,
     inbound: &Inbound,
 ) -> Result<Option<Shown>, Problem> {
-    match second(app, account, totp, inbound).await? {
+    match second(services, account, totp, inbound).await? {
         Second::NotNeeded => Ok(None),
         Second::Right(shown) => Ok(Some(*shown)),
         Second::Missing => Err(Code::MfaRequired.detail("Send the code of your device as `totp`.")),
@@ -261,15 +263,15 @@ pub(crate) async fn remove(
 
 /// Begins the transaction that enables or disables the second factor, with its event and notification.
 async fn switched(
-    app: &App,
+    services: &Services,
     account: &Merchant,
     on: bool,
     spend_code: impl FnOnce(Write) -> Write,
 ) -> Result<Write, Problem> {
-    let now = app.clock.now();
+    let now = services.clock.now();
     let next = Merchant { mfa_enabled: on, ..account.changed(now) };
     let content = notifications::mfa_switched(&next.email, on, now);
-    let notice = Mail::sealed(app, &content, now).await?;
-    let write = spend_code(next.save(app.table.write(), Code::VersionConflict));
-    Ok(write.emit(next.event(&MERCHANT_UPDATED, &app.config, now)).emit(notice))
+    let notice = Mail::sealed(services, &content, now).await?;
+    let write = spend_code(next.save(services.table.write(), Code::VersionConflict));
+    Ok(write.emit(next.event(&MERCHANT_UPDATED, &services.config, now)).emit(notice))
 }

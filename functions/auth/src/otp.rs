@@ -1,8 +1,10 @@
 //! Sign-in by one-time code.
 
+use gateway::idempotency::Commit;
 use axum::extract::State;
 use core_types::fields::Email;
 use gateway::app::App;
+use services::Services;
 use gateway::caller::Public;
 use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::{Accepted, Json, NoStore};
@@ -100,24 +102,24 @@ pub(crate) async fn verify(
 /// Gives the account to the first who proves its address, and begins a session. No second factor is required:
 /// one that was set up before the proof is removed.
 async fn claim(
-    app: &App,
+    services: &Services,
     (challenge, holder): (&Challenge, &ChallengeSubject),
     inbound: &Inbound,
     cookie: bool,
 ) -> Result<NoStore<Json<SignedIn>>, Problem> {
     retry(|| async {
-        let found: Merchant = code::owner(app, challenge, holder).await?;
-        let now = app.clock.now();
+        let found: Merchant = code::owner(services, challenge, holder).await?;
+        let now = services.clock.now();
         // The address was proven meanwhile, which ended this code.
         let account = found.claimed(now).ok_or(Code::InvalidOrExpiredCode)?;
         let (session, token) = begin(&account, CreatedVia::Otp, inbound, now);
-        let view = MerchantView::of(&account, &app.config);
+        let view = MerchantView::of(&account, &services.config);
         let body = SignedIn::new(view, &session, &token, None, now);
-        let write = code::used(app, challenge, now);
+        let write = code::used(services, challenge, now);
         account
             .save(write, Code::VersionConflict)
-            .emit(account.event(&MERCHANT_UPDATED, &app.config, now))
-            .emit(email::set_up_anew(app, &account, now).await?)
+            .emit(account.event(&MERCHANT_UPDATED, &services.config, now))
+            .emit(email::set_up_anew(services, &account, now).await?)
             .create(&session, Code::VersionConflict)
             .delete(&account.attempted(Kind::Code, inbound).key())
             .answer(session::signed_in(&body, cookie), now)

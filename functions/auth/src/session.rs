@@ -1,5 +1,6 @@
 //! Sessions: responses to sign-ins, the current session, and listing, ending and refreshing sessions.
 
+use gateway::idempotency::Commit;
 use std::sync::Arc;
 
 use axum::extract::State;
@@ -7,6 +8,7 @@ use core_types::fields::Subdomain;
 use core_types::id::{SessionId, StoreId};
 use core_types::key;
 use gateway::app::App;
+use services::Services;
 use gateway::caller::{Access, Caller, Identity};
 use primitives::clock::Timestamp;
 use table::item::Item;
@@ -117,8 +119,8 @@ impl Caller for SessionHolder {
         Access::Merchant
     }
 
-    async fn authenticate(app: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
-        let merchant = caller::Merchant::authenticate(app, inbound).await;
+    async fn authenticate(services: &Services, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
+        let merchant = caller::Merchant::authenticate(services, inbound).await;
         merchant.map(Self).map_err(|problem| match problem.code {
             Code::Unauthenticated => Code::SessionInactive.with("active", false),
             _ => problem,
@@ -184,15 +186,15 @@ pub(crate) async fn custom(
 }
 
 /// Loads the stores that an account may act on. Without memberships, one query of an index lists its own.
-async fn stores_of(app: &App, account: &Merchant) -> Result<Vec<OwnStore>, Problem> {
+async fn stores_of(services: &Services, account: &Merchant) -> Result<Vec<OwnStore>, Problem> {
     let of =
         |(store, role): (Store, Role)| OwnStore { id: store.id, subdomain: store.subdomain, role };
     if !account.memberships.grants.is_empty() {
-        let all = caller::stores_of(app, account).await?.into_iter();
+        let all = caller::stores_of(services, account).await?.into_iter();
         return Ok(all.map(|(store, grant)| of((store, grant.role))).collect());
     }
     let (index, listed) = key::stores_of(&account.id, account.created_at);
-    let own: Vec<Store> = app.table.all(&Query::index(index, listed.pk), MAX_STORES).await?;
+    let own: Vec<Store> = services.table.all(&Query::index(index, listed.pk), MAX_STORES).await?;
     Ok(own.into_iter().map(|store| of((store, Role::Owner))).collect())
 }
 

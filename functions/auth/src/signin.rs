@@ -1,10 +1,12 @@
 //! Sign-up, sign-in by password, sign-out.
 
+use gateway::idempotency::Commit;
 use axum::extract::State;
 use catalogue::location;
 use core_types::fields::{Country, Currency, Email, Locale, PersonName, StoreName, Subdomain};
 use core_types::mail::Notice;
 use gateway::app::App;
+use services::Services;
 use gateway::caller::Public;
 use primitives::clock::Timestamp;
 use table::item::Item;
@@ -243,21 +245,21 @@ pub(crate) async fn signin(
 /// Completes a sign-in after the right first factor: with a session, or by requiring the second factor.
 /// `write` uses up the first factor.
 pub(crate) async fn finish(
-    app: &App,
+    services: &Services,
     account: &Merchant,
     write: Write,
     (via, second): (CreatedVia, Second),
     inbound: &Inbound,
     cookie: bool,
 ) -> Result<NoStore<Json<SignedIn>>, Problem> {
-    let now = app.clock.now();
+    let now = services.clock.now();
     let (write, via) = match second {
         Second::NotNeeded => (write, via),
         Second::Right(shown) => (shown.spend(write), CreatedVia::Mfa),
         Second::Missing => return Err(mfa::required(write, account, now).await),
     };
     let (session, token) = begin(account, via, inbound, now);
-    let view = MerchantView::of(account, &app.config);
+    let view = MerchantView::of(account, &services.config);
     let body = SignedIn::new(view, &session, &token, None, now);
     write
         .create(&session, Code::VersionConflict)

@@ -4,7 +4,7 @@ use catalogue::category::CategoryDrain;
 use catalogue::product::Product;
 use core_types::key;
 use futures_util::TryStreamExt;
-use gateway::app::App;
+use services::Services;
 use table::item::Item;
 use primitives::problem::{Code, Problem};
 
@@ -19,16 +19,16 @@ const BATCHES: usize = 10;
 ///
 /// # Errors
 /// 503; `version_conflict`: another sweep is at it.
-pub(crate) async fn continue_drain(app: &App, drain: &CategoryDrain) -> Result<(), Problem> {
+pub(crate) async fn continue_drain(services: &Services, drain: &CategoryDrain) -> Result<(), Problem> {
     let mut now_at = drain.clone();
     for _ in 0..BATCHES {
-        let batch = app.table.page::<Product>(&now_at.rest(), BATCH, None, |_| true).await?;
+        let batch = services.table.page::<Product>(&now_at.rest(), BATCH, None, |_| true).await?;
         let named = |product: &&Product| product.category_id.as_ref() == Some(&now_at.category_id);
         futures_util::stream::iter(batch.items.iter().filter(named).map(Ok))
             .try_for_each_concurrent(PARALLEL, |product| async move {
-                let change = drain.change(app.clock.now());
+                let change = drain.change(services.clock.now());
                 let summary = key::summary(&product.store_id, &product.id);
-                let write = app
+                let write = services
                     .table
                     .write()
                     .update(&product.key(), change.clone(), Code::VersionConflict)
@@ -52,5 +52,5 @@ pub(crate) async fn continue_drain(app: &App, drain: &CategoryDrain) -> Result<(
         }
     }
     let next = CategoryDrain { version: drain.version.saturating_add(1), ..now_at };
-    app.table.write().replace(&next, Code::VersionConflict).commit().await
+    services.table.write().replace(&next, Code::VersionConflict).commit().await
 }

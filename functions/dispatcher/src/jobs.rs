@@ -18,7 +18,7 @@ use std::time::Duration;
 use aws_lambda_events::event::sqs::{SqsBatchResponse, SqsEvent, SqsMessage};
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt, StreamExt, TryStreamExt};
-use gateway::app::App;
+use services::Services;
 use table::item::{Item, Key};
 use table::outbox::{Due, Marked, SHARDS, settled};
 use primitives::problem::Problem;
@@ -114,16 +114,16 @@ impl JobReport {
 
 /// Sends the due jobs of a kind to the queue; answers with how many. Of what cannot be listed or sent
 /// nothing is lost: it stays due.
-pub(crate) async fn enqueue(app: &App, kind: JobKind) -> Result<usize, Problem> {
-    let behind = app.queue(QUEUE).depth().await.map(|depth| depth.waiting);
+pub(crate) async fn enqueue(services: &Services, kind: JobKind) -> Result<usize, Problem> {
+    let behind = services.queue(QUEUE).depth().await.map(|depth| depth.waiting);
     if behind.is_ok_and(|waiting| waiting >= ENOUGH) {
         tracing::warn!(?kind, "the workers are behind: no jobs are sent");
         return Ok(0);
     }
-    let now = app.clock.now();
+    let now = services.clock.now();
     let shards = futures_util::stream::iter(SHARDS.chars());
     let listed: Vec<Vec<Key>> = shards
-        .map(|shard| async move { app.table.keys(&kind.due().query(shard, now), PER_SHARD).await })
+        .map(|shard| async move { services.table.keys(&kind.due().query(shard, now), PER_SHARD).await })
         .buffer_unordered(PARALLEL)
         .try_collect()
         .await?;
@@ -132,17 +132,17 @@ pub(crate) async fn enqueue(app: &App, kind: JobKind) -> Result<usize, Problem> 
     let batch =
         |keys: &[(String, String)]| (JobBatch { kind, keys: keys.to_vec() }, Duration::ZERO);
     let batches: Vec<_> = keys.chunks(BATCH).map(batch).collect();
-    app.queue(QUEUE).send(&batches).await?;
+    services.queue(QUEUE).send(&batches).await?;
     Ok(keys.len())
 }
 
 /// Works on batches of the queue; answers with the messages to be received again, and with what was
 /// done.
-pub async fn work(app: &App, event: SqsEvent) -> (SqsBatchResponse, JobReport) {
+pub async fn work(services: &Services, event: SqsEvent) -> (SqsBatchResponse, JobReport) {
     let (mut response, mut worked) = (SqsBatchResponse::default(), JobReport::default());
     for message in event.records {
         let outcome = match read(&message) {
-            Ok(batch) => Box::pin(process(app, &batch)).await,
+            Ok(batch) => Box::pin(process(services, &batch)).await,
             Err(problem) => Err(problem),
         };
         match outcome {
@@ -166,37 +166,37 @@ fn read(message: &SqsMessage) -> Result<JobBatch, Problem> {
 ///
 /// # Errors
 /// 503: none of it could be read.
-async fn process(app: &App, batch: &JobBatch) -> Result<JobReport, Problem> {
+async fn process(services: &Services, batch: &JobBatch) -> Result<JobReport, Problem> {
     let keys: Vec<Key> = batch.keys.iter().map(|(pk, sk)| Key::new(pk, sk)).collect();
-    let deadline = &ProviderDeadline::since(app.clock.now());
+    let deadline = &ProviderDeadline::since(services.clock.now());
     let mut tally = Tally::default();
     let outcomes = match batch.kind {
         JobKind::Orders => {
-            let orders = load::<Order>(app, &keys, &mut tally).await?;
+            let orders = load::<Order>(services, &keys, &mut tally).await?;
             at_once(orders, |order| {
-                async move { expire_order::process(app, &order, deadline).await }.boxed()
+                async move { expire_order::process(services, &order, deadline).await }.boxed()
             })
             .await
         }
         JobKind::Payments => {
-            let payments = load::<Payment>(app, &keys, &mut tally).await?;
+            let payments = load::<Payment>(services, &keys, &mut tally).await?;
             at_once(payments, |payment| {
-                async move { process_payment::process(app, &payment, deadline).await }.boxed()
+                async move { process_payment::process(services, &payment, deadline).await }.boxed()
             })
             .await
         }
         JobKind::Purchases => {
-            let purchases = load::<ThemePurchase>(app, &keys, &mut tally).await?;
+            let purchases = load::<ThemePurchase>(services, &keys, &mut tally).await?;
             at_once(purchases, |purchase| {
-                async move { settlement::process(app, &purchase, deadline).await }.boxed()
+                async move { settlement::process(services, &purchase, deadline).await }.boxed()
             })
             .await
         }
     };
     for (key, version, outcome) in outcomes {
         // A payment has moved its mark on before it began.
-        let mark = Marked::ByOrAfter(app.clock.now(), version);
-        tally.count(settled(&app.table, &key, mark, unless_lost(outcome)).await);
+        let mark = Marked::ByOrAfter(services.clock.now(), version);
+        tally.count(settled(&services.table, &key, mark, unless_lost(outcome)).await);
     }
     let (done, failures) = (tally.done, tally.failed);
     let report = JobReport { failures, ..JobReport::default() };

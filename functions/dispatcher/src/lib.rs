@@ -41,7 +41,7 @@ use core_types::id::MailId;
 use core_types::mail;
 use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
-use gateway::app::App;
+use services::Services;
 use table::item;
 use table::item::{Item, Key};
 use primitives::problem::Problem;
@@ -80,28 +80,28 @@ pub struct FailedRecord {
 ///
 /// # Errors
 /// When a batch is not one; it is sent again, and the sweep does its work meanwhile.
-pub async fn handle(app: &App, payload: Value) -> Result<Value, lambda_runtime::Error> {
+pub async fn handle(services: &Services, payload: Value) -> Result<Value, lambda_runtime::Error> {
     let source = payload.pointer("/Records/0/eventSource").and_then(Value::as_str);
     if source == Some("aws:dynamodb") {
         let event: StreamEvent = serde_json::from_value(payload)?;
-        return Ok(serde_json::to_value(Box::pin(handle_stream(app, event)).await)?);
+        return Ok(serde_json::to_value(Box::pin(handle_stream(services, event)).await)?);
     }
     if source == Some("aws:sqs") {
-        let (answer, worked) = Box::pin(work(app, serde_json::from_value(payload)?)).await;
+        let (answer, worked) = Box::pin(work(services, serde_json::from_value(payload)?)).await;
         tracing::info!(?worked, "worked");
         return Ok(serde_json::to_value(answer)?);
     }
     // Before what is late is brought up: that it was late is what is looked for.
-    look(app).await;
-    let report = Box::pin(sweep(app)).await;
+    look(services).await;
+    let report = Box::pin(sweep(services)).await;
     report.log();
     Ok(serde_json::to_value(report)?)
 }
 
 /// Looks how the platform is doing, and opens and resolves incidents. The line that it logs is what the
 /// alarms read.
-pub async fn look(app: &App) -> Watched {
-    let watching: BoxFuture<'_, Watched> = Box::pin(reliability::watch::watch(app));
+pub async fn look(services: &Services) -> Watched {
+    let watching: BoxFuture<'_, Watched> = Box::pin(reliability::watch::watch(services));
     let watched = watching.await;
     tracing::info!(
         outbox_lag_seconds = watched.outbox_lag_seconds,
@@ -127,13 +127,13 @@ enum News {
 /// A batch of the table's stream: new events are published, new mails queued, cards told of stock
 /// that ran out or comes back; then the related products of the stores whose products changed are
 /// rebuilt.
-pub async fn handle_stream(app: &App, event: StreamEvent) -> BatchResponse {
+pub async fn handle_stream(services: &Services, event: StreamEvent) -> BatchResponse {
     let (mut groups, mut mails, mut levels) = (Vec::new(), Vec::new(), Vec::new());
     let mut failed = Vec::new();
     let mut sequences: HashMap<Key, String> = HashMap::new();
     for record in event.records {
         let sequence = record.change.sequence_number.clone().unwrap_or_default();
-        match news(app, record) {
+        match news(services, record) {
             Ok(Some(News::Events(group))) => {
                 sequences.insert(group.key(), sequence);
                 groups.push(*group);
@@ -149,7 +149,7 @@ pub async fn handle_stream(app: &App, event: StreamEvent) -> BatchResponse {
         }
     }
     let (published, queued, told) =
-        tokio::join!(publish_news(app, groups), queue_mails(app, mails), restock(app, levels));
+        tokio::join!(publish_news(services, groups), queue_mails(services, mails), restock(services, levels));
     // What can never be done is not brought again: whatever stands behind it would wait.
     let (hopeless, passing): (Vec<_>, Vec<_>) =
         queued.into_iter().chain(told).partition(|(_, problem)| problem.is_permanent());
@@ -169,7 +169,7 @@ pub async fn handle_stream(app: &App, event: StreamEvent) -> BatchResponse {
                 .map(|problem| (sequences.remove(&group.key()).unwrap_or_default(), problem)),
         );
     }
-    changed.rebuild(app).await;
+    changed.rebuild(services).await;
     let batch_item_failures = failed.into_iter().map(|(sequence, problem)| {
         tracing::warn!(cause = %problem, sequence, "record not taken");
         FailedRecord { item_identifier: sequence }
@@ -178,7 +178,7 @@ pub async fn handle_stream(app: &App, event: StreamEvent) -> BatchResponse {
 }
 
 /// What a record is news of. What is not new, or needs nothing done, is passed over.
-fn news(app: &App, record: EventRecord) -> Result<Option<News>, Problem> {
+fn news(services: &Services, record: EventRecord) -> Result<Option<News>, Problem> {
     let image = record.change.new_image;
     let Ok(head) = serde_dynamo::from_item::<_, ItemHead>(image.clone()) else { return Ok(None) };
     if head.entity == Level::KIND {
@@ -198,16 +198,16 @@ fn news(app: &App, record: EventRecord) -> Result<Option<News>, Problem> {
         mail::Mail::KIND => {
             let mail: mail::Mail = item::parse(image.into())?;
             // One that waits for its day is found by the sweep.
-            let is_ready = mail.state == mail::MailState::Pending && !mail.waits(app.clock.now());
+            let is_ready = mail.state == mail::MailState::Pending && !mail.waits(services.clock.now());
             Ok(is_ready.then_some(News::Mail(mail.id)))
         }
         _ => Ok(None),
     }
 }
 
-async fn publish_news(app: &App, groups: Vec<EventGroup>) -> Vec<Outcome> {
-    match publish::still_pending(app, groups.clone()).await {
-        Ok(pending) => publish::publish_all(app, pending).await,
+async fn publish_news(services: &Services, groups: Vec<EventGroup>) -> Vec<Outcome> {
+    match publish::still_pending(services, groups.clone()).await {
+        Ok(pending) => publish::publish_all(services, pending).await,
         Err(problem) => {
             let failed = |group| Outcome { group, done: vec![], failure: Some(problem.clone()) };
             groups.into_iter().map(failed).collect()
@@ -216,8 +216,8 @@ async fn publish_news(app: &App, groups: Vec<EventGroup>) -> Vec<Outcome> {
 }
 
 /// Queues mails; answers with those that are not.
-async fn queue_mails(app: &App, mails: Vec<(MailId, String)>) -> Vec<(String, Problem)> {
-    let queue = app.queue(mail::QUEUE);
+async fn queue_mails(services: &Services, mails: Vec<(MailId, String)>) -> Vec<(String, Problem)> {
+    let queue = services.queue(mail::QUEUE);
     let outcomes = futures_util::stream::iter(mails)
         .map(|(mail_id, sequence)| {
             let queue = &queue;
@@ -234,10 +234,10 @@ async fn queue_mails(app: &App, mails: Vec<(MailId, String)>) -> Vec<(String, Pr
 
 /// Tells the cards of products whose stock ran out or comes back; answers with the records of those
 /// that are not told.
-async fn restock(app: &App, levels: Vec<(Level, String)>) -> Vec<(String, Problem)> {
+async fn restock(services: &Services, levels: Vec<(Level, String)>) -> Vec<(String, Problem)> {
     let outcomes = futures_util::stream::iter(levels)
         .map(|(level, sequence)| async move {
-            product::restock(app, &level).await.err().map(|problem| (sequence, problem))
+            product::restock(services, &level).await.err().map(|problem| (sequence, problem))
         })
         .buffered(PARALLEL)
         .collect::<Vec<_>>()

@@ -12,7 +12,7 @@ use core_types::key;
 use core_types::mail::{Mail, MailContent, Notice};
 use core_types::provider::ProviderName;
 use delivery::mail::allowance::PaidOrder;
-use gateway::app::App;
+use services::Services;
 use table::item::{Item, Key};
 use table::outbox::Outgoing;
 use primitives::problem::{Code, Problem};
@@ -57,16 +57,16 @@ impl Outgoing for Consequences {
 ///
 /// # Errors
 /// 503 when the table or the secret cannot be reached.
-pub(crate) async fn following(app: &App, event: &Event) -> Result<Option<Consequences>, Problem> {
-    let (mail, link) = mailed(app, event).await?.unzip();
-    let paid = if event.name == ORDER_PAID.name { paid(app, event).await? } else { None };
+pub(crate) async fn following(services: &Services, event: &Event) -> Result<Option<Consequences>, Problem> {
+    let (mail, link) = mailed(services, event).await?.unzip();
+    let paid = if event.name == ORDER_PAID.name { paid(services, event).await? } else { None };
     let any = mail.is_some() || paid.is_some();
     Ok(any.then(|| Consequences { mail, link: link.flatten(), paid }))
 }
 
 /// That an order was paid through a provider, and not in its sandbox. What a merchant says was paid, anybody
 /// can say of their own store. The event says through whom: only where it was a provider, the table is asked.
-async fn paid(app: &App, event: &Event) -> Result<Option<PaidOrder>, Problem> {
+async fn paid(services: &Services, event: &Event) -> Result<Option<PaidOrder>, Problem> {
     let ids = event.store_id.as_ref().zip(OrderId::parse(&event.entity_id));
     let Some((store_id, order_id)) = ids else { return Ok(None) };
     let payments: Vec<Key> = taken_by_providers(event)
@@ -78,7 +78,7 @@ async fn paid(app: &App, event: &Event) -> Result<Option<PaidOrder>, Problem> {
     }
     let store_key = key::store(store_id);
     let mut found =
-        app.table.get_many(&payments.iter().chain([&store_key]).collect::<Vec<_>>()).await?;
+        services.table.get_many(&payments.iter().chain([&store_key]).collect::<Vec<_>>()).await?;
     let Some(store) = found.take::<Store>(&store_key)? else { return Ok(None) };
     for payment in &payments {
         if found.take::<Payment>(payment)?.is_some_and(|payment| payment.mode == Mode::Live) {
@@ -106,21 +106,21 @@ fn taken_by_providers(event: &Event) -> Vec<PaymentId> {
 ///
 /// # Errors
 /// 503 when the table or the secret cannot be reached.
-async fn mailed(app: &App, event: &Event) -> Result<Option<(Mail, Option<Link>)>, Problem> {
+async fn mailed(services: &Services, event: &Event) -> Result<Option<(Mail, Option<Link>)>, Problem> {
     let composed = match event.notice {
         None => return Ok(None),
-        Some(Notice::ConfirmAddress) => confirm_address(app, event).await?,
-        Some(Notice::OrderPlaced) => placed(app, event).await?,
-        Some(Notice::OrderShipped) => shipped(app, event).await?,
-        Some(Notice::OrderDelivered) => delivered(app, event).await?,
-        Some(Notice::OrderRefunded) => refunded(app, event).await?,
-        Some(Notice::OrderCancelled) => over(app, event, NotificationKind::OrderCancelled).await?,
-        Some(Notice::OrderExpired) => over(app, event, NotificationKind::OrderExpired).await?,
-        Some(Notice::PaymentRequested) => asked_to_pay(app, event).await?,
-        Some(Notice::DisputeOpened) => disputed(app, event).await?,
+        Some(Notice::ConfirmAddress) => confirm_address(services, event).await?,
+        Some(Notice::OrderPlaced) => placed(services, event).await?,
+        Some(Notice::OrderShipped) => shipped(services, event).await?,
+        Some(Notice::OrderDelivered) => delivered(services, event).await?,
+        Some(Notice::OrderRefunded) => refunded(services, event).await?,
+        Some(Notice::OrderCancelled) => over(services, event, NotificationKind::OrderCancelled).await?,
+        Some(Notice::OrderExpired) => over(services, event, NotificationKind::OrderExpired).await?,
+        Some(Notice::PaymentRequested) => asked_to_pay(services, event).await?,
+        Some(Notice::DisputeOpened) => disputed(services, event).await?,
     };
     let Some((content, link)) = composed else { return Ok(None) };
-    let key = app.secrets.mail_key().await?;
+    let key = services.secrets.mail_key().await?;
     Ok(Some((Mail::following(event, &key, &content)?, link)))
 }
 
@@ -129,9 +129,9 @@ type Composed = Option<(MailContent, Option<Link>)>;
 
 /// To whoever opened an account: a link that confirms the address. An account that has moved to
 /// another address was mailed there.
-async fn confirm_address(app: &App, event: &Event) -> Result<Composed, Problem> {
+async fn confirm_address(services: &Services, event: &Event) -> Result<Composed, Problem> {
     let Some(id) = MerchantId::parse(&event.entity_id) else { return Ok(None) };
-    let account: Option<Merchant> = app.table.get(&key::merchant(&id)).await?;
+    let account: Option<Merchant> = services.table.get(&key::merchant(&id)).await?;
     let body: Value = serde_json::from_str(&event.body).unwrap_or_default();
     let first = body.pointer("/data/email").and_then(Value::as_str);
     let waits = |account: &Merchant| {
@@ -141,7 +141,7 @@ async fn confirm_address(app: &App, event: &Event) -> Result<Composed, Problem> 
     };
     Ok(account.filter(waits).map(|account| {
         let (link, token) = Link::begin(Purpose::Verify, Some(&account), event.created_at);
-        let url = &app.config.base_url;
+        let url = &services.config.base_url;
         (notifications::verify_email(&account.email, &token, url), Some(link))
     }))
 }
@@ -160,7 +160,7 @@ struct OnOrder {
 /// The order that an event is about, with an item of its own that the event names, in one round trip;
 /// none where nobody is to be written to.
 async fn on_order<T: Item>(
-    app: &App,
+    services: &Services,
     event: &Event,
     kind: NotificationKind,
     item: impl Fn(&StoreId, &OrderId) -> Option<Key>,
@@ -175,7 +175,7 @@ async fn on_order<T: Item>(
     let texts_key = none.key();
     let keys = [&store_key, &order_key, &settings_key, &domains_key, &texts_key];
     let keys = keys.into_iter().chain(&item_key);
-    let mut batch = app.table.get_many(&keys.collect::<Vec<_>>()).await?;
+    let mut batch = services.table.get_many(&keys.collect::<Vec<_>>()).await?;
     let (store, order): (Option<Store>, Option<Order>) =
         (batch.take(&store_key)?, batch.take(&order_key)?);
     let item = match &item_key {
@@ -194,30 +194,30 @@ async fn on_order<T: Item>(
 
 /// The same, of an event that needs nothing but the order.
 async fn on_order_alone(
-    app: &App,
+    services: &Services,
     event: &Event,
     kind: NotificationKind,
 ) -> Result<Option<OnOrder>, Problem> {
-    let found = on_order::<Order>(app, event, kind, |_, _| None).await?;
+    let found = on_order::<Order>(services, event, kind, |_, _| None).await?;
     Ok(found.map(|(on, _)| on))
 }
 
 impl OnOrder {
     /// The mail, with a link to the store's page of the order, where it has one.
-    async fn told(&self, app: &App, news: OrderNews<'_>) -> Result<Composed, Problem> {
-        let page = self.settings.shows_at(|page| self.may_lead_to(app, page));
-        self.linked(app, page, news).await
+    async fn told(&self, services: &Services, news: OrderNews<'_>) -> Result<Composed, Problem> {
+        let page = self.settings.shows_at(|page| self.may_lead_to(services, page));
+        self.linked(services, page, news).await
     }
 
     /// The mail, with a link to this page of the store's.
     async fn linked(
         &self,
-        app: &App,
+        services: &Services,
         page: Option<&LinkTemplate>,
         news: OrderNews<'_>,
     ) -> Result<Composed, Problem> {
         let link = match page {
-            Some(page) => self.order.link(page, &app.secrets.order_link_key().await?),
+            Some(page) => self.order.link(page, &services.secrets.order_link_key().await?),
             None => None,
         };
         let news = OrderNews { link: link.as_deref(), ..news };
@@ -226,56 +226,56 @@ impl OnOrder {
     }
 
     /// Whether the store may lead its customers there now, whatever it could when it was set.
-    fn may_lead_to(&self, app: &App, page: &LinkTemplate) -> bool {
-        self.domains.may_lead_to(page.as_str(), &app.config.base_url)
+    fn may_lead_to(&self, services: &Services, page: &LinkTemplate) -> bool {
+        self.domains.may_lead_to(page.as_str(), &services.config.base_url)
     }
 }
 
 /// To a shopper: the order was placed.
-async fn placed(app: &App, event: &Event) -> Result<Composed, Problem> {
-    match on_order_alone(app, event, NotificationKind::OrderPlaced).await? {
-        Some(on) => on.told(app, OrderNews::default()).await,
+async fn placed(services: &Services, event: &Event) -> Result<Composed, Problem> {
+    match on_order_alone(services, event, NotificationKind::OrderPlaced).await? {
+        Some(on) => on.told(services, OrderNews::default()).await,
         None => Ok(None),
     }
 }
 
 /// To a customer: something of the order left.
-async fn shipped(app: &App, event: &Event) -> Result<Composed, Problem> {
+async fn shipped(services: &Services, event: &Event) -> Result<Composed, Problem> {
     let id = FulfillmentId::parse(&event.entity_id);
     let key = |store: &_, order: &_| Some(key::fulfillment(store, order, id.as_ref()?));
-    let found = on_order::<Fulfillment>(app, event, NotificationKind::OrderShipped, key).await?;
+    let found = on_order::<Fulfillment>(services, event, NotificationKind::OrderShipped, key).await?;
     let Some((on, Some(fulfillment))) = found else { return Ok(None) };
     let mut tracking = fulfillment.tracking.clone();
-    let base_url = &app.config.base_url;
+    let base_url = &services.config.base_url;
     tracking.url = tracking.url.filter(|url| may_be_followed(url, &on.domains, base_url));
-    on.told(app, OrderNews { tracking: Some(&tracking), ..Default::default() }).await
+    on.told(services, OrderNews { tracking: Some(&tracking), ..Default::default() }).await
 }
 
 /// To whoever ordered: a parcel arrived, where the store wants that told.
-async fn delivered(app: &App, event: &Event) -> Result<Composed, Problem> {
-    match on_order_alone(app, event, NotificationKind::OrderDelivered).await? {
-        Some(on) if on.settings.delivery_confirmation => on.told(app, OrderNews::default()).await,
+async fn delivered(services: &Services, event: &Event) -> Result<Composed, Problem> {
+    match on_order_alone(services, event, NotificationKind::OrderDelivered).await? {
+        Some(on) if on.settings.delivery_confirmation => on.told(services, OrderNews::default()).await,
         _ => Ok(None),
     }
 }
 
 /// To whoever ordered: money went back, where the store wants that told.
-async fn refunded(app: &App, event: &Event) -> Result<Composed, Problem> {
+async fn refunded(services: &Services, event: &Event) -> Result<Composed, Problem> {
     let id = RefundId::parse(&event.entity_id);
     let key = |store: &_, order: &_| Some(key::refund(store, order, id.as_ref()?));
-    let found = on_order::<Refund>(app, event, NotificationKind::OrderRefunded, key).await?;
+    let found = on_order::<Refund>(services, event, NotificationKind::OrderRefunded, key).await?;
     let Some((on, Some(refund))) = found else { return Ok(None) };
     if !on.settings.refund_confirmation {
         return Ok(None);
     }
-    on.told(app, OrderNews { refund: Some(&refund), ..Default::default() }).await
+    on.told(services, OrderNews { refund: Some(&refund), ..Default::default() }).await
 }
 
 /// To whoever ordered: the order has ended, where the store wants that told.
-async fn over(app: &App, event: &Event, kind: NotificationKind) -> Result<Composed, Problem> {
-    match on_order_alone(app, event, kind).await? {
+async fn over(services: &Services, event: &Event, kind: NotificationKind) -> Result<Composed, Problem> {
+    match on_order_alone(services, event, kind).await? {
         Some(on) if on.settings.cancellation_confirmation => {
-            on.told(app, OrderNews::default()).await
+            on.told(services, OrderNews::default()).await
         }
         _ => Ok(None),
     }
@@ -283,11 +283,11 @@ async fn over(app: &App, event: &Event, kind: NotificationKind) -> Result<Compos
 
 /// To whom an order is for: it waits to be paid, at a page of the store's. Where the store has none, or
 /// the order waits no more, there is nothing to write.
-async fn asked_to_pay(app: &App, event: &Event) -> Result<Composed, Problem> {
-    let found = on_order_alone(app, event, NotificationKind::PaymentRequested).await?;
-    let Some(on) = found.filter(|on| on.order.is_payable(app.clock.now())) else { return Ok(None) };
-    match on.settings.pays_at(|page| on.may_lead_to(app, page)) {
-        Some(page) => on.linked(app, Some(page), OrderNews::default()).await,
+async fn asked_to_pay(services: &Services, event: &Event) -> Result<Composed, Problem> {
+    let found = on_order_alone(services, event, NotificationKind::PaymentRequested).await?;
+    let Some(on) = found.filter(|on| on.order.is_payable(services.clock.now())) else { return Ok(None) };
+    match on.settings.pays_at(|page| on.may_lead_to(services, page)) {
+        Some(page) => on.linked(services, Some(page), OrderNews::default()).await,
         None => Ok(None),
     }
 }
@@ -295,15 +295,15 @@ async fn asked_to_pay(app: &App, event: &Event) -> Result<Composed, Problem> {
 /// To whom the store belongs, where that address is proven: a customer's bank disputes a payment. A
 /// store's own contact is not written to: its merchant, who knows what a provider signs with, could
 /// have mails sent to anybody.
-async fn disputed(app: &App, event: &Event) -> Result<Composed, Problem> {
+async fn disputed(services: &Services, event: &Event) -> Result<Composed, Problem> {
     let ids = event.store_id.as_ref().zip(DisputeId::parse(&event.entity_id));
     let Some((store_id, id)) = ids else { return Ok(None) };
     let (store_key, dispute_key) = (key::store(store_id), key::dispute(store_id, &id));
-    let mut batch = app.table.get_many(&[&store_key, &dispute_key]).await?;
+    let mut batch = services.table.get_many(&[&store_key, &dispute_key]).await?;
     let (store, dispute): (Option<Store>, Option<Dispute>) =
         (batch.take(&store_key)?, batch.take(&dispute_key)?);
     let Some((store, dispute)) = store.zip(dispute) else { return Ok(None) };
-    let owner: Option<Merchant> = app.table.get(&key::merchant(&store.owner_id)).await?;
+    let owner: Option<Merchant> = services.table.get(&key::merchant(&store.owner_id)).await?;
     let owner = owner.filter(|owner| owner.email_verified);
     Ok(owner.map(|owner| (dispute_opened(&owner.email, &store.name, &dispute), None)))
 }

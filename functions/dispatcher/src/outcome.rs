@@ -2,7 +2,7 @@
 
 use core_types::event::{Event, EventGroup, OutboxState};
 use core_types::id::EventId;
-use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use table::item::Item;
 use table::outbox::{Marked, give_up};
@@ -30,14 +30,14 @@ pub(crate) struct Outcome {
 /// that a defect of ours stops is marked as failed; one that met an outage stays pending. What others
 /// have moved on meanwhile stays as they left it, and that is success.
 pub(crate) async fn mark(
-    app: &App,
+    services: &Services,
     group: EventGroup,
     made: Vec<(Event, Result<(), Problem>)>,
 ) -> Outcome {
     let (mut done, mut moves, mut failure) = (Vec::new(), Vec::new(), None);
     for (event, made) in made {
         let composed = match made {
-            Ok(()) => order_mails::following(app, &event).await,
+            Ok(()) => order_mails::following(services, &event).await,
             Err(problem) => Err(problem),
         };
         let ending = match composed {
@@ -54,10 +54,10 @@ pub(crate) async fn mark(
         moves.push(Move { id: event.id.clone(), ending });
         done.push(event);
     }
-    match write(app, group.clone(), &moves).await {
+    match write(services, group.clone(), &moves).await {
         Ok(()) => Outcome { group, done, failure },
         Err(problem) if problem.is_permanent() => {
-            let failure = end(app, &group, moves, &problem).await.err().or(failure);
+            let failure = end(services, &group, moves, &problem).await.err().or(failure);
             Outcome { group, done: Vec::new(), failure }
         }
         Err(problem) => Outcome { group, done: Vec::new(), failure: Some(problem) },
@@ -67,16 +67,16 @@ pub(crate) async fn mark(
 /// Marks events as failed whose next state can never be written as it should be: with nothing that follows from
 /// them. Where not even that can be, nobody comes back to them.
 async fn end(
-    app: &App,
+    services: &Services,
     group: &EventGroup,
     moves: Vec<Move>,
     problem: &Problem,
 ) -> Result<(), Problem> {
     let failed = |one: Move| Move { ending: Ending::Failed(problem.code.as_str()), ..one };
     let moves: Vec<Move> = moves.into_iter().map(failed).collect();
-    match write(app, group.clone(), &moves).await {
+    match write(services, group.clone(), &moves).await {
         Err(again) if again.is_permanent() => {
-            give_up(&app.table, &group.key(), Marked::Ever, problem).await
+            give_up(&services.table, &group.key(), Marked::Ever, problem).await
         }
         outcome => outcome,
     }
@@ -96,14 +96,14 @@ enum Ending {
     Failed(&'static str),
 }
 
-async fn write(app: &App, mut group: EventGroup, moves: &[Move]) -> Result<(), Problem> {
+async fn write(services: &Services, mut group: EventGroup, moves: &[Move]) -> Result<(), Problem> {
     for _ in 0..TRIES {
-        let changed = moved(&group, moves, app.clock.now());
+        let changed = moved(&group, moves, services.clock.now());
         if changed.is_empty() {
             return Ok(());
         }
         let follows = following(&changed, moves);
-        match replace(app, &group, changed, follows).await? {
+        match replace(services, &group, changed, follows).await? {
             None => return Ok(()),
             Some(other) => group = other,
         }
@@ -140,7 +140,7 @@ fn following(changed: &[Event], moves: &[Move]) -> Vec<Consequences> {
 /// Writes the group with the changed events and what follows from them, and counts those that
 /// are published; answers with the group as it is when somebody else was faster.
 async fn replace(
-    app: &App,
+    services: &Services,
     group: &EventGroup,
     changed: Vec<Event>,
     follows: Vec<Consequences>,
@@ -150,15 +150,15 @@ async fn replace(
         |event: &&Event| event.state == OutboxState::Published && usage::is_counted(event);
     let counted: Vec<&Event> = changed.iter().filter(is_counted).collect();
     if counted.is_empty() && follows.is_empty() {
-        return match app.table.change::<EventGroup>(&group.key(), next.advance()).await? {
+        return match services.table.change::<EventGroup>(&group.key(), next.advance()).await? {
             Changed::Done(_) => Ok(None),
             Changed::Rejected(found) => Ok(found),
         };
     }
-    let write = app.table.write().update(&group.key(), next.advance(), Code::VersionConflict);
+    let write = services.table.write().update(&group.key(), next.advance(), Code::VersionConflict);
     let write = follows.into_iter().fold(usage::count(write, &counted), Write::emit);
     match write.commit().await {
-        Err(problem) if problem.code == Code::VersionConflict => app.table.get(&group.key()).await,
+        Err(problem) if problem.code == Code::VersionConflict => services.table.get(&group.key()).await,
         outcome => outcome.map(|()| None),
     }
 }

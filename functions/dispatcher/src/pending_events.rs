@@ -2,7 +2,7 @@
 
 use core_types::event::{Event, EventGroup};
 use core_types::key;
-use gateway::app::App;
+use services::Services;
 use table::item::Item;
 use primitives::problem::Problem;
 use table::Query;
@@ -22,15 +22,15 @@ const SKEW: std::time::Duration = std::time::Duration::from_secs(1);
 ///
 /// # Errors
 /// 503 when the table cannot be reached.
-pub(crate) async fn before(app: &App, event: &Event) -> Result<Vec<(EventGroup, Event)>, Problem> {
+pub(crate) async fn before(services: &Services, event: &Event) -> Result<Vec<(EventGroup, Event)>, Problem> {
     let mut found: Vec<(EventGroup, Event)> = Vec::new();
     let its_own = key::event(&event.id);
     let (index, entry) = event.in_timeline();
     let mut until = format!("{}#~", event.created_at.plus(SKEW));
     for _ in 0..LOOKS {
         let query = Query::index(index, entry.pk.clone()).between("0", until).newest_first();
-        let keys = app.table.keys(&query, LOOK).await?;
-        let mut batch = app.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
+        let keys = services.table.keys(&query, LOOK).await?;
+        let mut batch = services.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
         let mut looked_at: Vec<EventGroup> = Vec::new();
         for key in &keys {
             match batch.take::<EventGroup>(key) {

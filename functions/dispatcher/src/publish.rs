@@ -12,7 +12,7 @@ use commerce::audience::Audience;
 use core_types::event::{Event, EventGroup};
 use delivery::delivery::{Delivery, QUEUE};
 use futures_util::stream::{self, StreamExt};
-use gateway::app::App;
+use services::Services;
 use table::canary::FaultKind;
 use table::item::{Item, Key};
 use primitives::problem::Problem;
@@ -45,19 +45,19 @@ type Made = (Event, Vec<Delivery>, Result<(), Problem>);
 /// # Errors
 /// 503 when the table or the queue cannot be reached. A defect of ours marks the event that meets it
 /// as failed instead, for its owner to see and to requeue.
-pub async fn publish(app: &App, group: &EventGroup) -> Result<(), Problem> {
-    let outcomes = publish_all(app, vec![group.clone()]).await;
+pub async fn publish(services: &Services, group: &EventGroup) -> Result<(), Problem> {
+    let outcomes = publish_all(services, vec![group.clone()]).await;
     outcomes.into_iter().try_for_each(|outcome| outcome.failure.map_or(Ok(()), Err))
 }
 
 /// Publishes groups of events side by side, each for itself: answers with what became of each.
-pub(crate) async fn publish_all(app: &App, groups: Vec<EventGroup>) -> Vec<Outcome> {
-    let groups = unless_stalled(app, groups).await;
+pub(crate) async fn publish_all(services: &Services, groups: Vec<EventGroup>) -> Vec<Outcome> {
+    let groups = unless_stalled(services, groups).await;
     let pending: Vec<&Event> = groups.iter().flat_map(EventGroup::pending).collect();
-    let audience = Audience::of(app, &pending).await;
+    let audience = Audience::of(services, &pending).await;
     let waves: Vec<Vec<EventGroup>> = groups.chunks(WAVE).map(<[EventGroup]>::to_vec).collect();
     let outcomes: Vec<_> = stream::iter(waves)
-        .map(|wave| Box::pin(publish_wave(app, &audience, wave)))
+        .map(|wave| Box::pin(publish_wave(services, &audience, wave)))
         .buffered(WAVES)
         .collect()
         .await;
@@ -65,8 +65,8 @@ pub(crate) async fn publish_all(app: &App, groups: Vec<EventGroup>) -> Vec<Outco
 }
 
 /// Without the canary store's events while they are made to wait: they stay pending, and due.
-async fn unless_stalled(app: &App, mut groups: Vec<EventGroup>) -> Vec<EventGroup> {
-    if groups.iter().any(EventGroup::is_canarys) && app.table.injects(FaultKind::RelayStall).await {
+async fn unless_stalled(services: &Services, mut groups: Vec<EventGroup>) -> Vec<EventGroup> {
+    if groups.iter().any(EventGroup::is_canarys) && services.table.injects(FaultKind::RelayStall).await {
         groups.retain(|group| !group.is_canarys());
     }
     groups
@@ -78,15 +78,15 @@ async fn unless_stalled(app: &App, mut groups: Vec<EventGroup>) -> Vec<EventGrou
 /// # Errors
 /// 503 when the table cannot be reached.
 pub(crate) async fn still_pending(
-    app: &App,
+    services: &Services,
     groups: Vec<EventGroup>,
 ) -> Result<Vec<EventGroup>, Problem> {
-    let since = app.clock.now().minus(BELIEVED);
+    let since = services.clock.now().minus(BELIEVED);
     let (old, mut found): (Vec<_>, Vec<_>) =
         groups.into_iter().partition(|group| group.created_at() < since);
     for chunk in old.chunks(LOOKED_AT) {
         let keys: Vec<Key> = chunk.iter().map(EventGroup::key).collect();
-        let mut batch = app.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
+        let mut batch = services.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
         // One that cannot be read is met again by the sweep.
         found.extend(keys.iter().filter_map(|key| batch.take::<EventGroup>(key).ok().flatten()));
     }
@@ -94,21 +94,21 @@ pub(crate) async fn still_pending(
     Ok(found)
 }
 
-async fn publish_wave(app: &App, audience: &Audience, wave: Vec<EventGroup>) -> Vec<Outcome> {
+async fn publish_wave(services: &Services, audience: &Audience, wave: Vec<EventGroup>) -> Vec<Outcome> {
     let made = stream::iter(wave)
         .map(|group| async move {
-            let made = make_group(app, audience, &group).await;
+            let made = make_group(services, audience, &group).await;
             (group, made)
         })
         .buffered(PARALLEL)
         .collect::<Vec<_>>()
         .await;
     let is_made = made.iter().flat_map(|(_, made)| made).filter(|(_, _, made)| made.is_ok());
-    send(app, is_made.flat_map(|(_, deliveries, _)| deliveries)).await;
+    send(services, is_made.flat_map(|(_, deliveries, _)| deliveries)).await;
     stream::iter(made)
         .map(|(group, made)| async move {
             let made = made.into_iter().map(|(event, _, made)| (event, made)).collect();
-            mark(app, group, made).await
+            mark(services, group, made).await
         })
         .buffered(WRITES)
         .collect()
@@ -117,21 +117,21 @@ async fn publish_wave(app: &App, audience: &Audience, wave: Vec<EventGroup>) -> 
 
 /// Makes the deliveries of those of a group that are pending: side by side, unless the order in which
 /// they are made matters to a receiver.
-async fn make_group(app: &App, audience: &Audience, group: &EventGroup) -> Vec<Made> {
-    let now = app.clock.now();
+async fn make_group(services: &Services, audience: &Audience, group: &EventGroup) -> Vec<Made> {
+    let now = services.clock.now();
     let mut pending: Vec<&Event> = group.pending().collect();
     pending.sort_by_key(|event| event.order());
     let planned: Vec<(Event, Result<Vec<Delivery>, Problem>)> =
         pending.into_iter().map(|event| (event.clone(), audience.deliveries(event, now))).collect();
     let has_lanes = planned.iter().any(|(_, plan)| plan.as_deref().is_ok_and(by_ordering_key));
     if has_lanes {
-        return make_in_order(app, audience, planned).await;
+        return make_in_order(services, audience, planned).await;
     }
     stream::iter(planned)
         .map(|(event, plan)| async move {
             match plan {
                 Ok(deliveries) => {
-                    let made = make_all(app, &deliveries).await;
+                    let made = make_all(services, &deliveries).await;
                     (event, deliveries, made)
                 }
                 Err(problem) => (event, Vec::new(), Err(problem)),
@@ -149,7 +149,7 @@ fn by_ordering_key(deliveries: &[Delivery]) -> bool {
 /// Makes them one after the other. One that could not be made holds up those that follow it about the
 /// same entity, unless it is given up.
 async fn make_in_order(
-    app: &App,
+    services: &Services,
     audience: &Audience,
     planned: Vec<(Event, Result<Vec<Delivery>, Problem>)>,
 ) -> Vec<Made> {
@@ -161,7 +161,7 @@ async fn make_in_order(
         let made = match (held_up, plan) {
             (Some(problem), _) | (None, Err(problem)) => (event, Vec::new(), Err(problem)),
             (None, Ok(deliveries)) => {
-                let made = make(app, audience, &event, &deliveries).await;
+                let made = make(services, audience, &event, &deliveries).await;
                 (event, deliveries, made)
             }
         };
@@ -172,19 +172,19 @@ async fn make_in_order(
 
 /// Makes an event's deliveries. Where one has a ordering key, those of the events before it come first.
 async fn make(
-    app: &App,
+    services: &Services,
     audience: &Audience,
     event: &Event,
     deliveries: &[Delivery],
 ) -> Result<(), Problem> {
     if by_ordering_key(deliveries) {
-        Box::pin(publish_before(app, audience, event)).await?;
+        Box::pin(publish_before(services, audience, event)).await?;
     }
-    make_all(app, deliveries).await
+    make_all(services, deliveries).await
 }
 
-async fn make_all(app: &App, deliveries: &[Delivery]) -> Result<(), Problem> {
-    let writes: Vec<_> = deliveries.iter().map(|delivery| delivery.make(app)).collect();
+async fn make_all(services: &Services, deliveries: &[Delivery]) -> Result<(), Problem> {
+    let writes: Vec<_> = deliveries.iter().map(|delivery| delivery.make(services)).collect();
     let outcomes: Vec<Result<(), Problem>> =
         stream::iter(writes).buffer_unordered(WRITES).collect().await;
     outcomes.into_iter().collect()
@@ -193,33 +193,33 @@ async fn make_all(app: &App, deliveries: &[Delivery]) -> Result<(), Problem> {
 /// Publishes the events about the same entity that come before `event` and are still pending, so
 /// that positions in a ordering key are taken in the order of the changes, whatever order the stream, its
 /// retries and the sweep bring events in.
-async fn publish_before(app: &App, audience: &Audience, event: &Event) -> Result<(), Problem> {
-    for (group, earlier) in pending_events::before(app, event).await? {
+async fn publish_before(services: &Services, audience: &Audience, event: &Event) -> Result<(), Problem> {
+    for (group, earlier) in pending_events::before(services, event).await? {
         let made = if audience.knows(&earlier) {
-            make_alone(app, audience, &earlier).await
+            make_alone(services, audience, &earlier).await
         } else {
-            let its_own = Audience::of(app, &[&earlier]).await;
-            make_alone(app, &its_own, &earlier).await
+            let its_own = Audience::of(services, &[&earlier]).await;
+            make_alone(services, &its_own, &earlier).await
         };
-        let outcome = mark(app, group, vec![(earlier, made)]).await;
+        let outcome = mark(services, group, vec![(earlier, made)]).await;
         outcome.failure.map_or(Ok(()), Err)?;
     }
     Ok(())
 }
 
-async fn make_alone(app: &App, audience: &Audience, event: &Event) -> Result<(), Problem> {
-    let deliveries = audience.deliveries(event, app.clock.now())?;
-    make_all(app, &deliveries).await?;
-    send(app, &deliveries).await;
+async fn make_alone(services: &Services, audience: &Audience, event: &Event) -> Result<(), Problem> {
+    let deliveries = audience.deliveries(event, services.clock.now())?;
+    make_all(services, &deliveries).await?;
+    send(services, &deliveries).await;
     Ok(())
 }
 
 /// Sends the messages for these. What is not sent is no loss: each delivery is due in a while, and the
 /// sweep queues what is missing.
-async fn send(app: &App, deliveries: impl IntoIterator<Item = &Delivery>) {
+async fn send(services: &Services, deliveries: impl IntoIterator<Item = &Delivery>) {
     let messages: Vec<_> =
         deliveries.into_iter().map(|delivery| (delivery.message(), Duration::ZERO)).collect();
-    let queue = app.queue(QUEUE);
+    let queue = services.queue(QUEUE);
     let sendings: Vec<_> = messages.chunks(MESSAGES).map(|ten| queue.send(ten)).collect();
     let outcomes = stream::iter(sendings).buffer_unordered(WRITES).collect::<Vec<_>>().await;
     for problem in outcomes.into_iter().filter_map(Result::err) {

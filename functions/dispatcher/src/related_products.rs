@@ -19,7 +19,7 @@ use core_types::event::Event;
 use core_types::id::{ProductId, StoreId};
 use core_types::key;
 use futures_util::StreamExt;
-use gateway::app::App;
+use services::Services;
 use table::item::Key;
 use primitives::problem::{Code, Problem};
 use table::retry;
@@ -50,9 +50,9 @@ impl ChangedProducts {
     }
 
     /// Rebuilds the items of the stores concerned, each once.
-    pub(crate) async fn rebuild(self, app: &App) {
+    pub(crate) async fn rebuild(self, services: &Services) {
         let rebuild = |(store, products): (StoreId, BTreeSet<ProductId>)| async move {
-            let outcome = retry(|| rebuild(app, &store, &products)).await;
+            let outcome = retry(|| rebuild(services, &store, &products)).await;
             if let Err(problem) = outcome {
                 tracing::warn!(cause = %problem, store = store.as_str(), "related products not rebuilt");
             }
@@ -61,12 +61,12 @@ impl ChangedProducts {
     }
 }
 
-async fn rebuild(app: &App, store: &StoreId, changed: &BTreeSet<ProductId>) -> Result<(), Problem> {
+async fn rebuild(services: &Services, store: &StoreId, changed: &BTreeSet<ProductId>) -> Result<(), Problem> {
     let key = key::related_products(store);
-    let present = app.table.get_many(&[&key]).await?.take(&key)?;
+    let present = services.table.get_many(&[&key]).await?.take(&key)?;
     let before = present.unwrap_or_else(|| RelatedProducts::empty(store));
     let newest = SummaryOrder::Newest.query(store);
-    let mut summaries: Vec<ProductSummary> = app.table.all(&newest, MAX_CANDIDATES).await?;
+    let mut summaries: Vec<ProductSummary> = services.table.all(&newest, MAX_CANDIDATES).await?;
     let listed: HashSet<ProductId> = summaries.iter().map(|summary| summary.id().clone()).collect();
     let candidates = before.products.iter().map(|candidate| &candidate.id);
     let unlisted = candidates.filter(|id| !listed.contains(id));
@@ -74,11 +74,11 @@ async fn rebuild(app: &App, store: &StoreId, changed: &BTreeSet<ProductId>) -> R
     summaries.retain(|summary| !doubtful.contains(summary.id()));
     let keys: Vec<Key> = doubtful.iter().map(|id| key::summary(store, id)).collect();
     for part in keys.chunks(BATCH) {
-        let mut found = app.table.get_many(&part.iter().collect::<Vec<_>>()).await?;
+        let mut found = services.table.get_many(&part.iter().collect::<Vec<_>>()).await?;
         for key in part {
             summaries.extend(found.take::<ProductSummary>(key)?);
         }
     }
     let Some(after) = before.with_products(&summaries) else { return Ok(()) };
-    app.table.write().create_or_replace(&after, Code::VersionConflict).commit().await
+    services.table.write().create_or_replace(&after, Code::VersionConflict).commit().await
 }

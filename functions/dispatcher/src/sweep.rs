@@ -15,7 +15,7 @@ use core_types::mail;
 use delivery::delivery::{Delivery, DeliveryMessage};
 use delivery::run::{self, RunMessage};
 use futures_util::StreamExt;
-use gateway::app::App;
+use services::Services;
 use table::item::{Item, Key};
 use table::outbox::{Due, Marked, SHARDS, settled};
 use primitives::problem::{Code, Problem};
@@ -95,13 +95,13 @@ impl SweepReport {
 
 /// Does everything that is due, or hands it out. The related products of the stores whose products
 /// changed are rebuilt last: that may last longer than the sweep is given.
-pub async fn sweep(app: &App) -> SweepReport {
+pub async fn sweep(services: &Services) -> SweepReport {
     let mut report = SweepReport::default();
     let mut changed = ChangedProducts::default();
     for kind in Due::ALL {
         if let Some(kind) = JobKind::of(kind) {
             let mut tally = Tally::default();
-            match enqueue(app, kind).await {
+            match enqueue(services, kind).await {
                 Ok(count) => report.handed_out = report.handed_out.saturating_add(count),
                 Err(problem) => tally.count(Err(problem)),
             }
@@ -109,7 +109,7 @@ pub async fn sweep(app: &App) -> SweepReport {
             continue;
         }
         let outcomes = futures_util::stream::iter(SHARDS.chars())
-            .map(|shard| sweep_shard(app, kind, shard))
+            .map(|shard| sweep_shard(services, kind, shard))
             .buffer_unordered(PARALLEL)
             .collect::<Vec<_>>()
             .await;
@@ -129,7 +129,7 @@ pub async fn sweep(app: &App) -> SweepReport {
             changed.extend(tally.changed);
         }
     }
-    changed.rebuild(app).await;
+    changed.rebuild(services).await;
     report
 }
 
@@ -145,9 +145,9 @@ pub(crate) struct Tally {
 
 impl Tally {
     /// Counts what became of the work of this key, which is given up when it can never succeed.
-    pub(crate) async fn settle(&mut self, app: &App, key: &Key, outcome: Result<bool, Problem>) {
-        let due = Marked::By(app.clock.now());
-        self.count(settled(&app.table, key, due, outcome).await);
+    pub(crate) async fn settle(&mut self, services: &Services, key: &Key, outcome: Result<bool, Problem>) {
+        let due = Marked::By(services.clock.now());
+        self.count(settled(&services.table, key, due, outcome).await);
     }
 
     pub(crate) fn count(&mut self, outcome: Result<bool, Problem>) {
@@ -163,10 +163,10 @@ impl Tally {
 }
 
 /// One shard of one kind.
-async fn sweep_shard(app: &App, kind: Due, shard: char) -> Tally {
+async fn sweep_shard(services: &Services, kind: Due, shard: char) -> Tally {
     let mut tally = Tally::default();
-    let query = kind.query(shard, app.clock.now());
-    let keys = match app.table.keys(&query, PER_SHARD).await {
+    let query = kind.query(shard, services.clock.now());
+    let keys = match services.table.keys(&query, PER_SHARD).await {
         Ok(keys) => keys,
         Err(problem) => {
             tally.count(Err(problem));
@@ -175,15 +175,15 @@ async fn sweep_shard(app: &App, kind: Due, shard: char) -> Tally {
     };
     for chunk in keys.chunks(CHUNK) {
         let outcome = match kind {
-            Due::Event => events(app, chunk, &mut tally).await,
-            Due::Delivery => deliveries(app, chunk, &mut tally).await,
-            Due::Mail => mails(app, chunk, &mut tally).await,
-            Due::Redaction => redactions(app, chunk, &mut tally).await,
+            Due::Event => events(services, chunk, &mut tally).await,
+            Due::Delivery => deliveries(services, chunk, &mut tally).await,
+            Due::Mail => mails(services, chunk, &mut tally).await,
+            Due::Redaction => redactions(services, chunk, &mut tally).await,
             // These go through the queue.
             Due::Payment | Due::Order | Due::Purchase => Ok(()),
-            Due::Category => categories(app, chunk, &mut tally).await,
-            Due::Product => products(app, chunk, &mut tally).await,
-            Due::Run => runs(app, chunk, &mut tally).await,
+            Due::Category => categories(services, chunk, &mut tally).await,
+            Due::Product => products(services, chunk, &mut tally).await,
+            Due::Run => runs(services, chunk, &mut tally).await,
         };
         tally.count(outcome.map(|()| false));
     }
@@ -192,16 +192,16 @@ async fn sweep_shard(app: &App, kind: Due, shard: char) -> Tally {
 
 /// The items of these keys; one that cannot be read is counted and passed over.
 pub(crate) async fn load<T: Item>(
-    app: &App,
+    services: &Services,
     keys: &[Key],
     tally: &mut Tally,
 ) -> Result<Vec<T>, Problem> {
-    let mut batch = app.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
+    let mut batch = services.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
     let mut found = Vec::new();
     for key in keys {
         match batch.take(key) {
             Ok(item) => found.extend(item),
-            Err(problem) => tally.settle(app, key, Err(problem)).await,
+            Err(problem) => tally.settle(services, key, Err(problem)).await,
         }
     }
     Ok(found)
@@ -222,10 +222,10 @@ pub(crate) fn unless_lost(outcome: Result<bool, Problem>) -> Result<bool, Proble
 /// Events that the stream missed. One that meets a defect of ours is marked as failed by
 /// [`publish`], for its owner to see; one that only met an outage stays due, however old it is,
 /// and none keeps the others from their turn.
-async fn events(app: &App, keys: &[Key], tally: &mut Tally) -> Result<(), Problem> {
-    let mut pending = load::<EventGroup>(app, keys, tally).await?;
+async fn events(services: &Services, keys: &[Key], tally: &mut Tally) -> Result<(), Problem> {
+    let mut pending = load::<EventGroup>(services, keys, tally).await?;
     pending.retain(|group| group.pending().next().is_some());
-    for outcome in publish_all(app, pending).await {
+    for outcome in publish_all(services, pending).await {
         for event in &outcome.done {
             tally.changed.note(event);
         }
@@ -238,14 +238,14 @@ async fn events(app: &App, keys: &[Key], tally: &mut Tally) -> Result<(), Proble
 /// Deliveries whose time has come and that no message carries; one that is being attempted has until its
 /// lease ends. The mark is moved on *before* the message is sent: moved after it, it would race the
 /// worker for the item. A crash in between delays the delivery until the new mark, and loses nothing.
-async fn deliveries(app: &App, keys: &[Key], tally: &mut Tally) -> Result<(), Problem> {
-    let now = app.clock.now();
-    let mut due = load::<Delivery>(app, keys, tally).await?;
+async fn deliveries(services: &Services, keys: &[Key], tally: &mut Tally) -> Result<(), Problem> {
+    let now = services.clock.now();
+    let mut due = load::<Delivery>(services, keys, tally).await?;
     due.retain(|delivery| delivery.due_at.is_some_and(|at| at <= now) && !delivery.is_leased(now));
     let swept = futures_util::stream::iter(due)
         .map(|delivery| async move {
-            let swept = delivery.swept(app.clock.now());
-            let outcome = is_written(swept.replace(app).await);
+            let swept = delivery.swept(services.clock.now());
+            let outcome = is_written(swept.replace(services).await);
             (swept, outcome)
         })
         .buffer_unordered(PARALLEL)
@@ -254,66 +254,66 @@ async fn deliveries(app: &App, keys: &[Key], tally: &mut Tally) -> Result<(), Pr
     let mut messages: Vec<(DeliveryMessage, Duration)> = Vec::new();
     for (delivery, outcome) in swept {
         if matches!(outcome, Ok(true)) {
-            let delay = delivery.delay(app.clock.now()).unwrap_or_default();
+            let delay = delivery.delay(services.clock.now()).unwrap_or_default();
             messages.push((delivery.message(), delay));
         }
-        tally.settle(app, &delivery.key(), outcome).await;
+        tally.settle(services, &delivery.key(), outcome).await;
     }
-    app.queue(delivery::delivery::QUEUE).send(&messages).await
+    services.queue(delivery::delivery::QUEUE).send(&messages).await
 }
 
 /// Mails whose message was lost.
-async fn mails(app: &App, keys: &[Key], tally: &mut Tally) -> Result<(), Problem> {
+async fn mails(services: &Services, keys: &[Key], tally: &mut Tally) -> Result<(), Problem> {
     let ids = keys.iter().filter_map(|key| MailId::parse(key.pk.strip_prefix("MAI#")?));
     let messages: Vec<_> =
         ids.map(|mail_id| (mail::MailMessage { mail_id }, Duration::ZERO)).collect();
-    app.queue(mail::QUEUE).send(&messages).await?;
+    services.queue(mail::QUEUE).send(&messages).await?;
     tally.done = tally.done.saturating_add(messages.len());
     Ok(())
 }
 
 /// Long work whose message was lost: the step that the message brings moves the mark on.
-async fn runs(app: &App, keys: &[Key], tally: &mut Tally) -> Result<(), Problem> {
+async fn runs(services: &Services, keys: &[Key], tally: &mut Tally) -> Result<(), Problem> {
     let steps = keys.iter().filter_map(RunMessage::of);
     let messages: Vec<_> = steps.map(|step| (step, Duration::ZERO)).collect();
-    app.queue(run::QUEUE).send(&messages).await?;
+    services.queue(run::QUEUE).send(&messages).await?;
     tally.done = tally.done.saturating_add(messages.len());
     Ok(())
 }
 
 /// Deleted stores whose grace has ended: announced once, because the mark goes with the event.
-async fn redactions(app: &App, keys: &[Key], tally: &mut Tally) -> Result<(), Problem> {
-    for store in load::<Store>(app, keys, tally).await? {
-        let now = app.clock.now();
+async fn redactions(services: &Services, keys: &[Key], tally: &mut Tally) -> Result<(), Problem> {
+    for store in load::<Store>(services, keys, tally).await? {
+        let now = services.clock.now();
         let is_due = store.redact_at.is_some_and(|at| at <= now);
         if store.status != StoreStatus::Deleted || !is_due {
             continue;
         }
         let redacted = Store { redact_at: None, ..store.changed(now) };
-        let event = redacted.event(&STORE_REDACTED, &app.config.base_url, now);
-        let write = store::replace(app.table.write(), &redacted).emit(event);
-        tally.settle(app, &store.key(), is_written(write.commit().await)).await;
+        let event = redacted.event(&STORE_REDACTED, &services.config.base_url, now);
+        let write = store::replace(services.table.write(), &redacted).emit(event);
+        tally.settle(services, &store.key(), is_written(write.commit().await)).await;
     }
     Ok(())
 }
 
 /// Deleted categories, each of which is taken off its next products.
-async fn categories(app: &App, keys: &[Key], tally: &mut Tally) -> Result<(), Problem> {
-    for drain in load::<CategoryDrain>(app, keys, tally).await? {
-        if drain.is_due(app.clock.now()) {
-            let outcome = is_written(continue_drain(app, &drain).await);
-            tally.settle(app, &drain.key(), outcome).await;
+async fn categories(services: &Services, keys: &[Key], tally: &mut Tally) -> Result<(), Problem> {
+    for drain in load::<CategoryDrain>(services, keys, tally).await? {
+        if drain.is_due(services.clock.now()) {
+            let outcome = is_written(continue_drain(services, &drain).await);
+            tally.settle(services, &drain.key(), outcome).await;
         }
     }
     Ok(())
 }
 
 /// What changes of large products have left to do, and nobody has done.
-async fn products(app: &App, keys: &[Key], tally: &mut Tally) -> Result<(), Problem> {
-    for deferred in load::<DeferredWork>(app, keys, tally).await? {
-        if deferred.is_due(app.clock.now()) {
-            let outcome = is_written(deferred.execute(app).await);
-            tally.settle(app, &deferred.key(), outcome).await;
+async fn products(services: &Services, keys: &[Key], tally: &mut Tally) -> Result<(), Problem> {
+    for deferred in load::<DeferredWork>(services, keys, tally).await? {
+        if deferred.is_due(services.clock.now()) {
+            let outcome = is_written(deferred.execute(services).await);
+            tally.settle(services, &deferred.key(), outcome).await;
         }
     }
     Ok(())

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use delivery::delivery::QUEUE;
 use gateway::app::App;
+use services::Services;
 use gateway::budget::Cost;
 use gateway::caller::{Access, Caller, Identity, Public};
 use primitives::clock::Timestamp;
@@ -50,12 +51,12 @@ impl Caller for Inspector {
         is_deep(inbound)
     }
 
-    async fn authenticate(app: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
+    async fn authenticate(services: &Services, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
         if is_deep(inbound) {
-            let operator = Operator::authenticate(app, inbound).await?;
+            let operator = Operator::authenticate(services, inbound).await?;
             return Ok(Self::Operator(Box::new(operator)));
         }
-        Public::authenticate(app, inbound).await.map(Self::Public)
+        Public::authenticate(services, inbound).await.map(Self::Public)
     }
 
     fn identity(&self) -> Identity {
@@ -148,11 +149,11 @@ async fn health(
 
 impl Checks {
     /// Tries all of them.
-    async fn of(app: &App) -> Self {
+    async fn of(services: &Services) -> Self {
         Self {
-            table: Readiness::of(app, app.table.ping()).await,
-            queue: Readiness::of(app, app.queue(QUEUE).depth()).await,
-            keys: Readiness::of(app, app.secrets.keys()).await,
+            table: Readiness::of(services, services.table.ping()).await,
+            queue: Readiness::of(services, services.queue(QUEUE).depth()).await,
+            keys: Readiness::of(services, services.secrets.keys()).await,
         }
     }
 
@@ -163,10 +164,10 @@ impl Checks {
 
 impl Readiness {
     /// Tries it.
-    async fn of<T>(app: &App, attempt: impl Future<Output = Result<T, Problem>>) -> Self {
-        let began = app.clock.now();
+    async fn of<T>(services: &Services, attempt: impl Future<Output = Result<T, Problem>>) -> Self {
+        let began = services.clock.now();
         match attempt.await {
-            Ok(_) => Self { status: "ok", ms: Some(began.until(app.clock.now()).as_millis()) },
+            Ok(_) => Self { status: "ok", ms: Some(began.until(services.clock.now()).as_millis()) },
             Err(problem) => {
                 problem.log();
                 Self { status: "failed", ms: None }

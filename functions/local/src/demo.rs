@@ -19,7 +19,7 @@ use core_types::fields::{Currency, Email};
 use core_types::id::{MerchantId, StoreId};
 use core_types::key;
 use emulators::AnyError;
-use gateway::app::App;
+use services::Services;
 use crypto::password;
 use crypto::password::Password;
 use primitives::problem::Code;
@@ -127,20 +127,20 @@ async fn dress(system: &System) -> Result<(), AnyError> {
     merchant.sign_out().await
 }
 
-async fn account(app: &App, who: &Account) -> Result<Option<Merchant>, AnyError> {
+async fn account(services: &Services, who: &Account) -> Result<Option<Merchant>, AnyError> {
     let email = email(who)?;
     let found: Option<UniqueEmail> =
-        app.table.get(&key::unique_email(&email.normalized())).await.map_err(told)?;
+        services.table.get(&key::unique_email(&email.normalized())).await.map_err(told)?;
     match found {
         Some(unique) => {
-            Ok(app.table.get(&key::merchant(&unique.merchant_id)).await.map_err(told)?)
+            Ok(services.table.get(&key::merchant(&unique.merchant_id)).await.map_err(told)?)
         }
         None => Ok(None),
     }
 }
 
-async fn create(app: &App, who: &Account) -> Result<Merchant, AnyError> {
-    let now = app.clock.now();
+async fn create(services: &Services, who: &Account) -> Result<Merchant, AnyError> {
+    let now = services.clock.now();
     let password = Password::parse(who.password).map_err(|error| format!("{error:?}"))?;
     let hash = password::hash(&password).await.map_err(|error| format!("{error:?}"))?;
     let merchant = Merchant {
@@ -162,16 +162,16 @@ async fn create(app: &App, who: &Account) -> Result<Merchant, AnyError> {
         updated_at: now,
         version: 1,
     };
-    let write = app.table.write().create(&UniqueEmail::of(&merchant), Code::EmailTaken);
+    let write = services.table.write().create(&UniqueEmail::of(&merchant), Code::EmailTaken);
     write.create(&merchant, Code::VersionConflict).commit().await.map_err(told)?;
     Ok(merchant)
 }
 
 /// The store's customer, with an address that is proven: nobody reads a mail of the demo.
-async fn register(app: &App, store: &StoreId) -> Result<(), AnyError> {
+async fn register(services: &Services, store: &StoreId) -> Result<(), AnyError> {
     let email = email(&CUSTOMER)?;
     let claim = key::unique_customer_email(store, &email.normalized());
-    let known: Option<UniqueCustomerEmail> = app.table.get(&claim).await.map_err(told)?;
+    let known: Option<UniqueCustomerEmail> = services.table.get(&claim).await.map_err(told)?;
     if known.is_some() {
         return Ok(());
     }
@@ -185,8 +185,8 @@ async fn register(app: &App, store: &StoreId) -> Result<(), AnyError> {
         accepts_marketing: false,
     };
     let currency = Currency::from_text("INR").map_err(|fault| format!("{fault:?}"))?;
-    let customer = Customer::register(store, &currency, application, app.clock.now());
-    let write = app.table.write().create(&UniqueCustomerEmail::of(&customer), Code::EmailTaken);
+    let customer = Customer::register(store, &currency, application, services.clock.now());
+    let write = services.table.write().create(&UniqueCustomerEmail::of(&customer), Code::EmailTaken);
     write.create(&customer, Code::VersionConflict).commit().await.map_err(told)
 }
 

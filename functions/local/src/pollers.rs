@@ -15,6 +15,7 @@ use dispatcher::JobReport;
 use emulators::aws::REGION;
 use emulators::{AnyError, Embedded, TABLE};
 use gateway::app::App;
+use services::Services;
 use table::item::Index;
 use services::metrics::minute_of;
 use services::queue::QueueName;
@@ -155,13 +156,13 @@ async fn work_in_order(dispatcher: App, mut next: mpsc::Receiver<Value>) {
 }
 
 /// Gives records to the dispatcher, and again from the first that failed, as Lambda does.
-async fn hand_on(app: &App, mut records: Vec<Value>) {
+async fn hand_on(services: &Services, mut records: Vec<Value>) {
     for _ in 0..STREAM_TRIES {
         let event = match serde_json::from_value(json!({ "Records": &records })) {
             Ok(event) => event,
             Err(cause) => return tracing::error!(%cause, "a stream record is malformed"),
         };
-        let dispatcher = app.clone();
+        let dispatcher = services.clone();
         let answer = contain(async move {
             serde_json::to_value(dispatcher::handle_stream(&dispatcher, event).await)
         });

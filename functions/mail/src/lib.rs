@@ -32,7 +32,7 @@ use core_types::id::StoreId;
 use core_types::key;
 use core_types::mail::{Mail, MailContent, MailMessage, MailState, Take};
 use delivery::mail::{Sender, allowance};
-use gateway::app::App;
+use services::Services;
 use table::item::Item;
 use table::outbox;
 use table::outbox::Marked;
@@ -52,14 +52,14 @@ const NO_SENDER: &str = "Commerce Gateway <no-reply@service.invalid>";
 /// Sends the mails that a batch of messages names, all at once, so that one slow recipient keeps
 /// nobody else waiting. Messages that could not be dealt with are reported one by one and come
 /// again; after five times they go to the dead-letter queue.
-pub async fn handle(app: &App, event: SqsEvent) -> SqsBatchResponse {
+pub async fn handle(services: &Services, event: SqsEvent) -> SqsBatchResponse {
     let mut failed = BTreeSet::new();
     let mut tasks = JoinSet::new();
     for record in event.records {
         let id = record.message_id.unwrap_or_default();
         failed.insert(id.clone());
-        let (app, body) = (app.clone(), record.body.unwrap_or_default());
-        tasks.spawn(async move { handle_one(&app, &body).await.map(|()| id) });
+        let (services, body) = (services.clone(), record.body.unwrap_or_default());
+        tasks.spawn(async move { handle_one(&services, &body).await.map(|()| id) });
     }
     // A task that panicked names no message as done, so its message stays failed.
     while let Some(outcome) = tasks.join_next().await {
@@ -78,49 +78,49 @@ pub async fn handle(app: &App, event: SqsEvent) -> SqsBatchResponse {
 
 /// Deals with one message. A mail that can never be sent, or of which that can never be written down, is given
 /// up at the first try.
-async fn handle_one(app: &App, body: &str) -> Result<(), Problem> {
+async fn handle_one(services: &Services, body: &str) -> Result<(), Problem> {
     let message: MailMessage = serde_json::from_str(body).map_err(Problem::internal)?;
-    match deliver(app, &message).await {
-        Err(problem) if problem.is_permanent() => give_up(app, &message, &problem).await,
+    match deliver(services, &message).await {
+        Err(problem) if problem.is_permanent() => give_up(services, &message, &problem).await,
         outcome => outcome,
     }
 }
 
 /// Marks a mail as failed, whatever is in its item; where not even that can be written, it is due no more.
-async fn give_up(app: &App, message: &MailMessage, problem: &Problem) -> Result<(), Problem> {
+async fn give_up(services: &Services, message: &MailMessage, problem: &Problem) -> Result<(), Problem> {
     tracing::error!(mail_id = %message.mail_id, cause = %problem, "work given up");
     let mail_key = key::mail(&message.mail_id);
     let failed = Change::new("SET #state = :failed REMOVE GSI3PK, GSI3SK")
         .under(Condition::exists())
         .name("#state", "state")
         .value(":failed", MailState::Failed);
-    match app.table.write().update(&mail_key, failed, Code::VersionConflict).commit().await {
+    match services.table.write().update(&mail_key, failed, Code::VersionConflict).commit().await {
         // It was sent, and is gone.
         Err(problem) if problem.code == Code::VersionConflict => Ok(()),
         Err(problem) if problem.is_permanent() => {
-            outbox::give_up(&app.table, &mail_key, Marked::Ever, &problem).await
+            outbox::give_up(&services.table, &mail_key, Marked::Ever, &problem).await
         }
         outcome => outcome,
     }
 }
 
 /// Sends a mail, unless another does. One that is gone was sent.
-async fn deliver(app: &App, message: &MailMessage) -> Result<(), Problem> {
+async fn deliver(services: &Services, message: &MailMessage) -> Result<(), Problem> {
     let mail_key = key::mail(&message.mail_id);
-    let Some(mail) = app.table.get::<Mail>(&mail_key).await? else { return Ok(()) };
-    match mail.take(app.clock.now()) {
+    let Some(mail) = services.table.get::<Mail>(&mail_key).await? else { return Ok(()) };
+    match mail.take(services.clock.now()) {
         Take::Leave => Ok(()),
         Take::Expired => {
             tracing::warn!(mail_id = %mail.id, "mail expired unsent");
-            app.table.write().delete(&mail_key).commit().await
+            services.table.write().delete(&mail_key).commit().await
         }
         Take::Send(taken) => {
-            let lease = app.table.write().replace(&taken, Code::VersionConflict).commit().await;
+            let lease = services.table.write().replace(&taken, Code::VersionConflict).commit().await;
             match lease {
                 Ok(()) => {
                     let mut mail = taken;
-                    let outcome = send(app, &mut mail).await;
-                    record_outcome(app, &mail, outcome).await
+                    let outcome = send(services, &mut mail).await;
+                    record_outcome(services, &mail, outcome).await
                 }
                 // Somebody else has it.
                 Err(problem) if problem.code == Code::VersionConflict => Ok(()),
@@ -132,32 +132,32 @@ async fn deliver(app: &App, message: &MailMessage) -> Result<(), Problem> {
 
 /// Writes down how an attempt ended.
 async fn record_outcome(
-    app: &App,
+    services: &Services,
     mail: &Mail,
     outcome: Result<MailOutcome, SendFailure>,
 ) -> Result<(), Problem> {
     let failure = match outcome {
         Ok(MailOutcome::Withheld(code, store)) => {
             tracing::warn!(mail_id = %mail.id, code = code.as_str(), "mail withheld");
-            let write = app.table.write().replace(&mail.withheld(code), Code::VersionConflict);
+            let write = services.table.write().replace(&mail.withheld(code), Code::VersionConflict);
             let write = write.also(store, |write, store| {
-                allowance::count_withheld(write, &store, app.clock.now())
+                allowance::count_withheld(write, &store, services.clock.now())
             });
             return write.commit().await;
         }
         Ok(fate) => {
             tracing::info!(mail_id = %mail.id, attempts = mail.attempts, ?fate, "mail done with");
-            return app.table.write().delete(&mail.key()).commit().await;
+            return services.table.write().delete(&mail.key()).commit().await;
         }
         Err(failure) => failure,
     };
-    let (next, wait) = mail.after_failure(failure.permanent, app.clock.now());
+    let (next, wait) = mail.after_failure(failure.permanent, services.clock.now());
     let again = wait.is_some();
     tracing::error!(mail_id = %mail.id, cause = failure.cause, again, "mail not sent");
-    app.table.write().replace(&next, Code::VersionConflict).commit().await?;
+    services.table.write().replace(&next, Code::VersionConflict).commit().await?;
     if let Some(wait) = wait {
         let message = MailMessage { mail_id: mail.id.clone() };
-        if let Err(problem) = app.queue(core_types::mail::QUEUE).send(&[(message, wait)]).await {
+        if let Err(problem) = services.queue(core_types::mail::QUEUE).send(&[(message, wait)]).await {
             // The sweep finds it due.
             tracing::warn!(mail_id = %mail.id, cause = %problem, "mail not queued again");
         }
@@ -203,19 +203,19 @@ impl SendFailure {
     }
 }
 
-async fn send(app: &App, mail: &mut Mail) -> Result<MailOutcome, SendFailure> {
-    let key = app.secrets.mail_key().await.map_err(SendFailure::of)?;
+async fn send(services: &Services, mail: &mut Mail) -> Result<MailOutcome, SendFailure> {
+    let key = services.secrets.mail_key().await.map_err(SendFailure::of)?;
     let content = mail.content(&key).map_err(SendFailure::permanent)?;
-    let worded = notifications::worded(app, content).await.map_err(SendFailure::of)?;
+    let worded = notifications::worded(services, content).await.map_err(SendFailure::of)?;
     let Some(content) = worded else { return Ok(MailOutcome::Void) };
-    let sender = Sender::of(app, &content).await.map_err(SendFailure::of)?;
-    if let Some(code) = objection(app, mail, &content, &sender).await? {
+    let sender = Sender::of(services, &content).await.map_err(SendFailure::of)?;
+    if let Some(code) = objection(services, mail, &content, &sender).await? {
         return Ok(MailOutcome::Withheld(code, content.store_id));
     }
-    let message = compose(app, mail, &content, &sender)?;
-    let config = &app.config.mail;
+    let message = compose(services, mail, &content, &sender)?;
+    let config = &services.config.mail;
     let Some(directory) = &config.directory else {
-        let url = app.secrets.mail_server().await.map_err(SendFailure::passing)?;
+        let url = services.secrets.mail_server().await.map_err(SendFailure::passing)?;
         let sending = tokio::time::timeout(SEND_LIMIT, send_by_smtp(&url, message));
         let sent = sending.await.unwrap_or_else(|_| Err(SendFailure::passing("time-out")));
         return sent.map(|()| MailOutcome::Sent);
@@ -234,7 +234,7 @@ async fn send(app: &App, mail: &mut Mail) -> Result<MailOutcome, SendFailure> {
 /// that or a code to a stranger, because there is no room for it today. Gift cards were counted when they were
 /// made. The count and its mark on the mail are one write, so that a mail is counted once.
 async fn objection(
-    app: &App,
+    services: &Services,
     mail: &mut Mail,
     content: &MailContent,
     sender: &Sender,
@@ -246,9 +246,9 @@ async fn objection(
     if mail.is_counted || content.gift_card.is_some() {
         return Ok(None);
     }
-    let (now, to) = (app.clock.now(), &content.to);
+    let (now, to) = (services.clock.now(), &content.to);
     let counted = mail.counted();
-    let write = app.table.write().replace(&counted, Code::VersionConflict);
+    let write = services.table.write().replace(&counted, Code::VersionConflict);
     let write = match &content.store_id {
         store if content.is_business => {
             let stranger = sender.room.as_ref().filter(|_| content.is_to_stranger);
@@ -270,12 +270,12 @@ async fn objection(
 
 /// The mail as RFC 5322 has it.
 fn compose(
-    app: &App,
+    services: &Services,
     mail: &Mail,
     content: &MailContent,
     sender: &Sender,
 ) -> Result<lettre::Message, SendFailure> {
-    let from = Some(app.config.mail_from.as_str()).filter(|from| !from.is_empty());
+    let from = Some(services.config.mail_from.as_str()).filter(|from| !from.is_empty());
     let platform: Mailbox = from.unwrap_or(NO_SENDER).parse().map_err(SendFailure::passing)?;
     let on = platform.name.as_deref().unwrap_or_else(|| platform.email.domain());
     let from =

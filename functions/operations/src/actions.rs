@@ -1,5 +1,6 @@
 //! What is done to a webhook subscription: switched on and off, tested, its secret changed.
 
+use gateway::idempotency::Commit;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -15,6 +16,7 @@ use core_types::event::{self, Entry, Event, EventSubject};
 use core_types::id::SubscriptionId;
 use core_types::scope::{Required, WriteWebhooks};
 use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::{Accepted, Either, Json, NoStore};
@@ -30,18 +32,18 @@ use crate::subscriptions::{SubscriptionWithSecret, find_to_change, replace};
 
 /// Loads, decides and writes; once more when a delivery's report came in between.
 async fn act<S: Required>(
-    app: &App,
+    services: &Services,
     caller: &StoreAccess<S>,
     id: &SubscriptionId,
     if_match: IfMatch,
     decide: impl Fn(&Subscription, Timestamp) -> Result<Subscription, Problem>,
 ) -> Result<Json<SubscriptionView>, Problem> {
     table::retry(|| async {
-        let before = find_to_change(app, caller, id).await?;
+        let before = find_to_change(services, caller, id).await?;
         if_match.check(before.version)?;
-        let now = app.clock.now();
+        let now = services.clock.now();
         let after = decide(&before, now)?;
-        replace(app, &before, &after, now).await
+        replace(services, &before, &after, now).await
     })
     .await
 }
@@ -198,13 +200,13 @@ fn topic(subscription: &Subscription, asked: Option<&str>) -> Result<Entry, Prob
 
 /// The request that would be sent, byte for byte, but with the values of custom headers masked.
 async fn preview(
-    app: &App,
+    services: &Services,
     subscription: &Subscription,
     event: &Event,
     delivery: &Delivery,
     now: Timestamp,
 ) -> Result<NoStore<Json<TestPreview>>, Problem> {
-    let key = app.secrets.webhook_key().await?;
+    let key = services.secrets.webhook_key().await?;
     let keys = subscription.signing_keys(&key, now);
     let keys = keys.ok_or_else(|| Problem::internal("a secret does not open"))?;
     let masked = subscription.masked_headers();
@@ -226,9 +228,9 @@ async fn preview(
 
 /// Queues a delivery that has been written. A message that is not sent is no loss: the delivery
 /// is due in a minute.
-pub(crate) async fn queue(app: &App, delivery: &Delivery) {
+pub(crate) async fn queue(services: &Services, delivery: &Delivery) {
     let message = (delivery.message(), Duration::ZERO);
-    if let Err(problem) = app.queue(delivery::QUEUE).send(&[message]).await {
+    if let Err(problem) = services.queue(delivery::QUEUE).send(&[message]).await {
         tracing::warn!(cause = %problem, delivery = delivery.id.as_str(), "message not queued");
     }
 }

@@ -1,5 +1,6 @@
 //! Webhook deliveries: what was sent, what was answered, and sending it again.
 
+use gateway::idempotency::Commit;
 use axum::extract::State;
 use commerce::readers::ensure_reads_event;
 use core_types::event::EventGroup;
@@ -11,6 +12,7 @@ use delivery::delivery::{
 };
 use delivery::subscription::Subscription;
 use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use table::item::{Index, Item, Key};
 use gateway::page;
@@ -117,11 +119,11 @@ fn is_visible<S: Required>(delivery: &Delivery, caller: &StoreAccess<S>) -> bool
 /// # Errors
 /// `not_found`, the same for an unknown and for a foreign one.
 pub(crate) async fn find<S: Required>(
-    app: &App,
+    services: &Services,
     caller: &StoreAccess<S>,
     id: &DeliveryId,
 ) -> Result<Delivery, Problem> {
-    let found = app.table.get::<Delivery>(&key::delivery(id)).await?;
+    let found = services.table.get::<Delivery>(&key::delivery(id)).await?;
     found.filter(|delivery| is_visible(delivery, caller)).ok_or_else(|| Code::NotFound.into())
 }
 
@@ -130,11 +132,11 @@ pub(crate) async fn find<S: Required>(
 /// # Errors
 /// `not_found`; `insufficient_scope` for an event that the caller cannot read.
 async fn find_readable<S: Required>(
-    app: &App,
+    services: &Services,
     caller: &StoreAccess<S>,
     id: &DeliveryId,
 ) -> Result<Delivery, Problem> {
-    let found = find(app, caller, id).await?;
+    let found = find(services, caller, id).await?;
     ensure_reads_event(&caller.actor, &found.event_type)?;
     Ok(found)
 }
@@ -283,13 +285,13 @@ pub(crate) async fn expunge(
 /// recovered again and again has more than one takes. They go before the delivery says so: a crash in
 /// between leaves it to be asked for once more, and an attempt that is begun in between rejects the
 /// delivery's write, whereupon all is done anew.
-async fn remove_answers(app: &App, delivery: &Delivery) -> Result<(), Problem> {
+async fn remove_answers(services: &Services, delivery: &Delivery) -> Result<(), Problem> {
     let all = table::Query::partition(delivery.key().pk).begins_with(key::RECORDED_ANSWERS);
     let mut start = None;
     loop {
-        let page = app.table.page(&all, MOST_AT_ONCE, start, |_: &RecordedAnswer| true).await?;
+        let page = services.table.page(&all, MOST_AT_ONCE, start, |_: &RecordedAnswer| true).await?;
         let write =
-            page.items.iter().fold(app.table.write(), |write, answer| write.delete(&answer.key()));
+            page.items.iter().fold(services.table.write(), |write, answer| write.delete(&answer.key()));
         write.commit().await?;
         start = page.next;
         if start.is_none() {

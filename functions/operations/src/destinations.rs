@@ -8,6 +8,7 @@ use delivery::subscription::{
     Challenge, Confirming, DestinationKind, Subscription, SubscriptionView,
 };
 use gateway::app::App;
+use services::Services;
 use gateway::bridged;
 use primitives::clock::Timestamp;
 use egress::DestinationRejection;
@@ -109,7 +110,7 @@ async fn rejected_url(at: &'static str, url: &Url, case: &Validation<'_>) -> Opt
 /// # Errors
 /// `queue_unreachable`, with what the queue said.
 pub(crate) async fn send_challenge(
-    app: &App,
+    services: &Services,
     subscription: &Subscription,
     key: &SealKey,
     challenge: &Challenge,
@@ -117,7 +118,7 @@ pub(crate) async fn send_challenge(
 ) -> Result<(), Problem> {
     let keys = subscription.signing_keys(key, now);
     let keys = keys.ok_or_else(|| Problem::internal("a secret does not open"))?;
-    let queue = app.foreign_queue(&subscription.url, QUEUE).map_err(|rejection| {
+    let queue = services.foreign_queue(&subscription.url, QUEUE).map_err(|rejection| {
         Problem::field("/destination/queue_url", rejection.code(), rejection.to_string())
     })?;
     let message = challenge.message(subscription, &keys);

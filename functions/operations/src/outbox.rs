@@ -1,6 +1,7 @@
 //! The outbox: events and whether they were published (docs/conventions.md §10). A store's members and apps
 //! read it, and operators, who keep it moving.
 
+use gateway::idempotency::Commit;
 use axum::extract::State;
 use commerce::readers::ensure_reads_event;
 use commerce::topics;
@@ -9,6 +10,7 @@ use core_types::id::EventId;
 use core_types::key;
 use core_types::scope::{ReadOperations, Required, WriteOperations};
 use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use table::item::Index;
 use gateway::page::Paging;
@@ -113,11 +115,11 @@ pub(crate) async fn list(
 }
 
 async fn find<S: Required>(
-    app: &App,
+    services: &Services,
     caller: &OverseenStore<S>,
     id: &EventId,
 ) -> Result<(EventGroup, Event), Problem> {
-    let group = app.table.get::<EventGroup>(&key::event(id)).await?.ok_or(Code::NotFound)?;
+    let group = services.table.get::<EventGroup>(&key::event(id)).await?.ok_or(Code::NotFound)?;
     let event = group.event(id).cloned();
     let ours = event.filter(|event| event.store_id.as_ref() == Some(&caller.store.id));
     Ok((group, ours.ok_or(Code::NotFound)?))
@@ -179,18 +181,18 @@ pub(crate) async fn discard(
 }
 
 async fn change(
-    app: &App,
+    services: &Services,
     caller: &OverseenStore<WriteOperations>,
     id: &EventId,
     decide: impl Fn(&Event, Timestamp) -> Result<Event, Problem>,
 ) -> Result<Json<OutboxView>, Problem> {
     table::retry(|| async {
-        let now = app.clock.now();
-        let (group, before) = find(app, caller, id).await?;
+        let now = services.clock.now();
+        let (group, before) = find(services, caller, id).await?;
         ensure_reads_event(&caller.actor, &before.name)?;
         let after = decide(&before, now)?;
         let answer = Json::new(&OutboxView::from(&after)).version(after.version);
-        let write = app.table.write().replace(&group.with([after]), Code::VersionConflict);
+        let write = services.table.write().replace(&group.with([after]), Code::VersionConflict);
         write.answer(answer, now).await
     })
     .await

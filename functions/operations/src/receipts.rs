@@ -7,6 +7,7 @@ use core_types::key;
 use core_types::scope::ReadWebhooks;
 use delivery::delivery::Delivery;
 use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
 use gateway::reply::{Json, NoStore};
@@ -116,11 +117,11 @@ pub(crate) async fn show(
 }
 
 /// The digest of what was sent: as it was recorded, or of the event's body, which never changes.
-async fn digest(app: &App, delivery: &Delivery) -> Result<String, Problem> {
+async fn digest(services: &Services, delivery: &Delivery) -> Result<String, Problem> {
     if let Some(digest) = &delivery.body_sha256 {
         return Ok(digest.clone());
     }
-    let group = app.table.get::<EventGroup>(&key::event(&delivery.event_id)).await?;
+    let group = services.table.get::<EventGroup>(&key::event(&delivery.event_id)).await?;
     let event = group.and_then(|group| group.into_event(&delivery.event_id));
     let event = event.filter(|event| !event.is_expunged()).ok_or(Code::PayloadExpunged)?;
     Ok(seal::digest(&event.body))

@@ -1,5 +1,6 @@
 //! Certification reports: the service's targets compared with the evidence of a period, and signed.
 
+use gateway::idempotency::Commit;
 use axum::extract::State;
 use core_types::id::{EvidenceId, MerchantId, ReportId};
 use core_types::key;

@@ -3,6 +3,7 @@
 //! A store's owner sees all subscriptions of the store; an app sees and manages its own, and may
 //! subscribe only to topics that its token's scopes can read (docs/conventions.md §10).
 
+use gateway::idempotency::Commit;
 use axum::extract::State;
 use commerce::event_filter::{EventFilter, EventTypes};
 use commerce::readers::{ensure_reads, ensure_reads_all};
@@ -14,6 +15,7 @@ use delivery::subscription::{
     SubscriptionStatus, SubscriptionView, claim_quota, hint, release_quota, seal_secret,
 };
 use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use gateway::page::Paging;
 use primitives::problem::{Code, FieldError, Problem};
@@ -60,11 +62,11 @@ fn is_visible(subscription: &Subscription, actor: &StoreActor) -> bool {
 /// # Errors
 /// `not_found`, the same for an unknown and for a foreign one.
 pub(crate) async fn find<S: Required>(
-    app: &App,
+    services: &Services,
     caller: &StoreAccess<S>,
     id: &SubscriptionId,
 ) -> Result<Subscription, Problem> {
-    let found = app.table.get::<Subscription>(&key::subscription(&caller.store.id, id)).await?;
+    let found = services.table.get::<Subscription>(&key::subscription(&caller.store.id, id)).await?;
     let visible = found.filter(|subscription| is_visible(subscription, &caller.actor));
     visible.ok_or_else(|| Code::NotFound.into())
 }
@@ -75,24 +77,24 @@ pub(crate) async fn find<S: Required>(
 /// # Errors
 /// `not_found`; `insufficient_scope` for events that the caller cannot read.
 pub(crate) async fn find_to_change<S: Required>(
-    app: &App,
+    services: &Services,
     caller: &StoreAccess<S>,
     id: &SubscriptionId,
 ) -> Result<Subscription, Problem> {
-    let found = find(app, caller, id).await?;
+    let found = find(services, caller, id).await?;
     ensure_reads_all(&caller.actor, &found)?;
     Ok(found)
 }
 
 /// Writes `after` in place of `before` and answers with it.
 pub(crate) async fn replace(
-    app: &App,
+    services: &Services,
     before: &Subscription,
     after: &Subscription,
     now: Timestamp,
 ) -> Result<Json<SubscriptionView>, Problem> {
     let answer = Json::new(&SubscriptionView::of(after, now)).version(after.version);
-    after.save(app.table.write(), before).answer(answer, now).await
+    after.save(services.table.write(), before).answer(answer, now).await
 }
 
 /// Filters of the list of subscriptions.

@@ -12,6 +12,7 @@ use core_types::scope::ReadOperations;
 use delivery::delivery::Delivery;
 use delivery::subscription::{Payload, Subscription};
 use gateway::app::App;
+use services::Services;
 use gateway::budget;
 use primitives::clock::{DAY, MINUTE, Timestamp};
 use table::item::{Element, Index, Item, Key};
@@ -177,7 +178,7 @@ fn reach<T>(found: &[T], end: End, range: TimeRange, at: impl Fn(&T) -> Timestam
 /// The newest items over these days: at most [`MOST`], and no more when all that was read comes to so
 /// many points.
 async fn newest<T: Element>(
-    app: &App,
+    services: &Services,
     days: Vec<table::Query>,
     points: u32,
 ) -> Result<(Vec<T>, End), Problem> {
@@ -185,7 +186,7 @@ async fn newest<T: Element>(
     for day in days {
         let (day, mut start) = (day.whole(), None);
         loop {
-            let page = app.table.page(&day, CHUNK, start, |_: &T| true).await?;
+            let page = services.table.page(&day, CHUNK, start, |_: &T| true).await?;
             found.extend(page.items);
             if found.len() >= MOST || (!found.is_empty() && budget::points_read() >= points) {
                 return Ok((found, End::Ahead));
@@ -201,13 +202,13 @@ async fn newest<T: Element>(
 
 /// Those of the deliveries that there should be which are not there.
 async fn undelivered(
-    app: &App,
+    services: &Services,
     expected: Vec<(EventId, SubscriptionId)>,
 ) -> Result<Vec<Gap>, Problem> {
     let key_of =
         |(event, to): &(EventId, SubscriptionId)| key::delivery(&Delivery::first_id(event, to));
     let keys: Vec<Key> = expected.iter().map(key_of).collect();
-    let absent = absent::<Delivery>(app, &keys).await?;
+    let absent = absent::<Delivery>(services, &keys).await?;
     let gap = |(event_id, to)| Gap { event_id, subscription_id: Some(to) };
     let pairs = expected.into_iter().zip(keys);
     Ok(pairs.filter(|(_, key)| absent.contains(key)).map(|(pair, _)| gap(pair)).collect())
@@ -215,7 +216,7 @@ async fn undelivered(
 
 /// Those of the deliveries whose event is not there.
 async fn orphans(
-    app: &App,
+    services: &Services,
     events: &[Event],
     deliveries: &[Delivery],
 ) -> Result<Vec<DeliveryId>, Problem> {
@@ -224,7 +225,7 @@ async fn orphans(
     // Events that happened together are one item.
     let keys: HashSet<Key> = of_unknown().map(|it| key::event(&it.event_id)).collect();
     let keys: Vec<Key> = keys.into_iter().collect();
-    let eventless = absent::<EventGroup>(app, &keys).await?;
+    let eventless = absent::<EventGroup>(services, &keys).await?;
     let is_orphan = |it: &&Delivery| eventless.contains(&key::event(&it.event_id));
     Ok(of_unknown().filter(is_orphan).map(|it| it.id.clone()).collect())
 }
@@ -253,15 +254,15 @@ impl Expected {
 /// The deliveries there should be and that are not `there`: for each published event, the newest first,
 /// of each subscription that is as it was when the event happened.
 async fn expected(
-    app: &App,
+    services: &Services,
     caller: &StoreAccess<ReadOperations>,
     (events, until): (&[Event], Timestamp),
     there: &HashSet<&DeliveryId>,
 ) -> Result<Expected, Problem> {
     let store = &caller.store.id;
     let partition = table::Query::partition(key::store(store).pk).begins_with(key::SUBSCRIPTIONS);
-    let subscriptions: Vec<Subscription> = app.table.all(&partition, CHUNK).await?;
-    let installed = installed(app, store, &subscriptions).await?;
+    let subscriptions: Vec<Subscription> = services.table.all(&partition, CHUNK).await?;
+    let installed = installed(services, store, &subscriptions).await?;
     let (mut expected, mut before) = (Expected::default(), None);
     for event in events.iter().filter(|event| event.state == OutboxState::Published) {
         if expected.is_full(before.replace(event), event, until) {
@@ -293,7 +294,7 @@ async fn expected(
 
 /// The installations on a store of the apps that subscribed, each with its app, in one round trip.
 async fn installed(
-    app: &App,
+    services: &Services,
     store: &StoreId,
     subscriptions: &[Subscription],
 ) -> Result<HashMap<AppId, (Installation, CommerceApp)>, Problem> {
@@ -304,7 +305,7 @@ async fn installed(
         .map(|id| (id, [key::installation(&Installation::id_of(store, id)), key::app(id)]))
         .collect();
     let all: Vec<&Key> = keys.iter().flat_map(|(_, keys)| keys).collect();
-    let mut batch = app.table.get_many(&all).await?;
+    let mut batch = services.table.get_many(&all).await?;
     let mut found = HashMap::new();
     for (id, [installation, by]) in &keys {
         if let Some(both) = batch.take(installation)?.zip(batch.take(by)?) {
@@ -315,8 +316,8 @@ async fn installed(
 }
 
 /// Those of the keys that hold nothing. What is not seen at an eventually consistent read is looked for as it is.
-async fn absent<T: Item>(app: &App, keys: &[Key]) -> Result<HashSet<Key>, Problem> {
-    let mut found = app.table.get_many_eventually(&keys.iter().collect::<Vec<_>>()).await?;
+async fn absent<T: Item>(services: &Services, keys: &[Key]) -> Result<HashSet<Key>, Problem> {
+    let mut found = services.table.get_many_eventually(&keys.iter().collect::<Vec<_>>()).await?;
     let mut unseen: HashSet<Key> = HashSet::new();
     for key in keys {
         if found.take::<T>(key)?.is_none() {
@@ -325,7 +326,7 @@ async fn absent<T: Item>(app: &App, keys: &[Key]) -> Result<HashSet<Key>, Proble
     }
     let mut absent = HashSet::new();
     for chunk in unseen.into_iter().collect::<Vec<_>>().chunks(CHUNK) {
-        let mut batch = app.table.get_many(&chunk.iter().collect::<Vec<_>>()).await?;
+        let mut batch = services.table.get_many(&chunk.iter().collect::<Vec<_>>()).await?;
         for key in chunk {
             if batch.take::<T>(key)?.is_none() {
                 absent.insert(key.clone());

@@ -1,5 +1,6 @@
 //! Actions on orders: close, reopen, hold, release, mark as paid, capture.
 
+use gateway::idempotency::Commit;
 use axum::extract::State;
 use core_types::event::Topic;
 use core_types::id::OrderId;
@@ -7,6 +8,7 @@ use core_types::key;
 use core_types::resource::{Resource, change};
 use core_types::scope::WriteOrders;
 use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use gateway::idempotency;
 use primitives::problem::{Code, Problem};
@@ -89,14 +91,14 @@ pub async fn release(
 /// One transition that moves neither stock nor money.
 async fn act(
     caller: &StoreAccess<WriteOrders>,
-    app: &App,
+    services: &Services,
     id: &OrderId,
     if_match: IfMatch,
     transition: fn(&Order, Timestamp) -> Result<Order, Problem>,
     topic: &Topic<OrderView>,
 ) -> Result<Json<OrderView>, Problem> {
     let key = key::order(&caller.store.id, id);
-    change(app, &key, if_match, topic, |order, now| transition(order, now).map(Some)).await
+    change(services, &key, if_match, topic, |order, now| transition(order, now).map(Some)).await
 }
 
 /// How an order was paid manually.

@@ -1,5 +1,6 @@
 //! Fulfilment: lines leave, are followed, arrive, or are cancelled.
 
+use gateway::idempotency::Commit;
 use axum::extract::State;
 use catalogue::inventory;
 use catalogue::location::Location;
@@ -10,6 +11,7 @@ use core_types::mail::Notice;
 use core_types::resource::{Resource, change};
 use core_types::scope::{ReadFulfillments, WriteFulfillments};
 use gateway::app::App;
+use services::Services;
 use gateway::idempotency;
 use table::item::Item;
 use gateway::page::Paging;
@@ -183,7 +185,7 @@ pub async fn fulfill(
 
 /// The order, and what is wrong with the location that is named: one round trip.
 async fn look(
-    app: &App,
+    services: &Services,
     store: &StoreId,
     id: &OrderId,
     location: Option<&LocationId>,
@@ -192,7 +194,7 @@ async fn look(
     let order_key = key::order(store, id);
     let location_key = location.map(|location| key::location(store, location));
     let keys: Vec<_> = std::iter::once(&order_key).chain(&location_key).collect();
-    let mut batch = app.table.look(&keys, consistency).await?;
+    let mut batch = services.table.look(&keys, consistency).await?;
     let order = batch.take(&order_key)?.ok_or(Code::NotFound)?;
     let known: Option<Location> = match &location_key {
         Some(key) => batch.take(key)?,
@@ -215,7 +217,7 @@ fn sound<T>(decided: Result<T, Problem>, fault: Option<FieldError>) -> Result<T,
 
 /// Whether the customer is told by mail: if the merchant asked for it and the store's settings have it.
 async fn is_told(
-    app: &App,
+    services: &Services,
     store: &Store,
     order: &Order,
     fulfillment: &Fulfillment,
@@ -224,7 +226,7 @@ async fn is_told(
         return Ok(false);
     }
     let untouched = Settings::of(store);
-    let settings: Option<Settings> = app.table.get(&untouched.key()).await?;
+    let settings: Option<Settings> = services.table.get(&untouched.key()).await?;
     Ok(settings.unwrap_or(untouched).notifications.shipping_confirmation)
 }
 

@@ -1,10 +1,12 @@
 //! Units of an order that are cancelled, or come back, without money.
 
+use gateway::idempotency::Commit;
 use axum::extract::State;
 use catalogue::inventory;
 use core_types::id::{LocationId, OrderId, OrderItemId};
 use core_types::scope::WriteOrders;
 use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use gateway::idempotency;
 use primitives::problem::{FieldError, Problem};
@@ -178,7 +180,7 @@ pub async fn return_lines(
 /// One change of an order's lines: the order, its stock, its events, in one transaction.
 async fn change(
     caller: &StoreAccess<WriteOrders>,
-    app: &App,
+    services: &Services,
     id: &OrderId,
     if_match: IfMatch,
     decide: impl Fn(&Order, Timestamp) -> Result<(OrderChange, LinesView), Problem>,
@@ -186,12 +188,12 @@ async fn change(
     let (store, spending) = (&caller.store.id, &Spending::default());
     let (if_match, decide) = (&if_match, &decide);
     inventory::persist_eventual_first(|consistency| async move {
-        let now = app.clock.now();
-        let before = load::order_as(app, store, id, consistency).await?;
+        let now = services.clock.now();
+        let before = load::order_as(services, store, id, consistency).await?;
         if_match.check(before.version)?;
         let (change, view) = decide(&before, now)?;
-        let unchanged = load::restock_locations(app, store, &view.restock_locations()).await?;
-        let write = unchanged.ensure(change.save(app, app.table.write(), spending, now).await?);
+        let unchanged = load::restock_locations(services, store, &view.restock_locations()).await?;
+        let write = unchanged.ensure(change.save(services, services.table.write(), spending, now).await?);
         write.answer(Json::new(&view).version(change.order.version), now).await
     })
     .await

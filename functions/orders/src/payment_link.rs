@@ -1,5 +1,6 @@
 //! A link to pay an order, mailed to whom it is for.
 
+use gateway::idempotency::Commit;
 use axum::extract::State;
 use core_types::fields::LinkTemplate;
 use core_types::id::OrderId;

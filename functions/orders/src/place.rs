@@ -7,6 +7,7 @@ use core_types::key;
 use core_types::money::MoneyInput;
 use core_types::scope::WriteOrders;
 use gateway::app::App;
+use services::Services;
 use gateway::idempotency;
 use primitives::problem::{FieldError, Problem};
 use gateway::reply::{Created, Either, Json};
@@ -171,13 +172,13 @@ pub async fn place(
 
 /// The customer it is for; that there is no such one is a fault.
 async fn find_customer(
-    app: &App,
+    services: &Services,
     store: &Store,
     named: Option<&CustomerId>,
     faults: &mut Vec<FieldError>,
 ) -> Result<Option<Customer>, Problem> {
     let Some(id) = named else { return Ok(None) };
-    let found = app.table.get(&key::customer(&store.id, id)).await?;
+    let found = services.table.get(&key::customer(&store.id, id)).await?;
     if found.is_none() {
         faults.push(fault("/customer_id", "unknown_customer", "The store has no such customer."));
     }

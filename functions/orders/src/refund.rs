@@ -7,6 +7,7 @@ use core_types::money::{Money, MoneyInput};
 use core_types::resource::Resource;
 use core_types::scope::{ReadOrders, WriteRefunds};
 use gateway::app::App;
+use services::Services;
 use gateway::idempotency;
 use gateway::page::Paging;
 use primitives::problem::{FieldError, Problem};
@@ -271,14 +272,14 @@ pub async fn calculate(
 }
 
 async fn plan(
-    app: &App,
+    services: &Services,
     store: &StoreId,
     id: &OrderId,
     wanted: &WantedRefund,
 ) -> Result<Json<PlanView>, Problem> {
-    let order = load::order(app, store, id).await?;
+    let order = load::order(services, store, id).await?;
     let plan = order.plan_refund(wanted)?;
-    let _ = load::restock_locations(app, store, &plan.restock_locations()).await?;
+    let _ = load::restock_locations(services, store, &plan.restock_locations()).await?;
     Ok(Json::new(&PlanView::of(&order, &plan)))
 }
 

@@ -6,6 +6,7 @@ use core_types::money::MoneyInput;
 use core_types::resource::Resource;
 use core_types::scope::WritePayments;
 use gateway::app::App;
+use services::Services;
 use gateway::idempotency;
 use primitives::problem::{FieldError, Problem};
 use gateway::reply::Json;
@@ -143,13 +144,13 @@ pub async fn sync(
 
 /// The payment, its order, and its provider.
 async fn load(
-    app: &App,
+    services: &Services,
     caller: &StoreAccess<WritePayments>,
     id: &PaymentId,
 ) -> Result<(PaymentLookup, PaymentWithOrder, Connected), Problem> {
     let lookup = PaymentLookup::of(&caller.store, id);
-    let known = order::load::payment(app, &lookup).await?;
-    let connected = connect(app, &lookup.store_id, known.payment.provider).await?;
+    let known = order::load::payment(services, &lookup).await?;
+    let connected = connect(services, &lookup.store_id, known.payment.provider).await?;
     Ok((lookup, known, connected))
 }
 
@@ -164,14 +165,14 @@ fn update<'a>(
 
 /// What the provider did, recorded.
 async fn record(
-    app: &App,
+    services: &Services,
     connected: &Connected,
     lookup: &PaymentLookup,
     observed: &Observed,
     is_answer: bool,
 ) -> Result<Json<PaymentView>, Problem> {
     record_payment::record(
-        app,
+        services,
         connected,
         update(lookup, observed, Source::Admin, is_answer),
         to_response,

@@ -5,10 +5,12 @@
 
 mod credentials;
 
+use gateway::idempotency::Commit;
 use axum::extract::State;
 use core_types::id::PaymentId;
 use core_types::provider::ProviderName;
 use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use table::item::Item;
 use gateway::page::Paging;
@@ -69,16 +71,16 @@ fn named(provider: &Text<1, 64>) -> Result<ProviderName, Problem> {
 }
 
 async fn find(
-    app: &App,
+    services: &Services,
     caller: &Admin,
     provider: ProviderName,
 ) -> Result<ProviderAccount, Problem> {
-    let found = load::account(app, &caller.store, provider).await?;
+    let found = load::account(services, &caller.store, provider).await?;
     found.ok_or_else(|| Code::UnknownProvider.into())
 }
 
-fn to_response(app: &App, caller: &Admin, account: &ProviderAccount) -> Json<ProviderAccountView> {
-    let view = ProviderAccountView::of(account, &caller.store, &app.config.base_url);
+fn to_response(services: &Services, caller: &Admin, account: &ProviderAccount) -> Json<ProviderAccountView> {
+    let view = ProviderAccountView::of(account, &caller.store, &services.config.base_url);
     Json::new(&view).version(account.version)
 }
 
@@ -216,12 +218,12 @@ pub async fn save(
 /// # Errors
 /// `credentials_rejected`.
 async fn check(
-    app: &App,
+    services: &Services,
     account: &ProviderAccount,
     now: Timestamp,
 ) -> Result<Option<Timestamp>, Problem> {
-    let connected = account.connect(&*app.secrets.payment_key().await?)?;
-    match connected.check(app).await {
+    let connected = account.connect(&*services.secrets.payment_key().await?)?;
+    match connected.check(services).await {
         Ok(()) => Ok(Some(now)),
         Err(ProviderFailure::Unauthorized | ProviderFailure::Rejected(_)) => {
             Err(Code::CredentialsRejected.into())
@@ -283,9 +285,9 @@ pub async fn delete(
 
 /// # Errors
 /// `provider_in_use`, with how many payments are open, and which.
-async fn reject_if_needed(app: &App, known: &ProviderAccount) -> Result<(), Problem> {
+async fn reject_if_needed(services: &Services, known: &ProviderAccount) -> Result<(), Problem> {
     let limit = SHOWN_OPEN.saturating_add(1);
-    let mut open = load::open_payments(app, &known.store_id, known.provider, limit).await?;
+    let mut open = load::open_payments(services, &known.store_id, known.provider, limit).await?;
     if open.is_empty() {
         return Ok(());
     }

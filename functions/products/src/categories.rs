@@ -1,5 +1,6 @@
 //! Handlers of categories, the tree into which a store sorts its products.
 
+use gateway::idempotency::Commit;
 use axum::extract::State;
 use catalogue::category::{
     CATEGORY_CREATED, CATEGORY_DELETED, CATEGORY_UPDATED, Category, CategoryDrain, CategoryView,
@@ -11,6 +12,7 @@ use core_types::fields::Handle;
 use core_types::id::CategoryId;
 use core_types::scope::{ReadProducts, WriteProducts};
 use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use gateway::page::Paging;
 use primitives::problem::{Code, Problem};
@@ -33,14 +35,14 @@ fn about(category: &Category) -> EventSubject<'_> {
 }
 
 /// Loads the guard and then the tree, so that a change based on the tree is written under the guard.
-async fn load(app: &App, store: &Store) -> Result<(TreeGuard, Tree), Problem> {
-    let guard = TreeGuard::load(app, &store.id).await?;
-    Ok((guard, Tree::load(app, &store.id).await?))
+async fn load(services: &Services, store: &Store) -> Result<(TreeGuard, Tree), Problem> {
+    let guard = TreeGuard::load(services, &store.id).await?;
+    Ok((guard, Tree::load(services, &store.id).await?))
 }
 
 /// Begins a write that changes the tree. Of two concurrent changes, one loads the tree again.
-fn guarded(app: &App, guard: &TreeGuard) -> Write {
-    app.table.write().create_or_replace(&guard.changed(), Code::VersionConflict)
+fn guarded(services: &Services, guard: &TreeGuard) -> Write {
+    services.table.write().create_or_replace(&guard.changed(), Code::VersionConflict)
 }
 
 /// Adds the event to the write, commits it and returns the reply.

@@ -2,6 +2,7 @@
 
 mod members;
 
+use gateway::idempotency::Commit;
 use axum::extract::State;
 use catalogue::collection::{
     COLLECTION_CREATED, COLLECTION_DELETED, COLLECTION_UPDATED, Collection, CollectionKind,

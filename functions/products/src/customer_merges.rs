@@ -1,5 +1,6 @@
 //! Two accounts of one person become one.
 
+use gateway::idempotency::Commit;
 use std::time::Duration;
 
 use axum::extract::State;

@@ -1,5 +1,6 @@
 //! What people may ask of a store: what it knows of them, and to be forgotten.
 
+use gateway::idempotency::Commit;
 use std::time::Duration;
 
 use axum::extract::State;
@@ -10,6 +11,7 @@ use core_types::resource::{Resource, load};
 use core_types::scope::{ReadCustomers, WriteCustomers};
 use delivery::run::RunMessage;
 use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use table::item::{Item, Key};
 use primitives::problem::{Code, Problem};
@@ -55,22 +57,22 @@ pub(crate) async fn data_request(
 
 /// Writes the export and the event that says so, and begins it.
 pub(crate) async fn begin_export(
-    app: &App,
+    services: &Services,
     export: Export,
     event: Event,
     now: Timestamp,
 ) -> Result<Accepted<ExportView>, Problem> {
     let answer = Accepted::new(&ExportView::from(&export)).version(export.version);
-    let write = app.table.write().create(&export, Code::VersionConflict).emit(event);
+    let write = services.table.write().create(&export, Code::VersionConflict).emit(event);
     let answer = write.answer(answer, now).await?;
-    RunMessage::Export { id: export.id }.send(app, Duration::ZERO).await;
+    RunMessage::Export { id: export.id }.send(services, Duration::ZERO).await;
     Ok(answer)
 }
 
 /// Begins a redaction whose day has come.
-pub(crate) async fn begin_redaction(app: &App, redaction: &Redaction) {
-    if !redaction.is_over() && redaction.begins_at <= app.clock.now() {
-        RunMessage::Redaction { id: redaction.id.clone() }.send(app, Duration::ZERO).await;
+pub(crate) async fn begin_redaction(services: &Services, redaction: &Redaction) {
+    if !redaction.is_over() && redaction.begins_at <= services.clock.now() {
+        RunMessage::Redaction { id: redaction.id.clone() }.send(services, Duration::ZERO).await;
     }
 }
 
@@ -142,8 +144,8 @@ fn known(store: &StoreId, customer: &CustomerId) -> Person {
     Person { store_id, customer_id, emails: Vec::new() }
 }
 
-async fn find(app: &App, store: &StoreId, customer: &CustomerId) -> Result<Redaction, Problem> {
-    load(app, &key::redaction(&Redaction::id_of(store, customer))).await
+async fn find(services: &Services, store: &StoreId, customer: &CustomerId) -> Result<Redaction, Problem> {
+    load(services, &key::redaction(&Redaction::id_of(store, customer))).await
 }
 
 /// `GET /v1/customers/{id}/redaction` (`getCustomerRedaction`): Get the redaction of a customer.
@@ -176,11 +178,11 @@ pub(crate) async fn cancel_redaction(
 }
 
 /// Calls a redaction off.
-pub(crate) async fn cancel(app: &App, redaction: &Key) -> Result<Json<RedactionView>, Problem> {
+pub(crate) async fn cancel(services: &Services, redaction: &Key) -> Result<Json<RedactionView>, Problem> {
     retry(|| async move {
-        let now = app.clock.now();
-        let cancelled = load::<Redaction>(app, redaction).await?.cancelled(now)?;
-        app.table
+        let now = services.clock.now();
+        let cancelled = load::<Redaction>(services, redaction).await?.cancelled(now)?;
+        services.table
             .write()
             .replace(&cancelled, Code::VersionConflict)
             .emit(cancelled.event(&CUSTOMER_REDACTION_CANCELLED))

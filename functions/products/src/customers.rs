@@ -1,5 +1,6 @@
 //! Customers, as the store sees them.
 
+use gateway::idempotency::Commit;
 use axum::extract::State;
 use core_types::fields::{Email, MetadataFilter};
 use core_types::id::{CustomerId, OrderId};

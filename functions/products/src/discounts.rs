@@ -2,6 +2,7 @@
 
 mod input;
 
+use gateway::idempotency::Commit;
 use axum::extract::State;
 use core_types::event::{Event, Topic};
 use core_types::id::DiscountId;
@@ -9,6 +10,7 @@ use core_types::key;
 use core_types::resource::load;
 use core_types::scope::{ReadDiscounts, WriteDiscounts};
 use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use table::item::Item;
 use gateway::page::Paging;
@@ -152,7 +154,7 @@ fn limit(most: Option<Int<1, MAX_USES>>) -> Option<u32> {
 /// `validation_failed`: with these faults, what it names that there is not, and a time that ends before
 /// it begins.
 async fn ensure_sound(
-    app: &App,
+    services: &Services,
     discount: &Discount,
     names_anew: bool,
     mut faults: Vec<FieldError>,
@@ -161,7 +163,7 @@ async fn ensure_sound(
         faults.push(FieldError::new("/ends_at", "invalid_range", "Must be after it begins."));
     }
     if names_anew {
-        ensure_targets(app, discount, &mut faults).await?;
+        ensure_targets(services, discount, &mut faults).await?;
     }
     if faults.is_empty() { Ok(()) } else { Err(Problem::invalid(faults)) }
 }
@@ -169,15 +171,15 @@ async fn ensure_sound(
 /// Writes what became of a discount: it is made, changed or removed, with its code, and with its place
 /// among the automatic ones.
 async fn write<R: Reply>(
-    app: &App,
+    services: &Services,
     before: Option<&Discount>,
     after: Option<&Discount>,
     topic: &Topic<DiscountView>,
     answer: R,
 ) -> Result<R, Problem> {
     let Some(now_is) = after.or(before) else { return Ok(answer) };
-    let now = app.clock.now();
-    let mut write = app.table.write();
+    let now = services.clock.now();
+    let mut write = services.table.write();
     write = match (before, after) {
         (None, Some(new)) => write
             .also(new.unique_code(), |write, code| write.create(&code, Code::CodeTaken))
@@ -188,7 +190,7 @@ async fn write<R: Reply>(
         _ => write.replace(now_is, Code::VersionConflict),
     };
     if now_is.code.is_none() {
-        let document = Document::load(app, now_is.document()).await?;
+        let document = Document::load(services, now_is.document()).await?;
         let document = listed(&document, now_is, after.is_none(), now)?;
         write = write.also(document, |write, document| document.write(write));
     }
@@ -198,17 +200,17 @@ async fn write<R: Reply>(
 }
 
 /// A discount of the store.
-async fn find(app: &App, store: &Store, id: &DiscountId) -> Result<Discount, Problem> {
-    load(app, &key::discount(&store.id, id)).await
+async fn find(services: &Services, store: &Store, id: &DiscountId) -> Result<Discount, Problem> {
+    load(services, &key::discount(&store.id, id)).await
 }
 
 /// A discount as it is shown, with how often it is used.
 async fn to_response(
-    app: &App,
+    services: &Services,
     discount: &Discount,
     now: Timestamp,
 ) -> Result<Json<DiscountView>, Problem> {
-    let used = uses::count(app, discount).await?;
+    let used = uses::count(services, discount).await?;
     Ok(Json::new(&DiscountView::of(discount, Some(used), now)).version(discount.version))
 }
 
@@ -330,28 +332,28 @@ pub async fn update(
 
 /// Writes a discount in place of its version before.
 async fn replace(
-    app: &App,
+    services: &Services,
     before: &Discount,
     after: &Discount,
     now: Timestamp,
 ) -> Result<Json<DiscountView>, Problem> {
-    let answer = to_response(app, after, now).await?;
-    write(app, Some(before), Some(after), &DISCOUNT_UPDATED, answer).await
+    let answer = to_response(services, after, now).await?;
+    write(services, Some(before), Some(after), &DISCOUNT_UPDATED, answer).await
 }
 
 /// Switches a discount on or off.
 async fn switch(
-    app: &App,
+    services: &Services,
     store: &Store,
     id: &DiscountId,
     if_match: &IfMatch,
     disabled: bool,
 ) -> Result<Json<DiscountView>, Problem> {
     retry(|| async move {
-        let now = app.clock.now();
-        let before = find(app, store, id).await?;
+        let now = services.clock.now();
+        let before = find(services, store, id).await?;
         if_match.check(before.version)?;
-        replace(app, &before, &before.switched(disabled, now)?, now).await
+        replace(services, &before, &before.switched(disabled, now)?, now).await
     })
     .await
 }

@@ -1,5 +1,6 @@
 //! Exports: what a store keeps, in a file.
 
+use gateway::idempotency::Commit;
 use std::time::Duration;
 
 use axum::extract::State;
@@ -9,6 +10,7 @@ use core_types::resource::load;
 use core_types::scope::{ReadExports, Required, WriteExports};
 use delivery::run::RunMessage;
 use gateway::app::App;
+use services::Services;
 use gateway::caller::Public;
 use primitives::clock::Timestamp;
 use table::item::Index;
@@ -140,11 +142,11 @@ pub(crate) async fn list(
 
 /// An export of the store that the caller may see.
 async fn find<S: Required>(
-    app: &App,
+    services: &Services,
     caller: &StoreAccess<S>,
     id: &ExportId,
 ) -> Result<Export, Problem> {
-    let export: Export = load(app, &key::export(id)).await?;
+    let export: Export = load(services, &key::export(id)).await?;
     let is_ours = export.store_id == caller.store.id && may_read(caller, export.kind).is_ok();
     if is_ours { Ok(export) } else { Err(Code::NotFound.into()) }
 }

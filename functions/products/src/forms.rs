@@ -1,5 +1,6 @@
 //! Form submissions, as the store deals with them.
 
+use gateway::idempotency::Commit;
 use axum::extract::State;
 use catalogue::form::{FormStatus, FormSubmission, FormSubmissionView};
 use core_types::fields::Handle;

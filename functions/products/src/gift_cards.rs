@@ -2,6 +2,7 @@
 
 mod balance;
 
+use gateway::idempotency::Commit;
 use axum::extract::State;
 use core_types::event::Event;
 use core_types::fields::Email;
@@ -13,6 +14,7 @@ use core_types::resource;
 use core_types::scope::{ReadGiftCards, WriteGiftCards};
 use delivery::mail::allowance::{self, Room};
 use gateway::app::App;
+use services::Services;
 use primitives::clock::{DAY, Timestamp};
 use gateway::idempotency::Required;
 use table::item::Item;
@@ -247,8 +249,8 @@ fn with_customer(write: Write, store: &Store, customer: Option<&CustomerId>) -> 
 }
 
 /// A card of the store.
-async fn load(app: &App, store: &Store, id: &GiftCardId) -> Result<GiftCard, Problem> {
-    resource::load(app, &key::gift_card(&store.id, id)).await
+async fn load(services: &Services, store: &Store, id: &GiftCardId) -> Result<GiftCard, Problem> {
+    resource::load(services, &key::gift_card(&store.id, id)).await
 }
 
 fn to_response(card: &GiftCard, now: Timestamp) -> Json<GiftCardView> {

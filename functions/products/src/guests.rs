@@ -1,6 +1,7 @@
 //! Guests: people who have ordered without an account, and are known by their address alone. What they may ask of
 //! a store is what customers may: what it knows of them, and to be forgotten.
 
+use gateway::idempotency::Commit;
 use axum::extract::State;
 use core_types::event::{Event, EventSubject};
 use core_types::fields::Email;
@@ -9,6 +10,7 @@ use core_types::key;
 use core_types::resource::load;
 use core_types::scope::{ReadCustomers, WriteCustomers};
 use gateway::app::App;
+use services::Services;
 use primitives::problem::{Code, Problem};
 use gateway::reply::{Accepted, Json};
 use gateway::request::{Body, Path, Query, request};
@@ -79,19 +81,19 @@ fn person(store: &Store, email: &Email) -> Person {
 }
 
 /// The customer who has proven an address at a store.
-async fn proven_by(app: &App, store: &Store, email: &Email) -> Result<Option<CustomerId>, Problem> {
+async fn proven_by(services: &Services, store: &Store, email: &Email) -> Result<Option<CustomerId>, Problem> {
     let claim = key::unique_customer_email(&store.id, &email.normalized());
-    let claim: Option<UniqueCustomerEmail> = app.table.get(&claim).await?;
+    let claim: Option<UniqueCustomerEmail> = services.table.get(&claim).await?;
     let Some(claim) = claim else { return Ok(None) };
     let found: Option<Customer> =
-        app.table.get(&key::customer(&store.id, &claim.customer_id)).await?;
+        services.table.get(&key::customer(&store.id, &claim.customer_id)).await?;
     Ok(found.filter(|account| account.has_proven(email)).map(|account| account.id))
 }
 
 /// # Errors
 /// `address_has_account`.
-async fn ensure_guest(app: &App, store: &Store, email: &Email) -> Result<(), Problem> {
-    match proven_by(app, store, email).await? {
+async fn ensure_guest(services: &Services, store: &Store, email: &Email) -> Result<(), Problem> {
+    match proven_by(services, store, email).await? {
         Some(customer) => Err(Code::AddressHasAccount.with("customer_id", customer.as_str())),
         None => Ok(()),
     }
@@ -208,8 +210,8 @@ pub(crate) async fn redact(
 }
 
 /// The redaction of a guest of the store.
-async fn of_guest(app: &App, store: &Store, id: &RedactionId) -> Result<Redaction, Problem> {
-    let found: Redaction = load(app, &key::redaction(id)).await?;
+async fn of_guest(services: &Services, store: &Store, id: &RedactionId) -> Result<Redaction, Problem> {
+    let found: Redaction = load(services, &key::redaction(id)).await?;
     let is_guests = found.store_id == store.id && found.customer_id.is_none();
     if is_guests { Ok(found) } else { Err(Code::NotFound.into()) }
 }

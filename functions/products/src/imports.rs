@@ -1,5 +1,6 @@
 //! Imports: products, customers and stock out of a file.
 
+use gateway::idempotency::Commit;
 use std::sync::PoisonError;
 use std::time::Duration;
 
@@ -10,6 +11,7 @@ use core_types::resource::load;
 use core_types::scope::{ReadImports, Required, WriteImports};
 use delivery::run::RunMessage;
 use gateway::app::App;
+use services::Services;
 use primitives::context::Context;
 use table::item::Index;
 use gateway::page::Paging;
@@ -101,11 +103,11 @@ pub(crate) async fn list(
 
 /// An import of the store that the caller may see.
 async fn find<S: Required>(
-    app: &App,
+    services: &Services,
     caller: &StoreAccess<S>,
     id: &ImportId,
 ) -> Result<Import, Problem> {
-    let import: Import = load(app, &key::import(id)).await?;
+    let import: Import = load(services, &key::import(id)).await?;
     let is_ours = import.store_id == caller.store.id && caller.actor.may(import.kind.scope());
     if is_ours { Ok(import) } else { Err(Code::NotFound.into()) }
 }

@@ -2,6 +2,7 @@
 
 mod drain;
 
+use gateway::idempotency::Commit;
 use axum::extract::State;
 use catalogue::location::{
     self, LOCATION_ACTIVATED, LOCATION_CREATED, LOCATION_DEACTIVATED, LOCATION_UPDATED, Location,
@@ -14,6 +15,7 @@ use core_types::key;
 use core_types::resource::{Resource, load};
 use core_types::scope::{ReadLocations, WriteLocations};
 use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use gateway::page::Paging;
 use primitives::problem::{Code, FieldError, Problem};
@@ -190,9 +192,9 @@ struct Network {
 }
 
 impl Network {
-    async fn read(app: &App, store: &StoreId) -> Result<Self, Problem> {
-        let store: Store = load(app, &key::store(store)).await?;
-        let locations = location::all(app, &store.id).await?;
+    async fn read(services: &Services, store: &StoreId) -> Result<Self, Problem> {
+        let store: Store = load(services, &key::store(store)).await?;
+        let locations = location::all(services, &store.id).await?;
         Ok(Self { store, locations })
     }
 
@@ -210,12 +212,12 @@ impl Network {
     /// A change of whether a location is in use.
     fn change(
         &self,
-        app: &App,
+        services: &Services,
         next: &Location,
         topic: &Topic<LocationView>,
         now: Timestamp,
     ) -> Write {
-        let write = app.table.write().replace(next, Code::VersionConflict);
+        let write = services.table.write().replace(next, Code::VersionConflict);
         self.write_with(write, next, now).emit(next.event(topic, now))
     }
 }
@@ -331,13 +333,13 @@ pub async fn deactivate(
 
 /// The location, closing from now on, and the one that takes its stock.
 async fn close(
-    app: &App,
+    services: &Services,
     store: &StoreId,
     (id, to): (&LocationId, Option<&LocationId>),
     if_match: &IfMatch,
 ) -> Result<(Location, Option<Location>), Problem> {
-    let now = app.clock.now();
-    let network = Network::read(app, store).await?;
+    let now = services.clock.now();
+    let network = Network::read(services, store).await?;
     let before = network.find(id)?;
     // The request that began to close it names the version before that, also when sent again.
     let is_resumed =
@@ -352,32 +354,32 @@ async fn close(
     }
     let to = to.map(|to| target(others, id, to)).transpose()?.cloned();
     let Some(closing) = closing else { return Ok((before.clone(), to)) };
-    drain::foresee(app, before, to.is_some()).await?;
-    network.change(app, &closing, &LOCATION_UPDATED, now).commit().await?;
+    drain::foresee(services, before, to.is_some()).await?;
+    network.change(services, &closing, &LOCATION_UPDATED, now).commit().await?;
     Ok((closing, to))
 }
 
 /// The location, which is empty by now, goes out of use.
 async fn finish(
-    app: &App,
+    services: &Services,
     store: &StoreId,
     id: &LocationId,
 ) -> Result<Json<LocationView>, Problem> {
-    let now = app.clock.now();
-    let network = Network::read(app, store).await?;
+    let now = services.clock.now();
+    let network = Network::read(services, store).await?;
     let closed = network.find(id)?.closed(now)?;
-    let write = network.change(app, &closed, &LOCATION_DEACTIVATED, now);
+    let write = network.change(services, &closed, &LOCATION_DEACTIVATED, now);
     write.answer(closed.to_response(), now).await
 }
 
 /// The location stays in use, unless somebody else has ended its closing.
-async fn reopen(app: &App, store: &StoreId, id: &LocationId) -> Result<(), Problem> {
-    let now = app.clock.now();
-    let network = Network::read(app, store).await?;
+async fn reopen(services: &Services, store: &StoreId, id: &LocationId) -> Result<(), Problem> {
+    let now = services.clock.now();
+    let network = Network::read(services, store).await?;
     match network.find(id)? {
         closing if closing.active && closing.closing => {
             let opened = closing.opened(now)?;
-            network.change(app, &opened, &LOCATION_UPDATED, now).commit().await
+            network.change(services, &opened, &LOCATION_UPDATED, now).commit().await
         }
         _ => Ok(()),
     }

@@ -1,5 +1,6 @@
 //! Handlers that upload, list, describe and delete the images of a store.
 
+use gateway::idempotency::Commit;
 use std::time::Duration;
 
 use axum::extract::{FromRequestParts, State};
@@ -14,6 +15,7 @@ use core_types::key;
 use core_types::resource;
 use core_types::scope::{ReadMedia, WriteMedia};
 use gateway::app::App;
+use services::Services;
 use egress::{DestinationRejection, Outgoing, SendError};
 use table::item::Item;
 use gateway::page::Paging;
@@ -32,8 +34,8 @@ const FETCH_LIMIT: Duration = Duration::from_secs(10);
 /// The `User-Agent` of requests that fetch images.
 const USER_AGENT: &str = "Service-Media/1";
 
-fn view(app: &App, store: &Store, media: &Media) -> MediaView {
-    MediaView::of(media, &app.config.base_url, &store.subdomain)
+fn view(services: &Services, store: &Store, media: &Media) -> MediaView {
+    MediaView::of(media, &services.config.base_url, &store.subdomain)
 }
 
 /// Filters of a list of images.
@@ -179,7 +181,7 @@ pub(crate) async fn upload(
 }
 
 /// Fetches the image from `source_url`. Private addresses are rejected, and redirects are not followed.
-async fn fetched(app: &App, input: FetchRequest) -> Result<(Bytes, Caption), Problem> {
+async fn fetched(services: &Services, input: FetchRequest) -> Result<(Bytes, Caption), Problem> {
     let source_url = input.source_url.as_str().to_owned();
     let rejected = |error: SendError| match error {
         SendError::Blocked(rejection) => {
@@ -188,7 +190,7 @@ async fn fetched(app: &App, input: FetchRequest) -> Result<(Bytes, Caption), Pro
         error => Code::SourceUnreachable.detail(error.to_string()),
     };
     let destination =
-        app.egress.check(&source_url).await.map_err(|error| rejected(error.into()))?;
+        services.egress.check(&source_url).await.map_err(|error| rejected(error.into()))?;
     let mut headers = HeaderMap::new();
     headers.insert(header::USER_AGENT, HeaderValue::from_static(USER_AGENT));
     headers.insert(header::ACCEPT, HeaderValue::from_static("image/*"));
@@ -200,7 +202,7 @@ async fn fetched(app: &App, input: FetchRequest) -> Result<(Bytes, Caption), Pro
         deadline: FETCH_LIMIT,
         max_body: MAX_BYTES,
     };
-    let answer = app.egress.send(request).await.map_err(rejected)?;
+    let answer = services.egress.send(request).await.map_err(rejected)?;
     if answer.status != 200 {
         let detail = format!("The source URL answered with status {}.", answer.status);
         return Err(Code::SourceUnreachable.detail(detail));
@@ -212,8 +214,8 @@ async fn fetched(app: &App, input: FetchRequest) -> Result<(Bytes, Caption), Pro
     Ok((answer.body, caption))
 }
 
-async fn find(app: &App, store: &StoreId, id: &MediaId) -> Result<Media, Problem> {
-    resource::load(app, &key::media(store, id)).await
+async fn find(services: &Services, store: &StoreId, id: &MediaId) -> Result<Media, Problem> {
+    resource::load(services, &key::media(store, id)).await
 }
 
 /// `GET /v1/media/{id}` (`getMedia`): Get an image's details.

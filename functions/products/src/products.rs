@@ -15,6 +15,7 @@ use core_types::id::{CollectionId, ProductId, StoreId};
 use core_types::key;
 use core_types::scope::{ReadProducts, WriteProducts};
 use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use gateway::page;
 use gateway::page::Paging;
@@ -220,9 +221,9 @@ enum Membership {
 }
 
 impl Membership {
-    async fn of(app: &App, collection: Option<Collection>) -> Result<Self, Problem> {
+    async fn of(services: &Services, collection: Option<Collection>) -> Result<Self, Problem> {
         let Some(collection) = collection else { return Ok(Self::Everything) };
-        Ok(match members(app, &collection).await? {
+        Ok(match members(services, &collection).await? {
             Some(listed) => Self::Listed(listed.into_iter().collect()),
             None => Self::Validated(Box::new(collection)),
         })
@@ -241,7 +242,7 @@ impl Membership {
 
 /// Returns a page of the products of a collection that `takes` accepts.
 pub(crate) async fn of_collection<V>(
-    app: &App,
+    services: &Services,
     collection: &Collection,
     paging: Paging,
     takes: impl Fn(&Product) -> bool,
@@ -255,26 +256,26 @@ where
             collection::holds(&collection.rules, collection.mode, product) && takes(product)
         };
         let all = everything(store, None);
-        return paging.answer(app, &all, holds, |product| V::from(&product)).await;
+        return paging.answer(services, &all, holds, |product| V::from(&product)).await;
     }
-    let listed = members(app, collection).await?.unwrap_or_default();
+    let listed = members(services, collection).await?.unwrap_or_default();
     let found = paging.part(listed, ToString::to_string)?;
-    resolve(app, store, paging, found, takes).await
+    resolve(services, store, paging, found, takes).await
 }
 
 /// Loads the product ids of a manual collection; `None` for an automated one.
-async fn members(app: &App, collection: &Collection) -> Result<Option<Vec<ProductId>>, Problem> {
+async fn members(services: &Services, collection: &Collection) -> Result<Option<Vec<ProductId>>, Problem> {
     if collection.kind == CollectionKind::Automated {
         return Ok(None);
     }
     let key = key::collection_members(&collection.store_id, &collection.id);
-    let members: Option<Members> = app.table.get(&key).await?;
+    let members: Option<Members> = services.table.get(&key).await?;
     Ok(Some(members.map(|members| members.product_ids).unwrap_or_default()))
 }
 
 /// Loads the products of a page of ids, and returns those that exist and that `takes` accepts.
 async fn resolve<V>(
-    app: &App,
+    services: &Services,
     store: &StoreId,
     paging: Paging,
     found: Scanned<ProductId>,
@@ -284,12 +285,12 @@ where
     V: for<'a> From<&'a Product> + Serialize,
 {
     page::count_read(found.items.len());
-    let mut products = product::get_many(app, store, &found.items).await?;
+    let mut products = product::get_many(services, store, &found.items).await?;
     let found = found.filter_map(|id| {
         let position = products.iter().position(|product| product.id == id)?;
         Some(products.swap_remove(position)).filter(&takes)
     });
-    paging.finish(app, found, |product: Product| V::from(&product)).await
+    paging.finish(services, found, |product: Product| V::from(&product)).await
 }
 
 /// `GET /v1/products/{id}` (`getProduct`): Get a product with its variants.

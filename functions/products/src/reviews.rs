@@ -1,5 +1,6 @@
 //! Reviews of products, as the store decides on them.
 
+use gateway::idempotency::Commit;
 use axum::extract::State;
 use catalogue::review::{
     self, REVIEW_APPROVED, REVIEW_REJECTED, REVIEW_REPLIED, Review, ReviewStatus, ReviewView,
@@ -10,6 +11,7 @@ use core_types::key;
 use core_types::resource::{Resource, change, load};
 use core_types::scope::{ReadReviews, WriteReviews};
 use gateway::app::App;
+use services::Services;
 use gateway::page::Paging;
 use primitives::problem::{Code, Problem};
 use gateway::reply::{Json, Page};
@@ -124,20 +126,20 @@ pub(crate) async fn reject(
 /// The review and what its product's reviews add up to, in one transaction. Of several decisions at
 /// the same moment one is taken; the others find it taken.
 async fn decide(
-    app: &App,
+    services: &Services,
     store: &Store,
     id: &ReviewId,
     if_match: IfMatch,
     (status, topic): (ReviewStatus, &Topic<ReviewView>),
 ) -> Result<Json<ReviewView>, Problem> {
-    let key = Review::locate(app, &store.id, id).await?;
+    let key = Review::locate(services, &store.id, id).await?;
     retry(|| async {
-        let now = app.clock.now();
-        let before: Review = load(app, &key).await?;
+        let now = services.clock.now();
+        let before: Review = load(services, &key).await?;
         if_match.check(before.version)?;
         let after = before.decide(status, now)?;
-        let write = after.replace(app.table.write(), Code::VersionConflict);
-        review::count(app, write, Some(&before), &after)
+        let write = after.replace(services.table.write(), Code::VersionConflict);
+        review::count(services, write, Some(&before), &after)
             .await?
             .emit(after.event(topic, now))
             .answer(after.to_response(), now)

@@ -9,6 +9,7 @@ use core_types::id::{ProductId, VariantId};
 use core_types::money::MoneyInput;
 use core_types::scope::{ReadProducts, WriteProducts};
 use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use gateway::page::Paging;
 use primitives::problem::{Code, Problem};
@@ -28,11 +29,11 @@ use catalogue::workflows::save_product::write::{Revision, WriteStep, release_orp
 
 /// Loads the product with its variants.
 async fn load(
-    app: &App,
+    services: &Services,
     store: &Store,
     id: &ProductId,
 ) -> Result<(Product, Vec<Variant>), Problem> {
-    product::load(app, &store.id, id).await?.ok_or_else(|| Code::NotFound.into())
+    product::load(services, &store.id, id).await?.ok_or_else(|| Code::NotFound.into())
 }
 
 /// Filters of a list of variants.
@@ -92,13 +93,13 @@ pub async fn create(
 }
 
 async fn add(
-    app: &App,
+    services: &Services,
     store: &Store,
     id: &ProductId,
     input: VariantInput,
     now: Timestamp,
 ) -> Result<Created<VariantView>, Problem> {
-    let (before, variants) = load(app, store, id).await?;
+    let (before, variants) = load(services, store, id).await?;
     if variants.len() >= MAX_VARIANTS {
         return Err(Code::VariantLimit.with("limit", MAX_VARIANTS));
     }
@@ -110,7 +111,7 @@ async fn add(
     let draft = input.draft(id, position, "", (store, &mut faults), now);
     validate_pictures(&before.images, [(&draft.variant, String::new())], &mut faults);
     let references = locations(std::slice::from_ref(&draft), |_| String::new());
-    validate_references(app, references, &mut faults).await?;
+    validate_references(services, references, &mut faults).await?;
     faults.done()?;
     let mut after = variants.clone();
     after.push(draft.variant.clone());
@@ -119,7 +120,7 @@ async fn add(
     let sellable = product.sellable(&draft.variant);
     let answer = Created::new(&VariantView::from(&draft.variant)).version(1);
     let add = WriteStep::Add(Box::new(draft.variant), Box::new(sellable), draft.levels);
-    revision.write(app, (vec![add], Vec::new()), &PRODUCT_UPDATED, answer, now).await
+    revision.write(services, (vec![add], Vec::new()), &PRODUCT_UPDATED, answer, now).await
 }
 
 /// Validates that no other variant has the same option values.

@@ -17,7 +17,7 @@ use std::time::Duration;
 use core_types::id::{DrillId, EventId};
 use core_types::key;
 use delivery::delivery::QUEUE;
-use gateway::app::App;
+use services::Services;
 use table::canary::CanaryHold;
 use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
@@ -42,27 +42,27 @@ const LATER: Duration = Duration::from_secs(5);
 /// # Errors
 /// `version_conflict` when an operator has ended it, or somebody else has taken it over; 503 when the table
 /// cannot be reached.
-pub(crate) async fn step(app: &App, id: &DrillId) -> Result<Option<Timestamp>, Problem> {
-    let Some(mut drill) = claim(app, id).await? else { return Ok(None) };
+pub(crate) async fn step(services: &Services, id: &DrillId) -> Result<Option<Timestamp>, Problem> {
+    let Some(mut drill) = claim(services, id).await? else { return Ok(None) };
     let operator = Authority::of_operator(&drill.requested_by, None);
     let mut standing = Standing::of(Some(&operator));
     let began = Instant::now();
     loop {
-        if let Some(reason) = standing.lost(app).await? {
+        if let Some(reason) = standing.lost(services).await? {
             let why = format!("aborted: {reason}");
-            end_rotation(app, &drill).await;
-            release(app, &drill.aborted_because(&why, app.clock.now())).await?;
+            end_rotation(services, &drill).await;
+            release(services, &drill.aborted_because(&why, services.clock.now())).await?;
             return Ok(None);
         }
-        drill = advance(app, drill).await?;
+        drill = advance(services, drill).await?;
         if drill.status.is_final() {
             return Ok(None);
         }
         let is_recovering = drill.status == DrillStatus::Recovering;
         if began.elapsed() >= if is_recovering { STAY_RECOVERING } else { STAY } {
-            leave(app, &drill).await?;
+            leave(services, &drill).await?;
             let later = if is_recovering { LATER } else { Duration::ZERO };
-            return Ok(Some(app.clock.now().plus(later)));
+            return Ok(Some(services.clock.now().plus(later)));
         }
         tokio::time::sleep(TICK).await;
     }
@@ -72,54 +72,54 @@ pub(crate) async fn step(app: &App, id: &DrillId) -> Result<Option<Timestamp>, P
 ///
 /// # Errors
 /// `version_conflict` when somebody else has written the drill; 503 when the table cannot be reached.
-pub(crate) async fn give_up(app: &App, id: &DrillId) -> Result<(), Problem> {
-    let found = app.table.get::<Drill>(&key::drill(id)).await?;
+pub(crate) async fn give_up(services: &Services, id: &DrillId) -> Result<(), Problem> {
+    let found = services.table.get::<Drill>(&key::drill(id)).await?;
     let Some(drill) = found.filter(|drill| !drill.status.is_final()) else { return Ok(()) };
-    end_rotation(app, &drill).await;
+    end_rotation(services, &drill).await;
     let why = "it met an error that it would meet again";
-    release(app, &drill.given_up(why, app.clock.now())).await.map(drop)
+    release(services, &drill.given_up(why, services.clock.now())).await.map(drop)
 }
 
 /// Ends the rotation of a secret that is part of the drill: what ends by itself, later, if it cannot be.
-async fn end_rotation(app: &App, drill: &Drill) {
+async fn end_rotation(services: &Services, drill: &Drill) {
     let is_rotating =
         drill.kind == DrillKind::SigningKeyRotation && drill.status == DrillStatus::Injected;
-    if is_rotating && let Err(problem) = canary::promote_secret(app).await {
+    if is_rotating && let Err(problem) = canary::promote_secret(services).await {
         tracing::warn!(cause = %problem, drill = drill.id.as_str(), "a rotation goes on");
     }
 }
 
 /// The drill, taken up; none when it is over, or another is at it.
-async fn claim(app: &App, id: &DrillId) -> Result<Option<Drill>, Problem> {
-    let Some(found) = app.table.get::<Drill>(&key::drill(id)).await? else { return Ok(None) };
-    let now = app.clock.now();
+async fn claim(services: &Services, id: &DrillId) -> Result<Option<Drill>, Problem> {
+    let Some(found) = services.table.get::<Drill>(&key::drill(id)).await? else { return Ok(None) };
+    let now = services.clock.now();
     if found.status.is_final() || found.is_leased(now) {
         return Ok(None);
     }
     let claimed = found.claimed(now);
-    Ok(app.table.put_next(&claimed).await?.then_some(claimed))
+    Ok(services.table.put_next(&claimed).await?.then_some(claimed))
 }
 
-async fn leave(app: &App, drill: &Drill) -> Result<(), Problem> {
-    app.table.put_next(&drill.left(app.clock.now())).await.map(drop)
+async fn leave(services: &Services, drill: &Drill) -> Result<(), Problem> {
+    services.table.put_next(&drill.left(services.clock.now())).await.map(drop)
 }
 
 /// One look at the drill, and what follows from it.
-async fn advance(app: &App, drill: Drill) -> Result<Drill, Problem> {
-    let drill = observe(app, drill).await?;
-    let now = app.clock.now();
+async fn advance(services: &Services, drill: Drill) -> Result<Drill, Problem> {
+    let drill = observe(services, drill).await?;
+    let now = services.clock.now();
     match drill.next_step(now) {
         Step::Begin => {
-            canary::ensure(app).await?;
-            saved(app, drill.begun(now)).await
+            canary::ensure(services).await?;
+            saved(services, drill.begun(now)).await
         }
-        Step::MakeEvent => make_event(app, &drill).await,
-        Step::Inject => inject(app, &drill).await,
-        Step::EndFault => end_fault(app, &drill, None).await,
-        Step::Stop(condition) => end_fault(app, &drill, Some(condition)).await,
-        Step::Conclude => conclude(app, &drill).await,
+        Step::MakeEvent => make_event(services, &drill).await,
+        Step::Inject => inject(services, &drill).await,
+        Step::EndFault => end_fault(services, &drill, None).await,
+        Step::Stop(condition) => end_fault(services, &drill, Some(condition)).await,
+        Step::Conclude => conclude(services, &drill).await,
         Step::GiveUp => {
-            release(app, &drill.given_up("the canary's events do not arrive", now)).await
+            release(services, &drill.given_up("the canary's events do not arrive", now)).await
         }
         Step::Wait | Step::Nothing => Ok(drill),
     }
@@ -127,44 +127,44 @@ async fn advance(app: &App, drill: Drill) -> Result<Drill, Problem> {
 
 /// The drill with what has become of its events; it is read anew where nothing has, so that whoever has
 /// ended it meanwhile is obeyed.
-async fn observe(app: &App, drill: Drill) -> Result<Drill, Problem> {
+async fn observe(services: &Services, drill: Drill) -> Result<Drill, Problem> {
     let open = drill.beats.iter().filter(|beat| !beat.is_settled() || !beat.received);
     let open: Vec<EventId> = open.map(|beat| beat.event_id.clone()).collect();
-    let fates = canary::fates(app, &open).await?;
+    let fates = canary::fates(services, &open).await?;
     let looks_at_queue =
         drill.stop_conditions.iter().any(|condition| condition.metric == StopMetric::QueueDepth);
-    let depth = if looks_at_queue { app.queue(QUEUE).depth().await?.waiting } else { 0 };
-    if let Some(next) = drill.with_fates(&fates, depth, app.clock.now()) {
-        return saved(app, next).await;
+    let depth = if looks_at_queue { services.queue(QUEUE).depth().await?.waiting } else { 0 };
+    if let Some(next) = drill.with_fates(&fates, depth, services.clock.now()) {
+        return saved(services, next).await;
     }
-    let found: Option<Drill> = app.table.get(&key::drill(&drill.id)).await?;
+    let found: Option<Drill> = services.table.get(&key::drill(&drill.id)).await?;
     let found = found.filter(|found| found.version == drill.version);
     found.ok_or_else(|| Code::VersionConflict.into())
 }
 
-async fn saved(app: &App, next: Drill) -> Result<Drill, Problem> {
-    if app.table.put_next(&next).await? { Ok(next) } else { Err(Code::VersionConflict.into()) }
+async fn saved(services: &Services, next: Drill) -> Result<Drill, Problem> {
+    if services.table.put_next(&next).await? { Ok(next) } else { Err(Code::VersionConflict.into()) }
 }
 
 /// An event, or that none could be made: the fault may be just that.
-async fn make_event(app: &App, drill: &Drill) -> Result<Drill, Problem> {
-    let next = match canary::make_event(app).await {
-        Ok(event) => drill.with_event(event, app.clock.now()),
+async fn make_event(services: &Services, drill: &Drill) -> Result<Drill, Problem> {
+    let next = match canary::make_event(services).await {
+        Ok(event) => drill.with_event(event, services.clock.now()),
         Err(problem) if drill.status == DrillStatus::Injected => {
             tracing::info!(cause = %problem, drill = drill.id.as_str(), "an event is rejected");
-            drill.with_refused_write(app.clock.now())
+            drill.with_refused_write(services.clock.now())
         }
         Err(problem) => return Err(problem),
     };
-    saved(app, next).await
+    saved(services, next).await
 }
 
-async fn inject(app: &App, drill: &Drill) -> Result<Drill, Problem> {
-    let next = drill.injected(app.clock.now());
+async fn inject(services: &Services, drill: &Drill) -> Result<Drill, Problem> {
+    let next = drill.injected(services.clock.now());
     if next.kind == DrillKind::SigningKeyRotation {
-        canary::rotate_secret(app, next.duration()).await?;
+        canary::rotate_secret(services, next.duration()).await?;
     }
-    let write = app.table.write().replace(&next, Code::VersionConflict);
+    let write = services.table.write().replace(&next, Code::VersionConflict);
     held(write, &next.hold_with_fault()).commit().await?;
     tracing::warn!(drill = next.id.as_str(), kind = next.kind.as_str(), "fault injected");
     Ok(next)
@@ -175,30 +175,30 @@ fn held(write: Write, hold: &CanaryHold) -> Write {
     write.put_if(hold, Condition::is("run_id", &hold.run_id), Code::VersionConflict)
 }
 
-async fn end_fault(app: &App, drill: &Drill, why: Option<StopCondition>) -> Result<Drill, Problem> {
-    let next = drill.with_fault_ended(why, app.clock.now());
-    let write = app.table.write().replace(&next, Code::VersionConflict);
+async fn end_fault(services: &Services, drill: &Drill, why: Option<StopCondition>) -> Result<Drill, Problem> {
+    let next = drill.with_fault_ended(why, services.clock.now());
+    let write = services.table.write().replace(&next, Code::VersionConflict);
     held(write, &next.hold()).commit().await?;
     tracing::warn!(drill = next.id.as_str(), kind = next.kind.as_str(), "fault ended");
     if next.kind == DrillKind::SigningKeyRotation {
-        canary::promote_secret(app).await?;
+        canary::promote_secret(services).await?;
     }
     Ok(next)
 }
 
-async fn conclude(app: &App, drill: &Drill) -> Result<Drill, Problem> {
-    let evidence = append(app, Record::of_drill(drill)).await?;
-    release(app, &drill.concluded(Some(evidence.to_string()), app.clock.now())).await
+async fn conclude(services: &Services, drill: &Drill) -> Result<Drill, Problem> {
+    let evidence = append(services, Record::of_drill(drill)).await?;
+    release(services, &drill.concluded(Some(evidence.to_string()), services.clock.now())).await
 }
 
 /// The drill, over, and the canary for whoever wants it next.
-async fn release(app: &App, over: &Drill) -> Result<Drill, Problem> {
-    let write = app.table.write().replace(over, Code::VersionConflict);
+async fn release(services: &Services, over: &Drill) -> Result<Drill, Problem> {
+    let write = services.table.write().replace(over, Code::VersionConflict);
     let is_ours = Condition::is("run_id", over.id.as_str());
     let released = write.delete_if(&CanaryHold::place(), is_ours, Code::VersionConflict);
     match released.commit().await {
         // Its time was over, and another has it.
-        Err(problem) if problem.code == Code::VersionConflict => saved(app, over.clone()).await,
+        Err(problem) if problem.code == Code::VersionConflict => saved(services, over.clone()).await,
         outcome => outcome.map(|()| over.clone()),
     }
 }

@@ -8,7 +8,7 @@ use core_types::end_reason::EndReason;
 use core_types::id::StoreId;
 use core_types::key;
 use delivery::run::RunMessage;
-use gateway::app::App;
+use services::Services;
 use table::canary::CanaryHold;
 use primitives::clock::Timestamp;
 use table::item::{Item, Key};
@@ -26,21 +26,21 @@ use crate::{drills, load_tests, replay};
 /// # Errors
 /// 503 when the table cannot be reached: the message is received again.
 pub(crate) async fn give_up(
-    app: &App,
+    services: &Services,
     step: &RunMessage,
     problem: &Problem,
 ) -> Result<(), Problem> {
     tracing::error!(?step, code = problem.code.as_str(), cause = %problem, "work given up");
     let ended = match step {
-        RunMessage::Replay { id } => replay::give_up(app, id).await,
-        RunMessage::Drill { id } => drills::give_up(app, id).await,
-        RunMessage::LoadTest { id } => load_tests::give_up(app, id).await,
-        RunMessage::Import { id } => transfers::import::give_up(app, id).await,
-        RunMessage::Export { id } => transfers::export::give_up(app, id).await,
-        RunMessage::Redaction { id } => privacy::redaction::give_up(app, id).await,
-        RunMessage::Merge { .. } => privacy::merge::give_up(app, &step.key()).await,
+        RunMessage::Replay { id } => replay::give_up(services, id).await,
+        RunMessage::Drill { id } => drills::give_up(services, id).await,
+        RunMessage::LoadTest { id } => load_tests::give_up(services, id).await,
+        RunMessage::Import { id } => transfers::import::give_up(services, id).await,
+        RunMessage::Export { id } => transfers::export::give_up(services, id).await,
+        RunMessage::Redaction { id } => privacy::redaction::give_up(services, id).await,
+        RunMessage::Merge { .. } => privacy::merge::give_up(services, &step.key()).await,
         RunMessage::GuestOrders { store_id, customer_id, guest } => {
-            join_orders::give_up(app, store_id, customer_id, guest).await
+            join_orders::give_up(services, store_id, customer_id, guest).await
         }
     };
     match ended {
@@ -48,7 +48,7 @@ pub(crate) async fn give_up(
         Err(problem) if problem.code == Code::VersionConflict => Ok(()),
         Err(problem) if problem.is_permanent() => {
             tracing::error!(?step, cause = %problem, "work cannot be ended as it should be");
-            bury(app, step, &problem).await
+            bury(services, step, &problem).await
         }
         outcome => outcome,
     }
@@ -71,7 +71,7 @@ impl Item for Belonging {
 }
 
 /// Releases what the work holds, and takes it off what is due, whatever is in its item.
-async fn bury(app: &App, step: &RunMessage, problem: &Problem) -> Result<(), Problem> {
+async fn bury(services: &Services, step: &RunMessage, problem: &Problem) -> Result<(), Problem> {
     let work = step.key();
     let ignored = |outcome: Result<(), Problem>| match outcome {
         Err(problem) if !problem.is_permanent() && problem.code != Code::VersionConflict => {
@@ -79,15 +79,15 @@ async fn bury(app: &App, step: &RunMessage, problem: &Problem) -> Result<(), Pro
         }
         _ => Ok(()),
     };
-    if let Some((lock, is_ours)) = lock(app, step, &work).await? {
-        let write = app.table.write().delete_if(&lock, is_ours, Code::VersionConflict);
+    if let Some((lock, is_ours)) = lock(services, step, &work).await? {
+        let write = services.table.write().delete_if(&lock, is_ours, Code::VersionConflict);
         ignored(write.commit().await)?;
     }
-    let failed = failed(app.clock.now());
-    let write = app.table.write().update(&work, failed, Code::VersionConflict);
+    let failed = failed(services.clock.now());
+    let write = services.table.write().update(&work, failed, Code::VersionConflict);
     ignored(write.commit().await)?;
     // Also when that could not be written: nothing is smaller than what is taken away.
-    ignored(outbox::give_up(&app.table, &work, Marked::Ever, problem).await)
+    ignored(outbox::give_up(&services.table, &work, Marked::Ever, problem).await)
 }
 
 /// The work as it is shown when it has failed, on whatever there is.
@@ -107,11 +107,11 @@ fn failed(now: Timestamp) -> Change {
 
 /// What the work keeps others from beginning, and the condition that it is this work that does.
 async fn lock(
-    app: &App,
+    services: &Services,
     step: &RunMessage,
     work: &Key,
 ) -> Result<Option<(Key, Condition)>, Problem> {
-    let of_store = async || match app.table.get::<Belonging>(work).await {
+    let of_store = async || match services.table.get::<Belonging>(work).await {
         Err(problem) if problem.is_permanent() => Ok(None),
         found => found,
     };

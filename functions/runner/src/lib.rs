@@ -26,21 +26,21 @@ mod shop;
 
 use aws_lambda_events::event::sqs::{SqsBatchResponse, SqsEvent, SqsMessage};
 use delivery::run::RunMessage;
-use gateway::app::App;
+use services::Services;
 use primitives::problem::{Code, Problem};
 use sales::workflows::join_orders;
 
 /// Handles a batch of the queue; answers with the messages to be received again.
-pub async fn handle(app: &App, event: SqsEvent) -> SqsBatchResponse {
+pub async fn handle(services: &Services, event: SqsEvent) -> SqsBatchResponse {
     let mut response = SqsBatchResponse::default();
     for message in event.records {
         let work = async {
             match read(&message) {
-                Ok(step) => Box::pin(take(app, step)).await,
+                Ok(step) => Box::pin(take(services, step)).await,
                 Err(problem) => Err(problem),
             }
         };
-        let (outcome, used) = table::metered(app.clock.now(), work).await;
+        let (outcome, used) = table::metered(services.clock.now(), work).await;
         tracing::debug!(?used, "step");
         if let Err(problem) = outcome {
             let id = message.message_id.unwrap_or_default();
@@ -60,19 +60,19 @@ fn read(message: &SqsMessage) -> Result<RunMessage, Problem> {
 ///
 /// # Errors
 /// 503 when the table cannot be reached: the message is received again.
-pub async fn take(app: &App, step: RunMessage) -> Result<(), Problem> {
+pub async fn take(services: &Services, step: RunMessage) -> Result<(), Problem> {
     let outcome = match &step {
-        RunMessage::Replay { id } => replay::step(app, id).await,
-        RunMessage::Drill { id } => drills::step(app, id).await,
-        RunMessage::LoadTest { id } => load_tests::step(app, id).await,
-        RunMessage::Import { id } => transfers::import::step(app, id).await,
-        RunMessage::Export { id } => transfers::export::step(app, id).await,
+        RunMessage::Replay { id } => replay::step(services, id).await,
+        RunMessage::Drill { id } => drills::step(services, id).await,
+        RunMessage::LoadTest { id } => load_tests::step(services, id).await,
+        RunMessage::Import { id } => transfers::import::step(services, id).await,
+        RunMessage::Export { id } => transfers::export::step(services, id).await,
         RunMessage::Redaction { id } => {
-            privacy::redaction::step(app, id, transfers::people::forget).await
+            privacy::redaction::step(services, id, transfers::people::forget).await
         }
-        RunMessage::Merge { .. } => privacy::merge::step(app, &step.key()).await,
+        RunMessage::Merge { .. } => privacy::merge::step(services, &step.key()).await,
         RunMessage::GuestOrders { store_id, customer_id, guest } => {
-            join_orders::step(app, store_id, customer_id, guest).await
+            join_orders::step(services, store_id, customer_id, guest).await
         }
     };
     let next = match outcome {
@@ -80,12 +80,12 @@ pub async fn take(app: &App, step: RunMessage) -> Result<(), Problem> {
         // Somebody else has taken it, or has ended the work.
         Err(problem) if problem.code == Code::VersionConflict => return Ok(()),
         Err(problem) if problem.is_permanent() => {
-            return given_up::give_up(app, &step, &problem).await;
+            return given_up::give_up(services, &step, &problem).await;
         }
         Err(problem) => return Err(problem),
     };
     if let Some(at) = next {
-        step.send(app, app.clock.now().until(at)).await;
+        step.send(services, services.clock.now().until(at)).await;
     }
     Ok(())
 }

@@ -15,7 +15,7 @@ use core_types::end_reason::EndReason;
 use core_types::id::LoadTestId;
 use core_types::key;
 use futures_util::stream::{FuturesUnordered, StreamExt};
-use gateway::app::App;
+use services::Services;
 use gateway::bridged;
 use table::canary::CanaryHold;
 use primitives::clock::Timestamp;
@@ -49,48 +49,48 @@ const NETWORKS: u64 = 512;
 ///
 /// # Errors
 /// 503 when the table cannot be reached: the message is received again.
-pub(crate) async fn step(app: &App, id: &LoadTestId) -> Result<Option<Timestamp>, Problem> {
-    let Some(mut test) = claim(app, id).await? else { return Ok(None) };
+pub(crate) async fn step(services: &Services, id: &LoadTestId) -> Result<Option<Timestamp>, Problem> {
+    let Some(mut test) = claim(services, id).await? else { return Ok(None) };
     let operator = Authority::of_operator(&test.requested_by, None);
-    if let Some(reason) = operator.lost(app).await? {
-        release(app, &revoked(app, &test, reason)).await?;
+    if let Some(reason) = operator.lost(services).await? {
+        release(services, &revoked(services, &test, reason)).await?;
         return Ok(None);
     }
-    let shop = match shop::open(app).await {
+    let shop = match shop::open(services).await {
         Ok(shop) => shop,
         Err(problem) => {
             tracing::warn!(cause = %problem, test = id.as_str(), "the canary cannot be stocked");
-            leave(app, &test).await?;
-            return Ok(Some(app.clock.now().plus(LATER)));
+            leave(services, &test).await?;
+            return Ok(Some(services.clock.now().plus(LATER)));
         }
     };
     let began = Instant::now();
     while !test.is_done() {
         if began.elapsed() >= STAY {
-            leave(app, &test).await?;
-            return Ok(Some(app.clock.now()));
+            leave(services, &test).await?;
+            return Ok(Some(services.clock.now()));
         }
         let left = test.profile.duration_s.saturating_sub(test.seconds_done);
         let seconds = left.min(AT_ONCE);
         let asked = tokio::select! {
-            asked = ask_for(app, &test, &shop, seconds) => asked,
+            asked = ask_for(services, &test, &shop, seconds) => asked,
             // What is under way is given up.
-            () = ended(app, &test) => return Ok(None),
-            reason = lost(app, &operator) => {
-                release(app, &revoked(app, &test, reason)).await?;
+            () = ended(services, &test) => return Ok(None),
+            reason = lost(services, &operator) => {
+                release(services, &revoked(services, &test, reason)).await?;
                 return Ok(None);
             }
         };
-        let next = test.with_seconds(seconds, &asked.reads, &asked.checkouts, app.clock.now());
+        let next = test.with_seconds(seconds, &asked.reads, &asked.checkouts, services.clock.now());
         // Another has ended it, or taken it over.
-        if !app.table.put_next(&next).await? {
+        if !services.table.put_next(&next).await? {
             return Ok(None);
         }
         test = next;
     }
-    let completed = test.completed(app.clock.now());
-    let evidence = append(app, Record::of_load_test(&completed)).await?;
-    release(app, &completed.stated(evidence.to_string())).await?;
+    let completed = test.completed(services.clock.now());
+    let evidence = append(services, Record::of_load_test(&completed)).await?;
+    release(services, &completed.stated(evidence.to_string())).await?;
     Ok(None)
 }
 
@@ -98,55 +98,55 @@ pub(crate) async fn step(app: &App, id: &LoadTestId) -> Result<Option<Timestamp>
 ///
 /// # Errors
 /// `version_conflict` when somebody else has written it; 503 when the table cannot be reached.
-pub(crate) async fn give_up(app: &App, id: &LoadTestId) -> Result<(), Problem> {
-    let found = app.table.get::<LoadTest>(&key::load_test(id)).await?;
+pub(crate) async fn give_up(services: &Services, id: &LoadTestId) -> Result<(), Problem> {
+    let found = services.table.get::<LoadTest>(&key::load_test(id)).await?;
     let Some(test) = found.filter(|test| !test.status.is_final()) else { return Ok(()) };
     let why = "it met an error that it would meet again";
-    release(app, &test.failed(why, app.clock.now())).await
+    release(services, &test.failed(why, services.clock.now())).await
 }
 
-fn revoked(app: &App, test: &LoadTest, reason: EndReason) -> LoadTest {
-    test.aborted_because(&format!("aborted: {reason}"), app.clock.now())
+fn revoked(services: &Services, test: &LoadTest, reason: EndReason) -> LoadTest {
+    test.aborted_because(&format!("aborted: {reason}"), services.clock.now())
 }
 
 /// Waits until whoever asked for the load test may do so no longer.
-async fn lost(app: &App, operator: &Authority) -> EndReason {
+async fn lost(services: &Services, operator: &Authority) -> EndReason {
     loop {
         tokio::time::sleep(LOOK).await;
-        if let Ok(Some(reason)) = operator.lost(app).await {
+        if let Ok(Some(reason)) = operator.lost(services).await {
             return reason;
         }
     }
 }
 
 /// The load test, taken up; none when it is over, or another is at it, or its time is.
-async fn claim(app: &App, id: &LoadTestId) -> Result<Option<LoadTest>, Problem> {
-    let found: Option<LoadTest> = app.table.get(&key::load_test(id)).await?;
+async fn claim(services: &Services, id: &LoadTestId) -> Result<Option<LoadTest>, Problem> {
+    let found: Option<LoadTest> = services.table.get(&key::load_test(id)).await?;
     let Some(found) = found else { return Ok(None) };
-    let now = app.clock.now();
+    let now = services.clock.now();
     if found.status.is_final() || found.is_leased(now) {
         return Ok(None);
     }
     if now >= found.ends_by() {
-        release(app, &found.failed("it stood still for too long", now)).await?;
+        release(services, &found.failed("it stood still for too long", now)).await?;
         return Ok(None);
     }
     let claimed = found.claimed(now);
-    Ok(app.table.put_next(&claimed).await?.then_some(claimed))
+    Ok(services.table.put_next(&claimed).await?.then_some(claimed))
 }
 
-async fn leave(app: &App, test: &LoadTest) -> Result<(), Problem> {
-    app.table.put_next(&test.left(app.clock.now())).await.map(drop)
+async fn leave(services: &Services, test: &LoadTest) -> Result<(), Problem> {
+    services.table.put_next(&test.left(services.clock.now())).await.map(drop)
 }
 
 /// The load test, over, and the canary for whoever wants it next.
-async fn release(app: &App, over: &LoadTest) -> Result<(), Problem> {
-    let write = app.table.write().replace(over, Code::VersionConflict);
+async fn release(services: &Services, over: &LoadTest) -> Result<(), Problem> {
+    let write = services.table.write().replace(over, Code::VersionConflict);
     let is_ours = Condition::is("run_id", over.id.as_str());
     let released = write.delete_if(&CanaryHold::place(), is_ours, Code::VersionConflict);
     match released.commit().await {
         Err(problem) if problem.code == Code::VersionConflict => {
-            app.table.put_next(over).await.map(drop)
+            services.table.put_next(over).await.map(drop)
         }
         outcome => outcome,
     }
@@ -160,10 +160,10 @@ struct Asked {
 }
 
 /// Waits until the load test is another's, or over.
-async fn ended(app: &App, test: &LoadTest) {
+async fn ended(services: &Services, test: &LoadTest) {
     loop {
         tokio::time::sleep(LOOK).await;
-        let found = app.table.get::<LoadTest>(&key::load_test(&test.id)).await;
+        let found = services.table.get::<LoadTest>(&key::load_test(&test.id)).await;
         if found.is_ok_and(|found| found.is_none_or(|found| found.version != test.version)) {
             return;
         }
@@ -171,7 +171,7 @@ async fn ended(app: &App, test: &LoadTest) {
 }
 
 /// The requests of the next seconds, each at its moment whatever becomes of those before it.
-async fn ask_for(app: &App, test: &LoadTest, shop: &Shop, seconds: u64) -> Asked {
+async fn ask_for(services: &Services, test: &LoadTest, shop: &Shop, seconds: u64) -> Asked {
     let rate = test.profile.requests_per_second;
     let first = test.seconds_done.saturating_mul(rate);
     let began = Instant::now();
@@ -183,7 +183,7 @@ async fn ask_for(app: &App, test: &LoadTest, shop: &Shop, seconds: u64) -> Asked
         let at = began.checked_add(Duration::from_micros(micros)).unwrap_or(began);
         under_way.push(async move {
             tokio::time::sleep_until(at).await;
-            (is_checkout, visit(app, shop, &test.id, number, is_checkout).await)
+            (is_checkout, visit(services, shop, &test.id, number, is_checkout).await)
         });
     }
     let mut asked = Asked::default();
@@ -197,15 +197,15 @@ async fn ask_for(app: &App, test: &LoadTest, shop: &Shop, seconds: u64) -> Asked
 
 /// One request, and how it was answered.
 async fn visit(
-    app: &App,
+    services: &Services,
     shop: &Shop,
     test: &LoadTestId,
     number: u64,
     is_checkout: bool,
 ) -> Sample {
     let began = Instant::now();
-    let answer = match request(app, shop, test, number, is_checkout).await {
-        Ok(request) => app.egress.send_pooled(request).await.ok(),
+    let answer = match request(services, shop, test, number, is_checkout).await {
+        Ok(request) => services.egress.send_pooled(request).await.ok(),
         Err(problem) => {
             tracing::warn!(cause = %problem, "a request cannot be made");
             None
@@ -222,14 +222,14 @@ async fn visit(
 }
 
 async fn request(
-    app: &App,
+    services: &Services,
     shop: &Shop,
     test: &LoadTestId,
     number: u64,
     is_checkout: bool,
 ) -> Result<Outgoing, Problem> {
     let mut headers = HeaderMap::new();
-    bridged::vouch(app, Some(network(number)), &mut headers).await?;
+    bridged::vouch(services, Some(network(number)), &mut headers).await?;
     let (method, path, body) = if is_checkout {
         let key = HeaderValue::from_str(&format!("{test}-{number}")).map_err(Problem::internal)?;
         headers.insert("idempotency-key", key);
@@ -239,8 +239,8 @@ async fn request(
     } else {
         (Method::GET, shop.page(number), Bytes::new())
     };
-    let url = format!("{}{path}", *app.config.base_url);
-    let destination = Destination::parse(&url, app.egress.policy())
+    let url = format!("{}{path}", *services.config.base_url);
+    let destination = Destination::parse(&url, services.egress.policy())
         .map_err(|rejection| Problem::internal(format!("{url}: {rejection}")))?;
     let (deadline, max_body) = (DEADLINE, MAX_ANSWER);
     Ok(Outgoing { method, destination, headers, body, deadline, max_body })

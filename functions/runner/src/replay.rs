@@ -7,7 +7,7 @@ use core_types::key;
 use core_types::range::TimeRange;
 use delivery::delivery::{Delivery, DeliveryStatus, QUEUE};
 use delivery::replay::Replay;
-use gateway::app::App;
+use services::Services;
 use primitives::clock::{MINUTE, Timestamp};
 use table::item::Index;
 use primitives::problem::Problem;
@@ -23,35 +23,35 @@ const LOOKED_AT: usize = 100;
 ///
 /// # Errors
 /// `version_conflict` when somebody else has written the replay; 503 when the table cannot be reached.
-pub(crate) async fn step(app: &App, id: &ReplayId) -> Result<Option<Timestamp>, Problem> {
-    let Some(mut replay) = app.table.get::<Replay>(&key::replay(id)).await? else {
+pub(crate) async fn step(services: &Services, id: &ReplayId) -> Result<Option<Timestamp>, Problem> {
+    let Some(mut replay) = services.table.get::<Replay>(&key::replay(id)).await? else {
         return Ok(None);
     };
-    if !replay.is_ready(app.clock.now()) {
+    if !replay.is_ready(services.clock.now()) {
         return Ok(None);
     }
     let audience = match replay.made_at {
-        None => Some(Audience::of_store(app, &replay.store_id).await),
+        None => Some(Audience::of_store(services, &replay.store_id).await),
         Some(_) => None,
     };
     let mut standing = Standing::of(replay.authority.as_ref());
     for _ in 0..PAGES {
         // Deliveries that were made go on whoever asked for them: the rest of the replay only counts them.
         if replay.made_at.is_none()
-            && let Some(reason) = standing.lost(app).await?
+            && let Some(reason) = standing.lost(services).await?
         {
-            replay = replay.revoked(reason, app.clock.now());
-            state(app, &replay).await?;
-            replay.save(app.table.write()).commit().await?;
+            replay = replay.revoked(reason, services.clock.now());
+            state(services, &replay).await?;
+            replay.save(services.table.write()).commit().await?;
             break;
         }
         let next = match (&audience, replay.made_at) {
-            (Some(audience), None) => make(app, &replay, audience).await?,
-            (_, Some(made_at)) => look(app, &replay, made_at).await?,
+            (Some(audience), None) => make(services, &replay, audience).await?,
+            (_, Some(made_at)) => look(services, &replay, made_at).await?,
             (None, None) => break,
         };
         replay = next;
-        if replay.next_step_at > app.clock.now() || replay.status.is_over() {
+        if replay.next_step_at > services.clock.now() || replay.status.is_over() {
             break;
         }
     }
@@ -66,59 +66,59 @@ pub(crate) async fn step(app: &App, id: &ReplayId) -> Result<Option<Timestamp>, 
 ///
 /// # Errors
 /// `version_conflict` when somebody else has written the replay; 503 when the table cannot be reached.
-pub(crate) async fn give_up(app: &App, id: &ReplayId) -> Result<(), Problem> {
-    let found = app.table.get::<Replay>(&key::replay(id)).await?;
+pub(crate) async fn give_up(services: &Services, id: &ReplayId) -> Result<(), Problem> {
+    let found = services.table.get::<Replay>(&key::replay(id)).await?;
     let Some(replay) = found.filter(|replay| !replay.status.is_over()) else { return Ok(()) };
-    let over = replay.broken(app.clock.now());
-    match state(app, &over).await {
+    let over = replay.broken(services.clock.now());
+    match state(services, &over).await {
         // That it cannot be stated may be what it has failed for.
         Err(problem) if problem.is_permanent() => {
             tracing::error!(cause = %problem, replay = id.as_str(), "a replay is not stated");
         }
         outcome => outcome?,
     }
-    over.save(app.table.write()).commit().await?;
+    over.save(services.table.write()).commit().await?;
     finished(&over);
     Ok(())
 }
 
 /// Makes a page of deliveries, writes that it did, and sends their messages: in this order, so that who
 /// loses the step sends none.
-async fn make(app: &App, replay: &Replay, audience: &Audience) -> Result<Replay, Problem> {
-    let now = app.clock.now();
-    let (deliveries, made) = Replaying::new(app, replay, audience, now).make().await?;
+async fn make(services: &Services, replay: &Replay, audience: &Audience) -> Result<Replay, Problem> {
+    let now = services.clock.now();
+    let (deliveries, made) = Replaying::new(services, replay, audience, now).make().await?;
     let next = replay.advanced(made, now);
-    state(app, &next).await?;
-    next.save(app.table.write()).commit().await?;
-    let now = app.clock.now();
+    state(services, &next).await?;
+    next.save(services.table.write()).commit().await?;
+    let now = services.clock.now();
     let message = |delivery: &Delivery| Some((delivery.message(), delivery.delay(now)?));
     let messages: Vec<_> = deliveries.iter().filter_map(message).collect();
-    if let Err(problem) = app.queue(QUEUE).send(&messages).await {
+    if let Err(problem) = services.queue(QUEUE).send(&messages).await {
         tracing::warn!(cause = %problem, replay = replay.id.as_str(), "messages not queued");
     }
     Ok(next)
 }
 
 /// Looks at a page of what was made.
-async fn look(app: &App, replay: &Replay, made_at: Timestamp) -> Result<Replay, Problem> {
+async fn look(services: &Services, replay: &Replay, made_at: Timestamp) -> Result<Replay, Problem> {
     let scope = key::event_scope(Some(&replay.store_id), None);
     // Also what steps have made that were cut off, or came second.
     let range = TimeRange { since: replay.created_at, until: made_at.plus(MINUTE) };
     let days = range.walk(Index::Gsi5, |day| vec![key::deliveries_on(&scope, day)]);
     let is_its_own = |delivery: &Delivery| delivery.replay_id.as_ref() == Some(&replay.id);
     let place = replay.look.place.as_ref();
-    let (found, place) = app.table.walk(&days, LOOKED_AT, place, is_its_own).await?;
+    let (found, place) = services.table.walk(&days, LOOKED_AT, place, is_its_own).await?;
     let seen: Vec<DeliveryStatus> = found.iter().map(|delivery| delivery.status).collect();
-    let next = replay.looked_at(&seen, place, app.clock.now());
-    state(app, &next).await?;
-    next.save(app.table.write()).commit().await?;
+    let next = replay.looked_at(&seen, place, services.clock.now());
+    state(services, &next).await?;
+    next.save(services.table.write()).commit().await?;
     Ok(next)
 }
 
 /// States what a replay came to, before it is over: a step that is cut off in between states it again.
-async fn state(app: &App, replay: &Replay) -> Result<(), Problem> {
+async fn state(services: &Services, replay: &Replay) -> Result<(), Problem> {
     if replay.status.is_over() {
-        append(app, Record::of_replay(replay)?).await?;
+        append(services, Record::of_replay(replay)?).await?;
     }
     Ok(())
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use core_types::id::MerchantId;
 use core_types::key;
-use gateway::app::App;
+use services::Services;
 use gateway::bridged;
 use primitives::clock::Timestamp;
 use egress::{Destination, Incoming, Outgoing};
@@ -76,21 +76,21 @@ impl Shop {
 ///
 /// # Errors
 /// 503 when something of it cannot be reached.
-pub(crate) async fn open(app: &App) -> Result<Shop, Problem> {
-    let store = canary::ensure(app).await?;
+pub(crate) async fn open(services: &Services) -> Result<Shop, Problem> {
+    let store = canary::ensure(services).await?;
     let subdomain = store.subdomain.as_str().to_owned();
     let mut products = Vec::new();
     let mut missing = Vec::new();
     for number in 0..PRODUCTS {
         let handle = format!("canary-{number}");
         let path = format!("/v1/storefront/{subdomain}/products/{handle}");
-        match variant_of(&call(app, Method::GET, &path, HeaderMap::new(), None).await?)? {
+        match variant_of(&call(services, Method::GET, &path, HeaderMap::new(), None).await?)? {
             Some(variant) => products.push((handle, variant)),
             None => missing.push(handle),
         }
     }
     if !missing.is_empty() {
-        products.extend(make(app, &store, missing).await?);
+        products.extend(make(services, &store, missing).await?);
     }
     Ok(Shop { subdomain, products })
 }
@@ -109,33 +109,33 @@ fn variant_of(answer: &Incoming) -> Result<Option<String>, Problem> {
 }
 
 async fn make(
-    app: &App,
+    services: &Services,
     store: &Store,
     handles: Vec<String>,
 ) -> Result<Vec<(String, String)>, Problem> {
-    let (session, token) = sign_in(app, app.clock.now()).await?;
+    let (session, token) = sign_in(services, services.clock.now()).await?;
     let mut made = Vec::new();
     let mut outcome = Ok(());
     for handle in handles {
-        match make_one(app, store, &token, &handle).await {
+        match make_one(services, store, &token, &handle).await {
             Ok(variant) => made.push((handle, variant)),
             Err(problem) => outcome = Err(problem),
         }
     }
-    app.table.write().delete(&session.key()).commit().await?;
+    services.table.write().delete(&session.key()).commit().await?;
     outcome.map(|()| made)
 }
 
-async fn sign_in(app: &App, now: Timestamp) -> Result<(Session, String), Problem> {
-    let account: Option<Merchant> = app.table.get(&key::merchant(&MerchantId::canary())).await?;
+async fn sign_in(services: &Services, now: Timestamp) -> Result<(Session, String), Problem> {
+    let account: Option<Merchant> = services.table.get(&key::merchant(&MerchantId::canary())).await?;
     let account = account.ok_or_else(|| Problem::internal("there is no canary"))?;
     let network = "198.19.255.0/24".to_owned();
     let (session, token) = Session::begin(&account, CreatedVia::Refresh, network, None, now);
-    app.table.write().create(&session, Code::VersionConflict).commit().await?;
+    services.table.write().create(&session, Code::VersionConflict).commit().await?;
     Ok((session, token))
 }
 
-async fn make_one(app: &App, store: &Store, token: &str, handle: &str) -> Result<String, Problem> {
+async fn make_one(services: &Services, store: &Store, token: &str, handle: &str) -> Result<String, Problem> {
     let product = json!({
         "title": handle, "handle": handle, "status": "active",
         "variants": [{
@@ -150,27 +150,27 @@ async fn make_one(app: &App, store: &Store, token: &str, handle: &str) -> Result
     headers.insert(header::AUTHORIZATION, bearer);
     headers.insert("x-service-store-id", HeaderValue::from_static(table::canary::STORE));
     // Of this moment: one that was rejected is asked for again.
-    let key = format!("{handle}-{}", app.clock.now().millis());
+    let key = format!("{handle}-{}", services.clock.now().millis());
     headers.insert("idempotency-key", HeaderValue::from_str(&key).map_err(Problem::internal)?);
-    let answer = call(app, Method::POST, "/v1/products", headers, Some(product)).await?;
+    let answer = call(services, Method::POST, "/v1/products", headers, Some(product)).await?;
     variant_of(&answer)?.ok_or_else(|| Problem::unavailable("the canary's product is not made"))
 }
 
 /// One request, as a client makes it.
 async fn call(
-    app: &App,
+    services: &Services,
     method: Method,
     path: &str,
     mut headers: HeaderMap,
     body: Option<Value>,
 ) -> Result<Incoming, Problem> {
-    bridged::vouch(app, Some(NETWORK.into()), &mut headers).await?;
+    bridged::vouch(services, Some(NETWORK.into()), &mut headers).await?;
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    let url = format!("{}{path}", *app.config.base_url);
-    let destination = Destination::parse(&url, app.egress.policy())
+    let url = format!("{}{path}", *services.config.base_url);
+    let destination = Destination::parse(&url, services.egress.policy())
         .map_err(|rejection| Problem::internal(format!("{url}: {rejection}")))?;
     let body = body.map_or_else(Bytes::new, |json| Bytes::from(json.to_string()));
     let (deadline, max_body) = (DEADLINE, MAX_ANSWER);
     let request = Outgoing { method, destination, headers, body, deadline, max_body };
-    app.egress.send_pooled(request).await.map_err(Problem::unavailable)
+    services.egress.send_pooled(request).await.map_err(Problem::unavailable)
 }

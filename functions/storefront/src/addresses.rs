@@ -1,10 +1,12 @@
 //! A customer's address book.
 
+use gateway::idempotency::Commit;
 use axum::extract::{FromRequestParts, State};
 use core_types::id::AddressId;
 use core_types::key;
 use deserr::Deserr;
 use gateway::app::App;
+use services::Services;
 use table::item::Item;
 use gateway::page::Paging;
 use primitives::problem::{Code, Problem};
@@ -196,14 +198,14 @@ fn named(inbound: &Inbound) -> Result<AddressId, Problem> {
 }
 
 /// Loads every address of the customer, newest first.
-async fn all_addresses(app: &App, customer: &Customer) -> Result<Vec<Address>, Problem> {
+async fn all_addresses(services: &Services, customer: &Customer) -> Result<Vec<Address>, Problem> {
     let query = Query::partition(customer.key().pk).begins_with(key::ADDRESSES).newest_first();
-    app.table.all(&query, usize::try_from(MAX_ADDRESSES).unwrap_or(usize::MAX)).await
+    services.table.all(&query, usize::try_from(MAX_ADDRESSES).unwrap_or(usize::MAX)).await
 }
 
 /// Loads the customer again, because other requests change the addresses.
-async fn reload(app: &App, customer: &Customer) -> Result<Customer, Problem> {
-    app.table.get(&customer.key()).await?.ok_or_else(|| Code::Unauthenticated.into())
+async fn reload(services: &Services, customer: &Customer) -> Result<Customer, Problem> {
+    services.table.get(&customer.key()).await?.ok_or_else(|| Code::Unauthenticated.into())
 }
 
 fn to_response(address: &Address, default: Option<&AddressId>) -> Json<AddressView> {
@@ -267,8 +269,8 @@ pub(crate) async fn get(
     Ok(to_response(&address, caller.account.default_address_id.as_ref()))
 }
 
-async fn find(app: &App, customer: &Customer, id: &AddressId) -> Result<Address, Problem> {
-    let found = app.table.get(&key::address(&customer.store_id, &customer.id, id)).await?;
+async fn find(services: &Services, customer: &Customer, id: &AddressId) -> Result<Address, Problem> {
+    let found = services.table.get(&key::address(&customer.store_id, &customer.id, id)).await?;
     found.ok_or_else(|| Code::NotFound.into())
 }
 
@@ -309,13 +311,13 @@ pub(crate) async fn update(
 }
 
 async fn change(
-    app: &App,
+    services: &Services,
     customer: &Customer,
     id: &AddressId,
     if_match: IfMatch,
     AddressBody { address: patch, is_default }: AddressBody<AddressPatch>,
 ) -> Result<Json<AddressView>, Problem> {
-    let address = find(app, customer, id).await?;
+    let address = find(services, customer, id).await?;
     if_match.check(address.version)?;
     let was_default = customer.default_address_id.as_ref() == Some(id);
     if was_default && is_default == Some(false) {
@@ -328,9 +330,9 @@ async fn change(
     if postal == address.postal && !prefer {
         return Ok(to_response(&address, default));
     }
-    let now = app.clock.now();
+    let now = services.clock.now();
     let next = address.moved(postal, now);
-    let write = app.table.write().replace(&next, Code::VersionConflict);
+    let write = services.table.write().replace(&next, Code::VersionConflict);
     let write = if prefer { address::prefer(write, customer, id) } else { write };
     write.answer(to_response(&next, default), now).await
 }
@@ -370,18 +372,18 @@ pub(crate) async fn delete(
 }
 
 async fn remove(
-    app: &App,
+    services: &Services,
     customer: &Customer,
     id: &AddressId,
     if_match: IfMatch,
 ) -> Result<NoContent, Problem> {
     retry(|| async {
-        let customer = reload(app, customer).await?;
-        let addresses = all_addresses(app, &customer).await?;
+        let customer = reload(services, customer).await?;
+        let addresses = all_addresses(services, &customer).await?;
         let address = addresses.iter().find(|address| address.id == *id).ok_or(Code::NotFound)?;
         if_match.check(address.version)?;
-        address::remove(app.table.write(), &customer, address, &addresses)
-            .answer(NoContent::default(), app.clock.now())
+        address::remove(services.table.write(), &customer, address, &addresses)
+            .answer(NoContent::default(), services.clock.now())
             .await
     })
     .await

@@ -4,6 +4,7 @@
 //! account. That holds for a registration, too: the account is created when the mailed code is returned
 //! ([`otp`](crate::customer_otp)).
 
+use gateway::idempotency::Commit;
 use axum::extract::State;
 use core_types::fields::{Email, PersonName, Phone};
 use core_types::id::OrderId;

@@ -4,12 +4,13 @@
 //! The requester learns nothing about the new address. If it has an account at the store, the response and
 //! the work are the same, its owner is notified, and no code passes.
 
+use gateway::idempotency::Commit;
 use core_types::fields::Email;
 use core_types::id::ChallengeId;
 use core_types::key;
 use core_types::mail::Mail;
 use core_types::resource::Resource;
-use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use table::outbox::Outgoing;
 use primitives::problem::{Code, Problem};
@@ -69,21 +70,21 @@ struct EmailChange {
 /// `owner_unverified`; 422 without the password or the code; `invalid_credentials`,
 /// `invalid_or_expired_code`; `too_many_attempts`.
 pub(crate) async fn request(
-    app: &App,
+    services: &Services,
     caller: &caller::Customer,
     email: Email,
     proof: (Option<&Guess>, Option<&PresentedCode>),
     inbound: &Inbound,
 ) -> Result<Pending, Problem> {
     let account = &caller.account;
-    caller.store.ensure_owner_proven(app).await?;
+    caller.store.ensure_owner_proven(services).await?;
     let needed_to = "Needed to change the e-mail address.";
-    let confirmed = confirm(app, account, proof, needed_to, inbound).await?;
-    let requested_at = app.clock.now();
+    let confirmed = confirm(services, account, proof, needed_to, inbound).await?;
+    let requested_at = services.clock.now();
     let id = ChallengeId::mint(requested_at);
     let claim_key = Customer::claim_key(&account.store_id, &email.normalized());
     let counted = account.attempted(Kind::Move, inbound);
-    let (throttle, mut batch) = throttle::attempt(app, &counted, None, &[&claim_key]).await?;
+    let (throttle, mut batch) = throttle::attempt(services, &counted, None, &[&claim_key]).await?;
     let taken: Option<UniqueCustomerEmail> = batch.take(&claim_key)?;
     let holder = ChallengeSubject::EmailChange {
         store_id: account.store_id.clone(),
@@ -97,7 +98,7 @@ pub(crate) async fn request(
         Some(_) => Some(notifications::customer::stays(&email, shop)),
     };
     let bound = (taken.is_none().then_some(holder), Some(account));
-    let sending = Sending::new(app, id, bound, (&counted, &throttle), content).await?;
+    let sending = Sending::new(services, id, bound, (&counted, &throttle), content).await?;
     Ok(Pending { email, sending, confirmed, requested_at })
 }
 
@@ -124,7 +125,7 @@ impl Outgoing for Pending {
 /// `email_taken`: the address was claimed meanwhile, which its proven owner may learn;
 /// `invalid_or_expired_code`, also when the password has changed; `account_disabled`.
 pub(crate) async fn finish(
-    app: &App,
+    services: &Services,
     challenge: &Challenge,
     holder: &ChallengeSubject,
     inbound: &Inbound,
@@ -132,19 +133,19 @@ pub(crate) async fn finish(
     let ChallengeSubject::EmailChange { email, password_generation, .. } = holder else {
         return Err(Code::InvalidOrExpiredCode.into());
     };
-    let former: Customer = code::owner(app, challenge, holder).await?;
+    let former: Customer = code::owner(services, challenge, holder).await?;
     if former.password_generation != *password_generation {
         return Err(Code::InvalidOrExpiredCode.into());
     }
-    let now = app.clock.now();
+    let now = services.clock.now();
     let account = former.moved(email.clone(), now);
-    let notice = notice(app, &former, &account, now).await?;
-    let store: Option<Store> = app.table.get(&key::store(&account.store_id)).await?;
+    let notice = notice(services, &former, &account, now).await?;
+    let store: Option<Store> = services.table.get(&key::store(&account.store_id)).await?;
     let guests = store.map(|store| GuestOrders::of(&store, &account, now));
     let (session, answer) = begin(&account, CreatedVia::Otp, inbound, now);
     let former_key = key::unique_customer_email(&former.store_id, &former.email.normalized());
     let held = UniqueCustomerEmail::is_held_by(&former);
-    let write = code::used(app, challenge, now)
+    let write = code::used(services, challenge, now)
         .create(&UniqueCustomerEmail::of(&account), Code::EmailTaken)
         .delete_if(&former_key, held, Code::VersionConflict)
         .also(guests, |write, guests| write.put(&guests));
@@ -159,12 +160,12 @@ pub(crate) async fn finish(
 
 /// The notification to the former address.
 async fn notice(
-    app: &App,
+    services: &Services,
     former: &Customer,
     account: &Customer,
     now: Timestamp,
 ) -> Result<Mail, Problem> {
     let content = notifications::email_changed(&former.email, &account.email, now)
         .from_store(Some(&account.store_id));
-    Mail::sealed(app, &content, now).await
+    Mail::sealed(services, &content, now).await
 }

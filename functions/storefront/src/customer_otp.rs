@@ -1,12 +1,14 @@
 //! One-time codes by mail: they prove the address of a new customer or the new address of a customer, and
 //! sign in an existing one.
 
+use gateway::idempotency::Commit;
 use axum::extract::State;
 use core_types::fields::{Email, PersonName, Phone, Subdomain};
 use core_types::id::{ChallengeId, StoreId};
 use core_types::key;
 use core_types::resource::Resource;
 use gateway::app::App;
+use services::Services;
 use gateway::caller::Public;
 use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::{Accepted, Created, Either, Json, NoStore};
@@ -197,14 +199,14 @@ pub(crate) async fn verify(
 
 /// Loads the account that an applicant already has, if any.
 async fn account_of(
-    app: &App,
+    services: &Services,
     store: &StoreId,
     application: &Application,
 ) -> Result<Option<Customer>, Problem> {
     let email_key = key::unique_customer_email(store, &application.email.normalized());
-    let claim: Option<UniqueCustomerEmail> = app.table.get(&email_key).await?;
+    let claim: Option<UniqueCustomerEmail> = services.table.get(&email_key).await?;
     let Some(claim) = claim else { return Ok(None) };
-    let known = app.table.get(&key::customer(store, &claim.customer_id)).await?;
+    let known = services.table.get(&key::customer(store, &claim.customer_id)).await?;
     // Deleted between the two reads: retried.
     known.map(Some).ok_or_else(|| Code::VersionConflict.into())
 }
@@ -223,18 +225,18 @@ async fn sign_in(
     account: Customer,
     challenge: &Challenge,
     inbound: &Inbound,
-    app: &App,
+    services: &Services,
 ) -> Result<NoStore<Json<CustomerSignedIn>>, Problem> {
-    let now = app.clock.now();
+    let now = services.clock.now();
     let (session, answer) = begin(&account, CreatedVia::Otp, inbound, now);
     // The code also proves the address of an account that the store has created.
-    let store: Option<Store> = app.table.peek(&key::store(&account.store_id)).await?;
+    let store: Option<Store> = services.table.peek(&key::store(&account.store_id)).await?;
     let guests = match store {
-        Some(store) => GuestOrders::of(&store, &account, now).if_any(app).await?,
+        Some(store) => GuestOrders::of(&store, &account, now).if_any(services).await?,
         None => None,
     };
     let proven = account.newly_proven(now);
-    code::used(app, challenge, now)
+    code::used(services, challenge, now)
         .also(guests, |write, guests| write.put(&guests))
         .also(proven, |write, proven| {
             let event = proven.event(&CUSTOMER_UPDATED, now);
@@ -252,15 +254,15 @@ async fn enroll(
     application: &Application,
     challenge: &Challenge,
     inbound: &Inbound,
-    app: &App,
+    services: &Services,
 ) -> Result<NoStore<Created<CustomerSignedIn>>, Problem> {
-    let store: Option<Store> = app.table.get(&key::store(store)).await?;
+    let store: Option<Store> = services.table.get(&key::store(store)).await?;
     let store = store.filter(|store| store.status != StoreStatus::Deleted);
     let store = store.ok_or(Code::InvalidOrExpiredCode)?;
-    let now = app.clock.now();
+    let now = services.clock.now();
     let account = Customer::register(&store.id, &store.currency, application.clone(), now);
     let (session, answer) = begin(&account, CreatedVia::Signup, inbound, now);
-    code::used(app, challenge, now)
+    code::used(services, challenge, now)
         .create(&UniqueCustomerEmail::of(&account), Code::VersionConflict)
         .create(&account, Code::VersionConflict)
         .create(&session, Code::VersionConflict)

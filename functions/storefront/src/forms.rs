@@ -1,5 +1,6 @@
 //! The forms of a storefront, like contact and newsletter.
 
+use gateway::idempotency::Commit;
 use std::sync::Arc;
 
 use axum::extract::{FromRequestParts, State};

@@ -2,6 +2,7 @@
 
 use axum::extract::State;
 use gateway::app::App;
+use services::Services;
 use gateway::caller::Public;
 use primitives::problem::{Code, Problem};
 use gateway::reply::Json;
@@ -59,10 +60,10 @@ pub async fn lookup(
 
 /// Returns the subdomain of a host: that of the store that has verified the domain, or else its first
 /// label.
-async fn at_host(app: &App, host: &str) -> Result<Option<String>, Problem> {
+async fn at_host(services: &Services, host: &str) -> Result<Option<String>, Problem> {
     let name = host.split(['/', ':']).next().unwrap_or_default();
     if let Some(host) = Host::of(name.trim_end_matches('.'))
-        && let Some(subdomain) = subdomain_of(app, &host).await?
+        && let Some(subdomain) = subdomain_of(services, &host).await?
     {
         return Ok(Some(subdomain.into()));
     }

@@ -8,6 +8,7 @@ use catalogue::media::Media;
 use core_types::id::MediaId;
 use core_types::key;
 use gateway::app::App;
+use services::Services;
 use gateway::caller::{Access, Caller, Identity};
 use primitives::problem::{Code, Problem};
 use gateway::reply::{File, Reply};
@@ -43,8 +44,8 @@ impl Caller for ImageViewer {
         Access::Public
     }
 
-    async fn authenticate(app: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
-        let of = any_store(app, inbound.param("subdomain").unwrap_or_default()).await?;
+    async fn authenticate(services: &Services, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
+        let of = any_store(services, inbound.param("subdomain").unwrap_or_default()).await?;
         let identity = visitor(&of.store.id, inbound);
         Ok(Self { of, identity })
     }

@@ -2,7 +2,7 @@
 //! order.
 
 use axum::extract::FromRequestParts;
-use gateway::app::App;
+use services::Services;
 use primitives::problem::Problem;
 use gateway::request::{Argument, Raw};
 use http::request::Parts;
@@ -22,11 +22,11 @@ impl OrderToken {
     /// 503.
     pub(crate) async fn presented(
         &self,
-        app: &App,
+        services: &Services,
         alongside: Option<&str>,
     ) -> Result<Option<PresentedToken>, Problem> {
         let Some(token) = self.0.as_deref().or(alongside) else { return Ok(None) };
-        Ok(Some(PresentedToken::new(token, app.secrets.order_link_key().await?)))
+        Ok(Some(PresentedToken::new(token, services.secrets.order_link_key().await?)))
     }
 }
 

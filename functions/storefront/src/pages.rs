@@ -8,6 +8,7 @@ use core_types::id::StoreId;
 use core_types::key;
 use core_types::provider::ProviderName;
 use gateway::app::App;
+use services::Services;
 use table::item;
 use table::item::{Attributes, FromItem, Item};
 use gateway::page::Paging;
@@ -119,11 +120,11 @@ pub(crate) async fn store(
 }
 
 /// The theme's settings for this viewer.
-async fn settings(app: &App, viewer: &Viewer) -> Result<Option<Map<String, Value>>, Problem> {
+async fn settings(services: &Services, viewer: &Viewer) -> Result<Option<Map<String, Value>>, Problem> {
     if let Some(session) = &viewer.invitation {
         return Ok(Some(session.content.settings.clone()));
     }
-    let live = published::live(app, viewer.store()).await?;
+    let live = published::live(services, viewer.store()).await?;
     Ok(live.map(|release| release.content.settings))
 }
 

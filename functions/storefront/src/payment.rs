@@ -3,6 +3,7 @@
 mod verify;
 mod webhook;
 
+use gateway::idempotency::Commit;
 use axum::extract::State;
 use core_types::fields::{Currency, Subdomain, WebUrl};
 use core_types::id::{OrderId, PaymentId};
@@ -11,6 +12,7 @@ use core_types::money::{MAX_AMOUNT, Money};
 use core_types::provider::ProviderName;
 use core_types::resource::Resource;
 use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use table::item::Item;
 use gateway::page::Paging;
@@ -119,16 +121,16 @@ pub async fn open(
 
 /// Makes one attempt: returns the open payment, or opens a new one.
 async fn open_once(
-    app: &App,
+    services: &Services,
     caller: &Shopper,
     provider: ProviderName,
     token: Option<&PresentedToken>,
     input: &OpenRequest,
     key: &SealKey,
 ) -> Result<NoStore<Created<OpenedPayment>>, Problem> {
-    let now = app.clock.now();
+    let now = services.clock.now();
     let Snapshot { order, account, waiting } =
-        snapshot(app, caller, &input.order_id, provider, token, now).await?;
+        snapshot(services, caller, &input.order_id, provider, token, now).await?;
     check_payable(&order, now)?;
     let connected = account.connect(key)?;
     let opening = Opening {
@@ -141,7 +143,7 @@ async fn open_once(
     if !can_take(provider, &opening.amount) {
         return Err(Code::AmountNotSupported.with("provider", provider.as_str()));
     }
-    let before = load::payments_of(app, &order.store_id, &order.id).await?;
+    let before = load::payments_of(services, &order.store_id, &order.id).await?;
     let of_provider = || before.iter().filter(|payment| payment.provider == provider);
     let open = of_provider().find(|payment| {
         payment.is_open()
@@ -154,10 +156,10 @@ async fn open_once(
         return Ok(to_response(&connected, payment, input, key));
     }
     let id = Payment::id_of(&opening, &account, of_provider().count());
-    let at_provider = connected.open(app, &id, &opening).await?;
+    let at_provider = connected.open(services, &id, &opening).await?;
     let payment = Payment::begun(id, &account, opening, at_provider, key, now);
     let has_keys = (account.version > 0).then_some(&account);
-    let write = app
+    let write = services
         .table
         .write()
         .create(&payment, Code::VersionConflict)
@@ -193,7 +195,7 @@ struct Snapshot {
 /// Loads the order, if it is the caller's, and the store's account with the provider, if it is enabled, in
 /// one round trip.
 async fn snapshot(
-    app: &App,
+    services: &Services,
     caller: &Shopper,
     order: &OrderId,
     provider: ProviderName,
@@ -204,7 +206,7 @@ async fn snapshot(
     let order_key = key::order(&store.id, order);
     let account_key = key::payment_provider(&store.id, provider.as_str());
     let settings_key = Settings::key_of(&store.id);
-    let mut found = app.table.get_many(&[&order_key, &account_key, &settings_key]).await?;
+    let mut found = services.table.get_many(&[&order_key, &account_key, &settings_key]).await?;
     let account: Option<ProviderAccount> = found.take(&account_key)?;
     let cash = (provider == ProviderName::Manual).then(|| ProviderAccount::manual(store));
     let account = account.or(cash).filter(|account| account.enabled);

@@ -1,5 +1,6 @@
 //! Reviews of products: public, written by customers.
 
+use gateway::idempotency::Commit;
 use axum::extract::State;
 use catalogue::product::{self, Product, ProductSummary, UniqueProductHandle};
 use catalogue::review::{self, Opinion, PublicReview, REVIEW_CREATED, Review, ReviewStatus};
@@ -9,6 +10,7 @@ use core_types::key;
 use core_types::rating::Rating;
 use core_types::resource::Resource;
 use gateway::app::App;
+use services::Services;
 use table::item::Item;
 use gateway::page::Paging;
 use primitives::problem::{Code, Problem};
@@ -31,13 +33,13 @@ const ORDERS: usize = 200;
 
 /// Loads the visible product of a handle, and the store's settings.
 async fn named_with_settings(
-    app: &App,
+    services: &Services,
     store: &Store,
     handle: &Handle,
 ) -> Result<(Product, Settings), Problem> {
-    let id = product::find(app, &store.id, handle).await?.ok_or(Code::NotFound)?;
+    let id = product::find(services, &store.id, handle).await?.ok_or(Code::NotFound)?;
     let (key, untouched) = (key::product(&store.id, &id), Settings::of(store));
-    let mut batch = app.table.get_many(&[&key, &untouched.key()]).await?;
+    let mut batch = services.table.get_many(&[&key, &untouched.key()]).await?;
     let product: Option<Product> = batch.take(&key)?;
     let product = product.filter(Product::is_visible).ok_or(Code::NotFound)?;
     Ok((product, batch.take(&untouched.key())?.unwrap_or(untouched)))
@@ -169,7 +171,7 @@ pub(crate) async fn write(
 /// Whether the line is in a paid or otherwise confirmed order of the customer, which is not cancelled, and
 /// has the product.
 async fn bought(
-    app: &App,
+    services: &Services,
     customer: &Customer,
     product: &ProductId,
     line: &OrderItemId,
@@ -182,7 +184,7 @@ async fn bought(
         &any,
     ))
     .newest_first();
-    let orders: Vec<Order> = app.table.all(&query, ORDERS).await?;
+    let orders: Vec<Order> = services.table.all(&query, ORDERS).await?;
     let stands = |order: &&Order| matches!(order.status, OrderStatus::Open | OrderStatus::Closed);
     let paid = orders.iter().filter(stands).filter(|order| order.is_firm());
     let mut lines = paid.flat_map(|order| &order.items);

@@ -6,7 +6,7 @@ use axum::extract::FromRequestParts;
 use core_types::id::StoreId;
 use core_types::key;
 use deserr::Deserr;
-use gateway::app::App;
+use services::Services;
 use gateway::caller::{Access, Caller, Identity};
 use primitives::problem::{Code, Problem};
 use gateway::request::{Argument, Described, Inbound, Raw, Reads, Validation, request};
@@ -34,14 +34,14 @@ impl Caller for StoreByName {
         Access::Public
     }
 
-    async fn authenticate(app: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
+    async fn authenticate(services: &Services, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
         let named = |name: &str| match inbound.json().ok()?.get(name)? {
             Value::String(text) => Some(text.clone()),
             _ => None,
         };
         let store = match NAMES.map(named) {
-            [Some(id), _] => by_id(app, &id).await?,
-            [None, Some(subdomain)] => open_store(app, &subdomain).await?.store.clone(),
+            [Some(id), _] => by_id(services, &id).await?,
+            [None, Some(subdomain)] => open_store(services, &subdomain).await?.store.clone(),
             // A body that is not JSON is rejected as such.
             [None, None] => return Err(inbound.json().err().unwrap_or(Code::StoreRequired.into())),
         };
@@ -55,9 +55,9 @@ impl Caller for StoreByName {
 }
 
 /// Loads the store of this id, if its storefront is open, as by subdomain.
-async fn by_id(app: &App, id: &str) -> Result<Store, Problem> {
+async fn by_id(services: &Services, id: &str) -> Result<Store, Problem> {
     let id = StoreId::parse(id).ok_or(Code::StoreNotFound)?;
-    let store: Option<Store> = app.table.get(&key::store(&id)).await?;
+    let store: Option<Store> = services.table.get(&key::store(&id)).await?;
     store
         .filter(|store| matches!(store.status, StoreStatus::Active | StoreStatus::Paused))
         .ok_or_else(|| Code::StoreNotFound.into())

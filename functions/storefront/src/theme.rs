@@ -5,6 +5,7 @@ use catalogue::blob::pinned::BlobRef;
 use core_types::fields::Subdomain;
 use gateway::answer::PRIVATE;
 use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
 use gateway::reply::{File, Json, Reply};
@@ -77,11 +78,11 @@ impl ThemeState {
     ///
     /// # Errors
     /// `not_found`: nothing is published yet.
-    async fn load(viewer: &Viewer, app: &App) -> Result<Self, Problem> {
+    async fn load(viewer: &Viewer, services: &Services) -> Result<Self, Problem> {
         if let Some(session) = &viewer.invitation {
             return Ok(session.as_ref().clone().into());
         }
-        let live = published::live(app, viewer.store()).await?;
+        let live = published::live(services, viewer.store()).await?;
         Ok(live.ok_or(Code::NotFound)?.into())
     }
 }
@@ -161,8 +162,8 @@ pub(crate) async fn show(
 }
 
 /// The base URL of a storefront's theme files.
-fn files_below(app: &App, shop: &Subdomain) -> String {
-    format!("{}/v1/storefront/{shop}/theme/files", app.config.base_url)
+fn files_below(services: &Services, shop: &Subdomain) -> String {
+    format!("{}/v1/storefront/{shop}/theme/files", services.config.base_url)
 }
 
 /// The digest of the requested file.
@@ -224,16 +225,16 @@ pub(crate) async fn file(
 }
 
 /// Finds the file in the preview, or in the live and recent releases.
-async fn find(app: &App, caller: &Viewer, digest: &Digest) -> Result<Option<StoredFile>, Problem> {
+async fn find(services: &Services, caller: &Viewer, digest: &Digest) -> Result<Option<StoredFile>, Problem> {
     if let Some(session) = &caller.invitation {
-        return within(app, &session.contents, digest).await;
+        return within(services, &session.contents, digest).await;
     }
-    let live = published::live_place(app, caller.store()).await?.ok_or(Code::NotFound)?;
-    if let Some(stored) = within(app, &live, digest).await? {
+    let live = published::live_place(services, caller.store()).await?.ok_or(Code::NotFound)?;
+    if let Some(stored) = within(services, &live, digest).await? {
         return Ok(Some(stored));
     }
-    for place in published::last_places(app, caller.store()).await? {
-        if let Some(stored) = within(app, &place, digest).await? {
+    for place in published::last_places(services, caller.store()).await? {
+        if let Some(stored) = within(services, &place, digest).await? {
             return Ok(Some(stored));
         }
     }
@@ -241,9 +242,9 @@ async fn find(app: &App, caller: &Viewer, digest: &Digest) -> Result<Option<Stor
 }
 
 async fn within(
-    app: &App,
+    services: &Services,
     place: &BlobRef,
     digest: &Digest,
 ) -> Result<Option<StoredFile>, Problem> {
-    Ok(Contents::load(app, place).await?.by_digest(digest).cloned())
+    Ok(Contents::load(services, place).await?.by_digest(digest).cloned())
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
 use gateway::answer::Keeping;
-use gateway::app::App;
+use services::Services;
 use gateway::caller::{Access, Caller, Identity};
 use primitives::problem::Problem;
 use gateway::request::{Argument, Inbound, Query, Reads, Validation, request};
@@ -60,17 +60,17 @@ impl Viewer {
     ///
     /// # Errors
     /// `store_not_found`; `invalid_or_expired_token`, also for another store's; `preview_expired`.
-    pub(crate) async fn at(app: &App, inbound: &Inbound, requested: &str) -> Result<Self, Problem> {
+    pub(crate) async fn at(services: &Services, inbound: &Inbound, requested: &str) -> Result<Self, Problem> {
         let header = inbound.header(HEADER).map(str::to_owned);
         let (open, invitation) = match header.or_else(|| inbound.query_param(PARAMETER)) {
-            None => (open_store(app, requested).await?, None),
+            None => (open_store(services, requested).await?, None),
             Some(token) => {
-                let open = any_store(app, requested).await?;
-                match invitation(app, &open.store, &token).await {
+                let open = any_store(services, requested).await?;
+                match invitation(services, &open.store, &token).await {
                     Ok(session) => (open, Some(Arc::new(session))),
                     // Without a valid token, a storefront that is not open does not exist.
                     Err(rejection) => {
-                        open_store(app, requested).await?;
+                        open_store(services, requested).await?;
                         return Err(rejection);
                     }
                 }
@@ -82,10 +82,10 @@ impl Viewer {
 }
 
 /// Verifies a token and loads its preview session.
-async fn invitation(app: &App, store: &Store, token: &str) -> Result<PreviewSession, Problem> {
-    let keys = app.secrets.keys().await?;
-    let token = Token::verify(token, &keys.previews, &store.id, app.clock.now())?;
-    PreviewSession::of(app, &token).await
+async fn invitation(services: &Services, store: &Store, token: &str) -> Result<PreviewSession, Problem> {
+    let keys = services.secrets.keys().await?;
+    let token = Token::verify(token, &keys.previews, &store.id, services.clock.now())?;
+    PreviewSession::of(services, &token).await
 }
 
 impl Caller for Viewer {
@@ -102,9 +102,9 @@ impl Caller for Viewer {
         ]);
     } }
 
-    async fn authenticate(app: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
+    async fn authenticate(services: &Services, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
         let requested = inbound.param("subdomain").unwrap_or_default();
-        Self::at(app, inbound, requested).await
+        Self::at(services, inbound, requested).await
     }
 
     fn identity(&self) -> Identity {

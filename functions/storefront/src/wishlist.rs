@@ -1,11 +1,13 @@
 //! A customer's wishlist.
 
+use gateway::idempotency::Commit;
 use axum::extract::{FromRequestParts, State};
 use catalogue::product::{Product, Variant};
 use catalogue::wishlist::{self, Wish, WishView};
 use core_types::id::{ProductId, VariantId};
 use core_types::key;
 use gateway::app::App;
+use services::Services;
 use table::item::{Item, Key};
 use gateway::page::Paging;
 use primitives::problem::{Code, Problem};
@@ -178,13 +180,13 @@ fn named(inbound: &Inbound) -> Result<(ProductId, Option<VariantId>), Problem> {
 /// # Errors
 /// `not_found`: there is none.
 async fn wishes(
-    app: &App,
+    services: &Services,
     caller: &caller::Customer,
     (product, variant): &(ProductId, Option<VariantId>),
 ) -> Result<Vec<Wish>, Problem> {
     let partition = Query::partition(caller.account.key().pk);
     let query = partition.begins_with(Wish::prefix_of(product));
-    let mut wishes: Vec<Wish> = app.table.all(&query, PER_PRODUCT).await?;
+    let mut wishes: Vec<Wish> = services.table.all(&query, PER_PRODUCT).await?;
     wishes.retain(|wish| variant.is_none() || wish.variant_id == *variant);
     if wishes.is_empty() { Err(Code::NotFound.into()) } else { Ok(wishes) }
 }
@@ -237,19 +239,19 @@ pub(crate) async fn remove_product(
 }
 
 async fn remove_all(
-    app: &App,
+    services: &Services,
     caller: &caller::Customer,
     named: &(ProductId, Option<VariantId>),
 ) -> Result<NoContent, Problem> {
     retry(|| async {
-        let wishes = wishes(app, caller, named).await?;
+        let wishes = wishes(services, caller, named).await?;
         let mut together: Vec<&[Wish]> = wishes.chunks(TOGETHER).collect();
         let last = together.pop().unwrap_or_default();
         for some in together {
-            wishlist::remove(app.table.write(), &caller.account, some).commit().await?;
+            wishlist::remove(services.table.write(), &caller.account, some).commit().await?;
         }
-        wishlist::remove(app.table.write(), &caller.account, last)
-            .answer(NoContent::default(), app.clock.now())
+        wishlist::remove(services.table.write(), &caller.account, last)
+            .answer(NoContent::default(), services.clock.now())
             .await
     })
     .await

@@ -3,7 +3,7 @@
 use catalogue::media::Media;
 use core_types::id::MediaId;
 use core_types::key;
-use gateway::app::App;
+use services::Services;
 use table::item::Key;
 use primitives::problem::{FieldError, Problem};
 use primitives::fields::{Patch, Text};
@@ -66,13 +66,13 @@ impl BrandingRequest {
 ///
 /// # Errors
 /// `unknown_media` as a fault of each picture that the store does not have.
-pub(crate) async fn validate(app: &App, before: &Store, wanted: &Store) -> Result<(), Problem> {
+pub(crate) async fn validate(services: &Services, before: &Store, wanted: &Store) -> Result<(), Problem> {
     if wanted.branding.pictures().eq(before.branding.pictures()) {
         return Ok(());
     }
     let place = |(_, id)| key::media(&wanted.id, id);
     let keys: Vec<Key> = wanted.branding.pictures().map(place).collect();
-    let mut batch = app.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
+    let mut batch = services.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
     let mut found: Vec<Media> = Vec::new();
     for key in &keys {
         found.extend(batch.take(key)?);

@@ -1,10 +1,12 @@
 //! A store's own domains: asked for, shown to be its, led to, given back.
 
+use gateway::idempotency::Commit;
 use axum::extract::State;
 use core_types::id::StoreId;
 use core_types::key;
 use core_types::scope::{ReadStore, WriteStore};
 use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use gateway::page::Paging;
 use primitives::problem::{Code, FieldError, Problem};
@@ -23,9 +25,9 @@ use url::Url;
 ///
 /// # Errors
 /// `not_found`.
-async fn load(app: &App, id: &StoreId) -> Result<(Store, Domains), Problem> {
+async fn load(services: &Services, id: &StoreId) -> Result<(Store, Domains), Problem> {
     let (store_key, domains_key) = (key::store(id), key::domains(id));
-    let mut batch = app.table.get_many(&[&store_key, &domains_key]).await?;
+    let mut batch = services.table.get_many(&[&store_key, &domains_key]).await?;
     let store: Option<Store> = batch.take(&store_key)?;
     let store = store.filter(|store| store.status != StoreStatus::Deleted).ok_or(Code::NotFound)?;
     Ok((store, Domains::of(id, batch.take(&domains_key)?)))
@@ -254,8 +256,8 @@ fn led_to(store: &Store, host: Option<&Host>, now: Timestamp) -> Store {
 }
 
 /// Writes the store that customers are led elsewhere of.
-fn save(app: &App, write: Write, led: &Store, now: Timestamp) -> Write {
-    store::replace(write, led).emit(led.event(&STORE_UPDATED, &app.config.base_url, now))
+fn save(services: &Services, write: Write, led: &Store, now: Timestamp) -> Write {
+    store::replace(write, led).emit(led.event(&STORE_UPDATED, &services.config.base_url, now))
 }
 
 #[cfg(test)]

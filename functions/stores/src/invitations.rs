@@ -1,5 +1,6 @@
 //! Asking somebody to be one of a store's people, and being asked.
 
+use gateway::idempotency::Commit;
 use axum::extract::State;
 use core_types::fields::Email;
 use core_types::key;
@@ -7,6 +8,7 @@ use core_types::mail::Mail;
 use core_types::scope::Scopes;
 use delivery::mail::allowance::{self, Room};
 use gateway::app::App;
+use services::Services;
 use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::{Created, Json};
 use gateway::request::{Body, Given, Ruled, Rules, Validation, request};
@@ -137,7 +139,7 @@ pub async fn accept(
 }
 
 async fn join(
-    app: &App,
+    services: &Services,
     account: &Account,
     unverified: &UnverifiedInvitation,
 ) -> Result<Json<MemberView>, Problem> {
@@ -145,18 +147,18 @@ async fn join(
     let (store_key, roster_key) =
         (key::store(&unverified.store_id), key::members(&unverified.store_id));
     let account_key = key::merchant(&account.id);
-    let mut batch = app.table.get_many(&[&account_key, &store_key, &roster_key]).await?;
+    let mut batch = services.table.get_many(&[&account_key, &store_key, &roster_key]).await?;
     let account: Account = batch.take(&account_key)?.ok_or(Code::Unauthenticated)?;
     let store: Option<Store> = batch.take(&store_key)?;
     let store = store.filter(|store| store.status != StoreStatus::Deleted).ok_or_else(rejected)?;
     let roster: Roster = batch.take(&roster_key)?.ok_or_else(rejected)?;
-    let now = app.clock.now();
+    let now = services.clock.now();
     let invitation = roster.invitation(&unverified.digest, now).ok_or_else(rejected)?;
     let (roster, joined) = roster.accept(invitation, &account, now)?;
-    let memberships = with_room(app, &account).await?.with(&store.id, Some(&joined.grant));
+    let memberships = with_room(services, &account).await?.with(&store.id, Some(&joined.grant));
     let view = MemberView::of(&joined, &store.id, Some(&account), now);
     account
-        .joins(roster.write(app.table.write()), &memberships)
+        .joins(roster.write(services.table.write()), &memberships)
         .emit(joined.event(&MEMBER_JOINED, &store.id, Some(&account), now))
         .answer(Json::new(&view).version(view.version), now)
         .await
@@ -166,12 +168,12 @@ async fn join(
 ///
 /// # Errors
 /// `membership_limit`.
-async fn with_room(app: &App, account: &Account) -> Result<Memberships, Problem> {
+async fn with_room(services: &Services, account: &Account) -> Result<Memberships, Problem> {
     let present = &account.memberships;
     if present.grants.len() < MAX_MEMBERSHIPS {
         return Ok(present.clone());
     }
-    let live = stores_of(app, account).await?;
+    let live = stores_of(services, account).await?;
     let kept = present.only(|id| live.iter().any(|(store, _)| store.id == *id));
     if kept.grants.len() < MAX_MEMBERSHIPS {
         Ok(kept)

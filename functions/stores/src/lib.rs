@@ -16,7 +16,7 @@ mod stores;
 mod tax_rates;
 
 use core_types::id::StoreId;
-use gateway::app::App;
+use services::Services;
 use gateway::budget::Cost;
 use table::item::Item;
 use primitives::problem::Code;
@@ -76,8 +76,8 @@ pub fn routes() -> Routes {
 /// Begins the write of an item that a store may or may not have had before: at version 1 it is
 /// new. Whoever comes second, to making it or to changing it, reads again. Storefronts that keep
 /// what they show find out.
-fn save<T: Item>(app: &App, store: &StoreId, item: &T) -> Write {
-    written(store::configured(app.table.write(), store), item)
+fn save<T: Item>(services: &Services, store: &StoreId, item: &T) -> Write {
+    written(store::configured(services.table.write(), store), item)
 }
 
 /// Adds an item: at version 1 it is new.

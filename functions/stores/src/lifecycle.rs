@@ -1,11 +1,13 @@
 //! A store's life: open, paused, shut, brought back, given up.
 
+use gateway::idempotency::Commit;
 use axum::extract::State;
 use core_types::event::Topic;
 use core_types::id::{OrderId, StoreId};
 use core_types::key;
 use core_types::resource;
 use gateway::app::App;
+use services::Services;
 use primitives::clock::{MINUTE, Timestamp};
 use primitives::problem::{Code, Problem};
 use gateway::reply::{Accepted, Json};
@@ -95,17 +97,17 @@ pub async fn reopen(
 
 async fn act(
     caller: &Admin,
-    app: &App,
+    services: &Services,
     if_match: IfMatch,
     input: ActRequest,
     action: StoreAction,
     topic: &Topic<StoreView>,
 ) -> Result<Json<StoreView>, Problem> {
     if_match.check(caller.store.version)?;
-    let now = app.clock.now();
+    let now = services.clock.now();
     let store = caller.store.act(action, input.reason.map(String::from), now)?;
-    let base_url = &app.config.base_url;
-    store::replace(app.table.write(), &store)
+    let base_url = &services.config.base_url;
+    store::replace(services.table.write(), &store)
         .emit(store.event(topic, base_url, now))
         .answer(to_response(&StoreView::of(&store, base_url)), now)
         .await
@@ -175,11 +177,11 @@ pub async fn delete(
 }
 
 /// The account that a store is counted with: that of the owner whom it belongs to.
-async fn whose(app: &App, account: Account, store: &Store) -> Result<Account, Problem> {
+async fn whose(services: &Services, account: Account, store: &Store) -> Result<Account, Problem> {
     if account.id == store.owner_id {
         return Ok(account);
     }
-    resource::load(app, &key::merchant(&store.owner_id)).await
+    resource::load(services, &key::merchant(&store.owner_id)).await
 }
 
 /// Open orders that are counted at most.
@@ -195,13 +197,13 @@ const READS: u32 = 20;
 ///
 /// From indexes: an order placed in this very moment may slip through, and the 30 days of grace
 /// are there for it.
-async fn reject_open_orders(app: &App, store: &Store) -> Result<(), Problem> {
+async fn reject_open_orders(services: &Services, store: &Store) -> Result<(), Problem> {
     let nobody = OrderId::derive(&[]);
     let owed =
         table::Query::partition_of(key::open_orders_of_store(&store.id, store.created_at, &nobody))
             .newest_first();
-    let owed = app.table.keys(&owed, MOST_COUNTED).await?.len();
-    let now = app.clock.now();
+    let owed = services.table.keys(&owed, MOST_COUNTED).await?.len();
+    let now = services.clock.now();
     let minutes = u32::try_from(LONGEST_PAYMENT_WINDOW).unwrap_or(u32::MAX);
     let since = now.minus(MINUTE.saturating_mul(minutes));
     let recent = table::Query::partition_of(key::orders_of_store(&store.id, since, &nobody))
@@ -211,7 +213,7 @@ async fn reject_open_orders(app: &App, store: &Store) -> Result<(), Problem> {
     let is_unpaid = |order: &Order| {
         order.status == OrderStatus::Open && order.expires_at.is_some_and(|at| now < at)
     };
-    let unpaid = app.table.page(&recent, MOST_COUNTED, None, is_unpaid).await?;
+    let unpaid = services.table.page(&recent, MOST_COUNTED, None, is_unpaid).await?;
     let open = owed.saturating_add(unpaid.items.len()).min(MOST_COUNTED);
     match (open, unpaid.next) {
         (0, None) => Ok(()),

@@ -1,5 +1,6 @@
 //! The people of a store: the list, what each may do, and their leave.
 
+use gateway::idempotency::Commit;
 use axum::extract::State;
 use core_types::event::Topic;
 use core_types::id::{MemberId, MerchantId, StoreId};
@@ -7,6 +8,7 @@ use core_types::key;
 use core_types::resource;
 use core_types::scope::Scopes;
 use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use table::item::Key;
 use gateway::page::Paging;
@@ -45,12 +47,12 @@ pub(crate) fn granted(role: Role, scopes: Option<Scopes>) -> Result<Grant, Field
 /// # Errors
 /// `not_found`.
 pub(crate) async fn load(
-    app: &App,
+    services: &Services,
     id: &StoreId,
     asking: &Account,
 ) -> Result<(Store, Roster), Problem> {
     let (store_key, roster_key) = (key::store(id), key::members(id));
-    let mut batch = app.table.get_many(&[&store_key, &roster_key]).await?;
+    let mut batch = services.table.get_many(&[&store_key, &roster_key]).await?;
     let store: Store = batch.take(&store_key)?.ok_or(Code::NotFound)?;
     let roster = Roster::of(&store, batch.take(&roster_key)?, &asking.email);
     Ok((store, roster))
@@ -221,29 +223,29 @@ fn may_still<R>(caller: &StoreMember<R>, roster: &Roster, over: &[Role]) -> Resu
 }
 
 /// The account of a member; none of who is invited.
-async fn account_of(app: &App, member: &Member) -> Result<Option<Account>, Problem> {
+async fn account_of(services: &Services, member: &Member) -> Result<Option<Account>, Problem> {
     let Some(id) = member.merchant_id() else { return Ok(None) };
-    resource::load(app, &key::merchant(id)).await.map(Some)
+    resource::load(services, &key::merchant(id)).await.map(Some)
 }
 
 /// Begins the write of a change: the people, what the account of whom it is about may do from now on, to
 /// whom the store belongs, and what is announced of it.
 fn written(
-    app: &App,
+    services: &Services,
     store: &Store,
     account: Option<&Account>,
     changed: &Changed,
     (grant, topic): (Option<&Grant>, &Topic<MemberView>),
     now: Timestamp,
 ) -> Write {
-    let write = changed.roster.write(app.table.write());
+    let write = changed.roster.write(services.table.write());
     let gives_up = changed.heir.is_some();
     let write = write.also(account, |write, account| {
         let memberships = account.memberships.with(&store.id, grant);
         account.is_regranted(write, &memberships, gives_up)
     });
     let write =
-        write.also(changed.heir.as_ref(), |write, heir| inherited(app, write, (store, heir), now));
+        write.also(changed.heir.as_ref(), |write, heir| inherited(services, write, (store, heir), now));
     let write = write.emit(changed.member.event(topic, &store.id, account, now));
     changed.revoked.iter().fold(write, |write, revoked| {
         write.emit(revoked.event(&MEMBER_REMOVED, &store.id, None, now))
@@ -252,7 +254,7 @@ fn written(
 
 /// Says that a store belongs to another of its owners from now on.
 fn inherited(
-    app: &App,
+    services: &Services,
     write: Write,
     (store, heir): (&Store, &MerchantId),
     now: Timestamp,
@@ -261,7 +263,7 @@ fn inherited(
     let write = store::replace(write, &store);
     Account::one_store_more(write, &store, Code::VersionConflict).emit(store.event(
         &STORE_UPDATED,
-        &app.config.base_url,
+        &services.config.base_url,
         now,
     ))
 }

@@ -1,5 +1,6 @@
 //! Navigation menus.
 
+use gateway::idempotency::Commit;
 use axum::extract::State;
 use catalogue::navigation::{
     Items, Menu, MenuView, NAVIGATION_DELETED, NAVIGATION_UPDATED, unknown_targets,

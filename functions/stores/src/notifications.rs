@@ -1,5 +1,6 @@
 //! The words of mails to shoppers, in a store's own words and by language.
 
+use gateway::idempotency::Commit;
 use axum::extract::State;
 use core_types::event::{Event, Topic};
 use core_types::fields::Locale;
@@ -7,6 +8,7 @@ use core_types::id::StoreId;
 use core_types::key;
 use core_types::scope::{ReadContent, WriteContent};
 use gateway::app::App;
+use services::Services;
 use gateway::page::Paging;
 use primitives::problem::{Code, Problem};
 use gateway::reply::{Json, Page};
@@ -43,12 +45,12 @@ pub(crate) async fn list(
 }
 
 async fn texts(
-    app: &App,
+    services: &Services,
     store: &StoreId,
     kind: NotificationKind,
 ) -> Result<NotificationTexts, Problem> {
     let key = key::notification_texts(store, kind.as_str());
-    Ok(app.table.get(&key).await?.unwrap_or_else(|| NotificationTexts::none(store, kind)))
+    Ok(services.table.get(&key).await?.unwrap_or_else(|| NotificationTexts::none(store, kind)))
 }
 
 fn to_response(text: &NotificationText, kind: NotificationKind) -> Json<NotificationTextView> {
@@ -88,14 +90,14 @@ impl From<TextRequest> for Wording {
 
 /// Writes a mail's words, and tells of those of one language.
 fn save(
-    app: &App,
+    services: &Services,
     texts: &NotificationTexts,
     topic: &Topic<NotificationTextView>,
     text: &NotificationText,
 ) -> Write {
     let view = NotificationTextView::of(text, texts.kind);
-    let event = Event::new(topic, texts.about(&view), &view, app.clock.now());
-    written(app.table.write(), texts).emit(event)
+    let event = Event::new(topic, texts.about(&view), &view, services.clock.now());
+    written(services.table.write(), texts).emit(event)
 }
 
 /// `PUT /v1/stores/{id}/notifications/{kind}/{locale}` (`setMailTemplate`): Create or replace a mail template.

@@ -1,5 +1,6 @@
 //! Policy pages.
 
+use gateway::idempotency::Commit;
 use axum::extract::State;
 use catalogue::policy::{
     POLICY_UPDATED, Policy, PolicyHandle, PolicySummary, PolicyView, SafeHtml, Wording,

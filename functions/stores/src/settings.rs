@@ -1,10 +1,12 @@
 //! A store's settings.
 
+use gateway::idempotency::Commit;
 use axum::extract::State;
 use core_types::fields::{DisplayName, LinkTemplate};
 use core_types::key;
 use core_types::resource::Resource;
 use gateway::app::App;
+use services::Services;
 use table::item::Item;
 use primitives::problem::{FieldError, Problem};
 use gateway::reply::Json;
@@ -28,17 +30,17 @@ pub async fn show(caller: Admin, State(app): State<App>) -> Result<Json<Settings
     load(&app, &caller.store).await.map(|settings| settings.to_response())
 }
 
-async fn load(app: &App, store: &Store) -> Result<Settings, Problem> {
+async fn load(services: &Services, store: &Store) -> Result<Settings, Problem> {
     let untouched = Settings::of(store);
-    let found = app.table.get(&untouched.key()).await?;
+    let found = services.table.get(&untouched.key()).await?;
     Ok(found.unwrap_or(untouched))
 }
 
 /// The settings, with the domains that their pages may be at.
-async fn load_with_domains(app: &App, store: &Store) -> Result<(Settings, Domains), Problem> {
+async fn load_with_domains(services: &Services, store: &Store) -> Result<(Settings, Domains), Problem> {
     let (untouched, domains_key) = (Settings::of(store), key::domains(&store.id));
     let settings_key = untouched.key();
-    let mut found = app.table.get_many(&[&settings_key, &domains_key]).await?;
+    let mut found = services.table.get_many(&[&settings_key, &domains_key]).await?;
     let domains = Domains::of(&store.id, found.take(&domains_key)?);
     Ok((found.take(&settings_key)?.unwrap_or(untouched), domains))
 }

@@ -10,6 +10,7 @@ use core_types::key;
 use core_types::money::{MAX_AMOUNT, Money, MoneyInput};
 use core_types::scope::{ReadShipping, WriteShipping};
 use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use table::item::Key;
 use gateway::page::Paging;
@@ -272,17 +273,17 @@ impl PlacesRequest {
 
 /// Reads the rates of a zone, whose rates before it may name.
 async fn read_rates(
-    app: &App,
+    services: &Services,
     store: &Store,
     asked: Vec<RateRequest>,
     known: &[ShippingRate],
     faults: &mut Vec<FieldError>,
 ) -> Result<Vec<ShippingRate>, Problem> {
-    let now = app.clock.now();
+    let now = services.clock.now();
     let named = asked.iter().filter_map(|rate| rate.location_id.as_ref());
     let keys: HashMap<&LocationId, Key> =
         named.map(|id| (id, key::location(&store.id, id))).collect();
-    let mut found = app.table.get_many(&keys.values().collect::<Vec<_>>()).await?;
+    let mut found = services.table.get_many(&keys.values().collect::<Vec<_>>()).await?;
     let mut missing = Vec::new();
     for (id, key) in &keys {
         if found.take::<Location>(key)?.is_none() {

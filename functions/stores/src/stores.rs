@@ -1,11 +1,13 @@
 //! A merchant's stores: the list, opening one, reading and changing one.
 
+use gateway::idempotency::Commit;
 use axum::extract::State;
 use catalogue::location;
 use core_types::fields::{Country, Currency, Email, Locale, Phone, StoreName, Subdomain, TimeZone};
 use core_types::key;
 use core_types::scope::{ReadStore, WriteStore};
 use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use gateway::page::Paging;
 use primitives::problem::{Code, Problem};
@@ -26,8 +28,8 @@ use serde::Serialize;
 
 use crate::branding::{self, BrandingRequest};
 
-fn view(app: &App, store: &Store) -> StoreView {
-    StoreView::of(store, &app.config.base_url)
+fn view(services: &Services, store: &Store) -> StoreView {
+    StoreView::of(store, &services.config.base_url)
 }
 
 /// The answer that shows a store.

@@ -6,6 +6,7 @@ use core_types::id::{StoreId, TaxRateId};
 use core_types::key;
 use core_types::scope::{ReadTaxes, WriteTaxes};
 use gateway::app::App;
+use services::Services;
 use gateway::page::Paging;
 use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::{Created, Json, NoContent, Page};
@@ -53,14 +54,14 @@ pub async fn list(
 }
 
 /// Every country's rates; one round trip.
-async fn all(app: &App, store: &StoreId) -> Result<Vec<Document<TaxRate>>, Problem> {
+async fn all(services: &Services, store: &StoreId) -> Result<Vec<Document<TaxRate>>, Problem> {
     let query = TableQuery::partition(key::store(store).pk).begins_with(key::TAX_RATES);
-    app.table.all(&query, COUNTRIES).await
+    services.table.all(&query, COUNTRIES).await
 }
 
 /// A rate of the store.
-async fn find(app: &App, store: &StoreId, id: &TaxRateId) -> Result<TaxRate, Problem> {
-    let books = all(app, store).await?;
+async fn find(services: &Services, store: &StoreId, id: &TaxRateId) -> Result<TaxRate, Problem> {
+    let books = all(services, store).await?;
     let found = books.iter().find_map(|document| document.entry(id.as_str()).ok());
     found.cloned().ok_or_else(|| Code::NotFound.into())
 }

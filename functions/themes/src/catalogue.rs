@@ -7,6 +7,7 @@ use core_types::key;
 use core_types::money::Money;
 use core_types::scope::ReadThemes;
 use gateway::app::App;
+use services::Services;
 use gateway::caller::Public;
 use table::item::{Index, Key};
 use gateway::page::Paging;
@@ -136,14 +137,14 @@ fn standing(store: &Store, theme: &Theme, licenses: &[ThemeLicense]) -> Standing
 
 /// Loads the store's licences for those themes that it must pay for, in one round trip.
 async fn licenses(
-    app: &App,
+    services: &Services,
     store: &Store,
     themes: impl Iterator<Item = &Theme>,
 ) -> Result<Vec<ThemeLicense>, Problem> {
     let paid = themes.filter(|theme| theme.price_for(&store.owner_id).is_some());
     let keys: Vec<Key> =
         paid.map(|theme| key::theme_license(&store.id, theme.slug.as_str())).collect();
-    let mut batch = app.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
+    let mut batch = services.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
     let mut found = Vec::new();
     for key in &keys {
         found.extend(batch.take::<ThemeLicense>(key)?);
@@ -154,7 +155,7 @@ async fn licenses(
 /// Lists the store's installed themes, including those that have left the catalogue.
 async fn installed(
     store: &Store,
-    app: &App,
+    services: &Services,
     query: &CatalogueQuery,
     paging: Paging,
 ) -> Result<Page<ListedTheme>, Problem> {
@@ -166,7 +167,7 @@ async fn installed(
             [key::theme(slug), key::installed_theme(&store.id, slug), license]
         })
         .collect();
-    let mut batch = app.table.get_many(&keys.iter().flatten().collect::<Vec<_>>()).await?;
+    let mut batch = services.table.get_many(&keys.iter().flatten().collect::<Vec<_>>()).await?;
     let mut all = Vec::new();
     for [theme_key, installed_key, license_key] in &keys {
         let theme: Option<Theme> = batch.take(theme_key)?;
@@ -179,7 +180,7 @@ async fn installed(
             all.push(ListedTheme { theme: ThemeView::of(&theme, standing), installation });
         }
     }
-    paging.whole(app, all, |listed| listed.theme.slug.to_string()).await
+    paging.whole(services, all, |listed| listed.theme.slug.to_string()).await
 }
 
 /// A theme with its versions.
@@ -280,7 +281,7 @@ pub async fn schema(
 
 /// Returns the reference to the contents of the requested version.
 async fn schema_of(
-    app: &App,
+    services: &Services,
     access: &StoreAccess<ReadThemes>,
     slug: &Slug,
     version: Option<&Version>,
@@ -290,7 +291,7 @@ async fn schema_of(
     let version_key = version.map(|version| key::theme_version(slug.as_str(), &version.sort_key()));
     let more: Vec<&Key> = std::iter::once(&theme_key).chain(version_key.as_ref()).collect();
     let (on_store, mut found) =
-        OnStore::read(app, &store.id, slug, &more, ReadConsistency::Strong).await?;
+        OnStore::read(services, &store.id, slug, &more, ReadConsistency::Strong).await?;
     let installed = on_store.installed().ok();
     let theme: Option<Theme> = found.take(&theme_key)?;
     let named: Option<ThemeVersion> = take(&mut found, version_key.as_ref())?;

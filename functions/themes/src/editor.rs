@@ -1,5 +1,6 @@
 //! The editor: a theme's state on a store, and its draft.
 
+use gateway::idempotency::Commit;
 use std::collections::BTreeMap;
 
 use axum::extract::State;

@@ -1,11 +1,13 @@
 //! Installing, upgrading and uninstalling themes.
 
+use gateway::idempotency::Commit;
 use ::catalogue::blob::pinned::BlobRef;
 use axum::extract::State;
 use core_types::key;
 use core_types::resource::Resource;
 use core_types::scope::WriteThemes;
 use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use table::item::{Item, Key};
 use primitives::problem::{Code, Problem};
@@ -68,7 +70,7 @@ struct InstallContext {
 impl InstallContext {
     /// Loads both, in one round trip.
     async fn read(
-        app: &App,
+        services: &Services,
         access: &StoreAccess<WriteThemes>,
         slug: &Slug,
         version: Option<&Version>,
@@ -76,7 +78,7 @@ impl InstallContext {
         let store = &access.store;
         let keys = ChoiceKeys::of(store, slug, version);
         let (before, mut found) =
-            OnStore::read(app, &store.id, slug, &keys.all(), ReadConsistency::Strong).await?;
+            OnStore::read(services, &store.id, slug, &keys.all(), ReadConsistency::Strong).await?;
         Ok(Self { before, choice: keys.choose(&mut found, access) })
     }
 }
@@ -183,26 +185,26 @@ pub async fn install(
 
 /// The content of the first draft of an installation.
 async fn first_content(
-    app: &App,
+    services: &Services,
     store: &Store,
     offer: &Offer,
     before: &OnStore,
     slug: &Slug,
     input: &InstallRequest,
 ) -> Result<Content, Problem> {
-    let new = Contents::load(app, &offer.contents).await?;
+    let new = Contents::load(services, &offer.contents).await?;
     let Some(from) = &input.keep_settings_from else { return Ok(settings::defaults(&new.schema)) };
     let read;
     let other = if from == slug {
         before
     } else {
-        read = OnStore::read(app, &store.id, from, &[], ReadConsistency::Strong).await?.0;
+        read = OnStore::read(services, &store.id, from, &[], ReadConsistency::Strong).await?.0;
         read.installed().map_err(|_| not_installed())?;
         &read
     };
     let content = other.draft.as_ref().and_then(|draft| draft.content.as_ref());
     let (Some(known), Some(content)) = (&other.known, content) else { return Err(not_installed()) };
-    let old = Contents::load(app, &known.contents).await?;
+    let old = Contents::load(services, &known.contents).await?;
     Ok(settings::upgrade(&old.schema, &new.schema, content).content)
 }
 
@@ -341,11 +343,11 @@ pub async fn upgrade(
 
 /// Migrates content between two versions.
 async fn plan(
-    app: &App,
+    services: &Services,
     (old, new): (&BlobRef, &BlobRef),
     content: Content,
 ) -> Result<settings::Upgrade, Problem> {
-    let (old, new) = tokio::try_join!(Contents::load(app, old), Contents::load(app, new))?;
+    let (old, new) = tokio::try_join!(Contents::load(services, old), Contents::load(services, new))?;
     Ok(settings::upgrade(&old.schema, &new.schema, &content))
 }
 

@@ -2,7 +2,7 @@
 
 use core_types::id::StoreId;
 use core_types::key;
-use gateway::app::App;
+use services::Services;
 use table::item::{Item, Key};
 use primitives::problem::{Code, Problem};
 use table::{Batch, ReadConsistency};
@@ -22,7 +22,7 @@ pub(crate) struct OnStore {
 impl OnStore {
     /// Loads the state, and the items of the keys in `more`.
     pub(crate) async fn read(
-        app: &App,
+        services: &Services,
         store: &StoreId,
         slug: &Slug,
         more: &[&Key],
@@ -33,7 +33,7 @@ impl OnStore {
             (key::installed_theme(store, slug), key::theme_draft(store, slug));
         let keys: Vec<&Key> =
             [&known_key, &draft_key].into_iter().chain(more.iter().copied()).collect();
-        let mut found = app.table.look(&keys, consistency).await?;
+        let mut found = services.table.look(&keys, consistency).await?;
         let (known, draft) = (found.take(&known_key)?, found.take(&draft_key)?);
         Ok((Self { known, draft }, found))
     }

@@ -1,10 +1,12 @@
 //! Packages: uploaded and listed by the merchant who owns the theme, with their own session.
 
+use gateway::idempotency::Commit;
 use axum::extract::State;
 use core_types::id::{MerchantId, ThemePackageId};
 use core_types::key;
 use core_types::resource::{Resource, load};
 use gateway::app::App;
+use services::Services;
 use table::item::Index;
 use gateway::page::Paging;
 use primitives::problem::{Code, Problem};
@@ -107,14 +109,14 @@ pub async fn upload(
 /// # Errors
 /// `version_exists`, `slug_taken`.
 async fn check_is_new(
-    app: &App,
+    services: &Services,
     owner: &MerchantId,
     package: &Package,
 ) -> Result<Option<Theme>, Problem> {
     let Manifest { slug, version, .. } = &package.manifest;
     let (theme_key, version_key) =
         (key::theme(slug.as_str()), key::theme_version(slug.as_str(), &version.sort_key()));
-    let mut found = app.table.get_many(&[&theme_key, &version_key]).await?;
+    let mut found = services.table.get_many(&[&theme_key, &version_key]).await?;
     let theme: Option<Theme> = found.take(&theme_key)?;
     if theme.as_ref().is_some_and(|theme| theme.owner_id != *owner) {
         return Err(Code::SlugTaken.with("slug", slug.as_str()));
@@ -128,11 +130,11 @@ async fn check_is_new(
 /// Writes the package, its version and its theme. The theme comes first in the transaction: the loser of a
 /// race for its slug gets `slug_taken`, whichever version they upload.
 async fn store(
-    app: &App,
+    services: &Services,
     package: &ThemePackage,
     before: Option<Theme>,
 ) -> Result<Created<UploadedPackage>, Problem> {
-    let now = app.clock.now();
+    let now = services.clock.now();
     let theme = match &before {
         Some(theme) => theme.with(package, now)?,
         None => Theme::begun(package, now),
@@ -140,7 +142,7 @@ async fn store(
     let exists = Code::VersionExists.with("version", package.manifest.version.to_string());
     let answer =
         Created::new(&UploadedPackage { package: package.view() }).version(package.revision);
-    app.table
+    services.table
         .write()
         .create_or_replace(&theme, Code::VersionConflict)
         .create(&ThemeVersion::of(package, now), exists)
@@ -197,10 +199,10 @@ pub async fn show(
 /// # Errors
 /// `not_found`, the same for somebody else's.
 pub(crate) async fn own(
-    app: &App,
+    services: &Services,
     owner: &MerchantId,
     id: &ThemePackageId,
 ) -> Result<ThemePackage, Problem> {
-    let found: ThemePackage = load(app, &key::theme_package(id)).await?;
+    let found: ThemePackage = load(services, &key::theme_package(id)).await?;
     if found.owner_id == *owner { Ok(found) } else { Err(Code::NotFound.into()) }
 }

@@ -1,6 +1,7 @@
 //! Preview sessions: a draft, shown for a limited time to bearers of the token. They open a storefront that
 //! is not open yet to strangers, so that creating and ending one requires `write_themes`.
 
+use gateway::idempotency::Commit;
 use std::time::Duration;
 
 use axum::extract::State;
@@ -9,6 +10,7 @@ use core_types::key;
 use core_types::resource::load;
 use core_types::scope::{ReadThemes, WriteThemes};
 use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
 use gateway::reply::{Created, Json, NoContent, NoStore};
@@ -87,12 +89,12 @@ pub async fn begin(
 
 /// Loads a session of this theme on this store.
 async fn own(
-    app: &App,
+    services: &Services,
     store: &StoreId,
     slug: &Slug,
     id: &PreviewSessionId,
 ) -> Result<PreviewSession, Problem> {
-    let found: PreviewSession = load(app, &key::preview_session(id)).await?;
+    let found: PreviewSession = load(services, &key::preview_session(id)).await?;
     let is_own = found.store_id == *store && found.slug == *slug;
     if is_own { Ok(found) } else { Err(Code::NotFound.into()) }
 }

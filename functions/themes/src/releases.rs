@@ -1,11 +1,13 @@
 //! Publishing releases of a theme, listing them, and rolling back.
 
+use gateway::idempotency::Commit;
 use axum::extract::State;
 use core_types::event::Topic;
 use core_types::key;
 use core_types::resource::{Resource, load};
 use core_types::scope::{ReadThemes, WriteThemes};
 use gateway::app::App;
+use services::Services;
 use gateway::page::Paging;
 use primitives::problem::{Code, FieldError, FieldErrors, Problem};
 use gateway::reply::{Created, Json, Page};
@@ -103,14 +105,14 @@ fn checked(schema: &Schema, content: &Content) -> Result<Content, Problem> {
 /// Writes a release and returns it. Of two concurrent releases the slower one fails and is not retried, so
 /// that it does not replace the other unseen.
 async fn go_live(
-    app: &App,
+    services: &Services,
     installed: &InstalledTheme,
     release: &ThemeRelease,
     topic: &'static Topic<ReleaseView>,
 ) -> Result<Created<Released>, Problem> {
-    let now = app.clock.now();
+    let now = services.clock.now();
     release
-        .go_live(app.table.write(), installed, now)
+        .go_live(services.table.write(), installed, now)
         .emit(release.event(topic, now))
         .answer(Created::new(&Released { release: release.view() }), now)
         .await

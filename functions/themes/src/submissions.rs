@@ -1,11 +1,13 @@
 //! Submissions of packages to the catalogue, and operators' decisions.
 
+use gateway::idempotency::Commit;
 use axum::extract::State;
 use core_types::fields::WebUrl;
 use core_types::id::{StoreId, ThemePackageId};
 use core_types::key;
 use core_types::resource::{Resource, load};
 use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use table::item::Index;
 use gateway::page::Paging;
@@ -81,7 +83,7 @@ pub async fn submit(
 
 /// Ensures that a paid theme has a seller's store, and that the developer owns it.
 async fn check_seller(
-    app: &App,
+    services: &Services,
     developer: &Developer,
     package: &ThemePackage,
     listing: &Listing,
@@ -93,7 +95,7 @@ async fn check_seller(
             None => Ok(()),
         };
     };
-    let store: Option<Store> = app.table.get(&key::store(id)).await?;
+    let store: Option<Store> = services.table.get(&key::store(id)).await?;
     let is_own = |store: &Store| {
         let grant = developer.account.grant_on(store);
         grant.is_some_and(|grant| grant.role == Role::Owner) && store.status != StoreStatus::Deleted
@@ -141,13 +143,13 @@ pub async fn withdraw(
 
 /// Adds the removal of a package's version from the catalogue, which then offers the newest remaining one.
 async fn unlist(
-    app: &App,
+    services: &Services,
     write: Write,
     package: &ThemePackage,
     now: Timestamp,
 ) -> Result<Write, Problem> {
-    let (theme, version) = theme_and_version(app, package).await?;
-    let left = newest_listed(app, &theme, &version).await?;
+    let (theme, version) = theme_and_version(services, package).await?;
+    let left = newest_listed(services, &theme, &version).await?;
     let theme = theme.without(&package.manifest.version, left, now);
     Ok(write
         .replace(&theme, Code::VersionConflict)
@@ -156,7 +158,7 @@ async fn unlist(
 
 /// Loads the newest version in the catalogue other than this one.
 async fn newest_listed(
-    app: &App,
+    services: &Services,
     theme: &Theme,
     but: &ThemeVersion,
 ) -> Result<Option<Offer>, Problem> {
@@ -166,18 +168,18 @@ async fn newest_listed(
         .looking_ahead(VERSIONS_PER_PAGE, 20)
         .whole();
     let listed = |other: &ThemeVersion| other.published && other.offer != but.offer;
-    let mut found = app.table.page(&query, 1, None, listed).await?;
+    let mut found = services.table.page(&query, 1, None, listed).await?;
     Ok(found.items.pop().map(|version| version.offer.into()))
 }
 
 async fn theme_and_version(
-    app: &App,
+    services: &Services,
     package: &ThemePackage,
 ) -> Result<(Theme, ThemeVersion), Problem> {
     let (slug, version) = (&package.manifest.slug, &package.manifest.version);
     let theme_key = key::theme(slug.as_str());
     let version_key = key::theme_version(slug.as_str(), &version.sort_key());
-    let mut found = app.table.get_many(&[&theme_key, &version_key]).await?;
+    let mut found = services.table.get_many(&[&theme_key, &version_key]).await?;
     let pair = found.take(&theme_key)?.zip(found.take(&version_key)?);
     pair.ok_or_else(|| Problem::internal("a package without its theme"))
 }

@@ -10,7 +10,7 @@ use delivery::delivery::{
     head_before, message_body,
 };
 use delivery::subscription::{DestinationKind, Gate, Ordering, Subscription};
-use gateway::app::App;
+use services::Services;
 use primitives::clock::{MINUTE, Timestamp};
 use table::item::Key;
 use primitives::problem::{Code, Problem};
@@ -64,28 +64,28 @@ pub(crate) enum Begun {
 /// # Errors
 /// 503 when the table cannot be reached.
 pub(crate) async fn begin(
-    app: &App,
+    services: &Services,
     message: &DeliveryMessage,
     speed: Speed,
     inputs: &Inputs,
 ) -> Result<Begun, Problem> {
-    if let Some(begun) = claim_first(app, message, speed, inputs).await? {
+    if let Some(begun) = claim_first(services, message, speed, inputs).await? {
         return Ok(begun);
     }
     let mut known = inputs.validate(false).is_ok().then_some(inputs);
     // A claim that is lost to another writer is decided anew, on what there is by then.
-    table::retry(|| decide(app, message, speed, known.take())).await
+    table::retry(|| decide(services, message, speed, known.take())).await
 }
 
 /// Claims a first attempt that nothing can keep waiting, whatever the delivery is like, without
 /// reading the delivery; none when a closer look is needed.
 async fn claim_first(
-    app: &App,
+    services: &Services,
     message: &DeliveryMessage,
     speed: Speed,
     inputs: &Inputs,
 ) -> Result<Option<Begun>, Problem> {
-    let now = app.clock.now();
+    let now = services.clock.now();
     let Ok((event, subscription)) = inputs.validate(false) else { return Ok(None) };
     let is_free = message.attempt == 1
         && subscription.ordering == Ordering::None
@@ -95,7 +95,7 @@ async fn claim_first(
     if !is_free {
         return Ok(None);
     }
-    Ok(match Delivery::claim_first(app, message, now).await? {
+    Ok(match Delivery::claim_first(services, message, now).await? {
         Changed::Done(delivery) => {
             let places = Permits::default();
             let job = Job { delivery, event, subscription, speed, places };
@@ -114,7 +114,7 @@ async fn claim_first(
 /// # Errors
 /// `version_conflict` when another writer came first: decide anew.
 async fn decide(
-    app: &App,
+    services: &Services,
     message: &DeliveryMessage,
     speed: Speed,
     known: Option<&Inputs>,
@@ -122,9 +122,9 @@ async fn decide(
     let delivery_key = key::delivery(&message.delivery_id);
     let others = known.map_or_else(|| inputs::keys_of(message), |_| Vec::new());
     let keys: Vec<&Key> = std::iter::once(&delivery_key).chain(&others).collect();
-    let mut batch = app.table.get_many(&keys).await?;
+    let mut batch = services.table.get_many(&keys).await?;
     let Some(delivery) = batch.take::<Delivery>(&delivery_key)? else { return Ok(Begun::Nothing) };
-    let now = app.clock.now();
+    let now = services.clock.now();
     let turn = delivery.turn(message.attempt, now);
     if turn == Readiness::Stale {
         return Ok(Begun::Nothing);
@@ -137,21 +137,21 @@ async fn decide(
     let delivery = if is_lost { with_lost(&delivery, &inputs) } else { delivery };
     let (event, subscription) = match inputs.validate(delivery.test) {
         Ok(both) => both,
-        Err(why) => return end(app, &delivery, DeliveryStatus::Cancelled, why).await,
+        Err(why) => return end(services, &delivery, DeliveryStatus::Cancelled, why).await,
     };
     if delivery.is_spent(now) {
         let why = if is_lost { "interrupted" } else { "expired" };
-        return end(app, &delivery, DeliveryStatus::Exhausted, why).await;
+        return end(services, &delivery, DeliveryStatus::Exhausted, why).await;
     }
     if speed == Speed::Fast && Speed::of(&delivery, &subscription) == Speed::Slow {
         return Ok(Begun::TooSlow);
     }
     let gate = if delivery.test { Gate::Closed } else { subscription.health.gate(now) };
-    let places = match admit(app, &delivery, &subscription, (gate, speed), now).await? {
+    let places = match admit(services, &delivery, &subscription, (gate, speed), now).await? {
         Admission::Granted(places) => places,
-        Admission::Waits(waiting) => return put_off(app, &delivery, waiting).await,
+        Admission::Waits(waiting) => return put_off(services, &delivery, waiting).await,
     };
-    claim(app, Job { delivery, event, subscription, speed, places }, gate, now).await
+    claim(services, Job { delivery, event, subscription, speed, places }, gate, now).await
 }
 
 /// The delivery with the attempt of whoever never came back.
@@ -180,27 +180,27 @@ enum Admission {
 /// circuit, too many at once, or its subscription's rate. The rate is asked last, because asking
 /// uses it up.
 async fn admit(
-    app: &App,
+    services: &Services,
     delivery: &Delivery,
     subscription: &Subscription,
     (gate, speed): (Gate, Speed),
     now: Timestamp,
 ) -> Result<Admission, Problem> {
-    if let Some(waiting) = hold(app, delivery, subscription, gate, now).await? {
+    if let Some(waiting) = hold(services, delivery, subscription, gate, now).await? {
         return Ok(Admission::Waits(waiting));
     }
-    let Some(places) = Permits::take(app, delivery, subscription, speed, now).await? else {
+    let Some(places) = Permits::take(services, delivery, subscription, speed, now).await? else {
         let crowded = delivery.crowded(u32::from_be_bytes(seal::random_bytes()), now);
         return Ok(Admission::Waits(Waiting::Until(Box::new(crowded))));
     };
-    match rate_limit(app, delivery, subscription, now).await {
+    match rate_limit(services, delivery, subscription, now).await {
         Ok(None) => Ok(Admission::Granted(places)),
         Ok(Some(waiting)) => {
-            places.leave(app).await;
+            places.leave(services).await;
             Ok(Admission::Waits(waiting))
         }
         Err(problem) => {
-            places.leave(app).await;
+            places.leave(services).await;
             Err(problem)
         }
     }
@@ -208,7 +208,7 @@ async fn admit(
 
 /// Another before the delivery in its ordering key, or its receiver's circuit.
 async fn hold(
-    app: &App,
+    services: &Services,
     delivery: &Delivery,
     subscription: &Subscription,
     gate: Gate,
@@ -218,7 +218,7 @@ async fn hold(
         return Ok(None);
     }
     if subscription.ordering == Ordering::Entity
-        && let Some(head) = head_before(app, delivery).await?
+        && let Some(head) = head_before(services, delivery).await?
     {
         return Ok(Some(Waiting::Behind(delivery.behind(&head, now).map(Box::new))));
     }
@@ -232,7 +232,7 @@ async fn hold(
 
 /// The turn of a delivery whose subscription's rate is used up.
 async fn rate_limit(
-    app: &App,
+    services: &Services,
     delivery: &Delivery,
     subscription: &Subscription,
     now: Timestamp,
@@ -240,52 +240,52 @@ async fn rate_limit(
     let rate = subscription.max_rate_per_second.filter(|_| !delivery.test);
     let Some(rate) = rate else { return Ok(None) };
     let key = key::delivery_rate_limit(&subscription.id);
-    Ok(match app.table.rate_limit(&key, rate, delivery.turn_at, now).await? {
+    Ok(match services.table.rate_limit(&key, rate, delivery.turn_at, now).await? {
         Pass::Granted => None,
         Pass::Later { at, turn } => Some(Waiting::Until(Box::new(delivery.paced(at, turn, now)))),
     })
 }
 
-async fn put_off(app: &App, delivery: &Delivery, waiting: Waiting) -> Result<Begun, Problem> {
+async fn put_off(services: &Services, delivery: &Delivery, waiting: Waiting) -> Result<Begun, Problem> {
     let (after, is_carried) = match waiting {
         Waiting::Until(after) => (after, true),
         Waiting::Behind(Some(after)) => (after, false),
         Waiting::Behind(None) => return Ok(Begun::Nothing),
     };
-    after.replace(app).await?;
+    after.replace(services).await?;
     tracing::debug!(delivery = delivery.id.as_str(), held_by = ?after.held_by, "put off");
     Ok(if is_carried { Begun::PutOff(after) } else { Begun::Nothing })
 }
 
 async fn end(
-    app: &App,
+    services: &Services,
     delivery: &Delivery,
     status: DeliveryStatus,
     why: &str,
 ) -> Result<Begun, Problem> {
-    let ended = delivery.ended(status, why, app.clock.now());
-    ended.replace(app).await?;
+    let ended = delivery.ended(status, why, services.clock.now());
+    ended.replace(services).await?;
     let exhausted = status == DeliveryStatus::Exhausted && !delivery.test;
     Ok(Begun::GivenUp { ended: Box::new(ended), exhausted })
 }
 
 /// Claims the attempt. The one probe through a half-open circuit is claimed in the same
 /// transaction. Who does not get it leaves its places.
-async fn claim(app: &App, job: Job, gate: Gate, now: Timestamp) -> Result<Begun, Problem> {
+async fn claim(services: &Services, job: Job, gate: Gate, now: Timestamp) -> Result<Begun, Problem> {
     let Job { delivery, event, subscription, speed, places } = job;
     let delivery = delivery.claimed_by_us(now);
     let mut claimed = Arc::clone(&subscription);
     let outcome = match gate {
         Gate::Probe => {
             let probing = subscription.with_health(subscription.health.probing(now));
-            let write = probing.save(app.table.write(), &subscription);
+            let write = probing.save(services.table.write(), &subscription);
             claimed = Arc::new(probing);
             write.replace(&delivery, Code::VersionConflict).commit().await
         }
-        _ => delivery.replace(app).await,
+        _ => delivery.replace(services).await,
     };
     if let Err(problem) = outcome {
-        places.leave(app).await;
+        places.leave(services).await;
         return Err(problem);
     }
     let job = Job { delivery, event, subscription: claimed, speed, places };

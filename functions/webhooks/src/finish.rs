@@ -8,7 +8,7 @@ use delivery::delivery::{
     AttemptVerdict, Delivery, DeliveryMessage, DeliveryStatus, Speed, TIMEOUT, wake_next,
 };
 use delivery::subscription::{DisabledReason, Subscription};
-use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use table::item::{Item, Key};
 use table::outbox;
@@ -43,15 +43,15 @@ pub(crate) enum Report {
 /// # Errors
 /// 503 when the table cannot be reached. The message is then received again and finds its attempt
 /// taken; the lease ends, and the next attempt is made.
-pub(crate) async fn finish(app: &App, job: &Job, sent: SentAttempt) -> Result<(), Problem> {
+pub(crate) async fn finish(services: &Services, job: &Job, sent: SentAttempt) -> Result<(), Problem> {
     let draw = u32::from_be_bytes(seal::random_bytes());
-    let now = app.clock.now();
+    let now = services.clock.now();
     let ended = job.delivery.with_outcome(&sent.outcome, sent.took, draw, now);
     let delivery = Delivery {
         body_sha256: Some(seal::digest(&job.body())),
         ..ended.with_attempt(&sent.attempt)
     };
-    match delivery.settle(app, sent.attempt.recorded_answer(&delivery)).await {
+    match delivery.settle(services, sent.attempt.recorded_answer(&delivery)).await {
         Ok(()) => {}
         Err(problem) if problem.code == Code::VersionConflict => {
             // The lease had ended, or the payload was removed: what counts is what they wrote.
@@ -61,18 +61,18 @@ pub(crate) async fn finish(app: &App, job: &Job, sent: SentAttempt) -> Result<()
         Err(problem) => return Err(problem),
     }
     log(&delivery);
-    count::note(app, &delivery, &sent);
+    count::note(services, &delivery, &sent);
     if !delivery.test && delivery.last_error.as_deref() != Some(UNSEALABLE) {
         let report = report_of(sent.outcome.verdict, delivery.status);
         let took = held_for(job.speed, &sent);
-        if needs_report(&job.subscription, report, took, app.clock.now()) {
+        if needs_report(&job.subscription, report, took, services.clock.now()) {
             let (subscription, asked) =
                 (job.subscription.key(), Some(job.subscription.url.as_str()));
-            self::report(app, &subscription, asked, report, Some(took)).await;
+            self::report(services, &subscription, asked, report, Some(took)).await;
         }
     }
-    queue(app, &delivery, Speed::of(&delivery, &job.subscription)).await;
-    wake_next(app, &delivery).await;
+    queue(services, &delivery, Speed::of(&delivery, &job.subscription)).await;
+    wake_next(services, &delivery).await;
     Ok(())
 }
 
@@ -82,31 +82,31 @@ pub(crate) async fn finish(app: &App, job: &Job, sent: SentAttempt) -> Result<()
 /// # Errors
 /// 503 when the table cannot be reached: the message is received again.
 pub(crate) async fn give_up(
-    app: &App,
+    services: &Services,
     message: &DeliveryMessage,
     problem: &Problem,
 ) -> Result<(), Problem> {
     let key = key::delivery(&message.delivery_id);
-    let now = app.clock.now();
-    let ended = match app.table.get::<Delivery>(&key).await {
+    let now = services.clock.now();
+    let ended = match services.table.get::<Delivery>(&key).await {
         Ok(Some(found)) if !found.status.is_final() => {
             let why = problem.code.as_str();
             let ended = found.ended(DeliveryStatus::Exhausted, why, now);
             let ended = Delivery { attempts: Vec::new(), ..ended };
-            ended.replace(app).await.map(|()| Some(ended))
+            ended.replace(services).await.map(|()| Some(ended))
         }
         found => found.map(|_| None),
     };
     match ended {
         Ok(Some(ended)) => {
             tracing::error!(?key, cause = %problem, "work given up");
-            wake_next(app, &ended).await;
+            wake_next(services, &ended).await;
             Ok(())
         }
         Ok(None) => Ok(()),
         Err(again) if again.code == Code::VersionConflict => Ok(()),
         Err(again) if again.is_permanent() => {
-            outbox::give_up(&app.table, &key, Marked::Ever, &again).await
+            outbox::give_up(&services.table, &key, Marked::Ever, &again).await
         }
         Err(again) => Err(again),
     }
@@ -157,9 +157,9 @@ fn log(delivery: &Delivery) {
 
 /// Puts the message for the next attempt on its queue, if it is near enough. A message that is
 /// not sent is no loss: the delivery stays due.
-pub(crate) async fn queue(app: &App, delivery: &Delivery, speed: Speed) {
-    if let Some(delay) = delivery.delay(app.clock.now())
-        && let Err(problem) = app.queue(speed.queue()).send(&[(delivery.message(), delay)]).await
+pub(crate) async fn queue(services: &Services, delivery: &Delivery, speed: Speed) {
+    if let Some(delay) = delivery.delay(services.clock.now())
+        && let Err(problem) = services.queue(speed.queue()).send(&[(delivery.message(), delay)]).await
     {
         tracing::warn!(cause = %problem, delivery = delivery.id.as_str(), "message not queued");
     }
@@ -172,20 +172,20 @@ pub(crate) async fn queue(app: &App, delivery: &Delivery, speed: Speed) {
 /// `asked` is the URL that was attempted, for the subscription may have been moved since: what another host
 /// answered says nothing of the one that it has now.
 pub(crate) async fn report(
-    app: &App,
+    services: &Services,
     subscription: &Key,
     asked: Option<&str>,
     report: Report,
     took: Option<Duration>,
 ) {
     let outcome = table::retry(|| async {
-        let Some(before) = app.table.get::<Subscription>(subscription).await? else {
+        let Some(before) = services.table.get::<Subscription>(subscription).await? else {
             return Ok(());
         };
         if asked.is_some_and(|url| before.is_elsewhere(url)) {
             return Ok(());
         }
-        let now = app.clock.now();
+        let now = services.clock.now();
         // Gone is a URL, not its host.
         let report = match report {
             Report::Gone if asked != Some(before.url.as_str()) => {
@@ -196,7 +196,7 @@ pub(crate) async fn report(
         let Some(after) = reported(&before, report, took, now) else { return Ok(()) };
         let disabled = before.is_enabled() && !after.is_enabled();
         after
-            .save(app.table.write(), &before)
+            .save(services.table.write(), &before)
             .also(disabled.then(|| after.disabled_event(now)), table::Write::emit)
             .commit()
             .await

@@ -9,7 +9,7 @@ use core_types::id::EventId;
 use core_types::key;
 use delivery::delivery::DeliveryMessage;
 use delivery::subscription::Subscription;
-use gateway::app::App;
+use services::Services;
 use table::item::{Item, Key};
 use primitives::problem::Problem;
 use table::Batch;
@@ -58,9 +58,9 @@ impl SharedInputs {
     ///
     /// # Errors
     /// 503 when the table cannot be reached.
-    pub(crate) async fn read(app: &App, messages: &[DeliveryMessage]) -> Result<Self, Problem> {
+    pub(crate) async fn read(services: &Services, messages: &[DeliveryMessage]) -> Result<Self, Problem> {
         let keys: HashSet<Key> = messages.iter().flat_map(keys_of).collect();
-        let mut batch = app.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
+        let mut batch = services.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
         let mut shared = Self::default();
         for message in messages {
             shared.take(&mut batch, message);

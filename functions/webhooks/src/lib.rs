@@ -53,7 +53,7 @@ use aws_lambda_events::event::sqs::{SqsBatchResponse, SqsEvent, SqsMessage};
 use delivery::delivery::{DeliveryMessage, SLOW_QUEUE, Speed, wake_next};
 use delivery::subscription::PROMPT;
 use futures_util::future::join_all;
-use gateway::app::App;
+use services::Services;
 use primitives::problem::Problem;
 use crypto::seal::SealKey;
 use tokio::sync::{Mutex, MutexGuard};
@@ -64,12 +64,12 @@ use inputs::{Inputs, SharedInputs};
 use send::SentAttempt;
 
 /// Handles a batch of the queue; answers with the messages to be received again.
-pub async fn handle(app: &App, event: SqsEvent) -> SqsBatchResponse {
+pub async fn handle(services: &Services, event: SqsEvent) -> SqsBatchResponse {
     let groups = event.records.chunks(inputs::AT_ONCE);
-    let work = join_all(groups.map(|group| handle_group(app, group)));
-    let (outcomes, used) = table::metered(app.clock.now(), work).await;
+    let work = join_all(groups.map(|group| handle_group(services, group)));
+    let (outcomes, used) = table::metered(services.clock.now(), work).await;
     tracing::debug!(messages = event.records.len(), ?used, "batch");
-    count::write_down(app).await;
+    count::write_down(services).await;
     let mut response = SqsBatchResponse::default();
     for (message, outcome) in outcomes.into_iter().flatten() {
         if let Err(problem) = outcome {
@@ -81,11 +81,11 @@ pub async fn handle(app: &App, event: SqsEvent) -> SqsBatchResponse {
 }
 
 /// Works on messages side by side, and reads first what they need.
-async fn handle_group(app: &App, group: &[SqsMessage]) -> Vec<(String, Result<(), Problem>)> {
+async fn handle_group(services: &Services, group: &[SqsMessage]) -> Vec<(String, Result<(), Problem>)> {
     let messages: Vec<_> = group.iter().map(read).collect();
     let readable: Vec<DeliveryMessage> =
         messages.iter().filter_map(|message| message.as_ref().ok().cloned()).collect();
-    let shared = SharedInputs::read(app, &readable).await;
+    let shared = SharedInputs::read(services, &readable).await;
     let turns = Turns::default();
     let work = group.iter().zip(messages).map(|(record, message)| {
         let (shared, turns) = (&shared, &turns);
@@ -94,9 +94,9 @@ async fn handle_group(app: &App, group: &[SqsMessage]) -> Vec<(String, Result<()
                 (Err(problem), _) => Err(problem),
                 (Ok(_), Err(problem)) => Err(problem.clone()),
                 (Ok(message), Ok(shared)) => {
-                    let speed = speed_of(app, record);
-                    let made = make(app, &message, speed, &shared.of(&message), turns).await;
-                    unless_hopeless(app, &message, made).await
+                    let speed = speed_of(services, record);
+                    let made = make(services, &message, speed, &shared.of(&message), turns).await;
+                    unless_hopeless(services, &message, made).await
                 }
             };
             (record.message_id.clone().unwrap_or_default(), outcome)
@@ -108,12 +108,12 @@ async fn handle_group(app: &App, group: &[SqsMessage]) -> Vec<(String, Result<()
 /// What became of an attempt. A delivery that can never be attempted, or whose outcome can never be written,
 /// ends at the first try.
 async fn unless_hopeless(
-    app: &App,
+    services: &Services,
     message: &DeliveryMessage,
     made: Result<(), Problem>,
 ) -> Result<(), Problem> {
     match made {
-        Err(problem) if problem.is_permanent() => finish::give_up(app, message, &problem).await,
+        Err(problem) if problem.is_permanent() => finish::give_up(services, message, &problem).await,
         made => made,
     }
 }
@@ -124,9 +124,9 @@ fn read(message: &SqsMessage) -> Result<DeliveryMessage, Problem> {
 }
 
 /// Which queue a message comes from: the event source says it by its name.
-fn speed_of(app: &App, message: &SqsMessage) -> Speed {
+fn speed_of(services: &Services, message: &SqsMessage) -> Speed {
     let Some(source) = message.event_source_arn.as_deref() else { return Speed::Fast };
-    let slow = app.config.queue_url(SLOW_QUEUE);
+    let slow = services.config.queue_url(SLOW_QUEUE);
     let is_slow = source.rsplit(':').next() == slow.rsplit('/').next();
     if is_slow { Speed::Slow } else { Speed::Fast }
 }
@@ -135,17 +135,17 @@ fn speed_of(app: &App, message: &SqsMessage) -> Speed {
 ///
 /// # Errors
 /// 503 when the table or the secrets cannot be reached: the message is received again.
-pub async fn attempt(app: &App, message: &DeliveryMessage) -> Result<(), Problem> {
-    attempt_at(app, message, Speed::Fast).await
+pub async fn attempt(services: &Services, message: &DeliveryMessage) -> Result<(), Problem> {
+    attempt_at(services, message, Speed::Fast).await
 }
 
 /// As [`attempt`], for a message of either queue.
 ///
 /// # Errors
 /// As [`attempt`]; also when a message cannot be handed on to the slow queue.
-pub async fn attempt_at(app: &App, message: &DeliveryMessage, speed: Speed) -> Result<(), Problem> {
-    let shared = SharedInputs::read(app, std::slice::from_ref(message)).await?;
-    make(app, message, speed, &shared.of(message), &Turns::default()).await
+pub async fn attempt_at(services: &Services, message: &DeliveryMessage, speed: Speed) -> Result<(), Problem> {
+    let shared = SharedInputs::read(services, std::slice::from_ref(message)).await?;
+    make(services, message, speed, &shared.of(message), &Turns::default()).await
 }
 
 /// What those of a batch take turns at whose receivers are not known to be prompt.
@@ -160,38 +160,38 @@ impl Turns {
 }
 
 async fn make(
-    app: &App,
+    services: &Services,
     message: &DeliveryMessage,
     speed: Speed,
     inputs: &Inputs,
     turns: &Turns,
 ) -> Result<(), Problem> {
     // Before the claim: keys that cannot be read are no failure of the receiver's.
-    let key = app.secrets.webhook_key().await?;
+    let key = services.secrets.webhook_key().await?;
     let turn = turns.of(inputs.is_prompt()).await;
-    let begun = begin::begin(app, message, speed, inputs).await?;
+    let begun = begin::begin(services, message, speed, inputs).await?;
     drop(turn);
     match begun {
         Begun::Nothing => Ok(()),
-        Begun::TooSlow => app.queue(SLOW_QUEUE).send(&[(message, Duration::ZERO)]).await,
+        Begun::TooSlow => services.queue(SLOW_QUEUE).send(&[(message, Duration::ZERO)]).await,
         Begun::PutOff(delivery) => {
-            finish::queue(app, &delivery, speed).await;
+            finish::queue(services, &delivery, speed).await;
             Ok(())
         }
         Begun::GivenUp { ended, exhausted } => {
-            wake_next(app, &ended).await;
+            wake_next(services, &ended).await;
             if exhausted {
                 let waited = message.subscription_key();
-                finish::report(app, &waited, None, Report::Expired, None).await;
+                finish::report(services, &waited, None, Report::Expired, None).await;
             }
             Ok(())
         }
         Begun::Claimed(mut job) => {
-            let sent = send_watched(app, &job, message, &key).await;
+            let sent = send_watched(services, &job, message, &key).await;
             let places = std::mem::take(&mut job.places);
             let _turn = turns.of(!places.are_held()).await;
-            let outcome = finish::finish(app, &job, sent).await;
-            places.leave(app).await;
+            let outcome = finish::finish(services, &job, sent).await;
+            places.leave(services).await;
             outcome
         }
     }
@@ -200,12 +200,12 @@ async fn make(
 /// Sends, and tells the subscription of an attempt that is not counted as soon as it is late: those
 /// after it are.
 async fn send_watched(
-    app: &App,
+    services: &Services,
     job: &Job,
     message: &DeliveryMessage,
     key: &SealKey,
 ) -> SentAttempt {
-    let mut sending = pin!(send::send(app, job, key));
+    let mut sending = pin!(send::send(services, job, key));
     if job.places.are_held() {
         return sending.await;
     }
@@ -214,7 +214,7 @@ async fn send_watched(
     }
     let subscription = message.subscription_key();
     let asked = Some(job.subscription.url.as_str());
-    let late = finish::report(app, &subscription, asked, Report::Late, None);
+    let late = finish::report(services, &subscription, asked, Report::Late, None);
     tokio::join!(sending, late).0
 }
 

@@ -10,7 +10,7 @@ use delivery::delivery::{
     AttemptOutcome, AttemptVerdict, DeliveryAttempt, QUEUE, headers, message_attributes,
 };
 use delivery::subscription::{DestinationKind, SigningKeys, Subscription};
-use gateway::app::App;
+use services::Services;
 use table::canary::FaultKind;
 use primitives::clock::Timestamp;
 use egress::{Destination, Outgoing, SendError};
@@ -46,13 +46,13 @@ impl From<AttemptOutcome> for Came {
 }
 
 /// Signs the event's frozen body and sends exactly those bytes to where they go.
-pub(crate) async fn send(app: &App, job: &Job, seal: &SealKey) -> SentAttempt {
-    let began = app.clock.now();
+pub(crate) async fn send(services: &Services, job: &Job, seal: &SealKey) -> SentAttempt {
+    let began = services.clock.now();
     let sent = match job.subscription.destination {
-        DestinationKind::Https => post(app, job, seal, began).await,
-        DestinationKind::Sqs => push(app, job, seal, began).await,
+        DestinationKind::Https => post(services, job, seal, began).await,
+        DestinationKind::Sqs => push(services, job, seal, began).await,
     };
-    let took = began.until(app.clock.now());
+    let took = began.until(services.clock.now());
     let Came { outcome, answer } = sent.unwrap_or_else(Came::from);
     let mut attempt = DeliveryAttempt::of(&job.delivery, &job.subscription.url, &outcome, took);
     if let Some((body, is_truncated)) = answer {
@@ -62,17 +62,17 @@ pub(crate) async fn send(app: &App, job: &Job, seal: &SealKey) -> SentAttempt {
 }
 
 async fn post(
-    app: &App,
+    services: &Services,
     job: &Job,
     seal: &SealKey,
     now: Timestamp,
 ) -> Result<Came, AttemptOutcome> {
     let Job { delivery, event, subscription, speed, .. } = job;
     let is_canarys = delivery.store_id.as_ref().is_some_and(StoreId::is_canary);
-    if is_canarys && app.table.injects(FaultKind::ReceiverDown).await {
+    if is_canarys && services.table.injects(FaultKind::ReceiverDown).await {
         return Err(AttemptOutcome::from(SendError::Connect));
     }
-    let destination = Destination::parse(&subscription.url, app.egress.policy())
+    let destination = Destination::parse(&subscription.url, services.egress.policy())
         .map_err(|rejection| AttemptOutcome::from(SendError::Blocked(rejection)))?;
     let (keys, custom) = opened(subscription, seal, now)?;
     let request = Outgoing {
@@ -83,8 +83,8 @@ async fn post(
         deadline: speed.deadline(),
         max_body: MAX_ANSWER,
     };
-    let answer = app.egress.send_pooled(request).await.map_err(AttemptOutcome::from)?;
-    let wait = retry_after(&answer.headers, app.clock.now());
+    let answer = services.egress.send_pooled(request).await.map_err(AttemptOutcome::from)?;
+    let wait = retry_after(&answer.headers, services.clock.now());
     let outcome = AttemptOutcome::answered(answer.status, wait);
     Ok(Came { outcome, answer: Some((answer.body, answer.truncated)) })
 }
@@ -92,14 +92,14 @@ async fn post(
 /// The same as a message: the body, and the headers as attributes. What SQS says of it is recorded as an
 /// answer is.
 async fn push(
-    app: &App,
+    services: &Services,
     job: &Job,
     seal: &SealKey,
     now: Timestamp,
 ) -> Result<Came, AttemptOutcome> {
     let Job { delivery, event, subscription, speed, .. } = job;
     let queue =
-        app.foreign_queue(&subscription.url, QUEUE).map_err(|rejection| AttemptOutcome {
+        services.foreign_queue(&subscription.url, QUEUE).map_err(|rejection| AttemptOutcome {
             verdict: AttemptVerdict::Blocked,
             ..AttemptOutcome::failed(rejection.code())
         })?;

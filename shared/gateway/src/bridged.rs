@@ -12,7 +12,7 @@ use std::time::Duration;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use url::{Host, Url};
 
-use crate::app::App;
+use services::Services;
 use crate::caller::Access;
 use primitives::clock::{MINUTE, Timestamp};
 use services::config::Config;
@@ -38,26 +38,26 @@ const BELIEVED_FOR: Duration = MINUTE;
 /// # Errors
 /// 503 without the keys.
 pub async fn vouch(
-    app: &App,
+    services: &Services,
     client: Option<IpAddr>,
     headers: &mut HeaderMap,
 ) -> Result<(), Problem> {
     let Some(client) = client else { return Ok(()) };
-    let keys = app.secrets.keys().await?;
-    let said = format!("{client} {}", app.clock.now().millis());
+    let keys = services.secrets.keys().await?;
+    let said = format!("{client} {}", services.clock.now().millis());
     let sealed = keys.request_key.seal(said.as_bytes(), FROM.as_str().as_bytes());
     headers.insert(FROM, HeaderValue::from_str(&sealed).map_err(Problem::internal)?);
     Ok(())
 }
 
 /// The original client's address, if the bridge names one.
-pub(crate) async fn asked_from(app: &App, headers: &HeaderMap) -> Option<IpAddr> {
+pub(crate) async fn asked_from(services: &Services, headers: &HeaderMap) -> Option<IpAddr> {
     let sealed = headers.get(FROM)?.to_str().ok()?;
-    let keys = app.secrets.keys().await.ok()?;
+    let keys = services.secrets.keys().await.ok()?;
     let said = keys.request_key.open(sealed, FROM.as_str().as_bytes()).ok()?;
     let (client, at) = std::str::from_utf8(&said).ok()?.split_once(' ')?;
     let until = Timestamp::from_millis(at.parse().ok()?).plus(BELIEVED_FOR);
-    client.parse().ok().filter(|_| app.clock.now() < until)
+    client.parse().ok().filter(|_| services.clock.now() < until)
 }
 
 /// Rejects a bridged request to a row that is not open to apps. Open are rows that admit app tokens, and

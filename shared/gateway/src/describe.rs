@@ -35,9 +35,7 @@ pub struct Parameter {
 
 impl PathDescription for Operation<'_> {
     fn add<T: JsonSchema>(&mut self, index: usize) {
-        let Some(name) = self.path.get(index).copied() else { return };
-        self.takes::<T>(ParameterLocation::Path, name, true);
-        self.rejects(&[Code::NotFound]);
+        self.takes_in_path::<T>(index);
     }
 }
 
@@ -164,6 +162,13 @@ impl<'a> Operation<'a> {
     ) {
         let name = name.to_owned();
         self.parameters.push(Parameter { location, name, required, schema, description: None });
+    }
+
+    /// Adds the parameter at this index of the path.
+    pub fn takes_in_path<T: JsonSchema>(&mut self, index: usize) {
+        let Some(name) = self.path.get(index).copied() else { return };
+        self.takes::<T>(ParameterLocation::Path, name, true);
+        self.rejects(&[Code::NotFound]);
     }
 
     /// Adds the members of `T` as query parameters.

@@ -1,11 +1,13 @@
 //! Publishing and deleting apps, and their client secret.
 
+use gateway::idempotency::Commit;
 use axum::extract::State;
 use core_types::event::Topic;
 use core_types::id::AppId;
 use core_types::key;
 use core_types::resource::{Resource, change};
 use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
 use gateway::reply::{Json, NoContent, NoStore};
@@ -61,12 +63,12 @@ pub async fn delete(
 /// Withdraws the submission that operators are looking at.
 async fn withdraw_open(
     write: Write,
-    app: &App,
+    services: &Services,
     before: &CommerceApp,
     now: Timestamp,
 ) -> Result<Write, Problem> {
     let Some(open) = &before.open_submission_id else { return Ok(write) };
-    let open: Option<Submission> = app.table.get(&key::submission(&before.id, open)).await?;
+    let open: Option<Submission> = services.table.get(&key::submission(&before.id, open)).await?;
     let Some(open) = open else { return Ok(write) };
     let withdrawn = open.withdraw(now)?;
     let event = withdrawn.event(&APP_SUBMISSION_WITHDRAWN, now);
@@ -151,13 +153,13 @@ pub async fn unpublish(
 }
 
 async fn move_to(
-    app: &App,
+    services: &Services,
     developer: &Developer,
     id: &AppId,
     topic: &Topic<AppView>,
     decide: fn(&CommerceApp, Timestamp) -> Result<CommerceApp, Problem>,
 ) -> Result<Json<AppView>, Problem> {
-    change(app, &key::app(id), IfMatch::default(), topic, |before, now| {
+    change(services, &key::app(id), IfMatch::default(), topic, |before, now| {
         ensure_own(developer, before)?;
         decide(before, now).map(Some)
     })

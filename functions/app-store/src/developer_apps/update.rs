@@ -1,5 +1,6 @@
 //! Changing an app: its description at once, the configuration of an approved one by a review.
 
+use gateway::idempotency::Commit;
 use axum::extract::State;
 use core_types::fields::{Handle, WebUrl};
 use core_types::id::AppId;
@@ -7,6 +8,7 @@ use core_types::key;
 use core_types::resource::Resource;
 use core_types::scope::Scopes;
 use gateway::app::App;
+use services::Services;
 use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::{Json, NoStore};
 use gateway::request::{Body, IfMatch, Path, request};
@@ -170,18 +172,18 @@ fn described(
 
 /// The configuration that the developer wants.
 fn wanted(
-    app: &App,
+    services: &Services,
     before: &CommerceApp,
     input: UpdateAppRequest,
     errors: &mut Vec<FieldError>,
 ) -> Configuration {
     let mut wanted = before.wanted();
     if let Some(app_url) = input.app_url {
-        errors.extend(validate_app_url(app, &app_url));
+        errors.extend(validate_app_url(services, &app_url));
         wanted.app_url = app_url;
     }
     if let Some(uris) = input.redirect_uris {
-        errors.extend(validate_uris(app, &uris, before.is_published()));
+        errors.extend(validate_uris(services, &uris, before.is_published()));
         wanted.redirect_uris = texts(uris);
     }
     if let Some(scopes) = input.scopes {

@@ -3,7 +3,7 @@
 use core_types::id::{AppId, SubscriptionId};
 use core_types::key;
 use delivery::subscription::{self, Subscription};
-use gateway::app::App;
+use services::Services;
 use gateway::bridged;
 use primitives::clock::Timestamp;
 use primitives::problem::{Code, FieldError, Problem};
@@ -20,12 +20,12 @@ pub(super) struct Hook {
 
 impl Hook {
     pub(super) async fn new(
-        app: &App,
+        services: &Services,
         id: &AppId,
         url: &str,
         now: Timestamp,
     ) -> Result<Self, Problem> {
-        let key = app.secrets.webhook_key().await?;
+        let key = services.secrets.webhook_key().await?;
         let secret = SigningSecret::generate();
         let hook_id = SubscriptionId::mint(now);
         let sealed = subscription::seal_secret(&key, &hook_id, &secret);
@@ -37,14 +37,14 @@ impl Hook {
 
 /// What the egress policy says against a webhook URL, and that it leads to this service itself.
 pub(super) async fn validate<const MAX: usize>(
-    app: &App,
+    services: &Services,
     url: Option<&Exact<MAX>>,
 ) -> Option<FieldError> {
     let url = url?.as_str();
-    let fault = if bridged::is_ours(&app.config, url) {
+    let fault = if bridged::is_ours(&services.config, url) {
         Fault::new("own_host", "Events go to a host of the app's own, not to this service's.")
     } else {
-        let rejection = app.egress.check(url).await.err()?;
+        let rejection = services.egress.check(url).await.err()?;
         Fault::new(rejection.code(), rejection.to_string())
     };
     Some(FieldError { pointer: "/webhook_url".into(), fault })
@@ -55,7 +55,7 @@ pub(super) async fn validate<const MAX: usize>(
 /// one up; a first one comes with a secret.
 pub(super) async fn change<const MAX: usize>(
     write: Write,
-    app: &App,
+    services: &Services,
     next: &mut CommerceApp,
     url: &Patch<Exact<MAX>>,
     now: Timestamp,
@@ -71,13 +71,13 @@ pub(super) async fn change<const MAX: usize>(
         (Patch::Set(url), Some(present)) => {
             next.webhook_url = Some(url.as_str().to_owned());
             let before: Option<Subscription> =
-                app.table.get(&key::app_subscription(&next.id, &present)).await?;
+                services.table.get(&key::app_subscription(&next.id, &present)).await?;
             let before = before.ok_or_else(|| Problem::internal("an app without its webhook"))?;
             let after = before.moved_to(url.as_str().to_owned(), now);
             Ok((after.save(write, &before), None))
         }
         (Patch::Set(url), None) => {
-            let hook = Hook::new(app, &next.id, url.as_str(), now).await?;
+            let hook = Hook::new(services, &next.id, url.as_str(), now).await?;
             next.webhook_url = Some(hook.subscription.url.clone());
             next.webhook_subscription_id = Some(hook.subscription.id.clone());
             let write = write.create(&hook.subscription, Code::VersionConflict);

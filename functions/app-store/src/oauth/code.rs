@@ -1,7 +1,8 @@
 //! Redeeming a code: once, by one conditional write (RFC 6749 §4.1.3, RFC 9700 §2.1.1).
 
+use gateway::idempotency::Commit;
 use core_types::key;
-use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use services::metrics;
 use primitives::problem::{Code, Problem};
@@ -18,7 +19,7 @@ use super::{ClientCredentials, TokenRequest, TokenResponse, required, tokens};
 /// Redeems the code of a request. A second, otherwise valid redemption revokes every token of
 /// the grant: one of the two presenters stole the code, and nobody can tell which.
 pub(super) async fn redeem(
-    app: &App,
+    services: &Services,
     credentials: &ClientCredentials,
     input: &TokenRequest,
 ) -> Result<NoStore<Json<TokenResponse>>, Problem> {
@@ -27,24 +28,24 @@ pub(super) async fn redeem(
     let verifier = input.code_verifier.as_ref().map(primitives::fields::Exact::as_str);
     let code_key = key::code(&seal::digest(raw_code));
     let client_key = key::client(&credentials.client_id);
-    let mut batch = app.table.get_many(&[&client_key, &code_key]).await?;
-    let now = app.clock.now();
+    let mut batch = services.table.get_many(&[&client_key, &code_key]).await?;
+    let now = services.clock.now();
     let client: AppClient = credentials.authenticate(batch.take(&client_key)?, now)?;
     let code: AuthorizationCode = batch.take(&code_key)?.ok_or(Code::InvalidGrant)?;
     code.validate(Presented { client_id: &client.client_id, redirect_uri, verifier })?;
     if code.state == CodeState::Redeemed {
-        replayed(app, &code).await?;
+        replayed(services, &code).await?;
         return Err(Code::InvalidGrant.into());
     }
     if !code.is_open(now) {
         return Err(Code::InvalidGrant.into());
     }
-    let outcome = retry_eventual_first(|consistency| commit(app, &code, consistency)).await;
+    let outcome = retry_eventual_first(|consistency| commit(services, &code, consistency)).await;
     if matches!(&outcome, Err(problem) if problem.code == Code::InvalidGrant) {
         // Somebody else's redemption may have won meanwhile: then this one is the replay.
-        let current: Option<AuthorizationCode> = app.table.get(&code_key).await?;
+        let current: Option<AuthorizationCode> = services.table.get(&code_key).await?;
         if current.is_some_and(|code| code.state == CodeState::Redeemed) {
-            replayed(app, &code).await?;
+            replayed(services, &code).await?;
         }
     }
     outcome
@@ -52,10 +53,10 @@ pub(super) async fn redeem(
 
 /// Whoever comes second is a thief, or was robbed: the grant ends. Counted at once, for it is rare, and a rule
 /// waits for it.
-async fn replayed(app: &App, code: &AuthorizationCode) -> Result<(), Problem> {
-    tokens::revoke_grant(app, &code.digest).await?;
-    let now = app.clock.now();
-    if let Err(problem) = metrics::note_code_replay(&app.table, metrics::CODE_FAMILY, now).await {
+async fn replayed(services: &Services, code: &AuthorizationCode) -> Result<(), Problem> {
+    tokens::revoke_grant(services, &code.digest).await?;
+    let now = services.clock.now();
+    if let Err(problem) = metrics::note_code_replay(&services.table, metrics::CODE_FAMILY, now).await {
         tracing::warn!(cause = %problem, "a code that came again is not counted");
     }
     Ok(())
@@ -63,12 +64,12 @@ async fn replayed(app: &App, code: &AuthorizationCode) -> Result<(), Problem> {
 
 /// Code → redeemed with its grant, installation, tokens and event: one transaction.
 async fn commit(
-    app: &App,
+    services: &Services,
     code: &AuthorizationCode,
     consistency: ReadConsistency,
 ) -> Result<NoStore<Json<TokenResponse>>, Problem> {
-    let now = app.clock.now();
-    let installation = load_installation(app, code, consistency).await?;
+    let now = services.clock.now();
+    let installation = load_installation(services, code, consistency).await?;
     let purpose = Purpose {
         installation: &installation,
         client_id: &code.client_id,
@@ -76,12 +77,12 @@ async fn commit(
         grant_type: "authorization_code",
         session: None,
     };
-    let issued = issue(app, &purpose, now).await?;
+    let issued = issue(services, &purpose, now).await?;
     let grant = Grant::begin(now);
     let (refresh, raw_refresh) = RefreshToken::mint(code, &grant, now);
     let grant = grant.record(&issued.record, &refresh, now);
     let answer = response(&issued, code, &refresh, raw_refresh, now);
-    app.table
+    services.table
         .write()
         .update(&key::code(&code.digest), code.redemption(&grant, now), Code::InvalidGrant)
         .replace(&installation.record(&issued.record, now), Code::VersionConflict)
@@ -96,13 +97,13 @@ async fn commit(
 /// write demands that the installation is as it was read; an app that is stopped meanwhile is stopped
 /// at each use of the token, by a mark that is read as it is.
 async fn load_installation(
-    app: &App,
+    services: &Services,
     code: &AuthorizationCode,
     consistency: ReadConsistency,
 ) -> Result<Installation, Problem> {
     let installation_key = key::installation(&code.installation_id);
     let app_key = key::app(&code.app_id);
-    let mut batch = app.table.look(&[&installation_key, &app_key], consistency).await?;
+    let mut batch = services.table.look(&[&installation_key, &app_key], consistency).await?;
     let owner: CommerceApp = batch.take(&app_key)?.ok_or(Code::InvalidGrant)?;
     let installation: Installation = batch.take(&installation_key)?.ok_or(Code::InvalidGrant)?;
     let in_force = installation.status == InstallationStatus::Active

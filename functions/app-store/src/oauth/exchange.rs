@@ -1,11 +1,13 @@
 //! Token exchange: a merchant session for an embedded app token (RFC 8693), which dies with the
 //! session.
 
+use gateway::idempotency::Commit;
 use axum::extract::State;
 use core_types::id::{AppId, InstallationId, MerchantId, SessionId, StoreId};
 use core_types::key;
 use core_types::scope::{Requested, Scopes};
 use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use primitives::problem::{Code, OAuthError, Problem};
 use gateway::reply::{Json, NoStore};
@@ -149,11 +151,11 @@ impl ExchangeRequest {
     }
 }
 
-async fn app_id(app: &App, input: &ExchangeRequest) -> Result<AppId, Problem> {
+async fn app_id(services: &Services, input: &ExchangeRequest) -> Result<AppId, Problem> {
     match (&input.app_id, &input.client_id) {
         (Some(id), _) => Ok(id.clone()),
         (None, Some(client_id)) => {
-            let client: Option<AppClient> = app.table.get(&key::client(client_id.as_str())).await?;
+            let client: Option<AppClient> = services.table.get(&key::client(client_id.as_str())).await?;
             client.map(|client| client.app_id).ok_or_else(|| Code::InvalidTarget.into())
         }
         (None, None) => Err(Code::InvalidRequest.into()),
@@ -162,24 +164,24 @@ async fn app_id(app: &App, input: &ExchangeRequest) -> Result<AppId, Problem> {
 
 /// The active installation of an app that may act.
 async fn load(
-    app: &App,
+    services: &Services,
     id: &InstallationId,
     app_id: &AppId,
 ) -> Result<(Installation, CommerceApp), Problem> {
     let (installation_key, app_key) = (key::installation(id), key::app(app_id));
-    let mut batch = app.table.get_many(&[&installation_key, &app_key]).await?;
+    let mut batch = services.table.get_many(&[&installation_key, &app_key]).await?;
     let installation: Option<Installation> = batch.take(&installation_key)?;
     let published: Option<CommerceApp> = batch.take(&app_key)?;
     let active = installation.filter(|known| known.status == InstallationStatus::Active);
     match (active, published) {
-        (_, Some(app)) if app.status == AppStatus::Suspended => Err(Code::AppSuspended.into()),
-        (Some(installation), Some(app)) => Ok((installation, app)),
+        (_, Some(services)) if services.status == AppStatus::Suspended => Err(Code::AppSuspended.into()),
+        (Some(installation), Some(services)) => Ok((installation, services)),
         _ => Err(Code::InstallationInactive.into()),
     }
 }
 
 async fn embedded(
-    app: &App,
+    services: &Services,
     installation: &Installation,
     client_id: &str,
     scopes: &Scopes,
@@ -193,7 +195,7 @@ async fn embedded(
         grant_type: "token_exchange",
         session: Some(session),
     };
-    issue(app, &purpose, now).await
+    issue(services, &purpose, now).await
 }
 
 /// Session alive, installation active and of this generation, token: one transaction.
@@ -218,16 +220,16 @@ fn record(
 /// # Errors
 /// `app_suspended`, `installation_inactive`; `unauthenticated` when the session ends meanwhile.
 pub async fn mint_embedded(
-    app: &App,
+    services: &Services,
     installation: &Installation,
     grant: &Grant,
     session: (&SessionId, &MerchantId),
 ) -> Result<String, Problem> {
-    let now = app.clock.now();
-    let (installation, published) = load(app, &installation.id, &installation.app_id).await?;
+    let now = services.clock.now();
+    let (installation, published) = load(services, &installation.id, &installation.app_id).await?;
     let scopes = grant.narrow(&installation.scopes);
-    let issued = embedded(app, &installation, &published.client_id, &scopes, session, now).await?;
-    record(app.table.write(), &issued.record, &installation, session)
+    let issued = embedded(services, &installation, &published.client_id, &scopes, session, now).await?;
+    record(services.table.write(), &issued.record, &installation, session)
         .emit(issued.event)
         .commit()
         .await?;

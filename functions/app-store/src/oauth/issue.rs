@@ -6,7 +6,7 @@ use core_types::event::Event;
 use core_types::id::{MerchantId, SessionId};
 use core_types::resource::Resource;
 use core_types::scope::Scopes;
-use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use primitives::problem::Problem;
 use crypto::seal;
@@ -41,7 +41,7 @@ pub(super) struct Purpose<'a> {
 
 /// Signs a token and prepares its record.
 pub(super) async fn issue(
-    app: &App,
+    services: &Services,
     what: &Purpose<'_>,
     now: Timestamp,
 ) -> Result<Issued, Problem> {
@@ -52,7 +52,7 @@ pub(super) async fn issue(
     let issued_at = Timestamp::from_millis(now.seconds().saturating_mul(1_000));
     let expires_at = issued_at.plus(lifetime);
     let claims = Claims {
-        iss: app.config.base_url.clone(),
+        iss: services.config.base_url.clone(),
         sub: installation.id.to_string(),
         aud: AUDIENCE.to_owned(),
         client_id: what.client_id.to_owned(),
@@ -68,7 +68,7 @@ pub(super) async fn issue(
         sid: what.session.map(|(session, _)| session.to_string()),
         act: what.session.map(|(_, merchant)| Actor { sub: merchant.to_string() }),
     };
-    let keys = app.secrets.signing_keys().await?;
+    let keys = services.secrets.signing_keys().await?;
     let jwt = token::sign(&keys, &claims).map_err(Problem::internal)?;
     let record = AppToken {
         digest: seal::digest(&jwt),

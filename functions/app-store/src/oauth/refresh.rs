@@ -1,8 +1,9 @@
 //! Refreshing: rotation with a short overlap, and revocation of the grant on replay
 //! (RFC 9700 §4.14.2).
 
+use gateway::idempotency::Commit;
 use core_types::key;
-use gateway::app::App;
+use services::Services;
 use primitives::problem::{Code, Problem};
 use gateway::reply::{Json, NoStore};
 use crypto::seal;
@@ -17,7 +18,7 @@ use super::{ClientCredentials, TokenRequest, TokenResponse, narrowed, required, 
 
 /// A refresh token for a new pair of tokens.
 pub(super) async fn refresh(
-    app: &App,
+    services: &Services,
     credentials: &ClientCredentials,
     input: &TokenRequest,
 ) -> Result<NoStore<Json<TokenResponse>>, Problem> {
@@ -25,37 +26,37 @@ pub(super) async fn refresh(
     let digest = seal::digest(raw);
     let token_key = key::refresh_token(&digest);
     let client_key = key::client(&credentials.client_id);
-    let mut batch = app.table.get_many(&[&client_key, &token_key]).await?;
-    let now = app.clock.now();
+    let mut batch = services.table.get_many(&[&client_key, &token_key]).await?;
+    let now = services.clock.now();
     let client: AppClient = credentials.authenticate(batch.take(&client_key)?, now)?;
     let token: RefreshToken = batch.take(&token_key)?.ok_or(Code::InvalidGrant)?;
     if token.client_id != client.client_id || now >= token.expires_at {
         return Err(Code::InvalidGrant.into());
     }
-    retry(|| rotate(app, &token, input)).await
+    retry(|| rotate(services, &token, input)).await
 }
 
 /// Code with its grant, installation, both tokens and event: one transaction.
 async fn rotate(
-    app: &App,
+    services: &Services,
     used: &RefreshToken,
     input: &TokenRequest,
 ) -> Result<NoStore<Json<TokenResponse>>, Problem> {
-    let now = app.clock.now();
+    let now = services.clock.now();
     let code_key = key::code(&used.code_digest);
     let installation_key = key::installation(&used.installation_id);
-    let mut batch = app.table.get_many(&[&code_key, &installation_key]).await?;
+    let mut batch = services.table.get_many(&[&code_key, &installation_key]).await?;
     let code: AuthorizationCode = batch.take(&code_key)?.ok_or(Code::InvalidGrant)?;
     let grant = code.grant.as_ref().ok_or(Code::InvalidGrant)?;
     let installation: Installation = batch.take(&installation_key)?.ok_or(Code::InvalidGrant)?;
-    let owner: Option<CommerceApp> = app.table.get(&key::app(&code.app_id)).await?;
+    let owner: Option<CommerceApp> = services.table.get(&key::app(&code.app_id)).await?;
     let in_force = installation.status == InstallationStatus::Active
         && installation.generation == code.generation
         && owner
-            .is_some_and(|app| !matches!(app.status, AppStatus::Suspended | AppStatus::Deleted));
+            .is_some_and(|services| !matches!(services.status, AppStatus::Suspended | AppStatus::Deleted));
     let how = grant.present(&used.digest, now);
     if how == Use::Replay {
-        tokens::revoke_grant(app, &code.digest).await?;
+        tokens::revoke_grant(services, &code.digest).await?;
     }
     if !in_force || matches!(how, Use::Replay | Use::Reject) {
         return Err(Code::InvalidGrant.into());
@@ -69,11 +70,11 @@ async fn rotate(
         grant_type: "refresh_token",
         session: None,
     };
-    let issued = issue(app, &purpose, now).await?;
+    let issued = issue(services, &purpose, now).await?;
     let (next, raw_next) = RefreshToken::mint(&code, grant, now);
     let grant = grant.rotated(&used.digest, how, now).record(&issued.record, &next, now);
     let answer = response(&issued, &code, &next, raw_next, now);
-    app.table
+    services.table
         .write()
         .replace(&code.with_grant(grant), Code::VersionConflict)
         .replace(&installation.record(&issued.record, now), Code::VersionConflict)

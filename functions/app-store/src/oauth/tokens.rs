@@ -5,6 +5,7 @@ use axum::extract::State;
 use core_types::id::{AppId, InstallationId, StoreId};
 use core_types::key;
 use gateway::app::App;
+use services::Services;
 use primitives::problem::{Code, OAuthError, Problem};
 use gateway::reply::{Json, NoStore};
 use primitives::fields::Exact;
@@ -145,28 +146,28 @@ pub async fn introspect(
 /// Whether operators let the app act, and the session that an embedded token is bound to is alive;
 /// others need none.
 async fn can_act(
-    app: &App,
+    services: &Services,
     token: &AppToken,
     installation: &Installation,
 ) -> Result<bool, Problem> {
     let stop_key = Stop::of(&installation.app_id, &installation.id);
     let Some((merchant, session)) = token.merchant_id.as_ref().zip(token.session_id.as_ref())
     else {
-        let stop: Option<Stop> = app.table.get(&stop_key).await?;
+        let stop: Option<Stop> = services.table.get(&stop_key).await?;
         return Ok(token.session_id.is_none() && stop.is_none());
     };
     let (merchant_key, session_key) = (key::merchant(merchant), key::session(merchant, session));
-    let mut batch = app.table.get_many(&[&merchant_key, &session_key, &stop_key]).await?;
+    let mut batch = services.table.get_many(&[&merchant_key, &session_key, &stop_key]).await?;
     if batch.take::<Stop>(&stop_key)?.is_some() {
         return Ok(false);
     }
     let account: Option<Merchant> = batch.take(&merchant_key)?;
     let session: Option<Session> = batch.take(&session_key)?;
-    let now = app.clock.now();
+    let now = services.clock.now();
     Ok(account.zip(session).is_some_and(|(account, session)| session.is_alive(&account, now)))
 }
 
-fn describe_access(app: &App, token: &AppToken, installation: &Installation) -> Introspection {
+fn describe_access(services: &Services, token: &AppToken, installation: &Installation) -> Introspection {
     Introspection {
         active: true,
         token_type: Some("Bearer"),
@@ -174,7 +175,7 @@ fn describe_access(app: &App, token: &AppToken, installation: &Installation) -> 
         client_id: None,
         sub: Some(installation.id.clone()),
         aud: Some(AUDIENCE),
-        iss: Some(app.config.base_url.clone()),
+        iss: Some(services.config.base_url.clone()),
         iat: Some(token.created_at.seconds()),
         exp: Some(token.expires_at.seconds()),
         app_id: Some(installation.app_id.clone()),
@@ -184,18 +185,18 @@ fn describe_access(app: &App, token: &AppToken, installation: &Installation) -> 
 }
 
 async fn describe_refresh(
-    app: &App,
+    services: &Services,
     token: &RefreshToken,
     client: &AppClient,
 ) -> Result<Introspection, Problem> {
     let stop_key = Stop::of(&client.app_id, &token.installation_id);
     let code_key = key::code(&token.code_digest);
     let installation_key = key::installation(&token.installation_id);
-    let mut batch = app.table.get_many(&[&code_key, &installation_key, &stop_key]).await?;
+    let mut batch = services.table.get_many(&[&code_key, &installation_key, &stop_key]).await?;
     let is_stopped = batch.take::<Stop>(&stop_key)?.is_some();
     let code: Option<AuthorizationCode> = batch.take(&code_key)?;
     let installation: Option<Installation> = batch.take(&installation_key)?;
-    let now = app.clock.now();
+    let now = services.clock.now();
     let usable = code.zip(installation).filter(|(code, installation)| {
         let presented = code.grant.as_ref().map(|grant| grant.present(&token.digest, now));
         !is_stopped
@@ -210,7 +211,7 @@ async fn describe_refresh(
             token_type: Some("refresh_token"),
             scope: Some(code.scopes.intersection(&installation.scopes).to_string()),
             client_id: Some(code.client_id),
-            iss: Some(app.config.base_url.clone()),
+            iss: Some(services.config.base_url.clone()),
             iat: Some(token.created_at.seconds()),
             exp: Some(token.expires_at.seconds()),
             installation_id: Some(code.installation_id),
@@ -222,7 +223,7 @@ async fn describe_refresh(
 
 /// The asking client's own token, if the token is that.
 async fn find(
-    app: &App,
+    services: &Services,
     caller: OAuthClient,
     input: &TokenRequestBody,
 ) -> Result<Option<PresentedToken>, Problem> {
@@ -237,25 +238,25 @@ async fn find(
     let client_key = key::client(&credentials.client_id);
     let keys = [key::app_token(&digest), key::refresh_token(&digest)];
     let [access_key, refresh_key] = &keys;
-    let mut batch: Batch = app.table.get_many(&[&client_key, access_key, refresh_key]).await?;
-    let client: AppClient = credentials.authenticate(batch.take(&client_key)?, app.clock.now())?;
+    let mut batch: Batch = services.table.get_many(&[&client_key, access_key, refresh_key]).await?;
+    let client: AppClient = credentials.authenticate(batch.take(&client_key)?, services.clock.now())?;
     if let Some(token) = batch.take::<RefreshToken>(refresh_key)? {
         let own = token.client_id == client.client_id;
         return Ok(own.then(|| PresentedToken::Refresh(Box::new(token), Box::new(client))));
     }
     let Some(token) = batch.take::<AppToken>(access_key)? else { return Ok(None) };
     let installation: Option<Installation> =
-        app.table.get(&key::installation(&token.installation_id)).await?;
+        services.table.get(&key::installation(&token.installation_id)).await?;
     let own = installation.filter(|installation| installation.app_id == client.app_id);
     Ok(own.map(|installation| PresentedToken::Access(Box::new(token), Box::new(installation))))
 }
 
 /// Takes one access token out of the records.
-async fn revoke_access(app: &App, token: &AppToken) -> Result<(), Problem> {
-    let now = app.clock.now();
+async fn revoke_access(services: &Services, token: &AppToken) -> Result<(), Problem> {
+    let now = services.clock.now();
     let key = key::installation(&token.installation_id);
-    let installation: Option<Installation> = app.table.get(&key).await?;
-    let write = app.table.write().delete(&key::app_token(&token.digest));
+    let installation: Option<Installation> = services.table.get(&key).await?;
+    let write = services.table.write().delete(&key::app_token(&token.digest));
     let recorded = installation
         .filter(|installation| installation.configuration.token_hashes.contains_key(&token.digest));
     write
@@ -270,21 +271,21 @@ async fn revoke_access(app: &App, token: &AppToken) -> Result<(), Problem> {
 
 /// Revokes every token that came of a code in one transaction. Safe to repeat, and cheap to: a grant
 /// that is revoked is only read.
-pub(super) async fn revoke_grant(app: &App, code_digest: &str) -> Result<(), Problem> {
-    retry(|| revoke_grant_once(app, code_digest)).await
+pub(super) async fn revoke_grant(services: &Services, code_digest: &str) -> Result<(), Problem> {
+    retry(|| revoke_grant_once(services, code_digest)).await
 }
 
-async fn revoke_grant_once(app: &App, code_digest: &str) -> Result<(), Problem> {
-    let now = app.clock.now();
-    let code: Option<AuthorizationCode> = app.table.get(&key::code(code_digest)).await?;
+async fn revoke_grant_once(services: &Services, code_digest: &str) -> Result<(), Problem> {
+    let now = services.clock.now();
+    let code: Option<AuthorizationCode> = services.table.get(&key::code(code_digest)).await?;
     let Some(code) = code else { return Ok(()) };
     let Some(grant) = code.grant.as_ref().filter(|grant| grant.revoked_at.is_none()) else {
         return Ok(());
     };
     let key = key::installation(&code.installation_id);
-    let installation: Option<Installation> = app.table.get(&key).await?;
+    let installation: Option<Installation> = services.table.get(&key).await?;
     let revoked = code.with_grant(grant.revoked(now));
-    let mut write = app.table.write().replace(&revoked, Code::VersionConflict);
+    let mut write = services.table.write().replace(&revoked, Code::VersionConflict);
     for digest in grant.access_tokens.keys() {
         write = write.delete(&key::app_token(digest));
     }

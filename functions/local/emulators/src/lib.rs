@@ -27,7 +27,6 @@ pub use table::{TTL_ATTRIBUTE, table_definition};
 
 use aws::{Emulators, Ports};
 use faults::Faults;
-use gateway::app;
 use gateway::app::App;
 use services::Endpoints;
 use primitives::clock::Clock;
@@ -305,7 +304,7 @@ impl Embedded {
     pub fn app_without_queues(&self) -> App {
         let nowhere = Some("http://127.0.0.1:9".to_owned());
         let endpoints = Endpoints { sqs: nowhere, ..self.endpoints.clone() };
-        self.another(&self.sdk, &endpoints, self.app.kept.clone())
+        self.another(&self.sdk, &endpoints, self.app.response_cache.clone())
     }
 
     fn another(&self, sdk: &SdkConfig, endpoints: &Endpoints, kept: ResponseCache) -> App {
@@ -356,7 +355,7 @@ fn patient_sdk(http: SharedHttpClient) -> SdkConfig {
         .operation_attempt_timeout(Duration::from_secs(30))
         .operation_timeout(Duration::from_mins(1))
         .build();
-    let sdk = app::aws(credentials, aws::REGION).into_builder();
+    let sdk = services::aws(credentials, aws::REGION).into_builder();
     sdk.timeout_config(limits).http_client(http).build()
 }
 

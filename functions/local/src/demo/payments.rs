@@ -8,7 +8,7 @@ use crate::providers::{
 use core_types::key;
 use core_types::provider::ProviderName;
 use emulators::AnyError;
-use gateway::app::App;
+use services::Services;
 use identity::store::{Store, UniqueSubdomain};
 use sales::payment::load;
 use serde_json::{Value, json};
@@ -46,18 +46,18 @@ pub(super) async fn connect(system: &System, providers: &Providers) -> Result<()
 }
 
 /// The demo store, unless it is gone.
-pub(super) async fn store(app: &App) -> Result<Option<Store>, AnyError> {
+pub(super) async fn store(services: &Services) -> Result<Option<Store>, AnyError> {
     let claim: Option<UniqueSubdomain> =
-        app.table.get(&key::unique_subdomain(SUBDOMAIN)).await.map_err(told)?;
+        services.table.get(&key::unique_subdomain(SUBDOMAIN)).await.map_err(told)?;
     match claim {
-        Some(claim) => Ok(app.table.get(&key::store(&claim.store_id)).await.map_err(told)?),
+        Some(claim) => Ok(services.table.get(&key::store(&claim.store_id)).await.map_err(told)?),
         None => Ok(None),
     }
 }
 
 /// The providers that the system reaches here, and not somewhere else.
-fn played(app: &App, providers: &Providers) -> Vec<(Provider, ProviderName)> {
-    let (used, here) = (&app.config.payment_base_urls, providers.base_urls());
+fn played(services: &Services, providers: &Providers) -> Vec<(Provider, ProviderName)> {
+    let (used, here) = (&services.config.payment_base_urls, providers.base_urls());
     let razorpay = (Provider::Razorpay, ProviderName::Razorpay);
     let stripe = (Provider::Stripe, ProviderName::Stripe);
     let both = [(razorpay, used.razorpay == here.razorpay), (stripe, used.stripe == here.stripe)];

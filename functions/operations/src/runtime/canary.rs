@@ -45,7 +45,7 @@ impl Caller for CanaryCall {
         false
     }
 
-    async fn authenticate(_: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
+    async fn authenticate(_: &services::Services, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
         let anonymous = Identity::anonymous(inbound);
         let subject = format!("canary#{}", inbound.client_prefix());
         Ok(Self { identity: Identity { subject, tier: Tier::Public, ..anonymous } })

@@ -1,5 +1,6 @@
 //! Failover drills (docs/operations.md).
 
+use gateway::idempotency::Commit;
 use std::time::Duration;
 
 use axum::extract::State;
@@ -7,6 +8,7 @@ use core_types::id::{DrillId, StoreId, SubscriptionId};
 use core_types::key;
 use delivery::run::RunMessage;
 use gateway::app::App;
+use services::Services;
 use gateway::budget::Cost;
 use table::canary::CanaryHold;
 use primitives::clock::Timestamp;
@@ -210,8 +212,8 @@ pub(super) fn hold(write: Write, hold: &CanaryHold, now: Timestamp) -> Write {
     write.put_if(hold, is_free, Code::DrillRunning)
 }
 
-async fn find(app: &App, id: &DrillId) -> Result<Drill, Problem> {
-    app.table.get(&key::drill(id)).await?.ok_or_else(|| Code::NotFound.into())
+async fn find(services: &Services, id: &DrillId) -> Result<Drill, Problem> {
+    services.table.get(&key::drill(id)).await?.ok_or_else(|| Code::NotFound.into())
 }
 
 /// `GET /v1/operations/runtime/failover-drills/{id}` (`getDrill`): Get a failover drill.

@@ -1,12 +1,14 @@
 //! Incidents: operators open and resolve them, and so do the rules that are evaluated each minute. A store
 //! reads those that concern it.
 
+use gateway::idempotency::Commit;
 use axum::extract::State;
 use core_types::id::{IncidentId, StoreId};
 use core_types::key;
 use core_types::resource::{Resource, change, change_with, load};
 use core_types::scope::ReadOperations;
 use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use primitives::context::Context;
 use table::item::Item;
@@ -68,9 +70,9 @@ pub(crate) async fn list(
 ///
 /// # Errors
 /// 503.
-pub(crate) async fn unresolved(app: &App) -> Result<Vec<Incident>, Problem> {
-    let months = runs::by_month(Incident::KIND, app.clock.now(), None);
-    let read = months.iter().map(|month| app.table.all::<Incident>(month, MOST_SHOWN));
+pub(crate) async fn unresolved(services: &Services) -> Result<Vec<Incident>, Problem> {
+    let months = runs::by_month(Incident::KIND, services.clock.now(), None);
+    let read = months.iter().map(|month| services.table.all::<Incident>(month, MOST_SHOWN));
     let found = futures_util::future::try_join_all(read).await?;
     let unresolved = found.into_iter().flatten().filter(Incident::is_unresolved);
     Ok(unresolved.take(MOST_SHOWN).collect())
@@ -278,7 +280,7 @@ pub(crate) async fn close(
 }
 
 async fn take(
-    app: &App,
+    services: &Services,
     id: &IncidentId,
     if_match: IfMatch,
     step: Step,
@@ -291,16 +293,16 @@ async fn take(
     };
     let extend = |write, (_, after): (&Incident, &Incident), _| after.leave(write, step);
     let key = key::incident(id);
-    let answer = change_with(app, &key, if_match, step.topic(), next, extend).await?;
+    let answer = change_with(services, &key, if_match, step.topic(), next, extend).await?;
     if matches!(step, Step::Resolve | Step::Close) {
-        state(app, &load(app, &key).await?).await;
+        state(services, &load(services, &key).await?).await;
     }
     Ok(answer)
 }
 
 /// States that an incident is resolved. What the table rejects then is stated when it is closed.
-async fn state(app: &App, incident: &Incident) {
-    let stated = async { evidence::append(app, incident.record()?).await };
+async fn state(services: &Services, incident: &Incident) {
+    let stated = async { evidence::append(services, incident.record()?).await };
     if let Err(problem) = stated.await {
         tracing::warn!(cause = %problem, incident = incident.id.as_str(), "not stated");
     }

@@ -1,5 +1,6 @@
 //! Load tests (docs/operations.md).
 
+use gateway::idempotency::Commit;
 use std::time::Duration;
 
 use axum::extract::State;
@@ -7,6 +8,7 @@ use core_types::id::LoadTestId;
 use core_types::key;
 use delivery::run::RunMessage;
 use gateway::app::App;
+use services::Services;
 use gateway::budget::Cost;
 use table::item::Item;
 use gateway::page::Paging;
@@ -97,8 +99,8 @@ pub(crate) async fn schedule(
     Ok(answered)
 }
 
-async fn find(app: &App, id: &LoadTestId) -> Result<LoadTest, Problem> {
-    app.table.get(&key::load_test(id)).await?.ok_or_else(|| Code::NotFound.into())
+async fn find(services: &Services, id: &LoadTestId) -> Result<LoadTest, Problem> {
+    services.table.get(&key::load_test(id)).await?.ok_or_else(|| Code::NotFound.into())
 }
 
 /// `GET /v1/operations/runtime/load-tests/{id}` (`getLoadTest`): Get a load test.

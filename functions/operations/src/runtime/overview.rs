@@ -7,6 +7,7 @@ use core_types::key;
 use core_types::scope::ReadOperations;
 use futures_util::future::try_join4;
 use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use table::item::{Index, Item};
 use primitives::problem::Problem;
@@ -113,19 +114,19 @@ pub(crate) async fn show(
 }
 
 async fn of_store(
-    app: &App,
+    services: &Services,
     store: &StoreId,
     window: Window,
     since: Timestamp,
 ) -> Result<RuntimeOverview, Problem> {
-    let now = app.clock.now();
+    let now = services.clock.now();
     let (index, partition) = key::incidents_of_store(store);
     let incidents = table::Query::index(index, partition).newest_first();
     let (counted, incidents, lag_seconds, last_replay) = try_join4(
-        minutes(app, store.as_str(), since),
-        Box::pin(app.table.all::<Incident>(&incidents, LOOKED_AT)),
-        Box::pin(store_lag(app, store, since, now)),
-        runs::last_replay(app, store),
+        minutes(services, store.as_str(), since),
+        Box::pin(services.table.all::<Incident>(&incidents, LOOKED_AT)),
+        Box::pin(store_lag(services, store, since, now)),
+        runs::last_replay(services, store),
     )
     .await?;
     let open = incidents.iter().filter(|incident| incident.is_unresolved());
@@ -144,7 +145,7 @@ async fn of_store(
 
 /// For how long the oldest of a store's latest events has waited.
 async fn store_lag(
-    app: &App,
+    services: &Services,
     store: &StoreId,
     since: Timestamp,
     now: Timestamp,
@@ -155,7 +156,7 @@ async fn store_lag(
         let query = table::Query::index(Index::Gsi5, partition).newest_first();
         let query = query.looking_ahead(LOOKED_AT, 1);
         let waits = |event: &Event| event.state == OutboxState::Pending;
-        let found = app.table.page::<Event>(&query, LOOKED_AT, None, waits).await?;
+        let found = services.table.page::<Event>(&query, LOOKED_AT, None, waits).await?;
         let waiting = found.items.into_iter().map(|event| event.created_at);
         oldest = waiting.fold(oldest, Timestamp::min);
         if day.day() == since.day() {
@@ -166,23 +167,23 @@ async fn store_lag(
 }
 
 async fn of_platform(
-    app: &App,
+    services: &Services,
     window: Window,
     since: Timestamp,
 ) -> Result<RuntimeOverview, Problem> {
-    let now = app.clock.now();
+    let now = services.clock.now();
     let (queues, lag_seconds, counted, traffic) = try_join4(
-        queues::all(app),
-        outbox_lag(app, now),
-        minutes(app, DELIVERIES, since),
-        traffic(app, since),
+        queues::all(services),
+        outbox_lag(services, now),
+        minutes(services, DELIVERIES, since),
+        traffic(services, since),
     )
     .await?;
     let (seen, open, last_drill, last_load_test) = try_join4(
-        samples(app, since),
-        Box::pin(unresolved(app)),
-        Box::pin(runs::last(app, Drill::KIND)),
-        runs::last(app, LoadTest::KIND),
+        samples(services, since),
+        Box::pin(unresolved(services)),
+        Box::pin(runs::last(services, Drill::KIND)),
+        runs::last(services, LoadTest::KIND),
     )
     .await?;
     Ok(RuntimeOverview {

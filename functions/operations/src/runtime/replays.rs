@@ -1,6 +1,7 @@
 //! Replays: events that are sent again (docs/conventions.md §10). They are validated and counted here, and
 //! sent by `functions/runner`.
 
+use gateway::idempotency::Commit;
 use axum::extract::State;
 use commerce::audience::Audience;
 use commerce::event_filter::EventTypes;
@@ -16,6 +17,7 @@ use delivery::replay::{
 use delivery::run::RunMessage;
 use delivery::subscription::Subscription;
 use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use table::item::Index;
 use gateway::page::Paging;
@@ -179,18 +181,18 @@ pub(crate) async fn create(
 /// # Errors
 /// As [`create`].
 pub(crate) async fn begin<S: Required>(
-    app: &App,
+    services: &Services,
     caller: &StoreAccess<S>,
     input: ReplayInput,
     now: Timestamp,
 ) -> Result<Accepted<ReplayView>, Problem> {
-    let (replay, scopes) = counted(app, caller, input, now).await?;
-    write(app, replay.on_behalf_of(caller.authority(&scopes)), now).await
+    let (replay, scopes) = counted(services, caller, input, now).await?;
+    write(services, replay.on_behalf_of(caller.authority(&scopes)), now).await
 }
 
 /// The replay that is asked for, with how much it is to send, and the scopes that read that.
 async fn counted<S: Required>(
-    app: &App,
+    services: &Services,
     caller: &StoreAccess<S>,
     input: ReplayInput,
     now: Timestamp,
@@ -198,7 +200,7 @@ async fn counted<S: Required>(
     let of_app = caller.actor.app().map(|actor| &actor.app_id);
     let replay = Replay::new(input, &caller.store.id, of_app, caller.actor.id(), now);
     if let Some(id) = &replay.subscription_id {
-        let found = app.table.get::<Subscription>(&key::subscription(&caller.store.id, id)).await?;
+        let found = services.table.get::<Subscription>(&key::subscription(&caller.store.id, id)).await?;
         let visible = found.filter(|it| of_app.is_none() || it.app_id.as_ref() == of_app);
         let subscription = visible.ok_or(Code::NotFound)?;
         if !subscription.is_enabled() {
@@ -206,7 +208,7 @@ async fn counted<S: Required>(
             return Err(Problem::state(subscription.status.as_str(), &actions));
         }
     }
-    let named = named(app, &replay).await?;
+    let named = named(services, &replay).await?;
     let unknown = replay.delivery_ids.iter().enumerate().filter_map(|(place, id)| {
         let detail = "There is no such delivery on this store.";
         let fault =
@@ -217,20 +219,20 @@ async fn counted<S: Required>(
     if !unknown.is_empty() {
         return Err(Problem::invalid(unknown));
     }
-    let audience = Audience::of_store(app, &caller.store.id).await;
+    let audience = Audience::of_store(services, &caller.store.id).await;
     let scopes = ensure_reads_replay(&caller.actor, &replay, &named, &audience)?;
     let Counted { matched, skipped, has_more } =
-        Replaying::new(app, &replay, &audience, now).count().await?;
+        Replaying::new(services, &replay, &audience, now).count().await?;
     Ok((Replay { matched, skipped, has_more, ..replay }, scopes))
 }
 
-async fn write(app: &App, replay: Replay, now: Timestamp) -> Result<Accepted<ReplayView>, Problem> {
+async fn write(services: &Services, replay: Replay, now: Timestamp) -> Result<Accepted<ReplayView>, Problem> {
     let answer = Accepted::new(&ReplayView::from(&replay)).version(replay.version);
     // Found anew by the replay itself, which counts each once.
     let replay = Replay { skipped: Skipped::default(), ..replay };
-    let answer = replay.begin(app.table.write()).answer(answer, now).await?;
-    let first_step = app.clock.now().until(replay.next_step_at);
-    RunMessage::Replay { id: replay.id }.send(app, first_step).await;
+    let answer = replay.begin(services.table.write()).answer(answer, now).await?;
+    let first_step = services.clock.now().until(replay.next_step_at);
+    RunMessage::Replay { id: replay.id }.send(services, first_step).await;
     Ok(answer)
 }
 
@@ -271,11 +273,11 @@ fn is_visible<S: Required>(replay: &Replay, caller: &StoreAccess<S>) -> bool {
 }
 
 async fn find<S: Required>(
-    app: &App,
+    services: &Services,
     caller: &StoreAccess<S>,
     id: &ReplayId,
 ) -> Result<Replay, Problem> {
-    let found = app.table.get::<Replay>(&key::replay(id)).await?;
+    let found = services.table.get::<Replay>(&key::replay(id)).await?;
     found.filter(|replay| is_visible(replay, caller)).ok_or_else(|| Code::NotFound.into())
 }
 

@@ -1,5 +1,6 @@
 //! Handlers that list, add, remove and reorder the products of a collection.
 
+use gateway::idempotency::Commit;
 use axum::extract::State;
 use catalogue::collection::{
     COLLECTION_UPDATED, Collection, CollectionKind, CollectionView, MAX_MEMBERS, Members,
@@ -11,6 +12,7 @@ use core_types::key;
 use core_types::resource::{Resource, load};
 use core_types::scope::{ReadProducts, WriteProducts};
 use gateway::app::App;
+use services::Services;
 use gateway::page::Paging;
 use primitives::problem::{Code, Problem};
 use gateway::reply::{Json, Page};
@@ -28,7 +30,7 @@ pub(super) fn count(members: &Members) -> u32 {
 
 /// Ensures that the products exist. Field errors point below `pointer`.
 pub(super) async fn known(
-    app: &App,
+    services: &Services,
     store: &StoreId,
     ids: &[ProductId],
     pointer: &str,
@@ -36,7 +38,7 @@ pub(super) async fn known(
     let mut faults = Faults::default();
     let mut index: usize = 0;
     for part in ids.chunks(100) {
-        let found = product::get_many(app, store, part).await?;
+        let found = product::get_many(services, store, part).await?;
         for id in part {
             if !found.iter().any(|product| product.id == *id) {
                 let detail = "There is no such product on this store.";
@@ -133,17 +135,17 @@ pub async fn remove(
 }
 
 async fn apply(
-    app: &App,
+    services: &Services,
     store: &StoreId,
     id: &CollectionId,
     if_match: IfMatch,
     change: &MembersChange,
 ) -> Result<Json<CollectionView>, Problem> {
-    let now = app.clock.now();
+    let now = services.clock.now();
     retry(|| async {
         let (collection_key, members_key) =
             (key::collection(store, id), key::collection_members(store, id));
-        let mut batch = app.table.get_many(&[&collection_key, &members_key]).await?;
+        let mut batch = services.table.get_many(&[&collection_key, &members_key]).await?;
         let before: Collection = batch.take(&collection_key)?.ok_or(Code::NotFound)?;
         if_match.check(before.version)?;
         if before.kind == CollectionKind::Automated {
@@ -152,7 +154,7 @@ async fn apply(
         let members: Members = batch.take(&members_key)?.ok_or(Code::NotFound)?;
         let Some(members) = members.apply(change)? else { return Ok(before.to_response()) };
         let collection = Collection { products_count: count(&members), ..before.changed(now) };
-        app.table
+        services.table
             .write()
             .replace(&collection, Code::VersionConflict)
             .replace(&members, Code::VersionConflict)

@@ -7,7 +7,7 @@ use catalogue::product::ProductSummary;
 use core_types::id::{CollectionId, ProductId};
 use core_types::key;
 use core_types::money::{self, Money, MoneyInput};
-use gateway::app::App;
+use services::Services;
 use table::item::Key;
 use primitives::problem::{FieldError, Problem};
 use primitives::fields::{AtMost, Int};
@@ -167,7 +167,7 @@ fn amount(asked: &MoneyInput, at: &str, store: &Store, faults: &mut Vec<FieldErr
 /// # Errors
 /// 503.
 pub(super) async fn ensure_targets(
-    app: &App,
+    services: &Services,
     discount: &Discount,
     faults: &mut Vec<FieldError>,
 ) -> Result<(), Problem> {
@@ -191,7 +191,7 @@ pub(super) async fn ensure_targets(
         }
     }
     let keys: Vec<&Key> = products.keys().chain(collections.keys()).collect();
-    let mut found = app.table.get_many_eventually(&keys).await?;
+    let mut found = services.table.get_many_eventually(&keys).await?;
     let mut reject = |pointers: Vec<String>, code, detail: &'static str| {
         faults.extend(pointers.into_iter().map(|at| FieldError::new(at, code, detail)));
     };

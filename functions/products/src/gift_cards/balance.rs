@@ -1,5 +1,6 @@
 //! What a merchant adds to a card and takes from it.
 
+use gateway::idempotency::Commit;
 use axum::extract::State;
 use catalogue::inventory::persist;
 use core_types::event::Event;
@@ -7,6 +8,7 @@ use core_types::id::GiftCardId;
 use core_types::money::{self, MoneyInput};
 use core_types::scope::WriteGiftCards;
 use gateway::app::App;
+use services::Services;
 use gateway::idempotency::Required;
 use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::Json;
@@ -80,7 +82,7 @@ pub async fn debit(
 }
 
 async fn change(
-    app: &App,
+    services: &Services,
     store: &Store,
     (id, if_match): (&GiftCardId, &IfMatch),
     kind: GiftCardEntryKind,
@@ -90,8 +92,8 @@ async fn change(
     let amount = amount
         .map_err(|fault| Problem::invalid(vec![FieldError { pointer: "/amount".into(), fault }]))?;
     persist(|| async {
-        let now = app.clock.now();
-        let before = load(app, store, id).await?;
+        let now = services.clock.now();
+        let before = load(services, store, id).await?;
         if_match.check(before.version)?;
         let (card, topic) = if kind.takes() {
             (before.debited(&amount, now)?, &GIFT_CARD_DEBITED)
@@ -106,7 +108,7 @@ async fn change(
         let transaction = GiftCardEntryView::from(&entry);
         let moved = GiftCardMoved { gift_card: view.clone(), entry: transaction.clone() };
         let answer = Json::new(&MovedBalance { card: view, transaction }).version(card.version);
-        app.table
+        services.table
             .write()
             .replace(&card, Code::VersionConflict)
             .create(&entry, Code::VersionConflict)

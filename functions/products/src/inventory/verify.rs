@@ -15,6 +15,7 @@ use core_types::key;
 use core_types::resource::load;
 use core_types::scope::ReadInventory;
 use gateway::app::App;
+use services::Services;
 use primitives::clock::{MINUTE, Timestamp};
 use table::item::{Attributes, Item, Key};
 use gateway::page::{Paging, position_of, recall};
@@ -153,7 +154,7 @@ pub async fn verify(
 /// The sum of a level's movements from `start` on, or of as many as there may be: then with the
 /// position to go on from.
 async fn add_up(
-    app: &App,
+    services: &Services,
     level: &Level,
     start: Option<&Attributes>,
     most: usize,
@@ -166,10 +167,10 @@ async fn add_up(
             (Some(start), Sum::at(&notes)?)
         }
     };
-    let recent: Timestamp = app.clock.now().minus(IN_FLIGHT);
+    let recent: Timestamp = services.clock.now().minus(IN_FLIGHT);
     let (mut left, mut last, mut safe) = (most, None, None);
     while left > 0 {
-        let chunk = app.table.page::<Movement>(&query, CHUNK.min(left), start, |_| true).await?;
+        let chunk = services.table.page::<Movement>(&query, CHUNK.min(left), start, |_| true).await?;
         for movement in &chunk.items {
             sum = sum.and(movement);
             let position = (sum, movement.key());

@@ -21,7 +21,7 @@ use catalogue::product::Sellable;
 use core_types::event::Event;
 use core_types::id::{MovementId, VariantId};
 use core_types::key;
-use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
 use table::{Condition, Query, Write};
@@ -46,12 +46,12 @@ const REASON: &str = "location_deactivated";
 ///
 /// # Errors
 /// `location_has_stock`.
-pub async fn foresee(app: &App, from: &Location, moves: bool) -> Result<(), Problem> {
+pub async fn foresee(services: &Services, from: &Location, moves: bool) -> Result<(), Problem> {
     let query = levels_of(from);
     let hinders = |level: &Level| if moves { waited_for(level) } else { holds(level) };
     let mut start = None;
     loop {
-        let found = app.table.page(&query, NAMED, start, hinders).await?;
+        let found = services.table.page(&query, NAMED, start, hinders).await?;
         match found.items.as_slice() {
             [] => {}
             levels if moves => return Err(orders_wait(levels)),
@@ -71,27 +71,27 @@ pub async fn foresee(app: &App, from: &Location, moves: bool) -> Result<(), Prob
 /// # Errors
 /// `location_has_stock`; `location_inactive`, when the other one closes meanwhile;
 /// `location_emptying` when there is more than one request can move.
-pub async fn drain(app: &App, from: &Location, to: Option<&Location>) -> Result<(), Problem> {
+pub async fn drain(services: &Services, from: &Location, to: Option<&Location>) -> Result<(), Problem> {
     let query = levels_of(from);
-    let end = app.clock.now().plus(LONGEST);
+    let end = services.clock.now().plus(LONGEST);
     let mut again = true;
     while again {
         again = false;
         let mut start = None;
         loop {
-            let found = app.table.page(&query, PAGE, start, holds).await?;
+            let found = services.table.page(&query, PAGE, start, holds).await?;
             for levels in found.items.chunks(AT_ONCE) {
                 let Some(to) = to else {
                     return Err(Code::LocationHasStock.with("items", named(levels)));
                 };
-                again |= persist(|| async { move_over(app, levels, to).await }).await?;
-                in_time(app.clock.now(), end)?;
+                again |= persist(|| async { move_over(services, levels, to).await }).await?;
+                in_time(services.clock.now(), end)?;
             }
             start = found.next;
             if start.is_none() {
                 break;
             }
-            in_time(app.clock.now(), end)?;
+            in_time(services.clock.now(), end)?;
         }
     }
     Ok(())
@@ -133,9 +133,9 @@ fn named<'a>(levels: impl IntoIterator<Item = &'a Level>) -> Vec<&'a str> {
 
 /// Moves what these levels hold to the other location, in one transaction. Says whether there was
 /// anything.
-async fn move_over(app: &App, levels: &[Level], to: &Location) -> Result<bool, Problem> {
-    let now = app.clock.now();
-    let known = read(app, levels, to).await?;
+async fn move_over(services: &Services, levels: &[Level], to: &Location) -> Result<bool, Problem> {
+    let now = services.clock.now();
+    let known = read(services, levels, to).await?;
     let at = |level: &Level| known.get(&(level.variant_id.clone(), level.location_id.clone()));
     let waiting: Vec<&Level> =
         levels.iter().filter_map(at).filter(|level| waited_for(level)).collect();
@@ -170,7 +170,7 @@ async fn move_over(app: &App, levels: &[Level], to: &Location) -> Result<bool, P
         let exists = Condition::new("attribute_exists(PK)");
         write.check(&key::sellable(&to.store_id, item), exists, Code::VersionConflict)
     };
-    let write = adjustment.put_into(app.table.write());
+    let write = adjustment.put_into(services.table.write());
     let write = adjustment.new_items().into_iter().fold(write, demand);
     write
         .check(&key::location(&to.store_id, &to.id), open, closed)
@@ -183,7 +183,7 @@ async fn move_over(app: &App, levels: &[Level], to: &Location) -> Result<bool, P
 /// These levels as they are, and those of the same items at the other location; one round trip.
 /// What is no longer sold is on its way out, and its levels with it.
 async fn read(
-    app: &App,
+    services: &Services,
     levels: &[Level],
     to: &Location,
 ) -> Result<BTreeMap<LevelLookup, Level>, Problem> {
@@ -194,7 +194,7 @@ async fn read(
         .collect();
     let sold: Vec<_> =
         levels.iter().map(|level| key::sellable(&to.store_id, &level.variant_id)).collect();
-    let mut batch = app.table.get_many(&keys.iter().chain(&sold).collect::<Vec<_>>()).await?;
+    let mut batch = services.table.get_many(&keys.iter().chain(&sold).collect::<Vec<_>>()).await?;
     let mut items = BTreeSet::new();
     for key in &sold {
         items.extend(batch.take::<Sellable>(key)?.map(|sellable| sellable.variant_id));

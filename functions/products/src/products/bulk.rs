@@ -1,5 +1,6 @@
 //! Creates, updates and archives many products in one request.
 
+use gateway::idempotency::Commit;
 use axum::extract::State;
 use catalogue::product::ProductView;
 use catalogue::workflows::save_product::{self, CreateRequest, UpdateRequest};
@@ -7,12 +8,13 @@ use core_types::id::ProductId;
 use core_types::scope::WriteProducts;
 use gateway::answer::Answer;
 use gateway::app::App;
+use services::Services;
 use gateway::idempotency::{Required, part};
 use primitives::problem::{Code, FieldError, MAX_ERRORS, Problem};
 use gateway::reply::Json;
 use gateway::request;
 use gateway::request::{AnyJson, Body, IfMatch, request};
-use primitives::fields::{AtMost, Int};
+use primitives::fields::{AtMost, FieldErrors, Int};
 use identity::store::Store;
 use platform::caller::StoreAccess;
 use schemars::JsonSchema;
@@ -153,7 +155,7 @@ pub async fn bulk(
 }
 
 async fn run(
-    app: &App,
+    services: &Services,
     store: &Store,
     (number, operation): (usize, Operation),
 ) -> Result<Answer, Problem> {
@@ -167,26 +169,26 @@ async fn run(
             absent(id.is_some(), "/id")?;
             absent(version.is_some(), "/version")?;
             let asked: CreateRequest = read(product)?;
-            let now = app.clock.now();
-            let made = save_product::create(app, store, (ProductId::mint(now), asked), now);
-            part(app, number, Box::pin(made)).await
+            let now = services.clock.now();
+            let made = save_product::create(services, store, (ProductId::mint(now), asked), now);
+            part(services, number, Box::pin(made)).await
         }
         BulkAction::Update => {
             let id = id.ok_or_else(|| required("/id"))?;
             let asked: UpdateRequest = read(product)?;
-            part(app, number, Box::pin(save_product::change(app, store, (&id, if_match), asked)))
+            part(services, number, Box::pin(save_product::change(services, store, (&id, if_match), asked)))
                 .await
         }
         BulkAction::Delete => {
             let id = id.ok_or_else(|| required("/id"))?;
             absent(product.is_some(), "/product")?;
-            part(app, number, Box::pin(save_product::archive(app, &store.id, &id, if_match))).await
+            part(services, number, Box::pin(save_product::archive(services, &store.id, &id, if_match))).await
         }
     }
 }
 
 /// Parses the product of an operation. The pointers of its field errors begin with `/product`.
-fn read<T: deserr::Deserr<request::FieldErrors>>(product: Option<Value>) -> Result<T, Problem> {
+fn read<T: deserr::Deserr<FieldErrors>>(product: Option<Value>) -> Result<T, Problem> {
     let product = product.ok_or_else(|| required("/product"))?;
     request::read(product).map_err(|problem| within(&problem))
 }

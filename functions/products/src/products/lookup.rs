@@ -9,7 +9,7 @@ use catalogue::product::{
 use catalogue::search::Search;
 use core_types::id::{ProductId, StoreId, VariantId};
 use core_types::key::{self, VARIANTS};
-use gateway::app::App;
+use services::Services;
 use table::item::Key;
 use gateway::page::Paging;
 use primitives::problem::Problem;
@@ -37,29 +37,29 @@ impl From<&Product> for ListedProduct {
 
 /// Returns a page of the products that match the search words.
 pub(super) async fn by_words(
-    app: &App,
+    services: &Services,
     store: &StoreId,
     paging: Paging,
     search: &Search,
     admits: impl Fn(&ProductSummary) -> bool,
 ) -> Result<Page<ListedProduct>, Problem> {
-    let found = search.page(app, paging.limit(), paging.start(), admits).await?;
+    let found = search.page(services, paging.limit(), paging.start(), admits).await?;
     let ids: Vec<ProductId> = found.items.iter().map(|summary| summary.id().clone()).collect();
-    let products = product::get_many(app, store, &ids).await?;
+    let products = product::get_many(services, store, &ids).await?;
     let shown = found.filter_map(|summary| {
         products.iter().find(|product| product.id == *summary.id()).map(ListedProduct::from)
     });
-    paging.finish(app, shown, |product| product).await
+    paging.finish(services, shown, |product| product).await
 }
 
 /// Returns the ids of those of the given products that match the search words.
 pub(super) async fn those_with(
-    app: &App,
+    services: &Services,
     store: &StoreId,
     ids: &[ProductId],
     search: &Search,
 ) -> Result<HashSet<ProductId>, Problem> {
-    let found = summaries(app, store, ids).await?;
+    let found = summaries(services, store, ids).await?;
     let found = found.into_iter().filter(|summary| search.is_answered_by(summary));
     Ok(found.map(|summary| summary.id().clone()).collect())
 }
@@ -69,7 +69,7 @@ type Labelled = (ProductId, VariantId);
 
 /// Returns a page of the variants with a SKU or a barcode, each with its product.
 pub(super) async fn by_code(
-    app: &App,
+    services: &Services,
     store: &StoreId,
     paging: Paging,
     (sku, barcode): (Option<&str>, Option<&str>),
@@ -77,13 +77,13 @@ pub(super) async fn by_code(
 ) -> Result<Page<ListedProduct>, Problem> {
     let labelled: Scanned<Labelled> = match (sku, barcode) {
         (Some(sku), _) => {
-            let claim: Option<UniqueSku> = app.table.get(&UniqueSku::key_of(store, sku)).await?;
+            let claim: Option<UniqueSku> = services.table.get(&UniqueSku::key_of(store, sku)).await?;
             let found = claim.map(|claim| (claim.product_id, claim.variant_id));
             paging.part(found.into_iter().collect(), |(_, variant)| variant.to_string())?
         }
         (None, code) => {
             let query = Barcode::query(store, code.unwrap_or_default());
-            let found = paging.read(app, &query, |_: &Barcode| true).await?;
+            let found = paging.read(services, &query, |_: &Barcode| true).await?;
             found.filter_map(|entry| Some((entry.product_id, entry.variant_id)))
         }
     };
@@ -95,7 +95,7 @@ pub(super) async fn by_code(
         };
         same(&variant.sku, sku) && same(&variant.barcode, barcode)
     };
-    let (products, variants) = read(app, store, &labelled.items).await?;
+    let (products, variants) = read(services, store, &labelled.items).await?;
     let shown = labelled.filter_map(|(product, variant)| {
         let product = products.iter().find(|found| found.id == product)?;
         let variant = product.position_of(variants.iter().find(|found| found.id == variant)?)?;
@@ -103,12 +103,12 @@ pub(super) async fn by_code(
         let variants = Some(vec![VariantView::from(&variant)]);
         is_shown.then(|| ListedProduct { product: product.into(), variants })
     });
-    paging.finish(app, shown, |product| product).await
+    paging.finish(services, shown, |product| product).await
 }
 
 /// Loads the variants and their products that exist; 100 variants take at most two batches.
 async fn read(
-    app: &App,
+    services: &Services,
     store: &StoreId,
     labelled: &[Labelled],
 ) -> Result<(Vec<Product>, Vec<Variant>), Problem> {
@@ -118,7 +118,7 @@ async fn read(
     let keys: Vec<Key> = owners.chain(named).collect();
     let (mut products, mut variants) = (Vec::new(), Vec::new());
     for part in keys.chunks(100) {
-        let mut found = app.table.get_many(&part.iter().collect::<Vec<_>>()).await?;
+        let mut found = services.table.get_many(&part.iter().collect::<Vec<_>>()).await?;
         for key in part {
             if key.sk.starts_with(VARIANTS) {
                 variants.extend(found.take::<Variant>(key)?);

@@ -14,7 +14,7 @@ use catalogue::related_products::{Candidate, RelatedProducts};
 use core_types::fields::Handle;
 use core_types::id::{ProductId, StoreId};
 use core_types::key;
-use gateway::app::App;
+use services::Services;
 use primitives::clock::Timestamp;
 use table::item::Key;
 use primitives::problem::Problem;
@@ -47,23 +47,23 @@ pub struct Shelf {
 
 impl Shelf {
     /// Loads a store's shelf: half a read unit, if it is not cached.
-    pub async fn of(app: &App, store: &StoreId) -> Result<Arc<Self>, Problem> {
-        let now = app.clock.now();
-        if let Some(cached) = app.cache.get(store.as_str(), now) {
+    pub async fn of(services: &Services, store: &StoreId) -> Result<Arc<Self>, Problem> {
+        let now = services.clock.now();
+        if let Some(cached) = services.cache.get(store.as_str(), now) {
             return Ok(cached);
         }
         let key = key::related_products(store);
         let found: Option<RelatedProducts> =
-            app.table.get_many_eventually(&[&key]).await?.take(&key)?;
+            services.table.get_many_eventually(&[&key]).await?.take(&key)?;
         let candidates = found.unwrap_or_else(|| RelatedProducts::empty(store));
         let (summaries, handles) = (Mutex::default(), Mutex::default());
         let shelf = Arc::new(Self { candidates, summaries, handles });
-        app.cache.keep(store.as_str(), Arc::clone(&shelf), now, CANDIDATES);
+        services.cache.keep(store.as_str(), Arc::clone(&shelf), now, CANDIDATES);
         Ok(shelf)
     }
 
     /// Returns the probable product of a handle: half a read unit, if it is not cached.
-    pub async fn named(&self, app: &App, handle: &Handle) -> Result<Option<Hint>, Problem> {
+    pub async fn named(&self, services: &Services, handle: &Handle) -> Result<Option<Hint>, Problem> {
         if let Some(known) = self.candidates.named(handle) {
             return Ok(Some((known.id.clone(), known.outline.clone())));
         }
@@ -72,7 +72,7 @@ impl Shelf {
         }
         let key = key::unique_product_handle(&self.candidates.store_id, handle.as_str());
         let claim: Option<UniqueProductHandle> =
-            app.table.get_many_eventually(&[&key]).await?.take(&key)?;
+            services.table.get_many_eventually(&[&key]).await?.take(&key)?;
         let hint = claim.map(|claim| (claim.product_id, claim.outline));
         if let Some(hint) = &hint {
             let mut handles = self.handles();
@@ -91,7 +91,7 @@ impl Shelf {
     /// Returns the visible products that have most in common with this one.
     pub async fn alongside(
         &self,
-        app: &App,
+        services: &Services,
         product: &ProductId,
         outline: &Outline,
     ) -> Result<Vec<Arc<ProductSummary>>, Problem> {
@@ -100,7 +100,7 @@ impl Shelf {
         let mut related = Vec::new();
         for part in closest.chunks(MAX_RELATED) {
             related.extend(
-                self.summaries(app, part).await?.into_iter().filter(|summary| summary.is_visible()),
+                self.summaries(services, part).await?.into_iter().filter(|summary| summary.is_visible()),
             );
             if related.len() >= MAX_RELATED {
                 break;
@@ -114,10 +114,10 @@ impl Shelf {
     /// round trip.
     async fn summaries(
         &self,
-        app: &App,
+        services: &Services,
         of: &[&Candidate],
     ) -> Result<Vec<Arc<ProductSummary>>, Problem> {
-        let now = app.clock.now();
+        let now = services.clock.now();
         let unknown: Vec<&ProductId> = {
             let known = self.summaries.lock().unwrap_or_else(PoisonError::into_inner);
             let is_known = |id: &ProductId| known.get(id).is_some_and(|(until, _)| now < *until);
@@ -125,7 +125,7 @@ impl Shelf {
         };
         let store = &self.candidates.store_id;
         let keys: Vec<Key> = unknown.iter().map(|id| key::summary(store, id)).collect();
-        let mut found = app.table.get_many_eventually(&keys.iter().collect::<Vec<_>>()).await?;
+        let mut found = services.table.get_many_eventually(&keys.iter().collect::<Vec<_>>()).await?;
         let mut known = self.summaries.lock().unwrap_or_else(PoisonError::into_inner);
         for (id, key) in unknown.into_iter().zip(&keys) {
             let summary: Option<ProductSummary> = found.take(key)?;

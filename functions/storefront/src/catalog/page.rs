@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use catalogue::product::{self, Product, ProductSummary, Variant};
 use core_types::fields::Handle;
-use gateway::app::App;
+use services::Services;
 use primitives::problem::{Code, Problem};
 use identity::store::Store;
 
@@ -32,23 +32,23 @@ impl ProductPage {
     ///
     /// # Errors
     /// `not_found`, also for a product that is not visible.
-    pub async fn load(app: &App, store: &Store, handle: &Handle) -> Result<Self, Problem> {
-        let shelf = Shelf::of(app, &store.id).await?;
-        if let Some((id, outline)) = shelf.named(app, handle).await? {
+    pub async fn load(services: &Services, store: &Store, handle: &Handle) -> Result<Self, Problem> {
+        let shelf = Shelf::of(services, &store.id).await?;
+        if let Some((id, outline)) = shelf.named(services, handle).await? {
             let (found, related) = tokio::try_join!(
-                product::get_eventually(app, &store.id, &id),
-                shelf.alongside(app, &id, &outline),
+                product::get_eventually(services, &store.id, &id),
+                shelf.alongside(services, &id, &outline),
             )?;
             let is_current = |product: &Product| product.is_visible() && product.handle == *handle;
             if let Some((product, variants)) = found.filter(|(product, _)| is_current(product)) {
                 return Ok(Self { product, variants, related });
             }
         }
-        let id = product::find(app, &store.id, handle).await?.ok_or(Code::NotFound)?;
-        let found = product::load(app, &store.id, &id).await?;
+        let id = product::find(services, &store.id, handle).await?.ok_or(Code::NotFound)?;
+        let found = product::load(services, &store.id, &id).await?;
         let found = found.filter(|(product, _)| product.is_visible());
         let (product, variants) = found.ok_or(Code::NotFound)?;
-        let related = shelf.alongside(app, &id, &product.outline()).await?;
+        let related = shelf.alongside(services, &id, &product.outline()).await?;
         Ok(Self { product, variants, related })
     }
 }

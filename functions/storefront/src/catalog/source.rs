@@ -14,7 +14,7 @@ use catalogue::search::Search;
 use core_types::fields::Handle;
 use core_types::id::{CollectionId, ProductId, StoreId};
 use core_types::key;
-use gateway::app::App;
+use services::Services;
 use table::ReadLimit;
 use table::item::Attributes;
 use gateway::page;
@@ -64,7 +64,7 @@ impl<'a> Source<'a> {
     /// # Errors
     /// `not_found`: the category is unknown, or the collection is unknown or unpublished.
     pub async fn open(
-        app: &App,
+        services: &Services,
         store: &'a Store,
         input: &ListQuery,
         start: Option<&Attributes>,
@@ -72,14 +72,14 @@ impl<'a> Source<'a> {
         let categories = match &input.category {
             None => None,
             Some(handle) => {
-                let tree = Tree::with(app, &store.id, handle).await?;
+                let tree = Tree::with(services, &store.id, handle).await?;
                 let category = tree.find(handle).ok_or(Code::NotFound)?;
                 Some(tree.subtree(&category.id))
             }
         };
         let collection = match &input.collection {
             None => None,
-            Some(handle) => Some(with_members(app, &store.id, handle).await?),
+            Some(handle) => Some(with_members(services, &store.id, handle).await?),
         };
         let chosen = collection.as_ref().and_then(|(found, _)| order_of(found.sort_order));
         let sort = input.sort.map(SummaryOrder::from).or(chosen);
@@ -114,7 +114,7 @@ impl<'a> Source<'a> {
                 let sort = sort.unwrap_or(SummaryOrder::Newest);
                 let few = match search.zip(most) {
                     None => None,
-                    Some((search, most)) => search.few(app, most).await?,
+                    Some((search, most)) => search.few(services, most).await?,
                 };
                 few.map_or(Order::Index(sort), |few| Order::Sorted(few, sort))
             }
@@ -125,21 +125,21 @@ impl<'a> Source<'a> {
     /// Reads a page from `start` on. It may have fewer than `limit` products with more to come.
     pub async fn page(
         &self,
-        app: &App,
+        services: &Services,
         limit: usize,
         start: Option<Attributes>,
     ) -> Result<Scanned<ProductSummary>, Problem> {
         match &self.order {
-            Order::Index(order) => self.indexed(app, *order, limit, start).await,
+            Order::Index(order) => self.indexed(services, *order, limit, start).await,
             Order::Sorted(ids, order) => {
                 page::count_read(ids.len());
-                let found = summaries(app, self.store, ids).await?;
+                let found = summaries(services, self.store, ids).await?;
                 let found = found.into_iter().filter(|summary| self.filter.admits(summary));
                 page::sorted(found, limit, start.as_ref(), |summary| order.key(summary))
             }
-            Order::Listed(listed) => self.listed(app, listed, limit, start).await,
+            Order::Listed(listed) => self.listed(services, listed, limit, start).await,
             Order::Found(search) => {
-                search.page(app, limit, start, |summary| self.filter.admits(summary)).await
+                search.page(services, limit, start, |summary| self.filter.admits(summary)).await
             }
         }
     }
@@ -147,7 +147,7 @@ impl<'a> Source<'a> {
     /// Reads a page of an index order.
     async fn indexed(
         &self,
-        app: &App,
+        services: &Services,
         order: SummaryOrder,
         limit: usize,
         start: Option<Attributes>,
@@ -160,15 +160,15 @@ impl<'a> Source<'a> {
         let query = order.query(self.store);
         let admits = |summary: &ProductSummary| self.filter.admits(summary);
         if self.filter.is_empty() {
-            return app.table.page(&query, limit, start, admits).await;
+            return services.table.page(&query, limit, start, admits).await;
         }
         let first = query.clone().looking_ahead(limit.saturating_mul(FIRST_TRIP_FACTOR), 1);
-        let mut found = app.table.page(&first, limit, start, admits).await?;
+        let mut found = services.table.page(&first, limit, start, admits).await?;
         let missing = limit.saturating_sub(found.items.len());
         if missing > 0 && found.next.is_some() && !ReadLimit::is_reached() {
             let rest = query.looking_ahead(SCANNED_PER_TRIP, MAX_TRIPS);
             let start = found.next.take();
-            found.extend(app.table.page(&rest, missing, start, admits).await?);
+            found.extend(services.table.page(&rest, missing, start, admits).await?);
         }
         Ok(found)
     }
@@ -176,7 +176,7 @@ impl<'a> Source<'a> {
     /// Reads a page of a manual collection.
     async fn listed(
         &self,
-        app: &App,
+        services: &Services,
         listed: &[ProductId],
         limit: usize,
         start: Option<Attributes>,
@@ -189,7 +189,7 @@ impl<'a> Source<'a> {
         for _ in 0..BATCH.1 {
             let batch: Vec<ProductId> = listed.iter().skip(next).take(size).cloned().collect();
             page::count_read(batch.len());
-            let mut read = summaries(app, self.store, &batch).await?.into_iter().peekable();
+            let mut read = summaries(services, self.store, &batch).await?.into_iter().peekable();
             for id in batch {
                 if found.items.len() >= limit {
                     break;
@@ -214,37 +214,37 @@ impl<'a> Source<'a> {
 /// # Errors
 /// `not_found`.
 pub async fn collection(
-    app: &App,
+    services: &Services,
     store: &StoreId,
     handle: &Handle,
 ) -> Result<Collection, Problem> {
-    let id = named(app, store, handle).await?;
+    let id = named(services, store, handle).await?;
     let key = &key::collection(store, &id);
     retry_eventual_first(|consistency| async move {
-        published(app.table.get_as(key, consistency).await?)
+        published(services.table.get_as(key, consistency).await?)
     })
     .await
 }
 
 /// Loads the published collection of a handle, with the product list of a manual one.
 async fn with_members(
-    app: &App,
+    services: &Services,
     store: &StoreId,
     handle: &Handle,
 ) -> Result<(Collection, Option<Members>), Problem> {
-    let id = named(app, store, handle).await?;
+    let id = named(services, store, handle).await?;
     let (collection, members) =
         (&key::collection(store, &id), &key::collection_members(store, &id));
     retry_eventual_first(|consistency| async move {
-        let mut found = app.table.look(&[collection, members], consistency).await?;
+        let mut found = services.table.look(&[collection, members], consistency).await?;
         Ok((published(found.take(collection)?)?, found.take(members)?))
     })
     .await
 }
 
-async fn named(app: &App, store: &StoreId, handle: &Handle) -> Result<CollectionId, Problem> {
+async fn named(services: &Services, store: &StoreId, handle: &Handle) -> Result<CollectionId, Problem> {
     let claim = key::unique_collection_handle(store, handle.as_str());
-    let claim: Option<UniqueCollectionHandle> = app.table.peek(&claim).await?;
+    let claim: Option<UniqueCollectionHandle> = services.table.peek(&claim).await?;
     claim.map(|claim| claim.collection_id).ok_or_else(|| Code::NotFound.into())
 }
 

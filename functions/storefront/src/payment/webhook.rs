@@ -8,6 +8,7 @@ use core_types::id::StoreId;
 use core_types::key;
 use core_types::provider::ProviderName;
 use gateway::app::App;
+use services::Services;
 use gateway::budget::Tier;
 use gateway::caller::{Access, Caller, Identity};
 use primitives::problem::{Code, Problem};
@@ -46,9 +47,9 @@ impl Caller for ProviderCall {
         Access::Public
     }
 
-    async fn authenticate(app: &App, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
+    async fn authenticate(services: &Services, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
         let shop = Subdomain::from_text(inbound.param("subdomain").unwrap_or_default());
-        let store = store_of(app, &shop.map_err(|_| Code::StoreNotFound)?).await?;
+        let store = store_of(services, &shop.map_err(|_| Code::StoreNotFound)?).await?;
         let anonymous = Identity::anonymous(inbound);
         let subject = format!("{store}#PR#{}", inbound.client_prefix());
         Ok(Self { store, identity: Identity { subject, tier: Tier::Public, ..anonymous } })
@@ -148,35 +149,35 @@ fn received() -> Json<Received> {
 
 /// Loads the store of a subdomain, whatever its state. A closed store may still receive payments, and a
 /// provider may use the store's former name.
-async fn store_of(app: &App, shop: &Subdomain) -> Result<StoreId, Problem> {
+async fn store_of(services: &Services, shop: &Subdomain) -> Result<StoreId, Problem> {
     let claim: Option<UniqueSubdomain> =
-        app.table.get(&key::unique_subdomain(shop.as_str())).await?;
+        services.table.get(&key::unique_subdomain(shop.as_str())).await?;
     claim.map(|claim| claim.store_id).ok_or_else(|| Code::StoreNotFound.into())
 }
 
 /// Loads the store's payment of a reference; none if the reference is unknown or another store's.
 async fn locate(
-    app: &App,
+    services: &Services,
     store: &StoreId,
     provider: ProviderName,
     reference: &str,
 ) -> Result<Option<PaymentLookup>, Problem> {
     let key = key::provider_reference(provider.as_str(), reference);
-    let found: Option<ProviderReference> = app.table.get(&key).await?;
+    let found: Option<ProviderReference> = services.table.get(&key).await?;
     let ours = found.filter(|reference| reference.store_id == *store);
     Ok(ours.as_ref().map(PaymentLookup::from))
 }
 
 /// The event as stored.
 async fn event(
-    app: &App,
+    services: &Services,
     store: &StoreId,
     provider: ProviderName,
     notice: &Notice,
     lookup: Option<&PaymentLookup>,
     body: &[u8],
 ) -> Result<ProviderEvent, Problem> {
-    let key = app.secrets.payment_key().await?;
+    let key = services.secrets.payment_key().await?;
     let stored = body.get(..MAX_STORED_BODY).unwrap_or(body);
     let context = format!("{store}/{provider}/{}", notice.event_id);
     Ok(ProviderEvent {
@@ -186,7 +187,7 @@ async fn event(
         payment_id: lookup.map(|lookup| lookup.payment_id.clone()),
         kind: notice.kind.clone(),
         sealed_body: key.seal(stored, context.as_bytes()),
-        created_at: app.clock.now(),
+        created_at: services.clock.now(),
         version: 1,
     })
 }
