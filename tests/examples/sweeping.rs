@@ -18,13 +18,13 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use primitives::clock::MINUTE;
-use table::outbox::{Due, SHARDS};
 use sales::order::Order;
 use sales::payment::ProviderDeadline;
 use sales::workflows::expire_order;
 use support::{
     Gateway, Merchant, Providers, STRIPE_KEY_ID, STRIPE_SECRET, WEBHOOK_SECRET, json, unique,
 };
+use table::outbox::{Due, SHARDS};
 
 /// Orders, and how long a provider takes for an answer, unless the caller says otherwise.
 const ORDERS: u64 = 600;

@@ -10,9 +10,9 @@ use core_types::id::{MerchantId, OrderId, StoreId};
 use core_types::key;
 use primitives::clock::{DAY, MINUTE};
 use primitives::problem::Code;
-use table::Change;
 use sales::order::{Order, OrderStatus};
 use support::{Client, Gateway, Market, Merchant, Value, cart, json, race, unique};
+use table::Change;
 
 fn fields(subdomain: &str) -> Value {
     json!({"name": "A Shop", "subdomain": subdomain, "currency": "INR", "country": "IN"})

@@ -8,11 +8,11 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use core_types::event::{Event, EventGroup};
 use emulators::TABLE;
 use gateway::app::App;
+use local::{Options, System};
 use primitives::clock::{DAY, Timestamp};
+use serde_json::Value;
 use services::config::MailConfig;
 use table::item::Attributes;
-use local::{Options, System};
-use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 

@@ -3,9 +3,9 @@
 
 use std::ops::Deref;
 
-use primitives::clock::Timestamp;
 use crypto::signature::hmac_sha256_hex;
 use local::providers::{NewDispute, Options, RAZORPAY_SECRET, Verdict, WEBHOOK_SECRET, Webhook};
+use primitives::clock::Timestamp;
 use serde_json::{Value, json};
 
 use crate::{Client, Input};

@@ -1,6 +1,5 @@
 //! Developer profiles: a merchant account with one is a developer's.
 
-use gateway::idempotency::Commit;
 use axum::extract::State;
 use core_types::fields::{Country, Email, WebUrl};
 use core_types::id::DeveloperId;
@@ -8,14 +7,15 @@ use core_types::key;
 use core_types::resource::Resource;
 use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
 use gateway::app::App;
-use primitives::problem::{Code, FieldError, Problem};
+use gateway::idempotency::Commit;
 use gateway::reply::{Created, Json};
 use gateway::request::{Body, Given, IfMatch, Ruled, Rules, Validation, request};
-use primitives::fields::{Fault, FieldErrors, Patch, Text};
 use platform::caller::{Developer as DeveloperCaller, Merchant};
 use platform::developer::{
     DEVELOPER_REGISTERED, DEVELOPER_UPDATED, Developer, DeveloperStatus, DeveloperView,
 };
+use primitives::fields::{Fault, FieldErrors, Patch, Text};
+use primitives::problem::{Code, FieldError, Problem};
 
 /// `GET /v1/app-store/developers/register` (`getDeveloperProfile`): Get your developer profile.
 ///

@@ -1,26 +1,26 @@
 //! Installing an app on a store, and the installations of a store.
 
-use gateway::idempotency::Commit;
 use axum::extract::State;
 use core_types::event::Event;
 use core_types::id::{AppId, EventId, InstallationId};
 use core_types::key;
 use core_types::resource::Resource;
 use gateway::app::App;
-use services::Services;
-use primitives::clock::Timestamp;
-use table::item::Index;
+use gateway::idempotency::Commit;
 use gateway::page::Paging;
-use primitives::problem::{Code, Problem};
 use gateway::reply::{Created, Either, Json, Page};
 use gateway::request::{Body, Path, Query, request};
-use table::retry;
 use platform::app::{AppStatus, CommerceApp};
 use platform::caller::Admin;
 use platform::installation::{APP_INSTALLED, Installation, InstallationStatus, InstallationView};
+use primitives::clock::Timestamp;
+use primitives::problem::{Code, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
+use services::Services;
+use table::item::Index;
+use table::retry;
 
 use crate::apps::{ScopeView, explained};
 use crate::installations::own;

@@ -12,13 +12,13 @@ use axum::extract::State;
 use core_types::id::{InstallationId, StoreId};
 use core_types::scope::{Requested, Scopes};
 use gateway::app::App;
-use primitives::clock::Timestamp;
-use primitives::problem::{Code, OAuthError, Problem};
 use gateway::reply::{Json, NoStore};
-use primitives::fields::Exact;
 use gateway::request::{Form, Parameters, request};
 use platform::app::AppClient;
 use platform::caller::OAuthClient;
+use primitives::clock::Timestamp;
+use primitives::fields::Exact;
+use primitives::problem::{Code, OAuthError, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;
 

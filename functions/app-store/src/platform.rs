@@ -1,23 +1,23 @@
 //! An operator's actions on an app: suspend and resume it.
 
-use gateway::idempotency::Commit;
 use axum::extract::State;
 use core_types::event::Topic;
 use core_types::id::AppId;
 use core_types::key;
 use core_types::resource::{Resource, load};
 use gateway::app::App;
-use services::Services;
-use primitives::clock::Timestamp;
-use primitives::problem::{Code, Problem};
+use gateway::idempotency::Commit;
 use gateway::reply::Json;
 use gateway::request::{Body, IfMatch, Path, request};
-use primitives::fields::Text;
-use table::{Write, retry};
 use platform::app::{
     APP_RESUMED_BY_PLATFORM, APP_SUSPENDED_BY_PLATFORM, AppView, CommerceApp, Stop,
 };
 use platform::caller::Operator;
+use primitives::clock::Timestamp;
+use primitives::fields::Text;
+use primitives::problem::{Code, Problem};
+use services::Services;
+use table::{Write, retry};
 
 /// The reason of a suspension.
 #[request]

@@ -1,25 +1,25 @@
 //! Reviews of apps by the stores that use them, and the developers' replies.
 
-use gateway::idempotency::Commit;
 use axum::extract::State;
 use core_types::id::{AppId, ReviewId};
 use core_types::key;
 use core_types::resource::Resource;
 use gateway::app::App;
-use services::Services;
 use gateway::caller::Public;
-use table::item::{Index, Item};
+use gateway::idempotency::Commit;
 use gateway::page::Paging;
-use primitives::problem::{Code, Problem};
 use gateway::reply::{Created, Json, NoContent, Page};
 use gateway::request::{Body, IfMatch, Path, Query, request};
-use primitives::fields::{Int, Text, Written};
-use table::Condition;
 use platform::app_review::{self, APP_REVIEWED, AppRating, AppReview, AppReviewView};
 use platform::caller::{Admin, Developer};
 use platform::installation::{Installation, InstallationStatus};
+use primitives::fields::{Int, Text, Written};
+use primitives::problem::{Code, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;
+use services::Services;
+use table::Condition;
+use table::item::{Index, Item};
 
 use crate::apps::published;
 
@@ -183,7 +183,8 @@ async fn own(
     id: &AppId,
     review_id: &ReviewId,
 ) -> Result<AppReview, Problem> {
-    let review: Option<AppReview> = services.table.get(&key::app_review(id, &admin.store.id)).await?;
+    let review: Option<AppReview> =
+        services.table.get(&key::app_review(id, &admin.store.id)).await?;
     review.filter(|review| review.id == *review_id).ok_or_else(|| Code::NotFound.into())
 }
 

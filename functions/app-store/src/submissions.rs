@@ -1,6 +1,5 @@
 //! Submissions: a developer proposes a version of an app, an operator decides.
 
-use gateway::idempotency::Commit;
 use axum::extract::State;
 use core_types::event::Topic;
 use core_types::fields::WebUrl;
@@ -8,16 +7,11 @@ use core_types::id::{AppId, SubmissionId};
 use core_types::key;
 use core_types::resource::{Resource, load};
 use gateway::app::App;
-use services::Services;
 use gateway::bridged;
-use primitives::clock::Timestamp;
-use table::item::Index;
+use gateway::idempotency::Commit;
 use gateway::page::Paging;
-use primitives::problem::{Code, Problem};
 use gateway::reply::{Created, Json, Page};
 use gateway::request::{Body, IfMatch, Path, Query, Ruled, request};
-use primitives::fields::Text;
-use table::retry;
 use platform::app::{AppClient, Category, CommerceApp, Listing};
 use platform::caller::{Developer, Operator};
 use platform::review::{DecisionRequest, RejectionRequest};
@@ -25,6 +19,12 @@ use platform::submission::{
     self, APP_APPROVED, APP_CHANGES_REQUESTED, APP_REJECTED, APP_SUBMISSION_WITHDRAWN,
     APP_SUBMITTED, Proposal, Release, Submission, SubmissionStatus, SubmissionView, Surroundings,
 };
+use primitives::clock::Timestamp;
+use primitives::fields::Text;
+use primitives::problem::{Code, Problem};
+use services::Services;
+use table::item::Index;
+use table::retry;
 
 use crate::developer_apps::own;
 

@@ -1,20 +1,14 @@
 //! The account: read, updated, deleted.
 
-use gateway::idempotency::Commit;
 use axum::extract::State;
 use core_types::fields::{Email, Locale, PersonName};
 use core_types::key;
 use core_types::mail::Mail;
+use crypto::seal;
 use gateway::app::App;
-use services::Services;
-use primitives::clock::Timestamp;
-use table::item::Item;
-use primitives::problem::{Code, Problem};
+use gateway::idempotency::Commit;
 use gateway::reply::{Accepted, Json};
 use gateway::request::{Body, IfMatch, Raw, request};
-use primitives::fields::{Patch, Text};
-use crypto::seal;
-use table::Write;
 use identity::account::Account;
 use identity::authentication::{PresentedCode, confirm};
 use identity::challenge::{Link, Purpose};
@@ -24,8 +18,14 @@ use identity::password::Guess;
 use identity::throttle::Ceiling;
 use platform::caller;
 use platform::developer::{self, Developer};
+use primitives::clock::Timestamp;
+use primitives::fields::{Patch, Text};
+use primitives::problem::{Code, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;
+use services::Services;
+use table::Write;
+use table::item::Item;
 
 use crate::mfa;
 

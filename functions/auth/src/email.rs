@@ -7,15 +7,9 @@ use axum::extract::State;
 use core_types::fields::Email;
 use core_types::mail::Mail;
 use gateway::app::App;
-use services::Services;
 use gateway::caller::{Access, Caller, Identity, Public};
-use primitives::clock::Timestamp;
-use table::item::Item;
-use primitives::problem::{Code, Problem};
 use gateway::reply::{Accepted, Json};
 use gateway::request::{Body, Inbound, Raw, request};
-use primitives::fields::Text;
-use table::{Write, retry};
 use identity::account::Account;
 use identity::authentication::{self, Found, LinkSent, MailRequest};
 use identity::challenge::{self, Purpose};
@@ -25,8 +19,14 @@ use identity::password::Guess;
 use identity::session::Session;
 use identity::throttle::Kind;
 use platform::caller;
+use primitives::clock::Timestamp;
+use primitives::fields::Text;
+use primitives::problem::{Code, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;
+use services::Services;
+use table::item::Item;
+use table::{Write, retry};
 
 /// The caller of a verification: a signed-in merchant, or anybody with the link.
 #[derive(Debug, Clone)]

@@ -1,18 +1,12 @@
 //! The second factor: enrolment, confirmation, removal, and validation at sign-in.
 
-use gateway::idempotency::Commit;
 use axum::extract::State;
 use core_types::key;
 use core_types::mail::Mail;
 use gateway::app::App;
-use services::Services;
-use primitives::clock::Timestamp;
-use table::item::Item;
-use primitives::problem::{Code, Problem};
+use gateway::idempotency::Commit;
 use gateway::reply::{Created, Json, NoContent, NoStore};
 use gateway::request::{Body, Inbound, Raw, request};
-use primitives::fields::Text;
-use table::{Condition, Write};
 use http::header;
 use identity::account::Account;
 use identity::authentication::{PresentedCode, confirm};
@@ -23,8 +17,14 @@ use identity::notifications;
 use identity::password::Guess;
 use identity::throttle::{self, Kind, Subject};
 use platform::caller;
+use primitives::clock::Timestamp;
+use primitives::fields::Text;
+use primitives::problem::{Code, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;
+use services::Services;
+use table::item::Item;
+use table::{Condition, Write};
 
 /// A validated second factor: the item with the code spent, and the throttle subject of the attempt.
 #[derive(Debug)]

@@ -1,16 +1,12 @@
 //! Sign-in by one-time code.
 
-use gateway::idempotency::Commit;
 use axum::extract::State;
 use core_types::fields::Email;
 use gateway::app::App;
-use services::Services;
 use gateway::caller::Public;
-use primitives::problem::{Code, FieldError, Problem};
+use gateway::idempotency::Commit;
 use gateway::reply::{Accepted, Json, NoStore};
 use gateway::request::{Body, Given, Inbound, Raw, Ruled, Rules, Validation, request};
-use primitives::fields::{Flag, Text};
-use table::retry;
 use identity::account::Account;
 use identity::authentication::code::{CodeSent, Named};
 use identity::authentication::{MailRequest, code};
@@ -19,6 +15,10 @@ use identity::holder::ChallengeSubject;
 use identity::merchant::{MERCHANT_UPDATED, Merchant, MerchantView, Platform};
 use identity::session::CreatedVia;
 use identity::throttle::Kind;
+use primitives::fields::{Flag, Text};
+use primitives::problem::{Code, FieldError, Problem};
+use services::Services;
+use table::retry;
 
 use crate::email;
 use crate::mfa;

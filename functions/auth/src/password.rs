@@ -3,7 +3,6 @@
 use axum::extract::State;
 use gateway::app::App;
 use gateway::caller::Public;
-use primitives::problem::Problem;
 use gateway::reply::{Accepted, Json};
 use gateway::request::{Body, Raw, Ruled};
 use identity::authentication::password::{Changer, PasswordUpdated, UpdateRequest};
@@ -11,6 +10,7 @@ use identity::authentication::{LinkSent, MailRequest, password};
 use identity::merchant::{Merchant, Platform};
 use identity::notifications;
 use platform::caller;
+use primitives::problem::Problem;
 
 /// `POST /v1/auth/password/reset` (`requestPasswordReset`): Request a password reset mail.
 ///

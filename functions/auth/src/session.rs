@@ -8,15 +8,10 @@ use core_types::fields::Subdomain;
 use core_types::id::{SessionId, StoreId};
 use core_types::key;
 use gateway::app::App;
-use services::Services;
 use gateway::caller::{Access, Caller, Identity};
-use primitives::clock::Timestamp;
-use table::item::Item;
 use gateway::page::Paging;
-use primitives::problem::{Code, Problem};
 use gateway::reply::{Json, NoContent, NoStore, Page, Reply, Typed};
 use gateway::request::{Inbound, Path, Raw};
-use table::{Condition, Query};
 use http::header;
 use identity::authentication;
 use identity::member::Role;
@@ -24,8 +19,13 @@ use identity::merchant::{Merchant, MerchantView};
 use identity::session::{CreatedVia, Session};
 use identity::store::{MAX_STORES, Store, StoreView};
 use platform::caller::{self, SESSION_COOKIE};
+use primitives::clock::Timestamp;
+use primitives::problem::{Code, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;
+use services::Services;
+use table::item::Item;
+use table::{Condition, Query};
 
 /// The response to a sign-in.
 #[derive(Debug, Serialize, JsonSchema)]

@@ -1,20 +1,14 @@
 //! Sign-up, sign-in by password, sign-out.
 
-use gateway::idempotency::Commit;
 use axum::extract::State;
 use catalogue::location;
 use core_types::fields::{Country, Currency, Email, Locale, PersonName, StoreName, Subdomain};
 use core_types::mail::Notice;
 use gateway::app::App;
-use services::Services;
 use gateway::caller::Public;
-use primitives::clock::Timestamp;
-use table::item::Item;
-use primitives::problem::{Code, FieldError, Problem};
+use gateway::idempotency::Commit;
 use gateway::reply::{Created, Json, NoContent, NoStore};
 use gateway::request::{Body, Given, Inbound, Raw, Ruled, Rules, Validation, request};
-use primitives::fields::{Fault, Flag, FromText, Text};
-use table::Write;
 use identity::authentication::{self, SignOutRequest};
 use identity::challenge::{self, Purpose};
 use identity::merchant::{
@@ -24,6 +18,12 @@ use identity::password::{Guess, NewPassword};
 use identity::session::{CreatedVia, Session};
 use identity::store::{NewStore, STORE_CREATED, Store, StoreView, UniqueSubdomain};
 use platform::caller;
+use primitives::clock::Timestamp;
+use primitives::fields::{Fault, Flag, FromText, Text};
+use primitives::problem::{Code, FieldError, Problem};
+use services::Services;
+use table::Write;
+use table::item::Item;
 
 use crate::mfa::{self, Second};
 use crate::session::{self, SignedIn};

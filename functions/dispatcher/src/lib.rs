@@ -41,12 +41,12 @@ use core_types::id::MailId;
 use core_types::mail;
 use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
-use services::Services;
-use table::item;
-use table::item::{Item, Key};
 use primitives::problem::Problem;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use services::Services;
+use table::item;
+use table::item::{Item, Key};
 
 use outcome::Outcome;
 use related_products::ChangedProducts;
@@ -148,8 +148,11 @@ pub async fn handle_stream(services: &Services, event: StreamEvent) -> BatchResp
             Err(problem) => failed.push((sequence, problem)),
         }
     }
-    let (published, queued, told) =
-        tokio::join!(publish_news(services, groups), queue_mails(services, mails), restock(services, levels));
+    let (published, queued, told) = tokio::join!(
+        publish_news(services, groups),
+        queue_mails(services, mails),
+        restock(services, levels)
+    );
     // What can never be done is not brought again: whatever stands behind it would wait.
     let (hopeless, passing): (Vec<_>, Vec<_>) =
         queued.into_iter().chain(told).partition(|(_, problem)| problem.is_permanent());
@@ -198,7 +201,8 @@ fn news(services: &Services, record: EventRecord) -> Result<Option<News>, Proble
         mail::Mail::KIND => {
             let mail: mail::Mail = item::parse(image.into())?;
             // One that waits for its day is found by the sweep.
-            let is_ready = mail.state == mail::MailState::Pending && !mail.waits(services.clock.now());
+            let is_ready =
+                mail.state == mail::MailState::Pending && !mail.waits(services.clock.now());
             Ok(is_ready.then_some(News::Mail(mail.id)))
         }
         _ => Ok(None),

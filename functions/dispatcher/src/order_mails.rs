@@ -12,17 +12,13 @@ use core_types::key;
 use core_types::mail::{Mail, MailContent, Notice};
 use core_types::provider::ProviderName;
 use delivery::mail::allowance::PaidOrder;
-use services::Services;
-use table::item::{Item, Key};
-use table::outbox::Outgoing;
-use primitives::problem::{Code, Problem};
-use table::Write;
 use identity::challenge::{Link, Purpose};
 use identity::domain::Domains;
 use identity::merchant::{Merchant, MerchantStatus};
 use identity::notifications;
 use identity::settings::{Notifications, Settings};
 use identity::store::Store;
+use primitives::problem::{Code, Problem};
 use sales::dispute::Dispute;
 use sales::notifications::{
     NotificationKind, NotificationTexts, OrderNews, about_order, dispute_opened, may_be_followed,
@@ -32,6 +28,10 @@ use sales::order::refund::Refund;
 use sales::order::{ORDER_PAID, Order};
 use sales::payment::{Mode, Payment};
 use serde_json::Value;
+use services::Services;
+use table::Write;
+use table::item::{Item, Key};
+use table::outbox::Outgoing;
 
 /// What is written with an event that was handed on.
 #[derive(Debug, Clone)]
@@ -57,7 +57,10 @@ impl Outgoing for Consequences {
 ///
 /// # Errors
 /// 503 when the table or the secret cannot be reached.
-pub(crate) async fn following(services: &Services, event: &Event) -> Result<Option<Consequences>, Problem> {
+pub(crate) async fn following(
+    services: &Services,
+    event: &Event,
+) -> Result<Option<Consequences>, Problem> {
     let (mail, link) = mailed(services, event).await?.unzip();
     let paid = if event.name == ORDER_PAID.name { paid(services, event).await? } else { None };
     let any = mail.is_some() || paid.is_some();
@@ -106,7 +109,10 @@ fn taken_by_providers(event: &Event) -> Vec<PaymentId> {
 ///
 /// # Errors
 /// 503 when the table or the secret cannot be reached.
-async fn mailed(services: &Services, event: &Event) -> Result<Option<(Mail, Option<Link>)>, Problem> {
+async fn mailed(
+    services: &Services,
+    event: &Event,
+) -> Result<Option<(Mail, Option<Link>)>, Problem> {
     let composed = match event.notice {
         None => return Ok(None),
         Some(Notice::ConfirmAddress) => confirm_address(services, event).await?,
@@ -114,7 +120,9 @@ async fn mailed(services: &Services, event: &Event) -> Result<Option<(Mail, Opti
         Some(Notice::OrderShipped) => shipped(services, event).await?,
         Some(Notice::OrderDelivered) => delivered(services, event).await?,
         Some(Notice::OrderRefunded) => refunded(services, event).await?,
-        Some(Notice::OrderCancelled) => over(services, event, NotificationKind::OrderCancelled).await?,
+        Some(Notice::OrderCancelled) => {
+            over(services, event, NotificationKind::OrderCancelled).await?
+        }
         Some(Notice::OrderExpired) => over(services, event, NotificationKind::OrderExpired).await?,
         Some(Notice::PaymentRequested) => asked_to_pay(services, event).await?,
         Some(Notice::DisputeOpened) => disputed(services, event).await?,
@@ -243,7 +251,8 @@ async fn placed(services: &Services, event: &Event) -> Result<Composed, Problem>
 async fn shipped(services: &Services, event: &Event) -> Result<Composed, Problem> {
     let id = FulfillmentId::parse(&event.entity_id);
     let key = |store: &_, order: &_| Some(key::fulfillment(store, order, id.as_ref()?));
-    let found = on_order::<Fulfillment>(services, event, NotificationKind::OrderShipped, key).await?;
+    let found =
+        on_order::<Fulfillment>(services, event, NotificationKind::OrderShipped, key).await?;
     let Some((on, Some(fulfillment))) = found else { return Ok(None) };
     let mut tracking = fulfillment.tracking.clone();
     let base_url = &services.config.base_url;
@@ -254,7 +263,9 @@ async fn shipped(services: &Services, event: &Event) -> Result<Composed, Problem
 /// To whoever ordered: a parcel arrived, where the store wants that told.
 async fn delivered(services: &Services, event: &Event) -> Result<Composed, Problem> {
     match on_order_alone(services, event, NotificationKind::OrderDelivered).await? {
-        Some(on) if on.settings.delivery_confirmation => on.told(services, OrderNews::default()).await,
+        Some(on) if on.settings.delivery_confirmation => {
+            on.told(services, OrderNews::default()).await
+        }
         _ => Ok(None),
     }
 }
@@ -272,7 +283,11 @@ async fn refunded(services: &Services, event: &Event) -> Result<Composed, Proble
 }
 
 /// To whoever ordered: the order has ended, where the store wants that told.
-async fn over(services: &Services, event: &Event, kind: NotificationKind) -> Result<Composed, Problem> {
+async fn over(
+    services: &Services,
+    event: &Event,
+    kind: NotificationKind,
+) -> Result<Composed, Problem> {
     match on_order_alone(services, event, kind).await? {
         Some(on) if on.settings.cancellation_confirmation => {
             on.told(services, OrderNews::default()).await
@@ -285,7 +300,9 @@ async fn over(services: &Services, event: &Event, kind: NotificationKind) -> Res
 /// the order waits no more, there is nothing to write.
 async fn asked_to_pay(services: &Services, event: &Event) -> Result<Composed, Problem> {
     let found = on_order_alone(services, event, NotificationKind::PaymentRequested).await?;
-    let Some(on) = found.filter(|on| on.order.is_payable(services.clock.now())) else { return Ok(None) };
+    let Some(on) = found.filter(|on| on.order.is_payable(services.clock.now())) else {
+        return Ok(None);
+    };
     match on.settings.pays_at(|page| on.may_lead_to(services, page)) {
         Some(page) => on.linked(services, Some(page), OrderNews::default()).await,
         None => Ok(None),

@@ -19,9 +19,9 @@ use core_types::event::Event;
 use core_types::id::{ProductId, StoreId};
 use core_types::key;
 use futures_util::StreamExt;
+use primitives::problem::{Code, Problem};
 use services::Services;
 use table::item::Key;
-use primitives::problem::{Code, Problem};
 use table::retry;
 
 use crate::PARALLEL;
@@ -61,7 +61,11 @@ impl ChangedProducts {
     }
 }
 
-async fn rebuild(services: &Services, store: &StoreId, changed: &BTreeSet<ProductId>) -> Result<(), Problem> {
+async fn rebuild(
+    services: &Services,
+    store: &StoreId,
+    changed: &BTreeSet<ProductId>,
+) -> Result<(), Problem> {
     let key = key::related_products(store);
     let present = services.table.get_many(&[&key]).await?.take(&key)?;
     let before = present.unwrap_or_else(|| RelatedProducts::empty(store));

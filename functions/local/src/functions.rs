@@ -14,8 +14,8 @@ use axum::routing::{MethodFilter, on};
 use emulators::guard::{Guard, Use};
 use emulators::{AnyError, Embedded};
 use gateway::app::App;
-use primitives::problem::{Code, Problem};
 use gateway::routes::hand_on;
+use primitives::problem::{Code, Problem};
 use tower::ServiceExt;
 
 use crate::template::{self, Function};

@@ -2,8 +2,8 @@
 //! Manager from there, so that no function needs the right to write them.
 
 use emulators::AnyError;
-use services::secrets::documents;
 use serde_json::{Map, Value};
+use services::secrets::documents;
 
 /// Fresh documents for every secret, by the secrets' names; all but the mail server's, which is
 /// not ours to make up.

@@ -9,19 +9,19 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use egress::{Egress, Policy};
 use emulators::AnyError;
 use emulators::aws::Ports;
 use emulators::faults::Plan;
-use primitives::clock::MINUTE;
-use services::config::{MailConfig, PaymentBaseUrls};
-use egress::{Egress, Policy};
 use lexopt::Arg::{Long, Short};
 use lexopt::ValueExt;
 use local::log::{self, Form};
 use local::names::RecordsFile;
 use local::providers::Providers;
 use local::{Options, System, demo, keys, openapi};
+use primitives::clock::MINUTE;
 use serde_json::Value;
+use services::config::{MailConfig, PaymentBaseUrls};
 use tokio::runtime::{Handle, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
 

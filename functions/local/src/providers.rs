@@ -25,8 +25,8 @@ use std::time::Duration;
 
 use axum::Router;
 use primitives::clock::Clock;
-use services::config::PaymentBaseUrls;
 use serde_json::Value;
+use services::config::PaymentBaseUrls;
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;

@@ -5,14 +5,14 @@ use core_types::event::Event;
 use core_types::id::EventId;
 use core_types::key;
 use gateway::app::App;
-use primitives::clock::Timestamp;
-use table::item::Index;
 use gateway::page::Paging;
-use primitives::problem::{FieldError, Problem};
 use gateway::reply::Page;
 use gateway::request::{Given, Query, Ruled, Rules, Validation, request};
-use primitives::fields::Text;
 use platform::caller::Admin;
+use primitives::clock::Timestamp;
+use primitives::fields::Text;
+use primitives::problem::{FieldError, Problem};
+use table::item::Index;
 
 use crate::outbox::EntityView;
 use crate::range::{self, RETENTION, TimeRange};

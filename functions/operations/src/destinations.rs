@@ -3,22 +3,22 @@
 use axum::extract::State;
 use core_types::id::SubscriptionId;
 use core_types::scope::WriteWebhooks;
+use crypto::seal::SealKey;
 use delivery::delivery::{QUEUE, Speed};
 use delivery::subscription::{
     Challenge, Confirming, DestinationKind, Subscription, SubscriptionView,
 };
-use gateway::app::App;
-use services::Services;
-use gateway::bridged;
-use primitives::clock::Timestamp;
 use egress::DestinationRejection;
-use primitives::problem::{Code, FieldError, Problem};
-use services::queue::foreign::QueueError;
+use gateway::app::App;
+use gateway::bridged;
 use gateway::reply::Json;
 use gateway::request::{Body, Given, Path, Validation, request};
-use primitives::fields::Text;
-use crypto::seal::SealKey;
 use platform::caller::StoreAccess;
+use primitives::clock::Timestamp;
+use primitives::fields::Text;
+use primitives::problem::{Code, FieldError, Problem};
+use services::Services;
+use services::queue::foreign::QueueError;
 
 use crate::subscriptions::{find_to_change, replace};
 

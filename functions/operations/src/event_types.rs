@@ -5,11 +5,11 @@ use commerce::event_types::{self, EventType};
 use gateway::app::App;
 use gateway::caller::Public;
 use gateway::page::Paging;
-use primitives::problem::{Code, Problem};
 use gateway::reply::{Json, Page};
 use gateway::request::Path;
-use primitives::fields::Text;
 use http::header;
+use primitives::fields::Text;
+use primitives::problem::{Code, Problem};
 
 /// The catalogue changes with a release only.
 const CACHED: &str = "public, max-age=300";

@@ -6,14 +6,13 @@ use core_types::id::{EvidenceId, StoreId};
 use core_types::key;
 use core_types::scope::ReadOperations;
 use gateway::app::App;
-use primitives::clock::Timestamp;
-use table::item::Element;
 use gateway::page::Paging;
-use primitives::problem::{Code, Problem};
 use gateway::reply::{Json, Page};
-use primitives::fields::{Int, Written};
 use gateway::request::{Path, Query, request};
 use platform::caller::OperatorOrStore;
+use primitives::clock::Timestamp;
+use primitives::fields::{Int, Written};
+use primitives::problem::{Code, Problem};
 use reliability::evidence::{
     self, Broken, Checked, Evidence, EvidenceKind, EvidenceName, Head, MOST_CHECKED, Position,
     Stated,
@@ -21,6 +20,7 @@ use reliability::evidence::{
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
+use table::item::Element;
 
 /// What cursors of a walk are sealed for.
 const WALK: &[u8] = b"a walk along the evidence";

@@ -5,9 +5,9 @@ use gateway::app::App;
 use gateway::budget;
 use gateway::budget::{Cost, Tier};
 use gateway::caller::Caller;
-use primitives::problem::Problem;
 use gateway::reply::{Json, NoStore};
 use platform::caller::AnyMember;
+use primitives::problem::Problem;
 use schemars::JsonSchema;
 use serde::Serialize;
 

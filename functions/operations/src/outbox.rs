@@ -1,7 +1,6 @@
 //! The outbox: events and whether they were published (docs/conventions.md §10). A store's members and apps
 //! read it, and operators, who keep it moving.
 
-use gateway::idempotency::Commit;
 use axum::extract::State;
 use commerce::readers::ensure_reads_event;
 use commerce::topics;
@@ -10,17 +9,18 @@ use core_types::id::EventId;
 use core_types::key;
 use core_types::scope::{ReadOperations, Required, WriteOperations};
 use gateway::app::App;
-use services::Services;
-use primitives::clock::Timestamp;
-use table::item::Index;
+use gateway::idempotency::Commit;
 use gateway::page::Paging;
-use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::{Json, Page};
 use gateway::request::{Given, Path, Query, Ruled, Rules, Validation, request};
 use platform::caller::OverseenStore;
+use primitives::clock::Timestamp;
+use primitives::problem::{Code, FieldError, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
+use services::Services;
+use table::item::Index;
 
 use crate::range::{self, RETENTION, TimeRange};
 

@@ -1,19 +1,19 @@
 //! Certification reports: the service's targets compared with the evidence of a period, and signed.
 
-use gateway::idempotency::Commit;
 use axum::extract::State;
 use core_types::id::{EvidenceId, MerchantId, ReportId};
 use core_types::key;
 use core_types::resource::load;
 use core_types::scope::ReadOperations;
+use crypto::token;
 use gateway::app::App;
-use primitives::clock::Timestamp;
+use gateway::idempotency::Commit;
 use gateway::page::Paging;
-use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::{Accepted, Either, Jose, Json, Page, TextOf};
 use gateway::request::{Accept, Body, Given, Path, Query, Ruled, Rules, Validation, request};
-use crypto::token;
 use platform::caller::{Operator, OperatorOrStore};
+use primitives::clock::Timestamp;
+use primitives::problem::{Code, FieldError, Problem};
 use reliability::evidence;
 use reliability::report::{
     self, Chain, Control, Findings, Framework, LONGEST_PERIOD, Period, Report, ReportStatus,

@@ -3,30 +3,30 @@
 //! A store's owner sees all subscriptions of the store; an app sees and manages its own, and may
 //! subscribe only to topics that its token's scopes can read (docs/conventions.md §10).
 
-use gateway::idempotency::Commit;
 use axum::extract::State;
 use commerce::event_filter::{EventFilter, EventTypes};
 use commerce::readers::{ensure_reads, ensure_reads_all};
 use core_types::id::SubscriptionId;
 use core_types::key;
 use core_types::scope::{ReadWebhooks, Required, WriteWebhooks};
+use crypto::signature::SigningSecret;
 use delivery::subscription::{
     Challenge, CustomHeaders, DestinationKind, Ordering, OwnSecret, PayloadFilter, Subscription,
     SubscriptionStatus, SubscriptionView, claim_quota, hint, release_quota, seal_secret,
 };
 use gateway::app::App;
-use services::Services;
-use primitives::clock::Timestamp;
+use gateway::idempotency::Commit;
 use gateway::page::Paging;
-use primitives::problem::{Code, FieldError, Problem};
-use services::queue::foreign;
 use gateway::reply::{Created, Json, NoContent, NoStore, Page};
 use gateway::request::{Body, Given, IfMatch, Path, Query, Ruled, Rules, Validation, request};
-use primitives::fields::{Flag, Int, Patch, Text};
-use crypto::signature::SigningSecret;
 use platform::caller::{StoreAccess, StoreActor};
+use primitives::clock::Timestamp;
+use primitives::fields::{Flag, Int, Patch, Text};
+use primitives::problem::{Code, FieldError, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;
+use services::Services;
+use services::queue::foreign;
 
 use crate::destinations::{self, DestinationRequest, Url, place, send_challenge};
 
@@ -66,7 +66,8 @@ pub(crate) async fn find<S: Required>(
     caller: &StoreAccess<S>,
     id: &SubscriptionId,
 ) -> Result<Subscription, Problem> {
-    let found = services.table.get::<Subscription>(&key::subscription(&caller.store.id, id)).await?;
+    let found =
+        services.table.get::<Subscription>(&key::subscription(&caller.store.id, id)).await?;
     let visible = found.filter(|subscription| is_visible(subscription, &caller.actor));
     visible.ok_or_else(|| Code::NotFound.into())
 }

@@ -1,6 +1,5 @@
 //! Actions on orders: close, reopen, hold, release, mark as paid, capture.
 
-use gateway::idempotency::Commit;
 use axum::extract::State;
 use core_types::event::Topic;
 use core_types::id::OrderId;
@@ -8,21 +7,22 @@ use core_types::key;
 use core_types::resource::{Resource, change};
 use core_types::scope::WriteOrders;
 use gateway::app::App;
-use services::Services;
-use primitives::clock::Timestamp;
 use gateway::idempotency;
-use primitives::problem::{Code, Problem};
+use gateway::idempotency::Commit;
 use gateway::reply::Json;
 use gateway::request::{Body, IfMatch, NoFields, Path, request};
-use primitives::fields::Text;
-use table::retry_eventual_first;
 use platform::caller::StoreAccess;
+use primitives::clock::Timestamp;
+use primitives::fields::Text;
+use primitives::problem::{Code, Problem};
 use sales::order::{
     ORDER_CLOSED, ORDER_HELD, ORDER_RELEASED, ORDER_REOPENED, Order, OrderAction, OrderView, load,
 };
 use sales::payment::load::connect;
 use sales::workflows::record_payment;
 use sales::workflows::save_change::Spending;
+use services::Services;
+use table::retry_eventual_first;
 
 /// `POST /v1/orders/{id}/close` (`closeOrder`): Close an order.
 ///

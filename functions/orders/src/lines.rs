@@ -1,23 +1,23 @@
 //! Units of an order that are cancelled, or come back, without money.
 
-use gateway::idempotency::Commit;
 use axum::extract::State;
 use catalogue::inventory;
 use core_types::id::{LocationId, OrderId, OrderItemId};
 use core_types::scope::WriteOrders;
 use gateway::app::App;
-use services::Services;
-use primitives::clock::Timestamp;
 use gateway::idempotency;
-use primitives::problem::{FieldError, Problem};
+use gateway::idempotency::Commit;
 use gateway::reply::Json;
-use primitives::fields::{AtMost, Fault, Flag, Int, Text};
 use gateway::request::{Body, IfMatch, Path, request};
 use platform::caller::StoreAccess;
+use primitives::clock::Timestamp;
+use primitives::fields::{AtMost, Fault, Flag, Int, Text};
+use primitives::problem::{FieldError, Problem};
 use sales::order::lines::{CancelledLine, LinesView, ReturnedLine};
 use sales::order::refund::RestockType;
 use sales::order::{MAX_LINES, MAX_QUANTITY, Order, OrderChange, load};
 use sales::workflows::save_change::Spending;
+use services::Services;
 
 /// Units of a line that are cancelled.
 #[request]
@@ -193,7 +193,8 @@ async fn change(
         if_match.check(before.version)?;
         let (change, view) = decide(&before, now)?;
         let unchanged = load::restock_locations(services, store, &view.restock_locations()).await?;
-        let write = unchanged.ensure(change.save(services, services.table.write(), spending, now).await?);
+        let write =
+            unchanged.ensure(change.save(services, services.table.write(), spending, now).await?);
         write.answer(Json::new(&view).version(change.order.version), now).await
     })
     .await

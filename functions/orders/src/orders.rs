@@ -11,16 +11,15 @@ use core_types::key;
 use core_types::resource::change;
 use core_types::scope::{ReadOrders, WriteOrders};
 use gateway::app::App;
-use primitives::clock::Timestamp;
 use gateway::page::Paging;
-use primitives::problem::Problem;
 use gateway::reply::{Json, Page};
-use primitives::fields::{AtMost, Fault, FromText, Patch, Text};
 use gateway::request::{Body, IfMatch, Path, Query, request};
-use table::Query as Search;
 use identity::address::{AddressInput, PostalAddress};
 use identity::store::Store;
 use platform::caller::StoreAccess;
+use primitives::clock::Timestamp;
+use primitives::fields::{AtMost, Fault, FromText, Patch, Text};
+use primitives::problem::Problem;
 use sales::order::fulfillment::FulfillmentView;
 use sales::order::refund::RefundView;
 use sales::order::update::OrderUpdate;
@@ -31,6 +30,7 @@ use sales::order::{
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
+use table::Query as Search;
 
 /// Labels one order may have.
 pub(crate) const MAX_TAGS: usize = 50;

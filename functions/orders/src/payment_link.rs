@@ -1,6 +1,5 @@
 //! A link to pay an order, mailed to whom it is for.
 
-use gateway::idempotency::Commit;
 use axum::extract::State;
 use core_types::fields::LinkTemplate;
 use core_types::id::OrderId;
@@ -10,16 +9,17 @@ use core_types::resource::{Resource, load_as};
 use core_types::scope::WriteOrders;
 use delivery::mail::allowance;
 use gateway::app::App;
-use primitives::clock::Timestamp;
 use gateway::idempotency;
-use primitives::problem::{Code, Problem};
+use gateway::idempotency::Commit;
 use gateway::reply::Json;
 use gateway::request::{Body, IfMatch, NoFields, Path};
-use table::retry_eventual_first;
 use identity::domain::Domains;
 use identity::settings::Settings;
 use platform::caller::StoreAccess;
+use primitives::clock::Timestamp;
+use primitives::problem::{Code, Problem};
 use sales::order::{FinancialStatus, ORDER_PAYMENT_REQUESTED, Order, OrderView};
+use table::retry_eventual_first;
 
 /// `POST /v1/orders/{id}/send-payment-link` (`sendPaymentLink`): Send the payment link of an order.
 ///

@@ -7,16 +7,15 @@ use core_types::key;
 use core_types::money::MoneyInput;
 use core_types::scope::WriteOrders;
 use gateway::app::App;
-use services::Services;
 use gateway::idempotency;
-use primitives::problem::{FieldError, Problem};
 use gateway::reply::{Created, Either, Json};
-use primitives::fields::{AtMost, Flag, Text};
 use gateway::request::{Body, Given, Ruled, Rules, Validation, request};
 use identity::address::{AddressInput, PostalAddress};
 use identity::customer::Customer;
 use identity::store::Store;
 use platform::caller::StoreAccess;
+use primitives::fields::{AtMost, Flag, Text};
+use primitives::problem::{FieldError, Problem};
 use sales::discount::{DiscountCode, MAX_CODES, Shopper};
 use sales::gift_card::GiftCardCode;
 use sales::order::cart::{CustomerInput, LineInput, PaymentInput, expected, fault, merge, who};
@@ -24,6 +23,7 @@ use sales::order::pricing::{Buyer, QuoteView};
 use sales::order::{MAX_GIFT_CARDS, Order, OrderView, cart};
 use sales::tax::TaxLocation;
 use sales::workflows::place_order::{self, Cart, Placing};
+use services::Services;
 
 use crate::orders::MAX_TAGS;
 

@@ -7,14 +7,15 @@ use core_types::money::{Money, MoneyInput};
 use core_types::resource::Resource;
 use core_types::scope::{ReadOrders, WriteRefunds};
 use gateway::app::App;
-use services::Services;
 use gateway::idempotency;
 use gateway::page::Paging;
-use primitives::problem::{FieldError, Problem};
 use gateway::reply::{Created, Either, Json, Page};
-use primitives::fields::{AtMost, Flag, Int};
-use gateway::request::{Body, Given, IfMatch, Inbound, Path, Raw, Ruled, Rules, Validation, request};
+use gateway::request::{
+    Body, Given, IfMatch, Inbound, Path, Raw, Ruled, Rules, Validation, request,
+};
 use platform::caller::StoreAccess;
+use primitives::fields::{AtMost, Flag, Int};
+use primitives::problem::{FieldError, Problem};
 use sales::order::refund::{
     PlanView, Refund, RefundNote, RefundReason, RefundView, RestockType, WantedLine, WantedRefund,
     WantedShipping,
@@ -25,6 +26,7 @@ use sales::order::{
 use sales::workflows::refund_order::{self, RefundOrder};
 use schemars::JsonSchema;
 use serde::Serialize;
+use services::Services;
 
 /// Units of a line that money is to go back for.
 #[request]

@@ -6,12 +6,11 @@ use core_types::money::MoneyInput;
 use core_types::resource::Resource;
 use core_types::scope::WritePayments;
 use gateway::app::App;
-use services::Services;
 use gateway::idempotency;
-use primitives::problem::{FieldError, Problem};
 use gateway::reply::Json;
 use gateway::request::{Body, IfMatch, NoFields, Path, request};
 use platform::caller::StoreAccess;
+use primitives::problem::{FieldError, Problem};
 use sales::order;
 use sales::order::aggregate::PaymentWithOrder;
 use sales::payment::connected::Connected;
@@ -21,6 +20,7 @@ use sales::payment::provider::Provider;
 use sales::payment::{Observed, ObservedState, PaymentView, Source};
 use sales::workflows::record_disputes;
 use sales::workflows::record_payment::{self, PaymentUpdate};
+use services::Services;
 
 /// How much to take.
 #[request]

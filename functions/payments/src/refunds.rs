@@ -5,13 +5,13 @@ use core_types::id::{OrderId, PaymentId, RefundId};
 use core_types::money::{Money, MoneyInput};
 use core_types::scope::{ReadRefunds, WriteRefunds};
 use gateway::app::App;
-use primitives::context::Context;
 use gateway::idempotency;
 use gateway::page::Paging;
-use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::{Created, Page};
 use gateway::request::{Body, IfMatch, Path, Raw, request};
 use platform::caller::StoreAccess;
+use primitives::context::Context;
+use primitives::problem::{Code, FieldError, Problem};
 use sales::order::refund::{
     Refund, RefundNote, RefundReason, RefundStatus, RefundTransaction, RefundView, WantedRefund,
 };

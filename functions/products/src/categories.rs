@@ -1,6 +1,5 @@
 //! Handlers of categories, the tree into which a store sorts its products.
 
-use gateway::idempotency::Commit;
 use axum::extract::State;
 use catalogue::category::{
     CATEGORY_CREATED, CATEGORY_DELETED, CATEGORY_UPDATED, Category, CategoryDrain, CategoryView,
@@ -12,16 +11,17 @@ use core_types::fields::Handle;
 use core_types::id::CategoryId;
 use core_types::scope::{ReadProducts, WriteProducts};
 use gateway::app::App;
-use services::Services;
-use primitives::clock::Timestamp;
+use gateway::idempotency::Commit;
 use gateway::page::Paging;
-use primitives::problem::{Code, Problem};
 use gateway::reply::{Created, Json, NoContent, Page, Reply};
 use gateway::request::{Body, IfMatch, Path, request};
-use primitives::fields::{Int, Patch, Text};
-use table::{Write, retry};
 use identity::store::Store;
 use platform::caller::StoreAccess;
+use primitives::clock::Timestamp;
+use primitives::fields::{Int, Patch, Text};
+use primitives::problem::{Code, Problem};
+use services::Services;
+use table::{Write, retry};
 
 use catalogue::workflows::save_product::derived;
 

@@ -2,7 +2,6 @@
 
 mod members;
 
-use gateway::idempotency::Commit;
 use axum::extract::State;
 use catalogue::collection::{
     COLLECTION_CREATED, COLLECTION_DELETED, COLLECTION_UPDATED, Collection, CollectionKind,
@@ -16,15 +15,16 @@ use core_types::key;
 use core_types::resource::{Resource, change_with, load};
 use core_types::scope::{ReadProducts, WriteProducts};
 use gateway::app::App;
-use primitives::clock::Timestamp;
-use table::item::Item;
+use gateway::idempotency::Commit;
 use gateway::page::Paging;
-use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::{Created, Json, NoContent, Page};
-use primitives::fields::{AtMost, Flag, Patch, Text, Written};
 use gateway::request::{Body, Given, IfMatch, Path, Ruled, Rules, Validation, request};
-use table::{Condition, Query, Write, retry};
 use platform::caller::StoreAccess;
+use primitives::clock::Timestamp;
+use primitives::fields::{AtMost, Flag, Patch, Text, Written};
+use primitives::problem::{Code, FieldError, Problem};
+use table::item::Item;
+use table::{Condition, Query, Write, retry};
 
 use catalogue::workflows::save_product::derived;
 

@@ -11,13 +11,13 @@ use core_types::scope::{ReadCustomers, WriteCustomers};
 use delivery::run::RunMessage;
 use gateway::app::App;
 use gateway::page::Paging;
-use primitives::problem::Problem;
 use gateway::reply::{Accepted, Page};
 use gateway::request::{Body, Path, request};
-use table::retry;
 use identity::customer::Customer;
 use platform::caller::StoreAccess;
+use primitives::problem::Problem;
 use privacy::merge::{self, Merge, MergeView};
+use table::retry;
 
 /// Who is merged into a customer.
 #[request]

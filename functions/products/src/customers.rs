@@ -1,6 +1,5 @@
 //! Customers, as the store sees them.
 
-use gateway::idempotency::Commit;
 use axum::extract::State;
 use core_types::fields::{Email, MetadataFilter};
 use core_types::id::{CustomerId, OrderId};
@@ -8,19 +7,20 @@ use core_types::key;
 use core_types::resource::{Resource, load};
 use core_types::scope::{ReadCustomers, ReadOrders, WriteCustomers};
 use gateway::app::App;
-use primitives::clock::Timestamp;
+use gateway::idempotency::Commit;
 use gateway::page::Paging;
-use primitives::problem::{Code, Problem};
 use gateway::reply::{Accepted, Created, Json, Page};
 use gateway::request::{Body, IfMatch, Path, Query, request};
-use primitives::fields::Text;
-use table::retry;
 use identity::customer::{
     self, CreateRequest, Customer, CustomerDeleted, CustomerView, UniqueCustomerEmail,
     UpdateRequest,
 };
 use platform::caller::StoreAccess;
+use primitives::clock::Timestamp;
+use primitives::fields::Text;
+use primitives::problem::{Code, Problem};
 use sales::order::{Order, OrderView};
+use table::retry;
 
 /// Customers that one round trip looks at when they are filtered, and how many it takes for a page
 /// at most; then the page ends early, with a cursor.

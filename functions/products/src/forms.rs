@@ -1,6 +1,5 @@
 //! Form submissions, as the store deals with them.
 
-use gateway::idempotency::Commit;
 use axum::extract::State;
 use catalogue::form::{FormStatus, FormSubmission, FormSubmissionView};
 use core_types::fields::Handle;
@@ -9,15 +8,16 @@ use core_types::key;
 use core_types::resource::{Resource, load};
 use core_types::scope::{ReadForms, WriteForms};
 use gateway::app::App;
-use primitives::clock::Timestamp;
-use table::item::Item;
+use gateway::idempotency::Commit;
 use gateway::page::Paging;
-use primitives::problem::{Code, Problem};
 use gateway::reply::{Json, NoContent, Page};
 use gateway::request::{Body, IfMatch, Path, Query, request};
-use table::Condition;
 use identity::store::Store;
 use platform::caller::StoreAccess;
+use primitives::clock::Timestamp;
+use primitives::problem::{Code, Problem};
+use table::Condition;
+use table::item::Item;
 
 /// Submissions that one round trip looks at, and how many it takes for a page at most; then the
 /// page ends early, with a cursor.

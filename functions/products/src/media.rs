@@ -14,20 +14,22 @@ use core_types::id::{MediaId, StoreId};
 use core_types::key;
 use core_types::resource;
 use core_types::scope::{ReadMedia, WriteMedia};
-use gateway::app::App;
-use services::Services;
 use egress::{DestinationRejection, Outgoing, SendError};
-use table::item::Item;
+use gateway::app::App;
 use gateway::page::Paging;
-use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::{Created, Json, NoContent, Page};
-use gateway::request::{Argument, Body, Given, IfMatch, Path, Query, Raw, Reads, Ruled, Rules, Validation, request};
-use primitives::fields::{Exact, Patch, Text};
-use table::retry;
+use gateway::request::{
+    Argument, Body, Given, IfMatch, Path, Query, Raw, Reads, Ruled, Rules, Validation, request,
+};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, header};
 use identity::store::Store;
 use platform::caller::StoreAccess;
+use primitives::fields::{Exact, Patch, Text};
+use primitives::problem::{Code, FieldError, Problem};
+use services::Services;
+use table::item::Item;
+use table::retry;
 
 /// Maximum time to fetch an image.
 const FETCH_LIMIT: Duration = Duration::from_secs(10);

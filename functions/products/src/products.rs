@@ -15,18 +15,18 @@ use core_types::id::{CollectionId, ProductId, StoreId};
 use core_types::key;
 use core_types::scope::{ReadProducts, WriteProducts};
 use gateway::app::App;
-use services::Services;
-use primitives::clock::Timestamp;
 use gateway::page;
 use gateway::page::Paging;
-use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::{Created, Json, NoContent, Page};
 use gateway::request;
 use gateway::request::{Body, Given, IfMatch, Path, Ruled, Rules, Validation, request};
-use primitives::fields::{Fault, Flag, FromText, Text, Written};
-use table::{Query, Scanned};
 use platform::caller::StoreAccess;
+use primitives::clock::Timestamp;
+use primitives::fields::{Fault, Flag, FromText, Text, Written};
+use primitives::problem::{Code, FieldError, Problem};
 use serde::Serialize;
+use services::Services;
+use table::{Query, Scanned};
 
 pub use bulk::bulk;
 pub use lookup::ListedProduct;
@@ -264,7 +264,10 @@ where
 }
 
 /// Loads the product ids of a manual collection; `None` for an automated one.
-async fn members(services: &Services, collection: &Collection) -> Result<Option<Vec<ProductId>>, Problem> {
+async fn members(
+    services: &Services,
+    collection: &Collection,
+) -> Result<Option<Vec<ProductId>>, Problem> {
     if collection.kind == CollectionKind::Automated {
         return Ok(None);
     }

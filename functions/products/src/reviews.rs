@@ -1,6 +1,5 @@
 //! Reviews of products, as the store decides on them.
 
-use gateway::idempotency::Commit;
 use axum::extract::State;
 use catalogue::review::{
     self, REVIEW_APPROVED, REVIEW_REJECTED, REVIEW_REPLIED, Review, ReviewStatus, ReviewView,
@@ -11,15 +10,16 @@ use core_types::key;
 use core_types::resource::{Resource, change, load};
 use core_types::scope::{ReadReviews, WriteReviews};
 use gateway::app::App;
-use services::Services;
+use gateway::idempotency::Commit;
 use gateway::page::Paging;
-use primitives::problem::{Code, Problem};
 use gateway::reply::{Json, Page};
 use gateway::request::{Body, IfMatch, Path, Query, request};
-use primitives::fields::{Int, Text, Written};
-use table::retry;
 use identity::store::Store;
 use platform::caller::StoreAccess;
+use primitives::fields::{Int, Text, Written};
+use primitives::problem::{Code, Problem};
+use services::Services;
+use table::retry;
 
 /// Reviews that one round trip looks at, and how many it takes for a page at most; then the page
 /// ends early, with a cursor.

@@ -9,16 +9,16 @@ use core_types::id::{ProductId, VariantId};
 use core_types::money::MoneyInput;
 use core_types::scope::{ReadProducts, WriteProducts};
 use gateway::app::App;
-use services::Services;
-use primitives::clock::Timestamp;
 use gateway::page::Paging;
-use primitives::problem::{Code, Problem};
 use gateway::reply::{Created, Json, NoContent, Page};
 use gateway::request::{Body, IfMatch, Path, Query, request};
-use primitives::fields::{Flag, Int, Patch, Text};
-use table::retry;
 use identity::store::{InventoryPolicy, Store};
 use platform::caller::StoreAccess;
+use primitives::clock::Timestamp;
+use primitives::fields::{Flag, Int, Patch, Text};
+use primitives::problem::{Code, Problem};
+use services::Services;
+use table::retry;
 
 use catalogue::workflows::save_product::close;
 use catalogue::workflows::save_product::input::{

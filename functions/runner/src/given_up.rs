@@ -8,16 +8,16 @@ use core_types::end_reason::EndReason;
 use core_types::id::StoreId;
 use core_types::key;
 use delivery::run::RunMessage;
+use primitives::clock::Timestamp;
+use primitives::problem::{Code, Problem};
+use sales::workflows::join_orders;
+use serde::{Deserialize, Serialize};
 use services::Services;
 use table::canary::CanaryHold;
-use primitives::clock::Timestamp;
 use table::item::{Item, Key};
 use table::outbox;
 use table::outbox::Marked;
-use primitives::problem::{Code, Problem};
 use table::{Change, Condition};
-use sales::workflows::join_orders;
-use serde::{Deserialize, Serialize};
 
 use crate::{drills, load_tests, replay};
 

@@ -14,18 +14,18 @@ use bytes::Bytes;
 use core_types::end_reason::EndReason;
 use core_types::id::LoadTestId;
 use core_types::key;
-use futures_util::stream::{FuturesUnordered, StreamExt};
-use services::Services;
-use gateway::bridged;
-use table::canary::CanaryHold;
-use primitives::clock::Timestamp;
 use egress::{Destination, Outgoing};
-use primitives::problem::{Code, Problem};
-use table::Condition;
+use futures_util::stream::{FuturesUnordered, StreamExt};
+use gateway::bridged;
 use http::{HeaderMap, HeaderValue, Method, header};
 use platform::authority::Authority;
+use primitives::clock::Timestamp;
+use primitives::problem::{Code, Problem};
 use reliability::evidence::{Record, append};
 use reliability::load_test::{LoadTest, Sample};
+use services::Services;
+use table::Condition;
+use table::canary::CanaryHold;
 use tokio::time::Instant;
 
 use crate::shop::{self, Shop};
@@ -49,7 +49,10 @@ const NETWORKS: u64 = 512;
 ///
 /// # Errors
 /// 503 when the table cannot be reached: the message is received again.
-pub(crate) async fn step(services: &Services, id: &LoadTestId) -> Result<Option<Timestamp>, Problem> {
+pub(crate) async fn step(
+    services: &Services,
+    id: &LoadTestId,
+) -> Result<Option<Timestamp>, Problem> {
     let Some(mut test) = claim(services, id).await? else { return Ok(None) };
     let operator = Authority::of_operator(&test.requested_by, None);
     if let Some(reason) = operator.lost(services).await? {

@@ -1,26 +1,28 @@
 //! A customer's address book.
 
-use gateway::idempotency::Commit;
 use axum::extract::{FromRequestParts, State};
 use core_types::id::AddressId;
 use core_types::key;
 use deserr::Deserr;
 use gateway::app::App;
-use services::Services;
-use table::item::Item;
+use gateway::idempotency::Commit;
 use gateway::page::Paging;
-use primitives::problem::{Code, Problem};
 use gateway::reply::{Created, Json, NoContent, Page};
-use gateway::request::{Argument, Described, IfMatch, Inbound, NoFields, Raw, Reads, Validation, request};
-use primitives::fields::{FieldErrors, Flag, Text};
-use table::{Query, retry};
+use gateway::request::{
+    Argument, Described, IfMatch, Inbound, NoFields, Raw, Reads, Validation, request,
+};
 use http::request::Parts;
 use identity::address::{
     self, Address, AddressInput, AddressPatch, AddressView, MAX_ADDRESSES, PostalAddress,
 };
 use identity::customer::Customer;
 use platform::caller;
+use primitives::fields::{FieldErrors, Flag, Text};
+use primitives::problem::{Code, Problem};
 use serde_json::{Map, Value};
+use services::Services;
+use table::item::Item;
+use table::{Query, retry};
 
 /// The members of the body in addition to the address.
 #[request]
@@ -269,7 +271,11 @@ pub(crate) async fn get(
     Ok(to_response(&address, caller.account.default_address_id.as_ref()))
 }
 
-async fn find(services: &Services, customer: &Customer, id: &AddressId) -> Result<Address, Problem> {
+async fn find(
+    services: &Services,
+    customer: &Customer,
+    id: &AddressId,
+) -> Result<Address, Problem> {
     let found = services.table.get(&key::address(&customer.store_id, &customer.id, id)).await?;
     found.ok_or_else(|| Code::NotFound.into())
 }

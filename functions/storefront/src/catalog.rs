@@ -12,9 +12,9 @@ use catalogue::product::ProductSummary;
 use core_types::fields::{Handle, Subdomain};
 use gateway::app::App;
 use gateway::page::Paging;
-use primitives::problem::Problem;
 use gateway::reply::{Json, Page};
 use gateway::request::{Path, Query, Ruled};
+use primitives::problem::Problem;
 
 use crate::viewer::Viewer;
 use input::ListQuery;

@@ -4,7 +4,6 @@
 //! account. That holds for a registration, too: the account is created when the mailed code is returned
 //! ([`otp`](crate::customer_otp)).
 
-use gateway::idempotency::Commit;
 use axum::extract::State;
 use core_types::fields::{Email, PersonName, Phone};
 use core_types::id::OrderId;
@@ -12,14 +11,10 @@ use core_types::key;
 use core_types::mail::Mail;
 use core_types::resource::Resource;
 use gateway::app::App;
-use primitives::clock::Timestamp;
-use table::item::Item;
+use gateway::idempotency::Commit;
 use gateway::page::Paging;
-use primitives::problem::{Code, Problem};
 use gateway::reply::{Accepted, Either, Json, NoContent, NoStore, Page, Typed};
 use gateway::request::{Body, IfMatch, Inbound, Path, Raw, request};
-use primitives::fields::{Flag, Patch};
-use table::{Query, Write};
 use identity::account::Account;
 use identity::authentication::{self, PresentedCode, SignOutRequest, confirm};
 use identity::customer::{
@@ -30,10 +25,15 @@ use identity::notifications;
 use identity::password::Guess;
 use identity::session::CreatedVia;
 use platform::caller;
+use primitives::clock::Timestamp;
+use primitives::fields::{Flag, Patch};
+use primitives::problem::{Code, Problem};
 use sales::order::shopper::ShopperOrderView;
 use sales::order::{Order, OrderStatus};
 use schemars::JsonSchema;
 use serde::Serialize;
+use table::item::Item;
+use table::{Query, Write};
 
 use crate::customer_email::{self, AccountWithEmailChange};
 use crate::store_by_name::{StoreBody, StoreByName};

@@ -4,19 +4,14 @@
 //! The requester learns nothing about the new address. If it has an account at the store, the response and
 //! the work are the same, its owner is notified, and no code passes.
 
-use gateway::idempotency::Commit;
 use core_types::fields::Email;
 use core_types::id::ChallengeId;
 use core_types::key;
 use core_types::mail::Mail;
 use core_types::resource::Resource;
-use services::Services;
-use primitives::clock::Timestamp;
-use table::outbox::Outgoing;
-use primitives::problem::{Code, Problem};
+use gateway::idempotency::Commit;
 use gateway::reply::{Accepted, Json, NoStore};
 use gateway::request::Inbound;
-use table::Write;
 use identity::account::Account;
 use identity::authentication::code::{CodeSent, Sending};
 use identity::authentication::{Confirmed, PresentedCode, code, confirm};
@@ -29,9 +24,14 @@ use identity::session::CreatedVia;
 use identity::store::Store;
 use identity::throttle::{self, Kind};
 use platform::caller;
+use primitives::clock::Timestamp;
+use primitives::problem::{Code, Problem};
 use sales::order::guest::GuestOrders;
 use schemars::JsonSchema;
 use serde::Serialize;
+use services::Services;
+use table::Write;
+use table::outbox::Outgoing;
 
 use crate::customer::{CustomerSignedIn, begin};
 

@@ -1,20 +1,16 @@
 //! One-time codes by mail: they prove the address of a new customer or the new address of a customer, and
 //! sign in an existing one.
 
-use gateway::idempotency::Commit;
 use axum::extract::State;
 use core_types::fields::{Email, PersonName, Phone, Subdomain};
 use core_types::id::{ChallengeId, StoreId};
 use core_types::key;
 use core_types::resource::Resource;
 use gateway::app::App;
-use services::Services;
 use gateway::caller::Public;
-use primitives::problem::{Code, FieldError, Problem};
+use gateway::idempotency::Commit;
 use gateway::reply::{Accepted, Created, Either, Json, NoStore};
 use gateway::request::{Body, Given, Inbound, Raw, Ruled, Rules, Validation, request};
-use primitives::fields::{Flag, Text};
-use table::retry;
 use identity::account::Account;
 use identity::authentication::code::{self, CodeSent, Named, Sending};
 use identity::authentication::{self, Found, MailRequest};
@@ -29,7 +25,11 @@ use identity::session::CreatedVia;
 use identity::store::{Store, StoreStatus};
 use identity::storefront::open_store;
 use identity::throttle::Kind;
+use primitives::fields::{Flag, Text};
+use primitives::problem::{Code, FieldError, Problem};
 use sales::order::guest::GuestOrders;
+use services::Services;
+use table::retry;
 
 use crate::customer::{CustomerSignedIn, begin};
 use crate::customer_email;

@@ -2,7 +2,6 @@
 
 use axum::extract::State;
 use gateway::app::App;
-use primitives::problem::Problem;
 use gateway::reply::{Accepted, Json};
 use gateway::request::{Body, Raw, Ruled};
 use identity::authentication::password::{Changer, PasswordUpdated, UpdateRequest};
@@ -10,6 +9,7 @@ use identity::authentication::{LinkSent, MailRequest, password};
 use identity::customer::Customer;
 use identity::notifications;
 use platform::caller;
+use primitives::problem::Problem;
 
 use crate::store_by_name::{StoreBody, StoreByName};
 

@@ -9,14 +9,14 @@ use core_types::fields::{Handle, Subdomain};
 use core_types::id::FormSubmissionId;
 use core_types::resource::Resource;
 use gateway::app::App;
-use primitives::problem::{Code, Problem};
 use gateway::reply::Accepted;
 use gateway::request::{Argument, Inbound, Path, Raw, Reads};
-use table::Write;
 use http::request::Parts;
 use identity::storefront::Shopfront;
+use primitives::problem::{Code, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;
+use table::Write;
 
 /// The body of a submitted form, which the handler parses: JSON, or an HTML form in either encoding.
 pub(crate) struct FormBody(Arc<Inbound>);

@@ -2,10 +2,10 @@
 
 use axum::extract::State;
 use gateway::app::App;
-use primitives::problem::{Code, Problem};
 use gateway::reply::{Json, NoStore};
 use gateway::request::{Body, Raw, request};
 use identity::storefront::Shopfront;
+use primitives::problem::{Code, Problem};
 use sales::gift_card::{self, GiftCardBalance, GiftCardCode};
 
 /// A gift card to look up.

@@ -2,14 +2,14 @@
 
 use axum::extract::State;
 use gateway::app::App;
-use services::Services;
 use gateway::caller::Public;
-use primitives::problem::{Code, Problem};
 use gateway::reply::Json;
-use primitives::fields::{Exact, Text};
 use gateway::request::{Query, Raw, request};
 use identity::domain::Host;
 use identity::storefront::{StorefrontView, subdomain_of};
+use primitives::fields::{Exact, Text};
+use primitives::problem::{Code, Problem};
+use services::Services;
 
 use crate::viewer::Viewer;
 

@@ -8,15 +8,15 @@ use catalogue::media::Media;
 use core_types::id::MediaId;
 use core_types::key;
 use gateway::app::App;
-use services::Services;
 use gateway::caller::{Access, Caller, Identity};
-use primitives::problem::{Code, Problem};
 use gateway::reply::{File, Reply};
 use gateway::request::{Argument, Inbound, Raw, Validation};
 use http::request::Parts;
 use http::{HeaderName, header};
 use identity::store::Store;
 use identity::storefront::{OpenStore, any_store, visitor};
+use primitives::problem::{Code, Problem};
+use services::Services;
 
 /// An image's URL never changes its content, so it may be cached for a year (RFC 8246).
 const FOR_EVER: &str = "public, max-age=31536000, immutable";

@@ -2,11 +2,11 @@
 //! order.
 
 use axum::extract::FromRequestParts;
-use services::Services;
-use primitives::problem::Problem;
 use gateway::request::{Argument, Raw};
 use http::request::Parts;
+use primitives::problem::Problem;
 use sales::order::PresentedToken;
+use services::Services;
 
 /// The header of the token.
 const HEADER: &str = "x-service-order-token";

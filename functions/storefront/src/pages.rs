@@ -8,21 +8,21 @@ use core_types::id::StoreId;
 use core_types::key;
 use core_types::provider::ProviderName;
 use gateway::app::App;
-use services::Services;
-use table::item;
-use table::item::{Attributes, FromItem, Item};
 use gateway::page::Paging;
-use primitives::problem::{Code, Problem};
 use gateway::reply::{Json, Page};
 use gateway::request::Path;
-use table::{Query, ReadConsistency};
 use identity::store::Contact;
 use identity::store::branding::BrandingView;
 use identity::storefront::StorefrontView;
+use primitives::problem::{Code, Problem};
 use sales::payment::account::ProviderAccount;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
+use services::Services;
+use table::item;
+use table::item::{Attributes, FromItem, Item};
+use table::{Query, ReadConsistency};
 use themes::published;
 
 use crate::viewer::{Invitation, Viewer};
@@ -120,7 +120,10 @@ pub(crate) async fn store(
 }
 
 /// The theme's settings for this viewer.
-async fn settings(services: &Services, viewer: &Viewer) -> Result<Option<Map<String, Value>>, Problem> {
+async fn settings(
+    services: &Services,
+    viewer: &Viewer,
+) -> Result<Option<Map<String, Value>>, Problem> {
     if let Some(session) = &viewer.invitation {
         return Ok(Some(session.content.settings.clone()));
     }

@@ -3,7 +3,6 @@
 mod verify;
 mod webhook;
 
-use gateway::idempotency::Commit;
 use axum::extract::State;
 use core_types::fields::{Currency, Subdomain, WebUrl};
 use core_types::id::{OrderId, PaymentId};
@@ -11,19 +10,17 @@ use core_types::key;
 use core_types::money::{MAX_AMOUNT, Money};
 use core_types::provider::ProviderName;
 use core_types::resource::Resource;
+use crypto::seal::SealKey;
 use gateway::app::App;
-use services::Services;
-use primitives::clock::Timestamp;
-use table::item::Item;
+use gateway::idempotency::Commit;
 use gateway::page::Paging;
-use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::{Created, NoStore, Page};
 use gateway::request::{Body, Given, Path, Query, Ruled, Rules, Validation, request};
-use primitives::fields::{Exact, Flag, FromText, Int, Text, Written};
-use crypto::seal::SealKey;
-use table::{Condition, Write, retry};
 use identity::settings::Settings;
 use platform::caller::Shopper;
+use primitives::clock::Timestamp;
+use primitives::fields::{Exact, Flag, FromText, Int, Text, Written};
+use primitives::problem::{Code, FieldError, Problem};
 use sales::order::{ORDER_UPDATED, Order, OrderStatus, PresentedToken};
 use sales::payment::account::{MethodView, ProviderAccount};
 use sales::payment::connected::Connected;
@@ -33,6 +30,9 @@ use sales::payment::{
 };
 use schemars::JsonSchema;
 use serde::Serialize;
+use services::Services;
+use table::item::Item;
+use table::{Condition, Write, retry};
 
 use crate::order_token::OrderToken;
 

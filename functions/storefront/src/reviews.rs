@@ -1,6 +1,5 @@
 //! Reviews of products: public, written by customers.
 
-use gateway::idempotency::Commit;
 use axum::extract::State;
 use catalogue::product::{self, Product, ProductSummary, UniqueProductHandle};
 use catalogue::review::{self, Opinion, PublicReview, REVIEW_CREATED, Review, ReviewStatus};
@@ -10,21 +9,22 @@ use core_types::key;
 use core_types::rating::Rating;
 use core_types::resource::Resource;
 use gateway::app::App;
-use services::Services;
-use table::item::Item;
+use gateway::idempotency::Commit;
 use gateway::page::Paging;
-use primitives::problem::{Code, Problem};
 use gateway::reply::{Created, Page};
 use gateway::request::{Body, Path, request};
-use primitives::fields::{Int, Text};
-use table::{Query, retry};
 use identity::customer::Customer;
 use identity::settings::Settings;
 use identity::store::Store;
 use platform::caller;
+use primitives::fields::{Int, Text};
+use primitives::problem::{Code, Problem};
 use sales::order::{Order, OrderStatus};
 use schemars::JsonSchema;
 use serde::Serialize;
+use services::Services;
+use table::item::Item;
+use table::{Query, retry};
 
 use crate::viewer::Viewer;
 

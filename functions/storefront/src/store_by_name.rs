@@ -6,15 +6,15 @@ use axum::extract::FromRequestParts;
 use core_types::id::StoreId;
 use core_types::key;
 use deserr::Deserr;
-use services::Services;
 use gateway::caller::{Access, Caller, Identity};
-use primitives::problem::{Code, Problem};
 use gateway::request::{Argument, Described, Inbound, Raw, Reads, Validation, request};
-use primitives::fields::{FieldErrors, Text};
 use http::request::Parts;
 use identity::store::{Store, StoreStatus};
 use identity::storefront::{open_store, visitor};
+use primitives::fields::{FieldErrors, Text};
+use primitives::problem::{Code, Problem};
 use serde_json::Value;
+use services::Services;
 
 /// The members of a body that name the store.
 const NAMES: [&str; 2] = ["store_id", "subdomain"];

@@ -5,15 +5,15 @@ use catalogue::blob::pinned::BlobRef;
 use core_types::fields::Subdomain;
 use gateway::answer::PRIVATE;
 use gateway::app::App;
-use services::Services;
-use primitives::clock::Timestamp;
-use primitives::problem::{Code, Problem};
 use gateway::reply::{File, Json, Reply};
 use gateway::request::{Argument, Raw, Validation};
 use http::request::Parts;
 use http::{HeaderName, header};
+use primitives::clock::Timestamp;
+use primitives::problem::{Code, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;
+use services::Services;
 use themes::contents::{Contents, StoredFile};
 use themes::file::{Digest, FileRef};
 use themes::manifest::{Slug, Version};
@@ -225,7 +225,11 @@ pub(crate) async fn file(
 }
 
 /// Finds the file in the preview, or in the live and recent releases.
-async fn find(services: &Services, caller: &Viewer, digest: &Digest) -> Result<Option<StoredFile>, Problem> {
+async fn find(
+    services: &Services,
+    caller: &Viewer,
+    digest: &Digest,
+) -> Result<Option<StoredFile>, Problem> {
     if let Some(session) = &caller.invitation {
         return within(services, &session.contents, digest).await;
     }

@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
 use gateway::answer::Keeping;
-use services::Services;
 use gateway::caller::{Access, Caller, Identity};
-use primitives::problem::Problem;
 use gateway::request::{Argument, Inbound, Query, Reads, Validation, request};
-use primitives::fields::Exact;
 use http::request::Parts;
 use identity::store::Store;
 use identity::storefront::{FRESH, OpenStore, StorefrontView, any_store, open_store, visitor};
+use primitives::fields::Exact;
+use primitives::problem::Problem;
+use services::Services;
 use themes::preview::Token;
 use themes::session::PreviewSession;
 
@@ -60,7 +60,11 @@ impl Viewer {
     ///
     /// # Errors
     /// `store_not_found`; `invalid_or_expired_token`, also for another store's; `preview_expired`.
-    pub(crate) async fn at(services: &Services, inbound: &Inbound, requested: &str) -> Result<Self, Problem> {
+    pub(crate) async fn at(
+        services: &Services,
+        inbound: &Inbound,
+        requested: &str,
+    ) -> Result<Self, Problem> {
         let header = inbound.header(HEADER).map(str::to_owned);
         let (open, invitation) = match header.or_else(|| inbound.query_param(PARAMETER)) {
             None => (open_store(services, requested).await?, None),
@@ -82,7 +86,11 @@ impl Viewer {
 }
 
 /// Verifies a token and loads its preview session.
-async fn invitation(services: &Services, store: &Store, token: &str) -> Result<PreviewSession, Problem> {
+async fn invitation(
+    services: &Services,
+    store: &Store,
+    token: &str,
+) -> Result<PreviewSession, Problem> {
     let keys = services.secrets.keys().await?;
     let token = Token::verify(token, &keys.previews, &store.id, services.clock.now())?;
     PreviewSession::of(services, &token).await

@@ -1,23 +1,23 @@
 //! A customer's wishlist.
 
-use gateway::idempotency::Commit;
 use axum::extract::{FromRequestParts, State};
 use catalogue::product::{Product, Variant};
 use catalogue::wishlist::{self, Wish, WishView};
 use core_types::id::{ProductId, VariantId};
 use core_types::key;
 use gateway::app::App;
-use services::Services;
-use table::item::{Item, Key};
+use gateway::idempotency::Commit;
 use gateway::page::Paging;
-use primitives::problem::{Code, Problem};
 use gateway::reply::{Created, Either, Json, NoContent, Page};
 use gateway::request::{Argument, Body, Inbound, Raw, Reads, Validation, request};
-use primitives::fields::Text;
-use table::{Query, retry};
 use http::request::Parts;
 use platform::caller;
+use primitives::fields::Text;
+use primitives::problem::{Code, Problem};
 use serde_json::Value;
+use services::Services;
+use table::item::{Item, Key};
+use table::{Query, retry};
 
 /// The maximum number of wishes for a product: one for each variant, and one for the product itself.
 const PER_PRODUCT: usize = 101;

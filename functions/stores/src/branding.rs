@@ -3,13 +3,13 @@
 use catalogue::media::Media;
 use core_types::id::MediaId;
 use core_types::key;
-use services::Services;
-use table::item::Key;
-use primitives::problem::{FieldError, Problem};
-use primitives::fields::{Patch, Text};
 use gateway::request::request;
 use identity::store::branding::{Color, SocialLinks, unknown_picture};
 use identity::store::{Branding, Store};
+use primitives::fields::{Patch, Text};
+use primitives::problem::{FieldError, Problem};
+use services::Services;
+use table::item::Key;
 
 /// What to change about how a store presents itself. What is left out stays; `null` clears it.
 #[request]
@@ -66,7 +66,11 @@ impl BrandingRequest {
 ///
 /// # Errors
 /// `unknown_media` as a fault of each picture that the store does not have.
-pub(crate) async fn validate(services: &Services, before: &Store, wanted: &Store) -> Result<(), Problem> {
+pub(crate) async fn validate(
+    services: &Services,
+    before: &Store,
+    wanted: &Store,
+) -> Result<(), Problem> {
     if wanted.branding.pictures().eq(before.branding.pictures()) {
         return Ok(());
     }

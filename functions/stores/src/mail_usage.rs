@@ -3,10 +3,10 @@
 use axum::extract::State;
 use delivery::mail::allowance::{Room, Usage};
 use gateway::app::App;
-use primitives::clock::{DAY, Timestamp};
-use primitives::problem::Problem;
 use gateway::reply::Json;
 use platform::caller::Admin;
+use primitives::clock::{DAY, Timestamp};
+use primitives::problem::Problem;
 use schemars::JsonSchema;
 use serde::Serialize;
 

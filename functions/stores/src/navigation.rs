@@ -1,6 +1,5 @@
 //! Navigation menus.
 
-use gateway::idempotency::Commit;
 use axum::extract::State;
 use catalogue::navigation::{
     Items, Menu, MenuView, NAVIGATION_DELETED, NAVIGATION_UPDATED, unknown_targets,
@@ -11,12 +10,13 @@ use core_types::key;
 use core_types::resource::{Resource, load};
 use core_types::scope::{ReadContent, WriteContent};
 use gateway::app::App;
-use primitives::problem::{Code, Problem};
+use gateway::idempotency::Commit;
 use gateway::reply::{Json, NoContent};
 use gateway::request::{Body, IfMatch, Path, request};
-use table::retry;
 use identity::store;
 use platform::caller::StoreAccess;
+use primitives::problem::{Code, Problem};
+use table::retry;
 
 use crate::{save, written};
 

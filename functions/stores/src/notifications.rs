@@ -1,6 +1,5 @@
 //! The words of mails to shoppers, in a store's own words and by language.
 
-use gateway::idempotency::Commit;
 use axum::extract::State;
 use core_types::event::{Event, Topic};
 use core_types::fields::Locale;
@@ -8,20 +7,21 @@ use core_types::id::StoreId;
 use core_types::key;
 use core_types::scope::{ReadContent, WriteContent};
 use gateway::app::App;
-use services::Services;
+use gateway::idempotency::Commit;
 use gateway::page::Paging;
-use primitives::problem::{Code, Problem};
 use gateway::reply::{Json, Page};
 use gateway::request::{Body, IfMatch, Path, request};
-use primitives::fields::Text;
-use table::{Query, Write, retry};
 use platform::caller::StoreAccess;
+use primitives::fields::Text;
+use primitives::problem::{Code, Problem};
 use sales::notifications::{
     MAX_LANGUAGES, NOTIFICATION_TEXT_DELETED, NOTIFICATION_TEXT_UPDATED, NotificationKind,
     NotificationText, NotificationTextView, NotificationTexts, Rendered, Wording,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
+use services::Services;
+use table::{Query, Write, retry};
 
 use crate::written;
 

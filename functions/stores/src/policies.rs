@@ -1,6 +1,5 @@
 //! Policy pages.
 
-use gateway::idempotency::Commit;
 use axum::extract::State;
 use catalogue::policy::{
     POLICY_UPDATED, Policy, PolicyHandle, PolicySummary, PolicyView, SafeHtml, Wording,
@@ -11,12 +10,13 @@ use core_types::key;
 use core_types::resource::load;
 use core_types::scope::{ReadContent, WriteContent};
 use gateway::app::App;
-use primitives::problem::Problem;
+use gateway::idempotency::Commit;
 use gateway::reply::Json;
 use gateway::request::{Body, IfMatch, Path, request};
-use primitives::fields::{Flag, Text};
-use table::retry;
 use platform::caller::StoreAccess;
+use primitives::fields::{Flag, Text};
+use primitives::problem::Problem;
+use table::retry;
 
 use crate::save;
 

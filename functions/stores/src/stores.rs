@@ -1,20 +1,15 @@
 //! A merchant's stores: the list, opening one, reading and changing one.
 
-use gateway::idempotency::Commit;
 use axum::extract::State;
 use catalogue::location;
 use core_types::fields::{Country, Currency, Email, Locale, Phone, StoreName, Subdomain, TimeZone};
 use core_types::key;
 use core_types::scope::{ReadStore, WriteStore};
 use gateway::app::App;
-use services::Services;
-use primitives::clock::Timestamp;
+use gateway::idempotency::Commit;
 use gateway::page::Paging;
-use primitives::problem::{Code, Problem};
 use gateway::reply::{Created, Json, Page};
 use gateway::request::{Body, IfMatch, request};
-use primitives::fields::Patch;
-use table::{Query, Write};
 use identity::member::Role;
 use identity::merchant::Merchant as Account;
 use identity::store::branding::hold_pictures;
@@ -23,8 +18,13 @@ use identity::store::{
     STORE_CREATED, STORE_UPDATED, Store, StoreStatus, StoreView, UniqueSubdomain,
 };
 use platform::caller::{Merchant, StoreAccess, stores_of};
+use primitives::clock::Timestamp;
+use primitives::fields::Patch;
+use primitives::problem::{Code, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;
+use services::Services;
+use table::{Query, Write};
 
 use crate::branding::{self, BrandingRequest};
 
@@ -257,8 +257,8 @@ pub async fn update(
 #[cfg(test)]
 mod tests {
     use core_types::id::MerchantId;
-    use primitives::fields::FromText;
     use gateway::request::read;
+    use primitives::fields::FromText;
     use serde_json::{Value, json};
 
     use super::*;

@@ -1,24 +1,24 @@
 //! Installing, upgrading and uninstalling themes.
 
-use gateway::idempotency::Commit;
 use ::catalogue::blob::pinned::BlobRef;
 use axum::extract::State;
 use core_types::key;
 use core_types::resource::Resource;
 use core_types::scope::WriteThemes;
 use gateway::app::App;
-use services::Services;
-use primitives::clock::Timestamp;
-use table::item::{Item, Key};
-use primitives::problem::{Code, Problem};
+use gateway::idempotency::Commit;
 use gateway::reply::{Created, Json};
 use gateway::request::{Body, Path, request};
-use primitives::fields::Flag;
-use table::{Condition, ReadConsistency, Write, retry};
 use identity::store::{self, Store};
 use platform::caller::StoreAccess;
+use primitives::clock::Timestamp;
+use primitives::fields::Flag;
+use primitives::problem::{Code, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;
+use services::Services;
+use table::item::{Item, Key};
+use table::{Condition, ReadConsistency, Write, retry};
 use themes::contents::Contents;
 use themes::draft::{DraftView, Editing, ThemeDraft};
 use themes::installed::{
@@ -347,7 +347,8 @@ async fn plan(
     (old, new): (&BlobRef, &BlobRef),
     content: Content,
 ) -> Result<settings::Upgrade, Problem> {
-    let (old, new) = tokio::try_join!(Contents::load(services, old), Contents::load(services, new))?;
+    let (old, new) =
+        tokio::try_join!(Contents::load(services, old), Contents::load(services, new))?;
     Ok(settings::upgrade(&old.schema, &new.schema, &content))
 }
 

@@ -2,9 +2,9 @@
 
 use core_types::id::StoreId;
 use core_types::key;
+use primitives::problem::{Code, Problem};
 use services::Services;
 use table::item::{Item, Key};
-use primitives::problem::{Code, Problem};
 use table::{Batch, ReadConsistency};
 use themes::draft::ThemeDraft;
 use themes::installed::InstalledTheme;

@@ -1,22 +1,22 @@
 //! Packages: uploaded and listed by the merchant who owns the theme, with their own session.
 
-use gateway::idempotency::Commit;
 use axum::extract::State;
 use core_types::id::{MerchantId, ThemePackageId};
 use core_types::key;
 use core_types::resource::{Resource, load};
 use gateway::app::App;
-use services::Services;
-use table::item::Index;
+use gateway::idempotency::Commit;
 use gateway::page::Paging;
-use primitives::problem::{Code, Problem};
 use gateway::reply::{Created, Either, Json, Page};
-use primitives::fields::{Flag, Written};
 use gateway::request::{Path, Query, request};
-use table::retry;
 use platform::caller::Merchant;
+use primitives::fields::{Flag, Written};
+use primitives::problem::{Code, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;
+use services::Services;
+use table::item::Index;
+use table::retry;
 use themes::contents::Contents;
 use themes::file::FileRef;
 use themes::finding::Finding;
@@ -142,7 +142,8 @@ async fn store(
     let exists = Code::VersionExists.with("version", package.manifest.version.to_string());
     let answer =
         Created::new(&UploadedPackage { package: package.view() }).version(package.revision);
-    services.table
+    services
+        .table
         .write()
         .create_or_replace(&theme, Code::VersionConflict)
         .create(&ThemeVersion::of(package, now), exists)

@@ -1,23 +1,23 @@
 //! Publishing releases of a theme, listing them, and rolling back.
 
-use gateway::idempotency::Commit;
 use axum::extract::State;
 use core_types::event::Topic;
 use core_types::key;
 use core_types::resource::{Resource, load};
 use core_types::scope::{ReadThemes, WriteThemes};
 use gateway::app::App;
-use services::Services;
+use gateway::idempotency::Commit;
 use gateway::page::Paging;
-use primitives::problem::{Code, FieldError, FieldErrors, Problem};
 use gateway::reply::{Created, Json, Page};
 use gateway::request::{Body, Path, request};
-use primitives::fields::{FromText, Int, Text};
-use table::ReadConsistency;
 use platform::caller::StoreAccess;
+use primitives::fields::{FromText, Int, Text};
+use primitives::problem::{Code, FieldError, FieldErrors, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
+use services::Services;
+use table::ReadConsistency;
 use themes::contents::Contents;
 use themes::draft::ThemeDraft;
 use themes::installed::InstalledTheme;

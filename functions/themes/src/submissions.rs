@@ -1,25 +1,25 @@
 //! Submissions of packages to the catalogue, and operators' decisions.
 
-use gateway::idempotency::Commit;
 use axum::extract::State;
 use core_types::fields::WebUrl;
 use core_types::id::{StoreId, ThemePackageId};
 use core_types::key;
 use core_types::resource::{Resource, load};
 use gateway::app::App;
-use services::Services;
-use primitives::clock::Timestamp;
-use table::item::Index;
+use gateway::idempotency::Commit;
 use gateway::page::Paging;
-use primitives::problem::{Code, Problem};
 use gateway::reply::{Accepted, Json, Page};
-use primitives::fields::{AtMost, Text};
 use gateway::request::{Body, IfMatch, Path, Ruled, request};
-use table::{Write, retry};
 use identity::member::Role;
 use identity::store::{Store, StoreStatus};
 use platform::caller::{Developer, Operator};
 use platform::review::{DecisionRequest, RejectionRequest};
+use primitives::clock::Timestamp;
+use primitives::fields::{AtMost, Text};
+use primitives::problem::{Code, Problem};
+use services::Services;
+use table::item::Index;
+use table::{Write, retry};
 use themes::status::{PackageAction, PackageStatus};
 use themes::theme::{Offer, Theme, ThemeVersion};
 use themes::upload::{

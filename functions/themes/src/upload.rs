@@ -5,9 +5,9 @@ use std::convert::Infallible;
 use axum::extract::FromRequestParts;
 use bytes::Bytes;
 use futures_util::stream;
-use primitives::problem::{Code, FieldError, Problem};
 use gateway::request::{Argument, Inbound, Raw, Reads, Validation};
 use http::request::Parts;
+use primitives::problem::{Code, FieldError, Problem};
 use schemars::JsonSchema;
 
 /// The name of the form's part with the archive.

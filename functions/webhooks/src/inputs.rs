@@ -9,12 +9,12 @@ use core_types::id::EventId;
 use core_types::key;
 use delivery::delivery::DeliveryMessage;
 use delivery::subscription::Subscription;
-use services::Services;
-use table::item::{Item, Key};
-use primitives::problem::Problem;
-use table::Batch;
 use platform::app::Stop;
 use platform::installation::{Installation, InstallationStatus};
+use primitives::problem::Problem;
+use services::Services;
+use table::Batch;
+use table::item::{Item, Key};
 
 /// Messages whose inputs one round trip reads: four items each.
 pub(crate) const AT_ONCE: usize = 25;
@@ -58,7 +58,10 @@ impl SharedInputs {
     ///
     /// # Errors
     /// 503 when the table cannot be reached.
-    pub(crate) async fn read(services: &Services, messages: &[DeliveryMessage]) -> Result<Self, Problem> {
+    pub(crate) async fn read(
+        services: &Services,
+        messages: &[DeliveryMessage],
+    ) -> Result<Self, Problem> {
         let keys: HashSet<Key> = messages.iter().flat_map(keys_of).collect();
         let mut batch = services.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
         let mut shared = Self::default();

@@ -15,13 +15,13 @@ use core_types::fields::Handle;
 use core_types::id::{CategoryId, StoreId};
 use core_types::key;
 use core_types::sample_id;
-use services::Services;
 use primitives::clock::Timestamp;
-use table::item::{Item, Key};
 use primitives::problem::{Code, Problem};
-use table::{Query, ReadConsistency};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use services::Services;
+use table::item::{Item, Key};
+use table::{Query, ReadConsistency};
 
 pub use drain::CategoryDrain;
 pub use topics::*;
@@ -117,7 +117,8 @@ impl Tree {
     /// As [`Tree::load`], at half the price and perhaps a moment old.
     pub async fn get_eventually(services: &Services, store: &StoreId) -> Result<Self, Problem> {
         Ok(Self::of(
-            services.table
+            services
+                .table
                 .all(&categories(store).seen(ReadConsistency::Eventual), MAX_CATEGORIES)
                 .await?,
         ))
@@ -125,7 +126,11 @@ impl Tree {
 
     /// The tree of a store at an eventually consistent read, if that shows the category of this handle; one that it does not
     /// show may be too new for that, and is looked for in the tree as it is.
-    pub async fn with(services: &Services, store: &StoreId, handle: &Handle) -> Result<Self, Problem> {
+    pub async fn with(
+        services: &Services,
+        store: &StoreId,
+        handle: &Handle,
+    ) -> Result<Self, Problem> {
         let seen = Self::get_eventually(services, store).await?;
         if seen.find(handle).is_some() { Ok(seen) } else { Self::load(services, store).await }
     }

@@ -16,14 +16,14 @@ use core_types::fields::{Country, Phone};
 use core_types::id::{LocationId, StoreId};
 use core_types::key;
 use core_types::resource::Resource;
-use services::Services;
-use primitives::clock::Timestamp;
-use table::item::{Item, Key};
-use primitives::problem::{Code, Problem};
-use table::{Query, Write};
 use identity::store::{self, Store};
+use primitives::clock::Timestamp;
+use primitives::problem::{Code, Problem};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use services::Services;
+use table::item::{Item, Key};
+use table::{Query, Write};
 
 pub use topics::*;
 

@@ -11,11 +11,11 @@ use core_types::image;
 use core_types::key;
 use core_types::sample_id;
 use primitives::clock::Timestamp;
-use table::item::{Item, Key};
 use primitives::problem::{Code, Problem};
-use table::{Condition, Write};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use table::item::{Item, Key};
+use table::{Condition, Write};
 
 use crate::blob::Blob;
 

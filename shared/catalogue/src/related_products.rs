@@ -10,8 +10,8 @@
 use core_types::fields::Handle;
 use core_types::id::{ProductId, StoreId};
 use core_types::key;
-use table::item::{Item, Key, Packing};
 use serde::{Deserialize, Serialize};
+use table::item::{Item, Key, Packing};
 
 use crate::product::{Outline, ProductSummary};
 

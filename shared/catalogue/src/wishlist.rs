@@ -4,13 +4,13 @@ use core_types::fields::Handle;
 use core_types::id::{CustomerId, ProductId, StoreId, VariantId, WishId};
 use core_types::key;
 use core_types::money::Money;
-use primitives::clock::Timestamp;
-use table::item::{Item, Key};
-use primitives::problem::Code;
-use table::{Change, Condition, Write};
 use identity::customer::Customer;
+use primitives::clock::Timestamp;
+use primitives::problem::Code;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use table::item::{Item, Key};
+use table::{Change, Condition, Write};
 
 use crate::product::Product;
 

@@ -8,8 +8,8 @@ use core_types::event::{self, Entry};
 use delivery::delivery::Delivery;
 use delivery::replay::{Replay, ReplayKind};
 use delivery::subscription::Subscription;
-use primitives::problem::{Code, Problem};
 use platform::caller::{StoreActor, insufficient_scope};
+use primitives::problem::{Code, Problem};
 
 use crate::audience::Audience;
 use crate::topics;

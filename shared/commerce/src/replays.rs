@@ -16,9 +16,9 @@ use core_types::id::DeliveryId;
 use delivery::delivery::Delivery;
 use delivery::replay::{Made, Replay, ReplayKind, Skipped};
 use delivery::subscription::Subscription;
-use services::Services;
 use primitives::clock::Timestamp;
 use primitives::problem::Problem;
+use services::Services;
 use table::WalkPlace;
 
 use crate::audience::Audience;

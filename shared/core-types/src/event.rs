@@ -19,9 +19,9 @@ mod topic;
 
 use primitives::clock::{DAY, MINUTE, Timestamp};
 use primitives::context::Context;
-use table::outbox::Outgoing;
-use table::Write;
 use serde_json::{Value, json};
+use table::Write;
+use table::outbox::Outgoing;
 
 pub use group::EventGroup;
 pub use outbox::OutboxState;

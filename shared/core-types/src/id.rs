@@ -5,8 +5,8 @@
 //! `UUIDv8` (RFC 9562 §5.8) of a SHA-256. The id of an order and the ids of its payments begin with the
 //! order's number, so that either leads to the order.
 
-use table::canary;
 use primitives::id;
+use table::canary;
 
 primitives::ids! {
     /// A merchant account.

@@ -10,15 +10,15 @@ mod plain;
 
 use std::time::Duration;
 
-use services::Services;
+use crypto::seal::SealKey;
 use primitives::clock::{DAY, MINUTE, Timestamp};
+use primitives::problem::{Code, Problem};
+use serde::{Deserialize, Serialize};
+use services::Services;
+use services::queue::QueueName;
+use table::Write;
 use table::item::{Item, Key};
 use table::outbox::{Due, Outgoing};
-use primitives::problem::{Code, Problem};
-use services::queue::QueueName;
-use crypto::seal::SealKey;
-use table::Write;
-use serde::{Deserialize, Serialize};
 
 use crate::event::Event;
 use crate::fields::Email;
@@ -195,7 +195,11 @@ impl Mail {
     ///
     /// # Errors
     /// 503 when the key is unavailable.
-    pub async fn sealed(services: &Services, content: &MailContent, now: Timestamp) -> Result<Self, Problem> {
+    pub async fn sealed(
+        services: &Services,
+        content: &MailContent,
+        now: Timestamp,
+    ) -> Result<Self, Problem> {
         Self::compose(&*services.secrets.mail_key().await?, content, now)
     }
 

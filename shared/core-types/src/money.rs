@@ -3,8 +3,8 @@
 //! An amount is never negative and never a float. Amounts of an order are allocated to its lines by largest
 //! remainder, so that the lines add up to the total.
 
-use primitives::fields::{Fault, FromText};
 use gateway::request::request;
+use primitives::fields::{Fault, FromText};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

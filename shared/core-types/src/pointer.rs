@@ -4,11 +4,11 @@
 //! get 404. The lookup item is written in the transaction that creates the object, deleted in the one that
 //! deletes it, and read consistently.
 
-use services::Services;
-use table::item::{Item, Key};
 use primitives::problem::{Code, Problem};
-use table::Query;
 use serde::{Deserialize, Serialize};
+use services::Services;
+use table::Query;
+use table::item::{Item, Key};
 
 use crate::key::IndexKey;
 

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use primitives::clock::{DAY, Timestamp};
-use table::item::Index;
-use primitives::problem::{FieldError, Problem};
 use gateway::request::{Given, Validation};
-use table::Query;
+use primitives::clock::{DAY, Timestamp};
+use primitives::problem::{FieldError, Problem};
 use serde::{Deserialize, Serialize};
+use table::Query;
+use table::item::Index;
 
 /// How far back lists go: the retention of their objects (our choice: 30 days).
 pub const RETENTION: Duration = DAY.saturating_mul(30);

@@ -29,12 +29,12 @@
 //! ```
 
 use gateway::idempotency::Commit;
-use services::Services;
-use primitives::clock::Timestamp;
-use table::item::{Item, Key};
-use primitives::problem::{Code, Problem};
 use gateway::reply::{Created, Json};
 use gateway::request::IfMatch;
+use primitives::clock::Timestamp;
+use primitives::problem::{Code, Problem};
+use services::Services;
+use table::item::{Item, Key};
 use table::{ReadConsistency, Write, retry_eventual_first};
 
 use crate::event::{Event, EventSubject, Example, Topic};

@@ -35,11 +35,11 @@ use core_types::event::Event;
 use core_types::id::{AppId, DeliveryId, EventId, ReplayId, StoreId, SubscriptionId};
 use core_types::key::{self, IndexKey};
 use primitives::clock::{DAY, MINUTE, Timestamp};
-use table::item::{Item, Key};
-use table::outbox::Due;
+use serde::{Deserialize, Serialize};
 use services::queue;
 use services::queue::QueueName;
-use serde::{Deserialize, Serialize};
+use table::item::{Item, Key};
+use table::outbox::Due;
 
 use crate::subscription::Subscription;
 

@@ -24,13 +24,13 @@ use core_types::end_reason::EndReason;
 use core_types::id::{AppId, DeliveryId, ReplayId, StoreId, SubscriptionId};
 use core_types::key::{self, IndexKey};
 use core_types::range::TimeRange;
+use platform::authority::Authority;
 use primitives::clock::{DAY, HOUR, MINUTE, Timestamp};
+use primitives::problem::{Code, Problem};
+use serde::{Deserialize, Serialize};
 use table::item::{Item, Key};
 use table::outbox::Due;
-use primitives::problem::{Code, Problem};
 use table::{Condition, WalkPlace, Write};
-use platform::authority::Authority;
-use serde::{Deserialize, Serialize};
 
 pub use estimate::{Estimate, EstimatedCost};
 pub use scans::Scan;

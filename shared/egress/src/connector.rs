@@ -19,7 +19,6 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 use rustls::{ClientConfig, RootCertStore};
 use webpki_roots::TLS_SERVER_ROOTS;
 
-
 /// A client whose connections fail unless they are open within this time.
 pub fn http_client(connect_timeout: Duration) -> SharedHttpClient {
     let made = OnceLock::new();
@@ -69,4 +68,21 @@ impl HttpConnector for Connector {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    /// What docs/decisions.md 14.15 rests on: the roots of Amazon Trust Services are among those that are
+    /// compiled in.
+    #[test]
+    fn the_roots_of_amazon_are_trusted() {
+        let names =
+            ["Amazon Root CA 1", "Amazon Root CA 2", "Amazon Root CA 3", "Amazon Root CA 4"];
+        for name in names.into_iter().chain(["Starfield Services Root Certificate Authority - G2"])
+        {
+            let is_named =
+                |subject: &[u8]| subject.windows(name.len()).any(|it| it == name.as_bytes());
+            let is_trusted = roots().roots.iter().any(|root| is_named(&root.subject));
+            assert!(is_trusted, "{name}");
+        }
+    }
+}

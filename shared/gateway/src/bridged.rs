@@ -12,12 +12,12 @@ use std::time::Duration;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use url::{Host, Url};
 
-use services::Services;
 use crate::caller::Access;
-use primitives::clock::{MINUTE, Timestamp};
-use services::config::Config;
-use primitives::problem::{Code, Problem};
 use crate::routes::Row;
+use primitives::clock::{MINUTE, Timestamp};
+use primitives::problem::{Code, Problem};
+use services::Services;
+use services::config::Config;
 
 /// The header that marks a bridged request, and the rejection of one.
 pub const MARK: HeaderName = HeaderName::from_static("x-service-bridge");

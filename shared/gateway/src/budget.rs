@@ -14,16 +14,16 @@ use serde_json::json;
 
 use crate::app::App;
 use crate::caller::Identity;
+use crate::request::Inbound;
 use primitives::context::Context;
 use primitives::problem::{Code, Problem, RateLimitCost};
-use crate::request::Inbound;
 
 pub use admission::Admissions;
 use bucket::{Bucket, Paid, Taken, micros};
 pub use cost::{Cost, Tier};
 pub use leases::Leases;
-pub(crate) use reading::{begin, count_read};
 pub use reading::points_read;
+pub(crate) use reading::{begin, count_read};
 
 /// The actual cost of a request, where it differs from the charge.
 #[derive(Debug, Clone, Copy)]
@@ -300,8 +300,9 @@ mod tests {
         let paid = Some(Paid::example(&bucket));
         let charge = Charge { bucket, requested: 7, paid: None, available: 5 };
         assert_eq!(charge.requested(), 7);
-        let expected = json!({"requested": 7, "available": 5, "restore_rate": 30, "maximum": 300});
-        assert_eq!(charge.as_json(), expected);
+        let cost = charge.rate_limit_cost();
+        assert_eq!((cost.requested, cost.available), (7, 5));
+        assert_eq!((cost.restore_rate, cost.maximum), (30, 300));
         let told = |charge: &Charge, spent: Option<u32>| {
             let mut headers = HeaderMap::new();
             charge.write_headers(spent.map(ActualCost), &mut headers);

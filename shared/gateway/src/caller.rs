@@ -5,12 +5,12 @@
 
 use std::sync::Arc;
 
-use services::Services;
 use crate::budget::Tier;
 #[cfg(feature = "openapi")]
 use crate::describe::Operation;
-use primitives::problem::Problem;
 use crate::request::Inbound;
+use primitives::problem::Problem;
+use services::Services;
 
 /// The caller that a route row requires: for the guards, the contract tests and the documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

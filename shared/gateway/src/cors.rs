@@ -4,9 +4,9 @@
 use http::header::{self, HeaderName};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 
-use services::config::Config;
-use primitives::context;
 use crate::routes::CrossOrigin;
+use primitives::context;
+use services::config::Config;
 
 /// The method of the actual request; a preflight names it in its header.
 fn asked_method(method: &Method, headers: &HeaderMap) -> Method {

@@ -9,9 +9,9 @@ use crate::app::App;
 use crate::caller::Caller;
 #[cfg(feature = "openapi")]
 use crate::describe::Operation;
-use primitives::problem::{OAuthError, Problem};
 use crate::reply::Reply;
 use crate::request::{Argument, Inbound, Reads, Validation};
+use primitives::problem::{OAuthError, Problem};
 
 /// The error type of a handler: a [`Problem`], or an [`OAuthError`] at the OAuth endpoints. Rejections before
 /// the handler is called have the same shape.

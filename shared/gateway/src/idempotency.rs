@@ -31,15 +31,15 @@ use http::request::Parts;
 use sha2::{Digest, Sha256};
 
 use crate::answer::Answer;
-use services::Services;
 use crate::caller::{Access, Identity};
-use primitives::clock::{DAY, Timestamp};
-use table::item::Key;
-use primitives::problem::{Code, Problem};
 use crate::request::Inbound;
 use crypto::seal;
 use crypto::seal::SealKey;
+use primitives::clock::{DAY, Timestamp};
+use primitives::problem::{Code, Problem};
+use services::Services;
 use table::Change;
+use table::item::Key;
 
 pub use part::part;
 use record::{FREE, KIND, put, validate};

@@ -17,21 +17,21 @@ use serde_json::json;
 use serde_json::value::RawValue;
 
 use crate::answer::Answer;
-use services::Services;
 use crate::bridged;
 use crate::budget;
 use crate::budget::{Charge, Cost};
-use primitives::context::Context;
 #[cfg(feature = "openapi")]
 use crate::describe::{Operation, ParameterLocation};
-use table::item::{Attributes, Element};
-use primitives::problem::{Code, FieldError, Problem};
 use crate::reply::Page;
-#[cfg(feature = "openapi")]
-use primitives::fields::Int;
 use crate::request::{Argument, Inbound, Raw, Reads, Validation};
 use crypto::seal::SteadyKey;
+use primitives::context::Context;
+#[cfg(feature = "openapi")]
+use primitives::fields::Int;
+use primitives::problem::{Code, FieldError, Problem};
 use primitives::size::{BRIDGED_PAGE_LIMIT, PAGE_LIMIT};
+use services::Services;
+use table::item::{Attributes, Element};
 use table::{Listed, Query, ReadLimit, Scanned};
 
 use body::{Body, Head, fitting};

@@ -39,9 +39,9 @@ pub trait Described {}
 #[cfg(not(feature = "openapi"))]
 impl<T> Described for T {}
 
+use crate::routes::Row;
 use primitives::context;
 use primitives::problem::{Code, Problem};
-use crate::routes::Row;
 
 /// A request as received, with its whole body.
 #[derive(Debug)]

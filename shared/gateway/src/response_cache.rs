@@ -26,9 +26,9 @@ use crate::app::App;
 use crate::bridged;
 use crate::budget;
 use crate::budget::{ActualCost, Charge};
+use crate::request::Inbound;
 use primitives::clock::Timestamp;
 use primitives::context::Context;
-use crate::request::Inbound;
 use table::WriteObserver;
 
 /// How old an answer may be when it is asked for (our choice): a change is seen by everybody so soon.

@@ -29,16 +29,16 @@ use crate::bridged;
 use crate::budget;
 use crate::budget::{ActualCost, Charge, Cost, Due};
 use crate::caller::{Access, Caller, Identity};
-use primitives::context::Context;
 #[cfg(feature = "openapi")]
 use crate::describe::Operation;
 use crate::handler::{Handler, Rejection};
 use crate::idempotency;
 use crate::idempotency::{Claim, Claimed, Claiming};
-use primitives::size::LARGE_BODY_LIMIT;
-use primitives::problem::{Code, Problem};
 use crate::request::{ClientIp, Inbound, ip_prefix};
 use crate::response_cache;
+use primitives::context::Context;
+use primitives::problem::{Code, Problem};
+use primitives::size::LARGE_BODY_LIMIT;
 
 pub use edge::{Unreadable, hand_on};
 use endpoint::Endpoint;

@@ -7,12 +7,12 @@
 use core_types::event::Event;
 use core_types::fields::Email;
 use core_types::mail::MailContent;
-use primitives::clock::Timestamp;
-use services::config::Config;
-use table::item::{Item, Key};
-use primitives::problem::Problem;
 use gateway::request::Inbound;
+use primitives::clock::Timestamp;
+use primitives::problem::Problem;
+use services::config::Config;
 use table::Write;
+use table::item::{Item, Key};
 
 use crate::holder::ChallengeSubject;
 use crate::throttle::{Kind, Subject};

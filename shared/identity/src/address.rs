@@ -7,14 +7,14 @@ mod input;
 use core_types::fields::{Country, Phone};
 use core_types::id::{AddressId, CustomerId, StoreId};
 use core_types::key;
-use primitives::clock::Timestamp;
-use table::item::{Item, Key};
-use primitives::problem::{Code, FieldError, Problem};
-use primitives::fields::{Patch, Text};
 use gateway::request::request;
-use table::{Change, Condition, Write};
+use primitives::clock::Timestamp;
+use primitives::fields::{Patch, Text};
+use primitives::problem::{Code, FieldError, Problem};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use table::item::{Item, Key};
+use table::{Change, Condition, Write};
 
 use crate::customer::Customer;
 

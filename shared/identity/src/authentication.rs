@@ -5,22 +5,22 @@
 pub mod code;
 pub mod password;
 
-use gateway::idempotency::Commit;
 use core_types::fields::Email;
 use core_types::id::ChallengeId;
 use core_types::key;
 use core_types::mail::{Mail, MailContent};
-use services::Services;
-use primitives::clock::Timestamp;
-use table::item::{Item, Key};
-use primitives::problem::{Code, Problem};
-use gateway::reply::{Accepted, Reply};
-use primitives::fields::{Flag, Text};
-use gateway::request::{Inbound, request};
 use crypto::seal;
-use table::{Change, Query, Write, retry};
+use gateway::idempotency::Commit;
+use gateway::reply::{Accepted, Reply};
+use gateway::request::{Inbound, request};
+use primitives::clock::Timestamp;
+use primitives::fields::{Flag, Text};
+use primitives::problem::{Code, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;
+use services::Services;
+use table::item::{Item, Key};
+use table::{Change, Query, Write, retry};
 
 use crate::challenge::{self, Challenge, Link, Purpose};
 use crate::password::Guess;
@@ -57,7 +57,8 @@ pub async fn find<A: Account>(
     let subject = A::subject(kind, tenant, email, &inbound.client_prefix());
     let normalized = email.normalized();
     let claim_key = A::claim_key(tenant, &normalized);
-    let (throttle, mut batch) = throttle::attempt(services, &subject, challenge, &[&claim_key]).await?;
+    let (throttle, mut batch) =
+        throttle::attempt(services, &subject, challenge, &[&claim_key]).await?;
     let claim: Option<A::Claim> = batch.take(&claim_key)?;
     let account = services.table.get(&A::key_by(tenant, claim.as_ref(), &normalized)).await?;
     Ok(Found { subject, throttle, account })
@@ -74,7 +75,8 @@ pub async fn by_password<A: Account>(
     guess: &Guess,
     inbound: &Inbound,
 ) -> Result<(A, Subject), Problem> {
-    let Found::<A> { subject, account, .. } = find(services, Kind::SignIn, at, inbound, None).await?;
+    let Found::<A> { subject, account, .. } =
+        find(services, Kind::SignIn, at, inbound, None).await?;
     let right = guess.matches(account.as_ref().and_then(A::password_hash)).await;
     let account = account.filter(|_| right).ok_or(Code::InvalidCredentials)?;
     Ok((account.admit()?, subject))
@@ -249,13 +251,19 @@ pub async fn sign_out<A: Account, R: Reply + Clone>(
 ) -> Result<R, Problem> {
     let (account_key, session_key) = (account.key(), session.key());
     if !input.all.0 {
-        return services.table.write().delete(&session_key).answer(answer, services.clock.now()).await;
+        return services
+            .table
+            .write()
+            .delete(&session_key)
+            .answer(answer, services.clock.now())
+            .await;
     }
     retry(|| async {
         let now = services.clock.now();
         let account: Option<A> = services.table.get(&account_key).await?;
         let account = account.ok_or(Code::Unauthenticated)?.with_sessions_ended(now);
-        let write = account.save(services.table.write(), Code::VersionConflict).delete(&session_key);
+        let write =
+            account.save(services.table.write(), Code::VersionConflict).delete(&session_key);
         write.answer(answer.clone(), now).await
     })
     .await

@@ -9,11 +9,11 @@ use std::time::Duration;
 
 use core_types::id::ChallengeId;
 use core_types::key;
-use primitives::clock::{DAY, MINUTE, Timestamp};
-use table::item::{Item, Key};
 use crypto::seal;
-use table::Change;
+use primitives::clock::{DAY, MINUTE, Timestamp};
 use serde::{Deserialize, Serialize};
+use table::Change;
+use table::item::{Item, Key};
 
 use crate::account::{Account, Generations};
 use crate::holder::ChallengeSubject;

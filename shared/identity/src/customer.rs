@@ -21,11 +21,11 @@ use core_types::key::{self, IndexKey};
 use core_types::money::Money;
 use core_types::resource::Resource;
 use primitives::clock::Timestamp;
-use table::item::{Item, Key};
 use primitives::problem::{Code, Problem};
-use table::{Change, Condition, Write};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use table::item::{Item, Key};
+use table::{Change, Condition, Write};
 
 use crate::account::{Account, Generations};
 use crate::holder::{Application, ChallengeSubject};

@@ -11,12 +11,12 @@ mod view;
 use core_types::event::{Event, EventSubject, Topic};
 use core_types::id::StoreId;
 use core_types::key;
-use primitives::clock::Timestamp;
-use table::item::{Item, Key, Packing};
-use primitives::problem::{Code, Problem};
 use crypto::seal;
-use table::{Condition, Write};
+use primitives::clock::Timestamp;
+use primitives::problem::{Code, Problem};
 use serde::{Deserialize, Serialize};
+use table::item::{Item, Key, Packing};
+use table::{Condition, Write};
 use url::Url;
 
 use crate::store::Store;

@@ -11,11 +11,11 @@ use core_types::fields::{Email, Locale};
 use core_types::id::{MerchantId, StoreId};
 use core_types::key;
 use primitives::clock::{DAY, Timestamp};
+use primitives::problem::{Code, Problem};
+use serde::{Deserialize, Serialize};
 use services::config::Config;
 use table::item::{Item, Key};
-use primitives::problem::{Code, Problem};
 use table::{Change, Condition, Write};
-use serde::{Deserialize, Serialize};
 
 use crate::account::{Account, Generations};
 use crate::holder::ChallengeSubject;

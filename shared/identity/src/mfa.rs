@@ -9,13 +9,13 @@
 use core_types::fields::Email;
 use core_types::id::MerchantId;
 use core_types::key;
-use primitives::clock::{HOUR, Timestamp};
-use table::item::{Item, Key};
-use primitives::problem::Problem;
 use crypto::seal;
 use crypto::seal::SealKey;
+use primitives::clock::{HOUR, Timestamp};
+use primitives::problem::Problem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use table::item::{Item, Key};
 use totp_rs::{Builder, Secret, Totp};
 
 /// The number of recovery codes per secret.

@@ -4,8 +4,8 @@ use std::fmt;
 
 use crypto::password;
 use crypto::password::{Password, PasswordError};
-use primitives::problem::Problem;
 use primitives::fields::{Fault, FromText};
+use primitives::problem::Problem;
 
 /// A new password, validated by the password rules.
 #[derive(Debug)]

@@ -9,8 +9,8 @@ use std::time::Duration;
 use core_types::id::{MerchantId, SessionId};
 use core_types::key;
 use primitives::clock::{DAY, HOUR, MINUTE, Timestamp};
-use table::item::{Item, Key};
 use serde::{Deserialize, Serialize};
+use table::item::{Item, Key};
 
 /// The idle timeout of a session.
 pub const IDLE: Duration = HOUR.saturating_mul(12);

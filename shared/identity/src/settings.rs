@@ -10,9 +10,9 @@ use core_types::provider::ProviderName;
 use core_types::resource::Resource;
 use core_types::sample_id;
 use primitives::clock::Timestamp;
-use table::item::{Item, Key};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use table::item::{Item, Key};
 
 use crate::store::Store;
 

@@ -9,16 +9,16 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use services::Services;
 use gateway::budget::Tier;
 use gateway::caller::{Access, Caller, Identity};
-use primitives::clock::Timestamp;
 use gateway::idempotency::GUEST_KEY;
-use table::item::Item;
-use primitives::problem::{Code, Problem};
-use primitives::fields::FromText;
 use gateway::request::Inbound;
+use primitives::clock::Timestamp;
+use primitives::fields::FromText;
+use primitives::problem::{Code, Problem};
+use services::Services;
 use table::Query;
+use table::item::Item;
 
 use core_types::fields::{Country, Currency, Locale, Subdomain};
 use core_types::id::StoreId;

@@ -15,14 +15,14 @@ use std::time::Duration;
 use core_types::fields::Email;
 use core_types::id::{ChallengeId, StoreId};
 use core_types::key;
-use services::Services;
-use primitives::clock::{DAY, MINUTE, Timestamp};
-use table::item::{Item, Key};
-use primitives::problem::{Code, Problem};
 use crypto::seal;
-use table::{Batch, retry};
 use http::header;
+use primitives::clock::{DAY, MINUTE, Timestamp};
+use primitives::problem::{Code, Problem};
 use serde::{Deserialize, Serialize};
+use services::Services;
+use table::item::{Item, Key};
+use table::{Batch, retry};
 
 pub use ceiling::{CODE_ATTEMPTS, Ceiling, TOTP_ATTEMPTS, Times};
 
@@ -201,7 +201,8 @@ pub async fn attempt(
         let own = [&throttle_key].into_iter().chain(&ceiling_key);
         let keys: Vec<&Key> = own.chain(more.iter().copied()).collect();
         let mut batch = services.table.get_many(&keys).await?;
-        let (before, now): (Option<Throttle>, _) = (batch.take(&throttle_key)?, services.clock.now());
+        let (before, now): (Option<Throttle>, _) =
+            (batch.take(&throttle_key)?, services.clock.now());
         let mut throttle = Throttle::count(before.as_ref(), subject, now)?;
         throttle.challenge_id = challenge.cloned();
         let counted = match ceiling.zip(ceiling_key.as_ref()) {

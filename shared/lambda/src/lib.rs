@@ -20,12 +20,12 @@ use lambda_runtime::{Context, Error, LambdaEvent, service_fn};
 use serde::Serialize;
 use tower::ServiceExt;
 
-use gateway::app::App;
-use primitives::problem::{Code, Problem};
-use gateway::request::ClientIp;
-use gateway::routes::{Routes, Unreadable};
 pub use event::Event;
 use event::Mended;
+use gateway::app::App;
+use gateway::request::ClientIp;
+use gateway::routes::{Routes, Unreadable};
+use primitives::problem::{Code, Problem};
 use reply::Reply;
 
 /// Serves a family until the environment ends. It prefetches what its first request would wait for: the

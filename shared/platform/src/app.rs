@@ -15,12 +15,12 @@ use core_types::fields::{Handle, WebUrl};
 use core_types::id::{AppId, MerchantId, SubmissionId, SubscriptionId};
 use core_types::key::{self, IndexKey};
 use core_types::scope::Scopes;
-use primitives::clock::{DAY, Timestamp};
-use table::item::{Item, Key, Packing};
 use crypto::seal;
 use crypto::signature::constant_time_eq;
+use primitives::clock::{DAY, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use table::item::{Item, Key, Packing};
 
 pub use configuration::Configuration;
 pub use life::Suspension;

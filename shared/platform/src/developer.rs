@@ -6,10 +6,10 @@ use core_types::id::{AppId, DeveloperId, MerchantId};
 use core_types::key;
 use core_types::resource::Resource;
 use primitives::clock::Timestamp;
-use table::item::{Item, Key};
 use primitives::problem::{Code, Problem};
-use table::{Change, Condition, Query, Write};
 use serde::{Deserialize, Serialize};
+use table::item::{Item, Key};
+use table::{Change, Condition, Query, Write};
 
 use crate::app::{CommerceApp, MAX_APPS};
 

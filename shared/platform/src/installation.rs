@@ -10,9 +10,9 @@ use core_types::key::{self, IndexKey};
 use core_types::resource::Resource;
 use core_types::scope::Scopes;
 use primitives::clock::{DAY, Timestamp};
-use table::item::{Item, Key, Packing};
 use primitives::problem::{Code, Problem};
 use serde::{Deserialize, Serialize};
+use table::item::{Item, Key, Packing};
 
 use crate::app::CommerceApp;
 

@@ -1,8 +1,8 @@
 //! An operator's decision on a submission of a developer: of an app, or a theme.
 
-use primitives::problem::FieldError;
-use primitives::fields::{AtMost, Text};
 use gateway::request::{Given, Rules, Validation, request};
+use primitives::fields::{AtMost, Text};
+use primitives::problem::FieldError;
 
 /// Notes for the developer.
 type Notes = AtMost<Text<1, 2000>, 20>;

@@ -7,14 +7,14 @@ use core_types::id::{AppId, MerchantId, SubmissionId};
 use core_types::key::{self, IndexKey};
 use core_types::pointer::Pointer;
 use core_types::resource::{Resource, load};
-use services::Services;
 use primitives::clock::Timestamp;
-use table::item::{Item, Key};
-use primitives::problem::{Code, Problem};
 use primitives::fields::{Fault, FromText};
+use primitives::problem::{Code, Problem};
 use schemars::JsonSchema;
 use semver::Version;
 use serde::{Deserialize, Serialize};
+use services::Services;
+use table::item::{Item, Key};
 
 use crate::app::{CommerceApp, Configuration, Listing};
 

@@ -8,13 +8,13 @@ use std::collections::BTreeMap;
 use core_types::event::Event;
 use core_types::id::AppId;
 use core_types::key;
-use services::Services;
 use primitives::clock::{DAY, Timestamp};
+use primitives::problem::{Code, Problem};
+use serde::{Deserialize, Serialize};
+use services::Services;
 use table::item::{Item, Key};
 use table::outbox::SHARDS;
-use primitives::problem::{Code, Problem};
 use table::{Change, Query, Write};
-use serde::{Deserialize, Serialize};
 
 use crate::installation::{APP_AUTHORIZED, APP_INSTALLED, APP_TOKEN_ISSUED, APP_UNINSTALLED};
 

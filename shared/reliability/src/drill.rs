@@ -21,11 +21,11 @@ use std::time::Duration;
 
 use core_types::id::{DrillId, EventId, MerchantId, StoreId};
 use core_types::key::{self, IndexKey};
-use table::canary::FaultKind;
 use primitives::clock::{DAY, HOUR, MINUTE, Timestamp};
-use table::item::{Item, Key};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use table::canary::FaultKind;
+use table::item::{Item, Key};
 
 pub use blast::{BlastRadius, MAX_BLAST_RADIUS_PERCENT};
 pub use measure::{Fate, Observation};

@@ -17,13 +17,13 @@ mod tests;
 
 use core_types::id::{EvidenceId, StoreId};
 use core_types::key;
-use primitives::clock::Timestamp;
-use table::item::{Element, Item, Key};
-use primitives::problem::Problem;
 use crypto::seal;
+use primitives::clock::Timestamp;
+use primitives::problem::Problem;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
+use table::item::{Element, Item, Key};
 
 pub use append::{Addition, addition, append};
 pub use check::{

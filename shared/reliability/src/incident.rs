@@ -15,10 +15,10 @@ use core_types::id::{IncidentId, StoreId};
 use core_types::key::{self, IndexKey};
 use core_types::resource::Resource;
 use primitives::clock::Timestamp;
-use table::item::{Item, Key};
 use primitives::problem::Problem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use table::item::{Item, Key};
 
 pub use open::OpenIncident;
 pub use topics::*;

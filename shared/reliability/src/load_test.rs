@@ -18,13 +18,13 @@ use std::time::Duration;
 
 use core_types::id::{LoadTestId, MerchantId, StoreId};
 use core_types::key::{self, IndexKey};
-use table::canary::CanaryHold;
 use primitives::clock::{DAY, MINUTE, Timestamp};
-use table::item::{Item, Key};
-use services::metrics::{Histogram, Percentiles};
 use primitives::problem::Problem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use services::metrics::{Histogram, Percentiles};
+use table::canary::CanaryHold;
+use table::item::{Item, Key};
 
 pub use view::LoadTestView;
 

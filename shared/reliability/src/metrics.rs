@@ -6,15 +6,15 @@ use std::time::Duration;
 use core_types::id::StoreId;
 use core_types::key;
 use futures_util::future::try_join_all;
-use services::Services;
 use primitives::clock::{HOUR, MINUTE, Timestamp};
-use table::item::{Item, Key};
-use services::metrics;
-use services::metrics::{Histogram, Minute, Percentiles, Subject, Tally};
 use primitives::problem::Problem;
-use table::Query;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use services::Services;
+use services::metrics;
+use services::metrics::{Histogram, Minute, Percentiles, Subject, Tally};
+use table::Query;
+use table::item::{Item, Key};
 
 use crate::queues::QueueDepth;
 
@@ -171,7 +171,11 @@ pub struct Point {
 ///
 /// # Errors
 /// 503.
-pub async fn minutes(services: &Services, subject: &str, since: Timestamp) -> Result<Vec<Minute>, Problem> {
+pub async fn minutes(
+    services: &Services,
+    subject: &str,
+    since: Timestamp,
+) -> Result<Vec<Minute>, Problem> {
     metrics::minutes(&services.table, subject, since, services.clock.now()).await
 }
 

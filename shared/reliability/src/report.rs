@@ -10,13 +10,13 @@ use std::time::Duration;
 
 use core_types::id::{EvidenceId, MerchantId, ReportId};
 use core_types::key::{self, IndexKey};
-use services::Services;
 use primitives::clock::{DAY, Timestamp};
-use table::item::{Item, Key};
 use primitives::problem::Problem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use services::Services;
+use table::item::{Item, Key};
 
 use crate::evidence::{self, Checked, EvidenceKind, MOST_CHECKED, Record, Statement};
 
@@ -177,13 +177,17 @@ impl Findings {
 ///
 /// # Errors
 /// `range_too_wide` when the period has more records than a report can rest on.
-pub async fn gather(services: &Services, period: Period) -> Result<(Vec<Statement>, Checked), Problem> {
+pub async fn gather(
+    services: &Services,
+    period: Period,
+) -> Result<(Vec<Statement>, Checked), Problem> {
     let mut chain = evidence::check(services, None, MOST_CHECKED).await?;
     for _ in 1..MOST_PARTS {
         let Some(next) = chain.next.take() else { break };
         chain = evidence::check(services, Some(next), MOST_CHECKED).await?;
     }
-    let stated = evidence::within(services, chain.head.as_ref(), period.from, period.to, MOST_EVIDENCE);
+    let stated =
+        evidence::within(services, chain.head.as_ref(), period.from, period.to, MOST_EVIDENCE);
     let stated = stated.await?.ok_or_else(|| {
         let detail = "The period has more evidence than one report can rest on.";
         Problem::field("/period/from", "range_too_wide", detail)

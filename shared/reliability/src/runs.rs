@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use core_types::id::StoreId;
 use core_types::key;
-use services::Services;
 use primitives::clock::Timestamp;
-use table::item::{Index, Item, Key};
 use primitives::problem::Problem;
-use table::Query;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use services::Services;
+use table::Query;
+use table::item::{Index, Item, Key};
 
 /// A summary of a drill, a load test or a replay.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -75,7 +75,10 @@ pub async fn last(services: &Services, kind: &str) -> Result<Option<RunBrief>, P
 ///
 /// # Errors
 /// 503.
-pub async fn last_replay(services: &Services, store: &StoreId) -> Result<Option<RunBrief>, Problem> {
+pub async fn last_replay(
+    services: &Services,
+    store: &StoreId,
+) -> Result<Option<RunBrief>, Problem> {
     let query = Query::index(Index::Gsi5, key::replays_on(store)).newest_first();
     Ok(services.table.all::<RunBrief>(&query, 1).await?.into_iter().next())
 }

@@ -4,18 +4,18 @@
 //! A checkout reads a whole document, at the cost of its size. Changing an entry replaces the document on
 //! condition of its version; the entry has a version of its own.
 
-use gateway::idempotency::Commit;
 use core_types::event::{Event, EventSubject, Example, Topic};
 use core_types::id::StoreId;
-use services::Services;
-use primitives::clock::Timestamp;
-use table::item::{Item, Key, Packing};
-use primitives::problem::{Code, Problem};
+use gateway::idempotency::Commit;
 use gateway::reply::{Created, Json, NoContent};
 use gateway::request::IfMatch;
-use table::{Write, retry};
+use primitives::clock::Timestamp;
+use primitives::problem::{Code, Problem};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use services::Services;
+use table::item::{Item, Key, Packing};
+use table::{Write, retry};
 
 /// An entry of a document.
 pub trait Entry: Clone + PartialEq + Serialize + DeserializeOwned + Send + Sync {

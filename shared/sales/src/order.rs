@@ -53,11 +53,11 @@ use core_types::id::{CustomerId, OrderId, OrderItemId, PaymentId, StoreId};
 use core_types::key::{self, IndexKey};
 use core_types::money::Money;
 use core_types::resource::Resource;
+use identity::address::PostalAddress;
 use primitives::clock::Timestamp;
+use serde::{Deserialize, Serialize};
 use table::item::{Item, Key, Packing};
 use table::outbox::Due;
-use identity::address::PostalAddress;
-use serde::{Deserialize, Serialize};
 
 use crate::payment::CaptureMethod;
 

@@ -14,11 +14,11 @@ use core_types::fields::{Country, Currency, TaxClass};
 use core_types::id::{StoreId, TaxRateId};
 use core_types::key;
 use core_types::money::Money;
-use primitives::clock::Timestamp;
-use table::item::Key;
 use identity::address::PostalAddress;
+use primitives::clock::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use table::item::Key;
 
 use crate::document::{self, Entry};
 

@@ -1,12 +1,11 @@
 //! The settings, read from the environment once. Nothing else reads the environment.
 
-
 use std::collections::BTreeSet;
 
 use primitives::setting::{NamedSettings, Setting};
 
-use egress::Policy;
 use crate::queue::QueueName;
+use egress::Policy;
 
 /// The settings of a function. A setting that the function was not given cannot be used: [`Setting`].
 #[derive(Debug)]

@@ -196,3 +196,6 @@ fn credentials_from_env() -> aws_credential_types::Credentials {
         "environment",
     )
 }
+
+#[cfg(test)]
+mod tests;

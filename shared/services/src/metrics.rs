@@ -16,8 +16,8 @@ use std::time::Duration;
 
 use primitives::clock::{DAY, Timestamp};
 use primitives::context::Context;
-use table::item::Item;
 use primitives::problem::{Code, Problem};
+use table::item::Item;
 use table::{Change, Table, Write};
 
 use minute::{failing_key, key};
@@ -183,8 +183,8 @@ fn named(text: String, kind: &str, subject: &str, at: Timestamp) -> Change {
 mod tests {
     use super::minute::ranges;
     use super::*;
-    use table::item::Key;
     use table::Query;
+    use table::item::Key;
 
     fn at(text: &str) -> Timestamp {
         Timestamp::parse(text).unwrap()

@@ -15,12 +15,12 @@ use futures_util::FutureExt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use primitives::clock::Timestamp;
+use primitives::problem::Problem;
+use primitives::setting::Setting;
+use table::Table;
 use table::canary;
 use table::canary::FaultKind;
-use primitives::clock::Timestamp;
-use primitives::setting::Setting;
-use primitives::problem::Problem;
-use table::Table;
 
 /// The longest delay SQS takes (docs/platform.md §2).
 pub const MAX_DELAY: Duration = Duration::from_mins(15);

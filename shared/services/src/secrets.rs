@@ -24,11 +24,11 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use self::documents::{StoredKey, StoredKeys};
-use primitives::clock::{Clock, MINUTE, Timestamp};
 use crate::config::Config;
-use primitives::problem::Problem;
 use crypto::seal::{MacKey, SealKey, SteadyKey};
 use crypto::token::{KeySet, PublicKeys};
+use primitives::clock::{Clock, MINUTE, Timestamp};
+use primitives::problem::Problem;
 
 /// How long a value is used before it is read again.
 const FRESH: Duration = MINUTE.saturating_mul(5);

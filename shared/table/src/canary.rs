@@ -8,9 +8,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use primitives::clock::Timestamp;
-use crate::item::{Attributes, Item, Key};
 use crate::Table;
+use crate::item::{Attributes, Item, Key};
+use primitives::clock::Timestamp;
 
 /// The canary store's id.
 pub const STORE: &str = "sto_0000000000007000800000000000ca0a";

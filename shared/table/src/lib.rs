@@ -43,9 +43,9 @@ pub use read::{Batch, ReadLimit, Scanned, WalkPlace};
 pub use write::{Change, Changed, Condition, Write, retry, retry_up_to};
 
 use primitives::clock::Clock;
-use primitives::setting::Setting;
 use primitives::context::Context;
 use primitives::problem::Problem;
+use primitives::setting::Setting;
 use read::Recent;
 
 /// What is told of each write of this process: a cache of what was read, say.

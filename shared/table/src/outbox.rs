@@ -10,14 +10,14 @@ use std::time::Duration;
 
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 
-use primitives::clock::{MINUTE, Timestamp};
-use crate::item::{Index, Key};
-use primitives::problem::{Code, Problem};
 use crate::Change;
 use crate::Condition;
 use crate::Query;
 use crate::Table;
 use crate::Write;
+use crate::item::{Index, Key};
+use primitives::clock::{MINUTE, Timestamp};
+use primitives::problem::{Code, Problem};
 
 /// Something that a transaction announces.
 pub trait Outgoing {

@@ -10,8 +10,8 @@ use futures_util::FutureExt;
 
 use super::slots::{Take, Taking, free_slots, number, slot_name};
 use super::{Table, count, unavailable};
-use primitives::clock::{DAY, Timestamp};
 use crate::item::{Attributes, Key};
+use primitives::clock::{DAY, Timestamp};
 use primitives::problem::Problem;
 
 /// Slots tried before all are taken for taken: others are trying at the same moment.

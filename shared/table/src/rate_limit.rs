@@ -16,8 +16,8 @@ use futures_util::FutureExt;
 
 use super::slots::{Take, Taking, free_slots, number, number_of};
 use super::{Table, count, unavailable};
-use primitives::clock::{DAY, Timestamp};
 use crate::item::{Attributes, Key};
+use primitives::clock::{DAY, Timestamp};
 use primitives::problem::Problem;
 
 /// What the item is called.

@@ -15,8 +15,8 @@ use aws_sdk_dynamodb::types::{
 use futures_util::FutureExt;
 
 use super::{Table, count, random_up_to, unavailable};
-use primitives::clock::Timestamp;
 use crate::item::{Attributes, Key};
+use primitives::clock::Timestamp;
 use primitives::problem::Problem;
 
 /// What a slot is taken with.

@@ -10,17 +10,17 @@ use super::conflict::count_throttle;
 use super::{Table, back_off, count, unavailable};
 use crate::canary;
 use crate::canary::FaultKind;
-use primitives::clock::Timestamp;
 use crate::item;
 use crate::item::{Item, Key};
 use crate::outbox::{Gathered, Gathering, Outgoing};
-use primitives::problem::{Code, Problem};
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
 use aws_sdk_dynamodb::types::{
     CancellationReason, ConditionCheck, Delete, Put, ReturnConsumedCapacity, TransactWriteItem,
     Update,
 };
 use futures_util::FutureExt;
+use primitives::clock::Timestamp;
+use primitives::problem::{Code, Problem};
 
 pub use alone::Changed;
 use condition::expression;

@@ -10,10 +10,10 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use catalogue::blob::pinned::{self, BlobRef};
-use services::Services;
 use primitives::clock::MINUTE;
 use primitives::problem::Problem;
 use serde::{Deserialize, Serialize};
+use services::Services;
 
 use crate::file::{Digest, FileRef};
 use crate::manifest::Manifest;
@@ -97,7 +97,12 @@ impl Contents {
         let text = bytes.first().ok_or_else(|| Problem::internal("a document without bytes"))?;
         let found: Arc<Self> = Arc::new(serde_json::from_slice(text).map_err(Problem::internal)?);
         if place.size <= MAX_CACHED {
-            services.cache.keep(&place.sha256, Arc::clone(&found), services.clock.now(), CACHED_FOR);
+            services.cache.keep(
+                &place.sha256,
+                Arc::clone(&found),
+                services.clock.now(),
+                CACHED_FOR,
+            );
         }
         Ok(found)
     }

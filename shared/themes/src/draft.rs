@@ -7,10 +7,10 @@
 use core_types::id::StoreId;
 use core_types::key;
 use primitives::clock::Timestamp;
-use table::item::{Item, Key, Packing};
 use primitives::problem::{Code, Problem};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use table::item::{Item, Key, Packing};
 
 use crate::manifest::{Slug, Version};
 use crate::settings::Content;

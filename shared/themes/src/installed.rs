@@ -11,9 +11,9 @@ use core_types::key;
 use core_types::resource::Resource;
 use core_types::sample_id;
 use primitives::clock::Timestamp;
-use table::item::{Item, Key, Packing};
 use primitives::problem::{Code, Problem};
 use serde::{Deserialize, Serialize};
+use table::item::{Item, Key, Packing};
 
 use crate::manifest::{Slug, Version};
 use crate::theme::Offer;

@@ -7,8 +7,8 @@ use core_types::money::{self, Money};
 use core_types::resource::Resource;
 use core_types::sample_id;
 use primitives::clock::Timestamp;
-use table::item::{Item, Key, Packing};
 use serde::{Deserialize, Serialize};
+use table::item::{Item, Key, Packing};
 
 use crate::license::{LicenseEnd, Term};
 use crate::manifest::Slug;

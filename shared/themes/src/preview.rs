@@ -10,9 +10,9 @@ use std::time::Duration;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use core_types::id::StoreId;
+use crypto::seal::MacKey;
 use primitives::clock::Timestamp;
 use primitives::fields::FromText;
-use crypto::seal::MacKey;
 
 use crate::manifest::Slug;
 

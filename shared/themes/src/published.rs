@@ -13,13 +13,13 @@ use core_types::id::{MerchantId, StoreId, ThemeReleaseId};
 use core_types::key;
 use core_types::resource::Resource;
 use core_types::sample_id;
-use services::Services;
-use primitives::clock::{MINUTE, Timestamp};
-use table::item::{Item, Key, Packing};
-use primitives::problem::{Code, Problem};
-use table::{Query, ReadConsistency, Write};
 use identity::store::{self, LiveTheme, Store};
+use primitives::clock::{MINUTE, Timestamp};
+use primitives::problem::{Code, Problem};
 use serde::{Deserialize, Serialize};
+use services::Services;
+use table::item::{Item, Key, Packing};
+use table::{Query, ReadConsistency, Write};
 
 use crate::file::Digest;
 use crate::installed::InstalledTheme;

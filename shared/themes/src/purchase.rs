@@ -19,10 +19,10 @@ use core_types::id::{StoreId, ThemePurchaseId};
 use core_types::key::{self, IndexKey};
 use core_types::provider::ProviderName;
 use primitives::clock::Timestamp;
-use table::item::{Item, Key, Packing};
-use table::outbox::Due;
 use sales::payment::{Payment, PaymentStatus};
 use serde::{Deserialize, Serialize};
+use table::item::{Item, Key, Packing};
+use table::outbox::Due;
 
 use crate::license::{LicenseEnd, is_settled_by};
 use crate::licensed::ThemeLicense;

@@ -6,13 +6,13 @@
 use catalogue::blob::pinned::BlobRef;
 use core_types::id::{PreviewSessionId, StoreId};
 use core_types::key;
-use services::Services;
-use primitives::clock::{DAY, Timestamp};
-use table::item::{Item, Key, Packing};
-use primitives::problem::{Code, Problem};
-use primitives::fields::FromText;
 use platform::authority::Authority;
+use primitives::clock::{DAY, Timestamp};
+use primitives::fields::FromText;
+use primitives::problem::{Code, Problem};
 use serde::{Deserialize, Serialize};
+use services::Services;
+use table::item::{Item, Key, Packing};
 
 use crate::draft::ThemeDraft;
 use crate::installed::InstalledTheme;

@@ -10,10 +10,10 @@ use core_types::key::{self, IndexKey};
 use core_types::money::Money;
 use core_types::rating::Rating;
 use primitives::clock::Timestamp;
-use table::item::{Item, Key, Packing};
 use primitives::problem::{Code, Problem};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use table::item::{Item, Key, Packing};
 
 use crate::manifest::{Manifest, Slug, Version};
 use crate::upload::{Listing, ThemePackage};

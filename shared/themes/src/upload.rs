@@ -7,10 +7,10 @@ use core_types::id::{MerchantId, StoreId, ThemePackageId};
 use core_types::key::{self, IndexKey};
 use core_types::resource::Resource;
 use primitives::clock::Timestamp;
-use table::item::{Item, Key, Packing};
 use primitives::problem::Problem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use table::item::{Item, Key, Packing};
 
 use crate::file::Digest;
 use crate::finding::Finding;

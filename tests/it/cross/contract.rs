@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use gateway::caller::Access;
-use primitives::problem::Code;
 use gateway::routes::Row;
 use http::Method;
 use local::template;
+use primitives::problem::Code;
 use support::{Client, Developer, Gateway, Market, Merchant, Shop, cart, json};
 
 /// Routes that clients were promised, word for word.

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 
 use benches::costs::operations::{CHECKOUT, FULFIL, MARK_PAID, Operation, REFUND, SWEEP};
 use core_types::event::EventGroup;
-use table::metered;
 use support::{Gateway, Market, Reply, Shop, Value, cart, json, unique};
+use table::metered;
 
 /// An operation, its tenths of a unit, and its round trips.
 type Cost = (&'static str, u32, u32);

@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use delivery::delivery::QUEUE;
 use emulators::guard::{FOREIGN_QUEUES, Permission, is_like};
-use table::item::Key;
 use local::functions::{Host, REJECTED};
 use local::template::{self, Function, Setting};
 use platform::app::CommerceApp;
 use support::{Gateway, Merchant, Operator, Shop, json};
+use table::item::Key;
 use tokio::task::JoinSet;
 
 /// What the SDK and the providers read where it is set: `sam local` sets only what is declared.

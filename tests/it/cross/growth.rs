@@ -6,9 +6,9 @@ use std::time::Duration;
 use core_types::id::{DeliveryId, OrderId, StoreId};
 use core_types::key;
 use delivery::delivery::Delivery;
-use table::item::Item;
 use sales::order::Order;
 use support::{Behaviour, Market, Receiver, Reply, cart, eventually, json};
+use table::item::Item;
 
 const DEADLINE: Duration = Duration::from_secs(30);
 const DELIVERIES: &str = "/v1/operations/webhook-deliveries";

@@ -7,10 +7,10 @@ use ::themes::manifest::Slug;
 use core_types::id::{DERIVED, DisputeEvidenceId, PREFIXES, StoreId, ThemePurchaseId};
 use core_types::money;
 use core_types::provider::ProviderName;
-use primitives::clock::DAY;
-use primitives::problem::Code;
-use primitives::fields::FromText;
 use http::Method;
+use primitives::clock::DAY;
+use primitives::fields::FromText;
+use primitives::problem::Code;
 use sales::dispute::Dispute;
 use support::{
     Client, Market, Reply, Shop, Shopper, ThemeSource, Value, address, cart, eventually, inr, json,

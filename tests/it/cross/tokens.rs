@@ -1,7 +1,7 @@
 //! Credentials are rejected where another is expected, and forged ones everywhere.
 
-use emulators::forgeries::{forgeries, misfits};
 use crypto::token;
+use emulators::forgeries::{forgeries, misfits};
 use support::{Shop, Value, json};
 
 use base64::Engine;

@@ -8,12 +8,12 @@ use core_types::key;
 use delivery::delivery::{Delivery, QUEUE, Speed};
 use delivery::subscription::Subscription;
 use gateway::app::App;
-use table::canary::{CanaryHold, Fault, FaultKind};
 use primitives::clock::{HOUR, MINUTE};
 use primitives::problem::Code;
-use table::metered;
 use reliability::canary;
 use support::{Gateway, Market, Receiver, Value, cart, eventually, json};
+use table::canary::{CanaryHold, Fault, FaultKind};
+use table::metered;
 
 const RECEIVER: &str = "/v1/operations/runtime/canary/deliveries";
 const EVERY: [FaultKind; 4] = [

@@ -8,10 +8,10 @@ use core_types::id::StoreId;
 use emulators::TABLE;
 use futures_util::future::join_all;
 use primitives::clock::DAY;
-use table::item::Attributes;
 use reliability::evidence::{self, EvidenceKind, Record};
 use sha2::{Digest, Sha256};
 use support::{Client, Gateway, Merchant, Operator, Value, json};
+use table::item::Attributes;
 
 pub(super) const EVIDENCE: &str = "/v1/operations/reliability-evidence";
 

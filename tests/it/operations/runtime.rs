@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use delivery::delivery::QUEUE;
 use primitives::clock::MINUTE;
-use table::item::Key;
 use services::queue::QueueName;
 use support::{Client, Gateway, Merchant, Operator, Store, Value};
+use table::item::Key;
 
 const DEADLINE: Duration = Duration::from_mins(1);
 const INCIDENTS: &str = "/v1/operations/runtime/incidents";

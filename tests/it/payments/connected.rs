@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use services::config::PaymentBaseUrls;
 use local::providers::Options;
+use services::config::PaymentBaseUrls;
 use support::{
     Client, Gateway, Merchant, Providers, RAZORPAY_KEY_ID, RAZORPAY_SECRET, Reply, STRIPE_KEY_ID,
     STRIPE_SECRET, Store, Value, WEBHOOK_SECRET, Webhook, deliver, json, unique,

@@ -5,11 +5,11 @@ use core_types::id::{OrderId, PaymentId, StoreId};
 use core_types::key;
 use primitives::clock::MINUTE;
 use primitives::problem::Code;
-use table::Change;
 use support::{
     Market, PASSWORD, Placed, Providers, RAZORPAY_KEY_ID, RAZORPAY_SECRET, Reply, STRIPE_KEY_ID,
     STRIPE_SECRET, Shopper, Value, WEBHOOK_SECRET, cart, deliver, inr, json, unique,
 };
+use table::Change;
 
 const PRICE: i64 = 1_000;
 

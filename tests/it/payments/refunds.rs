@@ -4,8 +4,8 @@ use core_types::id::{OrderId, PaymentId, StoreId};
 use core_types::key;
 use primitives::clock::MINUTE;
 use primitives::problem::Code;
-use table::Change;
 use support::{Reply, Trouble, Value, Webhook, json};
+use table::Change;
 
 use super::connected::{Connected, Order, PRICE};
 

@@ -1,7 +1,7 @@
 //! Many products in one request.
 
-use table::item::Key;
 use support::{Market, inr, json, unique};
+use table::item::Key;
 
 use super::PRODUCTS;
 

@@ -1,7 +1,7 @@
 //! What a store says about itself: its branding, and the version that storefronts cache by.
 
-use primitives::clock::MINUTE;
 use identity::storefront::CACHE_TIME;
+use primitives::clock::MINUTE;
 use support::{Client, Gateway, Merchant, Reply, Store, Value, json, race, unique};
 
 struct Front {

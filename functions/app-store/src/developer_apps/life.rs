@@ -1,26 +1,26 @@
 //! Publishing and deleting apps, and their client secret.
 
-use gateway::idempotency::Commit;
 use axum::extract::State;
 use core_types::event::Topic;
 use core_types::id::AppId;
 use core_types::key;
 use core_types::resource::{Resource, change};
 use gateway::app::App;
-use services::Services;
-use primitives::clock::Timestamp;
-use primitives::problem::{Code, Problem};
+use gateway::idempotency::Commit;
 use gateway::reply::{Json, NoContent, NoStore};
 use gateway::request::{IfMatch, Path};
-use table::{Write, retry};
 use platform::app::{
     APP_DELETED, APP_PUBLISHED, APP_SECRET_ROTATED, APP_UNPUBLISHED, AppClient, AppView,
     CommerceApp, SECRET_OVERLAP,
 };
 use platform::caller::Developer;
 use platform::submission::{APP_SUBMISSION_WITHDRAWN, Submission};
+use primitives::clock::Timestamp;
+use primitives::problem::{Code, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;
+use services::Services;
+use table::{Write, retry};
 
 use super::{ensure_own, new_secret, own};
 

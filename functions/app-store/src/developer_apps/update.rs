@@ -1,6 +1,5 @@
 //! Changing an app: its description at once, the configuration of an approved one by a review.
 
-use gateway::idempotency::Commit;
 use axum::extract::State;
 use core_types::fields::{Handle, WebUrl};
 use core_types::id::AppId;
@@ -8,15 +7,16 @@ use core_types::key;
 use core_types::resource::Resource;
 use core_types::scope::Scopes;
 use gateway::app::App;
-use services::Services;
-use primitives::problem::{Code, FieldError, Problem};
+use gateway::idempotency::Commit;
 use gateway::reply::{Json, NoStore};
 use gateway::request::{Body, IfMatch, Path, request};
-use primitives::fields::{Exact, Fault, Flag, Patch, Text};
-use table::{Write, retry};
 use platform::app::{APP_UPDATED, CommerceApp, Configuration, Listing, UniqueSlug};
 use platform::caller::Developer;
 use platform::submission::{MIN_DESCRIPTION, is_public_https};
+use primitives::fields::{Exact, Fault, Flag, Patch, Text};
+use primitives::problem::{Code, FieldError, Problem};
+use services::Services;
+use table::{Write, retry};
 
 use super::{
     AppSecretsView, RedirectUris, own, texts, validate_app_url, validate_pkce, validate_uris,

@@ -2,15 +2,15 @@
 
 use core_types::id::{AppId, SubscriptionId};
 use core_types::key;
-use delivery::subscription::{self, Subscription};
-use services::Services;
-use gateway::bridged;
-use primitives::clock::Timestamp;
-use primitives::problem::{Code, FieldError, Problem};
-use primitives::fields::{Exact, Fault, Patch};
 use crypto::signature::SigningSecret;
-use table::Write;
+use delivery::subscription::{self, Subscription};
+use gateway::bridged;
 use platform::app::CommerceApp;
+use primitives::clock::Timestamp;
+use primitives::fields::{Exact, Fault, Patch};
+use primitives::problem::{Code, FieldError, Problem};
+use services::Services;
+use table::Write;
 
 /// A new subscription, and its secret, which is shown once.
 pub(super) struct Hook {

@@ -1,26 +1,26 @@
 //! Token exchange: a merchant session for an embedded app token (RFC 8693), which dies with the
 //! session.
 
-use gateway::idempotency::Commit;
 use axum::extract::State;
 use core_types::id::{AppId, InstallationId, MerchantId, SessionId, StoreId};
 use core_types::key;
 use core_types::scope::{Requested, Scopes};
 use gateway::app::App;
-use services::Services;
-use primitives::clock::Timestamp;
-use primitives::problem::{Code, OAuthError, Problem};
+use gateway::idempotency::Commit;
 use gateway::reply::{Json, NoStore};
-use primitives::fields::Exact;
 use gateway::request::{Form, Parameters, request};
-use table::{Condition, Write};
 use identity::member::Grant;
 use identity::session::UnverifiedToken;
 use platform::app::{AppClient, AppStatus, CommerceApp};
 use platform::caller::AnyMember;
 use platform::installation::{AppToken, Installation, InstallationStatus};
+use primitives::clock::Timestamp;
+use primitives::fields::Exact;
+use primitives::problem::{Code, OAuthError, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;
+use services::Services;
+use table::{Condition, Write};
 
 use super::issue::{Issued, Purpose, issue};
 use super::narrowed;
@@ -155,7 +155,8 @@ async fn app_id(services: &Services, input: &ExchangeRequest) -> Result<AppId, P
     match (&input.app_id, &input.client_id) {
         (Some(id), _) => Ok(id.clone()),
         (None, Some(client_id)) => {
-            let client: Option<AppClient> = services.table.get(&key::client(client_id.as_str())).await?;
+            let client: Option<AppClient> =
+                services.table.get(&key::client(client_id.as_str())).await?;
             client.map(|client| client.app_id).ok_or_else(|| Code::InvalidTarget.into())
         }
         (None, None) => Err(Code::InvalidRequest.into()),
@@ -174,7 +175,9 @@ async fn load(
     let published: Option<CommerceApp> = batch.take(&app_key)?;
     let active = installation.filter(|known| known.status == InstallationStatus::Active);
     match (active, published) {
-        (_, Some(services)) if services.status == AppStatus::Suspended => Err(Code::AppSuspended.into()),
+        (_, Some(services)) if services.status == AppStatus::Suspended => {
+            Err(Code::AppSuspended.into())
+        }
         (Some(installation), Some(services)) => Ok((installation, services)),
         _ => Err(Code::InstallationInactive.into()),
     }
@@ -228,7 +231,8 @@ pub async fn mint_embedded(
     let now = services.clock.now();
     let (installation, published) = load(services, &installation.id, &installation.app_id).await?;
     let scopes = grant.narrow(&installation.scopes);
-    let issued = embedded(services, &installation, &published.client_id, &scopes, session, now).await?;
+    let issued =
+        embedded(services, &installation, &published.client_id, &scopes, session, now).await?;
     record(services.table.write(), &issued.record, &installation, session)
         .emit(issued.event)
         .commit()

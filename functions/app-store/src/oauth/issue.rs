@@ -6,14 +6,14 @@ use core_types::event::Event;
 use core_types::id::{MerchantId, SessionId};
 use core_types::resource::Resource;
 use core_types::scope::Scopes;
-use services::Services;
-use primitives::clock::Timestamp;
-use primitives::problem::Problem;
 use crypto::seal;
 use crypto::token;
 use crypto::token::{APP_TOKEN_SECONDS, Actor, Claims, EMBEDDED_TOKEN_SECONDS};
 use platform::caller::AUDIENCE;
 use platform::installation::{APP_TOKEN_ISSUED, AppToken, Installation, TokenIssued};
+use primitives::clock::Timestamp;
+use primitives::problem::Problem;
+use services::Services;
 
 /// An access token that is about to be issued.
 pub(super) struct Issued {

@@ -1,16 +1,16 @@
 //! Refreshing: rotation with a short overlap, and revocation of the grant on replay
 //! (RFC 9700 §4.14.2).
 
-use gateway::idempotency::Commit;
 use core_types::key;
-use services::Services;
-use primitives::problem::{Code, Problem};
-use gateway::reply::{Json, NoStore};
 use crypto::seal;
-use table::retry;
+use gateway::idempotency::Commit;
+use gateway::reply::{Json, NoStore};
 use platform::app::{AppClient, AppStatus, CommerceApp};
 use platform::grant::{AuthorizationCode, RefreshToken, Use};
 use platform::installation::{Installation, InstallationStatus};
+use primitives::problem::{Code, Problem};
+use services::Services;
+use table::retry;
 
 use super::code::response;
 use super::issue::{Purpose, issue};
@@ -52,8 +52,9 @@ async fn rotate(
     let owner: Option<CommerceApp> = services.table.get(&key::app(&code.app_id)).await?;
     let in_force = installation.status == InstallationStatus::Active
         && installation.generation == code.generation
-        && owner
-            .is_some_and(|services| !matches!(services.status, AppStatus::Suspended | AppStatus::Deleted));
+        && owner.is_some_and(|services| {
+            !matches!(services.status, AppStatus::Suspended | AppStatus::Deleted)
+        });
     let how = grant.present(&used.digest, now);
     if how == Use::Replay {
         tokens::revoke_grant(services, &code.digest).await?;
@@ -74,7 +75,8 @@ async fn rotate(
     let (next, raw_next) = RefreshToken::mint(&code, grant, now);
     let grant = grant.rotated(&used.digest, how, now).record(&issued.record, &next, now);
     let answer = response(&issued, &code, &next, raw_next, now);
-    services.table
+    services
+        .table
         .write()
         .replace(&code.with_grant(grant), Code::VersionConflict)
         .replace(&installation.record(&issued.record, now), Code::VersionConflict)

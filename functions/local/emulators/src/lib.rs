@@ -26,15 +26,15 @@ use serde_json::{Map, json};
 pub use table::{TTL_ATTRIBUTE, table_definition};
 
 use aws::{Emulators, Ports};
+use egress::{Egress, Policy};
 use faults::Faults;
 use gateway::app::App;
-use services::Endpoints;
-use primitives::clock::Clock;
-use services::config::{Config, MailConfig, PaymentBaseUrls};
-use egress::{Egress, Policy};
 use gateway::response_cache::ResponseCache;
-use services::secrets::documents;
 use guard::Guard;
+use primitives::clock::Clock;
+use services::Endpoints;
+use services::config::{Config, MailConfig, PaymentBaseUrls};
+use services::secrets::documents;
 
 /// A cause of any kind; whoever starts a local system prints it.
 pub type AnyError = Box<dyn std::error::Error + Send + Sync>;

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use gateway::budget::Cost;
 use gateway::caller::Access;
-use primitives::problem::Code;
 use gateway::routes::Row;
 use http::Method;
+use primitives::problem::Code;
 use serde_json::{Map, Value, json};
 
 /// A problem (RFC 9457).

@@ -4,10 +4,10 @@ mod disputes;
 mod objects;
 mod refunds;
 
-use primitives::clock::Timestamp;
 use crypto::signature::hmac_sha256_hex;
 use http::StatusCode;
 use objects::{Order, Payment, Refund, Status};
+use primitives::clock::Timestamp;
 use serde_json::{Value, json};
 
 use crate::providers::RAZORPAY_SECRET;

@@ -7,8 +7,8 @@ use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use primitives::clock::{Clock, Timestamp};
 use http::{HeaderMap, StatusCode};
+use primitives::clock::{Clock, Timestamp};
 use serde_json::json;
 use tokio::sync::mpsc::UnboundedSender;
 

@@ -6,9 +6,9 @@ mod refunds;
 
 use std::collections::BTreeMap;
 
-use primitives::clock::Timestamp;
 use http::StatusCode;
 use objects::{Charge, Intent, Refund, Status};
+use primitives::clock::Timestamp;
 use serde_json::{Value, json};
 
 use crate::providers::ledger::{ApiResult, ProviderRejection, mint};

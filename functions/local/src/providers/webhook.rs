@@ -1,7 +1,7 @@
 //! What a provider tells by itself, and how it signs it.
 
-use primitives::clock::Timestamp;
 use crypto::signature::hmac_sha256_hex;
+use primitives::clock::Timestamp;
 
 /// One of the two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

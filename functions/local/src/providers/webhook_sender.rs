@@ -4,9 +4,9 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use primitives::clock::Clock;
 use egress::{Destination, DestinationRejection as EgressRejection, Egress, Outgoing, Policy};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
+use primitives::clock::Clock;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinSet;
 

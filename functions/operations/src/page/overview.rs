@@ -1,10 +1,10 @@
 //! The runtime overview as a page: what waits, how late it is, and how fast answers are.
 
-use services::metrics::Percentiles;
 use reliability::incident::IncidentBrief;
 use reliability::metrics::{FamilyNumbers, Point as Moment};
 use reliability::queues::QueueState;
 use reliability::runs::RunBrief;
+use services::metrics::Percentiles;
 
 use super::plot::{Plot, Point, Series};
 use super::{Cell, Figure, Sheet, Table, Tone, or_dash};

@@ -6,10 +6,10 @@
 use std::error::Error;
 use std::ops::Range;
 
-use primitives::clock::Timestamp;
 use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
+use primitives::clock::Timestamp;
 
 /// Size of a plot, in its own units.
 const SIZE: (u32, u32) = (720, 260);

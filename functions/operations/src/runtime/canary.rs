@@ -8,16 +8,16 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use core_types::id::EventId;
+use crypto::signature::{constant_time_eq, service_hmac, standard_signature};
 use delivery::subscription::SigningKeys;
 use gateway::app::App;
 use gateway::budget::{Cost, Tier};
 use gateway::caller::{Access, Caller, Identity};
-use primitives::clock::Timestamp;
-use primitives::problem::{Code, Problem};
 use gateway::reply::NoContent;
 use gateway::request::{Inbound, Signed};
 use gateway::routes::Routes;
-use crypto::signature::{constant_time_eq, service_hmac, standard_signature};
+use primitives::clock::Timestamp;
+use primitives::problem::{Code, Problem};
 use reliability::canary::{self, CanaryReceipt};
 
 /// How old a signature may be, and how far ahead, in seconds (docs/webhooks.md).

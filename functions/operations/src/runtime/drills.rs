@@ -8,20 +8,16 @@ use core_types::id::{DrillId, StoreId, SubscriptionId};
 use core_types::key;
 use delivery::run::RunMessage;
 use gateway::app::App;
-use services::Services;
 use gateway::budget::Cost;
-use table::canary::CanaryHold;
-use primitives::clock::Timestamp;
 use gateway::idempotency;
-use table::item::Item;
 use gateway::page::Paging;
-use primitives::problem::{Code, Problem};
 use gateway::reply::{Accepted, Either, Json, Page};
 use gateway::request::{Accept, Body, Path, request};
-use primitives::fields::{AtMost, Flag, Int, Text};
 use gateway::routes::Routes;
-use table::{Condition, Write};
 use platform::caller::Operator;
+use primitives::clock::Timestamp;
+use primitives::fields::{AtMost, Flag, Int, Text};
+use primitives::problem::{Code, Problem};
 use reliability::drill::{
     BlastRadius, Drill, DrillKind, DrillPlan, DrillView, MAX_BLAST_RADIUS_PERCENT,
     MAX_DURATION_SECONDS, MAX_RTO_SECONDS, MAX_STOP_CONDITIONS, StopCondition, StopMetric,
@@ -30,6 +26,10 @@ use reliability::evidence::{self, Record};
 use reliability::{canary, runs};
 use schemars::JsonSchema;
 use serde::Serialize;
+use services::Services;
+use table::canary::CanaryHold;
+use table::item::Item;
+use table::{Condition, Write};
 
 use super::ATTEMPTS;
 use super::incidents::unresolved;

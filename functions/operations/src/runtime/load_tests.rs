@@ -8,19 +8,19 @@ use core_types::id::LoadTestId;
 use core_types::key;
 use delivery::run::RunMessage;
 use gateway::app::App;
-use services::Services;
 use gateway::budget::Cost;
-use table::item::Item;
 use gateway::page::Paging;
-use primitives::problem::{Code, Problem};
 use gateway::reply::{Accepted, Json, Page};
 use gateway::request::{Accept, Body, Path, request};
-use primitives::fields::{Int, Text};
 use gateway::routes::Routes;
 use platform::caller::Operator;
+use primitives::fields::{Int, Text};
+use primitives::problem::{Code, Problem};
 use reliability::evidence::{self, Record};
 use reliability::load_test::{LoadProfile, LoadTest, LoadTestView, MAX_DURATION_SECONDS, MAX_RATE};
 use reliability::runs;
+use services::Services;
+use table::item::Item;
 
 use crate::page::{self, Shown};
 

@@ -2,17 +2,17 @@
 
 use axum::extract::State;
 use gateway::app::App;
-use primitives::clock::Timestamp;
-use primitives::problem::Problem;
-use services::queue::Letter;
 use gateway::reply::{Accepted, Json};
 use gateway::request::{Body, Path, Query, request};
-use primitives::fields::{Int, Text, Written};
 use platform::caller::Operator;
+use primitives::clock::Timestamp;
+use primitives::fields::{Int, Text, Written};
+use primitives::problem::Problem;
 use reliability::queues::{self, QueueState, RuntimeQueue};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
+use services::queue::Letter;
 
 /// The default number of dead letters that are listed.
 const LISTED: i64 = 20;

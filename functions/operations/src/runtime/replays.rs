@@ -1,7 +1,6 @@
 //! Replays: events that are sent again (docs/conventions.md §10). They are validated and counted here, and
 //! sent by `functions/runner`.
 
-use gateway::idempotency::Commit;
 use axum::extract::State;
 use commerce::audience::Audience;
 use commerce::event_filter::EventTypes;
@@ -17,18 +16,19 @@ use delivery::replay::{
 use delivery::run::RunMessage;
 use delivery::subscription::Subscription;
 use gateway::app::App;
-use services::Services;
-use primitives::clock::Timestamp;
-use table::item::Index;
+use gateway::idempotency::Commit;
 use gateway::page::Paging;
-use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::{Accepted, Either, Json, Page};
-use primitives::fields::{AtMost, Flag, Int};
 use gateway::request::{Body, Given, Path, Query, Ruled, Rules, Validation, request};
 use platform::caller::{OverseenStore, StoreAccess};
+use primitives::clock::Timestamp;
+use primitives::fields::{AtMost, Flag, Int};
+use primitives::problem::{Code, FieldError, Problem};
 use reliability::evidence::{self, Record};
 use schemars::JsonSchema;
 use serde::Serialize;
+use services::Services;
+use table::item::Index;
 
 use super::ATTEMPTS;
 use crate::range::{self, TimeRange};
@@ -200,7 +200,8 @@ async fn counted<S: Required>(
     let of_app = caller.actor.app().map(|actor| &actor.app_id);
     let replay = Replay::new(input, &caller.store.id, of_app, caller.actor.id(), now);
     if let Some(id) = &replay.subscription_id {
-        let found = services.table.get::<Subscription>(&key::subscription(&caller.store.id, id)).await?;
+        let found =
+            services.table.get::<Subscription>(&key::subscription(&caller.store.id, id)).await?;
         let visible = found.filter(|it| of_app.is_none() || it.app_id.as_ref() == of_app);
         let subscription = visible.ok_or(Code::NotFound)?;
         if !subscription.is_enabled() {
@@ -226,7 +227,11 @@ async fn counted<S: Required>(
     Ok((Replay { matched, skipped, has_more, ..replay }, scopes))
 }
 
-async fn write(services: &Services, replay: Replay, now: Timestamp) -> Result<Accepted<ReplayView>, Problem> {
+async fn write(
+    services: &Services,
+    replay: Replay,
+    now: Timestamp,
+) -> Result<Accepted<ReplayView>, Problem> {
     let answer = Accepted::new(&ReplayView::from(&replay)).version(replay.version);
     // Found anew by the replay itself, which counts each once.
     let replay = Replay { skipped: Skipped::default(), ..replay };

@@ -1,9 +1,9 @@
 //! The keys of a store's account with a provider, as they are given.
 
 use core_types::provider::ProviderName;
-use primitives::problem::FieldError;
-use primitives::fields::{Exact, Fault};
 use gateway::request::request;
+use primitives::fields::{Exact, Fault};
+use primitives::problem::FieldError;
 use sales::payment::Mode;
 use sales::payment::credentials::ProviderCredentials;
 

@@ -1,6 +1,5 @@
 //! Handlers that list, add, remove and reorder the products of a collection.
 
-use gateway::idempotency::Commit;
 use axum::extract::State;
 use catalogue::collection::{
     COLLECTION_UPDATED, Collection, CollectionKind, CollectionView, MAX_MEMBERS, Members,
@@ -12,14 +11,15 @@ use core_types::key;
 use core_types::resource::{Resource, load};
 use core_types::scope::{ReadProducts, WriteProducts};
 use gateway::app::App;
-use services::Services;
+use gateway::idempotency::Commit;
 use gateway::page::Paging;
-use primitives::problem::{Code, Problem};
 use gateway::reply::{Json, Page};
-use primitives::fields::AtMost;
 use gateway::request::{Body, IfMatch, Path, request};
-use table::retry;
 use platform::caller::StoreAccess;
+use primitives::fields::AtMost;
+use primitives::problem::{Code, Problem};
+use services::Services;
+use table::retry;
 
 use crate::products::of_collection;
 
@@ -154,7 +154,8 @@ async fn apply(
         let members: Members = batch.take(&members_key)?.ok_or(Code::NotFound)?;
         let Some(members) = members.apply(change)? else { return Ok(before.to_response()) };
         let collection = Collection { products_count: count(&members), ..before.changed(now) };
-        services.table
+        services
+            .table
             .write()
             .replace(&collection, Code::VersionConflict)
             .replace(&members, Code::VersionConflict)

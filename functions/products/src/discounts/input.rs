@@ -7,16 +7,16 @@ use catalogue::product::ProductSummary;
 use core_types::id::{CollectionId, ProductId};
 use core_types::key;
 use core_types::money::{self, Money, MoneyInput};
-use services::Services;
-use table::item::Key;
-use primitives::problem::{FieldError, Problem};
-use primitives::fields::{AtMost, Int};
 use gateway::request::request;
 use identity::store::Store;
+use primitives::fields::{AtMost, Int};
+use primitives::problem::{FieldError, Problem};
 use sales::discount::{
     Discount, DiscountKind, DiscountValue, MAX_COLLECTIONS, MAX_PRODUCTS, Minimum, Targets,
 };
 use sales::tax::WHOLE;
+use services::Services;
+use table::item::Key;
 
 /// Units of a bundle.
 const MAX_UNITS: i64 = 999;

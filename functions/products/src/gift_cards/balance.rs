@@ -1,6 +1,5 @@
 //! What a merchant adds to a card and takes from it.
 
-use gateway::idempotency::Commit;
 use axum::extract::State;
 use catalogue::inventory::persist;
 use core_types::event::Event;
@@ -8,20 +7,21 @@ use core_types::id::GiftCardId;
 use core_types::money::{self, MoneyInput};
 use core_types::scope::WriteGiftCards;
 use gateway::app::App;
-use services::Services;
+use gateway::idempotency::Commit;
 use gateway::idempotency::Required;
-use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::Json;
 use gateway::request::{Body, IfMatch, Path, request};
-use primitives::fields::Text;
 use identity::store::Store;
 use platform::caller::StoreAccess;
+use primitives::fields::Text;
+use primitives::problem::{Code, FieldError, Problem};
 use sales::gift_card::{
     GIFT_CARD_CREDITED, GIFT_CARD_DEBITED, GiftCardEntry, GiftCardEntryKind, GiftCardEntryView,
     GiftCardMoved, GiftCardView,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
+use services::Services;
 
 use super::{load, positive};
 
@@ -108,7 +108,8 @@ async fn change(
         let transaction = GiftCardEntryView::from(&entry);
         let moved = GiftCardMoved { gift_card: view.clone(), entry: transaction.clone() };
         let answer = Json::new(&MovedBalance { card: view, transaction }).version(card.version);
-        services.table
+        services
+            .table
             .write()
             .replace(&card, Code::VersionConflict)
             .create(&entry, Code::VersionConflict)

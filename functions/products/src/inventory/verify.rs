@@ -15,18 +15,18 @@ use core_types::key;
 use core_types::resource::load;
 use core_types::scope::ReadInventory;
 use gateway::app::App;
-use services::Services;
-use primitives::clock::{MINUTE, Timestamp};
-use table::item::{Attributes, Item, Key};
 use gateway::page::{Paging, position_of, recall};
-use primitives::problem::{Code, Problem};
 use gateway::reply::Page;
-use primitives::fields::{Int, Written};
 use gateway::request::{Path, Query, request};
-use table::{Scanned, retry};
 use platform::caller::StoreAccess;
+use primitives::clock::{MINUTE, Timestamp};
+use primitives::fields::{Int, Written};
+use primitives::problem::{Code, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;
+use services::Services;
+use table::item::{Attributes, Item, Key};
+use table::{Scanned, retry};
 
 use super::movements_of;
 
@@ -170,7 +170,8 @@ async fn add_up(
     let recent: Timestamp = services.clock.now().minus(IN_FLIGHT);
     let (mut left, mut last, mut safe) = (most, None, None);
     while left > 0 {
-        let chunk = services.table.page::<Movement>(&query, CHUNK.min(left), start, |_| true).await?;
+        let chunk =
+            services.table.page::<Movement>(&query, CHUNK.min(left), start, |_| true).await?;
         for movement in &chunk.items {
             sum = sum.and(movement);
             let position = (sum, movement.key());

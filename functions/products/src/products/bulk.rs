@@ -1,6 +1,5 @@
 //! Creates, updates and archives many products in one request.
 
-use gateway::idempotency::Commit;
 use axum::extract::State;
 use catalogue::product::ProductView;
 use catalogue::workflows::save_product::{self, CreateRequest, UpdateRequest};
@@ -8,18 +7,19 @@ use core_types::id::ProductId;
 use core_types::scope::WriteProducts;
 use gateway::answer::Answer;
 use gateway::app::App;
-use services::Services;
+use gateway::idempotency::Commit;
 use gateway::idempotency::{Required, part};
-use primitives::problem::{Code, FieldError, MAX_ERRORS, Problem};
 use gateway::reply::Json;
 use gateway::request;
 use gateway::request::{AnyJson, Body, IfMatch, request};
-use primitives::fields::{AtMost, FieldErrors, Int};
 use identity::store::Store;
 use platform::caller::StoreAccess;
+use primitives::fields::{AtMost, FieldErrors, Int};
+use primitives::problem::{Code, FieldError, MAX_ERRORS, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
+use services::Services;
 
 /// Maximum number of operations in a request.
 const MOST: usize = 100;
@@ -176,13 +176,22 @@ async fn run(
         BulkAction::Update => {
             let id = id.ok_or_else(|| required("/id"))?;
             let asked: UpdateRequest = read(product)?;
-            part(services, number, Box::pin(save_product::change(services, store, (&id, if_match), asked)))
-                .await
+            part(
+                services,
+                number,
+                Box::pin(save_product::change(services, store, (&id, if_match), asked)),
+            )
+            .await
         }
         BulkAction::Delete => {
             let id = id.ok_or_else(|| required("/id"))?;
             absent(product.is_some(), "/product")?;
-            part(services, number, Box::pin(save_product::archive(services, &store.id, &id, if_match))).await
+            part(
+                services,
+                number,
+                Box::pin(save_product::archive(services, &store.id, &id, if_match)),
+            )
+            .await
         }
     }
 }

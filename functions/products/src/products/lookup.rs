@@ -9,14 +9,14 @@ use catalogue::product::{
 use catalogue::search::Search;
 use core_types::id::{ProductId, StoreId, VariantId};
 use core_types::key::{self, VARIANTS};
-use services::Services;
-use table::item::Key;
 use gateway::page::Paging;
-use primitives::problem::Problem;
 use gateway::reply::Page;
-use table::Scanned;
+use primitives::problem::Problem;
 use schemars::JsonSchema;
 use serde::Serialize;
+use services::Services;
+use table::Scanned;
+use table::item::Key;
 
 /// A product in a list, without its variants unless it was found by SKU or barcode.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -77,7 +77,8 @@ pub(super) async fn by_code(
 ) -> Result<Page<ListedProduct>, Problem> {
     let labelled: Scanned<Labelled> = match (sku, barcode) {
         (Some(sku), _) => {
-            let claim: Option<UniqueSku> = services.table.get(&UniqueSku::key_of(store, sku)).await?;
+            let claim: Option<UniqueSku> =
+                services.table.get(&UniqueSku::key_of(store, sku)).await?;
             let found = claim.map(|claim| (claim.product_id, claim.variant_id));
             paging.part(found.into_iter().collect(), |(_, variant)| variant.to_string())?
         }

@@ -14,11 +14,11 @@ use catalogue::related_products::{Candidate, RelatedProducts};
 use core_types::fields::Handle;
 use core_types::id::{ProductId, StoreId};
 use core_types::key;
-use services::Services;
-use primitives::clock::Timestamp;
-use table::item::Key;
-use primitives::problem::Problem;
 use identity::storefront::CACHE_TIME;
+use primitives::clock::Timestamp;
+use primitives::problem::Problem;
+use services::Services;
+use table::item::Key;
 
 /// How long a store's candidates are cached (our choice): a new product may become related this much later.
 const CANDIDATES: Duration = Duration::from_secs(30);
@@ -63,7 +63,11 @@ impl Shelf {
     }
 
     /// Returns the probable product of a handle: half a read unit, if it is not cached.
-    pub async fn named(&self, services: &Services, handle: &Handle) -> Result<Option<Hint>, Problem> {
+    pub async fn named(
+        &self,
+        services: &Services,
+        handle: &Handle,
+    ) -> Result<Option<Hint>, Problem> {
         if let Some(known) = self.candidates.named(handle) {
             return Ok(Some((known.id.clone(), known.outline.clone())));
         }
@@ -100,7 +104,10 @@ impl Shelf {
         let mut related = Vec::new();
         for part in closest.chunks(MAX_RELATED) {
             related.extend(
-                self.summaries(services, part).await?.into_iter().filter(|summary| summary.is_visible()),
+                self.summaries(services, part)
+                    .await?
+                    .into_iter()
+                    .filter(|summary| summary.is_visible()),
             );
             if related.len() >= MAX_RELATED {
                 break;
@@ -125,7 +132,8 @@ impl Shelf {
         };
         let store = &self.candidates.store_id;
         let keys: Vec<Key> = unknown.iter().map(|id| key::summary(store, id)).collect();
-        let mut found = services.table.get_many_eventually(&keys.iter().collect::<Vec<_>>()).await?;
+        let mut found =
+            services.table.get_many_eventually(&keys.iter().collect::<Vec<_>>()).await?;
         let mut known = self.summaries.lock().unwrap_or_else(PoisonError::into_inner);
         for (id, key) in unknown.into_iter().zip(&keys) {
             let summary: Option<ProductSummary> = found.take(key)?;

@@ -8,15 +8,15 @@ use core_types::fields::{Handle, Subdomain};
 use core_types::id::CollectionId;
 use core_types::key;
 use gateway::app::App;
-use primitives::clock::Timestamp;
-use table::item::Index;
 use gateway::page::Paging;
-use primitives::problem::{Code, Problem};
 use gateway::reply::{Json, Page};
 use gateway::request::Path;
-use table::Query;
+use primitives::clock::Timestamp;
+use primitives::problem::{Code, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;
+use table::Query;
+use table::item::Index;
 
 use super::source;
 

@@ -9,10 +9,10 @@ use catalogue::words::words;
 use core_types::fields::Handle;
 use core_types::id::{CategoryId, ProductId};
 use core_types::money::MAX_AMOUNT;
-use primitives::problem::FieldError;
-use primitives::fields::{Flag, Int, Text, Written};
 use gateway::request::{Given, Rules, Validation, request};
 use identity::store::Store;
+use primitives::fields::{Flag, Int, Text, Written};
+use primitives::problem::FieldError;
 
 primitives::string_enum! {
     /// The order of a list of products.

@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 use catalogue::product::{self, Product, ProductSummary, Variant};
 use core_types::fields::Handle;
-use services::Services;
-use primitives::problem::{Code, Problem};
 use identity::store::Store;
+use primitives::problem::{Code, Problem};
+use services::Services;
 
 use super::alongside::Shelf;
 
@@ -32,7 +32,11 @@ impl ProductPage {
     ///
     /// # Errors
     /// `not_found`, also for a product that is not visible.
-    pub async fn load(services: &Services, store: &Store, handle: &Handle) -> Result<Self, Problem> {
+    pub async fn load(
+        services: &Services,
+        store: &Store,
+        handle: &Handle,
+    ) -> Result<Self, Problem> {
         let shelf = Shelf::of(services, &store.id).await?;
         if let Some((id, outline)) = shelf.named(services, handle).await? {
             let (found, related) = tokio::try_join!(

@@ -14,13 +14,13 @@ use catalogue::search::Search;
 use core_types::fields::Handle;
 use core_types::id::{CollectionId, ProductId, StoreId};
 use core_types::key;
+use gateway::page;
+use identity::store::Store;
+use primitives::problem::{Code, Problem};
 use services::Services;
 use table::ReadLimit;
 use table::item::Attributes;
-use gateway::page;
-use primitives::problem::{Code, Problem};
 use table::{Scanned, retry_eventual_first};
-use identity::store::Store;
 
 use super::input::{Filter, ListQuery, order_of};
 
@@ -242,7 +242,11 @@ async fn with_members(
     .await
 }
 
-async fn named(services: &Services, store: &StoreId, handle: &Handle) -> Result<CollectionId, Problem> {
+async fn named(
+    services: &Services,
+    store: &StoreId,
+    handle: &Handle,
+) -> Result<CollectionId, Problem> {
     let claim = key::unique_collection_handle(store, handle.as_str());
     let claim: Option<UniqueCollectionHandle> = services.table.peek(&claim).await?;
     claim.map(|claim| claim.collection_id).ok_or_else(|| Code::NotFound.into())

@@ -5,8 +5,8 @@ use core_types::fields::Handle;
 use core_types::id::{CategoryId, ProductId, VariantId};
 use core_types::money::Money;
 use core_types::rating::Rating;
-use primitives::clock::Timestamp;
 use identity::store::Store;
+use primitives::clock::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -13,12 +13,12 @@ use bytes::Bytes;
 use core_types::key;
 use futures_util::future::try_join_all;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
-use services::Services;
 use primitives::clock::Timestamp;
-use table::item::{Item, Key};
 use primitives::problem::{Code, Problem};
-use table::{Change, ReadConsistency, Write, retry_eventual_first};
 use serde::{Deserialize, Serialize};
+use services::Services;
+use table::item::{Item, Key};
+use table::{Change, ReadConsistency, Write, retry_eventual_first};
 
 use super::{Blob, CHUNK, Chunk, Octets, TOGETHER};
 
@@ -116,7 +116,8 @@ async fn descriptions(
 ) -> Result<BTreeMap<String, Blob>, Problem> {
     let keys: Vec<Key> = names.map(|name| key::blob(name)).collect();
     let read = keys.chunks(BATCH).map(|hundred| async move {
-        let mut batch = services.table.look(&hundred.iter().collect::<Vec<_>>(), consistency).await?;
+        let mut batch =
+            services.table.look(&hundred.iter().collect::<Vec<_>>(), consistency).await?;
         let found = hundred.iter().map(|key| batch.take::<Blob>(key));
         found.collect::<Result<Vec<Option<Blob>>, Problem>>()
     });

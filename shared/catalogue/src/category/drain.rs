@@ -10,10 +10,10 @@ use std::time::Duration;
 use core_types::id::{CategoryId, ProductId, StoreId};
 use core_types::key::{self, IndexKey};
 use primitives::clock::{DAY, MINUTE, Timestamp};
+use serde::{Deserialize, Serialize};
 use table::item::{Item, Key};
 use table::outbox::Due;
 use table::{Change, Query};
-use serde::{Deserialize, Serialize};
 
 use super::Category;
 use crate::product::Product;

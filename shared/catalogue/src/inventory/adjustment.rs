@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use core_types::id::{LocationId, MovementId, StoreId, VariantId};
 use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
-use table::Write;
 use serde_json::json;
+use table::Write;
 
 use super::{AdjustmentView, ChangeView, Delta, Level, Movement, MovementKind, StockState};
 

@@ -6,8 +6,8 @@
 use core_types::id::{LocationId, OrderId, StoreId, VariantId};
 use core_types::key;
 use primitives::clock::Timestamp;
-use table::item::Item;
 use primitives::problem::{Code, Problem};
+use table::item::Item;
 use table::{Change, Write};
 
 use super::{Delta, Level, Movement, MovementKind};

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use core_types::id::{CategoryId, CollectionId, ProductId, StoreId};
 use core_types::key;
+use primitives::problem::{FieldError, Problem};
 use services::Services;
 use table::item::Key;
-use primitives::problem::{FieldError, Problem};
 
 use super::{Items, MenuItem, MenuItemKind};
 use crate::category::Category;

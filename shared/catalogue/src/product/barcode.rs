@@ -2,9 +2,9 @@
 
 use core_types::id::{ProductId, StoreId, VariantId};
 use core_types::key;
-use table::item::{Item, Key};
-use table::Query;
 use serde::{Deserialize, Serialize};
+use table::Query;
+use table::item::{Item, Key};
 
 use super::Variant;
 

@@ -3,10 +3,10 @@
 use core_types::fields::Handle;
 use core_types::id::{ProductId, StoreId};
 use core_types::key;
+use primitives::problem::Problem;
 use services::Services;
 use table::item;
 use table::item::{Attributes, FromItem, Item, Key};
-use primitives::problem::Problem;
 use table::{Query, ReadConsistency};
 
 use super::{MAX_VARIANTS, Product, UniqueProductHandle, Variant};
@@ -53,7 +53,10 @@ fn own_range(store: &StoreId, id: &ProductId) -> Query {
     Query::partition(place.pk).begins_with(place.sk)
 }
 
-async fn read(services: &Services, query: Query) -> Result<Option<(Product, Vec<Variant>)>, Problem> {
+async fn read(
+    services: &Services,
+    query: Query,
+) -> Result<Option<(Product, Vec<Variant>)>, Problem> {
     let mut product = None;
     let mut variants = Vec::new();
     for part in services.table.all::<Part>(&query, MAX_VARIANTS.saturating_add(1)).await? {

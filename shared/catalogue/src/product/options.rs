@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use primitives::problem::{FieldError, Problem};
 use primitives::fields::Fault;
+use primitives::problem::{FieldError, Problem};
 
 use super::{DEFAULT_TITLE, ProductOption};
 

@@ -15,13 +15,13 @@ use core_types::fields::{Currency, Handle};
 use core_types::id::{CategoryId, LocationId, MediaId, ProductId, StoreId, VariantId};
 use core_types::key::{self, IndexKey};
 use core_types::rating::Rating;
-use services::Services;
-use primitives::clock::Timestamp;
-use table::item::{Item, Key, Packing};
-use primitives::problem::{Code, Problem};
-use table::{Change, Condition, Write};
 use identity::store::{InventoryPolicy, Store};
+use primitives::clock::Timestamp;
+use primitives::problem::{Code, Problem};
 use serde::{Deserialize, Serialize};
+use services::Services;
+use table::item::{Item, Key, Packing};
+use table::{Change, Condition, Write};
 
 use super::{Image, PriceRange, Product, ProductStatus, Variant};
 use crate::words::words;

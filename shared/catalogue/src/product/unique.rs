@@ -4,9 +4,9 @@ use core_types::fields::Handle;
 use core_types::id::{ProductId, StoreId, VariantId};
 use core_types::key;
 use primitives::clock::Timestamp;
+use serde::{Deserialize, Serialize};
 use table::item::{Item, Key};
 use table::{Change, Condition};
-use serde::{Deserialize, Serialize};
 
 use super::{Outline, Product, Variant};
 

@@ -8,8 +8,8 @@ use core_types::id::{CategoryId, ProductId, StoreId, VariantId};
 use core_types::money::{self, Money};
 use core_types::rating::Rating;
 use core_types::sample_id;
-use primitives::clock::Timestamp;
 use identity::store::InventoryPolicy;
+use primitives::clock::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -12,15 +12,15 @@ use crate::product::Sellable;
 use core_types::event::Event;
 use core_types::id::{LocationId, MovementId, VariantId};
 use core_types::key;
-use services::Services;
-use primitives::clock::Timestamp;
-use table::item::{Item, Key};
-use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::Json;
-use primitives::fields::Fault;
-use table::{Condition, Write};
 use identity::store::Store;
+use primitives::clock::Timestamp;
+use primitives::fields::Fault;
+use primitives::problem::{Code, FieldError, Problem};
 use serde::{Deserialize, Serialize};
+use services::Services;
+use table::item::{Item, Key};
+use table::{Condition, Write};
 
 /// A request, whatever it asks for.
 pub struct Asked {

@@ -7,9 +7,9 @@ use core_types::id::EventId;
 use core_types::key;
 use delivery::delivery::{Delivery, DeliveryStatus};
 use delivery::replay::{Replay, Skipped};
+use primitives::problem::Problem;
 use services::Services;
 use table::item::{Index, Key};
-use primitives::problem::Problem;
 use table::{Query, WalkPlace};
 
 use super::{Plan, Planned, Replaying};

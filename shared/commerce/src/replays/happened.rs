@@ -8,9 +8,9 @@ use core_types::key;
 use delivery::delivery::Delivery;
 use delivery::replay::ReplayKind;
 use delivery::subscription::Subscription;
-use table::item::{Index, Key};
 use primitives::problem::Problem;
 use table::WalkPlace;
+use table::item::{Index, Key};
 
 use super::{Plan, Planned, Replaying};
 

@@ -12,11 +12,11 @@ use core_types::key;
 use delivery::delivery::Delivery;
 use delivery::replay::Skipped;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
-use services::Services;
 use primitives::clock::Timestamp;
-use table::item::{Item, Key};
 use primitives::problem::{Code, Problem};
+use services::Services;
 use table::Write;
+use table::item::{Item, Key};
 
 use super::Planned;
 
@@ -47,7 +47,8 @@ pub(super) async fn all(
     let writes: Vec<_> = alongside.into_iter().map(make).collect();
     all.extend(stream::iter(writes).buffered(WRITES).try_collect::<Vec<_>>().await?);
     let mut skipped = Skipped::default();
-    let chunks: Vec<_> = in_place.chunks(TOGETHER).map(|chunk| together(services, chunk, now)).collect();
+    let chunks: Vec<_> =
+        in_place.chunks(TOGETHER).map(|chunk| together(services, chunk, now)).collect();
     let chunks: Vec<_> = stream::iter(chunks).buffered(AT_ONCE).try_collect().await?;
     for (made, missed) in chunks {
         all.extend(made);

@@ -6,11 +6,11 @@
 //! that fails, or that its owner discards, does so without the others.
 
 use primitives::clock::Timestamp;
+use primitives::problem::Code;
+use serde::{Deserialize, Serialize};
 use table::item::{Element, Item, Key, Packing};
 use table::outbox::{Due, Gathered};
-use primitives::problem::Code;
 use table::{Change, Write};
-use serde::{Deserialize, Serialize};
 
 use super::stored::{Stored, progress_of};
 use super::{Event, OutboxState, RETENTION, STREAM_GRACE};

@@ -1,8 +1,8 @@
 //! Text on one line, and sender names of mails.
 
 use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
-use primitives::fields::{Fault, FieldErrors, Text};
 use icu_properties::props::{EnumeratedProperty, GeneralCategory};
+use primitives::fields::{Fault, FieldErrors, Text};
 use schemars::JsonSchema;
 
 /// Text on one line, for names in lists and headings.

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use core_types::id::DeliveryId;
 use core_types::key;
-use primitives::clock::Timestamp;
 use egress::SendError;
-use table::item::{Item, Key};
+use primitives::clock::Timestamp;
 use serde::{Deserialize, Serialize};
+use table::item::{Item, Key};
 
 use super::{Delivery, RETENTION};
 

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use core_types::id::{AppId, DeliveryId, EventId, StoreId, SubscriptionId};
 use primitives::clock::Timestamp;
-use table::item::Key;
-use services::queue;
 use serde::{Deserialize, Serialize};
+use services::queue;
+use table::item::Key;
 
 use super::{Delivery, DeliveryStatus};
 use crate::subscription;

@@ -13,11 +13,11 @@
 //! - *Places taken and the table gone*: as after a crash.
 
 use core_types::key;
-use services::Services;
 use primitives::clock::Timestamp;
-use table::item::Key;
 use primitives::problem::Problem;
+use services::Services;
 use table::Permit;
+use table::item::Key;
 
 use super::{Delivery, LEASE, Speed};
 use crate::subscription::Subscription;

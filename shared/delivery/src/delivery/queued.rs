@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use services::queue::foreign;
 use serde_json::json;
+use services::queue::foreign;
 
 /// The headers that are an attribute each: what verifies, and what consumers choose by. A message has
 /// ten attributes at most, and an attempt some twenty headers; the tenth has all of them.

@@ -124,13 +124,9 @@ fn what_answers_mean() {
     ] {
         assert_eq!(AttemptOutcome::answered(status, None).verdict, verdict, "{status}");
     }
-    let blocked =
-        egress::SendError::Blocked(egress::DestinationRejection::Address);
+    let blocked = egress::SendError::Blocked(egress::DestinationRejection::Address);
     assert_eq!(AttemptOutcome::from(blocked).verdict, AttemptVerdict::Blocked);
-    assert_eq!(
-        AttemptOutcome::from(egress::SendError::Timeout).error.as_deref(),
-        Some("timeout")
-    );
+    assert_eq!(AttemptOutcome::from(egress::SendError::Timeout).error.as_deref(), Some("timeout"));
 }
 
 #[test]

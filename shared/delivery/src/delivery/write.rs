@@ -1,10 +1,10 @@
 //! Writing a delivery: alone in one conditional write, and in a transaction only with what goes with it,
 //! which is its position in a ordering key, and an answer that is an item of its own.
 
-use services::Services;
+use crypto::seal;
 use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
-use crypto::seal;
+use services::Services;
 use table::{Change, Changed};
 
 use super::message::EARLY;
@@ -44,14 +44,22 @@ impl Delivery {
     ///
     /// # Errors
     /// As [`Delivery::replace`].
-    pub async fn settle(&self, services: &Services, answer: Option<RecordedAnswer>) -> Result<(), Problem> {
+    pub async fn settle(
+        &self,
+        services: &Services,
+        answer: Option<RecordedAnswer>,
+    ) -> Result<(), Problem> {
         let is_alone = answer.is_none() && (self.ordering_key.is_none() || !self.status.is_final());
         if !is_alone {
             let write = services.table.write().replace(self, Code::VersionConflict);
             let write = write.also(answer, |write, answer| write.put(&answer));
             return self.leave_ordering_key(write).commit().await;
         }
-        if services.table.put_next(self).await? { Ok(()) } else { Err(Code::VersionConflict.into()) }
+        if services.table.put_next(self).await? {
+            Ok(())
+        } else {
+            Err(Code::VersionConflict.into())
+        }
     }
 
     /// The delivery with its next attempt begun, for whoever writes it so.

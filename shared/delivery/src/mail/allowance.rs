@@ -15,17 +15,17 @@
 use core_types::fields::Email;
 use core_types::id::{MerchantId, OrderId, StoreId};
 use core_types::key;
-use services::Services;
-use primitives::clock::{DAY, Timestamp};
-use table::item::{Item, Key};
-use table::outbox::Outgoing;
-use primitives::problem::{Code, Problem};
 use crypto::seal;
-use table::{Change, Write};
 use http::header;
 use identity::merchant::Merchant;
 use identity::store::Store;
+use primitives::clock::{DAY, Timestamp};
+use primitives::problem::{Code, Problem};
 use serde::{Deserialize, Serialize};
+use services::Services;
+use table::item::{Item, Key};
+use table::outbox::Outgoing;
+use table::{Change, Write};
 
 /// Mails of a store to strangers on the day on which it is made.
 pub const AT_FIRST: u32 = 50;

@@ -3,10 +3,10 @@
 use core_types::fields::{Email, misleads};
 use core_types::key;
 use core_types::mail::{MailContent, unlinked};
-use services::Services;
-use primitives::problem::Problem;
 use identity::settings::Settings;
 use identity::store::Store;
+use primitives::problem::Problem;
+use services::Services;
 
 use super::allowance::Room;
 

@@ -7,8 +7,8 @@
 use std::time::Duration;
 
 use primitives::clock::{MINUTE, Timestamp};
-use table::WalkPlace;
 use serde::{Deserialize, Serialize};
+use table::WalkPlace;
 
 use super::{Replay, ReplayStatus, WATCHED};
 use crate::delivery::DeliveryStatus;

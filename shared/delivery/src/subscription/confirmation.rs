@@ -8,15 +8,15 @@
 use std::time::Duration;
 
 use core_types::id::EventId;
-use primitives::clock::{DAY, MINUTE, Timestamp};
-use primitives::problem::{Code, Problem};
-use services::queue::foreign::ForeignMessage;
 use crypto::seal;
 use crypto::signature::constant_time_eq;
 use http::header;
+use primitives::clock::{DAY, MINUTE, Timestamp};
+use primitives::problem::{Code, Problem};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use services::queue::foreign::ForeignMessage;
 
 use super::{DisabledReason, SigningKeys, Subscription, SubscriptionStatus};
 use crate::delivery::{challenge_headers, message_attributes};

@@ -2,8 +2,8 @@
 
 use core_types::id::{AppId, StoreId};
 use core_types::key;
-use table::item::{Item, Key};
 use primitives::problem::Code;
+use table::item::{Item, Key};
 use table::{Change, Condition, Write};
 
 use super::{MAX_PER_STORE, Subscription};

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use core_types::id::SubscriptionId;
-use primitives::clock::Timestamp;
 use crypto::seal::SealKey;
 use crypto::signature::SigningSecret;
+use primitives::clock::Timestamp;
 
 use super::Subscription;
 

@@ -1,10 +1,10 @@
 use core_types::event::{Entry, EventSubject};
 use core_types::scope::Scopes;
-use primitives::problem::Code;
 use crypto::seal::SealKey;
 use crypto::signature::SigningSecret;
 use identity::store::STORE_UPDATED;
 use platform::installation::APP_INSTALLED;
+use primitives::problem::Code;
 
 use super::*;
 

@@ -18,9 +18,9 @@ use super::leases::Slot;
 use crate::app::App;
 use crate::caller::Identity;
 use primitives::clock::{DAY, Timestamp};
-use table::item::{Attributes, Key};
 use primitives::problem::Problem;
 use table::TableUse;
+use table::item::{Attributes, Key};
 
 /// Whose points, and how many there can be.
 #[derive(Debug, Clone)]

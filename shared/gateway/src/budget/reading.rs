@@ -8,8 +8,8 @@
 use http::Method;
 
 use super::{ActualCost, Charge, Cost};
-use primitives::context::Context;
 use crate::routes::Row;
+use primitives::context::Context;
 use table::{ReadLimit, TableUse};
 
 /// Capacity units that a point pays for (our choice): a page of a list is below what it is charged,

@@ -4,11 +4,11 @@
 
 use super::Claim;
 use super::record::{self, KIND, fingerprint_of};
-use services::Services;
 use primitives::clock::{DAY, Timestamp};
-use table::item::Key;
 use primitives::problem::{Code, Problem};
+use services::Services;
 use table::Change;
+use table::item::Key;
 
 /// Whether the network has used the key for nothing else.
 const UNUSED: &str = "attribute_not_exists(PK) OR expires_at <= :at OR fingerprint = :fingerprint";

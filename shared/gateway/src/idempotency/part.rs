@@ -5,12 +5,12 @@ use std::sync::Arc;
 use super::record::{put, validate};
 use super::{Claim, Claimed, hash};
 use crate::answer::Answer;
-use services::Services;
-use primitives::context::Context;
-use table::item::Key;
-use primitives::problem::Problem;
 use crate::reply::Reply;
 use crypto::seal;
+use primitives::context::Context;
+use primitives::problem::Problem;
+use services::Services;
+use table::item::Key;
 
 impl Claim {
     /// The record of the thing of this number.

@@ -11,10 +11,10 @@ use http::header;
 use super::scopes::{insufficient, missing};
 use super::{Claim, Claimed, stored_response};
 use crate::answer::Answer;
-use services::Services;
 use primitives::clock::{DAY, Timestamp};
-use table::item::{Attributes, Key};
 use primitives::problem::{Code, Problem};
+use services::Services;
+use table::item::{Attributes, Key};
 
 /// The `entity` of a record.
 pub(super) const KIND: &str = "idempotency";
@@ -126,7 +126,10 @@ pub(super) fn replay(claim: &Claim, old: &Attributes) -> Result<Answer, Problem>
 }
 
 /// The record in a request's way, unless it has ended.
-pub(super) async fn find(services: &Services, claim: &Claim) -> Result<Option<Attributes>, Problem> {
+pub(super) async fn find(
+    services: &Services,
+    claim: &Claim,
+) -> Result<Option<Attributes>, Problem> {
     let sent = services
         .table
         .client()

@@ -3,8 +3,8 @@
 use super::record::{find, replay};
 use super::{Claim, is_kept};
 use crate::answer::Answer;
-use services::Services;
 use primitives::problem::{Code, Problem};
+use services::Services;
 use table::Condition;
 
 impl Claim {

@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use crate::answer::Answer;
+use crypto::seal::SealKey;
 use primitives::deflate::{deflate, inflate};
 use primitives::problem::Problem;
-use crypto::seal::SealKey;
 
 /// Bytes of a sealed answer at most. An item holds 409,600 with the names of its attributes; the
 /// others of the record take less than a thousand.

@@ -3,9 +3,9 @@
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
-use table::item::Attributes;
 use primitives::size::{WIDEST, escaped_len};
 use table::Scanned;
+use table::item::Attributes;
 
 /// A page as it is sent; `E` is what the list says about itself as a whole.
 #[derive(Serialize)]

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 
-use table::item::{Attributes, Key};
 use primitives::problem::{Code, Problem};
 use table::Scanned;
+use table::item::{Attributes, Key};
 
 /// The last item shown, of a list in its own order.
 const LAST: &str = "last";

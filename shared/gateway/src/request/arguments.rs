@@ -12,10 +12,7 @@ use http::request::Parts;
 use schemars::json_schema;
 use serde_json::{Map, Value};
 
-use super::{
-    Body, Described, Form, IfMatch, Inbound, Parameters, Path, Query,
-    Raw, Whole,
-};
+use super::{Body, Described, Form, IfMatch, Inbound, Parameters, Path, Query, Raw, Whole};
 use crate::app::App;
 #[cfg(feature = "openapi")]
 use crate::describe::{Operation, ParameterLocation};

@@ -14,12 +14,12 @@ use crate::app::App;
 use crate::bridged;
 use crate::budget;
 use crate::budget::{ActualCost, Charge};
-use primitives::context::Context;
 use crate::cors;
-use services::metrics::{Outcome, Subject, family_of};
-use primitives::problem::Problem;
 use crate::request::{ClientIp, ip_prefix};
 use crate::routes::CrossOrigin;
+use primitives::context::Context;
+use primitives::problem::Problem;
+use services::metrics::{Outcome, Subject, family_of};
 use table::TableUse;
 
 /// What happens to every request before and after it is routed: its context, its log line, the

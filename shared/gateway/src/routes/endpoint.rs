@@ -12,8 +12,8 @@ use super::Row;
 use crate::app::App;
 use crate::caller::{Caller, Identity};
 use crate::handler::Handler;
-use primitives::problem::Problem;
 use crate::request::Inbound;
+use primitives::problem::Problem;
 
 type Soon<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 /// Finds out who calls, and leaves them in the request for the handler.

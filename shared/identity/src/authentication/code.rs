@@ -1,23 +1,23 @@
 //! One-time codes: mailed with a challenge that stores the account, and validated when they are
 //! returned.
 
-use gateway::idempotency::Commit;
 use core_types::fields::Email;
 use core_types::id::ChallengeId;
 use core_types::key;
 use core_types::mail::{Mail, MailContent};
-use services::Services;
-use primitives::clock::Timestamp;
-use table::item::Item;
-use table::outbox::Outgoing;
 use crypto::password;
-use primitives::problem::{Code, FieldError, Problem};
+use gateway::idempotency::Commit;
 use gateway::reply::Accepted;
 use gateway::request::{Given, Inbound};
+use primitives::clock::Timestamp;
 use primitives::fields::Text;
-use table::Write;
+use primitives::problem::{Code, FieldError, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;
+use services::Services;
+use table::Write;
+use table::item::Item;
+use table::outbox::Outgoing;
 
 use super::{Account, Found, find};
 use crate::challenge::{self, CODE_LIFETIME, Challenge};
@@ -162,7 +162,10 @@ impl Named {
 ///
 /// # Errors
 /// 503.
-pub async fn newest(services: &Services, subject: &Subject) -> Result<Option<ChallengeId>, Problem> {
+pub async fn newest(
+    services: &Services,
+    subject: &Subject,
+) -> Result<Option<ChallengeId>, Problem> {
     let throttle: Option<Throttle> = services.table.get(&subject.key()).await?;
     Ok(throttle.and_then(|throttle| throttle.challenge_id))
 }
@@ -182,8 +185,9 @@ pub async fn validate(
     let failed = Code::InvalidOrExpiredCode;
     let challenge_key = key::challenge(&id.ok_or(failed)?);
     let challenge: Challenge = services.table.get(&challenge_key).await?.ok_or(failed)?;
-    let try_it =
-        |write: Write| write.update(&challenge_key, Challenge::count_try(services.clock.now()), failed);
+    let try_it = |write: Write| {
+        write.update(&challenge_key, Challenge::count_try(services.clock.now()), failed)
+    };
     CODE_ATTEMPTS.take(services, &challenge.account, try_it).await?;
     let right = password::verify_code(code.as_str(), Some(&challenge.code_hash)).await;
     let holder = challenge.holder.clone().filter(|_| right).ok_or(failed)?;

@@ -5,17 +5,17 @@ use std::sync::Arc;
 
 use core_types::fields::Email;
 use core_types::mail::{Mail, MailContent};
-use services::Services;
 use gateway::caller::{Access, Caller, Identity, Public};
-use primitives::clock::Timestamp;
-use table::item::Item;
-use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::{Accepted, Json};
-use primitives::fields::{Flag, Text};
 use gateway::request::{Given, Inbound, Rules, Validation, request};
-use table::Write;
+use primitives::clock::Timestamp;
+use primitives::fields::{Flag, Text};
+use primitives::problem::{Code, FieldError, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;
+use services::Services;
+use table::Write;
+use table::item::Item;
 
 use super::{
     Account, Found, LinkSent, PresentedCode, confirm, find, follow, keep_session, live_sessions,

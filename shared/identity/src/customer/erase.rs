@@ -3,10 +3,10 @@
 use core_types::event::Event;
 use core_types::key;
 use core_types::resource::Resource;
-use services::Services;
 use primitives::clock::Timestamp;
-use table::item::{Item, Key};
 use primitives::problem::{Code, Problem};
+use services::Services;
+use table::item::{Item, Key};
 use table::{Condition, Query, Write};
 
 use super::{CUSTOMER_DELETED, Customer, CustomerDeleted, UniqueCustomerEmail};
@@ -35,7 +35,11 @@ pub fn remove(write: Write, account: &Customer, rejected: Code, now: Timestamp) 
 ///
 /// # Errors
 /// 503.
-pub async fn erase_belongings(services: &Services, account: &Key, kept: &str) -> Result<(), Problem> {
+pub async fn erase_belongings(
+    services: &Services,
+    account: &Key,
+    kept: &str,
+) -> Result<(), Problem> {
     let own = account.clone();
     for _ in 0..ROUNDS {
         let mut keys = services.table.keys(&Query::partition(own.pk.clone()), AT_ONCE).await?;

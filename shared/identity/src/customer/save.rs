@@ -1,17 +1,17 @@
 //! Customers created and changed by the store.
 
-use gateway::idempotency::Commit;
 use core_types::fields::{Email, Metadata, PersonName, Phone};
 use core_types::id::CustomerId;
 use core_types::resource::{Resource, change_with};
-use services::Services;
-use primitives::clock::Timestamp;
-use table::item::Key;
-use primitives::problem::{Code, Problem};
+use gateway::idempotency::Commit;
 use gateway::reply::{Created, Json};
-use primitives::fields::{AtMost, Flag, Patch, Text};
 use gateway::request::{IfMatch, request};
+use primitives::clock::Timestamp;
+use primitives::fields::{AtMost, Flag, Patch, Text};
+use primitives::problem::{Code, Problem};
+use services::Services;
 use table::Write;
+use table::item::Key;
 
 use super::{
     CUSTOMER_CREATED, CUSTOMER_UPDATED, Customer, CustomerStatus, CustomerView, UniqueCustomerEmail,
@@ -105,7 +105,8 @@ pub async fn create(
         metadata: input.metadata.map(|metadata| metadata.0).unwrap_or_default(),
         ..made
     };
-    services.table
+    services
+        .table
         .write()
         .create(&customer, Code::VersionConflict)
         .create(&UniqueCustomerEmail::of(&customer), Code::EmailTaken)

@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use core_types::id::{CustomerId, CustomerSessionId, StoreId};
 use core_types::key;
-use primitives::clock::{DAY, Timestamp};
-use table::item::{Item, Key};
 use crypto::seal;
 use crypto::signature::constant_time_eq;
+use primitives::clock::{DAY, Timestamp};
 use serde::{Deserialize, Serialize};
+use table::item::{Item, Key};
 
 use super::{Customer, CustomerStatus};
 use crate::session::CreatedVia;

@@ -4,12 +4,12 @@ use core_types::event::{Event, EventSubject, Topic};
 use core_types::fields::Email;
 use core_types::id::{MemberId, MerchantId, StoreId};
 use core_types::key;
-use primitives::clock::{DAY, Timestamp};
-use table::item::{Item, Key, Packing};
-use primitives::problem::{Code, Problem};
 use crypto::signature::constant_time_eq;
-use table::Write;
+use primitives::clock::{DAY, Timestamp};
+use primitives::problem::{Code, Problem};
 use serde::{Deserialize, Serialize};
+use table::Write;
+use table::item::{Item, Key, Packing};
 
 use super::token;
 use super::{Grant, MemberStatus, MemberView, Role};

@@ -1,8 +1,8 @@
 //! The token of an invitation: mailed once, and stored as its digest.
 
 use core_types::id::StoreId;
-use primitives::id;
 use crypto::seal;
+use primitives::id;
 
 /// The number of digits of the store's id in a token.
 const STORE_DIGITS: usize = 32;

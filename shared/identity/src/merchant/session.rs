@@ -1,9 +1,9 @@
 //! A merchant's sessions: their creation, renewal and validation.
 
 use core_types::id::SessionId;
-use primitives::clock::Timestamp;
 use crypto::seal;
 use crypto::signature::constant_time_eq;
+use primitives::clock::Timestamp;
 
 use super::{Merchant, MerchantStatus};
 use crate::session::{ABSOLUTE, CreatedVia, IDLE, PREFIX, Session, UnverifiedToken};

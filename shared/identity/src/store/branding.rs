@@ -4,12 +4,12 @@ use core_types::fields::{Subdomain, WebUrl};
 use core_types::id::{MediaId, StoreId};
 use core_types::image;
 use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
-use primitives::problem::{FieldError, Problem};
-use primitives::fields::{AtMost, Fault, FieldErrors, FromText};
 use gateway::request::request;
-use table::Write;
+use primitives::fields::{AtMost, Fault, FieldErrors, FromText};
+use primitives::problem::{FieldError, Problem};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use table::Write;
 
 /// The maximum number of social profiles of a store. With the length of their URLs it bounds the size of
 /// the store's item, which every request reads.

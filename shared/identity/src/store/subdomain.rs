@@ -4,9 +4,9 @@ use core_types::fields::Subdomain;
 use core_types::id::StoreId;
 use core_types::key;
 use primitives::clock::{DAY, Timestamp};
-use table::item::{Item, Key};
-use table::Condition;
 use serde::{Deserialize, Serialize};
+use table::Condition;
+use table::item::{Item, Key};
 
 use super::Store;
 

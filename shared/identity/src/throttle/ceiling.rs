@@ -7,12 +7,12 @@
 use std::time::Duration;
 
 use core_types::key;
-use services::Services;
 use primitives::clock::{DAY, HOUR, Timestamp};
-use table::item::{Item, Key};
 use primitives::problem::{Code, Problem};
-use table::{ReadConsistency, Write, retry};
 use serde::{Deserialize, Serialize};
+use services::Services;
+use table::item::{Item, Key};
+use table::{ReadConsistency, Write, retry};
 
 use super::too_many;
 
@@ -161,8 +161,8 @@ impl Times {
 
 #[cfg(test)]
 mod tests {
-    use primitives::clock::MINUTE;
     use http::header;
+    use primitives::clock::MINUTE;
 
     use super::*;
 

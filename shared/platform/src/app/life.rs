@@ -4,9 +4,9 @@ use core_types::id::AppId;
 use core_types::key;
 use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
-use table::{Change, Condition, Write};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use table::{Change, Condition, Write};
 
 use super::{AppStatus, CommerceApp, is_loopback};
 

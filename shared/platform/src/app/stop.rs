@@ -7,10 +7,10 @@
 
 use core_types::id::{AppId, InstallationId};
 use core_types::key;
+use serde::{Deserialize, Serialize};
+use table::Write;
 use table::item::{Item, Key};
 use table::outbox::SHARDS;
-use table::Write;
-use serde::{Deserialize, Serialize};
 
 /// That an app is stopped, for the installations of one shard.
 #[derive(Debug, Clone, Serialize, Deserialize)]

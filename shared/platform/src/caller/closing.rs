@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
-use services::Services;
 use gateway::caller::{Access, Caller, Identity};
-use primitives::problem::{Code, Problem};
 use gateway::request::Inbound;
 use http::request::Parts;
 use identity::store::StoreStatus;
+use primitives::problem::{Code, Problem};
+use services::Services;
 
 use super::{Owner, credential, open_any_store};
 

@@ -3,13 +3,13 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use services::Services;
 use gateway::caller::{Access, Caller, Identity};
-use primitives::problem::Problem;
 use gateway::request::Inbound;
 use identity::member::{Grant, Role};
 use identity::session::Session;
 use identity::store::Store;
+use primitives::problem::Problem;
+use services::Services;
 
 use super::{Account, Opened, credential, merchant_identity, open_store};
 

@@ -1,8 +1,8 @@
 //! Which store a request names, and how one that it may not name is answered.
 
 use core_types::id::StoreId;
-use primitives::problem::{Code, Problem};
 use gateway::request::Inbound;
+use primitives::problem::{Code, Problem};
 use serde_json::Value;
 
 /// The store a request names: path, header, query, body; of an owner's the first that is there counts.

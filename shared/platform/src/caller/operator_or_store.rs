@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use core_types::id::StoreId;
 use core_types::scope::Required;
-use services::Services;
 use gateway::caller::{Access, Caller, Identity};
-use primitives::problem::{Code, Problem};
 use gateway::request::Inbound;
 use identity::store::StoreStatus;
+use primitives::problem::{Code, Problem};
+use services::Services;
 
 use super::{
     Operator, OverseenStore, StoreAccess, StoreActor, credential, looks_like_jwt, named,

@@ -4,12 +4,12 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use core_types::scope::Required;
-use services::Services;
 use gateway::caller::{Access, Caller, Identity};
-use primitives::problem::{Code, Problem};
 use gateway::request::Inbound;
 use identity::member::Grant;
 use identity::store::StoreStatus;
+use primitives::problem::{Code, Problem};
+use services::Services;
 
 use super::{StoreAccess, StoreActor, credential, looks_like_jwt, named, open_session_and_store};
 

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use core_types::id::{MerchantId, StoreId};
 use core_types::scope::Required;
-use services::Services;
 use gateway::caller::{Access, Caller, Identity};
-use primitives::problem::Problem;
 use gateway::request::Inbound;
+use primitives::problem::Problem;
+use services::Services;
 
 use super::{
     OverseenStore, StoreAccess, credential, looks_like_jwt, merchant_identity, named, open_session,

@@ -3,10 +3,10 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use services::Services;
 use gateway::caller::{Access, Caller, Identity, Public};
-use primitives::problem::Problem;
 use gateway::request::Inbound;
+use primitives::problem::Problem;
+use services::Services;
 
 use super::{AnyMember, presents_credential};
 

@@ -5,13 +5,13 @@ use catalogue::review::{self, Review, ReviewStatus};
 use catalogue::wishlist::{self, Wish};
 use core_types::event::Event;
 use core_types::key;
-use services::Services;
-use table::item::{Item, Key};
-use primitives::problem::{Code, Problem};
-use table::{Query, retry};
 use identity::address::{self, Address};
 use identity::customer::{self, Customer};
+use primitives::problem::{Code, Problem};
 use sales::gift_card::{GIFT_CARD_UPDATED, GiftCard, GiftCardView};
+use services::Services;
+use table::item::{Item, Key};
+use table::{Query, retry};
 
 use super::Merge;
 
@@ -26,12 +26,16 @@ pub(super) async fn belongings(services: &Services, merge: &Merge) -> Result<(),
     let left = key::customer(&merge.store_id, &merge.source_id);
     if let Some(stays) = services.table.get::<Customer>(&own).await? {
         let alongside = |of: &Key, what| Query::partition(of.pk.clone()).begins_with(what);
-        let known: Vec<Address> = services.table.all(&alongside(&own, key::ADDRESSES), MOST).await?;
+        let known: Vec<Address> =
+            services.table.all(&alongside(&own, key::ADDRESSES), MOST).await?;
         let mut addresses: Vec<Address> =
             services.table.all(&alongside(&left, key::ADDRESSES), MOST).await?;
         addresses.retain(|address| known.iter().all(|own| own.postal != address.postal));
         for some in addresses.chunks(TOGETHER) {
-            address::hand_over(services.table.write(), &stays, some).commit().await.or_else(gone)?;
+            address::hand_over(services.table.write(), &stays, some)
+                .commit()
+                .await
+                .or_else(gone)?;
         }
         let known: Vec<Wish> = services.table.all(&alongside(&own, key::WISHES), MOST).await?;
         let wishes: Vec<Wish> = services.table.all(&alongside(&left, key::WISHES), MOST).await?;
@@ -49,7 +53,11 @@ fn gone(problem: Problem) -> Result<(), Problem> {
 }
 
 /// A gift card of theirs.
-pub(super) async fn gift_card(services: &Services, merge: &Merge, card: &GiftCard) -> Result<(), Problem> {
+pub(super) async fn gift_card(
+    services: &Services,
+    merge: &Merge,
+    card: &GiftCard,
+) -> Result<(), Problem> {
     let now = services.clock.now();
     let Some(card) = card.handed_over(&merge.source_id, &merge.customer_id, now) else {
         return Ok(());
@@ -60,7 +68,11 @@ pub(super) async fn gift_card(services: &Services, merge: &Merge, card: &GiftCar
 }
 
 /// A review of theirs. Where the one who stays has said something about the same, that is what holds.
-pub(super) async fn review(services: &Services, merge: &Merge, review: &Key) -> Result<(), Problem> {
+pub(super) async fn review(
+    services: &Services,
+    merge: &Merge,
+    review: &Key,
+) -> Result<(), Problem> {
     retry(|| async {
         let now = services.clock.now();
         let found: Option<Review> = services.table.get(review).await?;

@@ -3,12 +3,12 @@
 use catalogue::form::FormSubmission;
 use catalogue::review::Review;
 use core_types::key;
-use services::Services;
-use table::item::Item;
-use primitives::problem::{Code, Problem};
 use identity::customer::{self, Customer};
+use primitives::problem::{Code, Problem};
 use sales::gift_card::GiftCard;
 use sales::order::{Order, load};
+use services::Services;
+use table::item::Item;
 
 use super::events::expunge;
 use crate::merge::Merge;
@@ -21,7 +21,8 @@ pub(super) async fn account(services: &Services, person: &Person) -> Result<bool
     if let Some(account) = services.table.get::<Customer>(&key).await? {
         customer::erase_belongings(services, &key, key::SESSIONS).await?;
         let now = services.clock.now();
-        let removed = customer::remove(services.table.write(), &account, Code::VersionConflict, now);
+        let removed =
+            customer::remove(services.table.write(), &account, Code::VersionConflict, now);
         removed.commit().await?;
         // What was added while the rest was removed; nothing can be added any more.
         customer::erase_belongings(services, &key, "").await?;
@@ -29,7 +30,9 @@ pub(super) async fn account(services: &Services, person: &Person) -> Result<bool
     let mut is_silent = expunge(services, &person.store_id, customer.as_str()).await?;
     for merge in Merge::all_into(services, &person.store_id, customer).await? {
         // It still brings in what names them.
-        if !merge.is_over() || !expunge(services, &person.store_id, merge.source_id.as_str()).await? {
+        if !merge.is_over()
+            || !expunge(services, &person.store_id, merge.source_id.as_str()).await?
+        {
             is_silent = false;
             continue;
         }

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use core_types::id::EventId;
-use table::canary::{CanaryHold, Fault};
 use primitives::clock::Timestamp;
 use primitives::problem::Problem;
+use table::canary::{CanaryHold, Fault};
 
 use super::blast::events_of;
 use super::{

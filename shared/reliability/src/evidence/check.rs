@@ -3,14 +3,14 @@
 
 use core_types::id::EvidenceId;
 use core_types::key;
-use services::Services;
-use primitives::clock::{DAY, Timestamp};
-use table::item::Key;
 use gateway::page;
+use primitives::clock::{DAY, Timestamp};
 use primitives::problem::Problem;
-use table::Query;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use services::Services;
+use table::Query;
+use table::item::Key;
 
 use super::{Evidence, GENESIS, Head, Statement};
 
@@ -171,7 +171,11 @@ impl Position {
 ///
 /// # Errors
 /// When the table does not answer.
-pub async fn check(services: &Services, from: Option<Position>, limit: usize) -> Result<Checked, Problem> {
+pub async fn check(
+    services: &Services,
+    from: Option<Position>,
+    limit: usize,
+) -> Result<Checked, Problem> {
     let now = services.clock.now();
     let head = services.table.get::<Head>(&key::evidence_head()).await?;
     let begun_at = head.as_ref().map_or_else(|| now.minus(HEADLESS), |head| head.begun_at);
@@ -296,7 +300,8 @@ pub async fn within(
         let query = Query::partition(key::evidence_in(month)).whole();
         let mut after = None;
         loop {
-            let found = services.table.page(&query, MOST_CHECKED, after, |_: &Evidence| true).await?;
+            let found =
+                services.table.page(&query, MOST_CHECKED, after, |_: &Evidence| true).await?;
             stated.extend(found.items.iter().filter_map(Evidence::statement).filter(is_within));
             if stated.len() > most {
                 return Ok(None);

@@ -3,12 +3,12 @@
 use core_types::id::{IncidentId, StoreId};
 use core_types::key;
 use core_types::resource::Resource;
-use services::Services;
 use primitives::clock::Timestamp;
-use table::item::{Item, Key};
 use primitives::problem::{Code, Problem};
-use table::{Query, Write};
 use serde::{Deserialize, Serialize};
+use services::Services;
+use table::item::{Item, Key};
+use table::{Query, Write};
 
 use super::{INCIDENT_OPENED, Incident, Step};
 use crate::rules::Rule;

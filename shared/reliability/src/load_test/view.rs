@@ -2,9 +2,9 @@
 
 use core_types::id::{LoadTestId, MerchantId, StoreId};
 use primitives::clock::Timestamp;
-use services::metrics::Percentiles;
 use schemars::JsonSchema;
 use serde::Serialize;
+use services::metrics::Percentiles;
 
 use super::{LoadProfile, LoadTest, LoadTestStatus, Outcomes, Stretch};
 

@@ -2,16 +2,16 @@
 
 use core_types::id::{DiscountId, StoreId};
 use core_types::key;
-use services::Services;
-use primitives::clock::MINUTE;
-use table::item::{Item, Key};
-use primitives::problem::Problem;
-use primitives::fields::{Fault, FromText};
 use crypto::seal;
-use table::ReadConsistency;
 use identity::throttle::Ceiling;
+use primitives::clock::MINUTE;
+use primitives::fields::{Fault, FromText};
+use primitives::problem::Problem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use services::Services;
+use table::ReadConsistency;
+use table::item::{Item, Key};
 
 /// Wrong codes that a client may name at a store: as many as of gift cards.
 const TRIES: Ceiling = Ceiling { of: "discount_code", most: 5, window: MINUTE };
@@ -90,6 +90,10 @@ pub async fn ensure_try(
 ///
 /// # Errors
 /// `too_many_attempts`; 503.
-pub async fn count_try(services: &Services, store: &StoreId, client_prefix: &str) -> Result<(), Problem> {
+pub async fn count_try(
+    services: &Services,
+    store: &StoreId,
+    client_prefix: &str,
+) -> Result<(), Problem> {
     TRIES.take(services, &digest_of(store, client_prefix), |write| write).await
 }

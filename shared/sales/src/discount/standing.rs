@@ -2,8 +2,8 @@
 
 use core_types::fields::Email;
 use core_types::id::{CustomerId, StoreId};
-use primitives::clock::Timestamp;
 use crypto::seal;
+use primitives::clock::Timestamp;
 
 use super::{Discount, DiscountStatus};
 

@@ -7,11 +7,11 @@
 
 use core_types::id::{CustomerId, DiscountId, StoreId};
 use core_types::key;
+use primitives::problem::{Code, Problem};
+use serde::{Deserialize, Serialize};
 use services::Services;
 use table::item::{Item, Key};
-use primitives::problem::{Code, Problem};
 use table::{Change, Query, Write};
-use serde::{Deserialize, Serialize};
 
 use super::Discount;
 

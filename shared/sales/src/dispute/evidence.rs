@@ -9,12 +9,12 @@ use core_types::id::{DisputeEvidenceId, DisputeId, StoreId};
 use core_types::key;
 use core_types::money::Money;
 use core_types::provider::ProviderName;
-use primitives::clock::Timestamp;
-use table::item::{Item, Key};
-use primitives::problem::{Code, FieldError, Problem};
 use crypto::seal::SealKey;
+use primitives::clock::Timestamp;
+use primitives::problem::{Code, FieldError, Problem};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use table::item::{Item, Key};
 
 use super::{Dispute, DisputeStatus, EvidenceStatus, ObservedDispute, SentEvidence};
 

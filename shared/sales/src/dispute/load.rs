@@ -3,9 +3,9 @@
 use core_types::id::{DisputeId, StoreId};
 use core_types::key;
 use core_types::resource;
-use services::Services;
 use primitives::clock::Timestamp;
 use primitives::problem::Problem;
+use services::Services;
 use table::Query;
 
 use super::{Dispute, DisputeStatus};
@@ -14,7 +14,11 @@ use super::{Dispute, DisputeStatus};
 ///
 /// # Errors
 /// `not_found`.
-pub async fn dispute(services: &Services, store: &StoreId, id: &DisputeId) -> Result<Dispute, Problem> {
+pub async fn dispute(
+    services: &Services,
+    store: &StoreId,
+    id: &DisputeId,
+) -> Result<Dispute, Problem> {
     resource::load(services, &key::dispute(store, id)).await
 }
 

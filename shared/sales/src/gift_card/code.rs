@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use primitives::fields::{Fault, FromText};
 use crypto::seal;
+use primitives::fields::{Fault, FromText};
 
 /// Crockford's base32: no I, L, O or U.
 const ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";

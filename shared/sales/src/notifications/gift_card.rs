@@ -2,11 +2,11 @@
 
 use core_types::key;
 use core_types::mail::{GiftCardNews, MailContent, on_one_line};
-use services::Services;
-use primitives::clock::DAY;
-use table::item::Item;
-use primitives::problem::Problem;
 use identity::store::Store;
+use primitives::clock::DAY;
+use primitives::problem::Problem;
+use services::Services;
+use table::item::Item;
 
 use super::kind::NotificationKind;
 use super::template::Values;
@@ -28,7 +28,10 @@ pub fn gift_card(to: &Recipient, card: &GiftCard, code: &GiftCardCode) -> MailCo
 ///
 /// # Errors
 /// 503, `internal`.
-pub async fn worded(services: &Services, mail: MailContent) -> Result<Option<MailContent>, Problem> {
+pub async fn worded(
+    services: &Services,
+    mail: MailContent,
+) -> Result<Option<MailContent>, Problem> {
     let (Some(store_id), Some(news)) = (&mail.store_id, &mail.gift_card) else {
         return Ok(Some(mail));
     };

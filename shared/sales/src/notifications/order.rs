@@ -3,9 +3,9 @@
 use core_types::fields::Email;
 use core_types::mail::{MailContent, on_one_line};
 use core_types::money::Money;
+use identity::store::Store;
 use primitives::clock::DAY;
 use primitives::problem::Problem;
-use identity::store::Store;
 
 use super::kind::NotificationKind;
 use super::template::Values;

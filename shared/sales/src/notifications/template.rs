@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 
 use core_types::mail::{holds_link, unlinked};
-use primitives::problem::{FieldError, Problem};
-use primitives::fields::Fault;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{Environment, UndefinedBehavior, Value};
+use primitives::fields::Fault;
+use primitives::problem::{FieldError, Problem};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -8,9 +8,9 @@ use core_types::id::StoreId;
 use core_types::key;
 use core_types::mail::MailContent;
 use primitives::clock::Timestamp;
-use table::item::{Item, Key};
 use primitives::problem::Problem;
 use serde::{Deserialize, Serialize};
+use table::item::{Item, Key};
 
 use super::built_in;
 use super::kind::NotificationKind;

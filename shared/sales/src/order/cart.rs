@@ -7,10 +7,10 @@ use core_types::fields::{Email, Metadata, Phone};
 use core_types::id::VariantId;
 use core_types::money::{Money, MoneyInput};
 use core_types::provider::ProviderName;
-use primitives::problem::FieldError;
-use primitives::fields::{Fault, Int, Text};
 use gateway::request::{Given, request};
 use identity::store::Store;
+use primitives::fields::{Fault, Int, Text};
+use primitives::problem::FieldError;
 
 use super::item::OrderContact;
 use super::{MAX_LINES, MAX_QUANTITY};

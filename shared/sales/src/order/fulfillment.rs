@@ -9,13 +9,13 @@ use core_types::id::{FulfillmentId, LocationId, OrderId, OrderItemId, StoreId};
 use core_types::key;
 use core_types::resource::Resource;
 use primitives::clock::Timestamp;
-use table::item::{Item, Key, Packing};
-use primitives::problem::{Code, FieldError, Problem};
 use primitives::fields::Fault;
-use table::Write;
+use primitives::problem::{Code, FieldError, Problem};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use table::Write;
+use table::item::{Item, Key, Packing};
 
 use super::restock::RestockLocations;
 use super::{Order, OrderAction, OrderItem, Units, stock};

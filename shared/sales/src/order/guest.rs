@@ -8,15 +8,15 @@ use std::time::Duration;
 
 use core_types::id::{CustomerId, OrderId, StoreId};
 use core_types::key::{self, IndexKey};
-use services::Services;
-use primitives::clock::Timestamp;
-use table::item::{Item, Key};
-use table::outbox::Due;
-use primitives::problem::Problem;
-use table::Query;
 use identity::customer::Customer;
 use identity::store::Store;
+use primitives::clock::Timestamp;
+use primitives::problem::Problem;
 use serde::{Deserialize, Serialize};
+use services::Services;
+use table::Query;
+use table::item::{Item, Key};
+use table::outbox::Due;
 
 use super::Order;
 

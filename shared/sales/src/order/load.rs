@@ -4,13 +4,13 @@ use catalogue::location::Location;
 use core_types::id::{LocationId, OrderId, StoreId};
 use core_types::key;
 use core_types::resource;
+use gateway::page;
+use identity::store::Store;
+use primitives::problem::{Code, FieldError, Problem};
 use services::Services;
 use table::item;
 use table::item::{Attributes, FromItem, Item, Key};
-use gateway::page;
-use primitives::problem::{Code, FieldError, Problem};
 use table::{Query, ReadConsistency};
-use identity::store::Store;
 
 use super::Order;
 use super::aggregate::{OrderAggregate, PaymentWithOrder};
@@ -116,7 +116,11 @@ pub async fn aggregate_as(
 ///
 /// # Errors
 /// The table does not answer.
-pub async fn by_number(services: &Services, store: &Store, text: &str) -> Result<Vec<Order>, Problem> {
+pub async fn by_number(
+    services: &Services,
+    store: &Store,
+    text: &str,
+) -> Result<Vec<Order>, Problem> {
     let numbered = |serial| (serial, key::order(&store.id, &store.order_id(serial)));
     let named: Vec<(u64, Key)> = number::serials_in(text).map(numbered).collect();
     let keys: Vec<&Key> = named.iter().map(|(_, key)| key).collect();
@@ -136,7 +140,10 @@ pub async fn by_number(services: &Services, store: &Store, text: &str) -> Result
 ///
 /// # Errors
 /// `not_found`.
-pub async fn payment(services: &Services, lookup: &PaymentLookup) -> Result<PaymentWithOrder, Problem> {
+pub async fn payment(
+    services: &Services,
+    lookup: &PaymentLookup,
+) -> Result<PaymentWithOrder, Problem> {
     payment_and_event(services, lookup, None).await.map(|(known, _)| known)
 }
 

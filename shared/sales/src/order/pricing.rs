@@ -11,10 +11,10 @@ use catalogue::product::{ProductStatus, Sellable};
 use core_types::fields::{Email, Locale};
 use core_types::id::{CustomerId, OrderItemId};
 use core_types::money::Money;
-use primitives::clock::Timestamp;
-use primitives::problem::FieldError;
 use identity::address::PostalAddress;
 use identity::store::Store;
+use primitives::clock::Timestamp;
+use primitives::problem::FieldError;
 
 use super::Totals;
 use super::cart::{CartLine, PaymentInput, fault};

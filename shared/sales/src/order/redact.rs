@@ -6,8 +6,8 @@ use core_types::event::{EXAMPLE_TIME, Event, Example};
 use core_types::id::{CustomerId, OrderId};
 use core_types::resource::Resource;
 use core_types::sample_id;
-use primitives::clock::Timestamp;
 use identity::address::PostalAddress;
+use primitives::clock::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -15,10 +15,10 @@ use core_types::key;
 use core_types::money::Money;
 use core_types::resource::Resource;
 use primitives::clock::Timestamp;
-use table::item::{Item, Key, Packing};
 use primitives::fields::Text;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use table::item::{Item, Key, Packing};
 
 use super::{Order, Units};
 

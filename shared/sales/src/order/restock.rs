@@ -9,11 +9,11 @@ use std::collections::BTreeMap;
 
 use catalogue::location::Location;
 use core_types::id::LocationId;
-use table::item::{Item, Key};
-use primitives::problem::{Code, FieldError, Problem};
-use primitives::fields::Fault;
-use table::{Condition, Write};
 use identity::store::Store;
+use primitives::fields::Fault;
+use primitives::problem::{Code, FieldError, Problem};
+use table::item::{Item, Key};
+use table::{Condition, Write};
 
 use super::Units;
 use super::refund::RestockType;

@@ -8,8 +8,8 @@ use core_types::id::{
 };
 use core_types::money::Money;
 use core_types::provider::ProviderName;
-use primitives::clock::Timestamp;
 use identity::address::PostalAddress;
+use primitives::clock::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -13,10 +13,10 @@ use std::time::Duration;
 use catalogue::inventory::Level;
 use catalogue::product::{ProductStatus, Sellable};
 use core_types::id::{GiftCardId, LocationId, MerchantId, ProductId, VariantId};
-use primitives::clock::Timestamp;
-use primitives::problem::Problem;
-use primitives::fields::{FromText, Int};
 use identity::store::{NewStore, Store};
+use primitives::clock::Timestamp;
+use primitives::fields::{FromText, Int};
+use primitives::problem::Problem;
 
 use super::cart::{CartLine, LineInput};
 use super::pricing::{Buyer, Offer, Quote, Rules, Terms};

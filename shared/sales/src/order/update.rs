@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use core_types::fields::Email;
 use core_types::id::OrderItemId;
+use identity::address::PostalAddress;
 use primitives::clock::Timestamp;
 use primitives::problem::Problem;
-use identity::address::PostalAddress;
 
 use super::{Order, OrderAction, OrderStatus};
 

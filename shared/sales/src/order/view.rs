@@ -8,8 +8,8 @@ use core_types::id::{
     VariantId,
 };
 use core_types::money::Money;
-use primitives::clock::Timestamp;
 use identity::address::PostalAddress;
+use primitives::clock::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -3,14 +3,14 @@
 use core_types::id::StoreId;
 use core_types::key;
 use core_types::provider::ProviderName;
-use primitives::clock::Timestamp;
-use table::item::{Item, Key};
-use primitives::problem::{Code, Problem};
 use crypto::seal::SealKey;
-use table::Condition;
 use identity::store::Store;
+use primitives::clock::Timestamp;
+use primitives::problem::{Code, Problem};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use table::Condition;
+use table::item::{Item, Key};
 
 use super::connected::Connected;
 use super::credentials::ProviderCredentials;

@@ -2,8 +2,8 @@
 
 use core_types::id::PaymentId;
 use core_types::money::Money;
-use primitives::clock::Timestamp;
 use crypto::seal::SealKey;
+use primitives::clock::Timestamp;
 
 use super::account::ProviderAccount;
 use super::provider::Opened;

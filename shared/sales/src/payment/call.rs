@@ -1,10 +1,10 @@
 //! One call to a provider's API: its deadline, its errors, its JSON.
 
 use bytes::Bytes;
-use services::Services;
 use egress::{Destination, Outgoing, SendError};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use serde_json::Value;
+use services::Services;
 
 use super::provider::ProviderFailure;
 

@@ -3,9 +3,9 @@
 use core_types::id::{PaymentId, RefundId};
 use core_types::money::Money;
 use core_types::provider::ProviderName;
-use services::Services;
-use primitives::clock::Timestamp;
 use http::HeaderMap;
+use primitives::clock::Timestamp;
+use services::Services;
 
 use super::manual::Manual;
 use super::provider::{
@@ -66,7 +66,11 @@ impl Provider for Connected {
         each!(self, provider => provider.webhook(headers, body, now))
     }
 
-    async fn fetch(&self, services: &Services, payment: &Payment) -> Result<Observed, ProviderFailure> {
+    async fn fetch(
+        &self,
+        services: &Services,
+        payment: &Payment,
+    ) -> Result<Observed, ProviderFailure> {
         each!(self, provider => provider.fetch(services, payment).await)
     }
 
@@ -79,7 +83,11 @@ impl Provider for Connected {
         each!(self, provider => provider.capture(services, payment, amount).await)
     }
 
-    async fn void(&self, services: &Services, payment: &Payment) -> Result<Observed, ProviderFailure> {
+    async fn void(
+        &self,
+        services: &Services,
+        payment: &Payment,
+    ) -> Result<Observed, ProviderFailure> {
         each!(self, provider => provider.void(services, payment).await)
     }
 

@@ -3,10 +3,10 @@
 use core_types::id::{PaymentId, RefundId};
 use core_types::money::Money;
 use core_types::provider::ProviderName;
-use services::Services;
-use primitives::clock::Timestamp;
 use http::HeaderMap;
+use primitives::clock::Timestamp;
 use serde_json::json;
+use services::Services;
 
 use super::provider::{
     CaptureResult, Client, Forged, Notice, Opened, Provider, ProviderFailure, RefundResult,
@@ -28,7 +28,12 @@ impl Provider for Manual {
         ProviderName::Manual
     }
 
-    async fn open(&self, _: &Services, id: &PaymentId, _: &Opening) -> Result<Opened, ProviderFailure> {
+    async fn open(
+        &self,
+        _: &Services,
+        id: &PaymentId,
+        _: &Opening,
+    ) -> Result<Opened, ProviderFailure> {
         Ok(Opened { reference: id.to_string(), client_secret: None })
     }
 

@@ -4,8 +4,8 @@ use core_types::id::{PaymentId, StoreId};
 use core_types::key;
 use core_types::provider::ProviderName;
 use primitives::clock::{DAY, Timestamp};
-use table::item::{Item, Key};
 use serde::{Deserialize, Serialize};
+use table::item::{Item, Key};
 
 /// How long a provider's events are kept: longer than any of them sends one again.
 const EVENT_RETENTION: std::time::Duration = DAY.saturating_mul(30);

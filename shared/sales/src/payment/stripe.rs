@@ -13,12 +13,12 @@ use std::fmt;
 use core_types::id::{PaymentId, RefundId};
 use core_types::money::Money;
 use core_types::provider::ProviderName;
-use services::Services;
-use primitives::clock::Timestamp;
 use crypto::signature::{constant_time_eq, hmac_sha256_hex};
 use http::{HeaderMap, HeaderName, header};
 use objects::{charge, intent, refund, refund_id, refund_result};
+use primitives::clock::Timestamp;
 use serde_json::{Value, json};
+use services::Services;
 
 use super::call::{Call, text};
 use super::credentials::ProviderCredentials;
@@ -198,7 +198,11 @@ impl Provider for Stripe {
     }
 
     /// `GET /v1/payment_intents/{id}`, with its charge.
-    async fn fetch(&self, services: &Services, payment: &Payment) -> Result<Observed, ProviderFailure> {
+    async fn fetch(
+        &self,
+        services: &Services,
+        payment: &Payment,
+    ) -> Result<Observed, ProviderFailure> {
         let answer = self.get(services, &path_of(payment, "?expand%5B%5D=latest_charge")).await?;
         intent(&answer).ok_or_else(|| ProviderFailure::Broken("no payment intent".into()))
     }
@@ -221,13 +225,19 @@ impl Provider for Stripe {
             }
             Err(failure) => {
                 let wanted = ObservedState::Captured;
-                self.after_rejection(services, payment, wanted, failure).await.map(CaptureResult::before)
+                self.after_rejection(services, payment, wanted, failure)
+                    .await
+                    .map(CaptureResult::before)
             }
         }
     }
 
     /// `POST /v1/payment_intents/{id}/cancel`.
-    async fn void(&self, services: &Services, payment: &Payment) -> Result<Observed, ProviderFailure> {
+    async fn void(
+        &self,
+        services: &Services,
+        payment: &Payment,
+    ) -> Result<Observed, ProviderFailure> {
         match self.post(services, &path_of(payment, "/cancel"), &[], None).await {
             Ok(answer) => {
                 intent(&answer).ok_or_else(|| ProviderFailure::Broken("no intent".into()))

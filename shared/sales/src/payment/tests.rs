@@ -5,11 +5,11 @@ mod attempts;
 use core_types::id::RefundId;
 use core_types::money::{self, Money};
 use core_types::provider::ProviderName;
-use primitives::clock::Timestamp;
-use primitives::problem::Code;
 use crypto::seal::SealKey;
 use crypto::signature::hmac_sha256_hex;
 use http::{HeaderMap, HeaderValue};
+use primitives::clock::Timestamp;
+use primitives::problem::Code;
 use serde_json::{Value, json};
 
 use super::credentials::ProviderCredentials;

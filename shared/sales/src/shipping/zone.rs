@@ -5,9 +5,9 @@ use core_types::fields::Country;
 use core_types::id::{ShippingZoneId, StoreId};
 use core_types::key;
 use primitives::clock::Timestamp;
-use table::item::Key;
 use primitives::problem::{Code, Problem};
 use serde::{Deserialize, Serialize};
+use table::item::Key;
 
 use super::{MAX_RATES_IN_ALL, MAX_ZONES, ShippingRate, ShippingZoneView};
 use crate::document::{self, Document, Entry};

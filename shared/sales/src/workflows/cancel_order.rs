@@ -4,14 +4,14 @@
 //! A paid order is cancelled and its refund reserved in one transaction. The refund then continues, and can
 //! be resumed, like any other ([`super::refund_order`]).
 
-use gateway::idempotency::Commit;
 use catalogue::inventory;
 use core_types::id::{OrderId, StoreId};
-use services::Services;
-use primitives::clock::Timestamp;
-use primitives::problem::Problem;
+use gateway::idempotency::Commit;
 use gateway::reply::Reply;
 use gateway::request::IfMatch;
+use primitives::clock::Timestamp;
+use primitives::problem::Problem;
+use services::Services;
 use table::{ReadConsistency, retry};
 
 use super::close_payments::close_payments_or_warn;

@@ -7,13 +7,13 @@
 use std::time::Duration;
 
 use core_types::id::{OrderId, StoreId};
-use services::Services;
+use gateway::reply::NoContent;
 use primitives::clock::{MINUTE, Timestamp};
+use primitives::problem::{Code, Problem};
+use services::Services;
+use table::Change;
 use table::item::Item;
 use table::outbox::Due;
-use primitives::problem::{Code, Problem};
-use gateway::reply::NoContent;
-use table::Change;
 
 use super::record_payment::{self, PaymentUpdate};
 use super::return_unapplied;
@@ -98,7 +98,11 @@ pub(super) async fn ask_all(
 }
 
 /// Closes one payment: records it if it was paid in time, and voids or returns it otherwise.
-async fn close_payment(services: &Services, order: &Order, payment: &Payment) -> Result<(), Problem> {
+async fn close_payment(
+    services: &Services,
+    order: &Order,
+    payment: &Payment,
+) -> Result<(), Problem> {
     let connected = connect(services, &payment.store_id, payment.provider).await?;
     if order.is_over() {
         let is_taken = payment.awaits_decision() && !payment.captured.is_zero();
@@ -115,7 +119,11 @@ async fn close_payment(services: &Services, order: &Order, payment: &Payment) ->
 }
 
 /// Voids a payment at its provider. If it was captured meanwhile, that is recorded.
-async fn void(services: &Services, connected: &Connected, payment: &Payment) -> Result<(), Problem> {
+async fn void(
+    services: &Services,
+    connected: &Connected,
+    payment: &Payment,
+) -> Result<(), Problem> {
     let observed = connected.void(services, payment).await?;
     record(services, connected, payment, &observed).await
 }

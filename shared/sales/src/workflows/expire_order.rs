@@ -10,9 +10,9 @@
 
 use std::time::Duration;
 
-use services::Services;
 use primitives::clock::{MINUTE, Timestamp};
 use primitives::problem::Problem;
+use services::Services;
 
 use super::close_payments::{ASKED_AGAIN, ask_all, close_payments, open_payments, remind};
 use super::save_change::Spending;

@@ -3,10 +3,10 @@
 
 use core_types::key;
 use core_types::resource::Resource;
+use identity::customer;
 use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
 use table::Write;
-use identity::customer;
 
 use crate::order::{ORDER_UPDATED, Order};
 

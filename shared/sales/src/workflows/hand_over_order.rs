@@ -2,9 +2,9 @@
 //! that are limited per customer.
 
 use core_types::id::CustomerId;
+use primitives::problem::Problem;
 use services::Services;
 use table::item::Key;
-use primitives::problem::Problem;
 use table::{Write, retry};
 
 use super::give_order::{give, name};

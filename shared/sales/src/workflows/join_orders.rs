@@ -6,12 +6,12 @@
 
 use core_types::id::{CustomerId, StoreId};
 use core_types::key;
-use services::Services;
-use primitives::clock::{MINUTE, Timestamp};
-use table::item::{Item, Key};
-use primitives::problem::Problem;
-use table::retry;
 use identity::customer::Customer;
+use primitives::clock::{MINUTE, Timestamp};
+use primitives::problem::Problem;
+use services::Services;
+use table::item::{Item, Key};
+use table::retry;
 
 use super::give_order::give;
 use crate::order::Order;

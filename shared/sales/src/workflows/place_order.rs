@@ -7,7 +7,6 @@
 
 mod price_cart;
 
-use gateway::idempotency::Commit;
 use catalogue::inventory::{self, StockStep};
 use catalogue::product;
 use core_types::id::ShippingRateId;
@@ -15,14 +14,15 @@ use core_types::key;
 use core_types::mail::Notice;
 use core_types::money::Money;
 use core_types::resource::Resource;
-use services::Services;
-use primitives::clock::Timestamp;
-use table::item::Item;
-use primitives::problem::{Code, FieldError, Problem};
+use gateway::idempotency::Commit;
 use gateway::reply::Reply;
-use table::{ReadConsistency, Write, needs_strong_read};
 use identity::settings::Settings;
 use identity::store::Store;
+use primitives::clock::Timestamp;
+use primitives::problem::{Code, FieldError, Problem};
+use services::Services;
+use table::item::Item;
+use table::{ReadConsistency, Write, needs_strong_read};
 
 pub use price_cart::price;
 use price_cart::price_as;

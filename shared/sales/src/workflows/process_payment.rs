@@ -4,8 +4,8 @@
 //! the provider did not answer, or it reported the work as pending. A refund is requested under its own id,
 //! so that resuming it never refunds twice.
 
-use services::Services;
 use primitives::problem::{Code, Problem};
+use services::Services;
 
 use super::return_unapplied::return_unapplied;
 use super::{record_disputes, refund_order, submit_evidence};

@@ -10,10 +10,10 @@
 
 use core_types::key;
 use core_types::provider::ProviderName;
+use gateway::reply::NoContent;
+use primitives::problem::{Code, Problem};
 use services::Services;
 use table::item::{Item, Key};
-use primitives::problem::{Code, Problem};
-use gateway::reply::NoContent;
 use table::retry;
 
 use super::record_payment::{self, PaymentUpdate};
@@ -43,7 +43,8 @@ pub async fn receive(
 ) -> Result<(), Problem> {
     let report =
         DisputeReport { provider: connected.name(), observed: std::slice::from_ref(observed) };
-    let Some(known) = record(services, lookup, report, Some(event), RecordIf::Captured).await? else {
+    let Some(known) = record(services, lookup, report, Some(event), RecordIf::Captured).await?
+    else {
         return Ok(());
     };
     let observed = &connected.fetch(services, &known).await?;
@@ -61,13 +62,19 @@ pub async fn receive(
 ///
 /// # Errors
 /// `provider_error`, `provider_timeout`.
-pub async fn look(services: &Services, connected: &Connected, payment: &Payment) -> Result<bool, Problem> {
+pub async fn look(
+    services: &Services,
+    connected: &Connected,
+    payment: &Payment,
+) -> Result<bool, Problem> {
     let observed = connected.disputes(services, payment).await?;
     if observed.is_empty() {
         return Ok(false);
     }
     let report = DisputeReport { provider: connected.name(), observed: &observed };
-    record(services, &PaymentLookup::from(payment), report, None, RecordIf::Always).await.map(|_| true)
+    record(services, &PaymentLookup::from(payment), report, None, RecordIf::Always)
+        .await
+        .map(|_| true)
 }
 
 /// A provider's report about disputes.
@@ -107,7 +114,8 @@ async fn once(
     spending: &Spending,
 ) -> Result<Option<Payment>, Problem> {
     let now = services.clock.now();
-    let Known { payment, order, disputes, is_handled } = read(services, lookup, report, event).await?;
+    let Known { payment, order, disputes, is_handled } =
+        read(services, lookup, report, event).await?;
     if is_handled {
         return Ok(None);
     }

@@ -15,14 +15,14 @@
 mod accept;
 mod capture;
 
-use gateway::idempotency::Commit;
 use core_types::key;
 use core_types::provider::ProviderName;
-use services::Services;
-use primitives::clock::Timestamp;
-use table::item::Key;
-use primitives::problem::{Code, Problem};
+use gateway::idempotency::Commit;
 use gateway::reply::Reply;
+use primitives::clock::Timestamp;
+use primitives::problem::{Code, Problem};
+use services::Services;
+use table::item::Key;
 use table::{Write, retry};
 
 pub use accept::accept;
@@ -150,7 +150,8 @@ async fn once<R: Reply>(
     answer: &impl Fn(&PaymentWithOrder) -> R,
 ) -> Result<Recorded<R>, Problem> {
     let now = services.clock.now();
-    let (known, is_handled) = load::payment_and_event(services, update.lookup, update.event).await?;
+    let (known, is_handled) =
+        load::payment_and_event(services, update.lookup, update.event).await?;
     if is_handled {
         let answer = answer(&known);
         return Ok(Recorded::unchanged(known, answer));

@@ -20,11 +20,11 @@ use std::time::Duration;
 use catalogue::inventory;
 use core_types::id::{OrderId, PaymentId, RefundId, StoreId};
 use core_types::money::Money;
-use services::Services;
-use primitives::clock::MINUTE;
-use primitives::problem::{Code, Problem};
 use gateway::reply::Reply;
 use gateway::request::IfMatch;
+use primitives::clock::MINUTE;
+use primitives::problem::{Code, Problem};
+use services::Services;
 
 use self::reserve::{reserve, reserve_unapplied};
 use super::save_change::Spending;

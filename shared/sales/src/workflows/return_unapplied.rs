@@ -1,8 +1,8 @@
 //! Returns money that no order accepts: voids an authorization, refunds a capture. That begins as soon as
 //! the money is reported; after a failure it stays due, and is retried ([`super::process_payment`]).
 
-use services::Services;
 use primitives::problem::{Code, Problem};
+use services::Services;
 use table::retry;
 
 use super::refund_order;
@@ -73,7 +73,11 @@ pub(super) async fn return_unapplied(
     Ok(())
 }
 
-async fn void(services: &Services, connected: &Connected, payment: &Payment) -> Result<Payment, Problem> {
+async fn void(
+    services: &Services,
+    connected: &Connected,
+    payment: &Payment,
+) -> Result<Payment, Problem> {
     let lookup = PaymentLookup::from(payment);
     let observed = connected.void(services, payment).await?;
     retry(|| async {

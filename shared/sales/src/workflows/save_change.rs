@@ -11,11 +11,11 @@ use core_types::event::{Event, Topic};
 use core_types::key;
 use core_types::mail::Notice;
 use core_types::resource::Resource;
-use services::Services;
+use identity::customer::{self, Customer};
 use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
+use services::Services;
 use table::Write;
-use identity::customer::{self, Customer};
 
 use crate::discount::uses;
 use crate::gift_card;
@@ -35,7 +35,12 @@ pub struct Spending {
 impl Spending {
     /// Adds the customer's spending by a change to its transaction. An account that was deleted meanwhile
     /// leads to `version_conflict`; the next attempt skips it.
-    async fn count(&self, services: &Services, write: Write, change: &OrderChange) -> Result<Write, Problem> {
+    async fn count(
+        &self,
+        services: &Services,
+        write: Write,
+        change: &OrderChange,
+    ) -> Result<Write, Problem> {
         let (before, after) = (&change.before, &change.order);
         let more = after.brought_in().saturating_sub(before.brought_in());
         let Some(id) = after.customer_id.as_ref().filter(|_| more != 0) else { return Ok(write) };

@@ -8,13 +8,13 @@
 //! ([`super::process_payment`]). Resuming looks up the dispute at the provider first, as the bank may have
 //! the evidence already. A provider's final rejection ends it; a missing response leaves it pending.
 
-use gateway::idempotency::Commit;
 use core_types::id::{DisputeEvidenceId, DisputeId, StoreId};
 use core_types::key;
-use services::Services;
-use primitives::problem::{Code, Problem};
+use gateway::idempotency::Commit;
 use gateway::reply::{NoContent, Reply};
 use gateway::request::IfMatch;
+use primitives::problem::{Code, Problem};
+use services::Services;
 use table::retry;
 
 use crate::dispute::evidence::{self, Evidence, PendingEvidence};
@@ -68,8 +68,9 @@ pub async fn submit<R: Reply>(
     };
     let outcome = send(services, &connected, &dispute, &evidence, is_new).await?;
     let spending = Spending::default();
-    let recorded =
-        retry(|| Box::pin(record(services, (&dispute, &evidence.id), &outcome, &spending, &answer)));
+    let recorded = retry(|| {
+        Box::pin(record(services, (&dispute, &evidence.id), &outcome, &spending, &answer))
+    });
     let recorded = recorded.await;
     recorded.and_then(|answered| match outcome {
         Outcome::Rejected(code) => Err(rejected(&evidence.id, Some(code))),
@@ -107,7 +108,8 @@ async fn store_evidence(
         if sent.status != EvidenceStatus::Pending {
             return Ok((connected, dispute, None, false));
         }
-        let evidence = stored_evidence(services, &dispute).await?.filter(|one| one.id == *evidence_id);
+        let evidence =
+            stored_evidence(services, &dispute).await?.filter(|one| one.id == *evidence_id);
         // Another process has just recorded the response.
         let evidence = evidence.ok_or(Code::VersionConflict)?;
         return Ok((connected, dispute, Some(evidence), false));
@@ -130,7 +132,10 @@ async fn store_evidence(
     Ok((connected, next, Some(evidence), true))
 }
 
-async fn stored_evidence(services: &Services, dispute: &Dispute) -> Result<Option<Evidence>, Problem> {
+async fn stored_evidence(
+    services: &Services,
+    dispute: &Dispute,
+) -> Result<Option<Evidence>, Problem> {
     let key = key::dispute_evidence(&dispute.store_id, &dispute.id);
     let found: Option<PendingEvidence> = services.table.get(&key).await?;
     match found {

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{RETENTION, Tally};
 use primitives::clock::{DAY, MINUTE, Timestamp};
-use table::item::{Item, Key};
 use primitives::problem::Problem;
+use table::item::{Item, Key};
 use table::{Query, Table};
 
 /// What all processes have counted of a subject in a minute.

@@ -14,8 +14,8 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 
 use super::Attributes;
-use primitives::deflate::{deflate, inflate};
 use super::joined::{Joined, Made};
+use primitives::deflate::{deflate, inflate};
 use primitives::problem::Problem;
 
 /// The attribute that holds the others.

@@ -4,13 +4,13 @@
 use aws_sdk_dynamodb::types::AttributeValue;
 
 use super::{Query, position_of};
-use crate::TableUse;
-use primitives::context::Context;
-use crate::item;
-use crate::item::{Attributes, Element, Key};
-use primitives::problem::{Code, Problem};
 use crate::Listed;
 use crate::Table;
+use crate::TableUse;
+use crate::item;
+use crate::item::{Attributes, Element, Key};
+use primitives::context::Context;
+use primitives::problem::{Code, Problem};
 
 /// How much a request may read for one page. It is stored in the [`Context`]; without it there is no limit.
 #[derive(Debug, Clone, Copy)]

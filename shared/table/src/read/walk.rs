@@ -6,9 +6,9 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use serde::{Deserialize, Serialize};
 
 use super::Query;
+use crate::Table;
 use crate::item::{Attributes, Element};
 use primitives::problem::Problem;
-use crate::Table;
 
 /// Queries that one page of a walk makes, at most: then it ends early, with a place.
 const MOST_QUERIES: u32 = 40;

@@ -16,14 +16,14 @@ use aws_sdk_dynamodb::types::{
 use futures_util::FutureExt;
 
 use super::{ATTEMPTS, BASE, CAP, Change, Condition, expression};
-use crate::canary;
-use crate::item;
-use crate::item::{Attributes, Item, Key};
-use primitives::problem::Problem;
 use crate::Table;
 use crate::back_off;
+use crate::canary;
 use crate::count;
+use crate::item;
+use crate::item::{Attributes, Item, Key};
 use crate::unavailable;
+use primitives::problem::Problem;
 
 /// What became of [`Table::change`].
 #[derive(Debug)]

@@ -1,20 +1,20 @@
 //! Opens purchases with the payment provider of the seller's store.
 
-use gateway::idempotency::Commit;
 use core_types::id::{OrderId, PaymentId, StoreId, ThemePurchaseId};
 use core_types::key;
 use core_types::money::Money;
 use core_types::provider::ProviderName;
-use services::Services;
-use primitives::clock::{HOUR, Timestamp};
-use table::item::Item;
-use primitives::problem::{Code, Problem};
+use gateway::idempotency::Commit;
 use gateway::reply::Reply;
+use primitives::clock::{HOUR, Timestamp};
+use primitives::problem::{Code, Problem};
 use sales::payment::account::ProviderAccount;
 use sales::payment::provider::{Client, Provider};
 use sales::payment::{CaptureMethod, Opening, Payment, PaymentStatus};
 use schemars::JsonSchema;
 use serde::Serialize;
+use services::Services;
+use table::item::Item;
 
 use super::ThemePurchase;
 use crate::manifest::Slug;
@@ -83,7 +83,8 @@ impl ThemePurchase {
             version: 1,
         };
         let client = connected.client(&purchase.payment, purchase.payment.client_secret(&key));
-        services.table
+        services
+            .table
             .write()
             .create(&purchase, Code::VersionConflict)
             .create(&purchase.reference(), Code::VersionConflict)

@@ -5,9 +5,9 @@ use std::time::Duration;
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use core_types::id::ExportId;
+use crypto::seal::MacKey;
 use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
-use crypto::seal::MacKey;
 
 /// How long a link leads to its part.
 const LIFE: Duration = Duration::from_mins(15);

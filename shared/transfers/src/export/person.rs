@@ -5,14 +5,11 @@ use catalogue::review::ReviewView;
 use catalogue::wishlist::Wish;
 use core_types::id::{ProductId, VariantId};
 use core_types::key;
-use services::Services;
-use primitives::clock::Timestamp;
-use table::item::Item;
-use primitives::problem::Problem;
-use table::{Query, WalkPlace};
 use identity::address::{Address, AddressView};
 use identity::customer::{Customer, CustomerSession, CustomerView};
 use identity::session::CreatedVia;
+use primitives::clock::Timestamp;
+use primitives::problem::Problem;
 use privacy::person::{Part, Person};
 use sales::gift_card::GiftCardView;
 use sales::order::fulfillment::FulfillmentView;
@@ -20,6 +17,9 @@ use sales::order::refund::RefundView;
 use sales::order::{Order, OrderView, load};
 use sales::payment::PaymentView;
 use serde::{Deserialize, Serialize};
+use services::Services;
+use table::item::Item;
+use table::{Query, WalkPlace};
 
 use super::Export;
 use super::step::Written;
@@ -143,7 +143,11 @@ async fn account(
     Ok(None)
 }
 
-async fn add_order(services: &Services, order: &Order, written: &mut Written) -> Result<(), Problem> {
+async fn add_order(
+    services: &Services,
+    order: &Order,
+    written: &mut Written,
+) -> Result<(), Problem> {
     let whole = load::aggregate(services, &order.store_id, &order.id).await?;
     add(written, "order", OrderView::from(&whole.order));
     for fulfillment in &whole.fulfillments {

@@ -1,10 +1,10 @@
 //! The file of an import: its parts, and the chunks that these are kept in.
 
-use services::Services;
+use crypto::seal;
 use primitives::clock::Timestamp;
 use primitives::problem::Problem;
-use crypto::seal;
 use serde::{Deserialize, Serialize};
+use services::Services;
 
 use super::Import;
 use crate::chunk::{self, CHUNK, Chunk};

@@ -3,9 +3,9 @@
 use core_types::id::ImportId;
 use core_types::key;
 use primitives::clock::Timestamp;
-use table::item::{Element, Item, Key};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use table::item::{Element, Item, Key};
 
 use crate::chunk::RETENTION;
 

@@ -7,11 +7,11 @@ mod stock;
 
 use std::time::Duration;
 
-use services::Services;
-use primitives::clock::Timestamp;
-use primitives::problem::{Code, FieldError, Problem};
-use primitives::fields::FieldErrors;
 use identity::store::Store;
+use primitives::clock::Timestamp;
+use primitives::fields::FieldErrors;
+use primitives::problem::{Code, FieldError, Problem};
+use services::Services;
 
 use super::finding::Finding;
 use super::records::Record;

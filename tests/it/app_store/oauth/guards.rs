@@ -4,10 +4,10 @@
 use std::time::Duration;
 
 use core_types::key;
-use primitives::clock::{MINUTE, Timestamp};
-use primitives::problem::{Code, Problem};
 use crypto::seal;
 use platform::grant::{AuthorizationCode, CODE_LIFETIME, Grant};
+use primitives::clock::{MINUTE, Timestamp};
+use primitives::problem::{Code, Problem};
 use support::Shop;
 
 use super::read_store;

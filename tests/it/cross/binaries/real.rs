@@ -1,8 +1,8 @@
 //! One way through all of it, over processes: what a merchant sets up, a shopper orders, and the
 //! merchant's own server is told.
 
-use emulators::aws::REGION;
 use crypto::signature::{SigningSecret, service_hmac};
+use emulators::aws::REGION;
 use support::{Deployed, PASSWORD, Receiver, cart, inr, json, unique};
 
 use super::super::samples::samples;

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use primitives::clock::MINUTE;
-use lambda::answer;
 use http::Method;
+use lambda::answer;
+use primitives::clock::MINUTE;
 use support::{Gateway, Input, Market, Merchant, Reply, Shop, Value, json};
 
 const COST: [&str; 6] = [

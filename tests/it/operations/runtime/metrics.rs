@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use emulators::faults::{Fault, Faults};
+use http::Method;
 use primitives::clock::MINUTE;
 use services::metrics::families;
-use http::Method;
 use support::{Client, Gateway, Operator, Store, Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};

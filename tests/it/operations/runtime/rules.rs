@@ -1,7 +1,7 @@
 //! The rules that open incidents are the alarms of the template.
 
-use services::metrics::{families, family_of};
 use reliability::rules::Rule;
+use services::metrics::{families, family_of};
 
 #[test]
 fn a_rule_and_its_alarm_mean_the_same() {

@@ -8,9 +8,9 @@ use delivery::delivery::{Delivery, DeliveryMessage};
 use delivery::subscription::Subscription;
 use gateway::app::App;
 use primitives::clock::MINUTE;
+use support::{Behaviour, Gateway, Value, eventually, json, race};
 use table::item::Item;
 use table::{Changed, Metered, metered};
-use support::{Behaviour, Gateway, Value, eventually, json, race};
 
 use super::{DEADLINE, DELIVERIES, SUBSCRIPTIONS, Watched};
 

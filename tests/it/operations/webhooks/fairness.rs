@@ -9,8 +9,8 @@ use core_types::key;
 use delivery::delivery::{MOST_FOR_SCOPE, MOST_TO_HOST, Speed};
 use emulators::TABLE;
 use primitives::clock::MINUTE;
-use table::item::Key;
 use support::{Behaviour, Gateway, Receiver, Value, eventually, json, race};
+use table::item::Key;
 
 use super::{DEADLINE, SUBSCRIPTIONS, Watched};
 

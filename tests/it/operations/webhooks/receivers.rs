@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use primitives::clock::MINUTE;
 use egress::{Egress, Policy, Ports};
+use primitives::clock::MINUTE;
 use support::{Behaviour, Gateway, Merchant, Names, Receiver, eventually, json};
 
 use super::{DEADLINE, DELIVERIES, SUBSCRIPTIONS, Watched, verify};

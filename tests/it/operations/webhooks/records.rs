@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use delivery::delivery::{AttemptOutcome, Delivery, DeliveryAttempt};
 use primitives::clock::DAY;
-use table::item::Item;
 use support::Behaviour;
+use table::item::Item;
 
 use super::{DELIVERIES, Watched};
 

@@ -1,7 +1,9 @@
 //! Each forged token is rejected, and for its own reason.
 
 use super::{misfits::signing_key, *};
-use crypto::token::{APP_TOKEN_SECONDS, Actor, Claims, EMBEDDED_TOKEN_SECONDS, KeySet, TokenError, sign, verify};
+use crypto::token::{
+    APP_TOKEN_SECONDS, Actor, Claims, EMBEDDED_TOKEN_SECONDS, KeySet, TokenError, sign, verify,
+};
 use serde_json::json;
 use std::collections::HashSet;
 

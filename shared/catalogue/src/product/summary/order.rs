@@ -4,8 +4,8 @@
 use core_types::id::{ProductId, StoreId};
 use core_types::key;
 use core_types::money::MAX_AMOUNT;
-use table::item::Index;
 use table::Query;
+use table::item::Index;
 
 use super::ProductSummary;
 use crate::words;

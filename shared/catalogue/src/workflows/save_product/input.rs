@@ -8,14 +8,14 @@ use crate::product::{Faults, Image, ImageInput, MAX_OPTIONS, Sku, Variant, varia
 use core_types::fields::{Metadata, WebUrl};
 use core_types::id::{LocationId, ProductId, VariantId};
 use core_types::money::{Money, MoneyInput};
-use services::Services;
-use primitives::clock::Timestamp;
-use table::item::{Item, Key};
-use primitives::problem::Problem;
-use primitives::fields::{AtMost, Flag, Int, Text};
 use gateway::request::request;
 use identity::store::{InventoryPolicy, Store};
+use primitives::clock::Timestamp;
+use primitives::fields::{AtMost, Flag, Int, Text};
+use primitives::problem::Problem;
 use serde::{Deserialize, Serialize};
+use services::Services;
+use table::item::{Item, Key};
 
 /// Locations at which a new variant is stocked at once; more by `/v1/inventory/levels`.
 pub const MAX_FIRST_LEVELS: usize = 10;
@@ -172,7 +172,11 @@ pub fn stocked_at<'a>(levels: impl IntoIterator<Item = &'a Level>) -> Vec<Locati
 
 /// Puts first stock that names no location at the store's first one, which is made when there is
 /// none.
-pub async fn at_home(services: &Services, store: &Store, asked: &mut [VariantInput]) -> Result<(), Problem> {
+pub async fn at_home(
+    services: &Services,
+    store: &Store,
+    asked: &mut [VariantInput],
+) -> Result<(), Problem> {
     let levels = asked
         .iter_mut()
         .filter_map(|input| input.inventory.as_mut()?.levels.as_mut())
@@ -275,7 +279,8 @@ pub fn media(store: &Store, images: &[ImageInput]) -> Vec<(Key, String, &'static
 /// The images as they are kept: the store's own media at the public address that a new name of the
 /// store does not change.
 pub fn images(services: &Services, store: &Store, asked: Vec<ImageInput>) -> Vec<Image> {
-    let public = |id: &core_types::id::MediaId| Image::address(&services.config.base_url, &store.id, id);
+    let public =
+        |id: &core_types::id::MediaId| Image::address(&services.config.base_url, &store.id, id);
     let image = |input: ImageInput| Image {
         url: match (&input.media_id, input.url) {
             (Some(id), _) => public(id),

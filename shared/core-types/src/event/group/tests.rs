@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
-use table::item::Index;
 use serde_json::{Value, json};
+use table::item::Index;
 
 use super::*;
 use crate::event::{Entry, EventSubject, Topic};

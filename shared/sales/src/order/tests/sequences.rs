@@ -1,7 +1,7 @@
 //! Property tests: no sequence of actions breaks an order's sums, in any currency.
 
-use table::item::Index;
 use proptest::prelude::*;
+use table::item::Index;
 
 use super::*;
 use crate::dispute::DisputeStatus;

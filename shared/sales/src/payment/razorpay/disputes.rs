@@ -2,10 +2,10 @@
 
 use core_types::fields::Currency;
 use core_types::money::Money;
-use services::Services;
 use primitives::clock::Timestamp;
 use primitives::fields::FromText;
 use serde_json::{Value, json};
+use services::Services;
 
 use super::super::Payment;
 use super::super::call::text;

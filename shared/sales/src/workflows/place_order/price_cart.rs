@@ -5,13 +5,13 @@ mod discounts;
 use core_types::id::{LocationId, ProductId};
 use core_types::key;
 use core_types::provider::ProviderName;
-use services::Services;
-use table::item::{Item, Key};
-use primitives::problem::{Code, FieldError, Problem};
-use table::{Batch, ReadConsistency};
 use identity::customer::Customer;
 use identity::settings::Settings;
 use identity::store::Store;
+use primitives::problem::{Code, FieldError, Problem};
+use services::Services;
+use table::item::{Item, Key};
+use table::{Batch, ReadConsistency};
 
 use super::{Cart, Priced};
 use crate::discount::{Discount, DiscountCode, Shopper, UniqueDiscountCode};
@@ -223,7 +223,9 @@ impl Found {
     ) -> Result<Self, Problem> {
         let mut batches = Vec::new();
         match consistency {
-            ReadConsistency::Eventual => batches.push(services.table.get_many_eventually(keys).await?),
+            ReadConsistency::Eventual => {
+                batches.push(services.table.get_many_eventually(keys).await?)
+            }
             ReadConsistency::Strong => {
                 for chunk in keys.chunks(BATCH) {
                     batches.push(services.table.get_many(chunk).await?);

@@ -1,10 +1,10 @@
 //! Accepts an amount other than the requested one.
 
 use gateway::idempotency::Commit;
-use services::Services;
-use primitives::problem::{Code, Problem};
 use gateway::reply::Reply;
 use gateway::request::IfMatch;
+use primitives::problem::{Code, Problem};
+use services::Services;
 use table::retry;
 
 use super::{other_authorizations, return_unapplied, supersede};

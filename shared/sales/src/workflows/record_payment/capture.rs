@@ -2,9 +2,9 @@
 
 use core_types::money::Money;
 use core_types::provider::ProviderName;
-use services::Services;
-use primitives::problem::{Code, Problem};
 use gateway::reply::Reply;
+use primitives::problem::{Code, Problem};
+use services::Services;
 use table::retry;
 
 use super::{PaymentUpdate, Recorded, apply, unexpected};
@@ -103,10 +103,16 @@ fn not_capturable(payment: &Payment) -> Problem {
 }
 
 /// Records that a capture got no response, so that a later call recognizes the capture as ours.
-async fn note_unanswered(services: &Services, lookup: &PaymentLookup, amount: &Money, why: &ProviderFailure) {
+async fn note_unanswered(
+    services: &Services,
+    lookup: &PaymentLookup,
+    amount: &Money,
+    why: &ProviderFailure,
+) {
     let noted = retry(|| async {
         let payment = load::payment(services, lookup).await?.payment;
-        let Some(next) = payment.capture_unanswered(amount, why.code(), services.clock.now()) else {
+        let Some(next) = payment.capture_unanswered(amount, why.code(), services.clock.now())
+        else {
             return Ok(());
         };
         services.table.write().replace(&next, Code::VersionConflict).commit().await

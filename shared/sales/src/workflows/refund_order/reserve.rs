@@ -1,13 +1,13 @@
 //! The first step of a refund: the amount is reserved, so that nobody else can refund it.
 
-use gateway::idempotency::Commit;
 use core_types::id::{OrderId, RefundId, StoreId};
 use core_types::money::Money;
 use core_types::provider::ProviderName;
-use services::Services;
+use gateway::idempotency::Commit;
+use gateway::reply::Reply;
 use primitives::clock::{DAY, Timestamp};
 use primitives::problem::Problem;
-use gateway::reply::Reply;
+use services::Services;
 use table::{ReadConsistency, retry};
 
 use super::RefundOrder;
@@ -93,7 +93,8 @@ pub(in crate::workflows) async fn begin<R: Reply>(
     let unchanged = load::restock_locations(services, store, &plan.restock_locations()).await?;
     let refund = Refund::of(&change.order, refund.id, &plan, refund.why, now);
     let change = aggregate.begin_refund(change, &plan, refund, now)?;
-    let write = unchanged.ensure(change.save(services, services.table.write(), spending, now).await?);
+    let write =
+        unchanged.ensure(change.save(services, services.table.write(), spending, now).await?);
     let refund = change.refund.as_ref().map(|begun| &begun.refund);
     match refund.filter(|refund| refund.status == RefundStatus::Pending) {
         None => write.answer(answer(&change.order, refund)?, now).await.map(Reserved::Done),

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use primitives::problem::FieldError;
 use primitives::fields::Fault;
+use primitives::problem::FieldError;
 use serde_json::{Map, Value};
 
 use super::Validator;

@@ -3,9 +3,9 @@
 use core_types::id::CustomerId;
 use core_types::key;
 use futures_util::FutureExt;
-use primitives::problem::{Code, Problem};
 use gateway::request::IfMatch;
 use identity::customer::{self, CreateRequest, Customer, UniqueCustomerEmail, UpdateRequest};
+use primitives::problem::{Code, Problem};
 
 use super::order::{Keys, in_order, is_done, last_row};
 use super::{Asked, Finding, Outcome, Record, Seen, Work, found_at, read_all, rejected};
@@ -45,7 +45,8 @@ async fn make(work: &Work<'_>, record: &Record, asked: CreateRequest) -> Result<
 }
 
 async fn is_there(work: &Work<'_>, id: &CustomerId) -> Result<bool, Problem> {
-    let found: Option<Customer> = work.services.table.get(&key::customer(&work.store.id, id)).await?;
+    let found: Option<Customer> =
+        work.services.table.get(&key::customer(&work.store.id, id)).await?;
     Ok(found.is_some())
 }
 

@@ -5,15 +5,15 @@ use std::collections::HashMap;
 
 use core_types::id::ImportId;
 use core_types::key;
+use crypto::seal;
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, ready};
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 use primitives::clock::Timestamp;
-use table::item::{Item, Key};
 use primitives::problem::{Code, Problem};
-use crypto::seal;
-use table::{Condition, Write};
 use serde::{Deserialize, Serialize};
+use table::item::{Item, Key};
+use table::{Condition, Write};
 
 use super::{Asked, Finding, Outcome, Record, Work};
 

@@ -8,8 +8,8 @@ use core_types::fields::Handle;
 use core_types::id::ProductId;
 use core_types::key;
 use futures_util::FutureExt;
-use table::item::Key;
 use primitives::problem::{Code, Problem};
+use table::item::Key;
 
 use super::order::{Keys, in_order, is_done, last_row, part_of_row};
 use super::{Asked, Outcome, Record, Seen, Work, found_at, read_all, rejected};
@@ -114,7 +114,8 @@ async fn make(work: &Work<'_>, record: &Record, asked: CreateRequest) -> Result<
     let id = id_of(work, record.row);
     let handle = asked.handle().cloned();
     let again = asked.clone();
-    let made = save_product::create(services, store, (id.clone(), asked), services.clock.now()).await;
+    let made =
+        save_product::create(services, store, (id.clone(), asked), services.clock.now()).await;
     let Err(problem) = made else { return Ok(Outcome::Created) };
     // A large product claims SKUs before its handle: those of the product that has the handle are no
     // conflict.
@@ -282,7 +283,8 @@ async fn free_handle(
         (2..=NUMBERED).map(|number| format!("{slug}-{number}")).filter(|it| !is_seen(it)).collect();
     let key = |handle: &String| key::unique_product_handle(&work.store.id, handle);
     let keys: Vec<Key> = numbered.iter().map(key).collect();
-    let mut batch = work.services.table.get_many_eventually(&keys.iter().collect::<Vec<_>>()).await?;
+    let mut batch =
+        work.services.table.get_many_eventually(&keys.iter().collect::<Vec<_>>()).await?;
     for (handle, key) in numbered.iter().zip(&keys) {
         if batch.take::<UniqueProductHandle>(key)?.is_none() {
             return Ok(handle.clone());

@@ -9,11 +9,11 @@ use catalogue::product::{Sellable, Sku, UniqueSku};
 use catalogue::workflows::adjust_stock::{Asked, Mark, execute};
 use core_types::id::{LocationId, VariantId};
 use core_types::key;
-use table::item::Key;
-use primitives::problem::{Code, FieldError, Problem};
-use primitives::fields::{Int, Text};
 use gateway::request::request;
+use primitives::fields::{Int, Text};
+use primitives::problem::{Code, FieldError, Problem};
 use table::Query;
+use table::item::Key;
 
 use super::{Outcome, Record, Work, read, rejected};
 

@@ -11,8 +11,8 @@ use core_types::id::{MediaId, StoreId, VariantId};
 use core_types::image;
 use core_types::key;
 use primitives::clock::Timestamp;
-use table::item::Item;
 use primitives::problem::{Code, Problem};
+use table::item::Item;
 use table::{Condition, Write};
 
 /// Actions of one transaction.

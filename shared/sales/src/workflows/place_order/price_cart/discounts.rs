@@ -6,11 +6,11 @@ use catalogue::collection::{self, Collection, Members};
 use catalogue::product::Product;
 use core_types::id::{CollectionId, ProductId, StoreId};
 use core_types::key;
-use services::Services;
-use table::item::Key;
-use primitives::problem::{FieldError, Problem};
-use table::ReadConsistency;
 use identity::store::Store;
+use primitives::problem::{FieldError, Problem};
+use services::Services;
+use table::ReadConsistency;
+use table::item::Key;
 
 use super::{Cart, Found};
 use crate::discount::uses::UseCounter;
@@ -146,8 +146,8 @@ impl DiscountReader<'_> {
         let keys: Vec<Key> = discounts.chain(counters).collect();
         let mut found = Found(Vec::new());
         if !keys.is_empty() {
-            found =
-                Found::read(self.services, &keys.iter().collect::<Vec<_>>(), self.consistency).await?;
+            found = Found::read(self.services, &keys.iter().collect::<Vec<_>>(), self.consistency)
+                .await?;
         }
         let mut of_codes = Vec::new();
         for code in codes {
@@ -194,7 +194,8 @@ impl DiscountReader<'_> {
         };
         let wanted: Vec<Key> = collections.iter().flat_map(keys).collect();
         let mut found =
-            Found::read(self.services, &wanted.iter().collect::<Vec<_>>(), self.consistency).await?;
+            Found::read(self.services, &wanted.iter().collect::<Vec<_>>(), self.consistency)
+                .await?;
         let mut automated = Vec::new();
         for id in collections {
             let [at, members] = keys(&id);
@@ -215,7 +216,8 @@ impl DiscountReader<'_> {
         let wanted: HashSet<Key> =
             products.iter().map(|product| key::product(self.store, product)).collect();
         let mut found =
-            Found::read(self.services, &wanted.iter().collect::<Vec<_>>(), self.consistency).await?;
+            Found::read(self.services, &wanted.iter().collect::<Vec<_>>(), self.consistency)
+                .await?;
         for at in &wanted {
             let Some(product) = found.take::<Product>(at)? else { continue };
             let held = automated.iter().filter(|collection| {

@@ -1,3 +1,5 @@
+//! Connections of the SDKs' clients.
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -6,8 +8,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-use super::roots;
-use gateway::app;
+use super::aws;
 
 /// What becomes of the connection of this number.
 type Serve = fn(usize) -> Fate;
@@ -57,7 +58,7 @@ async fn answer(mut stream: TcpStream, fate: Fate) {
 
 fn table(url: &str) -> aws_sdk_dynamodb::Client {
     let credentials = Credentials::new("local", "local", None, None, "local");
-    let sdk = app::aws(credentials, "us-east-1");
+    let sdk = aws(credentials, "us-east-1");
     let config = aws_sdk_dynamodb::config::Builder::from(&sdk).endpoint_url(url).build();
     aws_sdk_dynamodb::Client::from_conf(config)
 }
@@ -88,18 +89,6 @@ async fn a_call_whose_connection_breaks_is_made_again_over_another() {
 #[tokio::test]
 async fn a_connection_that_was_ended_in_between_is_no_ones_failure() {
     assert_eq!(connections_of_two_calls(|_| Fate::AnswersOnce).await, 2);
-}
-
-/// What docs/decisions.md 14.15 rests on: the roots of Amazon Trust Services are among those that are
-/// compiled in.
-#[test]
-fn the_roots_of_amazon_are_trusted() {
-    let names = ["Amazon Root CA 1", "Amazon Root CA 2", "Amazon Root CA 3", "Amazon Root CA 4"];
-    for name in names.into_iter().chain(["Starfield Services Root Certificate Authority - G2"]) {
-        let is_named = |subject: &[u8]| subject.windows(name.len()).any(|it| it == name.as_bytes());
-        let is_trusted = roots().roots.iter().any(|root| is_named(&root.subject));
-        assert!(is_trusted, "{name}");
-    }
 }
 
 #[tokio::test]
