@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 # A handler, its one test, and a file of the lowest crate.
 HANDLER = ROOT / "functions/orders/src/lib.rs"
-LOWEST = ROOT / "shared/gateway/src/lib.rs"
+LOWEST = ROOT / "shared/primitives/src/lib.rs"
 ONE_TEST = ["cargo", "test", "-p", "tests", "--test", "it", "--", "placing::an_order_is_found_by_its_number"]
 
 

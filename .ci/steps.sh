@@ -155,7 +155,7 @@ since() {
 # What decides what is deployed.
 DEPLOYED=(
     template.yaml samconfig.toml .cargo 'functions/*/Cargo.toml'
-    shared/gateway/src/lambda.rs shared/gateway/src/lambda tests/deployed
+    shared/lambda tests/deployed
 )
 
 # Whether a change touches one of these, or may do.

@@ -43,8 +43,8 @@ impl App {
         to: &Endpoints,
         response_cache: ResponseCache,
     ) -> Self {
-        let observer = Arc::new(response_cache.clone());
-        Self::of(Services::new(config, clock, egress, aws, to, observer), response_cache)
+        let cache = Arc::new(response_cache.clone());
+        Self::of(Services::new(config, clock, egress, aws, to, cache), response_cache)
     }
 
     /// Builds the services in a Lambda: everything comes from the environment.

@@ -29,7 +29,7 @@ use crate::budget::{ActualCost, Charge};
 use crate::request::Inbound;
 use primitives::clock::Timestamp;
 use primitives::context::Context;
-use table::WriteObserver;
+use table::Invalidate;
 
 /// How old an answer may be when it is asked for (our choice): a change is seen by everybody so soon.
 pub const LIFE: Duration = Duration::from_secs(2);
@@ -121,9 +121,9 @@ pub(crate) async fn answer(
     app.response_cache.serve(&name, &|| app.clock.now(), load).await
 }
 
-impl WriteObserver for ResponseCache {
+impl Invalidate for ResponseCache {
     /// Drops the stored answers of each store that a partition names.
-    fn written(&self, partitions: &mut dyn Iterator<Item = &str>) {
+    fn invalidate(&self, partitions: &mut dyn Iterator<Item = &str>) {
         let mut states = self.0.states.lock().unwrap_or_else(PoisonError::into_inner);
         for named in partitions.flat_map(|partition| partition.split('#')) {
             states.by_store.remove(named);

@@ -159,8 +159,9 @@ mod tests {
         ];
         for (vocabulary, known) in VOCABULARIES.iter().zip(known) {
             let digest = Sha256::digest(vocabulary);
-            let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-            assert_eq!(digest, known);
+            let digits = digest.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+            let hex: String = digits.filter_map(|it| char::from_digit(it.into(), 16)).collect();
+            assert_eq!(hex, known);
             assert!(vocabulary.len() < 24 * 1024, "the window has room for what comes after it");
         }
         assert_eq!(usize::from(NUMBER), VOCABULARIES.len());

@@ -23,7 +23,7 @@ use aws_types::region::Region;
 
 use egress::{Egress, connector};
 use primitives::clock::Clock;
-use table::{Conflicts, Table, Throttles, WriteObserver};
+use table::{Conflicts, Invalidate, Table, Throttles};
 
 use cache::Cache;
 use config::Config;
@@ -96,14 +96,14 @@ impl Endpoints {
 }
 
 impl Services {
-    /// Builds the services from these settings; connects lazily. `observer` is told of each write.
+    /// Builds the services from these settings; connects lazily. `cache` is told of each write.
     pub fn new(
         config: impl Into<Arc<Config>>,
         clock: Clock,
         egress: Egress,
         aws: &SdkConfig,
         to: &Endpoints,
-        observer: Arc<dyn WriteObserver>,
+        cache: Arc<dyn Invalidate>,
     ) -> Self {
         let config = config.into();
         let mut dynamodb = aws_sdk_dynamodb::config::Builder::from(aws);
@@ -123,7 +123,7 @@ impl Services {
             table: Table::new(
                 aws_sdk_dynamodb::Client::from_conf(dynamodb.build()),
                 config.table.share(),
-                observer,
+                cache,
                 clock.clone(),
             ),
             sqs: aws_sdk_sqs::Client::from_conf(sqs.build()),
@@ -155,11 +155,11 @@ impl Services {
     }
 
     /// Builds the services in a Lambda: everything comes from the environment.
-    pub fn from_env(observer: Arc<dyn WriteObserver>) -> Self {
+    pub fn from_env(cache: Arc<dyn Invalidate>) -> Self {
         let config = Config::from_env();
         let aws = aws(credentials_from_env(), &config.region);
         let egress = Egress::new(config.egress.clone());
-        Self::new(config, Clock::default(), egress, &aws, &Endpoints::from_env(), observer)
+        Self::new(config, Clock::default(), egress, &aws, &Endpoints::from_env(), cache)
     }
 }
 

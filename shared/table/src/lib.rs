@@ -48,10 +48,10 @@ use primitives::problem::Problem;
 use primitives::setting::Setting;
 use read::Recent;
 
-/// What is told of each write of this process: a cache of what was read, say.
-pub trait WriteObserver: std::fmt::Debug + Send + Sync {
-    /// Items of these partitions were written, or may have been: the answer of a call can be lost.
-    fn written(&self, partitions: &mut dyn Iterator<Item = &str>);
+/// A cache of what was read from the table, which each write of this process invalidates.
+pub trait Invalidate: std::fmt::Debug + Send + Sync {
+    /// Drops what was read of these partitions. They were written, or may have been: a reply can be lost.
+    fn invalidate(&self, partitions: &mut dyn Iterator<Item = &str>);
 }
 
 /// The table. Cheap to clone.
@@ -59,21 +59,21 @@ pub trait WriteObserver: std::fmt::Debug + Send + Sync {
 pub struct Table {
     client: Client,
     name: Arc<Setting<String>>,
-    observer: Arc<dyn WriteObserver>,
+    cache: Arc<dyn Invalidate>,
     recent: Recent,
     /// Until when a fault is injected.
     pub(crate) clock: Clock,
 }
 
 impl Table {
-    /// A table of this name behind the client; `observer` is told of each transaction.
+    /// A table of this name behind the client; `cache` is told of each transaction.
     pub fn new(
         client: Client,
         name: Setting<String>,
-        observer: Arc<dyn WriteObserver>,
+        cache: Arc<dyn Invalidate>,
         clock: Clock,
     ) -> Self {
-        Self { client, name: Arc::new(name), observer, recent: Recent::default(), clock }
+        Self { client, name: Arc::new(name), cache, recent: Recent::default(), clock }
     }
 
     /// The client, for the rate bucket and the idempotency record: their writes are single

@@ -238,7 +238,7 @@ impl Write {
         }
         let outcome = self.table.send(&actions, &rejections).await;
         // Also after a failure, which may be a reply that was lost.
-        self.table.observer.written(&mut actions.iter().filter_map(partition));
+        self.table.cache.invalidate(&mut actions.iter().filter_map(partition));
         outcome
     }
 }

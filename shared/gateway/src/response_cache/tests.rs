@@ -78,9 +78,9 @@ async fn an_answer_is_served_again_for_two_seconds_and_says_how_old_it_is() {
 async fn a_write_ends_what_is_kept_of_its_store_and_of_no_other() {
     let front = Front::new();
     front.request("").await;
-    front.kept.written(&mut ["STO#sto_2#PRD#prd_1", "MER#mer_1"].into_iter());
+    front.kept.invalidate(&mut ["STO#sto_2#PRD#prd_1", "MER#mer_1"].into_iter());
     assert_eq!(front.request("").await, expected("0", Some("0")));
-    front.kept.written(&mut ["UQ#EMAIL#a@example.com", "STO#sto_1#PRD#prd_1"].into_iter());
+    front.kept.invalidate(&mut ["UQ#EMAIL#a@example.com", "STO#sto_1#PRD#prd_1"].into_iter());
     assert_eq!(front.request("").await, expected("1", None));
 }
 
@@ -93,7 +93,7 @@ async fn what_was_begun_before_a_write_is_shown_to_nobody_who_asks_after_it() {
         front.read()
     });
     let meanwhile = async {
-        front.kept.written(&mut ["STO#sto_1"].into_iter());
+        front.kept.invalidate(&mut ["STO#sto_1"].into_iter());
         let after = front.request("").await;
         go.add_permits(1);
         after

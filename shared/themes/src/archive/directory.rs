@@ -8,10 +8,10 @@ use crate::findings::Findings;
 
 /// The size of the end record without its comment (PKWARE's ZIP application note, §4.3.16).
 const END_SIZE: usize = 22;
-/// The size of the ZIP64 end record locator (PKWARE's ZIP application note, §4.3.15).
-const ZIP64_LOCATOR_SIZE: usize = 20;
+/// The size of the ZIP64 pointer to the end record (PKWARE's ZIP application note, §4.3.15).
+const ZIP64_POINTER_SIZE: usize = 20;
 const END_SIGNATURE: &[u8] = b"PK\x05\x06";
-const ZIP64_LOCATOR_SIGNATURE: &[u8] = b"PK\x06\x07";
+const ZIP64_POINTER_SIGNATURE: &[u8] = b"PK\x06\x07";
 const ENTRY_SIGNATURE: &[u8] = b"PK\x03\x04";
 
 /// Reads a little-endian `u16` at an offset.
@@ -35,8 +35,8 @@ pub(super) fn validate_end(
     let word = |offset| u32_at(end, offset).unwrap_or(u32::MAX);
     let (disk, directory_disk, here, all) = (half(4), half(6), half(8), half(10));
     let (size, offset, comment) = (word(12), word(16), half(20));
-    let before = at.checked_sub(ZIP64_LOCATOR_SIZE).and_then(|start| zip.get(start..at));
-    let long = before.is_some_and(|before| before.starts_with(ZIP64_LOCATOR_SIGNATURE));
+    let before = at.checked_sub(ZIP64_POINTER_SIZE).and_then(|start| zip.get(start..at));
+    let long = before.is_some_and(|before| before.starts_with(ZIP64_POINTER_SIGNATURE));
     if long || here == u16::MAX || all == u16::MAX || size == u32::MAX || offset == u32::MAX {
         return vec![(Code::Zip64Rejected, "A package is no zip of the long format (ZIP64).")];
     }

@@ -224,7 +224,7 @@ impl Found {
         let mut batches = Vec::new();
         match consistency {
             ReadConsistency::Eventual => {
-                batches.push(services.table.get_many_eventually(keys).await?)
+                batches.push(services.table.get_many_eventually(keys).await?);
             }
             ReadConsistency::Strong => {
                 for chunk in keys.chunks(BATCH) {
