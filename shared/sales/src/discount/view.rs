@@ -69,7 +69,8 @@ core_types::view! {
         kind: DiscountKind = discount.value.kind(),
         /// The parameters.
         value: DiscountValueView = DiscountValueView::from(&discount.value),
-        /// The lines that it targets; of buy X get Y, those that must be bought. All lines if both lists are empty.
+        /// The lines that it targets; of buy X get Y, those that must be bought. All lines if both lists are
+        /// empty.
         applies_to: Targets,
         /// The minimum purchase of these, before any discount.
         minimum: Minimum,
