@@ -103,9 +103,9 @@ gateway::string_enum! {
     /// The reason why a payment needs attention.
     #[schemars(rename = "PaymentAttention")]
     Attention {
-        /// It was paid after the order had expired or was cancelled. It is refunded automatically.
+        /// It was paid after the order had expired or was cancelled. It is voided or refunded automatically.
         LatePayment = "late_payment",
-        /// The order had been paid by other means. It is refunded automatically.
+        /// The order had been paid by other means. It is voided or refunded automatically.
         DuplicatePayment = "duplicate_payment",
         /// The provider authorized or captured another amount than requested. It is not applied to the order.
         AmountMismatch = "amount_mismatch",
