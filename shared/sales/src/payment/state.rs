@@ -118,7 +118,7 @@ impl Payment {
     /// ([`Attention::AmountMismatch`]); it is not applied until the merchant accepts it.
     ///
     /// # Errors
-    /// `amount_mismatch`: the amount is zero or of another currency, and cannot be recorded.
+    /// `amount_mismatch`: the amount is missing, zero or of another currency, and cannot be recorded.
     pub fn observe(
         &self,
         observed: &Observed,
