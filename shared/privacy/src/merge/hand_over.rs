@@ -1,5 +1,5 @@
-//! Moving one thing after the other to the account that stays. Each can be done again. Where that account is
-//! gone as well, what would lie beside it goes, and what is the store's names it by its id.
+//! Moves items to the remaining account, each idempotently. If that account was deleted as well, the items of
+//! its partition are deleted, and items of the store still reference its id.
 
 use catalogue::review::{self, Review, ReviewStatus};
 use catalogue::wishlist::{self, Wish};
@@ -15,40 +15,44 @@ use sales::gift_card::{GIFT_CARD_UPDATED, GiftCard, GiftCardView};
 
 use super::Merge;
 
-/// Addresses or wishes of one person.
+/// The most addresses, and the most wishes, of one person that are read.
 const MOST: usize = 1_000;
-/// What is moved together: two actions each, of the 100 of a transaction.
-const TOGETHER: usize = 40;
+/// Items that one transaction moves: two actions each, of its 100.
+const CHUNK: usize = 40;
 
-/// Addresses that the one who stays has not, and their wishes; the rest beside the account goes.
+/// Moves the addresses that the remaining account lacks, and the wishes; deletes the other items of the
+/// source's partition.
 pub(super) async fn belongings(app: &App, merge: &Merge) -> Result<(), Problem> {
     let own = key::customer(&merge.store_id, &merge.customer_id);
-    let left = key::customer(&merge.store_id, &merge.source_id);
+    let source = key::customer(&merge.store_id, &merge.source_id);
     if let Some(stays) = app.table.get::<Customer>(&own).await? {
         let alongside = |of: &Key, what| Query::partition(of.pk.clone()).begins_with(what);
         let known: Vec<Address> = app.table.all(&alongside(&own, key::ADDRESSES), MOST).await?;
         let mut addresses: Vec<Address> =
-            app.table.all(&alongside(&left, key::ADDRESSES), MOST).await?;
+            app.table.all(&alongside(&source, key::ADDRESSES), MOST).await?;
         addresses.retain(|address| known.iter().all(|own| own.postal != address.postal));
-        for some in addresses.chunks(TOGETHER) {
-            address::hand_over(app.table.write(), &stays, some).commit().await.or_else(gone)?;
+        for some in addresses.chunks(CHUNK) {
+            address::hand_over(app.table.write(), &stays, some)
+                .commit()
+                .await
+                .or_else(ignore_deleted)?;
         }
         let known: Vec<Wish> = app.table.all(&alongside(&own, key::WISHES), MOST).await?;
-        let wishes: Vec<Wish> = app.table.all(&alongside(&left, key::WISHES), MOST).await?;
-        for some in wishes.chunks(TOGETHER) {
+        let wishes: Vec<Wish> = app.table.all(&alongside(&source, key::WISHES), MOST).await?;
+        for some in wishes.chunks(CHUNK) {
             let write = wishlist::hand_over(app.table.write(), &stays, some, &known);
-            write.commit().await.or_else(gone)?;
+            write.commit().await.or_else(ignore_deleted)?;
         }
     }
-    customer::erase_belongings(app, &left, "").await
+    customer::erase_belongings(app, &source, "").await
 }
 
-/// Nothing is moved to an account that is gone.
-fn gone(problem: Problem) -> Result<(), Problem> {
+/// Ignores that the target was deleted.
+fn ignore_deleted(problem: Problem) -> Result<(), Problem> {
     if problem.code == Code::NotFound { Ok(()) } else { Err(problem) }
 }
 
-/// A gift card of theirs.
+/// Moves a gift card.
 pub(super) async fn gift_card(app: &App, merge: &Merge, card: &GiftCard) -> Result<(), Problem> {
     let now = app.clock.now();
     let Some(card) = card.handed_over(&merge.source_id, &merge.customer_id, now) else {
@@ -59,7 +63,7 @@ pub(super) async fn gift_card(app: &App, merge: &Merge, card: &GiftCard) -> Resu
     write.emit(Event::new(&GIFT_CARD_UPDATED, card.event_subject(), &view, now)).commit().await
 }
 
-/// A review of theirs. Where the one who stays has said something about the same, that is what holds.
+/// Moves a review, or deletes it if the remaining customer has reviewed the same subject.
 pub(super) async fn review(app: &App, merge: &Merge, review: &Key) -> Result<(), Problem> {
     retry(|| async {
         let now = app.clock.now();
@@ -74,8 +78,8 @@ pub(super) async fn review(app: &App, merge: &Merge, review: &Key) -> Result<(),
         let hidden = Review { status: ReviewStatus::Rejected, ..before.clone() };
         let write = write.delete(&before.pointer().key());
         let write = review::count(app, write, Some(&before), &hidden).await?;
-        // With a product its reviews go by themselves.
-        write.commit().await.or_else(gone)
+        // The product was deleted; its reviews are deleted by other means.
+        write.commit().await.or_else(ignore_deleted)
     })
     .await
 }

@@ -1,4 +1,4 @@
-//! Removing what names a person from one thing after the other. Each can be done again.
+//! Removes personal data from items, each idempotently.
 
 use catalogue::form::FormSubmission;
 use catalogue::review::Review;
@@ -14,7 +14,8 @@ use super::events::expunge;
 use crate::merge::Merge;
 use crate::person::Person;
 
-/// The account, with all that is beside it; and its events, and those of accounts that were merged into it.
+/// Deletes the account with the other items of its partition, and the payloads of its events and of those of
+/// accounts that were merged into it.
 pub(super) async fn account(app: &App, person: &Person) -> Result<bool, Problem> {
     let Some(customer) = &person.customer_id else { return Ok(true) };
     let key = key::customer(&person.store_id, customer);
@@ -23,31 +24,31 @@ pub(super) async fn account(app: &App, person: &Person) -> Result<bool, Problem>
         let now = app.clock.now();
         let removed = customer::remove(app.table.write(), &account, Code::VersionConflict, now);
         removed.commit().await?;
-        // What was added while the rest was removed; nothing can be added any more.
+        // Items that were added in the meantime. Without the account none can be added any more.
         customer::erase_belongings(app, &key, "").await?;
     }
-    let mut is_silent = expunge(app, &person.store_id, customer.as_str()).await?;
+    let mut is_expunged = expunge(app, &person.store_id, customer.as_str()).await?;
     for merge in Merge::all_into(app, &person.store_id, customer).await? {
-        // It still brings in what names them.
+        // A running merge still moves their data here.
         if !merge.is_over() || !expunge(app, &person.store_id, merge.source_id.as_str()).await? {
-            is_silent = false;
+            is_expunged = false;
             continue;
         }
         app.table.write().delete(&merge.key()).commit().await?;
     }
-    Ok(is_silent)
+    Ok(is_expunged)
 }
 
-/// An order with its fulfilments and refunds. Their events first, because nothing leads from a guest's
-/// address to the order afterwards.
+/// Removes the personal data of an order with its fulfilments and refunds. Their events come first, because
+/// afterwards a guest's order can no longer be found by the address.
 pub(super) async fn order(app: &App, found: &Order) -> Result<bool, Problem> {
     let whole = load::aggregate(app, &found.store_id, &found.id).await?;
     if !expunge(app, &found.store_id, found.id.as_str()).await? {
         return Ok(false);
     }
     let now = app.clock.now();
-    for parcel in &whole.fulfillments {
-        replace(app, parcel.redacted(now)).await?;
+    for fulfillment in &whole.fulfillments {
+        replace(app, fulfillment.redacted(now)).await?;
     }
     for refund in &whole.refunds {
         replace(app, refund.redacted(now)).await?;
@@ -59,29 +60,29 @@ pub(super) async fn order(app: &App, found: &Order) -> Result<bool, Problem> {
     Ok(true)
 }
 
-/// A gift card: it stays, and whom it was sent to goes. Its events first, because nothing says whose it was
-/// afterwards.
+/// Removes the recipient and the note of a gift card. Its events come first, because afterwards the card can
+/// no longer be found by the address.
 pub(super) async fn gift_card(app: &App, card: &GiftCard) -> Result<bool, Problem> {
-    let is_silent = expunge(app, &card.store_id, card.id.as_str()).await?;
-    if is_silent {
+    let is_expunged = expunge(app, &card.store_id, card.id.as_str()).await?;
+    if is_expunged {
         replace(app, card.redacted(app.clock.now())).await?;
     }
-    Ok(is_silent)
+    Ok(is_expunged)
 }
 
-/// A review: it stays, and its author's name goes.
+/// Removes the author's name of a review.
 pub(super) async fn review(app: &App, review: &Review) -> Result<bool, Problem> {
     replace(app, review.redacted(app.clock.now())).await?;
     expunge(app, &review.store_id, review.id.as_str()).await
 }
 
-/// A form that was sent: its event first, because nothing leads to that once the form is gone.
+/// Deletes a submitted form. Its event comes first, because it can no longer be found without the form.
 pub(super) async fn form(app: &App, form: &FormSubmission) -> Result<bool, Problem> {
-    let is_silent = expunge(app, &form.store_id, form.id.as_str()).await?;
-    if is_silent {
+    let is_expunged = expunge(app, &form.store_id, form.id.as_str()).await?;
+    if is_expunged {
         app.table.write().delete(&form.key()).commit().await?;
     }
-    Ok(is_silent)
+    Ok(is_expunged)
 }
 
 async fn replace<T: Item>(app: &App, redacted: Option<T>) -> Result<(), Problem> {
