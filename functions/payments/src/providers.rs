@@ -316,7 +316,7 @@ pub struct ProviderTest {
 /// `POST /v1/payments/providers/{provider}/test` (`testPaymentProvider`):
 /// Test the credentials of a payment provider.
 ///
-/// The provider is requested to accept them.
+/// The stored credentials are checked with the provider.
 ///
 /// # Errors
 /// `unknown_provider`, `credentials_rejected`, `provider_not_connected`, `provider_error`,

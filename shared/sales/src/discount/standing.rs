@@ -26,7 +26,7 @@ pub enum DiscountRejection {
     UsedUp,
     /// Its limit per customer is reached.
     UsedByCustomer,
-    /// The shopper has ordered before, or has no account that could tell.
+    /// The shopper has ordered before, or has no account.
     NotFirstOrder,
     /// The targeted lines do not reach its minimum purchase.
     MinimumNotMet,
