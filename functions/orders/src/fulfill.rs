@@ -168,11 +168,11 @@ pub async fn fulfill(
         let write = app.table.write().replace(&order, Code::VersionConflict);
         let write = take_out(write, &before, &fulfillment, now);
         let write = write.create(&fulfillment, Code::VersionConflict);
-        let left = fulfillment.event(&FULFILLMENT_CREATED, now);
+        let created = fulfillment.event(&FULFILLMENT_CREATED, now);
         let is_notified = is_notified(app, store, &order, &fulfillment).await?;
-        let left = if is_notified { left.with_mail(Notice::OrderShipped) } else { left };
+        let created = if is_notified { created.with_mail(Notice::OrderShipped) } else { created };
         write
-            .emit(left)
+            .emit(created)
             .emit(order.event(topic, now))
             .answer(Created::new(&FulfillmentAnswer::of(&fulfillment, &order)), now)
             .await

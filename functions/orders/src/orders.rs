@@ -80,9 +80,9 @@ impl ListQuery {
             && self.financial_status.is_none_or(|status| order.financial_status == status)
             && self.fulfillment_status.is_none_or(|status| order.fulfillment_status == status)
             && self.customer_id.as_ref().is_none_or(|id| order.customer_id.as_ref() == Some(id))
-            && self.metadata.as_ref().is_none_or(|kept| {
-                kept.takes(&order.metadata)
-                    || order.items.iter().any(|line| kept.takes(&line.metadata))
+            && self.metadata.as_ref().is_none_or(|filter| {
+                filter.takes(&order.metadata)
+                    || order.items.iter().any(|line| filter.takes(&line.metadata))
             })
             && self.updated_since.is_none_or(|since| order.updated_at >= since.0)
     }

@@ -88,8 +88,8 @@ mod tests {
     #[test]
     fn the_example_of_an_event_type_has_its_topics_data() {
         for shape in topics::shapes() {
-            let shown = find(shape.entry.name).unwrap().example_data();
-            assert_eq!(shown, shape.example_data(), "{}", shape.entry.name);
+            let data = find(shape.entry.name).unwrap().example_data();
+            assert_eq!(data, shape.example_data(), "{}", shape.entry.name);
         }
     }
 }

@@ -198,8 +198,8 @@ impl Dispute {
 
     /// The actions that its status allows now.
     pub fn allowed_actions(&self) -> Vec<&'static str> {
-        let takes =
+        let is_accepted =
             self.status == DisputeStatus::NeedsResponse && self.pending_evidence().is_none();
-        if takes { vec!["submit_evidence"] } else { Vec::new() }
+        if is_accepted { vec!["submit_evidence"] } else { Vec::new() }
     }
 }

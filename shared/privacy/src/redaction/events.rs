@@ -46,13 +46,13 @@ pub(super) async fn expunge(app: &App, store: &StoreId, subject: &str) -> Result
         let (groups, next): (Vec<EventGroup>, _) =
             app.table.walk(&timeline, PAGE, place.as_ref(), |_| true).await?;
         for group in &groups {
-            let named = || group.events().iter().filter(|event| has_personal_data(event));
-            if named().any(|event| event.state == OutboxState::Pending) {
+            let with_data = || group.events().iter().filter(|event| has_personal_data(event));
+            if with_data().any(|event| event.state == OutboxState::Pending) {
                 is_all = false;
                 continue;
             }
-            if named().next().is_some() {
-                let expunged = group.with(named().map(Event::expunged));
+            if with_data().next().is_some() {
+                let expunged = group.with(with_data().map(Event::expunged));
                 app.table.write().replace(&expunged, Code::VersionConflict).commit().await?;
             }
         }

@@ -42,18 +42,18 @@ pub(super) async fn account(app: &App, person: &Person) -> Result<bool, Problem>
 /// Removes the personal data of an order with its fulfilments and refunds. Their events come first, because
 /// afterwards a guest's order can no longer be found by the address.
 pub(super) async fn order(app: &App, found: &Order) -> Result<bool, Problem> {
-    let whole = load::aggregate(app, &found.store_id, &found.id).await?;
+    let aggregate = load::aggregate(app, &found.store_id, &found.id).await?;
     if !expunge(app, &found.store_id, found.id.as_str()).await? {
         return Ok(false);
     }
     let now = app.clock.now();
-    for fulfillment in &whole.fulfillments {
+    for fulfillment in &aggregate.fulfillments {
         replace(app, fulfillment.redacted(now)).await?;
     }
-    for refund in &whole.refunds {
+    for refund in &aggregate.refunds {
         replace(app, refund.redacted(now)).await?;
     }
-    if let Some(next) = whole.order.redacted(now) {
+    if let Some(next) = aggregate.order.redacted(now) {
         let write = app.table.write().replace(&next, Code::VersionConflict);
         write.emit(next.redacted_event(now)).commit().await?;
     }

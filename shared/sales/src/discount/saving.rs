@@ -79,15 +79,15 @@ impl Discount {
             }
             DiscountValue::FreeShipping => Ok(Saving { lines: nothing(), free_shipping: true }),
             DiscountValue::Percentage { basis_points } => {
-                let whole = Money::sum(&left, currency).ok_or(DiscountRejection::NotApplicable)?;
-                Ok(Saving::allocated(&left, &share(&whole, *basis_points, WHOLE)))
+                let total = Money::sum(&left, currency).ok_or(DiscountRejection::NotApplicable)?;
+                Ok(Saving::allocated(&left, &share(&total, *basis_points, WHOLE)))
             }
             DiscountValue::Fixed { amount } if amount.currency != *currency => {
                 Err(DiscountRejection::CurrencyMismatch)
             }
             DiscountValue::Fixed { amount } => {
-                let whole = Money::sum(&left, currency).ok_or(DiscountRejection::NotApplicable)?;
-                Ok(Saving::allocated(&left, &amount.min(&whole)))
+                let total = Money::sum(&left, currency).ok_or(DiscountRejection::NotApplicable)?;
+                Ok(Saving::allocated(&left, &amount.min(&total)))
             }
             DiscountValue::BuyXGetY { .. } => self.buy_x_get_y(cart, &targeted),
         }
@@ -122,8 +122,8 @@ impl Discount {
         }
         let mut wanted = times.saturating_mul(y);
         // Units that could be either are bought first, as far as the others are too few.
-        let taken = times.saturating_mul(x).saturating_sub(pool.bought);
-        let mut shared = pool.both.saturating_sub(taken);
+        let bought_of_both = times.saturating_mul(x).saturating_sub(pool.bought);
+        let mut shared = pool.both.saturating_sub(bought_of_both);
         let mut order: Vec<usize> = (0..cart.len()).collect();
         order.sort_by_key(|at| cart.get(*at).map(|goods| goods.price.amount));
         let mut lines: Vec<Money> =

@@ -179,8 +179,8 @@ fn ended_automatic_discounts_are_removed_from_the_document() {
     document.entries[3].ends_at = Some(NOW);
     let next = listed(&document, &more, false, NOW).unwrap().unwrap();
     assert_eq!(next.entries.len(), MAX_AUTOMATIC);
-    let gone = listed(&next, &more, true, NOW).unwrap().unwrap();
-    assert!(gone.entry(more.id.as_str()).is_err());
+    let removed = listed(&next, &more, true, NOW).unwrap().unwrap();
+    assert!(removed.entry(more.id.as_str()).is_err());
     let coded = Discount { code: Some(sample("CODE")), ..more };
     assert_eq!(listed(&document, &coded, false, NOW).unwrap(), None);
 }

@@ -186,11 +186,11 @@ fn all_field_errors_of_evidence_are_reported_for_each_provider() {
     );
     let long = "x".repeat(150_001);
     assert_eq!(errors(stripe, json!({"uncategorized_text": long}), true), ["/evidence too_long"]);
-    let whole = json!({
+    let complete = json!({
         "amount": 500, "summary": "sent", "shipping_proof": ["doc_1"],
         "others": [{"type": "receipt_signed_by_customer", "document_ids": ["doc_2"]}],
     });
-    assert_eq!(errors(razorpay, whole, true), ["4"]);
+    assert_eq!(errors(razorpay, complete, true), ["4"]);
     assert_eq!(errors(razorpay, json!({"summary": "sent"}), false), ["1"]);
     assert_eq!(errors(razorpay, json!({"summary": "sent"}), true), ["/evidence too_few"]);
     let wrong = json!({

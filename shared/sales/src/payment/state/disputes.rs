@@ -15,8 +15,10 @@ const RELOAD_INTERVAL: Duration = DAY;
 
 /// The problem that a dispute holds the amount to refund.
 pub(crate) fn disputed(refundable: &Money, disputed: &Money) -> Problem {
-    let shown = |money| serde_json::to_value(money).unwrap_or_default();
-    Code::PaymentDisputed.with("refundable", shown(refundable)).with("disputed", shown(disputed))
+    let to_value = |money| serde_json::to_value(money).unwrap_or_default();
+    Code::PaymentDisputed
+        .with("refundable", to_value(refundable))
+        .with("disputed", to_value(disputed))
 }
 
 impl Payment {

@@ -77,17 +77,17 @@ fn a_failure_is_recorded_again_if_anything_about_it_is_new() {
 
 #[test]
 fn a_capture_has_a_receipt_and_a_failed_refund_a_reason() {
-    let taken = captured();
-    let receipt = taken.receipts.last().unwrap();
+    let captured_once = captured();
+    let receipt = captured_once.receipts.last().unwrap();
     assert_eq!((receipt.action, receipt.amount.amount), (Action::Capture, 129_900));
     assert_eq!(receipt.provider_reference, "pay_1");
     let id = RefundId::derive(&["a"]);
-    let begun = taken.begin_refund(&id, &money::sample(500), NOW).unwrap();
+    let begun = captured_once.begin_refund(&id, &money::sample(500), NOW).unwrap();
     let rejected = begun.finish_refund(&id, &Err("closed".into()), NOW).unwrap().payment;
     let attempt = rejected.attempts.last().unwrap();
     assert_eq!((attempt.action, attempt.succeeded), (Action::Refund, false));
     assert_eq!(attempt.failure_code.as_deref(), Some("closed"));
-    assert_eq!(rejected.receipts, taken.receipts, "nothing went back");
+    assert_eq!(rejected.receipts, captured_once.receipts, "nothing went back");
 }
 
 #[test]
@@ -120,13 +120,13 @@ fn a_smaller_amount_matches_only_if_a_merchant_captures_it() {
 
 #[test]
 fn a_fully_refunded_payment_has_nothing_refundable() {
-    let gone =
+    let refunded_all =
         Payment { refunded: money::sample(129_900), status: PaymentStatus::Refunded, ..captured() };
     let more = Observed {
         refunded: Some(money::sample(129_901)),
         ..observed(ObservedState::Captured, 129_900)
     };
-    assert!(step(&gone, &more).is_none());
+    assert!(step(&refunded_all, &more).is_none());
 }
 
 #[test]
