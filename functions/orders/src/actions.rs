@@ -1,4 +1,4 @@
-//! Actions on orders: close, reopen, hold, release, mark as paid, capture.
+//! Actions on orders: close, reopen, hold, release, mark as paid, confirm, capture.
 
 use axum::extract::State;
 use core_types::event::Topic;
@@ -88,7 +88,7 @@ pub async fn release(
     act(&caller, &app, &id, if_match, Order::released, &ORDER_RELEASED).await
 }
 
-/// One transition that moves neither stock nor money.
+/// Executes a transition that changes neither stock nor payments.
 async fn act(
     caller: &StoreAccess<WriteOrders>,
     services: &Services,
@@ -101,17 +101,17 @@ async fn act(
     change(services, &key, if_match, topic, |order, now| transition(order, now).map(Some)).await
 }
 
-/// How an order was paid manually.
+/// The manual payment of an order.
 #[request]
 #[derive(Debug, Clone)]
 pub struct MarkPaidRequest {
-    /// `cash`, `bank_transfer`, a card at the counter.
+    /// The payment method, such as `cash`, `bank_transfer` or `card`.
     method: Option<Text<1, 50>>,
 }
 
 /// `POST /v1/orders/{id}/mark-paid` (`markOrderPaid`): Mark an order as paid.
 ///
-/// The merchant states that the outstanding amount was received. A draft becomes an order by it.
+/// The merchant states that the outstanding amount was received. A draft becomes an order.
 ///
 /// # Errors
 /// `not_found`, `order_already_paid`, `amount_mismatch`, `invalid_state_transition`,
@@ -139,7 +139,7 @@ pub async fn mark_paid(
 
 /// `POST /v1/orders/{id}/confirm` (`confirmOrder`): Confirm an order that is paid later.
 ///
-/// Cash on delivery and bank transfers are examples. Its stock becomes its own, and it no longer expires
+/// Examples are cash on delivery and bank transfers. Its stock is committed, and it no longer expires
 /// (docs/conventions.md §13).
 ///
 /// # Errors
@@ -166,7 +166,7 @@ pub async fn confirm(
 
 /// `POST /v1/orders/{id}/capture` (`captureOrder`): Capture the authorized payments of an order.
 ///
-/// What the provider has authorized is captured.
+/// The authorized amount is captured at the provider.
 ///
 /// # Errors
 /// `not_found`, `not_capturable`, `amount_exceeds_authorized`, `order_already_paid`,
@@ -188,8 +188,8 @@ pub async fn capture(
             .with("current", order.financial_status.as_str())
             .with("allowed_actions", order.allowed_actions()));
     }
-    let promised = order.payments.iter().find(|payment| payment.is_open_authorization());
-    let payment = promised
+    let authorized = order.payments.iter().find(|payment| payment.is_open_authorization());
+    let payment = authorized
         .ok_or_else(|| Problem::internal("an order without the payment that was promised"))?;
     let payment = aggregate.payment(&payment.payment_id)?;
     let amount = order.capturable(payment, None)?;

@@ -1,15 +1,15 @@
-//! Cancelling an order: its stock and its money go back.
+//! The route that cancels an order.
 
 use axum::extract::State;
 use core_types::id::OrderId;
 use core_types::scope::WriteOrders;
 use gateway::app::App;
 use gateway::idempotency;
+use primitives::problem::Problem;
 use gateway::reply::Json;
 use gateway::request::{Body, IfMatch, Path, Raw, request};
-use platform::caller::StoreAccess;
 use primitives::fields::{Flag, Text};
-use primitives::problem::Problem;
+use platform::caller::StoreAccess;
 use sales::order::refund::{Refund, RefundView};
 use sales::order::{Order, OrderView};
 use sales::workflows::cancel_order::{self, CancelOrder};
@@ -19,43 +19,42 @@ use serde::Serialize;
 use crate::refund::seed;
 
 primitives::string_enum! {
-    /// How much of a cancelled order's money goes back.
+    /// The refund of a cancelled order.
     RefundChoice {
-        /// All of it.
+        /// The whole refundable amount.
         Full = "full",
-        /// Nothing; it can be refunded later.
+        /// No refund; it can be refunded later.
         None = "none",
     }
 }
 
-/// An order to be cancelled.
+/// The cancellation of an order.
 #[request]
 #[derive(Debug, Clone)]
 pub struct CancelRequest {
-    /// Why.
+    /// The cancellation reason.
     reason: Option<Text<1, 500>>,
-    /// Whether its stock can be sold again; it can, unless said otherwise.
+    /// Whether its stock becomes available again; by default true.
     restock: Option<Flag>,
-    /// How much of its money goes back; all of it, unless said otherwise.
+    /// The refund; by default `full`.
     refund: Option<RefundChoice>,
 }
 
-/// An order that was cancelled.
+/// A cancelled order with its refund.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct CancelledOrder {
     /// The order.
     #[serde(flatten)]
     order: OrderView,
-    /// The refund that came with its end; none when there was nothing to refund, or nothing was to
-    /// be refunded.
+    /// The refund of the cancellation; null if there was nothing to refund, or none was requested.
     refund: Option<RefundView>,
 }
 
 /// `POST /v1/orders/{id}/cancel` (`cancelOrder`): Cancel an order.
 ///
-/// Cancels the order, gives its stock back, and, unless told otherwise, refunds what was paid. What was
-/// authorized, or could still be paid, is voided after that: a provider that does not answer keeps no order
-/// alive.
+/// The stock is released, and unless the request has `none` as `refund`, the captured amount is refunded.
+/// Payments that are authorized or can still be paid are voided afterwards, so that a provider that does not
+/// respond does not prevent the cancellation.
 ///
 /// # Errors
 /// `not_found`, `already_fulfilled`, `invalid_state_transition`, `precondition_failed`,
@@ -77,10 +76,10 @@ pub async fn cancel(
         seed: seed(&inbound),
         if_match,
     };
-    let shown = |order: &Order, refund: Option<&Refund>| {
+    let to_response = |order: &Order, refund: Option<&Refund>| {
         let view =
             CancelledOrder { order: OrderView::from(order), refund: refund.map(RefundView::from) };
         Json::new(&view).version(order.version)
     };
-    Box::pin(cancel_order::cancel(&app, &caller.store.id, &id, &input, shown)).await
+    Box::pin(cancel_order::cancel(&app, &caller.store.id, &id, &input, to_response)).await
 }

@@ -1,4 +1,4 @@
-//! Fulfilment: lines leave, are followed, arrive, or are cancelled.
+//! Routes of fulfilments: create, list, update the tracking, cancel, mark as delivered.
 
 use axum::extract::State;
 use catalogue::inventory;
@@ -10,16 +10,18 @@ use core_types::mail::Notice;
 use core_types::resource::{Resource, change};
 use core_types::scope::{ReadFulfillments, WriteFulfillments};
 use gateway::app::App;
+use services::Services;
 use gateway::idempotency;
-use gateway::idempotency::Commit;
+use table::item::Item;
 use gateway::page::Paging;
+use primitives::problem::{Code, FieldError, FieldErrors, Problem};
 use gateway::reply::{Created, Json, Page};
+use primitives::fields::{AtMost, Flag, Int, Patch, Text};
 use gateway::request::{Body, IfMatch, NoFields, Path, request};
+use table::{ReadConsistency, retry_eventual_first};
 use identity::settings::Settings;
 use identity::store::Store;
 use platform::caller::StoreAccess;
-use primitives::fields::{AtMost, Flag, Int, Patch, Text};
-use primitives::problem::{Code, FieldError, FieldErrors, Problem};
 use sales::order::cart::fault;
 use sales::order::fulfillment::{
     FULFILLMENT_CANCELLED, FULFILLMENT_CREATED, FULFILLMENT_DELIVERED, FULFILLMENT_UPDATED,
@@ -32,29 +34,26 @@ use sales::order::{
 };
 use schemars::JsonSchema;
 use serde::Serialize;
-use services::Services;
-use table::item::Item;
-use table::{ReadConsistency, retry_eventual_first};
 
-/// Units of a line.
+/// Units of a line to fulfil.
 #[request]
 #[derive(Debug, Clone)]
 pub struct FulfilledLine {
-    /// The id of one of the order's `items`.
+    /// The line: the id of one of the order's `items`.
     order_item_id: OrderItemId,
-    /// How many units of it.
+    /// The number of units.
     quantity: Int<1, MAX_QUANTITY>,
 }
 
-/// How a parcel can be followed.
+/// The tracking details of a parcel.
 #[request]
 #[derive(Debug, Clone, Default)]
 pub struct TrackingRequest {
-    /// The carrier's number.
+    /// The tracking number.
     number: Patch<Text<1, 100>>,
     /// The carrier.
     company: Patch<Text<1, 100>>,
-    /// Where it can be followed.
+    /// The URL of the tracking page.
     url: Patch<WebUrl>,
 }
 
@@ -68,17 +67,17 @@ impl TrackingRequest {
     }
 }
 
-/// What is to leave.
+/// A fulfilment to create.
 #[request]
 #[derive(Debug, Clone)]
 pub struct FulfillRequest {
-    /// Units by line; everything that is left unless some are named.
+    /// The units by line; by default all units that are still to be fulfilled.
     items: Option<AtMost<FulfilledLine, MAX_LINES>>,
-    /// Only what is at this location.
+    /// The location to fulfil from. Only units that are there are fulfilled.
     location_id: Option<LocationId>,
-    /// How it can be followed.
+    /// The tracking details.
     tracking: Option<TrackingRequest>,
-    /// Whether the customer is told.
+    /// Whether the customer is notified.
     notify_customer: Flag,
 }
 
@@ -97,31 +96,31 @@ impl From<FulfillRequest> for WantedFulfillment {
     }
 }
 
-/// A fulfilment with what it has made of its order.
+/// A fulfilment with the changed data of its order.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct FulfillmentAnswer {
-    /// What has left.
+    /// The fulfilment.
     fulfillment: FulfillmentView,
-    /// Its order.
+    /// The order.
     order: FulfilledOrder,
 }
 
-/// As much of an order as a fulfilment changes.
+/// The data of an order that a fulfilment changes.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct FulfilledOrder {
-    /// `ord_` and 32 hexadecimal digits.
+    /// The id: `ord_` and 32 hexadecimal digits.
     id: OrderId,
-    /// What people call it.
+    /// The order number that people use.
     number: String,
-    /// Where it is in its life.
+    /// The status.
     status: OrderStatus,
-    /// What has become of its money.
+    /// The payment status.
     financial_status: FinancialStatus,
-    /// How much of it has left.
+    /// The fulfilment status.
     fulfillment_status: FulfillmentStatus,
-    /// The actions that its state allows now.
+    /// The actions that its status allows now.
     allowed_actions: Vec<&'static str>,
-    /// What `If-Match` takes.
+    /// The version for `If-Match`.
     version: u64,
 }
 
@@ -142,12 +141,12 @@ impl FulfillmentAnswer {
 
 /// `POST /v1/orders/{id}/fulfill` (`fulfillOrder`): Fulfill lines of an order.
 ///
-/// Each line is fulfilled by its quantity, in one or several fulfillments.
+/// The units of a line can be fulfilled in one or several fulfilments.
 ///
 /// # Errors
 /// `not_found`, `order_not_fulfillable`, `nothing_to_fulfill`, `quantity_exceeds_remaining`,
 /// `insufficient_committed`, `precondition_failed`, `version_conflict`; `unknown_order_item`,
-/// `duplicate` and `unknown_location` as faults of their fields.
+/// `duplicate` and `unknown_location` as field errors.
 pub async fn fulfill(
     caller: StoreAccess<WriteFulfillments>,
     State(app): State<App>,
@@ -160,10 +159,10 @@ pub async fn fulfill(
     inventory::persist_eventual_first(|consistency| async move {
         let now = app.clock.now();
         let (before, fault) =
-            look(app, &store.id, id, input.location_id.as_ref(), consistency).await?;
+            load_with_location(app, &store.id, id, input.location_id.as_ref(), consistency).await?;
         if_match.check(before.version)?;
         let fulfilled = before.fulfill(input.clone().into(), now);
-        let (order, fulfillment) = sound(fulfilled, fault)?;
+        let (order, fulfillment) = with_field_error(fulfilled, fault)?;
         let topic = match order.fulfillment_status {
             FulfillmentStatus::Fulfilled => &ORDER_FULFILLED,
             _ => &ORDER_PARTIALLY_FULFILLED,
@@ -171,11 +170,11 @@ pub async fn fulfill(
         let write = app.table.write().replace(&order, Code::VersionConflict);
         let write = take_out(write, &before, &fulfillment, now);
         let write = write.create(&fulfillment, Code::VersionConflict);
-        let left = fulfillment.event(&FULFILLMENT_CREATED, now);
-        let is_told = is_told(app, store, &order, &fulfillment).await?;
-        let left = if is_told { left.with_mail(Notice::OrderShipped) } else { left };
+        let created = fulfillment.event(&FULFILLMENT_CREATED, now);
+        let is_notified = is_notified(app, store, &order, &fulfillment).await?;
+        let created = if is_notified { created.with_mail(Notice::OrderShipped) } else { created };
         write
-            .emit(left)
+            .emit(created)
             .emit(order.event(topic, now))
             .answer(Created::new(&FulfillmentAnswer::of(&fulfillment, &order)), now)
             .await
@@ -183,8 +182,8 @@ pub async fn fulfill(
     .await
 }
 
-/// The order, and what is wrong with the location that is named: one round trip.
-async fn look(
+/// Loads the order, and the field error of an unknown location, in one round trip.
+async fn load_with_location(
     services: &Services,
     store: &StoreId,
     id: &OrderId,
@@ -205,8 +204,11 @@ async fn look(
     Ok((order, is_unknown.then(unknown)))
 }
 
-/// What was decided, unless a field was at fault: that one, and those that were found deciding.
-fn sound<T>(decided: Result<T, Problem>, fault: Option<FieldError>) -> Result<T, Problem> {
+/// Returns the result, unless there is a field error: then that error, with the field errors of the result.
+fn with_field_error<T>(
+    decided: Result<T, Problem>,
+    fault: Option<FieldError>,
+) -> Result<T, Problem> {
     let Some(fault) = fault else { return decided };
     let mut errors = FieldErrors::from(vec![fault]);
     if let Err(problem) = decided {
@@ -215,8 +217,8 @@ fn sound<T>(decided: Result<T, Problem>, fault: Option<FieldError>) -> Result<T,
     Err(Problem::invalid(errors))
 }
 
-/// Whether the customer is told by mail: if the merchant asked for it and the store's settings have it.
-async fn is_told(
+/// Whether the customer is mailed: if the merchant requested it and the store's settings enable it.
+async fn is_notified(
     services: &Services,
     store: &Store,
     order: &Order,
@@ -225,14 +227,14 @@ async fn is_told(
     if order.email.is_none() || !fulfillment.notify_customer {
         return Ok(false);
     }
-    let untouched = Settings::of(store);
-    let settings: Option<Settings> = services.table.get(&untouched.key()).await?;
-    Ok(settings.unwrap_or(untouched).notifications.shipping_confirmation)
+    let defaults = Settings::of(store);
+    let settings: Option<Settings> = services.table.get(&defaults.key()).await?;
+    Ok(settings.unwrap_or(defaults).notifications.shipping_confirmation)
 }
 
 /// `GET /v1/orders/{id}/fulfillments` (`listFulfillments`): List fulfillments of an order.
 ///
-/// Fulfillments come oldest first.
+/// Fulfilments come oldest first.
 ///
 /// # Errors
 /// `not_found`, `invalid_cursor`.
@@ -247,18 +249,18 @@ pub async fn list(
     paging.whole(&app, views, |view| view.id.to_string()).await
 }
 
-/// How a fulfilment can be followed.
+/// The changes of a fulfilment.
 #[request]
 #[derive(Debug, Clone)]
 pub struct UpdateRequest {
-    /// What changes about it.
+    /// The changes of its tracking details.
     tracking: TrackingRequest,
 }
 
 /// `PATCH /v1/orders/{id}/fulfillments/{fulfillment_id}` (`updateFulfillment`):
 /// Update the tracking of a fulfillment.
 ///
-/// Number, carrier and URL of its tracking can change.
+/// The tracking number, carrier and URL can change.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`, `precondition_failed`, `version_conflict`.
@@ -278,12 +280,12 @@ pub async fn update(
 
 /// `POST /v1/orders/{id}/fulfillments/{fulfillment_id}/cancel` (`cancelFulfillment`): Cancel a fulfillment.
 ///
-/// Cancels it; its units are to be fulfilled again, from where they had left.
+/// Its units can be fulfilled again, from the same locations.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`, `precondition_failed`, `version_conflict`,
-/// `store_not_found`; `location_inactive`, when a location is not in use any more: the units can
-/// come back to another by a return.
+/// `store_not_found`; `location_inactive`: a location is no longer active. A return can bring the units
+/// to another location.
 pub async fn cancel(
     caller: StoreAccess<WriteFulfillments>,
     State(app): State<App>,
@@ -319,7 +321,7 @@ pub async fn cancel(
 /// `POST /v1/orders/{id}/fulfillments/{fulfillment_id}/deliver` (`deliverFulfillment`):
 /// Mark a fulfillment as delivered.
 ///
-/// The customer is mailed, where the store's settings say so.
+/// The customer is mailed if the store's settings enable it.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`, `precondition_failed`, `version_conflict`.
@@ -341,8 +343,8 @@ pub async fn deliver(
         if_match.check(before.version)?;
         let after = before.delivered(now)?;
         let event = after.event(&FULFILLMENT_DELIVERED, now);
-        let is_told = order.is_some_and(|order| order.has_listener());
-        let event = if is_told { event.with_mail(Notice::OrderDelivered) } else { event };
+        let is_notified = order.is_some_and(|order| order.has_listener());
+        let event = if is_notified { event.with_mail(Notice::OrderDelivered) } else { event };
         let write = app.table.write().replace(&after, Code::VersionConflict).emit(event);
         write.answer(after.to_response(), now).await
     })

@@ -1,4 +1,4 @@
-//! `/v1/orders`: orders, fulfilment, refunds.
+//! `/v1/orders`: orders, fulfilments and refunds.
 
 mod actions;
 mod cancel;

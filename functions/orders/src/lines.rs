@@ -1,4 +1,4 @@
-//! Units of an order that are cancelled, or come back, without money.
+//! Routes that cancel or return units of an order without a refund.
 
 use axum::extract::State;
 use catalogue::inventory;
@@ -19,50 +19,50 @@ use sales::order::{MAX_LINES, MAX_QUANTITY, Order, OrderChange, load};
 use sales::workflows::save_change::Spending;
 use services::Services;
 
-/// Units of a line that are cancelled.
+/// Units of a line to cancel.
 #[request]
 #[derive(Debug, Clone)]
 pub struct CancelledRequest {
-    /// The id of one of the order's `items`.
+    /// The line: the id of one of the order's `items`.
     order_item_id: OrderItemId,
-    /// How many units of it.
+    /// The number of units.
     quantity: Int<1, MAX_QUANTITY>,
 }
 
-/// Units to be cancelled.
+/// Units to cancel.
 #[request]
 #[derive(Debug, Clone)]
 pub struct CancelRequest {
-    /// By line; everything that has not left unless some are named.
+    /// The units by line; by default all units that are still to be fulfilled.
     items: Option<AtMost<CancelledRequest, MAX_LINES>>,
-    /// Whether they can be sold again; they can, unless said otherwise.
+    /// Whether their stock becomes available again; by default true.
     restock: Option<Flag>,
-    /// Why.
+    /// The cancellation reason.
     reason: Option<Text<1, 500>>,
 }
 
-/// Units of a line that come back.
+/// Units of a line to return.
 #[request]
 #[derive(Debug, Clone)]
 pub struct ReturnedRequest {
-    /// The id of one of the order's `items`.
+    /// The line: the id of one of the order's `items`.
     order_item_id: OrderItemId,
-    /// How many units of it.
+    /// The number of units.
     quantity: Int<1, MAX_QUANTITY>,
-    /// `return`, unless said otherwise: they can be sold again; `no_restock`: they cannot.
+    /// `return`, the default: their stock becomes available again. `no_restock`: it does not.
     restock_type: Option<RestockType>,
-    /// Where they come back to; where they left from, unless said otherwise.
+    /// The location that they are returned to; by default the one that they were fulfilled from.
     location_id: Option<LocationId>,
 }
 
-/// Units that come back.
+/// Units to return.
 #[request]
 #[derive(Debug, Clone)]
 pub struct ReturnRequest {
-    /// By line.
+    /// The units by line.
     #[schemars(length(min = 1))]
     items: AtMost<ReturnedRequest, MAX_LINES>,
-    /// Why.
+    /// The reason of the return.
     reason: Option<Text<1, 500>>,
 }
 
@@ -70,6 +70,8 @@ fn units(quantity: Int<1, MAX_QUANTITY>) -> u32 {
     u32::try_from(quantity.0).unwrap_or(0)
 }
 
+/// Ensures that there is a line.
+///
 /// # Errors
 /// `too_few`, at `/items`.
 fn ensure_some<T>(items: &[T]) -> Result<(), Problem> {
@@ -80,9 +82,11 @@ fn ensure_some<T>(items: &[T]) -> Result<(), Problem> {
 }
 
 impl ReturnRequest {
+    /// Validates the lines and returns them.
+    ///
     /// # Errors
-    /// `too_few`; `invalid_choice` for units that have left and are to be cancelled;
-    /// `not_applicable` for a location of what goes into no stock.
+    /// `too_few`; `invalid_choice` for `cancel`, because the units are fulfilled; `not_applicable` for a
+    /// location with `no_restock`.
     fn lines(&self) -> Result<Vec<ReturnedLine>, Problem> {
         ensure_some(&self.items.0)?;
         let mut errors = Vec::new();
@@ -118,12 +122,12 @@ impl ReturnRequest {
 
 /// `POST /v1/orders/{id}/lines/cancel` (`cancelOrderLines`): Cancel units of an order.
 ///
-/// Cancels units that have not left, whatever becomes of their money: that goes back by a refund, before or
-/// after. What was not paid need not be paid.
+/// Units that are not fulfilled can be cancelled. Paid units are not refunded by this: a refund can be made
+/// before or after it. Unpaid units are no longer due.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`, `quantity_exceeds_remaining`, `precondition_failed`,
-/// `version_conflict`; `too_few`, `unknown_order_item` and `duplicate` as faults of their fields.
+/// `version_conflict`; `too_few`, `unknown_order_item` and `duplicate` as field errors.
 pub async fn cancel(
     caller: StoreAccess<WriteOrders>,
     State(app): State<App>,
@@ -153,14 +157,14 @@ pub async fn cancel(
 
 /// `POST /v1/orders/{id}/lines/return` (`returnOrderLines`): Return units of an order.
 ///
-/// Returns units that have left, whatever becomes of their money: that goes back by a refund, before or
-/// after. What was not paid need not be paid.
+/// Fulfilled units can be returned. Paid units are not refunded by this: a refund can be made before or after
+/// it. Unpaid units are no longer due.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`, `quantity_exceeds_remaining`, `precondition_failed`,
 /// `version_conflict`, `store_not_found`, `location_inactive`; `too_few`, `invalid_choice`,
-/// `not_applicable`, `unknown_order_item`, `duplicate`, `unknown_location` and `location_inactive`
-/// as faults of their fields.
+/// `not_applicable`, `unknown_order_item`, `duplicate`, `unknown_location` and `location_inactive` as field
+/// errors.
 pub async fn return_lines(
     caller: StoreAccess<WriteOrders>,
     State(app): State<App>,
@@ -177,7 +181,7 @@ pub async fn return_lines(
     .await
 }
 
-/// One change of an order's lines: the order, its stock, its events, in one transaction.
+/// Saves a change of an order's lines in one transaction: the order, its stock and its events.
 async fn change(
     caller: &StoreAccess<WriteOrders>,
     services: &Services,

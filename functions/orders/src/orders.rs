@@ -1,4 +1,4 @@
-//! A store's orders: the list, one of them with all that belongs to it, its data, its timeline.
+//! Routes of orders: the list, an order with its fulfilments and refunds, updates, and the timeline.
 
 use std::collections::BTreeMap;
 
@@ -32,14 +32,14 @@ use serde::Serialize;
 use serde_json::Value;
 use table::Query as Search;
 
-/// Labels one order may have.
+/// The most tags of one order.
 pub(crate) const MAX_TAGS: usize = 50;
 
-/// Orders that one round trip looks at where a filter may let little through, and how many it takes
-/// for a page at most; then the page ends early, with a cursor.
+/// With a selective filter: the orders that one round trip reads, and the most round trips for a page. After
+/// these the page ends early, with a cursor.
 const AHEAD: (usize, u32) = (200, 10);
 
-/// A time in a query.
+/// A time in the query string.
 #[derive(Debug, Clone, Copy)]
 struct Since(Timestamp);
 
@@ -55,40 +55,40 @@ impl FromText for Since {
 primitives::text_field!(Since);
 primitives::string_schema!(Since: {"format": "date-time"});
 
-/// Which orders to list.
+/// The filters of orders.
 #[request]
 #[derive(Debug)]
 pub struct ListQuery {
-    /// Only those in this state.
+    /// Only orders with this status.
     status: Option<OrderStatus>,
-    /// Only those whose money is in this state.
+    /// Only orders with this payment status.
     financial_status: Option<FinancialStatus>,
-    /// Only those that have left so far.
+    /// Only orders with this fulfilment status.
     fulfillment_status: Option<FulfillmentStatus>,
-    /// Only this customer's.
+    /// Only orders of this customer.
     customer_id: Option<CustomerId>,
-    /// Only the one of this number, with or without the store's prefix.
+    /// Only the order with this number, with or without the store's prefix.
     number: Option<Text<1, 40>>,
-    /// Only those that keep this text under this name in their metadata, or in a line's: `name:text`.
+    /// Only orders whose metadata, or that of a line, has this key with this value: `name:text`.
     metadata: Option<MetadataFilter>,
-    /// Only those that changed since then.
+    /// Only orders that were changed since then.
     updated_since: Option<Since>,
 }
 
 impl ListQuery {
-    fn takes(&self, order: &Order) -> bool {
+    fn matches(&self, order: &Order) -> bool {
         self.status.is_none_or(|status| order.status == status)
             && self.financial_status.is_none_or(|status| order.financial_status == status)
             && self.fulfillment_status.is_none_or(|status| order.fulfillment_status == status)
             && self.customer_id.as_ref().is_none_or(|id| order.customer_id.as_ref() == Some(id))
-            && self.metadata.as_ref().is_none_or(|kept| {
-                kept.takes(&order.metadata)
-                    || order.items.iter().any(|line| kept.takes(&line.metadata))
+            && self.metadata.as_ref().is_none_or(|filter| {
+                filter.takes(&order.metadata)
+                    || order.items.iter().any(|line| filter.takes(&line.metadata))
             })
             && self.updated_since.is_none_or(|since| order.updated_at >= since.0)
     }
 
-    /// Whether there may be little among much that it takes.
+    /// Whether it may match few of the orders that are read.
     fn is_narrow(&self) -> bool {
         self.status.is_some()
             || self.financial_status.is_some()
@@ -113,7 +113,7 @@ pub async fn list(
     let now = app.clock.now();
     if let Some(number) = &query.number {
         let mut found = load::by_number(&app, &caller.store, number.as_str()).await?;
-        found.retain(|order| query.takes(order));
+        found.retain(|order| query.matches(order));
         let views = found.iter().map(OrderView::from).collect();
         return paging.whole(&app, views, |view: &OrderView| view.id.to_string()).await;
     }
@@ -126,18 +126,20 @@ pub async fn list(
     if query.is_narrow() {
         search = search.looking_ahead(AHEAD.0, AHEAD.1);
     }
-    paging.answer(&app, &search, |order| query.takes(order), |order| OrderView::from(&order)).await
+    paging
+        .answer(&app, &search, |order| query.matches(order), |order| OrderView::from(&order))
+        .await
 }
 
-/// An order with what has left of it and what has gone back.
+/// An order with its fulfilments and refunds.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct OrderDetails {
     /// The order.
     #[serde(flatten)]
     order: OrderView,
-    /// What has left, from the first.
+    /// The fulfilments, oldest first.
     fulfillments: Vec<FulfillmentView>,
-    /// What has gone back, from the first.
+    /// The refunds, oldest first.
     refunds: Vec<RefundView>,
 }
 
@@ -161,44 +163,44 @@ pub async fn show(
     Ok(Json::new(&details).version(aggregate.order.version))
 }
 
-/// What to change about a line.
+/// The changes of a line.
 #[request]
 #[derive(Debug, Clone)]
 pub struct LineUpdate {
     /// The line.
     order_item_id: OrderItemId,
-    /// What is kept with it, all of it; `null` clears it.
+    /// The new metadata, which replaces the old; `null` clears it.
     metadata: Patch<Metadata>,
 }
 
-/// What to change about an order.
+/// The changes of an order.
 #[request]
 #[derive(Debug, Clone)]
 pub struct UpdateRequest {
     /// The note; `null` clears it.
     note: Patch<Text<0, 2000>>,
-    /// All labels.
+    /// The new tags, which replace the old.
     tags: Option<AtMost<Text<1, 100>, MAX_TAGS>>,
-    /// What is kept with it, all of it; `null` clears it.
+    /// The new metadata, which replaces the old; `null` clears it.
     metadata: Patch<Metadata>,
-    /// What is kept with lines, all of it.
+    /// The changes of lines.
     items: Option<AtMost<LineUpdate, MAX_LINES>>,
-    /// Where confirmations go.
+    /// The address that confirmations are sent to.
     email: Option<Email>,
-    /// Where it goes, until something has left.
+    /// The shipping address, which can be changed until something is fulfilled.
     shipping_address: Option<AddressInput>,
 }
 
 impl LineUpdate {
-    /// The line, and all of its metadata, if that changes.
+    /// The line and its new metadata; none if that stays.
     fn all(self) -> Option<(OrderItemId, BTreeMap<String, String>)> {
         Some((self.order_item_id, metadata_of(self.metadata)?))
     }
 }
 
-/// All of the metadata that is asked for, if that is.
-fn metadata_of(asked: Patch<Metadata>) -> Option<BTreeMap<String, String>> {
-    match asked {
+/// The new metadata; none if it stays.
+fn metadata_of(metadata: Patch<Metadata>) -> Option<BTreeMap<String, String>> {
+    match metadata {
         Patch::Keep => None,
         Patch::Clear => Some(BTreeMap::new()),
         Patch::Set(metadata) => Some(metadata.0),
@@ -206,7 +208,7 @@ fn metadata_of(asked: Patch<Metadata>) -> Option<BTreeMap<String, String>> {
 }
 
 impl UpdateRequest {
-    /// What it means for an order of this store.
+    /// The update of an order of this store.
     fn at(self, store: &Store) -> OrderUpdate {
         let input = self;
         OrderUpdate {
@@ -235,7 +237,7 @@ impl UpdateRequest {
 
 /// `PATCH /v1/orders/{id}` (`updateOrder`): Update an order.
 ///
-/// Note, labels and e-mail can change, and the address until something was shipped.
+/// Note, tags, metadata and e-mail can change, and the shipping address until something was fulfilled.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`, `precondition_failed`, `version_conflict`.
@@ -253,23 +255,23 @@ pub async fn update(
     .await
 }
 
-/// An event as a timeline shows it.
+/// An event of a timeline.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "OrderTimelineEntry")]
 pub struct TimelineEntry {
-    /// `evt_` and 32 hexadecimal digits.
+    /// The id: `evt_` and 32 hexadecimal digits.
     id: EventId,
-    /// Its name.
+    /// The event type.
     r#type: String,
-    /// What kind of object it is about; none for an event that is not announced any more.
+    /// The description of the event type; null for a type that is no longer in the catalogue.
     about: Option<&'static str>,
-    /// Who made it happen; none for the service's own doing.
+    /// The principal that caused it; null for the service itself.
     actor: Option<String>,
-    /// The request that made it happen.
+    /// The request that caused it.
     request_id: String,
-    /// The object that it is about, and its version; none once the payload was removed.
+    /// The object that it is about, with its version; null after its payload was removed.
     entity: Option<Value>,
-    /// The object as it was then; none once the payload was removed.
+    /// The object after the change; null after its payload was removed.
     data: Option<Value>,
     /// When it happened.
     created_at: Timestamp,
@@ -300,9 +302,8 @@ impl TimelineEntry {
 
 /// `GET /v1/orders/{id}/events` (`listOrderEvents`): List events of an order.
 ///
-/// Events of the order, its payments, refunds and fulfillments come newest first, as long as events are
-/// retained. An app sees those that it could subscribe to: the order's own, and what its scopes let it read
-/// besides.
+/// Events of the order, its payments, refunds and fulfilments come newest first, as long as events are
+/// retained. An app only gets the events that its scopes allow it to read.
 ///
 /// # Errors
 /// `not_found`, `invalid_cursor`.
@@ -317,7 +318,7 @@ pub async fn events(
     let search = Search::index(index, timeline).newest_first();
     let topics = topics::catalogue();
     let topic = |event: &Event| topics.iter().find(|topic| topic.name == event.name);
-    let may_see = |event: &Event| {
+    let may_read = |event: &Event| {
         let scope = topic(event).and_then(|topic| topic.scope);
         scope.is_none_or(|scope| caller.actor.may(scope))
     };
@@ -325,5 +326,5 @@ pub async fn events(
         let about = topic(&event).map(|topic| topic.about);
         TimelineEntry::of(event, about)
     };
-    paging.answer(&app, &search, may_see, view).await
+    paging.answer(&app, &search, may_read, view).await
 }

@@ -1,4 +1,4 @@
-//! A link to pay an order, mailed to whom it is for.
+//! The route that mails a payment link to the shopper of an order.
 
 use axum::extract::State;
 use core_types::fields::LinkTemplate;
@@ -23,14 +23,13 @@ use table::retry_eventual_first;
 
 /// `POST /v1/orders/{id}/send-payment-link` (`sendPaymentLink`): Send the payment link of an order.
 ///
-/// Mails whom the order is for a link to the store's page on which it is paid (`notifications.payment_url` of
-/// the settings), five times a day at most. The mail of an order that a merchant confirms needs no such
-/// request.
+/// The shopper is mailed a link to the store's payment page (`notifications.payment_url` of the settings), at
+/// most five times a day. An order that a merchant confirms is mailed without this request.
 ///
 /// # Errors
-/// `not_found`, `email_unverified`: the owner of the store has proven no address;
-/// `order_already_paid`; `invalid_state_transition`: it is a draft, or over, waits for no money, or
-/// says no address; `payment_page_missing`, `mail_limit`, `precondition_failed`, `version_conflict`.
+/// `not_found`; `email_unverified`: the owner of the store has no proven address; `order_already_paid`;
+/// `invalid_state_transition`: the order is a draft, has ended, awaits no payment, or has no e-mail address;
+/// `payment_page_missing`, `mail_limit`, `precondition_failed`, `version_conflict`.
 pub async fn send_payment_link(
     caller: StoreAccess<WriteOrders>,
     State(app): State<App>,
@@ -44,9 +43,9 @@ pub async fn send_payment_link(
     let mut found = app.table.get_many(&[&settings_key, &domains_key]).await?;
     let settings: Option<Settings> = found.take(&settings_key)?;
     let domains = Domains::of(&store.id, found.take(&domains_key)?);
-    let is_led_to = |page: &LinkTemplate| domains.may_lead_to(page.as_str(), &app.config.base_url);
+    let is_allowed = |page: &LinkTemplate| domains.may_lead_to(page.as_str(), &app.config.base_url);
     let has_page =
-        settings.is_some_and(|settings| settings.notifications.pays_at(is_led_to).is_some());
+        settings.is_some_and(|settings| settings.notifications.pays_at(is_allowed).is_some());
     let is_proven = store.is_owner_proven(&app).await?;
     let (app, key, if_match) = (&app, &key::order(&store.id, &id), &if_match);
     retry_eventual_first(|consistency| async move {
@@ -57,7 +56,7 @@ pub async fn send_payment_link(
         if !has_page {
             return Err(Code::PaymentPageMissing.into());
         }
-        // Without a proven address nothing is mailed about a store's business.
+        // A store sends no mails before its owner has proven an address.
         if !is_proven {
             return Err(Code::EmailUnverified.into());
         }
@@ -72,12 +71,14 @@ pub async fn send_payment_link(
     .await
 }
 
+/// Ensures that the order awaits a payment and has an e-mail address.
+///
 /// # Errors
 /// `order_already_paid`, `invalid_state_transition`.
 fn ensure_payable(order: &Order, now: Timestamp) -> Result<(), Problem> {
     if !order.is_over() && order.financial_status == FinancialStatus::Paid {
         return Err(Code::OrderAlreadyPaid.with("financial_status", "paid"));
     }
-    let is_asked = order.email.is_some() && order.is_payable(now);
-    if is_asked { Ok(()) } else { Err(order.rejects()) }
+    let can_be_requested = order.email.is_some() && order.is_payable(now);
+    if can_be_requested { Ok(()) } else { Err(order.rejects()) }
 }

@@ -1,4 +1,4 @@
-//! Orders that a merchant or an app makes: by telephone, at a counter, from a marketplace.
+//! Orders that a merchant or an app places: by telephone, at a counter, from a marketplace.
 
 use axum::extract::State;
 use core_types::fields::{Email, Locale, Metadata};
@@ -27,56 +27,56 @@ use services::Services;
 
 use crate::orders::MAX_TAGS;
 
-/// How an order was paid already.
+/// The payment of an order that is paid already.
 #[request]
 #[derive(Debug)]
 pub struct PaidRequest {
-    /// `cash`, `bank_transfer`, a card at the counter.
+    /// The payment method, such as `cash`, `bank_transfer` or `card`.
     method: Option<Text<1, 50>>,
 }
 
-/// An order to be made.
+/// An order to place.
 #[request]
 #[derive(Debug)]
 pub struct PlaceRequest {
-    /// The lines; those of one variant become one.
+    /// The lines. Lines of one variant are merged.
     #[schemars(length(min = 1))]
     items: AtMost<LineInput, 200>,
-    /// Where confirmations go; to the customer's own address unless said otherwise.
+    /// The address that confirmations are sent to; by default the customer's own.
     email: Option<Email>,
-    /// Whom it is for, when they have no account; instead of `email`.
+    /// The contact details of a shopper without an account; instead of `email`.
     customer: Option<CustomerInput>,
-    /// The customer it is for.
+    /// The customer.
     customer_id: Option<CustomerId>,
-    /// The language in which they are written to; the store's unless said otherwise.
+    /// The language of mails to the shopper; by default the store's.
     locale: Option<Locale>,
-    /// Where it goes.
+    /// The shipping address.
     shipping_address: Option<AddressInput>,
-    /// Who is billed.
+    /// The billing address.
     billing_address: Option<AddressInput>,
     /// A shipping rate of the store.
     shipping_rate_id: Option<ShippingRateId>,
-    /// Discount codes; one counts.
+    /// The discount codes, of which one is used.
     discount_codes: Option<AtMost<DiscountCode, MAX_CODES>>,
-    /// Gift cards to pay with.
+    /// The codes of gift cards to pay with.
     gift_card_codes: Option<AtMost<GiftCardCode, MAX_GIFT_CARDS>>,
-    /// What the caller believes it comes to.
+    /// The total that the caller expects.
     expected_total: Option<MoneyInput>,
-    /// In the merchant's words.
+    /// The merchant's note.
     note: Option<Text<0, 2000>>,
-    /// What is kept with the order.
+    /// Key-value pairs of the order.
     metadata: Option<Metadata>,
-    /// How it is to be paid.
+    /// The payment provider and capture method.
     payment: Option<PaymentInput>,
-    /// Labels.
+    /// The tags.
     tags: Option<AtMost<Text<1, 100>, MAX_TAGS>>,
-    /// Where it was made: `phone`, `counter`, a marketplace's name.
+    /// Where it was placed: `phone`, `counter`, or the name of a marketplace. By default `admin`.
     source: Option<Text<1, 50>>,
-    /// Not binding yet; its stock is held until it is paid or cancelled.
+    /// Whether it is a draft, which is not binding. Its stock is held until it is paid or cancelled.
     draft: Flag,
-    /// It was paid already.
+    /// The payment, if it is paid already.
     mark_paid: Option<PaidRequest>,
-    /// Only says what it would come to.
+    /// Whether to return only the quote, without placing the order.
     dry_run: Flag,
 }
 
@@ -89,13 +89,12 @@ impl Rules for PlaceRequest {
 /// `POST /v1/orders` (`createOrder`): Create an order.
 ///
 /// The merchant or an app places it. It does not expire: its stock is held until it is paid or cancelled (our
-/// choice; a shopper's order has a payment window).
+/// choice; a shopper's order expires if it is not paid in time).
 ///
 /// # Errors
-/// `insufficient_stock`, `price_changed`, `store_not_found`, `version_conflict`; `empty_cart`,
-/// `unknown_variant`, `unknown_customer`,
-/// `mutually_exclusive` and the faults of gift cards, discount codes and the shipping rate as faults of
-/// their fields, all at once.
+/// `insufficient_stock`, `price_changed`, `store_not_found`, `version_conflict`. All field errors at once:
+/// `empty_cart`, `unknown_variant`, `unknown_customer`, `mutually_exclusive`, and those of gift cards,
+/// discount codes and the shipping rate.
 pub async fn place(
     caller: StoreAccess<WriteOrders>,
     State(app): State<App>,
@@ -165,12 +164,12 @@ pub async fn place(
         order_token_digest: None,
         paid: input.mark_paid.map(|paid| paid.method.map(String::from)),
     };
-    let shown = |order: &Order| Created::new(&OrderView::from(order)).version(order.version);
-    let placed = place_order::place(&app, store, &cart, &placing, |_| Ok(Vec::new()), shown);
+    let to_response = |order: &Order| Created::new(&OrderView::from(order)).version(order.version);
+    let placed = place_order::place(&app, store, &cart, &placing, |_| Ok(Vec::new()), to_response);
     placed.await.map(Either::Right)
 }
 
-/// The customer it is for; that there is no such one is a fault.
+/// Loads the customer; adds a field error if there is none with this id.
 async fn find_customer(
     services: &Services,
     store: &Store,

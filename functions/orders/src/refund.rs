@@ -1,4 +1,4 @@
-//! Refunds: what would go back, what goes back, what has gone back.
+//! Routes of refunds of an order: calculate, create, list, get.
 
 use axum::extract::State;
 use core_types::fields::Currency;
@@ -28,48 +28,48 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use services::Services;
 
-/// Units of a line that money is to go back for.
+/// Units of a line to refund.
 #[request]
 #[derive(Debug, Clone)]
 pub struct RefundedLine {
-    /// The id of one of the order's `items`.
+    /// The line: the id of one of the order's `items`.
     order_item_id: OrderItemId,
-    /// How many units of it.
+    /// The number of units.
     quantity: Int<1, MAX_QUANTITY>,
-    /// What becomes of them; nothing, unless said otherwise.
+    /// How they are restocked; by default `no_restock`.
     restock_type: Option<RestockType>,
-    /// Where they come back to; where they came from, unless said otherwise.
+    /// The location that they are returned to; by default the one that they came from.
     location_id: Option<LocationId>,
 }
 
-/// How much of the shipping is to go back.
+/// The refund of shipping: an amount or all of it.
 #[request]
 #[derive(Debug, Clone)]
 pub struct ShippingRequest {
-    /// So much.
+    /// The amount.
     amount: Option<MoneyInput>,
-    /// What has not gone back yet.
+    /// Whether all shipping that was not refunded yet is refunded.
     full: Flag,
 }
 
-/// What is to go back: an amount, or lines and shipping; everything that is left when neither is
-/// named.
+/// A refund to create: of an amount, or of lines and shipping. If none of them is named, all that is left is
+/// refunded.
 #[request]
 #[derive(Debug, Clone)]
 pub struct RefundRequest {
-    /// An amount.
+    /// The amount.
     amount: Option<MoneyInput>,
-    /// Lines.
+    /// The lines.
     items: Option<AtMost<RefundedLine, MAX_LINES>>,
-    /// Shipping.
+    /// The shipping.
     shipping: Option<ShippingRequest>,
-    /// Why.
+    /// The reason.
     reason: Option<RefundReason>,
-    /// In the merchant's words.
+    /// The merchant's note.
     note: Option<RefundNote>,
-    /// Only through this payment.
+    /// The only payment to refund through; by default any.
     payment_id: Option<PaymentId>,
-    /// Only says what would go back.
+    /// Whether to return only the calculation, without refunding.
     dry_run: Flag,
 }
 
@@ -83,48 +83,53 @@ impl Rules for RefundRequest {
             no_lines: given.count("items") == Some(0),
             has_amount: given.has("amount"),
             has_parts: given.has("items") || given.has("shipping"),
-            odd_shipping: shipping.is_some_and(|shipping| shipping.is_odd()),
+            ambiguous_shipping: shipping.is_some_and(|shipping| shipping.is_ambiguous()),
         }
-        .faults()
+        .errors()
     }
 }
 
 impl ShippingRequest {
-    /// Whether it names both an amount and all, or neither.
-    fn is_odd(&self) -> bool {
+    /// Whether it has both an amount and `full`, or neither.
+    fn is_ambiguous(&self) -> bool {
         self.full.0 == self.amount.is_some()
     }
 }
 
-/// What of a refund is named, whatever it is.
+/// The parts that a request for a refund has, for rules that do not need their values.
 #[expect(clippy::struct_excessive_bools, reason = "each is one question")]
 struct Shape {
     no_lines: bool,
     has_amount: bool,
     has_parts: bool,
-    odd_shipping: bool,
+    ambiguous_shipping: bool,
 }
 
 impl Shape {
-    fn faults(&self) -> Vec<FieldError> {
+    fn errors(&self) -> Vec<FieldError> {
         let too_few = "Name at least one line; leave `items` out to refund all that is left.";
         let exclusive = "Name an amount, or lines and shipping, not both.";
-        let faults = [
+        let errors = [
             (self.no_lines, "/items", "too_few", too_few),
             (self.has_amount && self.has_parts, "/amount", "mutually_exclusive", exclusive),
-            (self.odd_shipping, "/shipping", "mutually_exclusive", "Name an amount, or `full`."),
+            (
+                self.ambiguous_shipping,
+                "/shipping",
+                "mutually_exclusive",
+                "Name an amount, or `full`.",
+            ),
         ];
-        let broken = faults.into_iter().filter(|(is_broken, ..)| *is_broken);
+        let broken = errors.into_iter().filter(|(is_broken, ..)| *is_broken);
         broken.map(|(_, pointer, code, detail)| FieldError::new(pointer, code, detail)).collect()
     }
 }
 
 impl RefundRequest {
-    /// What is wanted, in the order's currency.
+    /// Validates the request against the order's currency.
     fn wanted(&self, currency: &Currency) -> Result<WantedRefund, Problem> {
         let mut errors = Vec::new();
-        let mut money = |asked: Option<&MoneyInput>, pointer: &str| -> Option<Money> {
-            let validated = asked?.in_currency(currency);
+        let mut money = |input: Option<&MoneyInput>, pointer: &str| -> Option<Money> {
+            let validated = input?.in_currency(currency);
             let pointer = format!("{pointer}/currency");
             validated.map_err(|fault| errors.push(FieldError { pointer, fault })).ok()
         };
@@ -135,9 +140,9 @@ impl RefundRequest {
             no_lines: self.items.as_ref().is_some_and(|items| items.0.is_empty()),
             has_amount: self.amount.is_some(),
             has_parts: self.items.is_some() || self.shipping.is_some(),
-            odd_shipping: self.shipping.as_ref().is_some_and(ShippingRequest::is_odd),
+            ambiguous_shipping: self.shipping.as_ref().is_some_and(ShippingRequest::is_ambiguous),
         };
-        errors.extend(shape.faults());
+        errors.extend(shape.errors());
         if !errors.is_empty() {
             return Err(Problem::invalid(errors));
         }
@@ -158,44 +163,44 @@ impl RefundRequest {
     }
 }
 
-/// What a refund's id follows from: who asks for what, and under which idempotency key.
+/// The seed of a refund's id: the principal, the route and the idempotency key.
 pub(crate) fn seed(inbound: &Inbound) -> String {
     let principal = primitives::context::Context::current().map(|context| context.principal());
     let key = inbound.header("idempotency-key").unwrap_or_default();
     format!("{}\n{}\n{key}", principal.unwrap_or_default(), inbound.row.path)
 }
 
-/// A refund with what it has made of its order.
+/// A refund with the changed data of its order.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct RefundAnswer {
-    /// What goes or has gone back.
+    /// The refund.
     refund: RefundView,
-    /// Its order.
+    /// The order.
     order: RefundedOrder,
 }
 
-/// As much of an order as a refund changes.
+/// The data of an order that a refund changes.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct RefundedOrder {
-    /// `ord_` and 32 hexadecimal digits.
+    /// The id: `ord_` and 32 hexadecimal digits.
     id: OrderId,
-    /// What people call it.
+    /// The order number that people use.
     number: String,
-    /// Where it is in its life.
+    /// The status.
     status: OrderStatus,
-    /// What has become of its money.
+    /// The payment status.
     financial_status: FinancialStatus,
-    /// How much of it has left.
+    /// The fulfilment status.
     fulfillment_status: FulfillmentStatus,
-    /// Taken so far, from gift cards and payments.
+    /// The amount captured so far, from gift cards and payments.
     captured_total: Money,
-    /// Gone back so far, or on its way back.
+    /// The amount refunded so far, pending refunds included.
     refunded_total: Money,
-    /// What could still go back.
+    /// The amount that can still be refunded.
     refundable: Money,
-    /// The actions that its state allows now.
+    /// The actions that its status allows now.
     allowed_actions: Vec<&'static str>,
-    /// What `If-Match` takes.
+    /// The version for `If-Match`.
     version: u64,
 }
 
@@ -227,7 +232,7 @@ impl RefundAnswer {
 /// `quantity_exceeds_remaining`, `amount_not_supported`, `invalid_state_transition`,
 /// `precondition_failed`, `version_conflict`, `store_not_found`, `location_inactive`,
 /// `provider_not_connected`, `provider_error`, `provider_timeout`; `too_few`, `mutually_exclusive`,
-/// `unknown_order_item`, `unknown_payment` and `unknown_location` as faults of their fields.
+/// `unknown_order_item`, `unknown_payment` and `unknown_location` as field errors.
 pub async fn refund(
     caller: StoreAccess<WriteRefunds>,
     State(app): State<App>,
@@ -248,21 +253,23 @@ pub async fn refund(
         seed: seed(&inbound),
         if_match,
     };
-    let shown = |order: &Order, refund: &Refund| Created::new(&RefundAnswer::of(order, refund));
-    let refunded = refund_order::refund(&app, &caller.store.id, &id, &input, shown);
+    let to_response =
+        |order: &Order, refund: &Refund| Created::new(&RefundAnswer::of(order, refund));
+    let refunded = refund_order::refund(&app, &caller.store.id, &id, &input, to_response);
     Box::pin(refunded).await.map(Either::Right)
 }
 
 /// `POST /v1/orders/{id}/refund/calculate` (`calculateRefund`): Calculate a refund.
 ///
-/// The response says what would be refunded, and by which payments and gift cards.
+/// The response has the amounts that would be refunded, and the payments and gift cards that they would be
+/// refunded to.
 ///
 /// # Errors
 /// `not_found`, `payment_not_captured`, `nothing_to_refund`, `payment_disputed`,
 /// `refund_exceeds_captured`,
 /// `quantity_exceeds_remaining`, `invalid_state_transition`, `store_not_found`,
 /// `location_inactive`; `too_few`, `mutually_exclusive`, `unknown_order_item`, `unknown_payment`
-/// and `unknown_location` as faults of their fields.
+/// and `unknown_location` as field errors.
 pub async fn calculate(
     caller: StoreAccess<ReadOrders>,
     State(app): State<App>,
@@ -304,7 +311,7 @@ pub async fn list(
 
 /// `GET /v1/orders/{id}/refunds/{refund_id}` (`getOrderRefund`): Get a refund of an order.
 ///
-/// The response has its lines and what each payment returned.
+/// The response has its lines, and the amounts refunded to each payment and gift card.
 ///
 /// # Errors
 /// `not_found`.

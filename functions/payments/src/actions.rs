@@ -1,4 +1,4 @@
-//! Actions on payments: capture, void, sync.
+//! Actions on payments: capture, accept, void, sync.
 
 use axum::extract::State;
 use core_types::id::PaymentId;
@@ -22,19 +22,18 @@ use sales::workflows::record_disputes;
 use sales::workflows::record_payment::{self, PaymentUpdate};
 use services::Services;
 
-/// How much to take.
+/// A capture to make.
 #[request]
 #[derive(Debug, Clone)]
 pub struct CaptureRequest {
-    /// All that is authorized, unless it is less.
+    /// The amount; by default the whole authorized amount.
     amount: Option<MoneyInput>,
 }
 
 /// `POST /v1/payments/{id}/capture` (`capturePayment`): Capture an authorized payment.
 ///
-/// The whole authorized amount is captured, unless the request says less.
-///
-/// With `manual`, the merchant says that the payment has arrived.
+/// The whole authorized amount is captured, unless the request has a smaller amount. A payment with `manual`
+/// is captured when the merchant has received it.
 ///
 /// # Errors
 /// `not_found`, `not_capturable`, `amount_exceeds_authorized`, `order_already_paid`,
@@ -64,9 +63,9 @@ pub async fn capture(
 
 /// `POST /v1/payments/{id}/accept` (`acceptPayment`): Accept a payment of another amount.
 ///
-/// Takes another amount than was asked for as a part of what is due. What is more than that goes back first
-/// (`POST /v1/payments/{id}/refunds`), as all of it does when the merchant does not want it, or when the
-/// order ends before anybody has said so.
+/// A payment of another amount than requested is accepted as a part of the amount due. An excess has to be
+/// refunded first (`POST /v1/payments/{id}/refunds`). The same request refunds a payment that is not
+/// accepted. If the order ends before the decision, the payment is refunded automatically.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`, `order_expired`, `order_already_paid`,
@@ -88,7 +87,7 @@ pub async fn accept(
 /// The customer's authorization is released.
 ///
 /// # Errors
-/// `invalid_state_transition`, also when the money was taken meanwhile; `not_found`,
+/// `invalid_state_transition`, also if the payment was captured in the meantime; `not_found`,
 /// `amount_mismatch`, `precondition_failed`, `version_conflict`, `provider_not_connected`,
 /// `provider_error`, `provider_timeout`.
 pub async fn void(
@@ -106,7 +105,7 @@ pub async fn void(
     if observed.state != ObservedState::Captured {
         return record(&app, &connected, &lookup, &observed, true).await;
     }
-    // The customer was faster. That is recorded, but not what was asked for.
+    // It was captured in the meantime. The capture is recorded, and the request fails.
     record(&app, &connected, &lookup, &observed, false).await?;
     let payment = order::load::payment(&app, &lookup).await?.payment;
     Err(Problem::state(payment.status.as_str(), &payment.allowed_actions()))
@@ -114,7 +113,7 @@ pub async fn void(
 
 /// `POST /v1/payments/{id}/sync` (`syncPayment`): Synchronize a payment with its provider.
 ///
-/// Asks the provider what has become of it, and of disputes of it.
+/// The state of the payment and its disputes is loaded from the provider.
 ///
 /// # Errors
 /// `not_found`, `amount_mismatch`, `version_conflict`, `provider_not_connected`, `provider_error`,
@@ -128,7 +127,7 @@ pub async fn sync(
 ) -> Result<Json<PaymentView>, Problem> {
     let (lookup, known, connected) = load(&app, &caller, &id).await?;
     let observed = record_payment::look(&app, &connected, &known.payment).await?;
-    // Only what was taken can be disputed.
+    // Only a captured payment can be disputed.
     let may_be_disputed = observed.state == ObservedState::Captured;
     let update = update(&lookup, &observed, Source::Sync, !may_be_disputed);
     let answered = record_payment::record(&app, &connected, update, to_response).await?;
@@ -142,7 +141,7 @@ pub async fn sync(
     order::load::payment(&app, &lookup).await.map(|known| to_response(&known))
 }
 
-/// The payment, its order, and its provider.
+/// Loads the payment with its order, and connects its provider.
 async fn load(
     services: &Services,
     caller: &StoreAccess<WritePayments>,
@@ -163,7 +162,7 @@ fn update<'a>(
     PaymentUpdate { lookup, observed, source, event: None, is_answer }
 }
 
-/// What the provider did, recorded.
+/// Records the provider's response.
 async fn record(
     services: &Services,
     connected: &Connected,

@@ -1,4 +1,4 @@
-//! Disputes of payments.
+//! Routes of disputes: the list, a dispute, and its evidence.
 
 use axum::extract::State;
 use core_types::id::{DisputeId, PaymentId};
@@ -18,24 +18,24 @@ use sales::payment;
 use sales::workflows::submit_evidence::{self, SubmitEvidence};
 use serde_json::Value;
 
-/// Disputes that one round trip looks at where a filter may let little through, and how many it takes
-/// for a page at most; then the page ends early, with a cursor.
+/// With a selective filter: the disputes that one round trip reads, and the most round trips for a page.
+/// After these the page ends early, with a cursor.
 const AHEAD: (usize, u32) = (200, 10);
 
-/// Which disputes to list.
+/// The filters of disputes.
 #[request]
 #[derive(Debug)]
 pub struct ListQuery {
-    /// Only those of this payment.
+    /// Only disputes of this payment.
     payment_id: Option<PaymentId>,
-    /// Only those of this status.
+    /// Only disputes with this status.
     status: Option<DisputeStatus>,
-    /// Only those through this provider.
+    /// Only disputes through this provider.
     provider: Option<ProviderName>,
 }
 
 impl ListQuery {
-    fn lets(&self, dispute: &Dispute) -> bool {
+    fn matches(&self, dispute: &Dispute) -> bool {
         self.status.is_none_or(|status| dispute.status == status)
             && self.provider.is_none_or(|provider| dispute.provider == provider)
     }
@@ -43,7 +43,7 @@ impl ListQuery {
 
 /// `GET /v1/payments/disputes` (`listDisputes`): List disputes of a store.
 ///
-/// Disputes come newest first; those of a payment in the order in which they became known.
+/// Disputes come newest first; those of one payment in the order in which they were recorded.
 ///
 /// # Errors
 /// `invalid_cursor`.
@@ -58,7 +58,7 @@ pub async fn list(
         let payment = payment::load::found(&app, &caller.store, id).await?;
         let ids = payment.iter().flat_map(|payment| &payment.disputes).map(|known| &known.id);
         let mut disputes = load::disputes(&app, store, ids).await?;
-        disputes.retain(|dispute| query.lets(dispute));
+        disputes.retain(|dispute| query.matches(dispute));
         let shown: Vec<DisputeView> = disputes.iter().map(DisputeView::from).collect();
         return paging.whole(&app, shown, |dispute| dispute.id.to_string()).await;
     }
@@ -67,8 +67,8 @@ pub async fn list(
         Some(_) => listed.looking_ahead(AHEAD.0, AHEAD.1),
         None => listed,
     };
-    let lets = |dispute: &Dispute| query.lets(dispute);
-    paging.answer(&app, &listed, lets, |dispute: Dispute| DisputeView::from(&dispute)).await
+    let matches = |dispute: &Dispute| query.matches(dispute);
+    paging.answer(&app, &listed, matches, |dispute: Dispute| DisputeView::from(&dispute)).await
 }
 
 /// `GET /v1/payments/disputes/{id}` (`getDispute`): Get a dispute.
@@ -85,34 +85,34 @@ pub async fn show(
     Ok(load::dispute(&app, &caller.store.id, &id).await?.to_response())
 }
 
-/// What is said against a dispute.
+/// Evidence against a dispute.
 #[request]
 #[derive(Debug)]
 pub struct EvidenceRequest {
-    /// The fields that the provider takes: texts and ids of files at Stripe
+    /// The fields that the provider accepts: texts and ids of files at Stripe
     /// (<https://docs.stripe.com/api/disputes/update>); at Razorpay `amount`, `summary`, and ids of
     /// documents (<https://razorpay.com/docs/api/disputes/contest>). At most 200 KiB.
     #[schemars(schema_with = "fields")]
     evidence: Value,
-    /// Whether the bank gets it now, which can be done once; otherwise the provider keeps it as a
+    /// Whether it is submitted to the bank, which can be done once. Otherwise the provider saves it as a
     /// draft.
     submit: Option<bool>,
 }
 
-/// The fields of either provider.
+/// The schema of the fields, which differ by provider.
 fn fields(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
     schemars::json_schema!({"type": "object", "minProperties": 1})
 }
 
 /// `POST /v1/payments/disputes/{id}/evidence` (`submitDisputeEvidence`): Submit evidence for a dispute.
 ///
-/// Sends evidence to the provider, as a draft or for the bank.
+/// The evidence is sent to the provider, as a draft or for the bank.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`, `evidence_pending`, `evidence_past_due`,
 /// `precondition_failed`, `version_conflict`, `provider_not_connected`, `provider_error`,
 /// `provider_timeout`; `unknown_field`, `invalid_type`, `out_of_range`, `too_few` and `too_long` as
-/// faults of the evidence.
+/// field errors of the evidence.
 pub async fn submit(
     caller: StoreAccess<WritePayments>,
     State(app): State<App>,

@@ -1,6 +1,6 @@
 //! `/v1/payments`: payments, their refunds and disputes, and a store's accounts with payment providers.
 //!
-//! What a customer does with a payment is at `/v1/storefront/{subdomain}/payments`.
+//! The customer's routes of payments are at `/v1/storefront/{subdomain}/payments`.
 
 mod actions;
 mod disputes;

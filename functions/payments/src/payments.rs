@@ -1,4 +1,4 @@
-//! Payments as the merchant and their apps see them.
+//! Routes of payments: the list, a payment, and its events.
 
 use axum::extract::State;
 use core_types::event::Event;
@@ -19,25 +19,25 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-/// Payments, or events, that one round trip looks at where a filter may let little through, and how
-/// many it takes for a page at most; then the page ends early, with a cursor.
+/// With a selective filter: the payments or events that one round trip reads, and the most round trips for a
+/// page. After these the page ends early, with a cursor.
 const AHEAD: (usize, u32) = (200, 10);
 
-/// Which payments to list.
+/// The filters of payments.
 #[request]
 #[derive(Debug)]
 pub struct ListQuery {
-    /// Only those of this order.
+    /// Only payments of this order.
     order_id: Option<OrderId>,
-    /// Only those of this status.
+    /// Only payments with this status.
     status: Option<PaymentStatus>,
-    /// Only those through this provider.
+    /// Only payments through this provider.
     provider: Option<ProviderName>,
 }
 
 /// `GET /v1/payments` (`listPayments`): List payments of a store.
 ///
-/// Payments come newest first; with an order, that order's alone.
+/// Payments come newest first. With an order, only its payments are listed, in the order of their ids.
 ///
 /// # Errors
 /// `invalid_cursor`.
@@ -61,7 +61,7 @@ pub async fn list(
     paging.answer(&app, &partition, matches, |payment: Payment| PaymentView::from(&payment)).await
 }
 
-/// All of a store's payments.
+/// The query of all payments of a store.
 fn payments_of(store: &StoreId) -> table::Query {
     let anywhen = Timestamp::from_millis(0);
     table::Query::partition_of(key::payments_of_store(store, anywhen, &PaymentId::mint(anywhen)))
@@ -69,7 +69,7 @@ fn payments_of(store: &StoreId) -> table::Query {
 
 /// `GET /v1/payments/{id}` (`getPayment`): Get a payment.
 ///
-/// The response has its attempts, receipts and what was refunded.
+/// The response has its attempts, receipts, refunds and disputes.
 ///
 /// # Errors
 /// `not_found`.
@@ -81,20 +81,20 @@ pub async fn show(
     Ok(load::payment(&app, &caller.store, &id).await?.to_response())
 }
 
-/// Something that happened to a payment.
+/// An event of a payment.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct EventView {
-    /// `evt_` and 32 hexadecimal digits.
+    /// The id: `evt_` and 32 hexadecimal digits.
     id: EventId,
-    /// Its name.
+    /// The event type.
     r#type: String,
-    /// The payment's version after it.
+    /// The version of the payment after it.
     entity_version: u64,
-    /// The request that made it happen.
+    /// The request that caused it.
     request_id: String,
-    /// Who made that request; none for the service's own doing.
+    /// The principal of that request; null for the service itself.
     actor: Option<String>,
-    /// The payment as it was then; none once the payload was removed.
+    /// The payment after the change; null after its payload was removed.
     data: Option<Value>,
     /// When it happened.
     created_at: Timestamp,

@@ -1,7 +1,7 @@
-//! A store's accounts with payment providers. Credentials go in, and never come out.
+//! Routes of a store's accounts with payment providers. Credentials are write-only.
 //!
-//! These routes are the merchant's alone: whoever can change the account decides where the money
-//! goes, and that is more than an app with `write_payments` is trusted with.
+//! Only merchants can use these routes: a change of the account decides who receives the payments, and an app
+//! with `write_payments` is not trusted with that.
 
 mod credentials;
 
@@ -9,32 +9,31 @@ use axum::extract::State;
 use core_types::id::PaymentId;
 use core_types::provider::ProviderName;
 use gateway::app::App;
-use gateway::idempotency::Commit;
+use services::Services;
+use primitives::clock::Timestamp;
+use table::item::Item;
 use gateway::page::Paging;
+use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::{Json, NoContent, Page};
 use gateway::request::{Body, Given, IfMatch, Path, Ruled, Rules, Validation, request};
+use primitives::fields::{Fault, Flag, FromText, Patch, Text};
 use identity::store;
 use platform::caller::Admin;
-use primitives::clock::Timestamp;
-use primitives::fields::{Fault, Flag, FromText, Patch, Text};
-use primitives::problem::{Code, FieldError, Problem};
 use sales::payment::account::{ProviderAccount, ProviderAccountView};
 use sales::payment::credentials::ProviderCredentials;
 use sales::payment::provider::{Provider, ProviderFailure};
 use sales::payment::{CaptureMethod, Mode, load};
 use schemars::JsonSchema;
 use serde::Serialize;
-use services::Services;
-use table::item::Item;
 
 use self::credentials::CredentialsRequest;
 
-/// How many open payments are named to who wants to delete their account.
-const SHOWN_OPEN: usize = 100;
+/// The most open payments that the problem `provider_in_use` lists.
+const MAX_LISTED_OPEN: usize = 100;
 
 /// `GET /v1/payments/providers` (`listPaymentProviders`): List payment providers of a store.
 ///
-/// `manual` is always among them.
+/// `manual` is always listed.
 ///
 /// # Errors
 /// `invalid_cursor`.
@@ -56,7 +55,7 @@ pub async fn list(
 /// Credentials are never part of the response.
 ///
 /// # Errors
-/// `unknown_provider`: no such provider, or no account with it.
+/// `unknown_provider`: there is no such provider, or no account with it.
 pub async fn show(
     caller: Admin,
     State(app): State<App>,
@@ -79,33 +78,29 @@ async fn find(
     found.ok_or_else(|| Code::UnknownProvider.into())
 }
 
-fn to_response(
-    services: &Services,
-    caller: &Admin,
-    account: &ProviderAccount,
-) -> Json<ProviderAccountView> {
+fn to_response(services: &Services, caller: &Admin, account: &ProviderAccount) -> Json<ProviderAccountView> {
     let view = ProviderAccountView::of(account, &caller.store, &services.config.base_url);
     Json::new(&view).version(account.version)
 }
 
-/// An account with a provider: what is left out stays as it is.
+/// The changes of an account with a provider. Missing fields stay as they are.
 #[request]
 #[derive(Debug, Clone)]
 pub struct SaveRequest {
-    /// The provider's keys, all of them anew; `manual` has none.
+    /// The provider's keys, which replace all old ones; `manual` has none.
     credentials: Option<CredentialsRequest>,
-    /// The provider's sandbox, or real money.
+    /// Test (the provider's sandbox) or live.
     mode: Option<Mode>,
-    /// When money is taken.
+    /// The capture method.
     capture_method: Option<CaptureMethod>,
-    /// Whether customers may pay with it.
+    /// Whether customers can pay with it.
     enabled: Option<Flag>,
-    /// What customers are told: where to transfer to, what to bring.
+    /// The instructions for customers, such as the account for a bank transfer.
     instructions: Patch<Text<0, 2_000>>,
 }
 
 impl Rules for SaveRequest {
-    /// The keys, when it is said which mode they are of.
+    /// Validates the keys if the request has their mode.
     async fn broken(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
         let provider = case.inbound.param("provider").unwrap_or_default();
         let provider = ProviderName::from_text(provider).ok();
@@ -120,7 +115,7 @@ impl Rules for SaveRequest {
 }
 
 impl SaveRequest {
-    /// The account as the caller wants it, and its new credentials.
+    /// Applies the changes to the account, and returns its new credentials.
     fn apply(
         self,
         known: &ProviderAccount,
@@ -134,9 +129,7 @@ impl SaveRequest {
             return manual(next, self.credentials.is_some(), known);
         }
         let credentials = match &self.credentials {
-            Some(asked) => {
-                Some(asked.validate(next.provider, next.mode).map_err(Problem::invalid)?)
-            }
+            Some(keys) => Some(keys.validate(next.provider, next.mode).map_err(Problem::invalid)?),
             None if known.sealed_credentials.is_none() => {
                 return Err(required("/credentials", "The first time, give the keys."));
             }
@@ -152,19 +145,19 @@ impl SaveRequest {
     }
 }
 
-/// Cash has no keys, no sandbox, and is taken when the merchant says so.
+/// Ensures that `manual` has no keys, no test mode and only manual capture.
 fn manual(
     next: ProviderAccount,
     has_credentials: bool,
     known: &ProviderAccount,
 ) -> Result<(ProviderAccount, Option<ProviderCredentials>), Problem> {
     let mut errors = Vec::new();
-    let faults = [
+    let rules = [
         (has_credentials, "/credentials"),
         (next.mode != known.mode, "/mode"),
         (next.capture_method != known.capture_method, "/capture_method"),
     ];
-    for (_, pointer) in faults.iter().filter(|(is_wrong, _)| *is_wrong) {
+    for (_, pointer) in rules.iter().filter(|(is_wrong, _)| *is_wrong) {
         let fault = Fault::new("not_applicable", "`manual` takes none but the default.");
         errors.push(FieldError { pointer: (*pointer).to_owned(), fault });
     }
@@ -177,12 +170,12 @@ fn required(pointer: &str, detail: &'static str) -> Problem {
 
 /// `PUT /v1/payments/providers/{provider}` (`setPaymentProvider`): Connect or update a payment provider.
 ///
-/// New credentials are shown to the provider; when it cannot be reached they are kept, and not marked as
+/// New credentials are checked with the provider. If it cannot be reached they are saved, and not marked as
 /// verified.
 ///
 /// # Errors
 /// `credentials_rejected`, `unknown_provider`, `provider_not_connected`, `precondition_failed`,
-/// `version_conflict`; the faults of keys as faults of their fields.
+/// `version_conflict`; `required`, `unknown_field`, `invalid_key` and `not_applicable` as field errors.
 pub async fn save(
     caller: Admin,
     State(app): State<App>,
@@ -217,7 +210,7 @@ pub async fn save(
         .await
 }
 
-/// When the provider accepted the credentials: now, or not yet when it cannot be reached.
+/// Checks the credentials with the provider, and returns when it accepted them; none if it cannot be reached.
 ///
 /// # Errors
 /// `credentials_rejected`.
@@ -245,18 +238,20 @@ async fn check(
 
 /// `DELETE /v1/payments/providers/{provider}` (`deletePaymentProvider`): Disconnect a payment provider.
 ///
-/// Customers can no longer pay with it, and the account is shown no more. Its keys are kept, sealed, for what
-/// was paid with it: that is refunded, and its webhooks are verified, as before; `PUT` connects an account
-/// anew, with keys. `manual` goes back to its default; switch it off with `PUT`. Payments that can still be
-/// paid, captured or voided, money on its way back, and amounts that wait for the merchant's decision keep
-/// the account: void or refund them first, or switch the account off and let their orders end.
+/// Customers can no longer pay with it, and the account is no longer returned. Its sealed keys stay, so that
+/// its payments can be refunded and its webhooks verified. `PUT` connects an account again, with keys.
+/// `manual` is reset to its default; disable it with `PUT`.
 ///
-/// It is switched off before it is known that nothing is open, so that nothing can be begun
-/// meanwhile: a crash leaves it switched off, to be deleted again or switched on.
+/// The account cannot be deleted while a payment can be paid, captured or voided, has a pending refund or an
+/// open dispute, or awaits the merchant's decision. Void or refund such payments first, or disable the
+/// account until their orders end.
+///
+/// The account is disabled before the payments are checked, so that none is created in the meantime. A crash
+/// leaves it disabled; it can then be deleted or enabled again.
 ///
 /// # Errors
-/// `unknown_provider`, `precondition_failed`, `version_conflict`; `provider_in_use`, with how many
-/// payments are open, and which.
+/// `unknown_provider`, `precondition_failed`, `version_conflict`; `provider_in_use`, with the number and ids
+/// of open payments.
 pub async fn delete(
     caller: Admin,
     State(app): State<App>,
@@ -283,42 +278,44 @@ pub async fn delete(
         configured().replace(&back, Code::VersionConflict).commit().await?;
         return Err(needed);
     }
-    let gone = off.disconnected(now);
-    configured().replace(&gone, Code::VersionConflict).answer(answer, now).await
+    let disconnected = off.disconnected(now);
+    configured().replace(&disconnected, Code::VersionConflict).answer(answer, now).await
 }
 
+/// Ensures that no payment needs the account.
+///
 /// # Errors
-/// `provider_in_use`, with how many payments are open, and which.
+/// `provider_in_use`, with the number and ids of open payments.
 async fn reject_if_needed(services: &Services, known: &ProviderAccount) -> Result<(), Problem> {
-    let limit = SHOWN_OPEN.saturating_add(1);
+    let limit = MAX_LISTED_OPEN.saturating_add(1);
     let mut open = load::open_payments(services, &known.store_id, known.provider, limit).await?;
     if open.is_empty() {
         return Ok(());
     }
-    let has_more = open.len() > SHOWN_OPEN;
-    open.truncate(SHOWN_OPEN);
+    let has_more = open.len() > MAX_LISTED_OPEN;
+    open.truncate(MAX_LISTED_OPEN);
     let ids: Vec<&str> = open.iter().map(PaymentId::as_str).collect();
     let problem = Code::ProviderInUse.with("open_payments", ids.len());
     Err(problem.with("payment_ids", ids).with("has_more", has_more))
 }
 
-/// Credentials that their provider has accepted.
+/// The result of a test of credentials.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ProviderTest {
-    /// `manual`, `razorpay` or `stripe`.
+    /// The payment provider: `manual`, `razorpay` or `stripe`.
     provider: ProviderName,
-    /// Whether money moves.
+    /// Test or live.
     mode: Mode,
-    /// Always true: what is rejected is a problem.
+    /// Always true: rejected credentials are a problem.
     ok: bool,
-    /// When the provider accepted them.
+    /// When the provider accepted the credentials.
     verified_at: Timestamp,
 }
 
 /// `POST /v1/payments/providers/{provider}/test` (`testPaymentProvider`):
 /// Test the credentials of a payment provider.
 ///
-/// The provider is asked whether it accepts them.
+/// The stored credentials are checked with the provider.
 ///
 /// # Errors
 /// `unknown_provider`, `credentials_rejected`, `provider_not_connected`, `provider_error`,

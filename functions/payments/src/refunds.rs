@@ -1,4 +1,4 @@
-//! Refunds of a payment.
+//! Routes of refunds of a payment.
 
 use axum::extract::State;
 use core_types::id::{OrderId, PaymentId, RefundId};
@@ -37,15 +37,15 @@ pub async fn list(
     paging.whole(&app, payment.refunds, |refund| refund.id.to_string()).await
 }
 
-/// What is to go back.
+/// A refund to create.
 #[request]
 #[derive(Debug, Clone)]
 pub struct CreateRequest {
-    /// How much; all that is left, unless it is less.
+    /// The amount; by default all that can be refunded.
     amount: Option<MoneyInput>,
-    /// Why.
+    /// The reason.
     reason: Option<RefundReason>,
-    /// In the merchant's words.
+    /// The merchant's note.
     note: Option<RefundNote>,
 }
 
@@ -55,33 +55,33 @@ impl CreateRequest {
         (reason, self.note.clone().map(String::from))
     }
 
-    /// How much, in the payment's currency.
+    /// Validates the amount against the payment's currency.
     fn amount(&self, payment: &Payment) -> Result<Option<Money>, Problem> {
-        let Some(asked) = &self.amount else { return Ok(None) };
-        let amount = asked.in_currency(&payment.amount.currency);
+        let Some(input) = &self.amount else { return Ok(None) };
+        let amount = input.in_currency(&payment.amount.currency);
         amount.map(Some).map_err(|fault| {
             Problem::invalid(vec![FieldError { pointer: "/amount/currency".into(), fault }])
         })
     }
 }
 
-/// A refund, and what has become of its order.
+/// A refund with the changed data of its order.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct PaymentRefundAnswer {
-    /// What goes or has gone back.
+    /// The refund.
     refund: RefundView,
     /// The order that the payment is for.
     order: RefundedPaymentOrder,
 }
 
-/// As much of an order as a refund changes.
+/// The data of an order that a refund changes.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct RefundedPaymentOrder {
-    /// `ord_` and 32 hexadecimal digits.
+    /// The id: `ord_` and 32 hexadecimal digits.
     id: OrderId,
-    /// What has become of its money.
+    /// The payment status.
     financial_status: FinancialStatus,
-    /// Gone back so far, or on its way back.
+    /// The amount refunded so far, pending refunds included.
     refunded_total: Money,
 }
 
@@ -96,8 +96,9 @@ fn created(order: &Order, refund: &Refund) -> Created<PaymentRefundAnswer> {
 
 /// `POST /v1/payments/{id}/refunds` (`refundPayment`): Refund a payment.
 ///
-/// Refunds some or all of what a payment took. For money that its order counts, it is a refund of the order;
-/// money that came too late or twice goes back by itself, and this is how to try again when that failed.
+/// Some or all of the captured amount is refunded. If the payment is applied to its order, it is a refund of
+/// the order. Late and duplicate payments are refunded automatically; this request repeats a refund of them
+/// that failed. It also refunds a payment of another amount than requested.
 ///
 /// # Errors
 /// `not_found`, `payment_not_captured`, `payment_disputed`, `refund_exceeds_captured`,
@@ -136,18 +137,18 @@ pub async fn create(
     Ok(created(&order, &as_refund(&payment, entry, (reason, note))))
 }
 
-/// Rejects what the payment itself rules out, in its own words.
+/// Ensures that the payment itself allows the refund, to report the payment's own errors.
 fn check(payment: &Payment, amount: Option<&Money>) -> Result<(), Problem> {
     if payment.captured.is_zero() {
         return Err(Code::PaymentNotCaptured.with("current", payment.status.as_str()));
     }
-    // Nothing at all is the order's to reject.
+    // The order rejects a zero amount.
     amount
         .filter(|amount| !amount.is_zero())
         .map_or(Ok(()), |amount| payment.ensure_refundable(amount))
 }
 
-/// A refund of money that no order counts, in the form that refunds of orders have.
+/// Represents the refund of an unapplied payment like a refund of an order.
 fn as_refund(
     payment: &Payment,
     entry: PaymentRefund,

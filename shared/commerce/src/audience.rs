@@ -1,5 +1,5 @@
-//! Who is told of the events of a batch: the subscriptions of their stores and of the apps that they are
-//! about, read once for all of them.
+//! The audience of a batch of events: the subscriptions of their stores and of the apps that they are about,
+//! read once for the whole batch.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -10,32 +10,32 @@ use delivery::delivery::Delivery;
 use delivery::replay::Replay;
 use delivery::subscription::{Payload, Subscription};
 use futures_util::stream::{self, StreamExt};
+use services::Services;
+use primitives::clock::Timestamp;
+use table::item::Key;
+use primitives::problem::Problem;
+use table::{Batch, Query};
 use platform::app::Stop;
 use platform::installation::Installation;
-use primitives::clock::Timestamp;
-use primitives::problem::Problem;
-use services::Services;
-use table::item::Key;
-use table::{Batch, Query};
 
 use crate::topics;
 
-/// Subscriptions read of one partition: a store's limit, or an app's own.
+/// The most subscriptions that are read of one partition: the limit of a store or an app.
 const MOST: usize = 60;
-/// Partitions read side by side.
+/// Partitions read in parallel.
 const PARALLEL: usize = 8;
-/// Installations that one round trip reads, each with the mark that stops its app.
+/// Installations read in one round trip, each with the mark that stops its app.
 const INSTALLATIONS: usize = 50;
 
-/// The subscriptions of some partitions, and the installations of the apps that made them. What could
-/// not be read is a fault of the events that it is needed for, and of no other.
+/// The subscriptions of some partitions, and the installations of the apps that created them. A failed read
+/// only affects the events that need it.
 #[derive(Debug, Default)]
 pub struct Audience {
     subscriptions: HashMap<String, Result<Vec<Subscription>, Problem>>,
     installations: HashMap<(StoreId, AppId), Result<Option<Installation>, Problem>>,
 }
 
-/// The partitions that hold the subscriptions that may take an event.
+/// The partitions with the subscriptions that may receive an event.
 fn partitions_of(event: &Event) -> impl Iterator<Item = String> + use<> {
     let store = event.store_id.as_ref().map(|store| key::store(store).pk);
     let app = event.app_id.as_ref().map(|app| key::app(app).pk);
@@ -43,13 +43,13 @@ fn partitions_of(event: &Event) -> impl Iterator<Item = String> + use<> {
 }
 
 impl Audience {
-    /// Reads who may be told of these events.
+    /// Reads the audience of these events.
     pub async fn of(services: &Services, events: &[&Event]) -> Self {
         let partitions = events.iter().flat_map(|event| partitions_of(event));
         Self::read(services, partitions.collect()).await
     }
 
-    /// Reads who may be told of the events of a store by subscriptions on it.
+    /// Reads the audience of a store's events among the subscriptions of the store.
     pub async fn of_store(services: &Services, store: &StoreId) -> Self {
         Self::read(services, [key::store(store).pk].into()).await
     }
@@ -71,44 +71,44 @@ impl Audience {
         Self { subscriptions, installations }
     }
 
-    /// Whether all was asked for that says who is told of an event.
+    /// Whether all partitions that an event needs were read, successfully or not.
     pub fn knows(&self, event: &Event) -> bool {
         partitions_of(event).all(|partition| self.subscriptions.contains_key(&partition))
     }
 
-    /// The deliveries of an event.
+    /// Creates the deliveries of an event.
     ///
     /// # Errors
-    /// Why it cannot be told who takes it.
+    /// The error of a read that it needs.
     pub fn deliveries(&self, event: &Event, now: Timestamp) -> Result<Vec<Delivery>, Problem> {
         let payload = Payload::from(event);
         let mut deliveries = Vec::new();
         for partition in partitions_of(event) {
-            let mut taken = self.takers(event, &partition)?;
-            taken.retain(|subscription| subscription.wants(&payload));
-            let made = taken.into_iter();
+            let mut receiving = self.receivers_in(event, &partition)?;
+            receiving.retain(|subscription| subscription.wants(&payload));
+            let made = receiving.into_iter();
             deliveries.extend(made.map(|subscription| Delivery::new(event, subscription, now)));
         }
         Ok(deliveries)
     }
 
-    /// Those of a store's subscriptions that take an event of it now. Of one whose payload was removed
-    /// no filter can tell.
+    /// The subscriptions of a store that receive an event of it now. Filters are not evaluated for an event
+    /// whose payload was removed.
     ///
     /// # Errors
-    /// Why it cannot be told.
+    /// The error of a read that it needs.
     pub fn on_store(&self, store: &StoreId, event: &Event) -> Result<Vec<&Subscription>, Problem> {
         let payload = Payload::from(event);
-        let mut taken = self.takers(event, &key::store(store).pk)?;
-        taken.retain(|subscription| event.is_expunged() || subscription.wants(&payload));
-        Ok(taken)
+        let mut receiving = self.receivers_in(event, &key::store(store).pk)?;
+        receiving.retain(|subscription| event.is_expunged() || subscription.wants(&payload));
+        Ok(receiving)
     }
 
-    /// The subscription of a store, if it may be told of this event by name: its filters aside, and
-    /// what it was subscribed to.
+    /// The subscription with this id, if it is enabled and may read this event, regardless of its filters and
+    /// event types.
     ///
     /// # Errors
-    /// Why it cannot be told.
+    /// The error of a read that it needs.
     pub fn reader(
         &self,
         store: &StoreId,
@@ -123,11 +123,11 @@ impl Audience {
         Ok(may.then_some(subscription))
     }
 
-    /// Those of a store's subscriptions that a replay may send to: what it is asked for, and by whom, allows
-    /// no others.
+    /// The enabled subscriptions that a replay may send to: limited to the subscription that it names, and to
+    /// the app that requested it.
     ///
     /// # Errors
-    /// Why it cannot be told.
+    /// The error of a read that it needs.
     pub fn receivers<'a>(
         &'a self,
         replay: &'a Replay,
@@ -149,20 +149,20 @@ impl Audience {
         }
     }
 
-    /// Those of them that take an event, filters aside.
-    fn takers(&self, event: &Event, partition: &str) -> Result<Vec<&Subscription>, Problem> {
+    /// The subscriptions of a partition that receive an event, regardless of filters.
+    fn receivers_in(&self, event: &Event, partition: &str) -> Result<Vec<&Subscription>, Problem> {
         let scope = topics::scope_of(&event.name);
-        let mut taken = Vec::new();
+        let mut receiving = Vec::new();
         for subscription in self.found(partition)? {
             let installation = self.installation(event, subscription)?;
             if subscription.takes(event, scope, installation) {
-                taken.push(subscription);
+                receiving.push(subscription);
             }
         }
-        Ok(taken)
+        Ok(receiving)
     }
 
-    /// The installation of the app that made a subscription, on the event's store.
+    /// The installation on the event's store of the app that created a subscription.
     fn installation(
         &self,
         event: &Event,
@@ -177,8 +177,8 @@ impl Audience {
     }
 }
 
-/// The installations of the apps that subscribed on a store: what an app may be told ends with its
-/// installation, not with its subscription. Those of an app that operators have stopped are left out.
+/// Reads the installations of the apps that created subscriptions on a store: an app receives no events after
+/// its installation ends, even if its subscription remains. Installations of stopped apps are omitted.
 async fn installations(
     services: &Services,
     subscriptions: &[&Subscription],

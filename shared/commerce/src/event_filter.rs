@@ -1,4 +1,4 @@
-//! What a request may name as event types: the catalogue says which there are.
+//! The event types in a request, validated against the catalogue.
 
 use core_types::event;
 use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
@@ -7,10 +7,10 @@ use schemars::JsonSchema;
 
 use crate::topics;
 
-/// Event types one subscription may name.
+/// The most event types of one subscription.
 const MAX_EVENT_TYPES: usize = 50;
 
-/// One event type of a subscription: a name of the catalogue, `noun.*` of a known noun, or `*`.
+/// An event type of a subscription: a name of the catalogue, `noun.*` of a known noun, or `*`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EventFilter(String);
 
@@ -20,7 +20,7 @@ impl EventFilter {
         &self.0
     }
 
-    /// The scopes that the topics under this filter ask of an app.
+    /// The scopes that an app needs for the topics that match this filter.
     pub fn scopes(&self) -> Vec<Option<&'static str>> {
         let matching = topics::catalogue().into_iter();
         matching
@@ -29,7 +29,7 @@ impl EventFilter {
             .collect()
     }
 
-    /// Whether it names one event exactly.
+    /// Whether it is the name of one event type, not a pattern.
     pub fn is_exact(&self) -> bool {
         !self.0.ends_with('*')
     }
@@ -53,7 +53,7 @@ impl FromText for EventFilter {
 primitives::text_field!(EventFilter);
 primitives::string_schema!(EventFilter: {"pattern": "^([*]|[a-z_]+[.]([*]|[a-z_]+))$"});
 
-/// 1 to 50 event types, each once.
+/// 1 to 50 event types. Duplicates are removed.
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
 #[schemars(inline)]
 pub struct EventTypes(#[schemars(length(min = 1, max = 50))] Vec<EventFilter>);
@@ -64,7 +64,7 @@ impl EventTypes {
         &self.0
     }
 
-    /// As they are kept.
+    /// The event types as text, as they are stored.
     pub fn to_vec(&self) -> Vec<String> {
         self.0.iter().map(|filter| filter.0.clone()).collect()
     }
@@ -97,19 +97,19 @@ mod tests {
 
     use super::*;
 
-    fn faults<T: Deserr<FieldErrors>>(value: Value) -> Vec<(String, &'static str)> {
+    fn errors_of<T: Deserr<FieldErrors>>(value: Value) -> Vec<(String, &'static str)> {
         let problem = gateway::request::read::<T>(value).err();
         let errors = problem.iter().flat_map(|problem| problem.errors().iter());
         errors.map(|error| (error.pointer.clone(), error.fault.code)).collect()
     }
 
     #[test]
-    fn event_types_are_names_nouns_or_all() {
-        assert!(faults::<EventTypes>(json!(["*", "store.*", "store.updated"])).is_empty());
+    fn event_types_are_names_patterns_of_nouns_or_all() {
+        assert!(errors_of::<EventTypes>(json!(["*", "store.*", "store.updated"])).is_empty());
         let bad = json!(["store.eaten", "store.updated", "cake.*", "store", ""]);
-        let found: Vec<_> = faults::<EventTypes>(bad).into_iter().map(|(at, _)| at).collect();
+        let found: Vec<_> = errors_of::<EventTypes>(bad).into_iter().map(|(at, _)| at).collect();
         assert_eq!(found, ["/0", "/2", "/3", "/4"]);
-        assert_eq!(faults::<EventTypes>(json!([])), [(String::new(), "too_few")]);
-        assert_eq!(faults::<EventTypes>(json!(vec!["*"; 51])), [(String::new(), "too_many")]);
+        assert_eq!(errors_of::<EventTypes>(json!([])), [(String::new(), "too_few")]);
+        assert_eq!(errors_of::<EventTypes>(json!(vec!["*"; 51])), [(String::new(), "too_many")]);
     }
 }

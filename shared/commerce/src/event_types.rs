@@ -1,6 +1,6 @@
-//! The catalogue of events as it is shown: `docs/event-types.json`, which is made of the [`topics`] and
-//! read as it stands. A function that made it would carry the JSON Schemas of every noun, the nouns'
-//! samples, and whatever validates those.
+//! The catalogue of events in responses: `docs/event-types.json`, which is generated from the [`topics`] and
+//! embedded. A function that generated it at run time would have to include the JSON Schemas and samples of
+//! every noun, and the code that validates them.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -19,7 +19,7 @@ const WRITTEN: &str = include_str!("../../../docs/event-types.json");
 pub struct EventType {
     /// The name, like `order.created`.
     pub r#type: &'static str,
-    /// The type of the entity that it is about, like `order`.
+    /// The type of its subject, like `order`.
     pub entity: &'static str,
     /// The scope that an app needs to receive it. `null` for events of the store's owners and admins, and of
     /// the app that they are about.
@@ -36,26 +36,26 @@ pub struct EventType {
 }
 
 impl EventType {
-    /// The data of its example.
+    /// The `data` of the example.
     pub fn example_data(&self) -> Value {
         let body: Value = serde_json::from_str(self.example.get()).unwrap_or_default();
         body.get("data").cloned().unwrap_or_default()
     }
 }
 
-/// Every event, in document order.
+/// All event types, in document order.
 pub fn all() -> &'static [EventType] {
     static ALL: LazyLock<Vec<EventType>> =
         LazyLock::new(|| serde_json::from_str(WRITTEN).unwrap_or_default());
     &ALL
 }
 
-/// The event of this name.
+/// The event type with this name.
 pub fn find(name: &str) -> Option<&'static EventType> {
     all().iter().find(|event| event.r#type == name)
 }
 
-/// The file's text, made of the topics: an event a line.
+/// Generates the file's text from the topics, with one event type a line.
 pub fn written() -> String {
     let line = |shape: &core_types::event::Shape| {
         let entry = shape.entry;
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_file_is_what_the_topics_say() {
+    fn the_file_is_generated_from_the_topics() {
         assert!(written() == WRITTEN, "make it anew: `just openapi`");
         let names: Vec<_> = all().iter().map(|event| event.r#type).collect();
         let topics: Vec<_> = topics::catalogue().iter().map(|entry| entry.name).collect();
@@ -86,10 +86,10 @@ mod tests {
     }
 
     #[test]
-    fn the_data_of_an_example_is_that_of_its_topic() {
+    fn the_example_of_an_event_type_has_its_topics_data() {
         for shape in topics::shapes() {
-            let shown = find(shape.entry.name).unwrap().example_data();
-            assert_eq!(shown, shape.example_data(), "{}", shape.entry.name);
+            let data = find(shape.entry.name).unwrap().example_data();
+            assert_eq!(data, shape.example_data(), "{}", shape.entry.name);
         }
     }
 }

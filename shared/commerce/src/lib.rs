@@ -1,11 +1,14 @@
-//! What is above every room: [`topics`] is the catalogue of what they announce, [`event_types`] what is
-//! shown of it, and [`event_filter`] what a request may name of it. [`readers`] says who may
-//! steer where they go. [`audience`] says who is told of an event, and
-//! [`replays`] what of it is sent again.
+//! Events across all domain crates.
+//!
+//! - [`topics`]: the catalogue of all topics. [`event_types`]: its representation in responses.
+//! - [`event_filter`]: the event types in a request. [`readers`]: the scopes that a change of a subscription,
+//!   delivery or replay requires.
+//! - [`audience`]: the subscriptions that receive an event. [`replays`]: the deliveries that a replay
+//!   creates.
 //!
 //! ```text
-//! gateway → ground → identity → catalogue → sales → themes ───────┐
-//!                           └→ platform → delivery → reliability ─┴→ commerce
+//! gateway → core → identity → catalogue → sales → themes ───────┐
+//!                         └→ platform → delivery → reliability ─┴→ commerce
 //! ```
 
 pub mod audience;

@@ -1,8 +1,9 @@
-//! Who may steer where events go: whoever can read them.
+//! Authorization of changes of subscriptions, deliveries and replays: the caller must be able to read their
+//! events.
 //!
-//! A subscription, a delivery and a replay go on sending after the request that changed them. So each change
-//! asks for the scopes that their events need, of whoever asks now, whatever the subscription was granted when
-//! it was made.
+//! A subscription, a delivery or a replay goes on sending after the request that changed it. So each change
+//! requires of its caller the scopes that the events need, regardless of the scopes that the subscription was
+//! created with.
 
 use core_types::event::{self, Entry};
 use delivery::delivery::Delivery;
@@ -14,7 +15,7 @@ use primitives::problem::{Code, Problem};
 use crate::audience::Audience;
 use crate::topics;
 
-/// Ensures that the actor can read events that ask for this scope; without one, they are for owners and
+/// Ensures that the actor can read events that require this scope. Events without a scope are for owners and
 /// admins.
 ///
 /// # Errors
@@ -32,7 +33,7 @@ pub fn ensure_reads(actor: &StoreActor, scope: Option<&'static str>) -> Result<(
     }
 }
 
-/// Ensures that the actor can read events of this name.
+/// Ensures that the actor can read events with this name.
 ///
 /// # Errors
 /// `insufficient_scope`.
@@ -40,7 +41,7 @@ pub fn ensure_reads_event(actor: &StoreActor, name: &str) -> Result<(), Problem>
     ensure_reads(actor, topics::scope_of(name))
 }
 
-/// Ensures that the actor can read all that a subscription sends.
+/// Ensures that the actor can read all events that a subscription sends.
 ///
 /// # Errors
 /// `insufficient_scope`, with the first scope that is missing.
@@ -49,11 +50,11 @@ pub fn ensure_reads_all(actor: &StoreActor, subscription: &Subscription) -> Resu
     sent.map(|entry| entry.scope).try_for_each(|scope| ensure_reads(actor, scope))
 }
 
-/// Ensures that the actor can read all that a replay may send, and answers with the scopes which that takes:
-/// `named` are the deliveries that it names.
+/// Ensures that the actor can read all events that a replay may send, and returns the scopes that this
+/// requires. `named` are the deliveries that the replay names.
 ///
 /// # Errors
-/// `insufficient_scope`, with the first scope that is missing; 503 when the subscriptions were not read.
+/// `insufficient_scope`, with the first scope that is missing; 503 if the subscriptions could not be read.
 pub fn ensure_reads_replay(
     actor: &StoreActor,
     replay: &Replay,
@@ -64,13 +65,13 @@ pub fn ensure_reads_replay(
     if replay.kind == ReplayKind::Delivery {
         scopes.extend(named.iter().map(|delivery| topics::scope_of(&delivery.event_type)));
     } else {
-        let is_asked_for = |entry: &Entry| {
+        let is_requested = |entry: &Entry| {
             let mut filters = replay.event_types.iter();
             replay.event_types.is_empty() || filters.any(|it| event::matches(it, entry.name))
         };
-        let asked: Vec<Entry> = topics::catalogue().into_iter().filter(is_asked_for).collect();
+        let requested: Vec<Entry> = topics::catalogue().into_iter().filter(is_requested).collect();
         for receiver in audience.receivers(replay)? {
-            let sent = asked.iter().filter(|entry| sends(receiver, entry, actor));
+            let sent = requested.iter().filter(|entry| sends(receiver, entry, actor));
             scopes.extend(sent.map(|entry| entry.scope));
         }
     }
@@ -81,14 +82,15 @@ pub fn ensure_reads_replay(
     Ok(scopes)
 }
 
-/// Whether a subscription sends events of a topic. Of its own subscription an app is sent what it is still
-/// granted: it can remove one that outlasts a scope. Its page in the admin is used by somebody who may be
-/// granted less than the app, so all that the app subscribed with counts there.
+/// Whether a subscription sends events of a topic. For an app, only the scopes that it is still granted count
+/// of its own subscription, so that it can remove one that was created with more. A page of the app in the
+/// admin runs for a member who may have fewer scopes than the app, so there all scopes of the subscription
+/// count.
 fn sends(subscription: &Subscription, entry: &Entry, actor: &StoreActor) -> bool {
-    let is_taken = subscription.event_types.iter().any(|it| event::matches(it, entry.name));
-    let Some(subscribed) = &subscription.scopes else { return is_taken };
+    let is_subscribed = subscription.event_types.iter().any(|it| event::matches(it, entry.name));
+    let Some(subscribed) = &subscription.scopes else { return is_subscribed };
     let granted = actor.app().filter(|app| app.merchant_id.is_none()).map(|app| &app.granted);
     let is_readable =
         |scope| subscribed.cover(scope) && granted.is_none_or(|granted| granted.cover(scope));
-    is_taken && entry.scope.is_some_and(is_readable)
+    is_subscribed && entry.scope.is_some_and(is_readable)
 }

@@ -1,9 +1,9 @@
-//! What a replay sends again, page by page: found in the lists of events and deliveries, validated by the
-//! subscriptions as they are now, and made so that it can be made again.
+//! The deliveries of a replay, page by page: found in the lists of events and deliveries, matched with the
+//! current subscriptions, and created so that a repetition has no effect.
 //!
-//! - *A crash before the replay's own write*: the page is found again, and its deliveries are there, under
-//!   the same ids. What took the place of a delivery says so in it, and is counted as made.
-//! - *A crash before the messages*: the deliveries are due, and the sweep sends theirs.
+//! - *A crash before the replay is saved*: the page is found again, and its deliveries exist with the same
+//!   ids. A replaced delivery names its replacement, which is counted as created.
+//! - *A crash before the messages*: the deliveries are due, and the sweep sends their messages.
 
 mod failed;
 mod happened;
@@ -25,29 +25,29 @@ use crate::audience::Audience;
 
 pub use failed::named;
 
-/// What is looked at in one page when a replay is counted ahead.
+/// Items of one page when a replay is counted in advance.
 const COUNTED: usize = 500;
-/// Pages that counting ahead looks at: what is beyond is found by the replay itself.
+/// The most pages that are counted in advance. The replay itself processes the rest, too.
 const MOST_PAGES: usize = 40;
 
-/// A delivery that is to be made.
+/// A delivery to create.
 #[derive(Debug, Clone)]
 struct Planned {
     delivery: Delivery,
-    /// The one whose place it takes, as it was read.
+    /// The delivery that it replaces, as it was read.
     replaces: Option<Delivery>,
-    /// Whether that says already that it does.
+    /// Whether a previous attempt of the page has created it.
     is_made: bool,
 }
 
 impl Planned {
-    /// Beside whatever there is.
+    /// A delivery that replaces none.
     const fn alongside(delivery: Delivery) -> Self {
         Self { delivery, replaces: None, is_made: false }
     }
 }
 
-/// A page of what is to be made.
+/// A page of deliveries to create.
 #[derive(Debug, Default)]
 struct Plan {
     planned: Vec<Planned>,
@@ -55,7 +55,7 @@ struct Plan {
     next: Option<WalkPlace>,
 }
 
-/// A replay at work, with the subscriptions that it may send to.
+/// A running replay, with the subscriptions that it may send to.
 #[derive(Debug)]
 pub struct Replaying<'a> {
     services: &'a Services,
@@ -64,19 +64,19 @@ pub struct Replaying<'a> {
     now: Timestamp,
 }
 
-/// What a replay would send, as far as it was counted.
+/// The deliveries that a replay would create, as far as they were counted.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Counted {
-    /// Deliveries to be made.
+    /// The deliveries that would be created.
     pub matched: u64,
-    /// What would not be sent.
+    /// The deliveries that would be skipped.
     pub skipped: Skipped,
-    /// Whether there is more than it may make, or than was counted.
+    /// Whether there are more than it may create, or than were counted.
     pub has_more: bool,
 }
 
 impl<'a> Replaying<'a> {
-    /// The next page of a replay.
+    /// Prepares a page of a replay.
     pub const fn new(
         services: &'a Services,
         replay: &'a Replay,
@@ -86,13 +86,13 @@ impl<'a> Replaying<'a> {
         Self { services, replay, audience, now }
     }
 
-    /// What the replay sends, without making any of it.
+    /// Counts the deliveries of the replay without creating any.
     ///
     /// # Errors
-    /// 503 when the table cannot be reached.
+    /// 503.
     pub async fn count(&self) -> Result<Counted, Problem> {
         let (mut counted, mut place) = (Counted::default(), None);
-        // Several deliveries of one event to one subscription are sent again as one.
+        // Several deliveries of one event to one subscription are replayed as one.
         let mut once: HashSet<DeliveryId> = HashSet::new();
         for _ in 0..MOST_PAGES {
             let plan = self.plan(place.as_ref(), COUNTED).await?;
@@ -113,11 +113,11 @@ impl<'a> Replaying<'a> {
         Ok(counted)
     }
 
-    /// Makes the next page of deliveries; answers with them, for their messages, and with what it came
-    /// to, for the replay.
+    /// Creates the next page of deliveries. Returns them, for their messages, and the result of the page, for
+    /// the replay.
     ///
     /// # Errors
-    /// 503 when the table cannot be reached: nothing is lost, and the page is made again.
+    /// 503: nothing is lost, and the page can be repeated.
     pub async fn make(&self) -> Result<(Vec<Delivery>, Made), Problem> {
         let mut plan = self.plan(self.replay.place.as_ref(), self.replay.room()).await?;
         let left = usize::try_from(self.replay.left()).unwrap_or(usize::MAX);
@@ -141,13 +141,13 @@ impl<'a> Replaying<'a> {
         }
     }
 
-    /// Whether an event is of those that are asked for.
+    /// Whether the replay includes events with this name.
     fn is_asked_for(&self, event: &str) -> bool {
         let types = &self.replay.event_types;
         types.is_empty() || types.iter().any(|filter| event::matches(filter, event))
     }
 
-    /// The delivery that the replay makes of an event for a subscription, its turn aside.
+    /// The delivery of an event to a subscription by this replay, without its due time.
     fn delivery(&self, event: &Event, to: &Subscription) -> Delivery {
         Delivery::replayed(event, to, &self.replay.id, self.now)
     }
@@ -158,7 +158,8 @@ impl<'a> Replaying<'a> {
         delivery.replayed_by.as_ref() == Some(&id)
     }
 
-    /// Whether it may send to a subscription: all of the store's, or those of the app that asked.
+    /// Whether the replay may send to a subscription: all of the store's, or limited to the subscription that
+    /// it names and the app that requested it.
     fn may_send_to(&self, to: &Subscription) -> bool {
         self.replay.subscription_id.as_ref().is_none_or(|only| *only == to.id)
             && (self.replay.app_id.is_none() || self.replay.app_id == to.app_id)

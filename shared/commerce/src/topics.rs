@@ -1,5 +1,4 @@
-//! The catalogue of events: every topic that a noun declares, with its entity, its scope and its
-//! data.
+//! The catalogue of events: all topics that nouns declare, with their entity, scope and data.
 
 use catalogue::category;
 use catalogue::collection;
@@ -42,7 +41,7 @@ use themes::upload;
 use transfers::export;
 use transfers::import;
 
-/// What each noun declares, in document order.
+/// Collects the topics of the nouns, in document order.
 macro_rules! declared {
     ($($($noun:ident)::+),* $(,)?) => {
         const TOPICS: &[&[Entry]] = &[$($($noun)::+::TOPICS),*];
@@ -96,22 +95,22 @@ declared! {
     export,
 }
 
-/// Every topic, in document order.
+/// All topics, in document order.
 pub fn catalogue() -> Vec<Entry> {
     TOPICS.concat()
 }
 
-/// The topic of this name.
+/// The topic with this name.
 pub fn find(name: &str) -> Option<Entry> {
     TOPICS.iter().copied().flatten().find(|entry| entry.name == name).copied()
 }
 
-/// What the events of every topic look like, in the same order.
+/// The shapes of the events of all topics, in the same order.
 pub fn shapes() -> Vec<Shape> {
     SHAPES.concat()
 }
 
-/// What an app needs to read events of this name; none when no scope reads them.
+/// The scope that an app needs to read events with this name; none if no scope allows it.
 pub fn scope_of(name: &str) -> Option<&'static str> {
     find(name).and_then(|entry| entry.scope)
 }
@@ -121,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn topics_are_named_once_and_by_noun_and_verb() {
+    fn topics_have_unique_names_of_noun_and_verb() {
         let mut names: Vec<_> = catalogue().iter().map(|entry| entry.name).collect();
         assert!(names.iter().all(|name| name.split('.').count() == 2));
         names.sort_unstable();

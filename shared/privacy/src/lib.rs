@@ -1,11 +1,11 @@
-//! What a store knows of a person.
+//! The personal data of a store.
 //!
-//! - A [`person`] is a customer with the addresses they have used; in [`Part`](person::Part)s is what is
-//!   kept of them.
-//! - A [`redaction`] removes them: names and addresses go, sums stay, because a store must keep its books.
-//! - A [`merge`] makes two accounts of one person one.
+//! - A [`person`] is a customer or guest with their addresses. Their data is divided into
+//!   [`Part`](person::Part)s.
+//! - A [`redaction`] erases the personal data. Amounts stay, because a store must keep its accounts.
+//! - A [`merge`] merges two accounts of one person.
 //!
-//! The same parts are written into a file for who asks what is known of them (`transfers::export`).
+//! The same parts are exported when a person requests their data (`transfers::export`).
 
 pub mod merge;
 pub mod person;

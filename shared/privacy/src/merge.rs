@@ -1,10 +1,10 @@
 //! Merges: two accounts of one person become one.
 //!
-//! The account that goes ends with the request, in one transaction: nobody is signed in to it any more, its
-//! e-mail address is free, and the one who stays has what the store knew of it
-//! ([`Customer::absorbing`]). What lies elsewhere follows, page by page: addresses, wishes, orders with what
-//! they count, gift cards, reviews. Each of these is one transaction that finds it where it was, so that it
-//! is moved once, whatever is cut off and whoever changes it meanwhile.
+//! The source account is deleted with the request, in one transaction: its sessions end, its e-mail address
+//! is free, and its data is added to the remaining account
+//! ([`Customer::absorbing`](identity::customer::Customer::absorbing)). Related items follow, page by page:
+//! addresses, wishes, orders with their counters, gift cards, reviews. Each is moved in one transaction on
+//! condition that it is unchanged, so that it is moved once despite crashes and concurrent changes.
 
 mod begin;
 mod hand_over;
@@ -14,13 +14,13 @@ mod view;
 use core_types::end_reason::EndReason;
 use core_types::id::{CustomerId, MergeId, StoreId};
 use core_types::key::{self, IndexKey};
-use primitives::clock::{MINUTE, Timestamp};
-use primitives::problem::Problem;
-use serde::{Deserialize, Serialize};
 use services::Services;
+use primitives::clock::{MINUTE, Timestamp};
 use table::item::{Item, Key};
 use table::outbox::Due;
+use primitives::problem::Problem;
 use table::{Query, WalkPlace};
+use serde::{Deserialize, Serialize};
 
 use crate::steps::Walking;
 
@@ -29,33 +29,33 @@ pub use step::{give_up, step};
 pub use view::*;
 
 primitives::string_enum! {
-    /// Where a merge is in its life.
+    /// The status of a merge.
     MergeStatus {
-        /// The account is gone, and what belongs to it follows.
+        /// The source account is deleted, and its related items are being moved.
         Running = "running",
-        /// All of it has.
+        /// All items were moved.
         Succeeded = "succeeded",
-        /// It met an error that it would meet again: asked for again, it goes on where it was.
+        /// It met a permanent error. A repeated request resumes it where it was.
         Failed = "failed",
     }
 }
 
 primitives::string_enum! {
-    /// What a merge is moving.
+    /// The part that a merge is moving.
     MergePart {
-        /// Addresses and wishes; sessions end.
+        /// Addresses and wishes. Sessions end.
         Account = "account",
-        /// Orders, with what they count.
+        /// Orders with their counters.
         Orders = "orders",
         /// Gift cards.
         GiftCards = "gift_cards",
         /// Reviews.
         Reviews = "reviews",
-        /// Nothing, until the indexes show what was made right before the account ended.
+        /// A pause, until the indexes include items that were created right before the account was deleted.
         Settling = "settling",
-        /// Orders that they showed late.
+        /// Orders that the indexes included late.
         LateOrders = "late_orders",
-        /// Reviews that they showed late.
+        /// Reviews that the indexes included late.
         LateReviews = "late_reviews",
     }
 }
@@ -74,40 +74,40 @@ impl MergePart {
     }
 }
 
-/// Merges into one customer: more than anybody makes.
+/// The most merges into one customer that are read: more than occur.
 const MOST: usize = 1_000;
 
 /// A merge of a customer into another.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Merge {
-    /// It follows from the store and the account that it ends.
+    /// The id, derived from the store and the source account.
     pub id: MergeId,
     /// The store.
     pub store_id: StoreId,
-    /// The customer who stays. Part of the key.
+    /// The remaining customer. Part of the key.
     pub customer_id: CustomerId,
-    /// The one whose account it has ended. Part of the key.
+    /// The customer whose account was deleted. Part of the key.
     pub source_id: CustomerId,
-    /// Who asked for it: `mer_…` or `app_…`.
+    /// The merchant or app that requested it: `mer_…` or `app_…`.
     pub created_by: String,
-    /// Where it is in its life.
+    /// The status.
     pub status: MergeStatus,
-    /// Why it ended early.
+    /// The reason of its failure.
     #[serde(default)]
     pub status_reason: Option<EndReason>,
-    /// What it is moving.
+    /// The part that it is moving.
     pub part: MergePart,
-    /// Where it goes on there.
+    /// The position in that part.
     pub place: Option<WalkPlace>,
-    /// When the sweep takes it up, unless it is over.
+    /// When the sweep resumes it; none if it has ended.
     pub due_at: Option<Timestamp>,
     /// When it ended.
     pub finished_at: Option<Timestamp>,
-    /// When the account ended.
+    /// When the account was deleted.
     pub created_at: Timestamp,
-    /// When it changed last.
+    /// When it was last changed.
     pub updated_at: Timestamp,
-    /// Optimistic lock: one more with each write.
+    /// Starts at 1, and grows by 1 with each write.
     pub version: u64,
 }
 
@@ -145,7 +145,7 @@ impl Walking for Merge {
 }
 
 impl Merge {
-    /// The merge of `source` into `customer`, whose account ends now.
+    /// Creates the merge of `source` into `customer`.
     fn of(
         store: &StoreId,
         (customer, source): (&CustomerId, &CustomerId),
@@ -162,7 +162,7 @@ impl Merge {
             status_reason: None,
             part: MergePart::Account,
             place: None,
-            // A message carries it; the sweep sends that again when it is lost.
+            // A message carries it. The sweep sends another one if that is lost.
             due_at: Some(now.plus(MINUTE)),
             finished_at: None,
             created_at: now,
@@ -175,24 +175,24 @@ impl Merge {
         Self { updated_at: now, version: self.version.saturating_add(1), ..self.clone() }
     }
 
-    /// The merge after an error that it would meet again.
+    /// Ends the merge after a permanent error.
     fn broken(&self, now: Timestamp) -> Self {
         let (status, status_reason) = (MergeStatus::Failed, Some(EndReason::InternalError));
         Self { status, status_reason, due_at: None, finished_at: Some(now), ..self.changed(now) }
     }
 
-    /// The merge that has failed, going on where it was.
+    /// Resumes a failed merge where it was.
     fn resumed(&self, now: Timestamp) -> Self {
         let (status, due_at) = (MergeStatus::Running, Some(now.plus(MINUTE)));
         Self { status, status_reason: None, due_at, finished_at: None, ..self.changed(now) }
     }
 
-    /// Whether nothing more is moved.
+    /// Whether it has ended.
     pub fn is_over(&self) -> bool {
         Walking::is_over(self)
     }
 
-    /// The merges into a customer, by the accounts that they have ended; one round trip.
+    /// Loads the merges into a customer, in the order of their source accounts.
     ///
     /// # Errors
     /// 503.

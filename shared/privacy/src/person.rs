@@ -1,48 +1,48 @@
-//! What a store keeps of a person, part by part.
+//! A person, and the parts of their data that a store has.
 
 use catalogue::form::FormSubmission;
 use catalogue::review::Review;
 use core_types::fields::Email;
 use core_types::id::{CustomerId, GiftCardId, OrderId, StoreId};
 use core_types::key;
-use identity::store::Store;
+use services::Services;
 use primitives::clock::Timestamp;
-use primitives::fields::FromText;
+use table::item::Index;
 use primitives::problem::Problem;
+use primitives::fields::FromText;
+use table::{Query, WalkPlace};
+use identity::store::Store;
 use sales::gift_card::GiftCard;
 use sales::order::Order;
 use serde::{Deserialize, Serialize};
-use services::Services;
-use table::item::Index;
-use table::{Query, WalkPlace};
 
-/// What is looked at together.
+/// Items of one page.
 const PAGE: usize = 100;
-/// Addresses of one person: their own, and those of accounts that were merged into theirs.
+/// The most addresses of one person: their own, and those of accounts that were merged into theirs.
 const MOST_ADDRESSES: usize = 40;
 
 primitives::string_enum! {
-    /// A part of what is kept of a person.
+    /// A part of a person's data.
     Part {
-        /// The account: addresses, wishes and sessions with it.
+        /// The account with its addresses, wishes and sessions.
         Account = "account",
-        /// The orders, with what belongs to them.
+        /// The orders with their fulfilments and refunds.
         Orders = "orders",
-        /// Orders that were placed with an address that they have proven, without an account.
+        /// The orders that were placed with a proven address of theirs, without an account.
         GuestOrders = "guest_orders",
-        /// Gift cards that are theirs, or were sent to them.
+        /// The gift cards that they own, or that were sent to them.
         GiftCards = "gift_cards",
-        /// Reviews that they wrote.
+        /// The reviews that they wrote.
         Reviews = "reviews",
-        /// Forms in which a field is their address.
+        /// The forms in which a field is their address.
         Forms = "forms",
-        /// Files in which the store has taken out, or brought in, data of people.
+        /// The store's export and import files with data of people.
         Files = "files",
     }
 }
 
 impl Part {
-    /// The one after it.
+    /// The next part; none after the last.
     pub const fn next(self) -> Option<Self> {
         match self {
             Self::Account => Some(Self::Orders),
@@ -56,24 +56,24 @@ impl Part {
     }
 }
 
-/// A person: an account and the addresses that its owner has proven, or a guest, who has an address alone.
+/// A person: a customer with their proven addresses, or a guest, who only has an address.
 ///
-/// An address that somebody only gave says nothing about who they are: anybody can order with anybody's.
+/// An address that was only entered does not identify a person, because anybody can order with anybody's.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Person {
-    /// The store that knows them.
+    /// The store.
     pub store_id: StoreId,
-    /// Their account, which may be gone; none of a guest.
+    /// The customer, whose account may be deleted; none for a guest.
     pub customer_id: Option<CustomerId>,
-    /// E-mail addresses that they have proven, normalized; that of a guest.
+    /// The proven e-mail addresses of the customer, or the address of the guest, normalized.
     pub emails: Vec<String>,
 }
 
-/// A page of one part, and where it goes on; none at its end.
+/// A page of one part, with the position of the next page; none at its end.
 pub type PartPage<T> = Result<(Vec<T>, Option<WalkPlace>), Problem>;
 
 impl Person {
-    /// Their orders, the oldest first.
+    /// Loads their orders, oldest first.
     pub async fn orders(&self, services: &Services, place: Option<&WalkPlace>) -> PartPage<Order> {
         match self.orders_query() {
             Some(query) => services.table.walk(&[query], PAGE, place, |_| true).await,
@@ -81,12 +81,8 @@ impl Person {
         }
     }
 
-    /// Orders that were placed with an address of theirs, without an account.
-    pub async fn guest_orders(
-        &self,
-        services: &Services,
-        place: Option<&WalkPlace>,
-    ) -> PartPage<Order> {
+    /// Loads the orders that were placed with an address of theirs, without an account.
+    pub async fn guest_orders(&self, services: &Services, place: Option<&WalkPlace>) -> PartPage<Order> {
         let found: Option<Store> = services.table.get(&key::store(&self.store_id)).await?;
         let Some(store) = found else { return Ok((Vec::new(), None)) };
         let any = OrderId::derive(&[]);
@@ -99,13 +95,13 @@ impl Person {
         if queries.is_empty() {
             return Ok((Vec::new(), None));
         }
-        // The index may still list what is an account's by now.
+        // The index may still list orders that were assigned to an account.
         let is_here =
             |order: &Order| order.store_id == self.store_id && order.customer_id.is_none();
         services.table.walk(&queries, PAGE, place, is_here).await
     }
 
-    /// Whether they have ordered anything that is still known under their account.
+    /// Whether an order of their account is stored.
     ///
     /// # Errors
     /// 503.
@@ -116,8 +112,8 @@ impl Person {
         }
     }
 
-    /// Whether an order of theirs is not closed, with their account or as a guest: the store owes them goods,
-    /// or they owe it money. The person learns the addresses that their orders say were proven.
+    /// Whether an order of their account, or of theirs as a guest, is unfinished: goods or a payment are
+    /// owed. Adds the proven addresses of their orders to the person.
     ///
     /// # Errors
     /// 503.
@@ -153,12 +149,8 @@ impl Person {
         Some(Query::index(index, listed.pk))
     }
 
-    /// Gift cards that are theirs, or were sent to them.
-    pub async fn gift_cards(
-        &self,
-        services: &Services,
-        place: Option<&WalkPlace>,
-    ) -> PartPage<GiftCard> {
+    /// Loads the gift cards that they own, or that were sent to them.
+    pub async fn gift_cards(&self, services: &Services, place: Option<&WalkPlace>) -> PartPage<GiftCard> {
         let (any, beginning) = (GiftCardId::derive(&[]), Timestamp::from_millis(0));
         let listed = key::gift_cards_of_store(&self.store_id, beginning, &any);
         let is_theirs = |card: &GiftCard| {
@@ -168,25 +160,17 @@ impl Person {
         services.table.walk(&[Query::partition_of(listed)], PAGE, place, is_theirs).await
     }
 
-    /// Reviews that they wrote.
-    pub async fn reviews(
-        &self,
-        services: &Services,
-        place: Option<&WalkPlace>,
-    ) -> PartPage<Review> {
+    /// Loads the reviews that they wrote.
+    pub async fn reviews(&self, services: &Services, place: Option<&WalkPlace>) -> PartPage<Review> {
         let Some(customer) = &self.customer_id else { return Ok((Vec::new(), None)) };
         let all = Query::index(Index::Gsi2, key::reviews_on(&self.store_id));
         let is_theirs = |review: &Review| review.customer_id == *customer;
         services.table.walk(&[all], PAGE, place, is_theirs).await
     }
 
-    /// Forms in which a field is their address, and not only holds it: one address may be part of another, and a
-    /// message may be about somebody else.
-    pub async fn forms(
-        &self,
-        services: &Services,
-        place: Option<&WalkPlace>,
-    ) -> PartPage<FormSubmission> {
+    /// Loads the forms in which a field is their address. Fields that only contain it do not count, because
+    /// one address may be part of another, and a message may be about somebody else.
+    pub async fn forms(&self, services: &Services, place: Option<&WalkPlace>) -> PartPage<FormSubmission> {
         let all =
             Query::partition(key::store(&self.store_id).pk).begins_with(key::FORM_SUBMISSIONS);
         let names_them = |form: &FormSubmission| {
@@ -201,8 +185,7 @@ impl Person {
         self.emails.contains(&email.normalized())
     }
 
-    /// The addresses of these orders of theirs that they had proven when they ordered: an account that is gone
-    /// says none.
+    /// Adds the addresses of these orders that were proven at placement, because a deleted account has none.
     pub fn learn_from(&mut self, orders: &[Order]) {
         let proven = orders.iter().filter(|order| order.is_email_proven);
         for email in proven.filter_map(|order| order.email.as_ref()) {

@@ -1,17 +1,17 @@
-//! Redactions: a person is forgotten, as far as a store may forget them.
+//! Redactions: a person's data is erased, as far as a store may erase it.
 //!
-//! A redaction waits for the days that the store has set, in which apps can prepare and it can be called
-//! off. Then it is long work (`delivery::run`): part by part ([`Part`]) what names the person goes, and
-//! each step is one that can be taken again. While an order of theirs is not closed it waits a day
-//! more, because the store must know where to send it, or whom to ask for money.
+//! A redaction waits for the days that the store has set, in which apps can prepare and it can be cancelled.
+//! Then it is long work (`delivery::run`): the personal data is erased part by part ([`Part`]), in idempotent
+//! steps. While the person has an open order it waits another day, because the store must know where to ship
+//! it, or who owes a payment.
 //!
-//! A guest, who has no account, is forgotten by their address: orders that were placed with it and are no
-//! account's, gift cards that were sent there, and forms.
+//! The data of a guest, who has no account, is found by their address: orders that were placed with it
+//! without an account, gift cards that were sent to it, and forms.
 //!
-//! What it leaves: the sums, lines and states of orders, with country and region as taxes are booked by;
-//! payments, which name nobody; reviews without their author; that there was a redaction. What is sealed
-//! for another purpose is forgotten with it: kept answers in a day, mails once they are sent, what payment
-//! providers told in 30 days.
+//! These remain: the amounts, lines and statuses of orders, with the country and region that taxes are
+//! accounted by; payments, which have no personal data; reviews without their author; the redaction itself.
+//! Sealed data of other purposes expires by itself: idempotent responses after a day, mails once they are
+//! sent, events of payment providers after 30 days.
 
 mod events;
 mod scrub;
@@ -25,13 +25,13 @@ use core_types::event::{Event, EventSubject, Topic};
 use core_types::fields::Email;
 use core_types::id::{CustomerId, RedactionId, StoreId};
 use core_types::key::{self, IndexKey};
-use identity::store::Store;
 use primitives::clock::{DAY, MINUTE, Timestamp};
-use primitives::problem::Problem;
-use serde::{Deserialize, Serialize};
-use table::WalkPlace;
 use table::item::{Item, Key};
 use table::outbox::Due;
+use primitives::problem::Problem;
+use table::WalkPlace;
+use identity::store::Store;
+use serde::{Deserialize, Serialize};
 
 use crate::person::{Part, Person};
 use crate::steps::Walking;
@@ -40,17 +40,17 @@ pub use step::{give_up, step};
 pub use view::*;
 
 primitives::string_enum! {
-    /// Where a redaction is in its life.
+    /// The status of a redaction.
     RedactionStatus {
-        /// Its day has not come, or an order is not closed.
+        /// It waits for its day, or for open orders.
         Scheduled = "scheduled",
-        /// At work.
+        /// The data is being erased.
         Running = "running",
-        /// What named the person is gone.
+        /// The data was erased.
         Succeeded = "succeeded",
-        /// It met an error that it would meet again: asked for again, it goes on where it was.
+        /// It met a permanent error. A new request restarts it.
         Failed = "failed",
-        /// Called off before it began.
+        /// It was cancelled before it began.
         Cancelled = "cancelled",
     }
 }
@@ -58,38 +58,39 @@ primitives::string_enum! {
 /// A redaction.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Redaction {
-    /// It follows from store and customer: somebody is forgotten once.
+    /// The id, derived from the store and the customer or guest, so that a person has one redaction.
     pub id: RedactionId,
     /// The store.
     pub store_id: StoreId,
-    /// Who is forgotten; none of a guest. Their id stays in the store's books.
+    /// The customer; none for a guest. The id remains in orders and other items of the store.
     pub customer_id: Option<CustomerId>,
-    /// Who asked for it: `mer_…` or `app_…`.
+    /// The merchant or app that requested it: `mer_…` or `app_…`.
     pub created_by: String,
-    /// Where it is in its life.
+    /// The status.
     pub status: RedactionStatus,
-    /// Why it ended early, unless it was called off.
+    /// The reason of its failure.
     #[serde(default)]
     pub status_reason: Option<EndReason>,
-    /// E-mail addresses that they have proven, or that of a guest, normalized, until it is over.
+    /// The proven e-mail addresses of the customer, or the address of the guest, normalized. Removed at its
+    /// end, unless it fails.
     pub emails: Vec<String>,
-    /// The part that it is at.
+    /// The part that it is erasing.
     pub part: Part,
-    /// Where it goes on there.
+    /// The position in that part.
     pub place: Option<WalkPlace>,
-    /// Whether an order that is not closed keeps it from beginning.
+    /// Whether an open order prevents its start.
     pub waits_for_orders: bool,
-    /// When it begins.
+    /// When it starts.
     pub begins_at: Timestamp,
-    /// When the sweep takes it up.
+    /// When the sweep resumes it; none if it has ended.
     pub due_at: Option<Timestamp>,
     /// When it ended.
     pub finished_at: Option<Timestamp>,
-    /// When it was asked for.
+    /// When it was first requested.
     pub created_at: Timestamp,
-    /// When it changed last.
+    /// When it was last changed.
     pub updated_at: Timestamp,
-    /// Optimistic lock: one more with each write.
+    /// Starts at 1, and grows by 1 with each write.
     pub version: u64,
 }
 
@@ -107,19 +108,18 @@ impl Item for Redaction {
 }
 
 impl Redaction {
-    /// The id of the redaction of a guest: by what their address is known by at the store, so that the id says it
-    /// to nobody.
+    /// Derives the id of a guest's redaction from the store's key of the address, so that the id does not
+    /// reveal the address.
     pub fn id_of_guest(store: &Store, email: &Email) -> RedactionId {
         RedactionId::derive(&[store.id.as_str(), "guest", &store.guest_key(email)])
     }
 
-    /// The id of a customer's redaction.
+    /// Derives the id of a customer's redaction.
     pub fn id_of(store: &StoreId, customer: &CustomerId) -> RedactionId {
         RedactionId::derive(&[store.as_str(), customer.as_str()])
     }
 
-    /// A redaction that is asked for; in place of one that was called off, if there is such, or of a guest's that
-    /// is over.
+    /// Creates a redaction, in place of a former one of the same person that has ended.
     pub fn schedule(
         id: RedactionId,
         person: Person,
@@ -129,9 +129,9 @@ impl Redaction {
     ) -> Self {
         let wait = Duration::from_secs(DAY.as_secs().saturating_mul(days));
         let begins_at = now.plus(wait);
-        // What is due at once is carried by a message, which the sweep sends again when it is lost.
+        // Without a wait a message carries it. The sweep sends another one if that is lost.
         let due_at = if days == 0 { now.plus(MINUTE) } else { begins_at };
-        // What one that failed had learned of them may be gone with the account.
+        // A failed redaction may have found addresses that were deleted with the account.
         let known = before.map(|before| before.emails.clone()).unwrap_or_default();
         let mut emails = person.emails;
         emails.extend(known);
@@ -157,17 +157,17 @@ impl Redaction {
         }
     }
 
-    /// Whether nothing more happens.
+    /// Whether it has ended.
     pub fn is_over(&self) -> bool {
         Walking::is_over(self)
     }
 
-    /// The actions that its state allows now.
+    /// The actions that its status allows now.
     pub fn allowed_actions(&self) -> Vec<&'static str> {
         if self.status == RedactionStatus::Scheduled { vec!["cancel"] } else { Vec::new() }
     }
 
-    /// Who is forgotten.
+    /// The person whose data is erased.
     pub fn person(&self) -> Person {
         Person {
             store_id: self.store_id.clone(),
@@ -180,13 +180,13 @@ impl Redaction {
         Self { updated_at: now, version: self.version.saturating_add(1), ..self.clone() }
     }
 
-    /// The redaction at work, whose next message is lost when a minute has passed.
+    /// Continues the redaction. The sweep resumes it if no message does within a minute.
     fn running(&self, now: Timestamp) -> Self {
         let (status, due_at) = (RedactionStatus::Running, Some(now.plus(MINUTE)));
         Self { status, due_at, waits_for_orders: false, ..self.changed(now) }
     }
 
-    /// The redaction that waits until the person's orders are closed.
+    /// Postpones the redaction by a day, because of open orders.
     fn postponed(&self, now: Timestamp) -> Self {
         Self { waits_for_orders: true, due_at: Some(now.plus(DAY)), ..self.changed(now) }
     }
@@ -196,18 +196,18 @@ impl Redaction {
         Self { status, emails, place, finished_at, due_at: None, ..self.changed(now) }
     }
 
-    /// The redaction after an error that it would meet again. The addresses stay: what is left to do is found
-    /// by them.
+    /// Ends the redaction after a permanent error. The addresses stay, because the remaining data is found by
+    /// them.
     fn broken(&self, now: Timestamp) -> Self {
         let (status, status_reason) = (RedactionStatus::Failed, Some(EndReason::InternalError));
         let emails = self.emails.clone();
         Self { status_reason, emails, ..self.ended(status, now) }
     }
 
-    /// The redaction called off.
+    /// Cancels the redaction.
     ///
     /// # Errors
-    /// `invalid_state_transition` once it has begun, or is over.
+    /// `invalid_state_transition` if it has begun or ended.
     pub fn cancelled(&self, now: Timestamp) -> Result<Self, Problem> {
         if self.status != RedactionStatus::Scheduled {
             return Err(Problem::state(self.status.as_str(), &self.allowed_actions()));
@@ -215,7 +215,7 @@ impl Redaction {
         Ok(self.ended(RedactionStatus::Cancelled, now))
     }
 
-    /// What has become of it, in the customer's timeline if they have one.
+    /// An event of the redaction, also in the timeline of the customer if there is one.
     pub fn event(&self, topic: &Topic<RedactionView>) -> Event {
         let (store, entity) = (Some(&self.store_id), self.id.as_str());
         let about = EventSubject { store, app: None, entity, version: self.version };

@@ -1,63 +1,63 @@
-//! Long work over what a store keeps of a person, page by page: one message stays with it for a while, and
-//! after each page how far it has come is written down.
+//! The steps of long work over a person's data: one message processes pages for a while, and saves the
+//! progress after each page.
 
 use std::time::Duration;
 
-use primitives::clock::Timestamp;
-use primitives::problem::{Code, Problem};
 use services::Services;
+use primitives::clock::Timestamp;
 use table::item::Item;
+use primitives::problem::{Code, Problem};
 use table::{WalkPlace, Write};
 use tokio::time::Instant;
 
-/// How long one message stays with a chunk of work.
-const STAY: Duration = Duration::from_secs(10);
-/// How long what is on its way out, or is being written by somebody else, is given.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// How long one message processes pages.
+const STAY_LENGTH: Duration = Duration::from_secs(10);
+/// The wait before a page is repeated, because an item is being changed or an event is being published.
+const RETRY_WAIT: Duration = Duration::from_secs(2);
 
-/// What a page came to.
+/// The result of a page.
 pub(crate) enum Done {
-    /// All of it; the part goes on there, if it does.
+    /// The page is complete. The part continues at this position, if there is one.
     All(Option<WalkPlace>),
-    /// Something is being written by somebody else, or is on its way out.
+    /// The page has to be repeated: an item is being changed, or an event is being published.
     NotYet,
 }
 
-/// Work that knows at which part it is, and where there.
+/// Long work with its progress: a part and a position in it.
 pub(crate) trait Walking: Item {
-    /// Whether nothing more happens.
+    /// Whether it has ended.
     fn is_over(&self) -> bool;
-    /// The work after a page: at `place` of the same part, or at the next part, or over.
+    /// The work after a page: at `place` in the same part, else at the next part, else ended.
     fn advanced(&self, place: Option<WalkPlace>, now: Timestamp) -> Self;
-    /// Adds what is announced of this version.
+    /// Adds the events of this version to a transaction.
     fn tell(&self, write: Write) -> Write {
         write
     }
 }
 
-/// How a chunk of work goes on.
+/// The continuation of long work after a page.
 pub(crate) enum Next<W> {
-    /// With its next page.
+    /// The next page, by the same message.
     Page(W),
-    /// With another message then; none when it is over.
+    /// Another message at this time; none if the work has ended.
     Message(Option<Timestamp>),
 }
 
-/// One message's stay with a chunk of work.
+/// The time that one message has for pages.
 pub(crate) struct Stay {
     began: Instant,
 }
 
 impl Stay {
-    /// From now on.
+    /// Begins now.
     pub(crate) fn begin() -> Self {
         Self { began: Instant::now() }
     }
 
-    /// Writes down what a page came to.
+    /// Saves the progress after a page, and returns how the work continues.
     ///
     /// # Errors
-    /// `version_conflict` when somebody else has written the work; 503 when the table cannot be reached.
+    /// `version_conflict` if the work was changed concurrently; 503.
     pub(crate) async fn after<W: Walking>(
         &self,
         services: &Services,
@@ -69,19 +69,19 @@ impl Stay {
             outcome => outcome?,
         };
         let now = services.clock.now();
-        let Done::All(place) = done else { return Ok(Next::Message(Some(now.plus(PATIENCE)))) };
+        let Done::All(place) = done else { return Ok(Next::Message(Some(now.plus(RETRY_WAIT)))) };
         let work = work.advanced(place, now);
         save(services, &work).await?;
         if work.is_over() {
             tracing::info!(work = ?work.key(), "over");
             return Ok(Next::Message(None));
         }
-        let is_long = self.began.elapsed() >= STAY;
+        let is_long = self.began.elapsed() >= STAY_LENGTH;
         Ok(if is_long { Next::Message(Some(now)) } else { Next::Page(work) })
     }
 }
 
-/// Writes how far it has come.
+/// Saves the progress with its events.
 pub(crate) async fn save<W: Walking>(services: &Services, work: &W) -> Result<(), Problem> {
     work.tell(services.table.write().replace(work, Code::VersionConflict)).commit().await
 }

@@ -1,8 +1,8 @@
-//! Discounts: codes that shoppers name, and automatic ones (docs/commerce.md §3).
+//! Discounts: by a code that the shopper enters, and automatic ones (docs/commerce.md §3).
 //!
-//! A cart takes one code and, of the automatic discounts, the one that saves the most of what the
-//! code leaves. A discount is never more than what it is taken off, and is divided over its lines by
-//! the largest remainder. What is used is counted in the checkout's own transaction ([`uses`]).
+//! A cart takes one code and one automatic discount: the one that saves the most after the code's discount. A
+//! discount never exceeds the amount that it reduces, and is allocated to its lines by the largest remainder.
+//! Uses are counted in the transaction of the checkout ([`uses`]).
 
 mod code;
 mod saving;
@@ -19,10 +19,10 @@ use core_types::id::{CollectionId, DiscountId, ProductId, StoreId};
 use core_types::key::{self, IndexKey};
 use core_types::money::Money;
 use primitives::clock::Timestamp;
+use table::item::{Item, Key, Packing};
 use primitives::problem::{Code, Problem};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use table::item::{Item, Key, Packing};
 
 use crate::document::{Document, Entry, about};
 
@@ -32,98 +32,98 @@ pub use standing::{DiscountRejection, Shopper, Standing};
 pub use topics::*;
 pub use view::{DiscountValueView, DiscountView};
 
-/// Products that one discount names.
+/// The most products that one discount can target.
 pub const MAX_PRODUCTS: usize = 100;
-/// Collections that one discount names.
+/// The most collections that one discount can target.
 pub const MAX_COLLECTIONS: usize = 10;
-/// Automatic discounts that are not over, of one store: a checkout looks at all of them. Shopify has
-/// the same limit.
+/// The most automatic discounts of one store that have not ended: a checkout evaluates all of them. Shopify
+/// has the same limit.
 pub const MAX_AUTOMATIC: usize = 25;
-/// Codes that one cart may name; all but one are rejected.
+/// The most codes in a request for a cart; all but one are rejected.
 pub const MAX_CODES: usize = 5;
 
 const _: () = assert!(MAX_PRODUCTS <= MAX_MEMBERS);
 
 primitives::string_enum! {
-    /// What a discount does.
+    /// The kind of a discount.
     DiscountKind {
-        /// A part of the price.
+        /// A percentage off the price.
         Percentage = "percentage",
-        /// A sum, once for all its lines together.
+        /// An amount off, once for all its lines together.
         Fixed = "fixed",
-        /// Sending it costs nothing.
+        /// Free shipping.
         FreeShipping = "free_shipping",
-        /// Who buys some gets others for less.
+        /// A reduced price of some units when others are bought.
         BuyXGetY = "buy_x_get_y",
     }
 }
 
 primitives::string_enum! {
-    /// Whether a discount can be used.
+    /// The status of a discount.
     DiscountStatus {
-        /// Not yet.
+        /// It has not started.
         Scheduled = "scheduled",
-        /// It can.
+        /// It can be used.
         Active = "active",
-        /// Its time is over.
+        /// It has ended.
         Expired = "expired",
-        /// The merchant has switched it off.
+        /// The merchant has disabled it.
         Disabled = "disabled",
     }
 }
 
-/// Which lines of a cart; all of them when nothing is named.
+/// The lines of a cart that a discount targets: all lines if both lists are empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "DiscountTargets")]
 pub struct Targets {
-    /// These products.
+    /// The targeted products.
     #[serde(default)]
     pub product_ids: Vec<ProductId>,
-    /// Products of these collections.
+    /// The collections whose products are targeted.
     #[serde(default)]
     pub collection_ids: Vec<CollectionId>,
 }
 
 impl Targets {
-    /// Whether it is every line.
+    /// Whether it targets every line.
     pub fn is_everything(&self) -> bool {
         self.product_ids.is_empty() && self.collection_ids.is_empty()
     }
 }
 
-/// What a discount does, with its measures.
+/// The kind of a discount with its parameters.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum DiscountValue {
-    /// A part of the price.
+    /// A percentage off the price.
     Percentage {
         /// Hundredths of a percent: 1000 is 10 %.
         basis_points: i64,
     },
-    /// A sum.
+    /// An amount off.
     Fixed {
-        /// The sum.
+        /// The amount.
         amount: Money,
     },
-    /// Sending it costs nothing.
+    /// Free shipping.
     FreeShipping,
-    /// Who buys some gets others for less.
+    /// A reduced price of some units when others are bought.
     BuyXGetY {
-        /// How many are bought.
+        /// The units that must be bought.
         buy_quantity: u32,
-        /// How many are got for them.
+        /// The units that get the discount for them.
         get_quantity: u32,
-        /// What is taken off these: 10000 makes them free.
+        /// The percentage off these, in hundredths of a percent: 10000 makes them free.
         basis_points: i64,
-        /// What can be got; what is bought, unless named.
+        /// The lines that can get the discount; by default those that must be bought.
         get: Targets,
-        /// How often in one order.
+        /// The most times that it applies to one order.
         most: Option<u32>,
     },
 }
 
 impl DiscountValue {
-    /// Its kind.
+    /// The kind of the discount.
     pub const fn kind(&self) -> DiscountKind {
         match self {
             Self::Percentage { .. } => DiscountKind::Percentage,
@@ -134,47 +134,47 @@ impl DiscountValue {
     }
 }
 
-/// What the lines that a discount is for must come to, before it.
+/// The minimum purchase: required of the lines that a discount targets, before any discount.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Minimum {
-    /// At least this sum.
+    /// The minimum subtotal.
     pub subtotal: Option<Money>,
-    /// At least so many units.
+    /// The minimum number of units.
     pub quantity: Option<u32>,
 }
 
 /// A discount.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Discount {
-    /// `dsc_` and 32 hexadecimal digits.
+    /// The id: `dsc_` and 32 hexadecimal digits.
     pub id: DiscountId,
-    /// The store that gives it.
+    /// The store.
     pub store_id: StoreId,
-    /// What shoppers read.
+    /// The title that shoppers see.
     pub title: String,
-    /// What shoppers name; none when it is automatic.
+    /// The code that shoppers enter; none if it is automatic.
     pub code: Option<DiscountCode>,
-    /// What it does.
+    /// The kind with its parameters.
     pub value: DiscountValue,
-    /// For which lines; what is bought, of buy X get Y.
+    /// The lines that it targets; of buy X get Y, those that must be bought.
     pub applies_to: Targets,
-    /// What these must come to.
+    /// The minimum purchase of these.
     pub minimum: Minimum,
-    /// Whether it is for customers who have not ordered yet.
+    /// Whether it is only for customers who have not ordered yet.
     pub first_order_only: bool,
-    /// How many orders may use it.
+    /// The most orders that can use it.
     pub usage_limit: Option<u32>,
-    /// How many orders of one customer may.
+    /// The most orders of one customer that can use it.
     pub per_customer_limit: Option<u32>,
-    /// From when.
+    /// When it starts.
     pub starts_at: Timestamp,
-    /// Until when; the moment itself is over.
+    /// When it ends, exclusive.
     pub ends_at: Option<Timestamp>,
-    /// Whether the merchant has switched it off.
+    /// Whether the merchant has disabled it.
     pub disabled: bool,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// When it was changed last.
+    /// When it was last changed.
     pub updated_at: Timestamp,
     /// Starts at 1, and grows by 1 with each write.
     pub version: u64,
@@ -194,7 +194,7 @@ impl Item for Discount {
     }
 }
 
-/// Automatic discounts are kept together as well, for a checkout to look at.
+/// Automatic discounts are also stored together in one document, which a checkout reads.
 impl Entry for Discount {
     const KIND: &'static str = "automatic_discounts";
     type View = DiscountView;
@@ -213,7 +213,7 @@ impl Entry for Discount {
 }
 
 impl Discount {
-    /// Whether it can be used now.
+    /// The status at `now`.
     pub fn status_at(&self, now: Timestamp) -> DiscountStatus {
         if self.disabled {
             DiscountStatus::Disabled
@@ -226,10 +226,10 @@ impl Discount {
         }
     }
 
-    /// The discount switched on or off.
+    /// Disables or enables the discount.
     ///
     /// # Errors
-    /// `invalid_state_transition` when it is that already.
+    /// `invalid_state_transition` if it is already in that state.
     pub fn switched(&self, disabled: bool, now: Timestamp) -> Result<Self, Problem> {
         if self.disabled == disabled {
             let action = if disabled { "enable" } else { "disable" };
@@ -238,7 +238,7 @@ impl Discount {
         Ok(Self { disabled, ..Entry::changed(self, now) })
     }
 
-    /// Every collection that it names.
+    /// All collections that it targets.
     pub fn collections(&self) -> impl Iterator<Item = &CollectionId> {
         let got = match &self.value {
             DiscountValue::BuyXGetY { get, .. } => get.collection_ids.as_slice(),
@@ -247,7 +247,7 @@ impl Discount {
         self.applies_to.collection_ids.iter().chain(got)
     }
 
-    /// The item that makes its code its own, if it has one.
+    /// The item that makes its code unique, if it has a code.
     pub fn unique_code(&self) -> Option<UniqueDiscountCode> {
         let code = self.code.clone()?;
         Some(UniqueDiscountCode {
@@ -259,22 +259,23 @@ impl Discount {
     }
 }
 
-/// The store's automatic discounts with this one among them, as far as it is one and is not over;
-/// nothing when they do not change. What is over makes room.
+/// Adds a discount to the store's automatic discounts, replaces it or removes it; returns none if it is not
+/// and was not listed. It is listed if it has no code, is enabled and has not ended. The others that have
+/// ended are removed.
 ///
 /// # Errors
 /// `discount_limit`.
 pub fn listed(
     document: &Document<Discount>,
     discount: &Discount,
-    is_gone: bool,
+    is_deleted: bool,
     now: Timestamp,
 ) -> Result<Option<Document<Discount>>, Problem> {
     let over = |known: &Discount| known.ends_at.is_some_and(|end| end <= now);
     let mut next = document.clone();
     next.entries.retain(|known| !over(known));
-    let is_kept = discount.code.is_none() && !discount.disabled && !is_gone && !over(discount);
-    let next = match (is_kept, next.entry(discount.id.as_str()).is_ok()) {
+    let is_listed = discount.code.is_none() && !discount.disabled && !is_deleted && !over(discount);
+    let next = match (is_listed, next.entry(discount.id.as_str()).is_ok()) {
         (true, _) => next.with(discount.clone()),
         (false, true) => next.without(discount.id.as_str()),
         (false, false) => return Ok(None),

@@ -1,14 +1,14 @@
-//! Disputes: a customer's bank questions a payment, and takes its money back or asks about it.
+//! Disputes: a customer's bank contests a payment, as a chargeback or an inquiry.
 //!
-//! - [`Dispute`] is the item; what a provider says of it is joined to it by [`Dispute::after`],
-//!   which comes to the same in whatever order, and however often, it is told.
-//! - What it holds of its payment's money is counted on the payment and on its order
-//!   ([`PaymentDispute`](crate::payment::PaymentDispute)): that money cannot be refunded.
-//! - [`evidence`]: what a merchant says against it, in the provider's own fields.
-//! - [`record_disputes`](crate::workflows::record_disputes) applies what was learnt, and
+//! - [`Dispute`] is the item. [`Dispute::after`] merges a provider's report into it; the result is the same
+//!   in whatever order, and however often, reports arrive.
+//! - The amount that it holds is recorded on its payment and order
+//!   ([`PaymentDispute`](crate::payment::PaymentDispute)), and cannot be refunded.
+//! - [`evidence`]: a merchant's evidence, in the provider's own fields.
+//! - [`record_disputes`](crate::workflows::record_disputes) saves reports, and
 //!   [`submit_evidence`](crate::workflows::submit_evidence) sends evidence to the provider.
 //!
-//! The providers' words: <https://docs.stripe.com/api/disputes/object>,
+//! The providers' references: <https://docs.stripe.com/api/disputes/object>,
 //! <https://razorpay.com/docs/api/disputes/entity>.
 
 pub mod evidence;
@@ -27,114 +27,115 @@ use core_types::money::Money;
 use core_types::provider::ProviderName;
 use core_types::resource::Resource;
 use primitives::clock::Timestamp;
+use table::item::{Item, Key, Packing};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use table::item::{Item, Key, Packing};
 
 pub use state::{DisputeChange, ObservedDispute};
 pub use topics::*;
 pub use view::DisputeView;
 
 primitives::string_enum! {
-    /// What a bank wants.
+    /// The type of a dispute.
     DisputeType {
-        /// To know more: no money was taken, and a refund may settle it. Stripe's statuses
-        /// `warning_…`, Razorpay's phases `fraud` and `retrieval`.
+        /// The bank requests information: no money was withdrawn, and a refund may resolve it. Stripe's
+        /// statuses `warning_…`, Razorpay's phases `fraud` and `retrieval`.
         Inquiry = "inquiry",
-        /// The money: it is held until the dispute is over.
+        /// The bank reverses the payment: the amount is held until the dispute is over.
         Chargeback = "chargeback",
     }
 }
 
 primitives::string_enum! {
-    /// How far a dispute has come: of what is told at one moment, what stands further below is later.
+    /// The status of a dispute. Of two reports with the same time, the one whose status is listed later here
+    /// counts.
     DisputeStatus {
-        /// It waits for evidence.
+        /// The bank waits for evidence.
         NeedsResponse = "needs_response",
         /// The bank has the evidence.
         UnderReview = "under_review",
-        /// It ended without a winner: an inquiry that came to nothing.
+        /// It ended without a decision: an inquiry without consequences.
         Closed = "closed",
-        /// The merchant keeps the money.
+        /// It was decided for the merchant, who keeps the money.
         Won = "won",
-        /// The customer has the money.
+        /// It was decided for the customer, who gets the money.
         Lost = "lost",
     }
 }
 
 primitives::string_enum! {
-    /// What has become of evidence.
+    /// The status of evidence.
     EvidenceStatus {
-        /// It is on its way to the provider.
+        /// It is being sent to the provider.
         Pending = "pending",
-        /// The provider keeps it as a draft, which the bank does not see.
+        /// The provider has it as a draft, which the bank does not see.
         Staged = "staged",
-        /// The bank has it, or gets it.
+        /// The provider has passed it to the bank, or will.
         Submitted = "submitted",
         /// The provider rejected it.
         Failed = "failed",
     }
 }
 
-/// Evidence that was sent last. What it says is the provider's to keep.
+/// The evidence that was sent last, without its content, which only the provider stores.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SentEvidence {
-    /// `dse_` and 32 hexadecimal digits; also what the provider deduplicates on.
+    /// The id: `dse_` and 32 hexadecimal digits. It is also the idempotency key at the provider.
     pub id: DisputeEvidenceId,
-    /// What has become of it.
+    /// The status.
     pub status: EvidenceStatus,
-    /// Whether it is for the bank, or for the draft.
+    /// Whether it is submitted to the bank; otherwise it is a draft.
     pub submit: bool,
     /// The names of its fields.
     pub fields: Vec<String>,
-    /// The provider's code, when it rejected.
+    /// The provider's error code, if it rejected the evidence.
     pub failure_code: Option<String>,
     /// When it was sent.
     pub created_at: Timestamp,
-    /// When the provider answered.
+    /// When the provider responded.
     pub answered_at: Option<Timestamp>,
 }
 
 /// A dispute of a payment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Dispute {
-    /// `dsp_` and 32 hexadecimal digits.
+    /// The id: `dsp_` and 32 hexadecimal digits.
     pub id: DisputeId,
-    /// The store that it belongs to.
+    /// The store.
     pub store_id: StoreId,
     /// The order that the payment is for.
     pub order_id: OrderId,
-    /// The order's number.
+    /// The order number.
     pub order_number: String,
     /// The payment.
     pub payment_id: PaymentId,
-    /// Its provider.
+    /// The payment provider.
     pub provider: ProviderName,
     /// The provider's id of the dispute: `du_…`, `disp_…`.
     pub provider_reference: String,
-    /// What the bank wants.
+    /// The type.
     pub kind: DisputeType,
-    /// How far it has come.
+    /// The status.
     pub status: DisputeStatus,
-    /// What is disputed, perhaps in another currency than the payment's.
+    /// The disputed amount, which may be in another currency than the payment's.
     pub amount: Money,
-    /// What it holds of the payment, or has taken.
+    /// The amount of the payment that it holds or has taken.
     pub held: Money,
-    /// Why, in the provider's word.
+    /// The reason code of the provider.
     pub reason: String,
-    /// Until when the provider takes evidence, if it takes any.
+    /// When the provider stops accepting evidence; none if it accepts none.
     pub due_by: Option<Timestamp>,
     /// The evidence that was sent last.
     #[serde(default)]
     pub evidence: Option<SentEvidence>,
-    /// The provider's time of what is known.
+    /// The provider's time of the latest report.
     pub told_at: Timestamp,
-    /// When it was seen to be over.
+    /// When its end was recorded.
     #[serde(default)]
     pub closed_at: Option<Timestamp>,
     /// When the provider opened it.
     pub created_at: Timestamp,
-    /// When it changed last.
+    /// When it was last changed.
     pub updated_at: Timestamp,
     /// Starts at 1, and grows by 1 with each write.
     pub version: u64,
@@ -170,7 +171,7 @@ impl Resource for Dispute {
         }
     }
 
-    /// In its order's timeline.
+    /// The event also appears in the timeline of its order.
     fn event(&self, topic: &Topic<DisputeView>, now: Timestamp) -> Event {
         let event = Event::new(topic, self.event_subject(), &self.view(), now);
         event.in_timeline_of(self.order_id.as_str())
@@ -178,27 +179,27 @@ impl Resource for Dispute {
 }
 
 impl DisputeStatus {
-    /// Whether nothing more is to come, as far as the provider says.
+    /// Whether the dispute has ended, as far as the provider has reported.
     pub fn is_over(self) -> bool {
         matches!(self, Self::Closed | Self::Won | Self::Lost)
     }
 }
 
 impl Dispute {
-    /// The id of a store's dispute of a provider's.
+    /// Derives the id of a store's dispute from the provider's id.
     pub fn id_of(store: &StoreId, provider: ProviderName, reference: &str) -> DisputeId {
         DisputeId::derive(&[store.as_str(), provider.as_str(), reference])
     }
 
-    /// Evidence that is on its way.
+    /// The evidence that is being sent.
     pub fn pending_evidence(&self) -> Option<&SentEvidence> {
         self.evidence.as_ref().filter(|sent| sent.status == EvidenceStatus::Pending)
     }
 
-    /// What can be done about it now.
+    /// The actions that its status allows now.
     pub fn allowed_actions(&self) -> Vec<&'static str> {
-        let takes =
+        let is_accepted =
             self.status == DisputeStatus::NeedsResponse && self.pending_evidence().is_none();
-        if takes { vec!["submit_evidence"] } else { Vec::new() }
+        if is_accepted { vec!["submit_evidence"] } else { Vec::new() }
     }
 }

@@ -1,11 +1,10 @@
 //! Gift cards: a balance behind a code (docs/conventions.md §13).
 //!
-//! The code is shown once, when the card is issued; what is kept is its HMAC, by which it is
-//! looked up, and its last four characters. Money leaves and enters a card only together with a
-//! [`GiftCardEntry`], so the entries always add up to the balance. Orders use [`debit`] and
-//! [`credit`], whose arithmetic and conditions are in the write: no number of parallel orders
-//! takes a balance below zero. What a merchant does is decided over the card as read and written
-//! under its version, because its answer says the balance.
+//! The code is returned once, when the card is issued. Only its HMAC, by which it is looked up, and its last
+//! four characters are stored. Each change of a balance is written with a [`GiftCardEntry`], so the entries
+//! always add up to the balance. Orders use [`debit`] and [`credit`], whose arithmetic and conditions are in
+//! the write: concurrent orders cannot take a balance below zero. A merchant's change is computed from the
+//! card that was read and written on condition of its version, because the response has the balance.
 
 mod code;
 mod find;
@@ -19,15 +18,15 @@ use core_types::fields::{Email, TimeZone};
 use core_types::id::{CustomerId, GiftCardEntryId, GiftCardId, OrderId, StoreId};
 use core_types::key::{self, IndexKey};
 use core_types::money::Money;
-use crypto::seal::MacKey;
-use identity::store::Store;
 use primitives::clock::Timestamp;
 use primitives::context::Context;
-use primitives::fields::{Fault, FromText};
+use table::item::{Item, Key};
 use primitives::problem::{Code, Problem};
+use primitives::fields::{Fault, FromText};
+use crypto::seal::MacKey;
+use identity::store::Store;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use table::item::{Item, Key};
 
 pub use code::GiftCardCode;
 pub use find::{count_lookup, ensure_lookup, find};
@@ -38,37 +37,37 @@ pub use view::{
 };
 
 primitives::string_enum! {
-    /// Whether a card can be spent.
+    /// The status of a gift card.
     GiftCardStatus {
-        /// It can.
+        /// It can be spent.
         Active = "active",
-        /// Switched off for good.
+        /// The merchant has disabled it permanently.
         Disabled = "disabled",
-        /// Its last day is over.
+        /// Its last day has ended.
         Expired = "expired",
     }
 }
 
 primitives::string_enum! {
-    /// What changed a balance.
+    /// The kind of a change of a balance.
     GiftCardEntryKind {
         /// The card was issued.
         Issued = "issued",
-        /// Money was added by the merchant.
+        /// The merchant added to the balance.
         Credited = "credited",
-        /// Money was taken by the merchant.
+        /// The merchant deducted from the balance.
         Debited = "debited",
-        /// An order was paid with it.
+        /// An order was paid with the card.
         Redeemed = "redeemed",
-        /// An order gave its money back.
+        /// An order's payment was refunded to the card.
         Returned = "returned",
     }
 }
 
-/// The last day that ends within the calendar in every zone: `9999-12-31` means never.
+/// The last day whose end is representable in every time zone. Later ones, like `9999-12-31`, end with it.
 const NEVER: jiff::civil::Date = jiff::civil::date(9999, 12, 28);
 
-/// A day of the calendar: `2027-12-31`.
+/// A calendar date, such as `2027-12-31`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(extend("format" = "date"))]
@@ -80,7 +79,7 @@ impl LastDay {
         &self.0
     }
 
-    /// When it is over where the store is; in UTC, if there is no such zone.
+    /// The end of the day in the store's time zone; in UTC if the zone is unknown.
     pub fn end(&self, zone: &TimeZone) -> Option<Timestamp> {
         let zone = jiff::tz::TimeZone::get(zone.as_str()).unwrap_or(jiff::tz::TimeZone::UTC);
         let day: jiff::civil::Date = self.0.parse().ok()?;
@@ -105,42 +104,42 @@ impl FromText for LastDay {
 
 primitives::text_field!(LastDay);
 
-/// Who a card is for, and what they are told with it.
+/// The recipient of a gift card, and the message to them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Recipient {
-    /// Where the code is sent.
+    /// The address that the code is sent to.
     pub email: Email,
-    /// What the sender says.
+    /// The sender's message.
     pub message: Option<String>,
-    /// When it is sent; at once, unless said otherwise.
+    /// When it is sent; at once if missing.
     pub send_at: Option<Timestamp>,
 }
 
 /// A gift card.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GiftCard {
-    /// `gft_` and 32 hexadecimal digits.
+    /// The id: `gft_` and 32 hexadecimal digits.
     pub id: GiftCardId,
-    /// The store that it belongs to.
+    /// The store.
     pub store_id: StoreId,
-    /// What it was issued with.
+    /// The balance at issue.
     pub initial_value: Money,
-    /// What is left.
+    /// The balance left.
     pub balance: Money,
-    /// Active or disabled; [`GiftCard::status_at`] tells whether it has expired.
+    /// Active or disabled; [`GiftCard::status_at`] derives whether it has expired.
     pub status: GiftCardStatus,
-    /// HMAC of its code.
+    /// The HMAC of its code.
     pub code_hmac: String,
     /// The last four characters of its code.
     pub last_characters: String,
-    /// The last day it can be spent, where the store is.
+    /// The last day on which it can be spent, in the store's time zone.
     pub expires_on: Option<LastDay>,
-    /// When that day is over: what conditions compare with. The store's time zone counted when the
-    /// day was set.
+    /// The end of that day, in the time zone that the store had when the day was set. Conditions of writes
+    /// compare it with the time.
     pub expires_at: Option<Timestamp>,
-    /// The customer it belongs to.
+    /// The customer who owns it.
     pub customer_id: Option<CustomerId>,
-    /// Who it was sent to.
+    /// The recipient that it is sent to.
     pub recipient: Option<Recipient>,
     /// The merchant's note.
     pub note: Option<String>,
@@ -148,7 +147,7 @@ pub struct GiftCard {
     pub disabled_at: Option<Timestamp>,
     /// When it was issued.
     pub created_at: Timestamp,
-    /// When it changed last.
+    /// When it was last changed.
     pub updated_at: Timestamp,
     /// Starts at 1, and grows by 1 with each write.
     pub version: u64,
@@ -167,14 +166,14 @@ impl Item for GiftCard {
     }
 }
 
-/// The one card of a code.
+/// The item that makes a code unique in its store.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UniqueGiftCardCode {
-    /// The store that it belongs to.
+    /// The store.
     pub store_id: StoreId,
-    /// HMAC of the code.
+    /// The HMAC of the code.
     pub code_hmac: String,
-    /// The id of the gift card.
+    /// The gift card with the code.
     pub card_id: GiftCardId,
     /// Always 1: a code is never given to another card.
     pub version: u64,
@@ -190,26 +189,26 @@ impl Item for UniqueGiftCardCode {
     }
 }
 
-/// A movement of a card's balance.
+/// A change of a gift card's balance.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GiftCardEntry {
-    /// `gte_` and 32 hexadecimal digits.
+    /// The id: `gte_` and 32 hexadecimal digits.
     pub id: GiftCardEntryId,
-    /// The store that it belongs to.
+    /// The store.
     pub store_id: StoreId,
-    /// The id of the gift card.
+    /// The gift card.
     pub card_id: GiftCardId,
-    /// What changed the balance.
+    /// The kind of the change.
     pub kind: GiftCardEntryKind,
-    /// How much came in, or went out.
+    /// The amount added or deducted, never negative.
     pub amount: Money,
-    /// The order it is part of.
+    /// The order that was paid with the card or refunded to it.
     pub order_id: Option<OrderId>,
-    /// Why, in the merchant's words.
+    /// The merchant's reason.
     pub reason: Option<String>,
-    /// Who did it.
+    /// The principal that made the change.
     pub actor: Option<String>,
-    /// When.
+    /// When it was made.
     pub created_at: Timestamp,
     /// Always 1: a ledger is only appended to.
     pub version: u64,
@@ -226,14 +225,14 @@ impl Item for GiftCardEntry {
 }
 
 impl GiftCardEntryKind {
-    /// Whether it takes money from the card.
+    /// Whether it deducts from the balance.
     pub const fn takes(self) -> bool {
         matches!(self, Self::Debited | Self::Redeemed)
     }
 }
 
 impl GiftCardEntry {
-    /// An entry of this card, by whoever makes the current request.
+    /// Creates an entry of this card, by the principal of the current request.
     pub fn new(
         (store, card): (&StoreId, &GiftCardId),
         kind: GiftCardEntryKind,
@@ -254,29 +253,29 @@ impl GiftCardEntry {
         }
     }
 
-    /// The entry as part of an order.
+    /// Sets the order of the entry.
     fn of_order(self, order: &OrderId) -> Self {
         Self { order_id: Some(order.clone()), ..self }
     }
 }
 
-/// What a merchant says about a card to issue.
+/// The data of a gift card to issue.
 #[derive(Debug, Clone)]
 pub struct Issue {
-    /// What it is worth.
+    /// The balance at issue.
     pub initial_value: Money,
-    /// The last day it can be spent.
+    /// The last day on which it can be spent.
     pub expires_on: Option<LastDay>,
-    /// The customer it belongs to.
+    /// The customer who owns it.
     pub customer_id: Option<CustomerId>,
-    /// Who it is sent to.
+    /// The recipient that it is sent to.
     pub recipient: Option<Recipient>,
-    /// A note.
+    /// The merchant's note.
     pub note: Option<String>,
 }
 
 impl GiftCard {
-    /// A new card with this code.
+    /// Creates a card with this code.
     pub fn issue(
         store: &Store,
         issue: Issue,
@@ -304,15 +303,15 @@ impl GiftCard {
         }
     }
 
-    /// What a code is looked up by. The key also signs cursors; the words in front keep the two
-    /// apart.
+    /// The HMAC that a code is looked up by. Its input begins with a prefix and the store, so that codes of
+    /// different stores, and other uses of the key, never have the same HMAC.
     pub fn code_hmac(mac: &MacKey, store: &StoreId, code: &GiftCardCode) -> String {
         use base64::Engine;
         let tag = mac.tag(format!("gift-card\n{store}\n{}", code.canonical()).as_bytes());
         base64::prelude::BASE64_URL_SAFE_NO_PAD.encode(tag)
     }
 
-    /// The item that makes its code its own.
+    /// The item that makes its code unique.
     pub fn unique_code(&self) -> UniqueGiftCardCode {
         UniqueGiftCardCode {
             store_id: self.store_id.clone(),
@@ -322,7 +321,7 @@ impl GiftCard {
         }
     }
 
-    /// Whether it can be spent now.
+    /// The status at `now`.
     pub fn status_at(&self, now: Timestamp) -> GiftCardStatus {
         match self.status {
             GiftCardStatus::Active if self.expires_at.is_some_and(|end| end <= now) => {
@@ -332,6 +331,8 @@ impl GiftCard {
         }
     }
 
+    /// Ensures that the card can be spent now.
+    ///
     /// # Errors
     /// `gift_card_disabled`, `gift_card_expired`.
     pub fn usable(&self, now: Timestamp) -> Result<(), Problem> {
@@ -345,11 +346,11 @@ impl GiftCard {
         }
     }
 
-    /// The card with more money on it.
+    /// Adds to the balance.
     ///
     /// # Errors
-    /// `gift_card_disabled`, `gift_card_expired`; a fault of `amount` when the balance would leave
-    /// its range.
+    /// `gift_card_disabled`, `gift_card_expired`; a field error of `amount` if the balance would be out of
+    /// range.
     pub fn credited(&self, amount: &Money, now: Timestamp) -> Result<Self, Problem> {
         self.usable(now)?;
         let balance = self.balance.plus(amount).ok_or_else(|| {
@@ -358,7 +359,7 @@ impl GiftCard {
         Ok(Self { balance, ..self.changed(now) })
     }
 
-    /// The card with less money on it.
+    /// Deducts from the balance.
     ///
     /// # Errors
     /// `gift_card_disabled`, `gift_card_expired`, `insufficient_balance`.
@@ -372,10 +373,10 @@ impl GiftCard {
         Ok(Self { balance, ..self.changed(now) })
     }
 
-    /// The card switched off for good; its balance stays on record.
+    /// Disables the card permanently. Its balance stays.
     ///
     /// # Errors
-    /// `gift_card_disabled` when it is already.
+    /// `gift_card_disabled` if it is disabled already.
     pub fn disabled(&self, now: Timestamp) -> Result<Self, Problem> {
         if self.status == GiftCardStatus::Disabled {
             return Err(Code::GiftCardDisabled.into());
@@ -384,7 +385,7 @@ impl GiftCard {
         Ok(Self { status, disabled_at, ..self.changed(now) })
     }
 
-    /// What an event says it is about.
+    /// The subject of the card's events.
     pub fn event_subject(&self) -> EventSubject<'_> {
         EventSubject {
             store: Some(&self.store_id),
@@ -394,13 +395,13 @@ impl GiftCard {
         }
     }
 
-    /// The card without whom it was sent to and what was noted of it; none when there is nothing of that.
+    /// Removes the recipient and the note; returns none if it has neither.
     pub fn redacted(&self, now: Timestamp) -> Option<Self> {
-        let is_told = self.recipient.is_some() || self.note.is_some();
-        is_told.then(|| Self { recipient: None, note: None, ..self.changed(now) })
+        let has_personal_data = self.recipient.is_some() || self.note.is_some();
+        has_personal_data.then(|| Self { recipient: None, note: None, ..self.changed(now) })
     }
 
-    /// The card as another account's, of the same person; none when it is not that account's.
+    /// Moves the card to another account of the same person; returns none if `from` does not own it.
     pub fn handed_over(&self, from: &CustomerId, to: &CustomerId, now: Timestamp) -> Option<Self> {
         let is_theirs = self.customer_id.as_ref() == Some(from);
         is_theirs.then(|| Self { customer_id: Some(to.clone()), ..self.changed(now) })

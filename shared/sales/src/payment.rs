@@ -1,13 +1,12 @@
-//! Payments: what a customer pays for an order through a provider, and what becomes of it.
+//! Payments of orders through a provider.
 //!
-//! - [`Payment`] is the item; its transitions ([`Payment::observe`], [`Payment::begin_refund`], …)
-//!   are pure and never go backwards: webhooks come late, twice and out of order.
-//! - [`provider::Provider`] is what a provider can do, and [`connected::Connected`] a store's
-//!   account with one of them, ready to be called.
-//! - What was learnt of a payment (by the customer's return, a webhook or a look-up) is applied by
-//!   [`record_payment`](crate::workflows::record_payment), and money goes back by
-//!   [`refund_order`](crate::workflows::refund_order).
-//! - [`lookup`]: where a payment lies. Its id leads to its order, its provider's reference to both.
+//! - [`Payment`] is the item. Its transitions ([`Payment::observe`], [`Payment::begin_refund`], …) are pure
+//!   and never go backwards, because webhooks arrive late, twice and out of order.
+//! - [`provider::Provider`] is the interface of a provider, and [`connected::Connected`] a store's account
+//!   with one of them, ready for calls.
+//! - [`record_payment`](crate::workflows::record_payment) saves a provider's report of a payment, from the
+//!   customer's return, a webhook or a request. [`refund_order`](crate::workflows::refund_order) refunds it.
+//! - [`lookup`]: finds a payment's key from its id or from the provider's reference.
 
 pub mod acceptance;
 pub mod account;
@@ -41,10 +40,10 @@ use core_types::money::Money;
 use core_types::provider::ProviderName;
 use core_types::resource::Resource;
 use primitives::clock::Timestamp;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use table::item::{Item, Key, Packing};
 use table::outbox::Due;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use crate::dispute::DisputeStatus;
 
@@ -56,11 +55,11 @@ pub use topics::*;
 pub use units::{can_count, can_take};
 pub use view::PaymentView;
 
-/// How many attempts and receipts a payment keeps: the newest.
+/// The most attempts, and the most receipts, that a payment stores: the newest.
 const MAX_RECORDS: usize = 50;
 
 primitives::string_enum! {
-    /// Whether money moves.
+    /// The mode of a payment or a provider account: test or live.
     #[schemars(rename = "PaymentMode")]
     Mode {
         /// The provider's sandbox.
@@ -71,29 +70,29 @@ primitives::string_enum! {
 }
 
 primitives::string_enum! {
-    /// When the money is taken.
+    /// How an authorized payment is captured.
     CaptureMethod {
-        /// As soon as the customer has agreed.
+        /// At once when the customer authorizes it.
         Automatic = "automatic",
-        /// When the merchant says so; until then it is authorized.
+        /// By the merchant; until then it is only authorized.
         Manual = "manual",
     }
 }
 
 primitives::string_enum! {
-    /// What has become of a payment.
+    /// The status of a payment.
     PaymentStatus {
-        /// Opened with the provider; the customer has not paid.
+        /// It was created with the provider; the customer has not paid.
         Created = "created",
-        /// The customer has agreed; the money is held and can be captured.
+        /// The customer has authorized it; the amount is held and can be captured.
         Authorized = "authorized",
-        /// The money was taken.
+        /// The amount was captured.
         Captured = "captured",
-        /// Some of the money went back.
+        /// A part of the captured amount was refunded.
         PartiallyRefunded = "partially_refunded",
-        /// All of the money went back.
+        /// The whole captured amount was refunded.
         Refunded = "refunded",
-        /// Given up before any money was taken.
+        /// It was cancelled before a capture.
         Voided = "voided",
         /// The last attempt failed; the customer may try again.
         Failed = "failed",
@@ -101,87 +100,87 @@ primitives::string_enum! {
 }
 
 primitives::string_enum! {
-    /// Why somebody should look at a payment.
+    /// The reason why a payment needs attention.
     #[schemars(rename = "PaymentAttention")]
     Attention {
-        /// The money came when the order was expired or cancelled; it goes back by itself.
+        /// It was paid after the order had expired or was cancelled. It is voided or refunded automatically.
         LatePayment = "late_payment",
-        /// The order had been paid another way; it goes back by itself.
+        /// The order had been paid by other means. It is voided or refunded automatically.
         DuplicatePayment = "duplicate_payment",
-        /// The provider took another amount than was asked for; it was not applied to the order.
+        /// The provider authorized or captured another amount than requested. It is not applied to the order.
         AmountMismatch = "amount_mismatch",
     }
 }
 
 primitives::string_enum! {
-    /// How the service learnt something about a payment.
+    /// The source of a change of a payment.
     #[schemars(rename = "PaymentSource")]
     Source {
-        /// The customer came back from the provider.
+        /// The customer's return from the provider.
         Verify = "verify",
-        /// The provider said so.
+        /// A webhook of the provider.
         Webhook = "webhook",
-        /// The service asked the provider.
+        /// A request of the service to the provider.
         Sync = "sync",
-        /// The merchant, or an app, did it.
+        /// A request of the merchant or an app.
         Admin = "admin",
     }
 }
 
 primitives::string_enum! {
-    /// An action on money.
+    /// An action on a payment.
     Action {
-        /// Held.
+        /// The amount is held.
         Authorize = "authorize",
-        /// Taken.
+        /// The amount is captured.
         Capture = "capture",
-        /// Voided.
+        /// The authorization is released.
         Void = "void",
-        /// Refunded.
+        /// The amount is refunded.
         Refund = "refund",
     }
 }
 
 primitives::string_enum! {
-    /// How far a refund has come.
+    /// The status of a refund of a payment.
     RefundState {
-        /// Reserved; the provider has not confirmed it.
+        /// The amount is reserved; the provider has not confirmed the refund.
         Pending = "pending",
-        /// The provider has it.
+        /// The provider has confirmed it.
         Succeeded = "succeeded",
-        /// The provider rejected it; nothing is reserved any more.
+        /// The provider rejected it; the amount is no longer reserved.
         Failed = "failed",
     }
 }
 
-/// Something that was tried with a provider.
+/// An attempt of an action at a provider.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PaymentAttempt {
-    /// What.
+    /// The action.
     pub action: Action,
-    /// Whether it worked.
+    /// Whether it succeeded.
     pub succeeded: bool,
-    /// Of how much.
+    /// The amount.
     pub amount: Money,
-    /// The provider's reference of what carries the money.
+    /// The provider's id of the payment or charge.
     pub provider_payment: Option<String>,
-    /// The provider's code of the failure.
+    /// The provider's error code, if it failed.
     pub failure_code: Option<String>,
-    /// How the service learnt of it.
+    /// The source of the information.
     pub source: Source,
     /// When it was recorded.
     pub at: Timestamp,
 }
 
-/// Proof that money moved.
+/// The record of a capture or refund.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "PaymentReceipt")]
 pub struct Receipt {
-    /// What was done.
+    /// The action.
     pub action: Action,
-    /// With how much.
+    /// The amount.
     pub amount: Money,
-    /// The provider's reference.
+    /// The provider's id of the payment or refund.
     pub provider_reference: String,
     /// When it was recorded.
     pub at: Timestamp,
@@ -190,34 +189,34 @@ pub struct Receipt {
 /// A refund of a payment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PaymentRefund {
-    /// The refund; also what the provider deduplicates on.
+    /// The refund's id, which is also the idempotency key at the provider.
     pub id: RefundId,
-    /// How much.
+    /// The amount.
     pub amount: Money,
-    /// How far it has come.
+    /// The status.
     pub status: RefundState,
-    /// The provider's reference.
+    /// The provider's id of the refund.
     pub provider_reference: Option<String>,
-    /// The provider's code, when it rejected.
+    /// The provider's error code, if it failed.
     pub failure_code: Option<String>,
-    /// When it was reserved.
+    /// When the amount was reserved.
     pub created_at: Timestamp,
-    /// When it changed last.
+    /// When it was last changed.
     pub updated_at: Timestamp,
-    /// Counts its changes; 1 when it was reserved.
+    /// Starts at 1, and grows by 1 with each change of the refund.
     pub version: u64,
 }
 
-/// A dispute of a payment, as far as its money goes.
+/// The part of a dispute that affects its payment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PaymentDispute {
     /// The dispute.
     pub id: DisputeId,
-    /// How far it has come.
+    /// The status of the dispute.
     pub status: DisputeStatus,
-    /// What it holds of the payment, or has taken.
+    /// The amount of the payment that it holds or has taken.
     pub held: Money,
-    /// Evidence that is on its way to the provider, which the sweep sends again.
+    /// The evidence that is being sent to the provider; the sweep sends it again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<DisputeEvidenceId>,
 }
@@ -225,67 +224,67 @@ pub struct PaymentDispute {
 /// A payment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Payment {
-    /// The id; also what the provider deduplicates its opening on.
+    /// The id, which is also the idempotency key of its creation at the provider.
     pub id: PaymentId,
-    /// The store that it belongs to.
+    /// The store.
     pub store_id: StoreId,
-    /// The order it pays.
+    /// The order that it pays.
     pub order_id: OrderId,
-    /// The order's number, which the customer's statement shows.
+    /// The order number, which is on the customer's statement.
     pub order_number: String,
-    /// Through whom.
+    /// The payment provider.
     pub provider: ProviderName,
-    /// Whether money moves.
+    /// Test or live.
     pub mode: Mode,
-    /// The public key of the account that it was opened with.
+    /// The public key of the account that it was created with.
     pub key_id: Option<String>,
-    /// What it was opened as with the provider: `order_…`, `pi_…`; our own id where there is none.
+    /// The provider's id of the order or payment intent: `order_…`, `pi_…`. Our own id if there is none.
     pub provider_reference: String,
-    /// What carries the money: `pay_…`, `ch_…`.
+    /// The provider's id of the payment or charge: `pay_…`, `ch_…`.
     pub provider_payment: Option<String>,
-    /// What was asked for.
+    /// The requested amount.
     pub amount: Money,
-    /// What the customer has agreed to.
+    /// The authorized amount.
     pub authorized: Money,
-    /// What was taken.
+    /// The captured amount.
     pub captured: Money,
-    /// What was refunded.
+    /// The refunded amount.
     pub refunded: Money,
-    /// What has become of it.
+    /// The status.
     pub status: PaymentStatus,
-    /// When the money is taken.
+    /// The capture method.
     pub capture_method: CaptureMethod,
-    /// Whether the order counts what was captured; false for money that came too late or twice.
+    /// Whether the order counts the captured amount; false for late, duplicate or mismatched payments.
     pub is_applied: bool,
-    /// Why somebody should look at it.
+    /// The reason why it needs attention.
     pub attention: Option<Attention>,
-    /// How the customer paid, in the provider's word: `card`, `upi`.
+    /// The payment method, in the provider's terms: `card`, `upi`.
     pub method: Option<String>,
-    /// What the customer's browser needs to pay, sealed (Stripe's client secret).
+    /// Stripe's client secret, sealed. The customer's browser needs it to pay.
     pub sealed_client_secret: Option<String>,
-    /// What was tried, newest last.
+    /// The attempts, newest last.
     pub attempts: Vec<PaymentAttempt>,
-    /// What moved, newest last.
+    /// The receipts, newest last.
     pub receipts: Vec<Receipt>,
-    /// What goes or went back.
+    /// The refunds.
     pub refunds: Vec<PaymentRefund>,
-    /// What a bank disputes of it.
+    /// The disputes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub disputes: Vec<PaymentDispute>,
-    /// When its provider was last asked about its disputes.
+    /// When its disputes were last loaded from the provider.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disputes_asked_at: Option<Timestamp>,
-    /// When the order stops waiting for it.
+    /// When the order expires unless it is paid.
     pub expires_at: Option<Timestamp>,
-    /// How often the sweep has tried what is left to do.
+    /// The number of the sweep's attempts to complete pending work.
     #[serde(default)]
     pub tries: u32,
-    /// When it did so last.
+    /// The time of the last of them.
     #[serde(default)]
     pub tried_at: Option<Timestamp>,
-    /// When it was opened.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// When it changed last.
+    /// When it was last changed.
     pub updated_at: Timestamp,
     /// Starts at 1, and grows by 1 with each write.
     pub version: u64,
@@ -323,32 +322,32 @@ impl Resource for Payment {
         }
     }
 
-    /// In its order's timeline.
+    /// The event also appears in the timeline of its order.
     fn event(&self, topic: &Topic<PaymentView>, now: Timestamp) -> Event {
         let event = Event::new(topic, self.event_subject(), &self.view(), now);
         event.in_timeline_of(self.order_id.as_str())
     }
 }
 
-/// What is needed to open a payment.
+/// The data of a payment to create.
 #[derive(Debug, Clone)]
 pub struct Opening {
-    /// The store that it belongs to.
+    /// The store.
     pub store_id: StoreId,
-    /// The order that it belongs to.
+    /// The order.
     pub order_id: OrderId,
-    /// The order's number.
+    /// The order number.
     pub order_number: String,
-    /// What is due.
+    /// The amount due.
     pub amount: Money,
-    /// When the order stops waiting.
+    /// When the order expires unless it is paid.
     pub expires_at: Option<Timestamp>,
 }
 
 impl Payment {
-    /// The id of the `nth` payment of an order through an account: two requests that open it at
-    /// once open the same one, with the provider too. What the provider is told is part of it,
-    /// because a provider rejects other words under the same key.
+    /// Derives the id of the `nth` payment of an order through an account, so that concurrent requests create
+    /// the same payment, at the provider too. The parameters of the provider's request are part of it,
+    /// because a provider rejects different parameters with the same idempotency key.
     pub fn id_of(input: &Opening, account: &account::ProviderAccount, nth: usize) -> PaymentId {
         let words = [
             account.provider.as_str(),
@@ -361,17 +360,16 @@ impl Payment {
         PaymentId::of_order(&input.order_id, &words)
     }
 
-    /// Whether something is still to be done about it that only its provider can do: it can be
-    /// paid, captured or voided, money is on its way back, a bank disputes it, or the merchant has to
-    /// decide.
+    /// Whether it still needs its provider: it can be paid, captured or voided, has a pending refund or an
+    /// open dispute, or awaits the merchant's decision.
     pub fn needs_provider(&self) -> bool {
-        let is_undecided =
+        let is_unfinished =
             self.is_open() || self.status == PaymentStatus::Authorized || self.awaits_decision();
-        let is_going_on = is_undecided || self.has_work() || self.has_open_dispute();
-        self.provider != ProviderName::Manual && is_going_on
+        let is_active = is_unfinished || self.has_work() || self.has_open_dispute();
+        self.provider != ProviderName::Manual && is_active
     }
 
-    /// Its refund of this id.
+    /// The refund with this id.
     pub fn refund(&self, id: &RefundId) -> Option<&PaymentRefund> {
         self.refunds.iter().find(|refund| refund.id == *id)
     }
@@ -382,18 +380,18 @@ impl Payment {
     }
 }
 
-/// The one payment of a provider's reference: how a webhook finds it.
+/// The lookup item of a provider's reference, by which a webhook finds its payment.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ProviderReference {
-    /// `manual`, `razorpay` or `stripe`.
+    /// The payment provider: `manual`, `razorpay` or `stripe`.
     pub provider: ProviderName,
-    /// Its reference.
+    /// The provider's reference ([`Payment::provider_reference`]).
     pub reference: String,
-    /// The store that it belongs to.
+    /// The store.
     pub store_id: StoreId,
-    /// The order that it belongs to.
+    /// The order.
     pub order_id: OrderId,
-    /// The id of one of the order's payments.
+    /// The payment.
     pub payment_id: PaymentId,
     /// Starts at 1, and grows by 1 with each write.
     pub version: u64,

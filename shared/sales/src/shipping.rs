@@ -1,9 +1,9 @@
-//! Shipping: zones of places, and the rates at which a store sends there (docs/commerce.md §1).
+//! Shipping: zones, and the rates at which a store ships to them (docs/commerce.md §1).
 //!
-//! All zones of a store are one [`Document`](crate::book::Book). Of the zones that cover a place the most
-//! particular one counts: a postal prefix before a region, a region before a country, and a zone
-//! without countries for whatever no other covers. Two zones that would be equally particular of one
-//! place are rejected when they are written.
+//! All zones of a store are stored in one [`Document`](crate::document::Document). Of the zones that cover an
+//! address, the most specific one counts: a postal prefix before a region, a region before a country, and
+//! last a zone without countries. Two zones that would be equally specific for one address are rejected when
+//! they are written.
 
 mod rate;
 mod zone;
@@ -18,13 +18,13 @@ pub use rate::{
 };
 pub use zone::{Places, ShippingZone, find};
 
-/// Zones of one store.
+/// The most zones of one store.
 pub const MAX_ZONES: usize = 100;
-/// Rates of one zone.
+/// The most rates of one zone.
 pub const MAX_RATES: usize = 50;
-/// Rates of all zones of a store (our choice): a book is one item, which a checkout reads.
+/// The most rates of all zones of a store (our choice), because they are one item that a checkout reads.
 pub const MAX_RATES_IN_ALL: usize = 500;
-/// Regions, and postal prefixes, of one zone (our choice).
+/// The most regions, and the most postal prefixes, of one zone (our choice).
 pub const MAX_PLACES: usize = 100;
 
 core_types::topics! {
@@ -39,25 +39,25 @@ core_types::topics! {
 core_types::view! {
     /// A shipping zone.
     ShippingZoneView of zone: ShippingZone {
-        /// `shz_` and 32 hexadecimal digits.
+        /// The id: `shz_` and 32 hexadecimal digits.
         id: ShippingZoneId,
-        /// The store that sends there.
+        /// The store.
         store_id: StoreId,
-        /// What the merchant calls it.
+        /// The merchant's name for it.
         name: String,
-        /// Its countries; none for every country that no other zone covers.
+        /// The countries. If empty, all addresses that no other zone covers.
         countries: Vec<Country> = zone.places.countries.clone(),
-        /// In these regions alone, of its only country.
+        /// The regions that it is limited to, of its only country; not limited if empty.
         regions: Vec<String> = zone.places.regions.clone(),
-        /// Where postal codes begin like this alone, in its only country.
+        /// The beginnings of postal codes that it is limited to, of its only country; not limited if empty.
         postal_prefixes: Vec<String> = zone.places.postal_prefixes.clone(),
-        /// At what the store sends there.
+        /// The shipping rates.
         rates: Vec<ShippingRateView> = zone.rates.iter().map(ShippingRateView::from).collect(),
-        /// When it was made.
+        /// When it was created.
         created_at: Timestamp,
-        /// When it was changed last.
+        /// When it was last changed.
         updated_at: Timestamp,
-        /// What `If-Match` takes.
+        /// The version for `If-Match`. Starts at 1, and grows by 1 with each write.
         version: u64,
     }
 }
@@ -80,7 +80,7 @@ impl core_types::event::Example for ShippingZoneView {
     }
 }
 
-/// An amount's number, where it may be missing.
+/// The minor units of an optional amount.
 fn amount(money: Option<&Money>) -> Option<i64> {
     money.map(|money| money.amount)
 }

@@ -1,10 +1,9 @@
-//! Tax: rates by country, region and class of goods, and what a line owes by them
-//! (docs/commerce.md §2).
+//! Tax: rates by country, region and tax class, and the tax of a line (docs/commerce.md §2).
 //!
-//! The rates of a country are one [`Document`], so that a checkout reads those of its destination and no
-//! others. Several rates of one place add up, and none is levied on another. Tax is computed over a
-//! line as it is left by its discounts, once, half up, in minor units; where prices hold their tax
-//! already it is taken out of them, never added.
+//! The rates of a country are one [`Document`](crate::document::Document), so that a checkout reads only
+//! those of its destination. Several rates of one place add up, and none is levied on another's tax. The tax
+//! of a line is computed after its discounts, with one rounding, half up, in minor units. Where prices
+//! include tax, it is extracted from them, not added.
 
 #[cfg(test)]
 mod tests;
@@ -22,9 +21,9 @@ use table::item::Key;
 
 use crate::document::{self, Entry};
 
-/// Rates of one country (our choice): each of some forty regions with a few classes.
+/// The most rates of one country (our choice): enough for some forty regions with a few classes each.
 pub const MAX_RATES: usize = 200;
-/// The whole, in basis points.
+/// 100 % in basis points.
 pub const WHOLE: i64 = 10_000;
 
 core_types::topics! {
@@ -36,12 +35,12 @@ core_types::topics! {
         "A tax rate was removed.";
 }
 
-/// Where something is taxed and sent to.
+/// The location by which tax and shipping are determined.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaxLocation {
-    /// ISO 3166-1.
+    /// The country, in ISO 3166-1.
     pub country: Country,
-    /// ISO 3166-2 without the country, where the country has them.
+    /// The region, in ISO 3166-2 without the country, for countries that use them.
     pub region: Option<String>,
     /// The postal code.
     pub postal_code: Option<String>,
@@ -50,25 +49,25 @@ pub struct TaxLocation {
 /// A tax rate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaxRate {
-    /// `txr_` and 32 hexadecimal digits.
+    /// The id: `txr_` and 32 hexadecimal digits.
     pub id: TaxRateId,
-    /// The store that levies it.
+    /// The store.
     pub store_id: StoreId,
-    /// What invoices call it.
+    /// The name on invoices.
     pub name: String,
-    /// Where it is levied.
+    /// The country where it is levied.
     pub country: Country,
-    /// In this region alone; in the whole country when there is none.
+    /// The region that it is limited to; the whole country if none.
     pub region: Option<String>,
-    /// On goods of this class alone; when there is none, on all that have no rate of their own there.
+    /// The tax class that it is limited to; if none, all goods whose class has no rate of its own there.
     pub tax_class: Option<TaxClass>,
-    /// Hundredths of a percent: 1900 is 19 %.
+    /// The rate in hundredths of a percent: 1900 is 19 %.
     pub basis_points: i64,
     /// Whether it is levied on shipping, too.
     pub on_shipping: bool,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// When it was changed last.
+    /// When it was last changed.
     pub updated_at: Timestamp,
     /// Starts at 1, and grows by 1 with each write.
     pub version: u64,
@@ -99,8 +98,7 @@ impl TaxRate {
 }
 
 impl TaxLocation {
-    /// Whether it is in this region, however that is capitalized: of some countries regions are
-    /// written as people write them.
+    /// Whether it is in this region, ignoring case: the regions of some countries are free text.
     pub fn is_in(&self, region: &str) -> bool {
         self.region.as_ref().is_some_and(|own| own.to_lowercase() == region.to_lowercase())
     }
@@ -116,8 +114,8 @@ impl From<&PostalAddress> for TaxLocation {
     }
 }
 
-/// The rates that goods of a class are taxed by at a place: those of the class, or, when it has none
-/// there, those for all goods.
+/// The rates of goods of a class at a place: those of the class, or those for all goods if the class has none
+/// there.
 pub fn on_goods<'a>(
     rates: &'a [TaxRate],
     place: &TaxLocation,
@@ -129,48 +127,47 @@ pub fn on_goods<'a>(
     if own.is_empty() { here().filter(|rate| rate.tax_class.is_none()).collect() } else { own }
 }
 
-/// The rates that shipping is taxed by at a place.
+/// The rates of shipping to a place.
 pub fn on_shipping<'a>(rates: &'a [TaxRate], place: &TaxLocation) -> Vec<&'a TaxRate> {
     rates.iter().filter(|rate| rate.is_levied_at(place) && rate.on_shipping).collect()
 }
 
-/// Tax on a line, or on the shipping, by one rate.
+/// The tax on a line, or on shipping, by one rate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LineTax {
     /// The rate.
     pub tax_rate_id: TaxRateId,
-    /// What it was called.
+    /// The name of the rate.
     pub name: String,
-    /// Hundredths of a percent: 1900 is 19 %.
+    /// The rate in hundredths of a percent: 1900 is 19 %.
     pub basis_points: i64,
-    /// The tax.
+    /// The amount of tax.
     pub amount: Money,
 }
 
-/// Tax on an order by one rate.
+/// The tax on an order by one rate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TaxLine {
     /// The rate.
     pub tax_rate_id: TaxRateId,
-    /// What it was called.
+    /// The name of the rate.
     pub name: String,
-    /// Hundredths of a percent: 1900 is 19 %.
+    /// The rate in hundredths of a percent: 1900 is 19 %.
     pub basis_points: i64,
-    /// What it was levied on, without tax.
+    /// The taxed amount, without tax.
     pub taxable: Money,
-    /// The tax.
+    /// The amount of tax.
     pub amount: Money,
 }
 
-/// What is owed on an amount by these rates together: computed once, half up, and divided among them
-/// by the largest remainder. Where the amount holds its tax already, the tax is taken out of it:
-/// `amount × rate ÷ (1 + rate)`.
+/// The tax on an amount by these rates. It is computed once for their sum, half up, and allocated to them by
+/// the largest remainder. If the amount includes tax, the tax is extracted: `amount × rate ÷ (1 + rate)`.
 pub fn levy(amount: &Money, rates: &[&TaxRate], is_included: bool) -> Vec<LineTax> {
     let points: Vec<i64> = rates.iter().map(|rate| rate.basis_points).collect();
     let together = points.iter().copied().fold(0_i64, i64::saturating_add);
     let whole = if is_included { WHOLE.saturating_add(together) } else { WHOLE };
     let tax = share(amount, together, whole);
-    // Rates of nothing get nothing, also where all of them are.
+    // A rate of 0 gets 0, even if all rates are 0.
     let parts = tax.allocate(&points);
     let line = |(rate, amount): (&&TaxRate, Money)| LineTax {
         tax_rate_id: rate.id.clone(),
@@ -181,7 +178,7 @@ pub fn levy(amount: &Money, rates: &[&TaxRate], is_included: bool) -> Vec<LineTa
     rates.iter().zip(parts).map(line).collect()
 }
 
-/// So many parts of `whole` of an amount, half up, and never more than the range of money.
+/// The fraction `parts / whole` of an amount, half up, capped at the range of `i64`.
 pub(crate) fn share(amount: &Money, parts: i64, whole: i64) -> Money {
     let (amount_of, parts, whole) =
         (i128::from(amount.amount), i128::from(parts), i128::from(whole));
@@ -190,12 +187,12 @@ pub(crate) fn share(amount: &Money, parts: i64, whole: i64) -> Money {
     Money { amount: i64::try_from(share).unwrap_or(i64::MAX), currency: amount.currency.clone() }
 }
 
-/// What these come to.
+/// The sum of these taxes; none if it is out of range.
 pub fn sum<'a>(lines: impl IntoIterator<Item = &'a LineTax>, currency: &Currency) -> Option<Money> {
     Money::sum(lines.into_iter().map(|line| &line.amount), currency)
 }
 
-/// The tax on these amounts, each without tax, by rate: in the order in which the rates come first.
+/// Totals of the tax on these amounts, each without tax, by rate, in the order of their first appearance.
 pub fn by_rate<'a>(taxed: impl IntoIterator<Item = (Money, &'a [LineTax])>) -> Vec<TaxLine> {
     let mut totals: Vec<TaxLine> = Vec::new();
     for (taxable, lines) in taxed {
@@ -223,28 +220,27 @@ pub fn by_rate<'a>(taxed: impl IntoIterator<Item = (Money, &'a [LineTax])>) -> V
 core_types::view! {
     /// A tax rate.
     TaxRateView of rate: TaxRate {
-        /// `txr_` and 32 hexadecimal digits.
+        /// The id: `txr_` and 32 hexadecimal digits.
         id: TaxRateId,
-        /// The store that levies it.
+        /// The store.
         store_id: StoreId,
-        /// What invoices call it.
+        /// The name on invoices.
         name: String,
-        /// Where it is levied.
+        /// The country where it is levied.
         country: Country,
-        /// In this region alone; in the whole country when there is none.
+        /// The region that it is limited to; the whole country if none.
         region: Option<String>,
-        /// On goods of this class alone; when there is none, on all that have no rate of their own
-        /// there.
+        /// The tax class that it is limited to; if none, all goods whose class has no rate of its own there.
         tax_class: Option<TaxClass>,
-        /// Hundredths of a percent: 1900 is 19 %.
+        /// The rate in hundredths of a percent: 1900 is 19 %.
         basis_points: i64,
         /// Whether it is levied on shipping, too.
         on_shipping: bool,
-        /// When it was made.
+        /// When it was created.
         created_at: Timestamp,
-        /// When it was changed last.
+        /// When it was last changed.
         updated_at: Timestamp,
-        /// What `If-Match` takes.
+        /// The version for `If-Match`. Starts at 1, and grows by 1 with each write.
         version: u64,
     }
 }

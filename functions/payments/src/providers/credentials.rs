@@ -1,4 +1,4 @@
-//! The keys of a store's account with a provider, as they are given.
+//! The keys of a store's account with a provider, in a request.
 
 use core_types::provider::ProviderName;
 use gateway::request::request;
@@ -7,7 +7,7 @@ use primitives::problem::FieldError;
 use sales::payment::Mode;
 use sales::payment::credentials::ProviderCredentials;
 
-/// A provider's keys. Razorpay: `key_id`, `key_secret`. Stripe: `publishable_key`, `secret_key`.
+/// The keys of a provider. Razorpay: `key_id`, `key_secret`. Stripe: `publishable_key`, `secret_key`.
 #[request]
 #[derive(Clone)]
 pub struct CredentialsRequest {
@@ -19,7 +19,7 @@ pub struct CredentialsRequest {
     publishable_key: Option<Exact<256>>,
     /// Stripe's secret key.
     secret_key: Option<Exact<256>>,
-    /// What the provider signs webhooks with.
+    /// The signing secret of the provider's webhooks.
     webhook_secret: Option<Exact<256>>,
 }
 
@@ -29,8 +29,8 @@ impl std::fmt::Debug for CredentialsRequest {
     }
 }
 
-/// What keys of a mode begin with: public, secret. A secret of one mode under the name of the
-/// other would move money that nobody meant to move.
+/// The prefixes of the public and secret keys of a mode. They are checked because a live key in an account in
+/// test mode would make real payments.
 fn prefixes(provider: ProviderName, mode: Mode) -> (&'static str, &'static [&'static str]) {
     match (provider, mode) {
         (ProviderName::Razorpay, Mode::Test) => ("rzp_test_", &[""]),
@@ -42,7 +42,7 @@ fn prefixes(provider: ProviderName, mode: Mode) -> (&'static str, &'static [&'st
 }
 
 impl CredentialsRequest {
-    /// The keys of this provider, in this mode.
+    /// Validates the keys of this provider in this mode.
     pub(super) fn validate(
         &self,
         provider: ProviderName,

@@ -1,4 +1,4 @@
-//! Deliveries that are sent again: those that are named, and those that have failed.
+//! Replays of deliveries: those that the replay names, and those that have failed.
 
 use std::collections::HashMap;
 
@@ -7,27 +7,28 @@ use core_types::id::EventId;
 use core_types::key;
 use delivery::delivery::{Delivery, DeliveryStatus};
 use delivery::replay::{Replay, Skipped};
-use primitives::problem::Problem;
 use services::Services;
 use table::item::{Index, Key};
+use primitives::problem::Problem;
 use table::{Query, WalkPlace};
 
 use super::{Plan, Planned, Replaying};
 
-/// Where deliveries are listed that have not arrived: those that are retried, which the replay ends, first.
+/// The statuses of deliveries that have not arrived, in the order in which they are read. Retrying ones,
+/// which the replay ends, come first.
 const FAILED: [DeliveryStatus; 4] = [
     DeliveryStatus::Retrying,
     DeliveryStatus::Exhausted,
     DeliveryStatus::Cancelled,
     DeliveryStatus::Blocked,
 ];
-/// Keys that one query looks at, for those of one subscription.
-const AHEAD: usize = 100;
+/// Keys that one query reads ahead to find those of one subscription.
+const LOOK_AHEAD: usize = 100;
 
-/// The deliveries that a replay names, as far as they are its to send.
+/// Loads the deliveries that a replay names, without those of other stores or apps.
 ///
 /// # Errors
-/// 503 when the table cannot be reached.
+/// 503.
 pub async fn named(services: &Services, replay: &Replay) -> Result<Vec<Delivery>, Problem> {
     let keys: Vec<Key> = replay.delivery_ids.iter().map(key::delivery).collect();
     let mut batch = services.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
@@ -43,17 +44,17 @@ pub async fn named(services: &Services, replay: &Replay) -> Result<Vec<Delivery>
 }
 
 impl Replaying<'_> {
-    /// All deliveries that are named: they fit into one page.
+    /// Plans the named deliveries, which fit into one page.
     pub(super) async fn plan_named(&self) -> Result<Plan, Problem> {
-        let found = named(self.services, self.replay).await?;
-        let gone = self.replay.delivery_ids.len().saturating_sub(found.len());
+        let found = named(self.app, self.replay).await?;
+        let missing = self.replay.delivery_ids.len().saturating_sub(found.len());
         let mut plan = self.plan_again(found).await?;
         plan.skipped.expired =
-            plan.skipped.expired.saturating_add(u64::try_from(gone).unwrap_or(u64::MAX));
+            plan.skipped.expired.saturating_add(u64::try_from(missing).unwrap_or(u64::MAX));
         Ok(plan)
     }
 
-    /// A page of what has failed to reach a subscription.
+    /// Plans a page of failed deliveries to a subscription.
     pub(super) async fn plan_failed(
         &self,
         place: Option<&WalkPlace>,
@@ -66,10 +67,10 @@ impl Replaying<'_> {
         let partitions =
             |day| FAILED.map(|it| key::deliveries_in(&scope, it.as_str(), day)).to_vec();
         let of_subscription =
-            |query: Query| query.ends_with(key::to_subscription(id)).looking_ahead(AHEAD, 1);
+            |query: Query| query.ends_with(key::to_subscription(id)).looking_ahead(LOOK_AHEAD, 1);
         let queries = range.walk(Index::Gsi6, partitions);
         let queries: Vec<Query> = queries.into_iter().map(of_subscription).collect();
-        let is_meant = |delivery: &Delivery| {
+        let matches = |delivery: &Delivery| {
             range.holds(delivery.created_at)
                 && !delivery.test
                 && delivery.status != DeliveryStatus::Succeeded
@@ -78,16 +79,16 @@ impl Replaying<'_> {
                 && (delivery.replayed_by.is_none() || self.is_ours(delivery))
                 && self.is_asked_for(&delivery.event_type)
         };
-        let (found, next) = self.services.table.walk(&queries, room, place, is_meant).await?;
+        let (found, next) = self.app.table.walk(&queries, room, place, matches).await?;
         Ok(Plan { next, ..self.plan_again(found).await? })
     }
 
-    /// What becomes of deliveries that are sent again.
+    /// Plans the replay of these deliveries.
     async fn plan_again(&self, found: Vec<Delivery>) -> Result<Plan, Problem> {
         let events = self.events_of(&found).await?;
         let mut plan = Plan::default();
         for before in found {
-            match self.again(before, &events)? {
+            match self.redelivery(before, &events)? {
                 Ok(planned) => plan.planned.push(planned),
                 Err(skipped) => plan.skipped = plan.skipped.and(skipped),
             }
@@ -95,8 +96,8 @@ impl Replaying<'_> {
         Ok(plan)
     }
 
-    /// Another delivery of the event of one, or why there is none.
-    fn again(
+    /// Plans a new delivery of the same event, or the reason why it is skipped.
+    fn redelivery(
         &self,
         before: Delivery,
         events: &HashMap<EventId, Event>,
@@ -124,22 +125,22 @@ impl Replaying<'_> {
             ..self.delivery(event, subscription)
         };
         let is_made = self.is_ours(&before);
-        // What has arrived, or was sent again by another replay, stays as it is.
-        let takes_place = !matches!(before.status, DeliveryStatus::Succeeded)
+        // A delivery that has arrived, or that another replay has replaced, stays as it is.
+        let is_replaced = !matches!(before.status, DeliveryStatus::Succeeded)
             && (before.replayed_by.is_none() || is_made);
-        let replaces = takes_place.then_some(before);
+        let replaces = is_replaced.then_some(before);
         Ok(Ok(Planned { delivery, replaces, is_made }))
     }
 
-    /// The events of deliveries, as far as they are kept.
+    /// Loads the events of deliveries, as far as they are still stored.
     async fn events_of(&self, deliveries: &[Delivery]) -> Result<HashMap<EventId, Event>, Problem> {
         let keys: Vec<Key> =
             deliveries.iter().map(|delivery| key::event(&delivery.event_id)).collect();
         let mut batch =
-            self.services.table.get_many_eventually(&keys.iter().collect::<Vec<_>>()).await?;
+            self.app.table.get_many_eventually(&keys.iter().collect::<Vec<_>>()).await?;
         let mut events = HashMap::new();
         for key in &keys {
-            // Events that happened together are one item: the first one's take is that of all.
+            // Events of one transaction are one item, so taking it returns all of them.
             let group = batch.take::<EventGroup>(key)?;
             let found = group.into_iter().flat_map(EventGroup::into_events);
             events.extend(found.map(|event| (event.id.clone(), event)));

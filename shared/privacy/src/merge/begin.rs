@@ -1,4 +1,4 @@
-//! The transaction with which a merge begins: one account ends, and the other has what was known of it.
+//! The transaction that begins a merge: it deletes the source account and adds its data to the remaining one.
 
 use std::collections::BTreeSet;
 
@@ -7,23 +7,23 @@ use core_types::event::Event;
 use core_types::id::{CustomerId, StoreId};
 use core_types::key;
 use core_types::resource::Resource;
-use identity::customer::{CUSTOMER_UPDATED, Customer, UniqueCustomerEmail};
-use primitives::clock::Timestamp;
-use primitives::problem::{Code, Problem};
-use sales::order::guest::GuestOrders;
 use services::Services;
+use primitives::clock::Timestamp;
 use table::item::Item;
+use primitives::problem::{Code, Problem};
 use table::{Condition, Query, Write};
+use identity::customer::{CUSTOMER_UPDATED, Customer, UniqueCustomerEmail};
+use sales::order::guest::GuestOrders;
 
 use super::{CUSTOMER_MERGED, CustomerMerged, Merge, MergeStatus};
 use crate::redaction::Redaction;
 
-/// Addresses that one account has proven, and whose guests' orders it still waits for.
-const MOST_WORKS: usize = 20;
-/// Merges into an account that move with it, in one transaction.
-const MOST_MERGES: usize = 20;
+/// The most items of pending guest orders of one account that are moved.
+const MAX_GUEST_ORDERS: usize = 20;
+/// The most former merges into the source account that are moved in the transaction.
+const MAX_MERGES: usize = 20;
 
-/// Two customers, as they were read.
+/// The two customers of a merge with the related items, as they were read.
 struct Both {
     stays: Customer,
     goes: Customer,
@@ -32,12 +32,12 @@ struct Both {
     works: Vec<GuestOrders>,
 }
 
-/// The transaction that merges `source` into `customer`, or lets a merge go on that has failed; none when that
-/// has been done, with the merge as it is.
+/// Prepares the transaction that merges `source` into `customer`, or resumes a failed merge. Returns the
+/// merge without a transaction if it has begun already.
 ///
 /// # Errors
-/// `not_found`; `same_customer` and `unknown_customer` as faults of `/source_id`; `customers_not_mergeable`,
-/// with `reasons`. The transaction is rejected with `version_conflict`.
+/// `not_found`; `same_customer` and `unknown_customer` as field errors of `/source_id`;
+/// `customers_not_mergeable`, with `reasons`. The transaction is rejected with `version_conflict`.
 pub async fn begin(
     services: &Services,
     store: &StoreId,
@@ -72,11 +72,11 @@ pub async fn begin(
     };
     let redactions = [batch.take(&redactions[0])?, batch.take(&redactions[1])?];
     let redactions = redactions.into_iter().flatten().collect();
-    // After the account: what is written beside it meanwhile has changed its version.
+    // Read after the account: a concurrent write of a related item changes the account's version.
     let alongside = Query::partition(goes.key().pk).begins_with(key::GUEST_ORDERS);
     let (former, works) = tokio::try_join!(
         Merge::all_into(services, store, source),
-        services.table.all(&alongside, MOST_WORKS)
+        services.table.all(&alongside, MAX_GUEST_ORDERS)
     )?;
     let both = Both { stays, goes, redactions, former, works };
     let reasons = both.reasons();
@@ -88,7 +88,7 @@ pub async fn begin(
 }
 
 impl Both {
-    /// What keeps them apart.
+    /// The reasons why they cannot be merged.
     fn reasons(&self) -> BTreeSet<&'static str> {
         let mut reasons = self.stays.overfull_with(&self.goes, MAX_WISHES);
         if self.redactions.iter().any(|redaction| !redaction.is_over()) {
@@ -97,7 +97,7 @@ impl Both {
         if self.former.iter().any(|merge| merge.status != MergeStatus::Succeeded) {
             reasons.insert("merge");
         }
-        if self.former.len() > MOST_MERGES {
+        if self.former.len() > MAX_MERGES {
             reasons.insert("merges");
         }
         reasons
@@ -105,7 +105,7 @@ impl Both {
 
     fn write(&self, write: Write, merge: &Merge, now: Timestamp) -> Write {
         let (goes, stays) = (&self.goes, self.stays.absorbing(&self.goes, now));
-        let told =
+        let merged =
             CustomerMerged { id: stays.id.clone(), source_id: goes.id.clone(), merged_at: now };
         let write = stays
             .replace(write, Code::VersionConflict)
@@ -117,7 +117,7 @@ impl Both {
             )
             .create(merge, Code::VersionConflict)
             .emit(stays.event(&CUSTOMER_UPDATED, now))
-            .emit(Event::new(&CUSTOMER_MERGED, stays.event_subject(), &told, now));
+            .emit(Event::new(&CUSTOMER_MERGED, stays.event_subject(), &merged, now));
         let ids = [&stays.id, &goes.id];
         let write = ids.iter().fold(write, |write, id| self.unredacted(write, merge, id));
         let write = self.former.iter().fold(write, |write, former| {
@@ -130,11 +130,11 @@ impl Both {
         })
     }
 
-    /// Demands that nobody has asked for a redaction meanwhile.
+    /// Adds the condition that no redaction was requested in the meantime.
     fn unredacted(&self, write: Write, merge: &Merge, customer: &CustomerId) -> Write {
         let id = Redaction::id_of(&merge.store_id, customer);
-        let standing = self.redactions.iter().find(|redaction| redaction.id == id);
-        let condition = standing.map_or_else(
+        let known = self.redactions.iter().find(|redaction| redaction.id == id);
+        let condition = known.map_or_else(
             || Condition::new("attribute_not_exists(PK)"),
             |redaction| Condition::is_at(redaction.version),
         );

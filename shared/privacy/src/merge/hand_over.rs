@@ -1,63 +1,59 @@
-//! Moving one thing after the other to the account that stays. Each can be done again. Where that account is
-//! gone as well, what would lie beside it goes, and what is the store's names it by its id.
+//! Moves items to the remaining account, each idempotently. If that account was deleted as well, the items of
+//! its partition are deleted, and items of the store still reference its id.
 
 use catalogue::review::{self, Review, ReviewStatus};
 use catalogue::wishlist::{self, Wish};
 use core_types::event::Event;
 use core_types::key;
-use identity::address::{self, Address};
-use identity::customer::{self, Customer};
-use primitives::problem::{Code, Problem};
-use sales::gift_card::{GIFT_CARD_UPDATED, GiftCard, GiftCardView};
 use services::Services;
 use table::item::{Item, Key};
+use primitives::problem::{Code, Problem};
 use table::{Query, retry};
+use identity::address::{self, Address};
+use identity::customer::{self, Customer};
+use sales::gift_card::{GIFT_CARD_UPDATED, GiftCard, GiftCardView};
 
 use super::Merge;
 
-/// Addresses or wishes of one person.
+/// The most addresses, and the most wishes, of one person that are read.
 const MOST: usize = 1_000;
-/// What is moved together: two actions each, of the 100 of a transaction.
-const TOGETHER: usize = 40;
+/// Items that one transaction moves: two actions each, of its 100.
+const CHUNK: usize = 40;
 
-/// Addresses that the one who stays has not, and their wishes; the rest beside the account goes.
+/// Moves the addresses that the remaining account lacks, and the wishes; deletes the other items of the
+/// source's partition.
 pub(super) async fn belongings(services: &Services, merge: &Merge) -> Result<(), Problem> {
     let own = key::customer(&merge.store_id, &merge.customer_id);
-    let left = key::customer(&merge.store_id, &merge.source_id);
+    let source = key::customer(&merge.store_id, &merge.source_id);
     if let Some(stays) = services.table.get::<Customer>(&own).await? {
         let alongside = |of: &Key, what| Query::partition(of.pk.clone()).begins_with(what);
-        let known: Vec<Address> =
-            services.table.all(&alongside(&own, key::ADDRESSES), MOST).await?;
+        let known: Vec<Address> = services.table.all(&alongside(&own, key::ADDRESSES), MOST).await?;
         let mut addresses: Vec<Address> =
-            services.table.all(&alongside(&left, key::ADDRESSES), MOST).await?;
+            services.table.all(&alongside(&source, key::ADDRESSES), MOST).await?;
         addresses.retain(|address| known.iter().all(|own| own.postal != address.postal));
-        for some in addresses.chunks(TOGETHER) {
+        for some in addresses.chunks(CHUNK) {
             address::hand_over(services.table.write(), &stays, some)
                 .commit()
                 .await
-                .or_else(gone)?;
+                .or_else(ignore_deleted)?;
         }
         let known: Vec<Wish> = services.table.all(&alongside(&own, key::WISHES), MOST).await?;
-        let wishes: Vec<Wish> = services.table.all(&alongside(&left, key::WISHES), MOST).await?;
-        for some in wishes.chunks(TOGETHER) {
+        let wishes: Vec<Wish> = services.table.all(&alongside(&source, key::WISHES), MOST).await?;
+        for some in wishes.chunks(CHUNK) {
             let write = wishlist::hand_over(services.table.write(), &stays, some, &known);
-            write.commit().await.or_else(gone)?;
+            write.commit().await.or_else(ignore_deleted)?;
         }
     }
-    customer::erase_belongings(services, &left, "").await
+    customer::erase_belongings(services, &source, "").await
 }
 
-/// Nothing is moved to an account that is gone.
-fn gone(problem: Problem) -> Result<(), Problem> {
+/// Ignores that the target was deleted.
+fn ignore_deleted(problem: Problem) -> Result<(), Problem> {
     if problem.code == Code::NotFound { Ok(()) } else { Err(problem) }
 }
 
-/// A gift card of theirs.
-pub(super) async fn gift_card(
-    services: &Services,
-    merge: &Merge,
-    card: &GiftCard,
-) -> Result<(), Problem> {
+/// Moves a gift card.
+pub(super) async fn gift_card(services: &Services, merge: &Merge, card: &GiftCard) -> Result<(), Problem> {
     let now = services.clock.now();
     let Some(card) = card.handed_over(&merge.source_id, &merge.customer_id, now) else {
         return Ok(());
@@ -67,12 +63,8 @@ pub(super) async fn gift_card(
     write.emit(Event::new(&GIFT_CARD_UPDATED, card.event_subject(), &view, now)).commit().await
 }
 
-/// A review of theirs. Where the one who stays has said something about the same, that is what holds.
-pub(super) async fn review(
-    services: &Services,
-    merge: &Merge,
-    review: &Key,
-) -> Result<(), Problem> {
+/// Moves a review, or deletes it if the remaining customer has reviewed the same subject.
+pub(super) async fn review(services: &Services, merge: &Merge, review: &Key) -> Result<(), Problem> {
     retry(|| async {
         let now = services.clock.now();
         let found: Option<Review> = services.table.get(review).await?;
@@ -86,8 +78,8 @@ pub(super) async fn review(
         let hidden = Review { status: ReviewStatus::Rejected, ..before.clone() };
         let write = write.delete(&before.pointer().key());
         let write = review::count(services, write, Some(&before), &hidden).await?;
-        // With a product its reviews go by themselves.
-        write.commit().await.or_else(gone)
+        // The product was deleted; its reviews are deleted by other means.
+        write.commit().await.or_else(ignore_deleted)
     })
     .await
 }

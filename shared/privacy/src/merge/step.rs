@@ -1,24 +1,24 @@
-//! A step of a merge: pages of its parts, one after the other.
+//! The steps of a merge: pages of its parts, one after the other.
 
 use std::time::Duration;
 
+use services::Services;
 use primitives::clock::Timestamp;
+use table::item::{Item, Key};
 use primitives::problem::Problem;
 use sales::workflows::hand_over_order::hand_over;
-use services::Services;
-use table::item::{Item, Key};
 
 use super::{Merge, MergePart, hand_over as moves};
 use crate::person::Person;
 use crate::steps::{Done, Next, Stay, save};
 
-/// How long the indexes have to show what was made right before the account ended (our choice).
+/// The time that the indexes have to include items created right before the account was deleted (our choice).
 const SETTLING: Duration = Duration::from_secs(10);
 
-/// Takes the next step; answers with when the one after it is to be taken, if there is one.
+/// Executes the next step, and returns the time of the step after it, if there is one.
 ///
 /// # Errors
-/// `version_conflict` when somebody else has written the merge; 503 when the table cannot be reached.
+/// `version_conflict` if the merge was changed concurrently; 503.
 pub async fn step(services: &Services, merge: &Key) -> Result<Option<Timestamp>, Problem> {
     let found = services.table.get::<Merge>(merge).await?;
     let Some(mut merge) = found.filter(|merge| !merge.is_over()) else { return Ok(None) };
@@ -32,10 +32,10 @@ pub async fn step(services: &Services, merge: &Key) -> Result<Option<Timestamp>,
     }
 }
 
-/// Ends a merge that has met an error that it would meet again.
+/// Ends a merge after a permanent error.
 ///
 /// # Errors
-/// `version_conflict` when somebody else has written the merge; 503 when the table cannot be reached.
+/// `version_conflict` if the merge was changed concurrently; 503.
 pub async fn give_up(services: &Services, merge: &Key) -> Result<(), Problem> {
     let found = services.table.get::<Merge>(merge).await?;
     match found.filter(|merge| !merge.is_over()) {

@@ -1,4 +1,4 @@
-//! Merges, as they are shown and announced.
+//! The representation of a merge in responses and events.
 
 use core_types::end_reason::EndReason;
 use core_types::event::{EXAMPLE_TIME, Example};
@@ -16,14 +16,14 @@ core_types::topics! {
          follow, each with `order.updated`.";
 }
 
-/// An account became part of another's.
+/// The data of the event that an account was merged into another.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct CustomerMerged {
-    /// The customer who stays.
+    /// The remaining customer.
     pub id: CustomerId,
-    /// The one whose account is gone.
+    /// The customer whose account was deleted.
     pub source_id: CustomerId,
-    /// When that was.
+    /// When the account was deleted.
     pub merged_at: Timestamp,
 }
 
@@ -42,23 +42,23 @@ core_types::view! {
     MergeView of merge: Merge {
         /// The id.
         id: MergeId,
-        /// The customer who stays.
+        /// The remaining customer.
         customer_id: CustomerId,
-        /// The one whose account is gone.
+        /// The customer whose account was deleted.
         source_id: CustomerId,
-        /// Where it is in its life.
+        /// The status.
         status: MergeStatus,
-        /// Why it ended before its end.
+        /// The reason of its failure.
         status_reason: Option<EndReason>,
-        /// Who asked for it.
+        /// The merchant or app that requested it: `mer_…` or `app_…`.
         created_by: String,
-        /// When all had followed.
+        /// When it ended.
         finished_at: Option<Timestamp>,
-        /// When the account ended.
+        /// When the account was deleted.
         created_at: Timestamp,
-        /// When it changed last.
+        /// When it was last changed.
         updated_at: Timestamp,
-        /// Counts its changes.
+        /// Starts at 1, and grows by 1 with each write.
         version: u64,
     }
 }

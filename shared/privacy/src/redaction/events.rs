@@ -1,13 +1,13 @@
-//! Removing what events say of a person.
+//! Removes the personal data of events.
 
 use core_types::event::{Event, EventGroup, OutboxState};
 use core_types::id::StoreId;
 use core_types::key;
-use identity::customer::CUSTOMER_DELETED;
-use primitives::problem::{Code, Problem};
-use sales::order::ORDER_REDACTED;
 use services::Services;
+use primitives::problem::{Code, Problem};
 use table::Query;
+use identity::customer::CUSTOMER_DELETED;
+use sales::order::ORDER_REDACTED;
 
 use crate::merge::CUSTOMER_MERGED;
 
@@ -16,12 +16,12 @@ use super::{
     CUSTOMER_REDACTION_REQUESTED,
 };
 
-/// Items of events that are looked at together.
+/// Items of events of one page.
 const PAGE: usize = 50;
 
-/// Whether an event may name somebody. These say ids alone, and are what apps act on.
-fn names_somebody(event: &Event) -> bool {
-    let told = [
+/// Whether an event may have personal data. The excepted ones only have ids, and apps act on them.
+fn has_personal_data(event: &Event) -> bool {
+    let with_ids_only = [
         CUSTOMER_DELETED.name,
         CUSTOMER_MERGED.name,
         CUSTOMER_DATA_REQUESTED.name,
@@ -30,19 +30,15 @@ fn names_somebody(event: &Event) -> bool {
         CUSTOMER_REDACTION_REQUESTED.name,
         ORDER_REDACTED.name,
     ];
-    !event.is_expunged() && !told.contains(&event.name.as_str())
+    !event.is_expunged() && !with_ids_only.contains(&event.name.as_str())
 }
 
-/// Removes the payloads of the events about something; answers whether none is left, because one that is
-/// on its way out keeps its own until it has gone.
+/// Removes the payloads of the events about a subject. Returns whether none is left: a pending event keeps
+/// its payload until it is published.
 ///
 /// # Errors
-/// `version_conflict` when one of them has moved on meanwhile; 503.
-pub(super) async fn expunge(
-    services: &Services,
-    store: &StoreId,
-    subject: &str,
-) -> Result<bool, Problem> {
+/// `version_conflict` if one of them was changed concurrently; 503.
+pub(super) async fn expunge(services: &Services, store: &StoreId, subject: &str) -> Result<bool, Problem> {
     let (index, partition) = key::timeline_on(store, subject);
     let timeline = [Query::index(index, partition)];
     let (mut place, mut is_all) = (None, true);
@@ -50,14 +46,14 @@ pub(super) async fn expunge(
         let (groups, next): (Vec<EventGroup>, _) =
             services.table.walk(&timeline, PAGE, place.as_ref(), |_| true).await?;
         for group in &groups {
-            let named = || group.events().iter().filter(|event| names_somebody(event));
-            if named().any(|event| event.state == OutboxState::Pending) {
+            let with_data = || group.events().iter().filter(|event| has_personal_data(event));
+            if with_data().any(|event| event.state == OutboxState::Pending) {
                 is_all = false;
                 continue;
             }
-            if named().next().is_some() {
-                let silent = group.with(named().map(Event::expunged));
-                services.table.write().replace(&silent, Code::VersionConflict).commit().await?;
+            if with_data().next().is_some() {
+                let expunged = group.with(with_data().map(Event::expunged));
+                services.table.write().replace(&expunged, Code::VersionConflict).commit().await?;
             }
         }
         if next.is_none() {

@@ -1,11 +1,11 @@
-//! A step of a redaction: pages of its parts, one after the other.
+//! The steps of a redaction: pages of its parts, one after the other.
 
 use core_types::id::{RedactionId, StoreId};
 use core_types::key;
-use primitives::clock::Timestamp;
-use primitives::problem::Problem;
 use services::Services;
+use primitives::clock::Timestamp;
 use table::item::Item;
+use primitives::problem::Problem;
 use table::{WalkPlace, Write};
 
 use super::{CUSTOMER_REDACTED, Redaction, RedactionStatus, scrub};
@@ -29,11 +29,11 @@ impl Walking for Redaction {
     }
 }
 
-/// Takes the next step; answers with when the one after it is to be taken, if there is one. `forget_files`
-/// removes the files in which the store has people's data, and answers whether none is left.
+/// Executes the next step, and returns the time of the step after it, if there is one. `forget_files` deletes
+/// the store's files with personal data, and returns whether none is left.
 ///
 /// # Errors
-/// `version_conflict` when somebody else has written the redaction; 503 when the table cannot be reached.
+/// `version_conflict` if the redaction was changed concurrently; 503.
 pub async fn step<F>(
     services: &Services,
     id: &RedactionId,
@@ -48,7 +48,7 @@ where
     };
     let now = services.clock.now();
     if redaction.status == RedactionStatus::Scheduled {
-        // The sweep takes it up on its day.
+        // The sweep resumes it on its day.
         if now < redaction.begins_at {
             return Ok(None);
         }
@@ -68,10 +68,10 @@ where
     }
 }
 
-/// Ends a redaction that has met an error that it would meet again.
+/// Ends a redaction after a permanent error.
 ///
 /// # Errors
-/// `version_conflict` when somebody else has written the redaction; 503 when the table cannot be reached.
+/// `version_conflict` if the redaction was changed concurrently; 503.
 pub async fn give_up(services: &Services, id: &RedactionId) -> Result<(), Problem> {
     let found = services.table.get::<Redaction>(&key::redaction(id)).await?;
     match found.filter(|redaction| !redaction.is_over()) {
@@ -80,11 +80,7 @@ pub async fn give_up(services: &Services, id: &RedactionId) -> Result<(), Proble
     }
 }
 
-async fn page<F>(
-    services: &Services,
-    redaction: &mut Redaction,
-    forget_files: &F,
-) -> Result<Done, Problem>
+async fn page<F>(services: &Services, redaction: &mut Redaction, forget_files: &F) -> Result<Done, Problem>
 where
     F: AsyncFn(&Services, &StoreId) -> Result<bool, Problem>,
 {
@@ -92,10 +88,10 @@ where
     let place = redaction.place.clone();
     let place = place.as_ref();
     match redaction.part {
-        Part::Account => Ok(whole(scrub::account(services, &person).await?)),
+        Part::Account => Ok(done_if(scrub::account(services, &person).await?)),
         Part::Orders => orders(services, redaction).await,
         Part::GuestOrders => {
-            // What was ordered since it began is not closed: it is no part of what was asked for.
+            // Unfinished orders were placed after the redaction began, and are not part of the request.
             let found = person.guest_orders(services, place).await;
             let over = found.map(|(mut orders, next)| {
                 orders.retain(|order| !order.is_unfinished());
@@ -103,21 +99,19 @@ where
             });
             each(services, over, scrub::order).await
         }
-        Part::GiftCards => {
-            each(services, person.gift_cards(services, place).await, scrub::gift_card).await
-        }
+        Part::GiftCards => each(services, person.gift_cards(services, place).await, scrub::gift_card).await,
         Part::Reviews => each(services, person.reviews(services, place).await, scrub::review).await,
         Part::Forms => each(services, person.forms(services, place).await, scrub::form).await,
-        Part::Files => Ok(whole(forget_files(services, &person.store_id).await?)),
+        Part::Files => Ok(done_if(forget_files(services, &person.store_id).await?)),
     }
 }
 
-const fn whole(is_all: bool) -> Done {
+const fn done_if(is_all: bool) -> Done {
     if is_all { Done::All(None) } else { Done::NotYet }
 }
 
-/// A page of orders. The proven addresses in them are written down before they go: what else names the person is
-/// found by them.
+/// Redacts a page of orders. Their proven addresses are saved before they are removed, because other data of
+/// the person is found by them.
 async fn orders(services: &Services, redaction: &mut Redaction) -> Result<Done, Problem> {
     let mut person = redaction.person();
     let (found, next) = person.orders(services, redaction.place.as_ref()).await?;

@@ -1,4 +1,4 @@
-//! Redactions and requests for data, as they are shown and announced.
+//! The representations of redactions and data requests in responses and events.
 
 use core_types::end_reason::EndReason;
 use core_types::event::{EXAMPLE_TIME, Example};
@@ -24,16 +24,17 @@ core_types::topics! {
         "A person was forgotten: remove what you hold of them.";
 }
 
-/// Somebody asks what is known of them.
+/// The data of the event that a person requests their data.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct CustomerDataRequested {
-    /// Who; none of a guest, who is known by their orders.
+    /// The customer; null for a guest, whose orders are listed instead.
     pub id: Option<CustomerId>,
-    /// The orders of a guest, the newest first, 100 at most: what you hold of them is theirs.
+    /// The orders of a guest, newest first, at most 100. The data that you store of these orders is the
+    /// guest's.
     pub order_ids: Vec<OrderId>,
-    /// The export in whose file the store has it.
+    /// The export whose file has the store's data of the person.
     pub export_id: ExportId,
-    /// When it was asked.
+    /// When it was requested.
     pub requested_at: Timestamp,
 }
 
@@ -53,27 +54,27 @@ core_types::view! {
     RedactionView of redaction: Redaction {
         /// The id.
         id: RedactionId,
-        /// Who is forgotten; none of a guest, whose orders say it by `order.redacted`.
+        /// The customer; null for a guest, whose orders are announced by `order.redacted`.
         customer_id: Option<CustomerId>,
-        /// Where it is in its life.
+        /// The status.
         status: RedactionStatus,
-        /// Why it ended before its end, unless it was called off.
+        /// The reason of its failure.
         status_reason: Option<EndReason>,
-        /// Whether an order that is not closed keeps it from beginning.
+        /// Whether an open order prevents its start.
         waits_for_orders: bool,
-        /// When it begins, unless it is called off.
+        /// When it starts unless it is cancelled.
         begins_at: Timestamp,
-        /// Who asked for it.
+        /// The merchant or app that requested it: `mer_…` or `app_…`.
         created_by: String,
         /// When it ended.
         finished_at: Option<Timestamp>,
-        /// The actions that its state allows now.
+        /// The actions that its status allows now.
         allowed_actions: Vec<&'static str> = redaction.allowed_actions(),
-        /// When it was asked for.
+        /// When it was first requested.
         created_at: Timestamp,
-        /// When it changed last.
+        /// When it was last changed.
         updated_at: Timestamp,
-        /// Counts its changes.
+        /// Starts at 1, and grows by 1 with each write.
         version: u64,
     }
 }

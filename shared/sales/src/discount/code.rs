@@ -1,4 +1,4 @@
-//! The codes of discounts, and how often a client may try one out.
+//! The codes of discounts, and the limit of wrong codes from a client.
 
 use core_types::id::{DiscountId, StoreId};
 use core_types::key;
@@ -13,10 +13,10 @@ use services::Services;
 use table::ReadConsistency;
 use table::item::{Item, Key};
 
-/// Wrong codes that a client may name at a store: as many as of gift cards.
+/// The most wrong codes from one client at one store: as many as of gift cards.
 const TRIES: Ceiling = Ceiling { of: "discount_code", most: 5, window: MINUTE };
 
-/// A code: 1 to 50 letters, digits, `-` and `_`, in capitals; however it is written.
+/// A discount code: 1 to 50 letters, digits, `-` and `_`. Case is ignored: it is stored in capitals.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(extend("pattern" = r"^\s*[A-Za-z0-9_-]{1,50}\s*$"))]
@@ -46,14 +46,14 @@ impl FromText for DiscountCode {
 
 primitives::text_field!(DiscountCode);
 
-/// The one discount of a code.
+/// The item that makes a code unique in its store.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UniqueDiscountCode {
     /// The store.
     pub store_id: StoreId,
     /// The code.
     pub code: DiscountCode,
-    /// Whose it is.
+    /// The discount that has the code.
     pub discount_id: DiscountId,
     /// Always 1.
     pub version: u64,
@@ -73,7 +73,7 @@ fn digest_of(store: &StoreId, client_prefix: &str) -> String {
     seal::digest(&format!("{store}\n{client_prefix}"))
 }
 
-/// Demands that whoever is in the network `client_prefix` may name another code, and counts nothing.
+/// Ensures that a client in the network `client_prefix` may try another code. It counts nothing.
 ///
 /// # Errors
 /// `too_many_attempts`; 503.
@@ -86,7 +86,7 @@ pub async fn ensure_try(
     TRIES.ensure_as(services, &digest_of(store, client_prefix), consistency).await
 }
 
-/// Counts a wrong code of whoever is in the network `client_prefix`.
+/// Counts a wrong code from a client in the network `client_prefix`.
 ///
 /// # Errors
 /// `too_many_attempts`; 503.

@@ -1,4 +1,4 @@
-//! What a discount takes off a cart.
+//! The saving of a discount on a cart.
 
 use core_types::fields::Currency;
 use core_types::id::{CollectionId, ProductId};
@@ -7,36 +7,36 @@ use core_types::money::Money;
 use super::{Discount, DiscountRejection, DiscountValue, Targets};
 use crate::tax::{WHOLE, share};
 
-/// A line as a discount looks at it.
+/// A line of a cart, as far as discounts need it.
 #[derive(Debug, Clone)]
 pub struct Goods {
-    /// What is sold.
+    /// The product.
     pub product_id: ProductId,
-    /// Those of the collections in question that the product is in.
+    /// The collections with the product, among those that the evaluated discounts target.
     pub collection_ids: Vec<CollectionId>,
-    /// How many.
+    /// The number of units.
     pub quantity: u32,
-    /// The price of one.
+    /// The price of one unit.
     pub price: Money,
-    /// Price times quantity.
+    /// The price times the quantity.
     pub subtotal: Money,
-    /// What other discounts have left of it.
+    /// The subtotal less other discounts.
     pub left: Money,
-    /// Whether it has to be sent.
+    /// Whether it needs shipping.
     pub requires_shipping: bool,
 }
 
-/// What a discount takes off.
+/// The amounts that a discount takes off.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Saving {
-    /// Of each line, at most what was left of it.
+    /// The amount off each line, at most [`Goods::left`].
     pub lines: Vec<Money>,
-    /// Whether sending it costs nothing.
+    /// Whether shipping is free.
     pub free_shipping: bool,
 }
 
 impl Targets {
-    fn hold(&self, goods: &Goods) -> bool {
+    fn contain(&self, goods: &Goods) -> bool {
         self.is_everything()
             || self.product_ids.contains(&goods.product_id)
             || self.collection_ids.iter().any(|id| goods.collection_ids.contains(id))
@@ -44,18 +44,20 @@ impl Targets {
 }
 
 impl Discount {
-    /// What it takes off these lines, if it is for them at all.
+    /// The saving of the discount on these lines.
     ///
     /// # Errors
-    /// Why it is not.
+    /// The reason why it does not apply to them.
     pub fn saving(&self, cart: &[Goods], currency: &Currency) -> Result<Saving, DiscountRejection> {
-        let meant: Vec<bool> = cart.iter().map(|goods| self.applies_to.hold(goods)).collect();
-        let named = || cart.iter().zip(&meant).filter(|(_, meant)| **meant).map(|(goods, _)| goods);
-        if named().next().is_none() {
+        let targeted: Vec<bool> = cart.iter().map(|goods| self.applies_to.contain(goods)).collect();
+        let targets = || {
+            cart.iter().zip(&targeted).filter(|(_, targeted)| **targeted).map(|(goods, _)| goods)
+        };
+        if targets().next().is_none() {
             return Err(DiscountRejection::NotApplicable);
         }
-        let sum = Money::sum(named().map(|goods| &goods.subtotal), currency);
-        let units = named().map(|goods| goods.quantity).fold(0, u32::saturating_add);
+        let sum = Money::sum(targets().map(|goods| &goods.subtotal), currency);
+        let units = targets().map(|goods| goods.quantity).fold(0, u32::saturating_add);
         let least = self.minimum.subtotal.as_ref();
         let is_short = least.is_some_and(|least| sum.is_none_or(|sum| sum.amount < least.amount));
         if is_short || self.minimum.quantity.is_some_and(|least| units < least) {
@@ -63,8 +65,12 @@ impl Discount {
         }
         let left: Vec<Money> = cart
             .iter()
-            .zip(&meant)
-            .map(|(goods, meant)| if *meant { goods.left.clone() } else { Money::zero(currency) })
+            .zip(&targeted)
+            .map(
+                |(goods, targeted)| {
+                    if *targeted { goods.left.clone() } else { Money::zero(currency) }
+                },
+            )
             .collect();
         let nothing = || vec![Money::zero(currency); cart.len()];
         match &self.value {
@@ -73,22 +79,22 @@ impl Discount {
             }
             DiscountValue::FreeShipping => Ok(Saving { lines: nothing(), free_shipping: true }),
             DiscountValue::Percentage { basis_points } => {
-                let whole = Money::sum(&left, currency).ok_or(DiscountRejection::NotApplicable)?;
-                Ok(Saving::over(&left, &share(&whole, *basis_points, WHOLE)))
+                let total = Money::sum(&left, currency).ok_or(DiscountRejection::NotApplicable)?;
+                Ok(Saving::allocated(&left, &share(&total, *basis_points, WHOLE)))
             }
             DiscountValue::Fixed { amount } if amount.currency != *currency => {
                 Err(DiscountRejection::CurrencyMismatch)
             }
             DiscountValue::Fixed { amount } => {
-                let whole = Money::sum(&left, currency).ok_or(DiscountRejection::NotApplicable)?;
-                Ok(Saving::over(&left, &amount.min(&whole)))
+                let total = Money::sum(&left, currency).ok_or(DiscountRejection::NotApplicable)?;
+                Ok(Saving::allocated(&left, &amount.min(&total)))
             }
-            DiscountValue::BuyXGetY { .. } => self.given(cart, &meant),
+            DiscountValue::BuyXGetY { .. } => self.buy_x_get_y(cart, &targeted),
         }
     }
 
-    /// Buy X get Y: the cheapest of what can be got are given, and no unit is both bought and got.
-    fn given(&self, cart: &[Goods], bought: &[bool]) -> Result<Saving, DiscountRejection> {
+    /// The saving of buy X get Y: the cheapest units get the discount, and no unit is both bought and got.
+    fn buy_x_get_y(&self, cart: &[Goods], bought: &[bool]) -> Result<Saving, DiscountRejection> {
         let DiscountValue::BuyXGetY { buy_quantity, get_quantity, basis_points, get, most } =
             &self.value
         else {
@@ -97,7 +103,7 @@ impl Discount {
         let got: Vec<bool> = if get.is_everything() {
             bought.to_vec()
         } else {
-            cart.iter().map(|goods| get.hold(goods)).collect()
+            cart.iter().map(|goods| get.contain(goods)).collect()
         };
         let count = |wanted: (bool, bool)| {
             let kinds = bought.iter().copied().zip(got.iter().copied());
@@ -115,9 +121,9 @@ impl Discount {
             return Err(DiscountRejection::MinimumNotMet);
         }
         let mut wanted = times.saturating_mul(y);
-        // Of what could be both, so much is bought.
-        let taken = times.saturating_mul(x).saturating_sub(pool.bought);
-        let mut shared = pool.both.saturating_sub(taken);
+        // Units that could be either are bought first, as far as the others are too few.
+        let bought_of_both = times.saturating_mul(x).saturating_sub(pool.bought);
+        let mut shared = pool.both.saturating_sub(bought_of_both);
         let mut order: Vec<usize> = (0..cart.len()).collect();
         order.sort_by_key(|at| cart.get(*at).map(|goods| goods.price.amount));
         let mut lines: Vec<Money> =
@@ -142,7 +148,7 @@ impl Discount {
     }
 }
 
-/// Units that are bought, got, or could be either.
+/// The number of units that can only be bought, can only be got, or can be either.
 struct Pool {
     bought: u64,
     got: u64,
@@ -150,7 +156,7 @@ struct Pool {
 }
 
 impl Pool {
-    /// How often `x` can be bought and `y` got.
+    /// How many times `x` units can be bought and `y` units got.
     fn times(&self, x: u64, y: u64, most: Option<u64>) -> u64 {
         let fits = |times: u64| {
             let bought = times.saturating_mul(x).saturating_sub(self.bought);
@@ -160,7 +166,7 @@ impl Pool {
         let units = self.bought.saturating_add(self.got).saturating_add(self.both);
         let bound = units.checked_div(x.saturating_add(y)).unwrap_or(0);
         let bound = most.map_or(bound, |most| most.min(bound));
-        // It fits up to some number, and not beyond.
+        // A binary search: if a number of times fits, so does each smaller one.
         let (mut low, mut high) = (0, bound);
         while low < high {
             let middle = low.saturating_add(high).saturating_add(1) / 2;
@@ -175,8 +181,8 @@ impl Pool {
 }
 
 impl Saving {
-    /// So much, over lines of which so much is left: by the largest remainder.
-    fn over(left: &[Money], amount: &Money) -> Self {
+    /// Allocates an amount to lines in proportion to `left`, by the largest remainder.
+    fn allocated(left: &[Money], amount: &Money) -> Self {
         let weights: Vec<i64> = left.iter().map(|left| left.amount).collect();
         let lines = if amount.is_zero() {
             left.iter().map(|left| Money::zero(&left.currency)).collect()

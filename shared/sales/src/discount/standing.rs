@@ -1,4 +1,4 @@
-//! Whether a discount can be used: by now, and by this shopper.
+//! Whether a discount can be used now, by this shopper.
 
 use core_types::fields::Email;
 use core_types::id::{CustomerId, StoreId};
@@ -7,37 +7,37 @@ use primitives::clock::Timestamp;
 
 use super::{Discount, DiscountStatus};
 
-/// Why a discount is not given: a word for programs and a sentence for shoppers.
+/// The reason why a discount does not apply: a code for programs and a sentence for shoppers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DiscountRejection {
-    /// There is no such code.
+    /// No discount has this code.
     Unknown,
-    /// Named twice.
+    /// The request has the code twice.
     Duplicate,
-    /// Another code counts.
+    /// Another code of the request is used.
     NotCombinable,
-    /// Switched off.
+    /// It is disabled.
     Disabled,
-    /// Its time has not come.
+    /// It has not started.
     NotStarted,
-    /// Its time is over.
+    /// It has ended.
     Expired,
-    /// Others have used it up.
+    /// Its usage limit is reached.
     UsedUp,
-    /// The shopper has used it up.
+    /// Its limit per customer is reached.
     UsedByCustomer,
-    /// The shopper has ordered before, or cannot be known not to have.
+    /// The shopper has ordered before, or has no account.
     NotFirstOrder,
-    /// The cart is too small.
+    /// The targeted lines do not reach its minimum purchase.
     MinimumNotMet,
-    /// It is for other goods.
+    /// It targets no line of the cart.
     NotApplicable,
-    /// It is in a currency that the store had once.
+    /// It is in a former currency of the store.
     CurrencyMismatch,
 }
 
 impl DiscountRejection {
-    /// The code of the field's fault.
+    /// The code of the field error.
     pub const fn code(self) -> &'static str {
         match self {
             Self::Unknown => "unknown_discount_code",
@@ -55,7 +55,7 @@ impl DiscountRejection {
         }
     }
 
-    /// The same for people.
+    /// The detail of the field error.
     pub const fn detail(self) -> &'static str {
         match self {
             Self::Unknown => "There is no such discount code.",
@@ -74,17 +74,17 @@ impl DiscountRejection {
     }
 }
 
-/// Who uses discounts.
+/// The shopper who uses discounts.
 #[derive(Debug, Clone, Default)]
 pub struct Shopper {
-    /// Their account, and how many orders it has.
+    /// The account, with its number of orders.
     pub account: Option<(CustomerId, u64)>,
-    /// Where their confirmation goes.
+    /// The address that confirmations are sent to.
     pub email: Option<Email>,
 }
 
 impl Shopper {
-    /// What their uses are counted under: their account, or, of a guest, a digest of their address.
+    /// The id that the shopper's uses are counted under: the account, or a digest of a guest's address.
     pub fn who(&self, store: &StoreId) -> Option<String> {
         match (&self.account, &self.email) {
             (Some((account, _)), _) => Some(account.to_string()),
@@ -94,22 +94,22 @@ impl Shopper {
     }
 }
 
-/// A discount with how much of it is used.
+/// A discount with the numbers of its uses.
 #[derive(Debug, Clone)]
 pub struct Standing {
     /// The discount.
     pub discount: Discount,
-    /// How many orders use it, where that is limited.
+    /// The number of orders that use it; 0 if that is not limited.
     pub used: u64,
-    /// How many orders of this shopper do, where that is limited.
+    /// The number of this shopper's orders that use it; 0 if that is not limited.
     pub used_by_shopper: u64,
 }
 
 impl Standing {
-    /// Whether this shopper can use it now.
+    /// Ensures that this shopper can use the discount now.
     ///
     /// # Errors
-    /// Why not.
+    /// The reason why they cannot.
     pub fn ensure(&self, shopper: &Shopper, now: Timestamp) -> Result<(), DiscountRejection> {
         let discount = &self.discount;
         match discount.status_at(now) {

@@ -1,4 +1,4 @@
-//! What discounts take off, whom they are for, and which are kept among the automatic ones.
+//! Savings of discounts, their eligibility, and the document of automatic ones.
 
 use core_types::event::sample;
 use core_types::fields::Email;
@@ -62,7 +62,7 @@ fn saved(discount: &Discount, cart: &[Goods]) -> Result<Vec<i64>, DiscountReject
 }
 
 #[test]
-fn a_percentage_and_a_sum_are_divided_over_what_is_left_of_their_lines() {
+fn percentages_and_amounts_are_allocated_to_the_rest_of_their_lines() {
     let mut cart = vec![goods("a", 100, 1), goods("b", 100, 1), goods("c", 100, 1)];
     let tenth = DiscountValue::Percentage { basis_points: 1_000 };
     assert_eq!(saved(&discount(tenth.clone(), of(&[])), &cart), Ok(vec![10, 10, 10]));
@@ -74,7 +74,7 @@ fn a_percentage_and_a_sum_are_divided_over_what_is_left_of_their_lines() {
 }
 
 #[test]
-fn the_cheapest_are_given_and_no_unit_is_bought_and_got() {
+fn the_cheapest_units_are_got_and_no_unit_is_both_bought_and_got() {
     let bundle = |buy_quantity, get_quantity, get, most| DiscountValue::BuyXGetY {
         buy_quantity,
         get_quantity,
@@ -87,14 +87,14 @@ fn the_cheapest_are_given_and_no_unit_is_bought_and_got() {
     assert_eq!(saved(&any, &cart), Ok(vec![0, 200]));
     let once = discount(bundle(2, 1, of(&[]), Some(1)), of(&[]));
     assert_eq!(saved(&once, &cart), Ok(vec![0, 100]));
-    // Who buys a dear one gets a cheap one; the other way round, a dear one.
+    // Buying a dear one gives a cheap one; buying cheap ones gives a dear one.
     let across = discount(bundle(1, 1, of(&["cheap"]), None), of(&["dear"]));
     assert_eq!(saved(&across, &cart), Ok(vec![0, 200]));
     let back = discount(bundle(4, 1, of(&["dear"]), None), of(&["cheap"]));
     assert_eq!(saved(&back, &cart), Ok(vec![900, 0]));
     let five = discount(bundle(5, 1, of(&["dear"]), None), of(&["cheap"]));
     assert_eq!(saved(&five, &cart), Err(DiscountRejection::MinimumNotMet));
-    // Two dear ones are bought or got, not both.
+    // The two dear units cannot be both bought and got.
     let same = discount(bundle(2, 1, of(&["dear"]), None), of(&["dear"]));
     assert_eq!(saved(&same, &cart), Err(DiscountRejection::MinimumNotMet));
     let half = DiscountValue::BuyXGetY {
@@ -111,7 +111,7 @@ fn the_cheapest_are_given_and_no_unit_is_bought_and_got() {
 }
 
 #[test]
-fn a_minimum_counts_the_lines_that_are_meant_before_anything_is_off() {
+fn a_minimum_is_required_of_the_targeted_lines_before_discounts() {
     let mut cart = vec![goods("a", 500, 2), goods("b", 500, 1)];
     let mut tenth = discount(DiscountValue::Percentage { basis_points: 1_000 }, of(&["a"]));
     tenth.minimum = Minimum { subtotal: Some(money(1_001)), quantity: None };
@@ -125,7 +125,7 @@ fn a_minimum_counts_the_lines_that_are_meant_before_anything_is_off() {
 }
 
 #[test]
-fn what_is_sent_free_has_to_be_sent() {
+fn free_shipping_requires_a_line_that_needs_shipping() {
     let free = discount(DiscountValue::FreeShipping, of(&[]));
     let mut cart = vec![goods("a", 500, 1)];
     assert!(free.saving(&cart, &sample("INR")).unwrap().free_shipping);
@@ -134,7 +134,7 @@ fn what_is_sent_free_has_to_be_sent() {
 }
 
 #[test]
-fn a_discount_is_for_whom_and_when_it_says() {
+fn a_discount_applies_to_eligible_shoppers_within_its_window() {
     let hour = std::time::Duration::from_hours(1);
     let standing = |change: fn(&mut Discount), used, by| {
         let mut discount = discount(DiscountValue::FreeShipping, of(&[]));
@@ -168,7 +168,7 @@ fn a_discount_is_for_whom_and_when_it_says() {
 }
 
 #[test]
-fn what_is_over_makes_room_among_the_automatic_ones() {
+fn ended_automatic_discounts_are_removed_from_the_document() {
     let mut document = Document::empty(key::automatic_discounts(&StoreId::derive(&["store"])));
     for n in 0..MAX_AUTOMATIC {
         let id = DiscountId::derive(&[&n.to_string()]);
@@ -179,8 +179,8 @@ fn what_is_over_makes_room_among_the_automatic_ones() {
     document.entries[3].ends_at = Some(NOW);
     let next = listed(&document, &more, false, NOW).unwrap().unwrap();
     assert_eq!(next.entries.len(), MAX_AUTOMATIC);
-    let gone = listed(&next, &more, true, NOW).unwrap().unwrap();
-    assert!(gone.entry(more.id.as_str()).is_err());
+    let removed = listed(&next, &more, true, NOW).unwrap().unwrap();
+    assert!(removed.entry(more.id.as_str()).is_err());
     let coded = Discount { code: Some(sample("CODE")), ..more };
     assert_eq!(listed(&document, &coded, false, NOW).unwrap(), None);
 }

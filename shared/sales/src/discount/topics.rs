@@ -1,4 +1,4 @@
-//! What is announced of discounts.
+//! The topics of discounts.
 
 use super::DiscountView;
 

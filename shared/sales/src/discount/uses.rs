@@ -1,9 +1,9 @@
-//! How often a discount was used: counted in the transaction of the order that uses it, and given
-//! back when that ends without money.
+//! The uses of a discount: counted in the transaction of the order that uses it, and given back when the
+//! order ends without being paid.
 //!
-//! Where the uses are limited, they are one counter under a condition. Where they are not, each order
-//! counts on one of [`SHARDS`], so that a sale does not queue up at one item: transactions that meet
-//! there would reject each other. A limit can therefore not be put on a discount that had none.
+//! Limited uses are one counter with a condition. Unlimited uses are counted in [`SHARDS`] counters, one of
+//! them for each order, because concurrent transactions at one item would reject each other during a sale.
+//! Therefore a discount without a usage limit cannot get one later.
 
 use core_types::id::{CustomerId, DiscountId, StoreId};
 use core_types::key;
@@ -15,21 +15,21 @@ use table::{Change, Query, Write};
 
 use super::Discount;
 
-/// Counters of a discount without a limit (our choice).
+/// The number of counters of a discount without a usage limit (our choice).
 pub const SHARDS: u64 = 8;
 
-/// A counter: of all orders, or of those of one customer.
+/// A counter of all orders that use a discount, or of those of one customer.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct UseCounter {
-    /// Part of the key.
+    /// Partition key.
     #[serde(rename = "PK")]
     pk: String,
-    /// Part of the key.
+    /// Sort key.
     #[serde(rename = "SK")]
     sk: String,
-    /// How many orders.
+    /// The number of orders.
     used: i64,
-    /// Nobody replaces it.
+    /// Always 0: the item is never replaced.
     #[serde(default)]
     version: u64,
 }
@@ -45,24 +45,24 @@ impl Item for UseCounter {
 }
 
 impl UseCounter {
-    /// How many orders.
+    /// The number of orders.
     pub fn used(&self) -> u64 {
         u64::try_from(self.used).unwrap_or(0)
     }
 }
 
-/// What an order has used, so that it can be given back.
+/// An order's use of a discount, with all that is needed to give it back.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Used {
-    /// Which counter: the first, of a discount with a limit.
+    /// The index of the counter: 0 for a discount with a usage limit.
     pub shard: u64,
-    /// Whose use it was, where that is limited.
+    /// The shopper ([`Shopper::who`](super::Shopper::who)), if the uses of each are limited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
 }
 
 impl Used {
-    /// What the order of this number uses of a discount.
+    /// The use of a discount by the order with this number.
     pub fn of(discount: &Discount, number: u64, who: Option<String>) -> Self {
         let shard = number.checked_rem(SHARDS).filter(|_| discount.usage_limit.is_none());
         let by = who.filter(|_| discount.per_customer_limit.is_some());
@@ -70,7 +70,7 @@ impl Used {
     }
 }
 
-/// Counts an order's use. It is rejected when the limit was reached meanwhile.
+/// Counts an order's use. The write is rejected if a limit has been reached in the meantime.
 pub fn take(write: Write, discount: &Discount, used: &Used) -> Write {
     let (store, id) = (&discount.store_id, &discount.id);
     let count = |most: Option<u32>| {
@@ -94,7 +94,7 @@ pub fn take(write: Write, discount: &Discount, used: &Used) -> Write {
 
 /// Gives an order's use back.
 pub fn give_back(write: Write, store: &StoreId, id: &DiscountId, used: &Used) -> Write {
-    // Without a condition: the end of an order is not to depend on a counter.
+    // Unconditional: a counter must not prevent an order from ending.
     let back = || Change::new("ADD used :back").value(":back", -1);
     let all = key::discount_uses(store, id, used.shard);
     let write = write.update(&all, back(), Code::VersionConflict);
@@ -103,8 +103,8 @@ pub fn give_back(write: Write, store: &StoreId, id: &DiscountId, used: &Used) ->
     })
 }
 
-/// Counts a use as another account's, of the same person; a limit that they exceed together holds for
-/// what they order next.
+/// Moves a use to another account of the same person. If both together exceed a limit, it applies to their
+/// next order.
 pub fn hand_over(
     write: Write,
     (store, id): (&StoreId, &DiscountId),
@@ -119,7 +119,7 @@ pub fn hand_over(
     )
 }
 
-/// How many orders use a discount; one round trip.
+/// Counts the orders that use a discount, in one round trip.
 ///
 /// # Errors
 /// 503.

@@ -1,4 +1,4 @@
-//! Discounts as they are shown.
+//! The representation of a discount in responses and events.
 
 use core_types::event::{EXAMPLE_TIME, Example};
 use core_types::id::{DiscountId, StoreId};
@@ -11,20 +11,20 @@ use super::{
     Discount, DiscountCode, DiscountKind, DiscountStatus, DiscountValue, Minimum, Targets,
 };
 
-/// The measures of a discount; those that its kind has none of are missing.
+/// The parameters of a discount. Those that its kind does not have are null.
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub struct DiscountValueView {
-    /// Hundredths of a percent that are taken off: 1000 is 10 %.
+    /// The percentage off, in hundredths of a percent: 1000 is 10 %.
     pub basis_points: Option<i64>,
-    /// The sum that is taken off.
+    /// The amount off.
     pub amount: Option<Money>,
-    /// How many are bought.
+    /// The units that must be bought.
     pub buy_quantity: Option<u32>,
-    /// How many are got for them.
+    /// The units that get the discount for them.
     pub get_quantity: Option<u32>,
-    /// What can be got; what is bought, unless named.
+    /// The lines that can get the discount; by default those that must be bought.
     pub get: Option<Targets>,
-    /// How often in one order.
+    /// The most times that it applies to one order.
     pub uses_per_order: Option<u32>,
 }
 
@@ -55,46 +55,47 @@ impl From<&DiscountValue> for DiscountValueView {
 core_types::view! {
     /// A discount.
     DiscountView of (discount: Discount, used: Option<u64>, now: Timestamp) {
-        /// `dsc_` and 32 hexadecimal digits.
+        /// The id: `dsc_` and 32 hexadecimal digits.
         id: DiscountId,
-        /// The store that gives it.
+        /// The store.
         store_id: StoreId,
-        /// What shoppers read.
+        /// The title that shoppers see.
         title: String,
-        /// What shoppers name; none when it is automatic.
+        /// The code that shoppers enter; none if it is automatic.
         code: Option<DiscountCode>,
-        /// Whether it can be used.
+        /// The status.
         status: DiscountStatus = discount.status_at(now),
-        /// What it does.
+        /// The kind.
         kind: DiscountKind = discount.value.kind(),
-        /// Its measures.
+        /// The parameters.
         value: DiscountValueView = DiscountValueView::from(&discount.value),
-        /// For which lines; all of them when it names nothing.
+        /// The lines that it targets; of buy X get Y, those that must be bought. All lines if both lists are
+        /// empty.
         applies_to: Targets,
-        /// What these must come to, before the discount.
+        /// The minimum purchase of these, before any discount.
         minimum: Minimum,
-        /// Whether it is for customers who have not ordered yet.
+        /// Whether it is only for customers who have not ordered yet.
         first_order_only: bool,
-        /// How many orders may use it.
+        /// The most orders that can use it.
         usage_limit: Option<u32>,
-        /// How many orders of one customer may.
+        /// The most orders of one customer that can use it.
         per_customer_limit: Option<u32>,
-        /// How many orders use it; in lists and events none.
+        /// The number of orders that use it; null in lists and events.
         used: Option<u64> = used,
-        /// From when.
+        /// When it starts.
         starts_at: Timestamp,
-        /// Until when.
+        /// When it ends, exclusive.
         ends_at: Option<Timestamp>,
-        /// When it was made.
+        /// When it was created.
         created_at: Timestamp,
-        /// When it was changed last.
+        /// When it was last changed.
         updated_at: Timestamp,
-        /// What `If-Match` takes.
+        /// The version for `If-Match`. Starts at 1, and grows by 1 with each write.
         version: u64,
     }
 }
 
-/// As an event shows it: as it was when it changed.
+/// The discount in an event, with its status at the moment of the change.
 impl From<&Discount> for DiscountView {
     fn from(discount: &Discount) -> Self {
         Self::of(discount, None, discount.updated_at)

@@ -1,6 +1,6 @@
-//! Evidence: what a merchant says against a dispute, in the fields that its provider takes.
+//! The evidence of a merchant against a dispute, in the fields that its provider accepts.
 //!
-//! Stripe takes texts and ids of its files
+//! Stripe accepts texts and ids of its files
 //! (<https://docs.stripe.com/api/disputes/update#update_dispute-evidence>), Razorpay an amount, a
 //! summary and ids of its documents (<https://razorpay.com/docs/api/disputes/contest>). Files are
 //! uploaded at the provider.
@@ -18,15 +18,15 @@ use table::item::{Item, Key};
 
 use super::{Dispute, DisputeStatus, EvidenceStatus, ObservedDispute, SentEvidence};
 
-/// What evidence comes to as JSON, in bytes: an item holds 400 KB, and sealing adds a third.
+/// The most bytes of evidence as JSON: an item holds 400 KB, and sealing adds a third.
 const MAX_BYTES: usize = 200 * 1024;
-/// Characters of all fields together, at Stripe.
+/// The most characters of all of Stripe's fields together.
 const MAX_STRIPE: usize = 150_000;
-/// Characters of Razorpay's summary.
+/// The most characters of Razorpay's summary.
 const MAX_SUMMARY: usize = 1_000;
-/// Characters of a name or an id.
-const MAX_WORD: usize = 128;
-/// Documents in one field, and entries of `others` (our choice).
+/// The most characters of a type or an id.
+const MAX_TOKEN: usize = 128;
+/// The most documents in one field, and entries of `others` (our choice).
 const MAX_DOCUMENTS: usize = 50;
 
 /// Stripe's fields.
@@ -60,7 +60,7 @@ const STRIPE: &[&str] = &[
     "uncategorized_text",
 ];
 
-/// Razorpay's fields that name documents, beside `amount`, `summary` and `others`.
+/// Razorpay's fields with ids of documents. The others are `amount`, `summary` and `others`.
 const RAZORPAY_DOCUMENTS: &[&str] = &[
     "shipping_proof",
     "billing_proof",
@@ -74,29 +74,29 @@ const RAZORPAY_DOCUMENTS: &[&str] = &[
     "term_and_conditions",
 ];
 
-/// Evidence on its way to the provider.
+/// Evidence to send to the provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Evidence {
-    /// What the provider deduplicates on.
+    /// The id, which is the idempotency key at the provider.
     pub id: DisputeEvidenceId,
-    /// Whether it is for the bank, or for the draft.
+    /// Whether it is submitted to the bank; otherwise it is a draft.
     pub submit: bool,
     /// The provider's fields.
     pub fields: Map<String, Value>,
 }
 
-/// Evidence that is on its way: kept until the provider has answered, so that it can be sent again.
+/// Evidence that is being sent: stored until the provider has responded, so that it can be sent again.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct PendingEvidence {
-    /// The store that it belongs to.
+    /// The store.
     pub store_id: StoreId,
     /// The dispute.
     pub dispute_id: DisputeId,
-    /// The evidence.
+    /// The id of the evidence.
     pub id: DisputeEvidenceId,
-    /// Whether it is for the bank, or for the draft.
+    /// Whether it is submitted to the bank; otherwise it is a draft.
     pub submit: bool,
-    /// The provider's fields, sealed: they name the customer.
+    /// The provider's fields, sealed because they have data of the customer.
     pub sealed_fields: String,
     /// When it was sent.
     pub created_at: Timestamp,
@@ -115,7 +115,7 @@ impl Item for PendingEvidence {
 }
 
 impl PendingEvidence {
-    /// The evidence, sealed for this dispute.
+    /// Seals evidence of this dispute.
     pub fn seal(dispute: &Dispute, evidence: &Evidence, key: &SealKey, now: Timestamp) -> Self {
         let fields = serde_json::to_vec(&evidence.fields).unwrap_or_default();
         Self {
@@ -129,6 +129,8 @@ impl PendingEvidence {
         }
     }
 
+    /// Opens the sealed fields.
+    ///
     /// # Errors
     /// 500: it does not open.
     pub fn open(&self, key: &SealKey) -> Result<Evidence, Problem> {
@@ -140,7 +142,7 @@ impl PendingEvidence {
 }
 
 impl Dispute {
-    /// Demands that evidence can be sent now.
+    /// Ensures that evidence can be sent now.
     ///
     /// # Errors
     /// `invalid_state_transition`, `evidence_pending`, `evidence_past_due`.
@@ -157,7 +159,7 @@ impl Dispute {
         }
     }
 
-    /// The dispute with evidence on its way.
+    /// Adds evidence that is being sent.
     #[must_use]
     pub fn with_evidence(&self, evidence: &Evidence, now: Timestamp) -> Self {
         let sent = SentEvidence {
@@ -173,7 +175,8 @@ impl Dispute {
         Self { evidence: Some(sent), updated_at: now, version, ..self.clone() }
     }
 
-    /// The dispute with what the provider has answered to this evidence; `None` when that is known.
+    /// Records the provider's response to this evidence: success or a rejection. Returns `None` if it is not
+    /// pending.
     #[must_use]
     pub fn answered(
         &self,
@@ -196,17 +199,17 @@ impl Dispute {
 }
 
 impl ObservedDispute {
-    /// Whether the bank has evidence already, or takes none any more: what was sent before and not
-    /// answered has arrived, or never can.
+    /// Whether the bank has evidence already, or accepts none any more. Evidence whose response was lost has
+    /// then arrived, or never will.
     pub fn has_gone_on(&self) -> bool {
         self.is_submitted || self.status != DisputeStatus::NeedsResponse
     }
 }
 
-/// The provider's fields, if they are such.
+/// Validates the provider's fields and returns them.
 ///
 /// # Errors
-/// The faults of `/evidence`, all at once.
+/// All field errors of `/evidence`.
 pub fn parse(
     provider: ProviderName,
     given: &Value,
@@ -216,30 +219,30 @@ pub fn parse(
     let Some(fields) = given.as_object() else {
         return Err(Problem::field("/evidence", "invalid_type", "Must be an object."));
     };
-    let mut faults = Faults::default();
+    let mut errors = FieldErrors::default();
     if fields.is_empty() {
-        faults.add("", "too_few", "Must have a field at least.");
+        errors.add("", "too_few", "Must have a field at least.");
     }
     match provider {
-        ProviderName::Stripe => faults.of_stripe(fields),
-        ProviderName::Razorpay => faults.of_razorpay(fields, disputed, submit),
-        ProviderName::Manual => faults.add("", "not_supported", "Nobody disputes cash."),
+        ProviderName::Stripe => errors.check_stripe(fields),
+        ProviderName::Razorpay => errors.check_razorpay(fields, disputed, submit),
+        ProviderName::Manual => errors.add("", "not_supported", "Nobody disputes cash."),
     }
     if serde_json::to_vec(fields).map_or(0, |bytes| bytes.len()) > MAX_BYTES {
-        faults.add("", "too_long", "Must be at most 200 KiB in all.");
+        errors.add("", "too_long", "Must be at most 200 KiB in all.");
     }
-    if faults.0.is_empty() { Ok(fields.clone()) } else { Err(Problem::invalid(faults.0)) }
+    if errors.0.is_empty() { Ok(fields.clone()) } else { Err(Problem::invalid(errors.0)) }
 }
 
 #[derive(Default)]
-struct Faults(Vec<FieldError>);
+struct FieldErrors(Vec<FieldError>);
 
-impl Faults {
+impl FieldErrors {
     fn add(&mut self, place: &str, code: &'static str, detail: &'static str) {
         self.0.push(FieldError::new(format!("/evidence{place}"), code, detail));
     }
 
-    fn of_stripe(&mut self, fields: &Map<String, Value>) {
+    fn check_stripe(&mut self, fields: &Map<String, Value>) {
         let mut characters: usize = 0;
         for (name, value) in fields {
             let place = format!("/{}", primitives::fields::escaped(name));
@@ -256,7 +259,7 @@ impl Faults {
         }
     }
 
-    fn of_razorpay(&mut self, fields: &Map<String, Value>, disputed: &Money, submit: bool) {
+    fn check_razorpay(&mut self, fields: &Map<String, Value>, disputed: &Money, submit: bool) {
         let mut has_document = false;
         for (name, value) in fields {
             let place = format!("/{}", primitives::fields::escaped(name));
@@ -286,7 +289,7 @@ impl Faults {
         }
     }
 
-    /// `[{"type", "document_ids"}]`; whether a document is named.
+    /// Validates `[{"type", "document_ids"}]`, and returns whether it has a document.
     fn others(&mut self, place: &str, value: &Value) -> bool {
         let entries = value.as_array().filter(|all| (1..=MAX_DOCUMENTS).contains(&all.len()));
         let Some(entries) = entries else {
@@ -301,7 +304,7 @@ impl Faults {
                 self.add(&place, "invalid_type", "Must have `type` and `document_ids` alone.");
                 continue;
             }
-            if !entry.get("type").is_some_and(is_word) {
+            if !entry.get("type").is_some_and(is_token) {
                 self.add(&format!("{place}/type"), "invalid_type", "Must be a word.");
             }
             let documents = entry.get("document_ids").unwrap_or(&Value::Null);
@@ -310,10 +313,10 @@ impl Faults {
         has_document
     }
 
-    /// Ids of documents; whether there is one.
+    /// Validates a list of document ids, and returns whether it is valid.
     fn documents(&mut self, place: &str, value: &Value) -> bool {
         let ids = value.as_array().filter(|all| (1..=MAX_DOCUMENTS).contains(&all.len()));
-        let are_ids = ids.is_some_and(|ids| ids.iter().all(is_word));
+        let are_ids = ids.is_some_and(|ids| ids.iter().all(is_token));
         if !are_ids {
             self.add(place, "invalid_type", "Must be a list of 1 to 50 ids of documents.");
         }
@@ -321,8 +324,8 @@ impl Faults {
     }
 }
 
-/// Whether it is a short text without blanks: an id, or a kind.
-fn is_word(value: &Value) -> bool {
+/// Whether it is a short text without blanks, like an id or a type.
+fn is_token(value: &Value) -> bool {
     let text = value.as_str().unwrap_or_default();
-    (1..=MAX_WORD).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic())
+    (1..=MAX_TOKEN).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic())
 }

@@ -1,4 +1,4 @@
-//! Loaders: what is read of disputes.
+//! Loads disputes.
 
 use core_types::id::{DisputeId, StoreId};
 use core_types::key;
@@ -10,7 +10,7 @@ use table::Query;
 
 use super::{Dispute, DisputeStatus};
 
-/// A store's dispute.
+/// Loads a dispute of a store.
 ///
 /// # Errors
 /// `not_found`.
@@ -22,7 +22,7 @@ pub async fn dispute(
     resource::load(services, &key::dispute(store, id)).await
 }
 
-/// The query of a store's disputes, or of those of a status.
+/// The query of a store's disputes, or of those with a status.
 pub fn of_store(store: &StoreId, status: Option<DisputeStatus>) -> Query {
     let anywhen = Timestamp::from_millis(0);
     let nobody = DisputeId::mint(anywhen);
@@ -33,10 +33,10 @@ pub fn of_store(store: &StoreId, status: Option<DisputeStatus>) -> Query {
     Query::partition_of(entry)
 }
 
-/// Some disputes of a store that are known to be there, in this order.
+/// Loads disputes of a store, in the order of `ids`. Missing ones are skipped.
 ///
 /// # Errors
-/// The table does not answer.
+/// 503.
 pub async fn disputes<'a>(
     services: &Services,
     store: &StoreId,

@@ -1,4 +1,4 @@
-//! A sample dispute: what the catalogue of events shows.
+//! A sample dispute, for the catalogue of events.
 
 use core_types::event::{EXAMPLE_TIME, Example};
 use core_types::money;

@@ -1,8 +1,7 @@
-//! What becomes of a dispute as its provider tells of it.
+//! The state of a dispute, from the reports of its provider.
 //!
-//! A provider tells at least once and in any order, and each time the whole of the dispute as it
-//! was then. So of two things that it says the later one counts, whichever comes first: the state
-//! is the latest of all that was told.
+//! A provider reports at least once and in any order, and each report has the whole dispute as it was at a
+//! time. So the report with the latest time counts, in whatever order reports arrive.
 
 use std::time::Duration;
 
@@ -20,40 +19,40 @@ use super::{
 };
 use crate::payment::Payment;
 
-/// How far the provider's clock may be behind ours: what it answers is taken to be so old, lest an
-/// answer outdate an event that is yet to come.
+/// How far the provider's clock may be behind ours. A response of the provider is taken to be so old, so that
+/// it does not outdate an event that arrives later.
 const CLOCKS_DIFFER: Duration = MINUTE;
 
-/// What a provider says about a dispute.
+/// A provider's report of a dispute, from an event or a response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ObservedDispute {
-    /// The provider's id of it.
+    /// The provider's id of the dispute.
     pub reference: String,
-    /// What carries the payment's money: `pay_…`, `ch_…`.
+    /// The provider's id of the payment or charge: `pay_…`, `ch_…`.
     pub provider_payment: Option<String>,
-    /// What the bank wants.
+    /// The type.
     pub kind: DisputeType,
-    /// How far it has come.
+    /// The status.
     pub status: DisputeStatus,
-    /// What is disputed.
+    /// The disputed amount.
     pub amount: Money,
-    /// What was taken of it in the end, if that is said.
+    /// The amount that was finally withdrawn, if it is reported.
     pub taken: Option<Money>,
-    /// Why.
+    /// The reason code of the provider.
     pub reason: String,
-    /// Until when evidence is taken.
+    /// When the provider stops accepting evidence.
     pub due_by: Option<Timestamp>,
-    /// When it was opened.
+    /// When the dispute was opened.
     pub created_at: Timestamp,
-    /// When the provider said so by itself; none of what it answers, which is so now.
+    /// The time of the provider's event; none for a response, which has the current state.
     pub told_at: Option<Timestamp>,
     /// Whether evidence was submitted.
     pub is_submitted: bool,
 }
 
 impl ObservedDispute {
-    /// What it holds of a payment: nothing of one in another currency, nothing while the bank only
-    /// asks, nothing once it is won or closed.
+    /// The amount of a payment that it holds: zero for a payment in another currency, while an inquiry is
+    /// open, and once it is won or closed.
     fn held(&self, payment: &Payment) -> Money {
         let zero = Money::zero(&payment.amount.currency);
         let holds = match self.status {
@@ -67,18 +66,18 @@ impl ObservedDispute {
     }
 }
 
-/// A dispute as it is to be written, and what is announced of it.
+/// A dispute to write, with the topics of its events.
 #[derive(Debug, Clone)]
 pub struct DisputeChange {
-    /// The dispute; new, when its version is 1.
+    /// The dispute; new if its version is 1.
     pub dispute: Dispute,
-    /// What is announced, in this order.
+    /// The topics of the events, in their order.
     pub topics: Vec<&'static Topic<DisputeView>>,
 }
 
 impl DisputeChange {
-    /// Adds the dispute and what is announced of it to a transaction. The merchant is mailed when
-    /// one is opened that waits for an answer.
+    /// Adds the dispute and its events to a transaction. The merchant is notified of a new dispute that needs
+    /// a response.
     pub fn write(&self, write: Write, now: Timestamp) -> Write {
         let write = match self.dispute.version {
             1 => write.create(&self.dispute, Code::VersionConflict),
@@ -86,16 +85,16 @@ impl DisputeChange {
         };
         self.topics.iter().fold(write, |write, topic| {
             let event = self.dispute.event(topic, now);
-            let is_told = topic.name == DISPUTE_CREATED.name
+            let is_notified = topic.name == DISPUTE_CREATED.name
                 && self.dispute.status == DisputeStatus::NeedsResponse;
-            write.emit(if is_told { event.with_mail(Notice::DisputeOpened) } else { event })
+            write.emit(if is_notified { event.with_mail(Notice::DisputeOpened) } else { event })
         })
     }
 }
 
 impl Dispute {
-    /// The dispute with what a provider says about it; `None` when that says nothing new. What is
-    /// older than what is known says nothing new.
+    /// Merges a provider's report into the stored dispute. Returns `None` if the report is outdated or has
+    /// nothing new.
     pub fn after(
         known: Option<&Self>,
         observed: &ObservedDispute,
@@ -118,7 +117,7 @@ impl Dispute {
             version: known.version.saturating_add(1),
             ..next
         };
-        let is_same = next.shows_as(known);
+        let is_same = next.equals(known);
         if is_same && (observed.told_at.is_none() || told_at == known.told_at) {
             return None;
         }
@@ -127,7 +126,7 @@ impl Dispute {
         Some(DisputeChange { dispute: next, topics: topic.into_iter().collect() })
     }
 
-    /// A dispute that nobody knew of; perhaps it is over already.
+    /// Creates a dispute that is not stored yet. It may have ended already.
     fn opened(observed: &ObservedDispute, payment: &Payment, now: Timestamp) -> DisputeChange {
         let told_at = observed.told_at.unwrap_or_else(|| now.minus(CLOCKS_DIFFER));
         let dispute = Self::observed(observed, payment, told_at, now);
@@ -164,8 +163,8 @@ impl Dispute {
         }
     }
 
-    /// Whether nobody sees a difference.
-    fn shows_as(&self, other: &Self) -> bool {
+    /// Whether the provider's data of both are the same.
+    fn equals(&self, other: &Self) -> bool {
         let of = |dispute: &Self| {
             let Self { kind, status, due_by, .. } = *dispute;
             (kind, status, due_by)
@@ -175,7 +174,7 @@ impl Dispute {
                 == (&other.amount, &other.held, &other.reason)
     }
 
-    /// What is announced of its end.
+    /// The topic of the event about its end, if it has ended.
     fn end(&self) -> Option<&'static Topic<DisputeView>> {
         match self.status {
             DisputeStatus::NeedsResponse | DisputeStatus::UnderReview => None,

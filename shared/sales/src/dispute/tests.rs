@@ -1,4 +1,4 @@
-//! What becomes of a dispute, and what it holds of its payment.
+//! The state of a dispute, its evidence, and the amount that it holds of its payment.
 
 use std::time::Duration;
 
@@ -24,8 +24,13 @@ fn at(seconds: u64) -> Timestamp {
     NOW.plus(Duration::from_secs(seconds))
 }
 
-/// What an event says at this second.
-fn told(seconds: u64, kind: DisputeType, status: DisputeStatus, amount: i64) -> ObservedDispute {
+/// A report of an event at this second.
+fn reported(
+    seconds: u64,
+    kind: DisputeType,
+    status: DisputeStatus,
+    amount: i64,
+) -> ObservedDispute {
     ObservedDispute {
         reference: "disp_1".into(),
         provider_payment: Some("pay_1".into()),
@@ -41,7 +46,7 @@ fn told(seconds: u64, kind: DisputeType, status: DisputeStatus, amount: i64) -> 
     }
 }
 
-/// The dispute after all of this was told, in this order.
+/// The dispute after all of these reports, in their order.
 fn after(payment: &Payment, all: &[ObservedDispute]) -> Dispute {
     let mut known = None;
     for one in all {
@@ -68,51 +73,52 @@ fn a_chargeback_holds_its_amount_until_it_is_won_and_an_inquiry_holds_nothing() 
     let payment = captured(1_000);
     let usd: Money = serde_json::from_value(json!({"amount": 600, "currency": "USD"})).unwrap();
     let part =
-        ObservedDispute { taken: Some(money::sample(400)), ..told(0, Chargeback, Lost, 600) };
-    let foreign = ObservedDispute { amount: usd, ..told(0, Chargeback, NeedsResponse, 0) };
+        ObservedDispute { taken: Some(money::sample(400)), ..reported(0, Chargeback, Lost, 600) };
+    let foreign = ObservedDispute { amount: usd, ..reported(0, Chargeback, NeedsResponse, 0) };
     for (observed, held) in [
-        (told(0, Chargeback, NeedsResponse, 600), 600),
-        (told(0, Chargeback, UnderReview, 600), 600),
-        (told(0, Chargeback, Won, 600), 0),
-        (told(0, Chargeback, Closed, 600), 0),
-        (told(0, Chargeback, Lost, 600), 600),
+        (reported(0, Chargeback, NeedsResponse, 600), 600),
+        (reported(0, Chargeback, UnderReview, 600), 600),
+        (reported(0, Chargeback, Won, 600), 0),
+        (reported(0, Chargeback, Closed, 600), 0),
+        (reported(0, Chargeback, Lost, 600), 600),
         (part, 400),
-        (told(0, Inquiry, NeedsResponse, 600), 0),
-        (told(0, Inquiry, UnderReview, 600), 0),
-        (told(0, Inquiry, Lost, 600), 600),
+        (reported(0, Inquiry, NeedsResponse, 600), 0),
+        (reported(0, Inquiry, UnderReview, 600), 0),
+        (reported(0, Inquiry, Lost, 600), 600),
         (foreign, 0),
     ] {
         let dispute = after(&payment, std::slice::from_ref(&observed));
         assert_eq!(dispute.held, money::sample(held), "{observed:?}");
         let change = payment.with_disputes([&dispute], NOW).unwrap();
         assert_eq!(change.payment.refundable(), money::sample(1_000 - held), "{observed:?}");
-        assert!(change.payment.with_disputes([&dispute], NOW).is_none(), "told twice");
+        assert!(change.payment.with_disputes([&dispute], NOW).is_none(), "reported twice");
     }
 }
 
 #[test]
-fn what_is_older_than_what_is_known_says_nothing_and_what_is_answered_is_so_now() {
+fn outdated_reports_are_ignored_and_responses_are_current() {
     let payment = captured(1_000);
-    let (open, won) = (told(0, Chargeback, NeedsResponse, 9), told(9, Chargeback, Won, 9));
+    let (open, won) = (reported(0, Chargeback, NeedsResponse, 9), reported(9, Chargeback, Won, 9));
     assert_eq!(
         topics(&payment, &[open.clone(), won.clone(), open.clone(), won.clone()]),
         ["dispute.created", "dispute.won"]
     );
-    // Closed before created: both are told at once, and what comes late is no news.
+    // The end arrives before the opening: both are announced at once, and the late report changes nothing.
     assert_eq!(topics(&payment, &[won.clone(), open.clone()]), ["dispute.created", "dispute.won"]);
-    // A bank may want more.
-    let again = told(20, Chargeback, NeedsResponse, 9);
-    let review = told(10, Chargeback, UnderReview, 9);
+    // A bank may request more evidence after its review.
+    let again = reported(20, Chargeback, NeedsResponse, 9);
+    let review = reported(10, Chargeback, UnderReview, 9);
     assert_eq!(
         topics(&payment, &[open.clone(), review, again]),
         ["dispute.created", "dispute.updated", "dispute.updated"]
     );
-    // What was told late, and says nothing else, still outdates what is older.
-    let (same, between) = (told(8, Chargeback, NeedsResponse, 9), told(5, Chargeback, Lost, 9));
+    // A late report without a difference still outdates older ones.
+    let (same, between) =
+        (reported(8, Chargeback, NeedsResponse, 9), reported(5, Chargeback, Lost, 9));
     let dispute = after(&payment, &[open.clone(), same, between]);
     assert_eq!((dispute.status, dispute.told_at), (NeedsResponse, at(8)));
-    // An answer needs no time.
-    let answered = ObservedDispute { told_at: None, ..told(0, Chargeback, Lost, 9) };
+    // A response has no time.
+    let answered = ObservedDispute { told_at: None, ..reported(0, Chargeback, Lost, 9) };
     let known = after(&payment, &[won]);
     let change = Dispute::after(Some(&known), &answered, &payment, NOW).unwrap();
     assert_eq!((change.dispute.status, change.dispute.version), (Lost, known.version + 1));
@@ -120,15 +126,15 @@ fn what_is_older_than_what_is_known_says_nothing_and_what_is_answered_is_so_now(
 }
 
 #[test]
-fn evidence_is_taken_while_the_bank_waits_for_it_and_one_at_a_time() {
+fn evidence_is_accepted_one_at_a_time_while_a_response_is_needed() {
     let payment = captured(1_000);
-    let open = after(&payment, &[told(0, Chargeback, NeedsResponse, 9)]);
+    let open = after(&payment, &[reported(0, Chargeback, NeedsResponse, 9)]);
     let code =
         |dispute: &Dispute, now| dispute.ensure_response(now).map_err(|problem| problem.code);
     assert_eq!(code(&open, NOW), Ok(()));
     assert_eq!(code(&open, NOW.plus(DAY)), Err(Code::EvidencePastDue));
     for status in [UnderReview, Closed, Won, Lost] {
-        let over = after(&payment, &[told(0, Chargeback, status, 9)]);
+        let over = after(&payment, &[reported(0, Chargeback, status, 9)]);
         assert_eq!(code(&over, NOW), Err(Code::InvalidStateTransition), "{status:?}");
     }
     let id = DisputeEvidenceId::derive(&["a"]);
@@ -153,8 +159,8 @@ fn evidence_is_taken_while_the_bank_waits_for_it_and_one_at_a_time() {
 }
 
 #[test]
-fn every_fault_of_evidence_is_named_and_only_what_the_provider_takes_passes() {
-    let faults = |provider, evidence: Value, submit| {
+fn all_field_errors_of_evidence_are_reported_for_each_provider() {
+    let errors = |provider, evidence: Value, submit| {
         let parsed = parse(provider, &evidence, &money::sample(500), submit);
         let problem = match parsed {
             Ok(fields) => return vec![fields.len().to_string()],
@@ -165,13 +171,13 @@ fn every_fault_of_evidence_is_named_and_only_what_the_provider_takes_passes() {
     };
     let (stripe, razorpay) = (ProviderName::Stripe, ProviderName::Razorpay);
     assert_eq!(
-        faults(stripe, json!({"product_description": "A book", "receipt": "file_1"}), true),
+        errors(stripe, json!({"product_description": "A book", "receipt": "file_1"}), true),
         ["2"]
     );
-    assert_eq!(faults(stripe, json!("text"), true), ["/evidence invalid_type"]);
-    assert_eq!(faults(stripe, json!({}), true), ["/evidence too_few"]);
+    assert_eq!(errors(stripe, json!("text"), true), ["/evidence invalid_type"]);
+    assert_eq!(errors(stripe, json!({}), true), ["/evidence too_few"]);
     assert_eq!(
-        faults(stripe, json!({"a/b": "x", "receipt": 1, "summary": "x"}), true),
+        errors(stripe, json!({"a/b": "x", "receipt": 1, "summary": "x"}), true),
         [
             "/evidence/a~1b unknown_field",
             "/evidence/receipt invalid_type",
@@ -179,20 +185,20 @@ fn every_fault_of_evidence_is_named_and_only_what_the_provider_takes_passes() {
         ]
     );
     let long = "x".repeat(150_001);
-    assert_eq!(faults(stripe, json!({"uncategorized_text": long}), true), ["/evidence too_long"]);
-    let whole = json!({
+    assert_eq!(errors(stripe, json!({"uncategorized_text": long}), true), ["/evidence too_long"]);
+    let complete = json!({
         "amount": 500, "summary": "sent", "shipping_proof": ["doc_1"],
         "others": [{"type": "receipt_signed_by_customer", "document_ids": ["doc_2"]}],
     });
-    assert_eq!(faults(razorpay, whole, true), ["4"]);
-    assert_eq!(faults(razorpay, json!({"summary": "sent"}), false), ["1"]);
-    assert_eq!(faults(razorpay, json!({"summary": "sent"}), true), ["/evidence too_few"]);
+    assert_eq!(errors(razorpay, complete, true), ["4"]);
+    assert_eq!(errors(razorpay, json!({"summary": "sent"}), false), ["1"]);
+    assert_eq!(errors(razorpay, json!({"summary": "sent"}), true), ["/evidence too_few"]);
     let wrong = json!({
         "amount": 501, "summary": "", "billing_proof": [], "receipt": "x",
         "others": [{"type": "two words", "document_ids": [1]}, {"kind": "x"}],
     });
     assert_eq!(
-        faults(razorpay, wrong, true),
+        errors(razorpay, wrong, true),
         [
             "/evidence/amount out_of_range",
             "/evidence/billing_proof invalid_type",
@@ -205,38 +211,38 @@ fn every_fault_of_evidence_is_named_and_only_what_the_provider_takes_passes() {
     );
 }
 
-fn told_at_random() -> impl Strategy<Value = ObservedDispute> {
+fn any_report() -> impl Strategy<Value = ObservedDispute> {
     let kind = prop_oneof![Just(Inquiry), Just(Chargeback)];
     let status =
         prop_oneof![Just(NeedsResponse), Just(UnderReview), Just(Closed), Just(Won), Just(Lost)];
     (0..6_u64, kind, status, 1..1_500_i64, 0..3_u8).prop_map(
         |(second, kind, status, amount, nth)| {
             let reference = format!("disp_{nth}");
-            ObservedDispute { reference, ..told(second, kind, status, amount) }
+            ObservedDispute { reference, ..reported(second, kind, status, amount) }
         },
     )
 }
 
 /// An action on a payment.
 #[derive(Debug, Clone)]
-enum Deed {
-    Tell(Box<ObservedDispute>),
+enum Action {
+    Report(Box<ObservedDispute>),
     Begin(i64),
     Finish(usize, bool),
 }
 
-fn deed() -> impl Strategy<Value = Deed> {
+fn action() -> impl Strategy<Value = Action> {
     prop_oneof![
-        told_at_random().prop_map(|told| Deed::Tell(Box::new(told))),
-        (1..1_200_i64).prop_map(Deed::Begin),
-        (0..5_usize, any::<bool>()).prop_map(|(nth, done)| Deed::Finish(nth, done)),
+        any_report().prop_map(|reported| Action::Report(Box::new(reported))),
+        (1..1_200_i64).prop_map(Action::Begin),
+        (0..5_usize, any::<bool>()).prop_map(|(nth, done)| Action::Finish(nth, done)),
     ]
 }
 
 proptest! {
-    /// Told in any order, and again and again, it comes to the same: to the latest of it.
+    /// Reports in any order and with repetitions result in the latest one.
     #[test]
-    fn no_order_of_events_makes_a_difference(
+    fn the_order_of_reports_makes_no_difference(
         history in proptest::collection::vec(
             prop_oneof![Just(NeedsResponse), Just(UnderReview), Just(Closed), Just(Won), Just(Lost)],
             1..6,
@@ -247,44 +253,44 @@ proptest! {
         let events: Vec<ObservedDispute> = history
             .iter()
             .zip(0_u64..)
-            .map(|(status, second)| told(second, Chargeback, *status, 600))
+            .map(|(status, second)| reported(second, Chargeback, *status, 600))
             .collect();
-        let mut told: Vec<ObservedDispute> =
+        let mut reported: Vec<ObservedDispute> =
             order.iter().map(|index| index.get(&events).clone()).collect();
-        // Each is told once at least.
-        told.extend(events.iter().rev().cloned());
-        let (known, straight) = (after(&payment, &told), after(&payment, &events));
+        // Each is reported once at least.
+        reported.extend(events.iter().rev().cloned());
+        let (known, straight) = (after(&payment, &reported), after(&payment, &events));
         prop_assert_eq!((known.status, known.held), (straight.status, straight.held));
         prop_assert_eq!(known.told_at, straight.told_at);
         prop_assert_eq!(known.status, *history.last().unwrap());
     }
 
-    /// What was taken is what has gone back, goes back, is disputed, or can go back.
+    /// The captured amount is the sum of the refunded, pending, disputed and refundable amounts.
     #[test]
-    fn no_sequence_of_refunds_and_disputes_breaks_a_payments_sums(
-        deeds in proptest::collection::vec(deed(), 0..30),
+    fn refunds_and_disputes_never_break_a_payments_sums(
+        actions in proptest::collection::vec(action(), 0..30),
     ) {
         let mut payment = captured(1_000);
         let mut disputes: Vec<Dispute> = Vec::new();
-        for (deed, turn) in deeds.iter().zip(0_u32..) {
-            match deed {
-                Deed::Tell(told) => {
-                    let known = disputes.iter().find(|one| one.provider_reference == told.reference);
-                    let Some(change) = Dispute::after(known, told, &payment, NOW) else { continue };
+        for (action, index) in actions.iter().zip(0_u32..) {
+            match action {
+                Action::Report(reported) => {
+                    let known = disputes.iter().find(|one| one.provider_reference == reported.reference);
+                    let Some(change) = Dispute::after(known, reported, &payment, NOW) else { continue };
                     disputes.retain(|one| one.id != change.dispute.id);
                     if let Some(next) = payment.with_disputes([&change.dispute], NOW) {
                         payment = next.payment;
                     }
                     disputes.push(change.dispute);
                 }
-                Deed::Begin(amount) => {
-                    let id = RefundId::derive(&[&turn.to_string()]);
+                Action::Begin(amount) => {
+                    let id = RefundId::derive(&[&index.to_string()]);
                     let free = payment.refundable();
                     let begun = payment.begin_refund(&id, &money::sample(*amount), NOW);
                     prop_assert_eq!(begun.is_ok(), *amount <= free.amount);
                     payment = begun.unwrap_or(payment);
                 }
-                Deed::Finish(nth, done) => {
+                Action::Finish(nth, done) => {
                     let Some(refund) = payment.refunds.get(*nth) else { continue };
                     if refund.status == RefundState::Failed { continue }
                     let outcome = if *done { Ok("rfnd".into()) } else { Err("no".into()) };

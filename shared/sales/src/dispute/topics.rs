@@ -1,4 +1,4 @@
-//! What is announced of disputes.
+//! The topics of disputes.
 
 use super::DisputeView;
 

@@ -1,4 +1,4 @@
-//! A dispute as the merchant and their apps see it.
+//! The representation of a dispute in responses and events.
 
 use core_types::id::{DisputeId, OrderId, PaymentId, StoreId};
 use core_types::money::Money;
@@ -10,42 +10,42 @@ use super::{Dispute, DisputeStatus, DisputeType, SentEvidence};
 core_types::view! {
     /// A dispute of a payment.
     DisputeView of dispute: Dispute {
-        /// `dsp_` and 32 hexadecimal digits.
+        /// The id: `dsp_` and 32 hexadecimal digits.
         id: DisputeId,
-        /// The store that it belongs to.
+        /// The store.
         store_id: StoreId,
         /// The order that the payment is for.
         order_id: OrderId,
-        /// The order's number.
+        /// The order number.
         order_number: String,
         /// The payment.
         payment_id: PaymentId,
-        /// Its provider.
+        /// The payment provider.
         provider: ProviderName,
         /// The provider's id of the dispute.
         provider_reference: String,
-        /// What the bank wants: to know more, or the money.
+        /// The type.
         r#type: DisputeType = dispute.kind,
-        /// How far it has come.
+        /// The status.
         status: DisputeStatus,
-        /// What is disputed.
+        /// The disputed amount, which may be in another currency than the payment's.
         amount: Money,
-        /// What it holds of the payment, or has taken: nothing of an inquiry, of one that is won or
-        /// closed, and of one in another currency than the payment's.
+        /// The amount of the payment that it holds or has taken: zero for an open inquiry, for a dispute that
+        /// is won or closed, and for one in another currency than the payment's.
         held: Money,
-        /// Why, in the provider's word.
+        /// The reason code of the provider.
         reason: String,
-        /// Until when the provider takes evidence, if it takes any.
+        /// When the provider stops accepting evidence; none if it accepts none.
         due_by: Option<Timestamp>,
-        /// The evidence that was sent last; what it says is the provider's to keep.
+        /// The evidence that was sent last, without its content, which only the provider stores.
         evidence: Option<SentEvidence>,
-        /// What can be done about it.
+        /// The actions that its status allows now: `submit_evidence`.
         allowed_actions: Vec<&'static str> = dispute.allowed_actions(),
-        /// When it was seen to be over.
+        /// When its end was recorded.
         closed_at: Option<Timestamp>,
         /// When the provider opened it.
         created_at: Timestamp,
-        /// When it changed last.
+        /// When it was last changed.
         updated_at: Timestamp,
         /// Starts at 1, and grows by 1 with each write.
         version: u64,

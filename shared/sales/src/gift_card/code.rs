@@ -1,4 +1,4 @@
-//! The codes of gift cards: 16 characters of Crockford's base32, or what the merchant chose.
+//! The codes of gift cards: 16 characters of Crockford's base32, or a code that the merchant chose.
 
 use std::fmt;
 
@@ -7,16 +7,16 @@ use primitives::fields::{Fault, FromText};
 
 /// Crockford's base32: no I, L, O or U.
 const ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-/// Characters of a code that we make: 80 random bits.
+/// The length of a generated code, in characters: 80 random bits.
 const LENGTH: usize = 16;
 
-/// A code: 8 to 20 letters and digits in capitals. Read without hyphens and blanks; letters that
-/// are easily mistaken for digits count as these.
+/// A gift card code: 8 to 20 letters and digits. Case, hyphens and blanks are ignored. Letters that are
+/// easily mistaken for digits are compared as these digits.
 #[derive(Clone, PartialEq, Eq)]
 pub struct GiftCardCode(String);
 
 impl GiftCardCode {
-    /// A new random code.
+    /// Generates a random code.
     pub fn random() -> Self {
         let character = |byte: u8| {
             let index = usize::from(byte & 31);
@@ -25,12 +25,12 @@ impl GiftCardCode {
         Self(seal::random_bytes::<LENGTH>().into_iter().map(character).collect())
     }
 
-    /// The code as it is shown, once.
+    /// The code in plain text, which is returned only once.
     pub fn reveal(&self) -> &str {
         &self.0
     }
 
-    /// What it is compared by: `O` is `0`, `I` and `L` are `1` (Crockford).
+    /// The form in which codes are compared: `O` is `0`, `I` and `L` are `1` (Crockford).
     pub(super) fn canonical(&self) -> String {
         let digit = |c: char| match c {
             'O' => '0',
@@ -40,13 +40,13 @@ impl GiftCardCode {
         self.0.chars().map(digit).collect()
     }
 
-    /// What the merchant and the holder may see of it later.
+    /// The last four characters, which responses show of it later.
     pub fn last_characters(&self) -> String {
         self.0.chars().skip(self.0.chars().count().saturating_sub(4)).collect()
     }
 }
 
-/// Never the code: it is money.
+/// Formats only the last characters: whoever has the code can spend the card.
 impl fmt::Debug for GiftCardCode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "GiftCardCode(…{})", self.last_characters())
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn codes_are_neither_short_nor_odd() {
+    fn codes_of_invalid_length_or_characters_are_rejected() {
         for bad in ["", "ABC", "ABCDEFGHIJKLMNOPQRSTU", "ABCDEFG!", "ÄBCDEFGH"] {
             assert!(GiftCardCode::from_text(bad).is_err(), "{bad}");
         }
@@ -99,13 +99,13 @@ mod tests {
         let codes: String = (0..200).map(|_| GiftCardCode::random().0).collect();
         let used: std::collections::BTreeSet<u8> = codes.bytes().collect();
         assert_eq!(used.len(), ALPHABET.len(), "{used:?}");
-        // Each about as often: a hundred times.
+        // Each is expected a hundred times.
         let zeroes = codes.bytes().filter(|b| *b == b'0').count();
         assert!((40..200).contains(&zeroes), "{zeroes}");
     }
 
     #[test]
-    fn a_code_is_compared_without_its_ambiguous_letters_and_shown_by_its_end() {
+    fn a_code_is_compared_without_ambiguous_letters_and_shown_by_its_end() {
         let code = GiftCardCode::from_text("oIl0-1abz").unwrap();
         assert_eq!((code.reveal(), code.canonical().as_str()), ("OIL01ABZ", "01101ABZ"));
         assert_eq!(code.last_characters(), "1ABZ");

@@ -1,35 +1,30 @@
-//! Finding gift cards by their codes, and how often a client may try: five times in any minute.
+//! Looks up gift cards by their codes, with a limit of five attempts of a client in any minute.
 //!
-//! Asking for a balance counts before the code is looked at, right or wrong. Paying with a code
-//! counts when it is wrong; but whoever has used their tries up is rejected before any code is
-//! looked at, or else the rejection would tell the wrong codes from the right ones.
+//! A request for a balance counts before the code is looked up, right or wrong. At checkout, only wrong codes
+//! count. But a client with no attempts left is rejected before any code is looked up; otherwise the
+//! rejection would reveal which codes are wrong.
 
 use std::collections::HashMap;
 
 use core_types::id::StoreId;
 use core_types::key;
+use services::Services;
+use primitives::clock::MINUTE;
+use table::item::Key;
+use primitives::problem::Problem;
 use crypto::seal;
 use identity::throttle::Ceiling;
-use primitives::clock::MINUTE;
-use primitives::problem::Problem;
-use services::Services;
-use table::item::Key;
 
 use super::{GiftCard, GiftCardCode, UniqueGiftCardCode};
 
-/// Look-ups of a client at a store.
+/// The most look-ups of one client at one store.
 const LOOKUPS: Ceiling = Ceiling { of: "gift_card", most: 5, window: MINUTE };
 
-/// Demands that whoever is in the network `client_prefix` may look up another code, and counts
-/// nothing.
+/// Ensures that a client in the network `client_prefix` may look up another code. It counts nothing.
 ///
 /// # Errors
 /// `too_many_attempts`; 503.
-pub async fn ensure_lookup(
-    services: &Services,
-    store: &StoreId,
-    client_prefix: &str,
-) -> Result<(), Problem> {
+pub async fn ensure_lookup(services: &Services, store: &StoreId, client_prefix: &str) -> Result<(), Problem> {
     LOOKUPS.ensure(services, &digest_of(store, client_prefix)).await
 }
 
@@ -37,20 +32,16 @@ fn digest_of(store: &StoreId, client_prefix: &str) -> String {
     seal::digest(&format!("{store}\n{client_prefix}"))
 }
 
-/// Counts a look-up by whoever is in the network `client_prefix`.
+/// Counts a look-up by a client in the network `client_prefix`.
 ///
 /// # Errors
-/// `too_many_attempts`; 503 when it cannot be counted: codes are money.
-pub async fn count_lookup(
-    services: &Services,
-    store: &StoreId,
-    client_prefix: &str,
-) -> Result<(), Problem> {
+/// `too_many_attempts`; 503 if it cannot be counted, because a code is worth money.
+pub async fn count_lookup(services: &Services, store: &StoreId, client_prefix: &str) -> Result<(), Problem> {
     LOOKUPS.take(services, &digest_of(store, client_prefix), |write| write).await
 }
 
-/// The card of each of these codes, in their order; two round trips for all of them. None for a
-/// code that is no card's. Two writings of one code are one card: whoever debits looks at ids.
+/// Finds the card of each code, in the order of the codes, in two round trips; none for an unknown code. Two
+/// spellings of one code find the same card, so a caller that debits cards has to compare their ids.
 ///
 /// # Errors
 /// 503.
@@ -63,22 +54,22 @@ pub async fn find(
         return Ok(Vec::new());
     }
     let mac = services.secrets.gift_card_key().await?;
-    let holder = |code: &GiftCardCode| {
+    let code_key = |code: &GiftCardCode| {
         key::unique_gift_card_code(store, &GiftCard::code_hmac(&mac, store, code))
     };
-    let holders: Vec<Key> = codes.iter().map(holder).collect();
-    let mut batch = services.table.get_many(&holders.iter().collect::<Vec<_>>()).await?;
+    let code_keys: Vec<Key> = codes.iter().map(code_key).collect();
+    let mut batch = services.table.get_many(&code_keys.iter().collect::<Vec<_>>()).await?;
     let mut cards: HashMap<&Key, Key> = HashMap::new();
-    for holder in &holders {
-        // Taken once: the second writing of a code finds nothing more, and the card known.
-        if let Some(known) = batch.take::<UniqueGiftCardCode>(holder)? {
-            cards.insert(holder, key::gift_card(store, &known.card_id));
+    for code_key in &code_keys {
+        // A key can be taken once. For a second spelling of a code the card is in `cards` already.
+        if let Some(known) = batch.take::<UniqueGiftCardCode>(code_key)? {
+            cards.insert(code_key, key::gift_card(store, &known.card_id));
         }
     }
     let mut batch = services.table.get_many(&cards.values().collect::<Vec<_>>()).await?;
     let mut found: HashMap<&Key, GiftCard> = HashMap::new();
-    for (holder, card) in &cards {
-        found.extend(batch.take(card)?.map(|card| (*holder, card)));
+    for (code_key, card) in &cards {
+        found.extend(batch.take(card)?.map(|card| (*code_key, card)));
     }
-    Ok(holders.iter().map(|holder| found.get(holder).cloned()).collect())
+    Ok(code_keys.iter().map(|code_key| found.get(code_key).cloned()).collect())
 }

@@ -1,4 +1,4 @@
-//! What orders do with gift cards: paying with them, refunding to them.
+//! Payments of orders with gift cards, and refunds to them.
 
 use core_types::id::{GiftCardId, OrderId, StoreId};
 use core_types::key;
@@ -9,8 +9,8 @@ use table::{Change, Write};
 
 use super::{GiftCard, GiftCardEntry, GiftCardEntryKind, GiftCardStatus};
 
-/// An order is paid with a card: balance −`amount`, if there is so much and the card can be
-/// spent. Two actions of the transaction; one use per card.
+/// Pays an order with a card: deducts `amount`, on condition that the balance suffices and the card can be
+/// spent. It adds two actions to the transaction, and can be used once per card.
 pub fn debit(
     write: Write,
     card: &GiftCard,
@@ -35,8 +35,8 @@ pub fn debit(
     change_balance(write, change, &entry.of_order(order), rejected, now)
 }
 
-/// An order gives a card its money back: balance +`amount`, even if the card was disabled or has
-/// expired, because the money is its holder's. Two actions of the transaction; one use per card.
+/// Refunds an order to a card: adds `amount`, even if the card is disabled or expired, because the money
+/// belongs to its owner. It adds two actions to the transaction, and can be used once per card.
 pub fn credit(
     write: Write,
     card: &GiftCardId,

@@ -68,7 +68,7 @@ fn the_last_day_ends_where_the_store_is() {
     for (zone, day, expected) in [
         ("Asia/Kolkata", "2026-01-31", "2026-01-31T18:30:00Z"),
         ("America/New_York", "2026-07-31", "2026-08-01T04:00:00Z"),
-        // The clocks go forward at midnight: the day after begins at one.
+        // Clocks go forward at midnight, so the next day begins at one.
         ("America/Sao_Paulo", "2018-11-03", "2018-11-04T03:00:00Z"),
         ("Nowhere/Land", "2026-01-31", "2026-02-01T00:00:00Z"),
     ] {
@@ -85,7 +85,7 @@ fn a_disabled_card_stays_disabled() {
 }
 
 #[test]
-fn one_code_is_one_card_however_it_is_written_but_not_on_another_store() {
+fn spellings_of_a_code_are_one_card_within_a_store() {
     let (mac, store) = (MacKey::generate(), StoreId::mint(NOW));
     let hmac = |store: &StoreId, text: &str| {
         GiftCard::code_hmac(&mac, store, &GiftCardCode::from_text(text).unwrap())
@@ -95,7 +95,7 @@ fn one_code_is_one_card_however_it_is_written_but_not_on_another_store() {
 }
 
 #[test]
-fn a_card_that_is_switched_off_says_when_and_is_a_new_version() {
+fn disabling_a_card_sets_its_time_and_raises_the_version() {
     let later = NOW.plus(std::time::Duration::from_secs(1));
     let off = card(None).disabled(later).unwrap();
     assert_eq!((off.status, off.disabled_at), (GiftCardStatus::Disabled, Some(later)));

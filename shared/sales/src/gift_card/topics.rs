@@ -1,4 +1,4 @@
-//! What is announced of gift cards.
+//! The topics of gift cards.
 
 use super::{GiftCardMoved, GiftCardView};
 

@@ -1,4 +1,4 @@
-//! Gift cards as they are shown: never their codes, except once.
+//! The representations of gift cards in responses and events. Only the response to the issue has the code.
 
 use core_types::id::{CustomerId, GiftCardEntryId, GiftCardId, OrderId};
 use core_types::money::Money;
@@ -8,24 +8,24 @@ use serde::Serialize;
 
 use super::{GiftCard, GiftCardEntry, GiftCardEntryKind, GiftCardStatus, LastDay, Recipient};
 
-/// A gift card as the merchant sees it.
+/// A gift card, for the merchant.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct GiftCardView {
-    /// `gft_` and 32 hexadecimal digits.
+    /// The id: `gft_` and 32 hexadecimal digits.
     pub id: GiftCardId,
-    /// Whether it can be spent.
+    /// The status.
     pub status: GiftCardStatus,
-    /// What it was issued with.
+    /// The balance at issue.
     pub initial_value: Money,
-    /// What is left.
+    /// The balance left.
     pub balance: Money,
     /// The last four characters of its code.
     pub last_characters: String,
-    /// The last day it can be spent.
+    /// The last day on which it can be spent, in the store's time zone.
     pub expires_on: Option<LastDay>,
-    /// The customer it belongs to.
+    /// The customer who owns it.
     pub customer_id: Option<CustomerId>,
-    /// Who it was sent to.
+    /// The recipient that it is sent to.
     pub recipient: Option<Recipient>,
     /// The merchant's note.
     pub note: Option<String>,
@@ -33,14 +33,14 @@ pub struct GiftCardView {
     pub disabled_at: Option<Timestamp>,
     /// When it was issued.
     pub created_at: Timestamp,
-    /// When it changed last.
+    /// When it was last changed.
     pub updated_at: Timestamp,
-    /// What `If-Match` takes.
+    /// The version for `If-Match`. Starts at 1, and grows by 1 with each write.
     pub version: u64,
 }
 
 impl GiftCardView {
-    /// The card as it is now.
+    /// The card with its status at `now`.
     pub fn of(card: &GiftCard, now: Timestamp) -> Self {
         Self {
             id: card.id.clone(),
@@ -60,16 +60,16 @@ impl GiftCardView {
     }
 }
 
-/// What is told of money that came onto a card or left it by the merchant.
+/// A gift card with the merchant's change of its balance.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct GiftCardMoved {
-    /// The card afterwards.
+    /// The card after the change.
     pub gift_card: GiftCardView,
-    /// The movement.
+    /// The change.
     pub entry: GiftCardEntryView,
 }
 
-/// A gift card when it is issued: the only time its code is shown.
+/// A gift card that was just issued, with its code. The code is not returned again.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct IssuedGiftCardView {
     /// The card.
@@ -79,21 +79,21 @@ pub struct IssuedGiftCardView {
     pub code: String,
 }
 
-/// What whoever has a card's code may know of it.
+/// The balance of a gift card, for whoever has its code.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct GiftCardBalance {
-    /// What is left.
+    /// The balance left.
     pub balance: Money,
     /// The last four characters of its code.
     pub last_characters: String,
-    /// The last day it can be spent.
+    /// The last day on which it can be spent, in the store's time zone.
     pub expires_on: Option<LastDay>,
-    /// Whether it can be spent.
+    /// The status.
     pub status: GiftCardStatus,
 }
 
 impl GiftCardBalance {
-    /// The card as it is now.
+    /// The card with its status at `now`.
     pub fn of(card: &GiftCard, now: Timestamp) -> Self {
         Self {
             balance: card.balance.clone(),
@@ -105,23 +105,23 @@ impl GiftCardBalance {
 }
 
 core_types::view! {
-    /// A movement of a card's balance.
+    /// A change of a gift card's balance.
     GiftCardEntryView of entry: GiftCardEntry {
-        /// `gte_` and 32 hexadecimal digits.
+        /// The id: `gte_` and 32 hexadecimal digits.
         id: GiftCardEntryId,
-        /// What changed the balance; `debited` and `redeemed` took money from the card.
+        /// The kind of the change; `debited` and `redeemed` deducted from the balance.
         kind: GiftCardEntryKind,
-        /// How much.
+        /// The amount added or deducted, never negative.
         amount: Money,
-        /// The order it is part of.
+        /// The order that was paid with the card or refunded to it.
         order_id: Option<OrderId>,
-        /// Why, in the merchant's words.
+        /// The merchant's reason.
         reason: Option<String>,
-        /// Who did it.
+        /// The principal that made the change.
         actor: Option<String>,
-        /// When.
+        /// When it was made.
         created_at: Timestamp,
-        /// When.
+        /// When it was made: an entry never changes.
         updated_at: Timestamp = entry.created_at,
         /// Always 1.
         version: u64,

@@ -1,4 +1,4 @@
-//! A store's account with a payment provider: credentials that are written and never read back.
+//! A store's account with a payment provider. Its credentials are write-only in the API.
 
 use core_types::id::StoreId;
 use core_types::key;
@@ -22,17 +22,17 @@ use super::{CaptureMethod, Mode};
 /// A store's account with a provider.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProviderAccount {
-    /// The store that it belongs to.
+    /// The store.
     pub store_id: StoreId,
-    /// `manual`, `razorpay` or `stripe`.
+    /// The payment provider: `manual`, `razorpay` or `stripe`.
     pub provider: ProviderName,
-    /// Whether money moves.
+    /// Test or live.
     pub mode: Mode,
-    /// When money is taken.
+    /// The capture method.
     pub capture_method: CaptureMethod,
-    /// Whether customers may pay with it.
+    /// Whether customers can pay with it.
     pub enabled: bool,
-    /// What customers are told: where to transfer to.
+    /// The instructions for customers, such as the account for a bank transfer.
     #[serde(default)]
     pub instructions: Option<String>,
     /// The public key.
@@ -44,19 +44,18 @@ pub struct ProviderAccount {
     /// Whether webhooks can be verified.
     #[serde(default)]
     pub has_webhook_secret: bool,
-    /// The credentials, sealed.
+    /// The sealed credentials.
     #[serde(default)]
     pub sealed_credentials: Option<String>,
     /// When the provider last accepted the credentials.
     #[serde(default)]
     pub verified_at: Option<Timestamp>,
-    /// When the merchant gave it up: nobody sees it any more, and what was paid with it can still
-    /// be refunded.
+    /// When the merchant disconnected it. It is no longer returned, but its payments can still be refunded.
     #[serde(default)]
     pub disconnected_at: Option<Timestamp>,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// When it was changed last.
+    /// When it was last changed.
     pub updated_at: Timestamp,
     /// Starts at 1, and grows by 1 with each write.
     pub version: u64,
@@ -72,26 +71,30 @@ impl Item for ProviderAccount {
     }
 }
 
-/// What sealed credentials are bound to: they open for no other store and no other provider.
+/// The context of sealed credentials: they do not open for another store or provider.
 fn context(store: &StoreId, provider: ProviderName) -> String {
     format!("{store}/{provider}/credentials")
 }
 
 impl ProviderAccount {
-    /// Cash and bank transfer, which every store takes unless it says otherwise: version 0, not
-    /// in the table.
+    /// The default account for cash and bank transfer, which every store has until it changes it: version 0,
+    /// not stored.
     pub fn manual(store: &Store) -> Self {
         Self { enabled: true, ..Self::blank(store, ProviderName::Manual) }
     }
 
-    /// An account that nothing was said about: version 0, not in the table.
+    /// An account with default settings: version 0, not stored.
     pub fn blank(store: &Store, provider: ProviderName) -> Self {
-        let cash = provider == ProviderName::Manual;
+        let is_manual = provider == ProviderName::Manual;
         Self {
             store_id: store.id.clone(),
             provider,
-            mode: if cash { Mode::Live } else { Mode::Test },
-            capture_method: if cash { CaptureMethod::Manual } else { CaptureMethod::Automatic },
+            mode: if is_manual { Mode::Live } else { Mode::Test },
+            capture_method: if is_manual {
+                CaptureMethod::Manual
+            } else {
+                CaptureMethod::Automatic
+            },
             enabled: false,
             instructions: None,
             key_id: None,
@@ -106,32 +109,32 @@ impl ProviderAccount {
         }
     }
 
-    /// Whether it is connected by what is said next.
+    /// Whether the next change connects it.
     pub fn is_new(&self) -> bool {
         let lacks_keys = self.sealed_credentials.is_none();
         self.version == 0 || (lacks_keys && self.provider != ProviderName::Manual)
     }
 
-    /// Whether it is in the table as it is here: who begins a payment with it and who gives it up
-    /// cannot both succeed.
+    /// The condition that the stored account has this version, so that of a new payment with it and its
+    /// disconnection only one succeeds.
     pub fn stands(&self) -> Condition {
         Condition::is_at(self.version)
     }
 
-    /// The account, for customers to pay with or not.
+    /// Enables or disables the account.
     #[must_use]
     pub fn switched(self, enabled: bool, now: Timestamp) -> Self {
         Self { enabled, updated_at: now, version: self.version.saturating_add(1), ..self }
     }
 
-    /// The account as given up. Its credentials stay, sealed: payments that were made with it are
-    /// refunded, and their webhooks verified, as before.
+    /// Disconnects the account. Its sealed credentials stay: its payments can still be refunded, and its
+    /// webhooks verified.
     #[must_use]
     pub fn disconnected(self, now: Timestamp) -> Self {
         Self { disconnected_at: Some(now), ..self.switched(false, now) }
     }
 
-    /// The account with these credentials, sealed.
+    /// Sets the credentials, sealed.
     #[must_use]
     pub fn with_credentials(mut self, key: &SealKey, credentials: &ProviderCredentials) -> Self {
         let text = serde_json::to_vec(credentials).unwrap_or_default();
@@ -144,14 +147,14 @@ impl ProviderAccount {
         self
     }
 
-    /// The credentials; none when there are none, or when they do not open.
+    /// The opened credentials; none if it has none or they do not open.
     pub fn credentials(&self, key: &SealKey) -> Option<ProviderCredentials> {
         let sealed = self.sealed_credentials.as_deref()?;
         let context = context(&self.store_id, self.provider);
         serde_json::from_slice(&key.open(sealed, context.as_bytes()).ok()?).ok()
     }
 
-    /// The provider, ready to be called.
+    /// The provider with the credentials, ready for calls.
     ///
     /// # Errors
     /// `provider_not_connected`.
@@ -173,7 +176,7 @@ impl ProviderAccount {
     }
 }
 
-/// What is shown of credentials.
+/// The representation of credentials in responses.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct MaskedCredentials {
     /// The public key.
@@ -184,37 +187,37 @@ pub struct MaskedCredentials {
     pub has_webhook_secret: bool,
 }
 
-/// An account as the merchant sees it.
+/// A store's account with a payment provider, for the merchant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ProviderAccountView {
-    /// The provider's name: a store has one account with each.
+    /// The provider's name, because a store has one account with each.
     pub id: ProviderName,
-    /// `manual`, `razorpay` or `stripe`.
+    /// The payment provider: `manual`, `razorpay` or `stripe`.
     pub provider: ProviderName,
-    /// Whether money moves.
+    /// Test or live.
     pub mode: Mode,
-    /// When money is taken.
+    /// The capture method.
     pub capture_method: CaptureMethod,
-    /// Whether customers may pay with it.
+    /// Whether customers can pay with it.
     pub enabled: bool,
-    /// What customers are told.
+    /// The instructions for customers.
     pub instructions: Option<String>,
-    /// What is shown of the credentials; none for `manual`, or when there are none.
+    /// The masked credentials; none for `manual`, or if none are set.
     pub credentials: Option<MaskedCredentials>,
-    /// Where the provider is to send its webhooks.
+    /// The URL that the provider has to send its webhooks to; none for `manual`.
     pub webhook_url: Option<String>,
     /// When the provider last accepted the credentials.
     pub verified_at: Option<Timestamp>,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// When it was changed last.
+    /// When it was last changed.
     pub updated_at: Timestamp,
-    /// What `If-Match` takes; 0 while nothing was ever said.
+    /// The version for `If-Match`; 0 until it is first saved.
     pub version: u64,
 }
 
 impl ProviderAccountView {
-    /// The account, with the address that the provider is told.
+    /// The account with its webhook URL.
     pub fn of(account: &ProviderAccount, store: &Store, base_url: &str) -> Self {
         let provider = account.provider;
         let masked = account.key_id.clone().zip(account.last4.clone());
@@ -244,24 +247,24 @@ impl ProviderAccountView {
 }
 
 core_types::view! {
-    /// A way to pay, as a customer sees it.
+    /// A payment method of a store, for the customer.
     #[schemars(rename = "PaymentMethod")]
     MethodView of account: ProviderAccount {
-        /// The provider's name: a store has one account with each.
+        /// The provider's name, because a store has one account with each.
         id: ProviderName = account.provider,
-        /// `manual`, `razorpay` or `stripe`.
+        /// The payment provider: `manual`, `razorpay` or `stripe`.
         provider: ProviderName,
-        /// Whether money moves.
+        /// Test or live.
         mode: Mode,
-        /// When money is taken.
+        /// The capture method.
         capture_method: CaptureMethod,
-        /// The public key that the provider's script takes.
+        /// The public key, for the provider's script.
         key_id: Option<String>,
-        /// What customers are told.
+        /// The instructions for customers.
         instructions: Option<String>,
         /// When the account was connected.
         created_at: Timestamp,
-        /// When it was changed last.
+        /// When it was last changed.
         updated_at: Timestamp,
         /// Starts at 1, and grows by 1 with each write.
         version: u64,

@@ -1,4 +1,4 @@
-//! A payment as it is opened with its provider.
+//! The creation of a payment.
 
 use core_types::id::PaymentId;
 use core_types::money::Money;
@@ -10,7 +10,7 @@ use super::provider::Opened;
 use super::{Opening, Payment, PaymentStatus};
 
 impl Payment {
-    /// The payment as it was opened with the account's provider.
+    /// Creates a payment that has been created with the account's provider.
     pub fn begun(
         id: PaymentId,
         account: &ProviderAccount,
@@ -56,7 +56,7 @@ impl Payment {
         }
     }
 
-    /// What the customer's browser needs to pay, if that is secret.
+    /// Opens the client secret, which the customer's browser needs to pay; none if there is none.
     pub fn client_secret(&self, key: &SealKey) -> Option<String> {
         let sealed = self.sealed_client_secret.as_deref()?;
         let opened = key.open(sealed, self.id.as_str().as_bytes()).ok()?;

@@ -1,15 +1,15 @@
-//! One call to a provider's API: its deadline, its errors, its JSON.
+//! A call of a provider's API, with its deadline, errors and JSON.
 
 use bytes::Bytes;
+use services::Services;
 use egress::{Destination, Outgoing, SendError};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use serde_json::Value;
-use services::Services;
 
 use super::provider::ProviderFailure;
 
-/// The largest answer that is read.
-const MAX_ANSWER: usize = 512 * 1024;
+/// The largest response body that is read, in bytes.
+const MAX_RESPONSE: usize = 512 * 1024;
 
 /// A call under construction.
 #[derive(Debug)]
@@ -71,24 +71,24 @@ impl Call {
                 headers,
                 body: Bytes::from(self.body),
                 deadline: services.config.payment_base_urls.deadline,
-                max_body: MAX_ANSWER,
+                max_body: MAX_RESPONSE,
             })
             .await;
-        let answer = match sent {
-            Ok(answer) => answer,
+        let response = match sent {
+            Ok(response) => response,
             Err(SendError::Timeout) => return Err(ProviderFailure::Timeout),
             Err(error) => return Err(broken(&error)),
         };
-        let body: Option<Value> = serde_json::from_slice(&answer.body).ok();
-        match answer.status {
+        let body: Option<Value> = serde_json::from_slice(&response.body).ok();
+        match response.status {
             200..=299 => body.ok_or_else(|| broken(&"the answer is not JSON")),
             status => Err(failure(status, body.as_ref())),
         }
     }
 }
 
-/// What an answer with this status means. Only what says no to the request itself is final; a
-/// provider that is busy with it, or with others, may still do it.
+/// Maps an error response to a failure. Only a rejection of the request itself is final; a provider that is
+/// busy with it, or with others, may still execute it.
 fn failure(status: u16, body: Option<&Value>) -> ProviderFailure {
     let code = code_of(body, status);
     let kind = body.and_then(|body| text(body, "/error/type"));
@@ -97,26 +97,26 @@ fn failure(status: u16, body: Option<&Value>) -> ProviderFailure {
         408 | 409 | 425 | 429 => ProviderFailure::Busy,
         _ if is_busy => ProviderFailure::Busy,
         401 | 403 => ProviderFailure::Unauthorized,
-        // Our key, with other words: what the first ones came to is not known here.
+        // Our idempotency key with other parameters: the result of the first request is unknown here.
         _ if kind.as_deref() == Some("idempotency_error") => ProviderFailure::Broken(code),
         400 | 402 | 404 | 422 => ProviderFailure::Rejected(code),
         _ => ProviderFailure::Broken(format!("status {status}")),
     }
 }
 
-/// The provider's code of an error: what both of them put at `error.code`, or else its type. Only
-/// a word goes on, never a sentence.
+/// The provider's error code: the first of `reason`, `decline_code`, `code` and `type` in `error`. Only a
+/// code is passed on, never a sentence.
 fn code_of(body: Option<&Value>, status: u16) -> String {
     let error = body.and_then(|body| body.get("error"));
     let text = |name| error.and_then(|error| error.get(name)?.as_str());
     let code = ["reason", "decline_code", "code", "type"]
         .iter()
         .find_map(|name| text(name).filter(|code| *code != "NA"));
-    let is_word = |code: &&str| {
+    let is_code = |code: &&str| {
         (1..=64).contains(&code.len())
             && code.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.'))
     };
-    code.filter(is_word).map_or_else(|| format!("status_{status}"), str::to_owned)
+    code.filter(is_code).map_or_else(|| format!("status_{status}"), str::to_owned)
 }
 
 /// The text at a JSON pointer.
@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_no_to_the_request_itself_is_final() {
+    fn only_a_rejection_of_the_request_itself_is_final() {
         let of = |status, kind: &str, code: &str| {
             failure(status, Some(&json!({"error": {"type": kind, "code": code}})))
         };

@@ -1,4 +1,4 @@
-//! Captures that were never answered.
+//! Captures without a response of the provider.
 
 use core_types::money::Money;
 use primitives::clock::Timestamp;
@@ -6,12 +6,12 @@ use primitives::clock::Timestamp;
 use super::{Action, Payment, PaymentStatus};
 
 impl Payment {
-    /// Whether its provider was asked to take it, and did not say what came of that.
+    /// Whether a capture was requested without a response of the provider.
     pub(crate) fn has_unanswered_capture(&self) -> bool {
         self.attempts.iter().any(|attempt| attempt.action == Action::Capture && !attempt.succeeded)
     }
 
-    /// The payment with a capture that was not answered; `None` when there is nothing to capture.
+    /// Records a capture without a response; returns `None` if the payment is not authorized.
     pub(crate) fn capture_unanswered(
         &self,
         amount: &Money,
@@ -33,22 +33,22 @@ mod tests {
     use core_types::money;
 
     #[test]
-    fn a_capture_without_an_answer_is_remembered_as_one_that_may_have_worked() {
+    fn a_capture_without_a_response_is_recorded() {
         let held = after(&open(), &observed(ObservedState::Authorized, 129_900));
         assert!(!held.has_unanswered_capture());
-        let noted = held.capture_unanswered(&money::sample(500), "timeout", NOW).unwrap();
-        assert!(noted.has_unanswered_capture());
-        let attempt = noted.attempts.last().unwrap();
+        let recorded = held.capture_unanswered(&money::sample(500), "timeout", NOW).unwrap();
+        assert!(recorded.has_unanswered_capture());
+        let attempt = recorded.attempts.last().unwrap();
         assert_eq!((attempt.action, attempt.succeeded), (Action::Capture, false));
         assert_eq!(attempt.failure_code.as_deref(), Some("timeout"));
-        assert_eq!((noted.status, noted.version), (held.status, held.version + 1));
+        assert_eq!((recorded.status, recorded.version), (held.status, held.version + 1));
     }
 
     #[test]
-    fn what_was_taken_or_failed_to_be_promised_is_no_capture_without_an_answer() {
-        let taken = after(&open(), &observed(ObservedState::Captured, 129_900));
+    fn only_an_authorized_payment_has_an_unanswered_capture() {
+        let captured = after(&open(), &observed(ObservedState::Captured, 129_900));
         let failed = after(&open(), &observed(ObservedState::Failed, 0));
-        for payment in [taken, failed, open()] {
+        for payment in [captured, failed, open()] {
             assert!(!payment.has_unanswered_capture(), "{:?}", payment.status);
             assert!(payment.capture_unanswered(&money::sample(1), "timeout", NOW).is_none());
         }

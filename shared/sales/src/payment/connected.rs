@@ -1,4 +1,4 @@
-//! A store's account with a provider, ready to be called.
+//! A store's account with a provider, ready for calls.
 
 use core_types::id::{PaymentId, RefundId};
 use core_types::money::Money;
@@ -18,7 +18,7 @@ use super::{Opening, Payment};
 use crate::dispute::evidence::Evidence;
 use crate::dispute::{Dispute, ObservedDispute};
 
-/// A store's account with a provider.
+/// A store's account with a provider, with its credentials.
 #[derive(Debug, Clone)]
 pub enum Connected {
     /// Cash or bank transfer.
@@ -29,7 +29,7 @@ pub enum Connected {
     Stripe(Stripe),
 }
 
-/// Calls the provider at hand.
+/// Evaluates a call with the provider of the variant.
 macro_rules! each {
     ($connected:expr, $provider:ident => $call:expr) => {
         match $connected {

@@ -1,17 +1,17 @@
-//! What a store and its payment provider know each other by.
+//! The credentials of a store's account with a payment provider.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What authenticates a store to its provider, and the provider to the store.
+/// The keys that authenticate the store to its provider, and the provider's webhooks to the store.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct ProviderCredentials {
     /// The public key: `rzp_…`, `pk_…`.
     pub key_id: String,
     /// The secret key.
     pub secret: String,
-    /// What webhooks are signed with.
+    /// The signing secret of webhooks.
     pub webhook_secret: Option<String>,
 }
 

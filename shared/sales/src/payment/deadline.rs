@@ -1,4 +1,4 @@
-//! How long a job asks payment providers, who may be slow.
+//! The deadline of a sweep for calls of payment providers, which may be slow.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -7,15 +7,15 @@ use core_types::provider::ProviderName;
 use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
 
-/// How often one sweep waits in vain for the same provider, ten seconds each time; the rest of its
-/// work waits for the next.
+/// The most timeouts of the same provider in one sweep, of ten seconds each. The rest of its work is left to
+/// the next sweep.
 const MOST_TIMEOUTS: u32 = 8;
-/// How long after its beginning a sweep still asks providers: what it asks last has to come to its
-/// end within the minute that the sweep is given.
-const ASKING: Duration = Duration::from_secs(35);
+/// How long after its start a sweep still calls providers: the last call has to end within the minute that
+/// the sweep has.
+const CALL_WINDOW: Duration = Duration::from_secs(35);
 
-/// How much longer a sweep waits for providers: one that does not answer is no reason not to ask
-/// another.
+/// The deadline of a sweep, and the timeouts of each provider: one that does not respond must not keep the
+/// sweep from calling another.
 #[derive(Debug)]
 pub struct ProviderDeadline {
     until: Timestamp,
@@ -24,13 +24,13 @@ pub struct ProviderDeadline {
 }
 
 impl ProviderDeadline {
-    /// That of a sweep which began then.
+    /// The deadline of a sweep that began at `began`.
     pub fn since(began: Timestamp) -> Self {
         let (razorpay, stripe) = (AtomicU32::new(0), AtomicU32::new(0));
-        Self { until: began.plus(ASKING), razorpay, stripe }
+        Self { until: began.plus(CALL_WINDOW), razorpay, stripe }
     }
 
-    /// How often a provider was waited for in vain; nobody waits for manual payments.
+    /// The number of a provider's timeouts; none for manual payments, which call no provider.
     const fn timeouts(&self, provider: ProviderName) -> Option<&AtomicU32> {
         match provider {
             ProviderName::Manual => None,
@@ -39,14 +39,14 @@ impl ProviderDeadline {
         }
     }
 
-    /// Whether this provider is not to be asked any more.
+    /// Whether the sweep must not call this provider any more.
     pub fn has_passed(&self, provider: ProviderName, now: Timestamp) -> bool {
         self.timeouts(provider).is_some_and(|timeouts| {
             self.until <= now || timeouts.load(Ordering::Relaxed) >= MOST_TIMEOUTS
         })
     }
 
-    /// Notes how a call of this provider has failed.
+    /// Counts the failure of a call of this provider, if it is a timeout.
     pub fn note(&self, provider: ProviderName, problem: &Problem) {
         if problem.code == Code::ProviderTimeout
             && let Some(timeouts) = self.timeouts(provider)
@@ -63,7 +63,7 @@ mod tests {
     const NOW: Timestamp = Timestamp::from_millis(1_767_225_600_000);
 
     #[test]
-    fn a_job_gives_one_provider_up_at_a_time_and_in_time_with_all() {
+    fn a_deadline_passes_by_timeouts_of_one_provider_or_by_time() {
         let (manual, razorpay, stripe) =
             (ProviderName::Manual, ProviderName::Razorpay, ProviderName::Stripe);
         let deadline = ProviderDeadline::since(NOW);
@@ -73,8 +73,8 @@ mod tests {
             deadline.note(stripe, &Code::ProviderTimeout.into());
             deadline.note(manual, &Code::ProviderTimeout.into());
         }
-        let spent = |now| [manual, razorpay, stripe].map(|one| deadline.has_passed(one, now));
-        assert_eq!(spent(NOW), [false, false, true]);
-        assert_eq!(spent(NOW.plus(ASKING)), [false, true, true]);
+        let passed = |now| [manual, razorpay, stripe].map(|one| deadline.has_passed(one, now));
+        assert_eq!(passed(NOW), [false, false, true]);
+        assert_eq!(passed(NOW.plus(CALL_WINDOW)), [false, true, true]);
     }
 }

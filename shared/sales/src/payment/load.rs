@@ -1,15 +1,15 @@
-//! Loaders: what is read of payments, and of a store's accounts with payment providers.
+//! Loads payments and a store's accounts with payment providers.
 
 use core_types::id::{OrderId, PaymentId, StoreId};
 use core_types::key;
 use core_types::provider::ProviderName;
 use core_types::resource;
-use identity::store::Store;
-use primitives::clock::Timestamp;
-use primitives::problem::{Code, Problem};
 use services::Services;
-use table::Query;
+use primitives::clock::Timestamp;
 use table::item::Key;
+use primitives::problem::{Code, Problem};
+use table::Query;
+use identity::store::Store;
 
 use super::Payment;
 use super::account::ProviderAccount;
@@ -17,39 +17,31 @@ use super::connected::Connected;
 use super::lookup::PaymentLookup;
 use super::manual::Manual;
 
-/// Payments of one order that are read; each is opened by a person who wants to pay.
+/// The most payments of one order that are read. Each is created by a shopper who wants to pay.
 const MAX_PAYMENTS: usize = 50;
 
-/// A store's payment.
+/// Loads a payment of a store.
 ///
 /// # Errors
 /// `not_found`.
-pub async fn payment(
-    services: &Services,
-    store: &Store,
-    id: &PaymentId,
-) -> Result<Payment, Problem> {
+pub async fn payment(services: &Services, store: &Store, id: &PaymentId) -> Result<Payment, Problem> {
     let PaymentLookup { store_id, order_id, payment_id } = PaymentLookup::of(store, id);
     resource::load(services, &key::payment(&store_id, &order_id, &payment_id)).await
 }
 
-/// A store's payment, if there is one of this id.
+/// Loads a payment of a store, if it exists.
 ///
 /// # Errors
-/// The table does not answer.
-pub async fn found(
-    services: &Services,
-    store: &Store,
-    id: &PaymentId,
-) -> Result<Option<Payment>, Problem> {
+/// 503.
+pub async fn found(services: &Services, store: &Store, id: &PaymentId) -> Result<Option<Payment>, Problem> {
     let PaymentLookup { store_id, order_id, payment_id } = PaymentLookup::of(store, id);
     services.table.get(&key::payment(&store_id, &order_id, &payment_id)).await
 }
 
-/// The payments of an order, in its own partition.
+/// Loads the payments of an order, which share its partition.
 ///
 /// # Errors
-/// The table does not answer.
+/// 503.
 pub async fn payments_of(
     services: &Services,
     store: &StoreId,
@@ -69,11 +61,11 @@ async fn stored(
     provider: ProviderName,
 ) -> Result<Option<ProviderAccount>, Problem> {
     let found = services.table.get(&key::payment_provider(&store.id, provider.as_str())).await?;
-    let cash = (provider == ProviderName::Manual).then(|| ProviderAccount::manual(store));
-    Ok(found.or(cash))
+    let manual = (provider == ProviderName::Manual).then(|| ProviderAccount::manual(store));
+    Ok(found.or(manual))
 }
 
-/// A store's account with a provider; none when it has none, or has given it up.
+/// Loads a store's account with a provider; none if it has none, or has disconnected it.
 ///
 /// # Errors
 /// 503.
@@ -86,8 +78,8 @@ pub async fn account(
     Ok(found.filter(|account| account.disconnected_at.is_none()))
 }
 
-/// A store's account with a provider, to be changed: blank where it has none, and where it has
-/// given one up, whose versions go on.
+/// Loads a store's account with a provider for a change. It is blank if the store has none or has
+/// disconnected it; the versions of a disconnected one go on.
 ///
 /// # Errors
 /// 503.
@@ -98,18 +90,18 @@ pub async fn account_to_change(
 ) -> Result<ProviderAccount, Problem> {
     let blank = ProviderAccount::blank(store, provider);
     Ok(match stored(services, store, provider).await? {
-        Some(gone) if gone.disconnected_at.is_some() => {
-            ProviderAccount { version: gone.version, ..blank }
+        Some(disconnected) if disconnected.disconnected_at.is_some() => {
+            ProviderAccount { version: disconnected.version, ..blank }
         }
         found => found.unwrap_or(blank),
     })
 }
 
-/// A store's accounts, in the order of the providers; `manual` is there unless it was changed.
+/// Loads a store's accounts, in the order of the providers. The default `manual` account is added if none is
+/// stored.
 pub async fn accounts(services: &Services, store: &Store) -> Result<Vec<ProviderAccount>, Problem> {
     let query = Query::partition(key::store(&store.id).pk).begins_with(key::PAYMENT_PROVIDERS);
-    let mut accounts: Vec<ProviderAccount> =
-        services.table.all(&query, ProviderName::ALL.len()).await?;
+    let mut accounts: Vec<ProviderAccount> = services.table.all(&query, ProviderName::ALL.len()).await?;
     accounts.retain(|account| account.disconnected_at.is_none());
     if accounts.iter().all(|account| account.provider != ProviderName::Manual) {
         accounts.push(ProviderAccount::manual(store));
@@ -118,8 +110,7 @@ pub async fn accounts(services: &Services, store: &Store) -> Result<Vec<Provider
     Ok(accounts)
 }
 
-/// The provider that a payment was opened with, ready to be called; whether customers may still
-/// use it, or the merchant has given it up, does not matter.
+/// Connects the provider of a payment, ready for calls, even if its account is disabled or disconnected.
 ///
 /// # Errors
 /// `provider_not_connected`.
@@ -137,8 +128,7 @@ pub async fn connect(
     }
 }
 
-/// The payments that a store's account with a provider is still needed for, oldest first: so many
-/// of them at most.
+/// Loads the ids of at most `most` payments that still need a store's account with a provider, oldest first.
 pub async fn open_payments(
     services: &Services,
     store: &StoreId,

@@ -1,23 +1,23 @@
-//! Where a payment lies: beside its order, to which its id leads.
+//! The key of a payment: in the partition of its order, whose number is part of the payment's id.
 
 use core_types::id::{OrderId, PaymentId, StoreId};
 use identity::store::Store;
 
 use super::{Payment, ProviderReference};
 
-/// A payment of an order of a store: all that its key is made of.
+/// The parts of a payment's key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PaymentLookup {
-    /// The store that it belongs to.
+    /// The store.
     pub store_id: StoreId,
-    /// The order that it belongs to.
+    /// The order.
     pub order_id: OrderId,
-    /// The id of one of the order's payments.
+    /// The payment.
     pub payment_id: PaymentId,
 }
 
 impl PaymentLookup {
-    /// Where a store's payment lies, if there is one of this id.
+    /// The key of a store's payment, from its id. The payment may not exist.
     pub fn of(store: &Store, id: &PaymentId) -> Self {
         let order_id = store.order_id(id.order_number());
         Self { store_id: store.id.clone(), order_id, payment_id: id.clone() }

@@ -1,4 +1,4 @@
-//! Cash and bank transfer: nobody is called, and the merchant says when the payment has arrived.
+//! Cash and bank transfer: no provider is called, and the merchant captures the payment on receipt.
 
 use core_types::id::{PaymentId, RefundId};
 use core_types::money::Money;
@@ -16,10 +16,10 @@ use super::{Observed, ObservedState, Opening, Payment};
 use crate::dispute::evidence::Evidence;
 use crate::dispute::{Dispute, ObservedDispute};
 
-/// Cash and bank transfer on one store.
+/// The account of one store for cash and bank transfer.
 #[derive(Debug, Clone, Default)]
 pub struct Manual {
-    /// What a customer is told: where to transfer to, what to bring.
+    /// The instructions for customers, such as the account for a bank transfer.
     pub instructions: Option<String>,
 }
 
@@ -45,7 +45,7 @@ impl Provider for Manual {
         Client { key_id: None, client_secret: None, options }
     }
 
-    /// There is nothing to verify: coming back says nothing about the money.
+    /// Accepts any return: it does not prove that the payment was made.
     fn verify_return(&self, _: &Payment, _: &Returned) -> Result<(), Forged> {
         Ok(())
     }
@@ -74,7 +74,7 @@ impl Provider for Manual {
         Ok(Observed { state: ObservedState::Voided, ..observed })
     }
 
-    /// The merchant hands the money back.
+    /// Succeeds at once: the merchant pays the money back.
     async fn refund(
         &self,
         _: &Services,
@@ -94,7 +94,7 @@ impl Provider for Manual {
         Ok(Some(RefundResult::Done(id.to_string())))
     }
 
-    /// Nobody disputes cash.
+    /// Returns none: cash cannot be disputed.
     async fn disputes(
         &self,
         _: &Services,

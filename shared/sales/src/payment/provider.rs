@@ -1,34 +1,35 @@
-//! What a payment provider can do, and a store's account with one of them, ready to be called.
+//! The interface of payment providers, and the types of its requests and responses.
 
 use std::fmt;
 
 use core_types::id::{PaymentId, RefundId};
 use core_types::money::Money;
 use core_types::provider::ProviderName;
-use http::{HeaderMap, header};
+use services::Services;
 use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
+use http::{HeaderMap, header};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
-use services::Services;
 
 use super::{Opening, Payment};
 use crate::dispute::evidence::Evidence;
 use crate::dispute::{Dispute, ObservedDispute};
 
-/// How many seconds a busy provider is given.
+/// The `Retry-After` of a busy provider, in seconds.
 const BUSY_FOR: &str = "2";
 
-/// One provider, with one store's credentials. Every call has a deadline and is made once. What
-/// would be done twice if it were repeated carries an idempotency key that follows from our ids;
-/// what a provider does but once by itself (a capture, a cancellation) carries none, for under a
-/// key a provider repeats its old failures.
+/// A payment provider with the credentials of one store. Every call has a deadline and is made once.
+///
+/// A request that must not be executed twice has an idempotency key derived from our ids. A capture or
+/// cancellation, which a provider executes once anyway, has none, because for a known key a provider repeats
+/// its old failures.
 pub trait Provider {
-    /// Which one it is.
+    /// The name of the provider.
     fn name(&self) -> ProviderName;
 
-    /// Opens a payment: Razorpay's order, Stripe's payment intent.
+    /// Creates a payment: an order at Razorpay, a payment intent at Stripe.
     fn open(
         &self,
         services: &Services,
@@ -36,24 +37,24 @@ pub trait Provider {
         input: &Opening,
     ) -> impl Future<Output = Result<Opened, ProviderFailure>> + Send;
 
-    /// What the customer's browser is given to pay with.
+    /// The parameters with which the customer's browser pays.
     fn client(&self, payment: &Payment, secret: Option<String>) -> Client;
 
-    /// Whether what the customer brought back is the provider's word about this payment. It says
-    /// nothing about the money: that is for [`Provider::fetch`].
+    /// Verifies that the parameters of the customer's return are the provider's, for this payment. They do
+    /// not prove that it was paid: that is for [`Provider::fetch`].
     fn verify_return(&self, payment: &Payment, returned: &Returned) -> Result<(), Forged>;
 
-    /// Reads a webhook, if the provider has signed it.
+    /// Verifies the signature of a webhook and parses it.
     fn webhook(&self, headers: &HeaderMap, body: &[u8], now: Timestamp) -> Result<Notice, Forged>;
 
-    /// Asks what has become of a payment.
+    /// Loads the state of a payment.
     fn fetch(
         &self,
         services: &Services,
         payment: &Payment,
     ) -> impl Future<Output = Result<Observed, ProviderFailure>> + Send;
 
-    /// Takes money that was authorized. When it was taken before, that is what is answered.
+    /// Captures an authorized payment. If it was captured before, returns that capture.
     fn capture(
         &self,
         services: &Services,
@@ -61,14 +62,14 @@ pub trait Provider {
         amount: &Money,
     ) -> impl Future<Output = Result<CaptureResult, ProviderFailure>> + Send;
 
-    /// Gives a payment up. When the money was taken meanwhile, that is what is answered.
+    /// Voids a payment. If it was captured in the meantime, returns the captured payment.
     fn void(
         &self,
         services: &Services,
         payment: &Payment,
     ) -> impl Future<Output = Result<Observed, ProviderFailure>> + Send;
 
-    /// Refunds money, once per refund id.
+    /// Refunds an amount, once per refund id.
     fn refund(
         &self,
         services: &Services,
@@ -77,7 +78,7 @@ pub trait Provider {
         amount: &Money,
     ) -> impl Future<Output = Result<RefundResult, ProviderFailure>> + Send;
 
-    /// Asks what has become of a refund; none when the provider never heard of it.
+    /// Loads the result of a refund; none if the provider does not have it.
     fn look_up_refund(
         &self,
         services: &Services,
@@ -85,21 +86,21 @@ pub trait Provider {
         id: &RefundId,
     ) -> impl Future<Output = Result<Option<RefundResult>, ProviderFailure>> + Send;
 
-    /// The disputes of a payment whose money was taken, as they are now.
+    /// Loads the disputes of a captured payment.
     fn disputes(
         &self,
         services: &Services,
         payment: &Payment,
     ) -> impl Future<Output = Result<Vec<ObservedDispute>, ProviderFailure>> + Send;
 
-    /// A dispute as it is now.
+    /// Loads a dispute.
     fn look_up_dispute(
         &self,
         services: &Services,
         dispute: &Dispute,
     ) -> impl Future<Output = Result<ObservedDispute, ProviderFailure>> + Send;
 
-    /// Keeps evidence as a draft, or submits it to the bank; the dispute then.
+    /// Saves evidence as a draft, or submits it to the bank; returns the dispute afterwards.
     fn send_evidence(
         &self,
         services: &Services,
@@ -107,141 +108,138 @@ pub trait Provider {
         evidence: &Evidence,
     ) -> impl Future<Output = Result<ObservedDispute, ProviderFailure>> + Send;
 
-    /// Whether the credentials work.
-    fn check(
-        &self,
-        services: &Services,
-    ) -> impl Future<Output = Result<(), ProviderFailure>> + Send;
+    /// Checks that the provider accepts the credentials.
+    fn check(&self, services: &Services) -> impl Future<Output = Result<(), ProviderFailure>> + Send;
 }
 
-/// A payment as the provider opened it.
+/// A payment that the provider has created.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Opened {
     /// The provider's reference.
     pub reference: String,
-    /// What the customer's browser needs, if it is secret.
+    /// The client secret for the customer's browser, if the provider has one.
     pub client_secret: Option<String>,
 }
 
-/// What the customer's browser is given to pay with.
+/// The parameters with which the customer's browser pays.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[schemars(rename = "PaymentClient")]
 pub struct Client {
     /// The public key of the store's account.
     pub key_id: Option<String>,
-    /// What only this customer may know.
+    /// The client secret, which only this customer may have.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client_secret: Option<String>,
-    /// What the provider's script takes.
+    /// The options of the provider's script.
     pub options: Value,
 }
 
-/// What the customer's browser brought back from the provider.
+/// The parameters of the customer's return from the provider.
 #[derive(Debug, Clone, Default)]
 pub struct Returned {
-    /// Razorpay's order.
+    /// The id of Razorpay's order.
     pub razorpay_order_id: Option<String>,
-    /// Razorpay's payment.
+    /// The id of Razorpay's payment.
     pub razorpay_payment_id: Option<String>,
     /// Razorpay's signature over both.
     pub razorpay_signature: Option<String>,
-    /// Stripe's payment intent.
+    /// The id of Stripe's payment intent.
     pub payment_intent: Option<String>,
 }
 
-/// A webhook that is the provider's.
+/// A webhook whose signature was verified.
 #[derive(Debug, Clone)]
 pub struct Notice {
     /// The provider's event id.
     pub event_id: String,
-    /// Its kind, in the provider's word.
+    /// The provider's type of the event.
     pub kind: String,
-    /// What it says about a payment; none when it is about something else.
+    /// The report about a payment; none if the event is about something else.
     pub observed: Option<Observed>,
-    /// What it says about a dispute of that payment.
+    /// The report about a dispute of that payment.
     pub dispute: Option<ObservedDispute>,
 }
 
-/// What a provider says to a refund of ours, when it is asked or by itself.
+/// The state of a refund of ours at the provider, from a response or an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RefundResult {
-    /// The money has gone back, under the provider's reference.
+    /// It succeeded; with the provider's id of it.
     Done(String),
-    /// It has taken the refund in, under its reference, and says later what became of it.
+    /// It is accepted, and its result comes later; with the provider's id of it.
     Pending(String),
-    /// No, with its code. That is final.
+    /// It is rejected finally; with the provider's error code.
     Rejected(String),
 }
 
-/// What a provider's event says about a refund of ours.
+/// The report of an event about a refund of ours.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RefundNotice {
-    /// The refund: we gave the provider its id to keep with it.
+    /// The refund, from the metadata that we sent to the provider.
     pub id: RefundId,
-    /// What has become of it.
+    /// The state of the refund.
     pub result: RefundResult,
 }
 
-/// What a provider says about a payment.
+/// A provider's report of a payment, from a response or an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Observed {
-    /// Its reference, as it was opened.
+    /// The provider's reference ([`Payment::provider_reference`]).
     pub reference: String,
-    /// How far it is.
+    /// The state.
     pub state: ObservedState,
-    /// What carries the money.
+    /// The provider's id of the payment or charge.
     pub provider_payment: Option<String>,
-    /// How much is authorized or was taken.
+    /// The authorized or captured amount.
     pub amount: Option<Money>,
-    /// How much went back, in all.
+    /// The refunded amount in total.
     pub refunded: Option<Money>,
-    /// How the customer paid.
+    /// The payment method.
     pub method: Option<String>,
-    /// Why it failed, in the provider's code.
+    /// The provider's error code, if it failed.
     pub failure_code: Option<String>,
-    /// The refund that the update is about, if it is one of ours.
+    /// The refund that the event is about, if it is one of ours.
     pub refund: Option<RefundNotice>,
 }
 
-/// Money that a provider has taken.
+/// The result of a capture.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CaptureResult {
-    /// The payment then.
+    /// The payment afterwards.
     pub observed: Observed,
-    /// Whether this very call took it: otherwise somebody else did, or an earlier call whose answer
-    /// was lost.
+    /// Whether this call captured it; otherwise somebody else did, or an earlier call whose response was
+    /// lost.
     pub is_ours: bool,
 }
 
 impl CaptureResult {
-    /// Taken by this call.
+    /// A capture by this call.
     pub const fn by_us(observed: Observed) -> Self {
         Self { observed, is_ours: true }
     }
 
-    /// Taken before this call.
+    /// A capture before this call.
     pub const fn before(observed: Observed) -> Self {
         Self { observed, is_ours: false }
     }
 }
 
-/// How far a payment is, to its provider.
+/// The state of a payment at its provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ObservedState {
-    /// Nothing has happened yet.
+    /// The customer has not paid.
     Pending,
     /// The last attempt failed.
     Failed,
-    /// Money is held.
+    /// The amount is held.
     Authorized,
-    /// Money was taken.
+    /// The amount was captured.
     Captured,
-    /// It was given up.
+    /// It was voided.
     Voided,
 }
 
 impl Observed {
-    /// Nothing has happened to this payment.
+    /// The report of a payment that is not paid.
     pub fn pending(reference: &str) -> Self {
         Self {
             reference: reference.to_owned(),
@@ -255,7 +253,7 @@ impl Observed {
         }
     }
 
-    /// Whether all that was taken has gone back.
+    /// Whether the whole captured amount was refunded.
     pub fn has_all_gone_back(&self) -> bool {
         self.state == ObservedState::Captured
             && self.amount.is_some()
@@ -263,7 +261,7 @@ impl Observed {
     }
 }
 
-/// Somebody else's word: a signature that does not match, or a message that is not one.
+/// A message that is not the provider's: its signature does not match, or it is malformed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Forged;
 
@@ -273,28 +271,28 @@ impl From<Forged> for Problem {
     }
 }
 
-/// Why a provider did not do what it was asked.
+/// The failure of a request to a provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ProviderFailure {
-    /// It did not answer in time: it may have done it.
+    /// It did not respond in time. It may have executed the request.
     Timeout,
-    /// It could not be reached, or did not speak its protocol: it may have done it.
+    /// It could not be reached, or its response is invalid. It may have executed the request.
     Broken(String),
-    /// The credentials are rejected.
+    /// It rejected the credentials.
     Unauthorized,
-    /// It is busy, perhaps with this very request: it may have done it.
+    /// It is busy, perhaps with the same request. It may have executed it.
     Busy,
-    /// It rejected, with its code.
+    /// It rejected the request, with its error code.
     Rejected(String),
 }
 
 impl ProviderFailure {
-    /// Whether the provider has said no, so that asking again is of no use.
+    /// Whether the provider has rejected the request, so that a retry is of no use.
     pub fn is_final(&self) -> bool {
         matches!(self, Self::Rejected(_))
     }
 
-    /// The provider's code, or our word for why there is none.
+    /// The provider's error code, or ours for a failure without one.
     pub fn code(&self) -> &str {
         match self {
             Self::Timeout => "timeout",
@@ -317,7 +315,7 @@ impl fmt::Display for ProviderFailure {
 
 impl std::error::Error for ProviderFailure {}
 
-/// 504 when it was late, 502 for everything else; the provider's own text goes to the log alone.
+/// 504 for a timeout, otherwise 502. The provider's own text only goes to the log.
 impl From<ProviderFailure> for Problem {
     fn from(failure: ProviderFailure) -> Self {
         let other = || Code::ProviderError.with("provider_code", failure.code()).because(&failure);

@@ -1,4 +1,4 @@
-//! Events of providers that were handled: one that is sent again is known by its id.
+//! The events of providers that were handled, so that a repeated one is recognized by its id.
 
 use core_types::id::{PaymentId, StoreId};
 use core_types::key;
@@ -7,25 +7,25 @@ use primitives::clock::{DAY, Timestamp};
 use serde::{Deserialize, Serialize};
 use table::item::{Item, Key};
 
-/// How long a provider's events are kept: longer than any of them sends one again.
+/// How long a provider's events are stored: longer than any provider repeats one.
 const EVENT_RETENTION: std::time::Duration = DAY.saturating_mul(30);
 
 /// A provider's event that was handled.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ProviderEvent {
-    /// `manual`, `razorpay` or `stripe`.
+    /// The payment provider: `manual`, `razorpay` or `stripe`.
     pub provider: ProviderName,
-    /// Its event id.
+    /// The provider's event id.
     pub event_id: String,
-    /// The store whose account it came to.
+    /// The store whose account received it.
     pub store_id: StoreId,
-    /// The payment it is about, if it is one of the store's.
+    /// The payment that it is about, if it is one of the store's.
     pub payment_id: Option<PaymentId>,
-    /// Its kind, in the provider's word.
+    /// The provider's type of the event.
     pub kind: String,
-    /// The beginning of its body, sealed: it names the customer.
+    /// The beginning of its body, sealed because it has data of the customer.
     pub sealed_body: String,
-    /// When it came.
+    /// When it was received.
     pub created_at: Timestamp,
     /// Starts at 1, and grows by 1 with each write.
     pub version: u64,
@@ -44,7 +44,8 @@ impl Item for ProviderEvent {
     }
 }
 
-/// The store is part of it: what one store's account is told says nothing to another's.
+/// The key of an event. It includes the store, so that an event of one store's account never counts as
+/// handled for another's.
 fn event_key(store: &StoreId, provider: ProviderName, event: &str) -> Key {
     key::provider_event(provider.as_str(), &format!("{store}#{event}"))
 }
@@ -55,7 +56,7 @@ mod tests {
     use crate::payment::tests::NOW;
 
     #[test]
-    fn a_providers_event_is_kept_for_thirty_days() {
+    fn a_providers_event_is_stored_for_thirty_days() {
         let event = ProviderEvent {
             provider: ProviderName::Stripe,
             event_id: "evt_1".into(),

@@ -1,7 +1,7 @@
 //! Razorpay: its orders API (<https://razorpay.com/docs/api/orders>), payments, refunds, webhooks.
 //!
-//! An order of Razorpay's may see several payments of which at most one is captured. A customer's
-//! return is signed with the key secret, a webhook with the webhook's own.
+//! An order at Razorpay may have several payments, of which at most one is captured. A customer's return is
+//! signed with the key secret, a webhook with the webhook secret.
 
 mod disputes;
 
@@ -13,13 +13,13 @@ use core_types::fields::Currency;
 use core_types::id::{PaymentId, RefundId};
 use core_types::money::Money;
 use core_types::provider::ProviderName;
+use services::Services;
+use primitives::clock::Timestamp;
+use primitives::fields::FromText;
 use crypto::seal;
 use crypto::signature::{constant_time_eq, hmac_sha256_hex};
 use http::{HeaderMap, HeaderName, header};
-use primitives::clock::Timestamp;
-use primitives::fields::FromText;
 use serde_json::{Value, json};
-use services::Services;
 
 use super::call::{Call, text};
 use super::credentials::ProviderCredentials;
@@ -32,17 +32,17 @@ use super::{CaptureMethod, Observed, ObservedState, Opening, Payment};
 use crate::dispute::evidence::Evidence;
 use crate::dispute::{Dispute, ObservedDispute};
 
-/// Refunds of one payment that are looked through.
+/// The most refunds of one payment that are searched.
 const MAX_REFUNDS: usize = 100;
-/// Longest receipt that Razorpay takes.
+/// The longest receipt that Razorpay accepts, in characters.
 const MAX_RECEIPT: usize = 40;
 
 /// A store's account with Razorpay.
 #[derive(Clone)]
 pub struct Razorpay {
-    /// What authenticates us, and what authenticates them.
+    /// The credentials of the account.
     pub credentials: ProviderCredentials,
-    /// When money is taken.
+    /// The capture method.
     pub capture_method: CaptureMethod,
 }
 
@@ -70,8 +70,8 @@ impl Razorpay {
     }
 }
 
-/// What captures may wait for. Automatic capture is given as long as an order waits for its
-/// payment; what nobody captures goes back to the customer in five days.
+/// The capture options of an order, with expiry periods in minutes. Automatic capture may take as long as an
+/// order waits for its payment. What is not captured manually returns to the customer after five days.
 fn capture_options(method: CaptureMethod) -> Value {
     json!({
         "capture": method.as_str(),
@@ -83,12 +83,12 @@ fn capture_options(method: CaptureMethod) -> Value {
     })
 }
 
-/// A path segment: references come from the provider, and once from a customer.
+/// Escapes a path segment, because references come from the provider and may come from a customer.
 fn segment(reference: &str) -> String {
     url::form_urlencoded::byte_serialize(reference.as_bytes()).collect()
 }
 
-/// An amount as Razorpay counts it.
+/// Converts an amount to Razorpay's unit.
 fn units(amount: &Money) -> Result<i64, ProviderFailure> {
     let counted = ProviderUnits::of_razorpay(amount).count(amount);
     counted.ok_or_else(|| ProviderFailure::Rejected("amount_not_supported".into()))
@@ -99,8 +99,7 @@ impl Provider for Razorpay {
         ProviderName::Razorpay
     }
 
-    /// `POST /v1/orders`. It has no idempotency key; an order that nobody was told of is never
-    /// paid.
+    /// `POST /v1/orders`. It has no idempotency key; an order whose id was lost is never paid.
     async fn open(
         &self,
         services: &Services,
@@ -139,7 +138,7 @@ impl Provider for Razorpay {
         let order = returned.razorpay_order_id.as_deref().ok_or(Forged)?;
         let paid = returned.razorpay_payment_id.as_deref().ok_or(Forged)?;
         let signature = returned.razorpay_signature.as_deref().ok_or(Forged)?;
-        // Our own reference is signed for, whatever the customer sent along.
+        // The signature is checked over our stored reference, not over the one in the request.
         let parts = [payment.provider_reference.as_bytes(), b"|", paid.as_bytes()];
         let expected = hmac_sha256_hex(self.credentials.secret.as_bytes(), &parts);
         let genuine = constant_time_eq(expected.as_bytes(), signature.as_bytes());
@@ -156,11 +155,11 @@ impl Provider for Razorpay {
         }
         let message: Value = serde_json::from_slice(body).map_err(|_| Forged)?;
         let kind = text(&message, "/event").ok_or(Forged)?;
-        // The header is not covered by the signature, so an odd one is no reason to lose the event:
-        // then, as when there is none, the event is known by its bytes.
-        let named = text_of("x-razorpay-event-id").filter(|id| (1..=64).contains(&id.len()));
+        // The signature does not cover this header. If it is missing or malformed, the event's id is the
+        // digest of its body, so that the event is not lost.
+        let header_id = text_of("x-razorpay-event-id").filter(|id| (1..=64).contains(&id.len()));
         let digest = || seal::digest(&String::from_utf8_lossy(body));
-        let event_id = named.map_or_else(digest, str::to_owned);
+        let event_id = header_id.map_or_else(digest, str::to_owned);
         let refund = message.pointer("/payload/refund/entity").and_then(refund);
         let observed = message.pointer("/payload/payment/entity").and_then(observation);
         let observed = observed.map(|observed| Observed { refund, ..observed });
@@ -170,12 +169,8 @@ impl Provider for Razorpay {
         Ok(Notice { event_id, kind, observed, dispute })
     }
 
-    /// `GET /v1/orders/{id}/payments`, of which one is ours: see [`best`].
-    async fn fetch(
-        &self,
-        services: &Services,
-        payment: &Payment,
-    ) -> Result<Observed, ProviderFailure> {
+    /// `GET /v1/orders/{id}/payments`, of which [`best`] selects one.
+    async fn fetch(&self, services: &Services, payment: &Payment) -> Result<Observed, ProviderFailure> {
         let path = format!("/v1/orders/{}/payments", segment(&payment.provider_reference));
         let answer = self.get(services, &path).await?;
         let items = answer.get("items").and_then(Value::as_array);
@@ -191,8 +186,8 @@ impl Provider for Razorpay {
         Ok(best.unwrap_or_else(|| Observed::pending(&payment.provider_reference)))
     }
 
-    /// `POST /v1/payments/{id}/capture`. One that was captured already is rejected; then it is
-    /// looked at instead.
+    /// `POST /v1/payments/{id}/capture`. It rejects a payment that is captured already; then the payment is
+    /// loaded instead.
     async fn capture(
         &self,
         services: &Services,
@@ -210,36 +205,30 @@ impl Provider for Razorpay {
                     .map(CaptureResult::by_us)
                     .ok_or_else(|| ProviderFailure::Broken("no payment".into()))
             }
-            Err(rejected @ ProviderFailure::Rejected(_)) => {
-                match self.fetch(services, payment).await {
-                    Ok(observed) if observed.state == ObservedState::Captured => {
-                        Ok(CaptureResult::before(observed))
-                    }
-                    _ => Err(rejected),
+            Err(rejected @ ProviderFailure::Rejected(_)) => match self.fetch(services, payment).await {
+                Ok(observed) if observed.state == ObservedState::Captured => {
+                    Ok(CaptureResult::before(observed))
                 }
-            }
+                _ => Err(rejected),
+            },
             Err(failure) => Err(failure),
         }
     }
 
-    /// Razorpay gives nothing up on request: what is not captured goes back by itself, and we no
-    /// longer capture it. If it was captured, that is what counts.
-    async fn void(
-        &self,
-        services: &Services,
-        payment: &Payment,
-    ) -> Result<Observed, ProviderFailure> {
+    /// Razorpay cannot void a payment: without a capture, which we no longer make, it returns the money
+    /// itself. If the payment was captured in the meantime, returns that.
+    async fn void(&self, services: &Services, payment: &Payment) -> Result<Observed, ProviderFailure> {
         let observed = self.fetch(services, payment).await?;
         if observed.state == ObservedState::Captured {
             return Ok(observed);
         }
-        // It is ours that is given up, whatever else the customer has tried.
+        // The payment that we know is voided, even if the customer has tried others.
         let provider_payment = payment.provider_payment.clone().or(observed.provider_payment);
         Ok(Observed { state: ObservedState::Voided, provider_payment, ..observed })
     }
 
-    /// `POST /v1/payments/{id}/refund` under `X-Refund-Idempotency`. Several payments may have
-    /// parts in one refund of ours: the key names the payment as well.
+    /// `POST /v1/payments/{id}/refund` with `X-Refund-Idempotency`. The key includes the payment, because one
+    /// refund of an order may be divided over several payments.
     async fn refund(
         &self,
         services: &Services,
@@ -295,8 +284,8 @@ impl Provider for Razorpay {
         disputes::read(&self.get(services, &path).await?)
     }
 
-    /// `PATCH /v1/disputes/{id}/contest`. Razorpay has no idempotency key for it: a draft is the same
-    /// however often it is kept, and what was submitted is looked up before it is sent again.
+    /// `PATCH /v1/disputes/{id}/contest`. It has no idempotency key: saving a draft can be repeated, and a
+    /// dispute is loaded before evidence is submitted again.
     async fn send_evidence(
         &self,
         services: &Services,
@@ -318,24 +307,22 @@ impl Provider for Razorpay {
     }
 }
 
-/// What has become of a payment, of all that customers have tried for its order: an order of
-/// Razorpay's may see many, and carries the money of one. Of money that was taken, the payment
-/// known for it counts, or else what was not refunded, or else the first; of what is held, the
-/// known one or else the last. One that Razorpay has refunded by itself (it was made twice, or
-/// captured too late) hides no other.
+/// Selects the payment that counts among all payments of an order at Razorpay. Captured ones come first: the
+/// known one, else one that was not refunded, else the first. Then authorized ones: the known one, else the
+/// last. A payment that Razorpay refunded itself (a duplicate, or captured too late) hides no other.
 fn best(payment: &Payment, observed: Vec<(i64, Observed)>) -> Option<Observed> {
     let is_ours = |observed: &Observed| {
         payment.provider_payment.is_some() && observed.provider_payment == payment.provider_payment
     };
-    let is_taken = !payment.captured.is_zero();
+    let is_captured = !payment.captured.is_zero();
     let rank = |(created, observed): &(i64, Observed)| {
-        let (ours, has_gone) = (is_ours(observed), observed.has_all_gone_back());
+        let (ours, is_refunded) = (is_ours(observed), observed.has_all_gone_back());
         let (state, when) = match observed.state {
-            ObservedState::Captured if ours && is_taken => (7, 0),
-            ObservedState::Captured if !has_gone => (6, created.saturating_neg()),
+            ObservedState::Captured if ours && is_captured => (7, 0),
+            ObservedState::Captured if !is_refunded => (6, created.saturating_neg()),
             ObservedState::Captured => (5, created.saturating_neg()),
             ObservedState::Authorized => (4, *created),
-            // What was held is held no more.
+            // The known authorization has ended.
             ObservedState::Voided if ours => (3, *created),
             ObservedState::Failed => (2, *created),
             ObservedState::Voided => (1, *created),
@@ -346,8 +333,8 @@ fn best(payment: &Payment, observed: Vec<(i64, Observed)>) -> Option<Observed> {
     observed.into_iter().max_by_key(rank).map(|(_, observed)| observed)
 }
 
-/// A payment of Razorpay's; none when it belongs to no order. One that was refunded without ever
-/// having been captured (it came too late, was made twice, or nobody captured it) brought nothing.
+/// Parses a payment of Razorpay's; none if it belongs to no order. One that was refunded without a capture
+/// (it was late, a duplicate, or never captured) counts as voided.
 fn observation(entity: &Value) -> Option<Observed> {
     let reference = text(entity, "/order_id")?;
     let was_captured = entity.get("captured").and_then(Value::as_bool).unwrap_or(false);
@@ -374,17 +361,17 @@ fn observation(entity: &Value) -> Option<Observed> {
     })
 }
 
-/// What an event says about a refund; none when it is not one of ours.
+/// Parses the refund of an event; none if it is not one of ours.
 fn refund(entity: &Value) -> Option<RefundNotice> {
     Some(RefundNotice { id: refund_id(entity)?, result: refund_result(entity)? })
 }
 
-/// The refund of ours that a refund of Razorpay's is.
+/// The id of our refund, from the notes of Razorpay's.
 fn refund_id(refund: &Value) -> Option<RefundId> {
     RefundId::from_text(refund.pointer("/notes/refund_id")?.as_str()?).ok()
 }
 
-/// What has become of a refund.
+/// Parses the state of a refund.
 fn refund_result(refund: &Value) -> Option<RefundResult> {
     let reference = text(refund, "/id")?;
     Some(match refund.get("status").and_then(Value::as_str) {

@@ -1,4 +1,4 @@
-//! A sample payment: what the catalogue of events shows.
+//! A sample payment, for the catalogue of events.
 
 use core_types::event::{EXAMPLE_TIME, Example};
 use core_types::id::{OrderId, PaymentId, StoreId};

@@ -1,4 +1,4 @@
-//! What becomes of a payment: pure transitions that only go forward.
+//! The state machine of a payment: pure transitions that only go forward.
 
 mod disputes;
 mod refunds;
@@ -22,54 +22,54 @@ use crate::payment::{
     can_count,
 };
 
-/// What happened to a payment.
+/// A change of a payment's state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Transition {
-    /// The customer agreed; the money is held.
+    /// The customer authorized it; the amount is held.
     Authorized,
-    /// The money was taken.
+    /// The amount was captured.
     Captured,
-    /// Money was held or taken, but not what was asked for.
+    /// Another amount than requested was authorized or captured.
     Mismatched,
     /// An attempt failed.
     Failed,
-    /// It was given up.
+    /// It was voided.
     Voided,
-    /// Money went back.
+    /// A refund succeeded.
     Refunded,
-    /// The provider rejected to refund.
+    /// A refund failed.
     RefundFailed,
-    /// Money is to go back, and reserved for that.
+    /// A refund began: its amount is reserved.
     RefundBegun,
-    /// The provider will refund the money, and says so when it has.
+    /// The provider has accepted a refund, and will report its result.
     RefundAwaited,
-    /// The merchant took another amount than was asked for.
+    /// The merchant accepted another amount than requested.
     Accepted,
-    /// Its order was paid without it.
+    /// Its order was paid by other means.
     Superseded,
-    /// A dispute of it changed, or evidence for one is on its way.
+    /// A dispute of it changed, or evidence for one is being sent.
     Disputed,
 }
 
-/// A payment at its next version, and what happened to it.
+/// A payment at its next version, with its transition.
 #[derive(Debug, Clone)]
 pub struct PaymentChange {
-    /// The payment as it is to be written; new, when its version is 1.
+    /// The payment to write; new if its version is 1.
     pub payment: Payment,
-    /// What happened.
+    /// The transition.
     pub transition: Transition,
-    /// Whether money that was taken has gone back already, directly at the provider: who learns
-    /// of a capture late learns of both at once.
+    /// Whether an external refund is recorded together with the capture, because the report of the capture
+    /// arrived late.
     pub has_gone_back: bool,
 }
 
 impl PaymentChange {
-    /// This happened to the payment, and nothing else.
+    /// Creates a change with this transition and no external refund.
     pub fn of(payment: Payment, transition: Transition) -> Self {
         Self { payment, transition, has_gone_back: false }
     }
 
-    /// What is announced.
+    /// The topic of the event about the transition.
     pub fn topic(&self) -> Option<&'static Topic<PaymentView>> {
         match self.transition {
             Transition::Authorized => Some(&PAYMENT_AUTHORIZED),
@@ -87,7 +87,7 @@ impl PaymentChange {
         }
     }
 
-    /// Adds the payment and what is announced of it to a transaction.
+    /// Adds the payment and its events to a transaction.
     pub fn write(&self, write: Write, now: Timestamp) -> Write {
         let event = |topic| self.payment.event(topic, now);
         let gone_back = self.has_gone_back.then_some(&PAYMENT_REFUNDED);
@@ -103,23 +103,22 @@ impl Payment {
     /// The payment at its next version.
     #[must_use]
     pub fn changed(&self, now: Timestamp) -> Self {
-        // What is begun now has not been tried yet.
+        // The count of attempts starts anew with each piece of work.
         let (tries, tried_at) =
             if self.has_work() { (self.tries, self.tried_at) } else { (0, None) };
         let version = self.version.saturating_add(1);
         Self { updated_at: now, version, tries, tried_at, ..self.clone() }
     }
 
-    /// The payment with what a provider says about it; `None` when that says nothing new. What is
-    /// older than what is known says nothing new: webhooks come late and out of order. Neither does
-    /// what another payment of the same provider's order has come to: one that failed, that was
-    /// made twice and went back by itself, or that is not ours to capture.
+    /// Merges a provider's report into the payment. Returns `None` if the report has nothing new.
     ///
-    /// Another amount than was asked for is recorded and marked ([`Attention::AmountMismatch`]); it
-    /// is not applied until the merchant accepts it.
+    /// Ignored are outdated reports, because webhooks arrive late and out of order, and reports of other
+    /// payments of the same provider's order: failed ones, duplicates that the provider refunded itself, and
+    /// ones that are not ours to capture. Another amount than requested is recorded and marked
+    /// ([`Attention::AmountMismatch`]); it is not applied until the merchant accepts it.
     ///
     /// # Errors
-    /// `amount_mismatch`: an amount that cannot be recorded, being of another currency.
+    /// `amount_mismatch`: the amount is missing, zero or of another currency, and cannot be recorded.
     pub fn observe(
         &self,
         observed: &Observed,
@@ -127,24 +126,24 @@ impl Payment {
         now: Timestamp,
     ) -> Result<Option<PaymentChange>, Problem> {
         use PaymentStatus::{Authorized, Captured, Created, Failed, PartiallyRefunded, Voided};
-        let waits = matches!(self.status, Created | Failed);
+        let is_unpaid = matches!(self.status, Created | Failed);
         match observed.state {
-            ObservedState::Failed if waits => Ok(self.failed(observed, source, now)),
+            ObservedState::Failed if is_unpaid => Ok(self.failed(observed, source, now)),
             ObservedState::Authorized
-                if waits
+                if is_unpaid
                     || self.is_authorized_anew(observed)
-                    || self.is_carried_anew(observed, source) =>
+                    || self.has_other_carrier(observed, source) =>
             {
                 self.authorized_as(observed, source, now).map(Some)
             }
-            ObservedState::Captured if waits || matches!(self.status, Authorized | Voided) => {
+            ObservedState::Captured if is_unpaid || matches!(self.status, Authorized | Voided) => {
                 self.captured_as(observed, source, now).map(Some)
             }
             ObservedState::Captured if matches!(self.status, Captured | PartiallyRefunded) => {
                 let is_ours = self.is_carried_by(observed.provider_payment.as_deref());
                 Ok(is_ours.then(|| self.externally_refunded(observed, source, now)).flatten())
             }
-            ObservedState::Voided if waits => Ok(Some(self.voided(observed, source, now))),
+            ObservedState::Voided if is_unpaid => Ok(Some(self.voided(observed, source, now))),
             ObservedState::Voided
                 if self.status == Authorized
                     && self.is_carried_by(observed.provider_payment.as_deref()) =>
@@ -155,16 +154,15 @@ impl Payment {
         }
     }
 
-    /// Whether this is what carries its money, to the provider; what names nothing is not told
-    /// apart.
+    /// Whether this provider's payment is the one of this payment. It is if either of the ids is missing.
     pub(crate) fn is_carried_by(&self, carrier: Option<&str>) -> bool {
         let known = self.provider_payment.as_deref();
         known.zip(carrier).is_none_or(|(known, carrier)| known == carrier)
     }
 
-    /// Whether another payment of the provider's order holds the authorization now. Only who asks
-    /// the provider learns that the first does not any more; an event tells of one alone.
-    fn is_carried_anew(&self, observed: &Observed, source: Source) -> bool {
+    /// Whether another payment of the provider's order holds the authorization now. Only a response of the
+    /// provider shows that the first one no longer does; an event is about one payment alone.
+    fn has_other_carrier(&self, observed: &Observed, source: Source) -> bool {
         self.status == PaymentStatus::Authorized
             && source != Source::Webhook
             && !self.is_carried_by(observed.provider_payment.as_deref())
@@ -188,7 +186,7 @@ impl Payment {
         }
     }
 
-    /// Records something that was tried, and may not have worked.
+    /// Records an attempt that failed, or whose result is unknown.
     pub(super) fn record_failure(
         &mut self,
         action: Action,
@@ -214,17 +212,17 @@ impl Payment {
         self.receipts.drain(..excess);
     }
 
-    /// The payment with the provider's references of what carries the money.
-    fn carried(&self, observed: &Observed, now: Timestamp) -> Self {
+    /// Sets the provider's id of the payment, and its method.
+    fn with_carrier(&self, observed: &Observed, now: Timestamp) -> Self {
         let mut next = self.changed(now);
         next.provider_payment = observed.provider_payment.clone().or(next.provider_payment);
         next.method = observed.method.clone().or(next.method);
         next
     }
 
-    /// A failed attempt; told twice, it says nothing new.
+    /// Records a failed attempt, once.
     fn failed(&self, observed: &Observed, source: Source, now: Timestamp) -> Option<PaymentChange> {
-        let mut next = self.carried(observed, now);
+        let mut next = self.with_carrier(observed, now);
         let attempt = PaymentAttempt {
             succeeded: false,
             failure_code: observed.failure_code.clone(),
@@ -251,34 +249,35 @@ impl Payment {
         now: Timestamp,
     ) -> Result<PaymentChange, Problem> {
         let amount = self.countable(observed)?;
-        let mut next = self.carried(observed, now);
+        let mut next = self.with_carrier(observed, now);
         next.record(next.attempt(Action::Authorize, &amount, source, now));
-        let fits = amount == self.amount;
-        next.mark_mismatch(!fits);
+        let matches_request = amount == self.amount;
+        next.mark_mismatch(!matches_request);
         next.authorized = amount;
         next.status = PaymentStatus::Authorized;
         Ok(PaymentChange::of(
             next,
-            if fits { Transition::Authorized } else { Transition::Mismatched },
+            if matches_request { Transition::Authorized } else { Transition::Mismatched },
         ))
     }
 
-    /// The amount that a provider has seen, if it is one of this payment's currency.
+    /// The reported amount, if it is positive and in the currency of the payment.
     fn countable(&self, observed: &Observed) -> Result<Money, Problem> {
         let is_ours = |amount: &Money| amount.currency == self.amount.currency && !amount.is_zero();
         observed.amount.clone().filter(is_ours).ok_or_else(|| Code::AmountMismatch.into())
     }
 
-    /// Whether so much is what was asked for. Less is right only where somebody chose to take less:
-    /// when a merchant captures what was authorized, which may itself not be what was asked for.
-    fn is_asked_for(&self, amount: &Money, source: Source) -> bool {
+    /// Whether a captured amount matches the requested one. A smaller one matches only if the merchant chose
+    /// to capture less; the limit is then the authorized amount, which may itself differ from the requested
+    /// one.
+    fn matches_requested(&self, amount: &Money, source: Source) -> bool {
         let is_within = |limit: &Money| limit.minus(amount).is_some();
         *amount == self.amount
             || (self.capture_method == super::CaptureMethod::Manual && is_within(&self.amount))
             || (source == Source::Admin && is_within(&self.authorized))
     }
 
-    /// Marks what the merchant has to decide about, or takes the mark away.
+    /// Marks a mismatched amount for the merchant's decision, or removes the mark.
     fn mark_mismatch(&mut self, is_other_amount: bool) {
         if is_other_amount {
             self.attention = Some(Attention::AmountMismatch);
@@ -287,7 +286,7 @@ impl Payment {
         }
     }
 
-    /// The money was taken; some of it may have gone back since.
+    /// Records a capture, with refunds since then.
     fn captured_as(
         &self,
         observed: &Observed,
@@ -295,9 +294,9 @@ impl Payment {
         now: Timestamp,
     ) -> Result<PaymentChange, Problem> {
         let amount = self.countable(observed)?;
-        let mut next = self.carried(observed, now);
-        let fits = self.is_asked_for(&amount, source);
-        next.mark_mismatch(!fits);
+        let mut next = self.with_carrier(observed, now);
+        let matches_request = self.matches_requested(&amount, source);
+        next.mark_mismatch(!matches_request);
         next.record(next.attempt(Action::Capture, &amount, source, now));
         let reference = next.provider_payment.clone();
         let reference = reference.unwrap_or_else(|| next.provider_reference.clone());
@@ -308,13 +307,13 @@ impl Payment {
         next.captured = amount;
         next.status = PaymentStatus::Captured;
         let has_gone_back = next.count_external_refund(observed, source, now);
-        let happened = if fits { Transition::Captured } else { Transition::Mismatched };
+        let happened = if matches_request { Transition::Captured } else { Transition::Mismatched };
         Ok(PaymentChange { has_gone_back, ..PaymentChange::of(next, happened) })
     }
 
-    /// Whether a payment that was given up holds money again: an authorization that was not there
-    /// then. An authorization that was given up lives on at a provider that cancels nothing, and is
-    /// told late by others; but who pays an order of Razorpay's anew has authorized anew.
+    /// Whether a voided payment has a new authorization. Razorpay's orders can be paid again, as another
+    /// payment. Elsewhere a reported authorization is the voided one: it stays at a provider that cancels
+    /// nothing, or the report is late.
     fn is_authorized_anew(&self, observed: &Observed) -> bool {
         self.status == PaymentStatus::Voided
             && self.provider == ProviderName::Razorpay
@@ -323,7 +322,7 @@ impl Payment {
     }
 
     fn voided(&self, observed: &Observed, source: Source, now: Timestamp) -> PaymentChange {
-        let mut next = self.carried(observed, now);
+        let mut next = self.with_carrier(observed, now);
         next.record(next.attempt(Action::Void, &self.amount, source, now));
         next.authorized = Money::zero(&self.amount.currency);
         next.mark_mismatch(false);
@@ -331,17 +330,17 @@ impl Payment {
         PaymentChange::of(next, Transition::Voided)
     }
 
-    /// The payment marked for somebody to look at; `None` when it is.
+    /// Marks the payment with a reason for attention; returns `None` if it has that mark already.
     pub fn flagged(&self, why: Attention, now: Timestamp) -> Option<Self> {
         let next = Self { attention: Some(why), ..self.changed(now) };
         (self.attention != Some(why)).then_some(next)
     }
 
-    /// How much can be taken now, if anything.
+    /// The most that can be captured now; none if it cannot be captured.
     fn capture_limit(&self) -> Option<&Money> {
         match (self.provider, self.status) {
             (_, PaymentStatus::Authorized) => Some(&self.authorized),
-            // Nobody authorizes cash: the merchant says that it is there.
+            // Cash is not authorized: the merchant captures it on receipt.
             (ProviderName::Manual, PaymentStatus::Created | PaymentStatus::Failed) => {
                 Some(&self.amount)
             }
@@ -349,11 +348,11 @@ impl Payment {
         }
     }
 
-    /// How much a merchant who asks for `wanted` may take now.
+    /// The amount to capture for a request of `wanted`, by default all.
     ///
     /// # Errors
-    /// `not_capturable`, `amount_exceeds_authorized`; a fault of `/amount` when the provider takes
-    /// no such part.
+    /// `not_capturable`, `amount_exceeds_authorized`; a field error of `/amount` if it is zero or the
+    /// provider does not support it.
     pub fn capturable(&self, wanted: Option<&Money>) -> Result<Money, Problem> {
         let limit = self.capture_limit().ok_or_else(|| {
             let current = Code::NotCapturable.with("current", self.status.as_str());
@@ -363,7 +362,7 @@ impl Payment {
         let left = limit.minus(wanted);
         let left =
             left.ok_or_else(|| Code::AmountExceedsAuthorized.with("authorized", limit.amount))?;
-        let fault = if wanted.is_zero() {
+        let error = if wanted.is_zero() {
             ("out_of_range", "Must be more than nothing.")
         } else if self.provider == ProviderName::Razorpay && !left.is_zero() {
             ("not_supported", "Razorpay takes all that is authorized, or nothing.")
@@ -372,11 +371,13 @@ impl Payment {
         } else {
             return Ok(wanted.clone());
         };
-        Err(Problem::field("/amount", fault.0, fault.1))
+        Err(Problem::field("/amount", error.0, error.1))
     }
 
+    /// Ensures that the payment can be voided.
+    ///
     /// # Errors
-    /// `invalid_state_transition`: money was taken, or nothing is held any more.
+    /// `invalid_state_transition`: it was captured or voided.
     pub fn check_voidable(&self) -> Result<(), Problem> {
         if self.is_open() || self.status == PaymentStatus::Authorized {
             return Ok(());
@@ -384,7 +385,7 @@ impl Payment {
         Err(Problem::state(self.status.as_str(), &self.allowed_actions()))
     }
 
-    /// The actions that its state allows.
+    /// The actions that its state allows now.
     pub fn allowed_actions(&self) -> Vec<&'static str> {
         let mut actions = Vec::new();
         if self.capture_limit().is_some() {

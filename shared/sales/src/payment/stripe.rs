@@ -1,9 +1,8 @@
 //! Stripe: payment intents (<https://docs.stripe.com/api/payment_intents>), refunds, webhooks.
 //!
-//! A customer's return proves nothing by itself; the intent is looked up. A `POST` that makes
-//! something carries an `Idempotency-Key` that follows from our ids. A capture and a cancellation
-//! carry none: an intent sees at most one of each, and under a key Stripe answers with its first
-//! failure for as long as it keeps the key.
+//! A customer's return proves nothing by itself; the intent is loaded. A `POST` that creates an object has an
+//! `Idempotency-Key` derived from our ids. A capture and a cancellation have none: an intent has at most one
+//! of each, and for a known key Stripe repeats its first failure.
 
 mod disputes;
 mod objects;
@@ -31,19 +30,19 @@ use super::{CaptureMethod, Observed, ObservedState, Opening, Payment};
 use crate::dispute::evidence::Evidence;
 use crate::dispute::{Dispute, ObservedDispute};
 
-/// How old a signed webhook may be, in seconds.
+/// The most seconds between the time of a signed webhook and now.
 const TOLERANCE: i64 = 300;
-/// The version of Stripe's API that this module speaks.
+/// The version of Stripe's API that this module uses.
 const VERSION: &str = "2024-06-20";
-/// Refunds of one payment that are looked through.
+/// The most refunds of one payment that are searched.
 const MAX_REFUNDS: usize = 100;
 
 /// A store's account with Stripe.
 #[derive(Clone)]
 pub struct Stripe {
-    /// What authenticates us, and what authenticates them.
+    /// The credentials of the account.
     pub credentials: ProviderCredentials,
-    /// When money is taken.
+    /// The capture method.
     pub capture_method: CaptureMethod,
 }
 
@@ -80,7 +79,8 @@ impl Stripe {
         call.send(services).await
     }
 
-    /// What became of a payment after Stripe rejected to move it: somebody else may have.
+    /// Loads a payment after Stripe has rejected its capture or cancellation, because it may have been
+    /// captured or cancelled before.
     async fn after_rejection(
         &self,
         services: &Services,
@@ -110,7 +110,7 @@ fn path_of(payment: &Payment, rest: &str) -> String {
     format!("/v1/payment_intents/{}{rest}", segment(&payment.provider_reference))
 }
 
-/// An amount as Stripe counts it.
+/// Converts an amount to Stripe's unit.
 fn units(amount: &Money) -> Result<i64, ProviderFailure> {
     let counted = ProviderUnits::of_stripe(amount).count(amount);
     counted.ok_or_else(|| ProviderFailure::Rejected("amount_not_supported".into()))
@@ -147,7 +147,7 @@ impl Provider for Stripe {
         Ok(Opened { reference, client_secret: Some(client_secret) })
     }
 
-    /// What Stripe's script takes.
+    /// The options of Stripe's script.
     fn client(&self, payment: &Payment, secret: Option<String>) -> Client {
         let options = json!({
             "payment_intent": payment.provider_reference,
@@ -171,7 +171,7 @@ impl Provider for Stripe {
         let parts = || header.split(',').filter_map(|part| part.trim().split_once('='));
         let time = parts().find(|(name, _)| *name == "t").map(|(_, time)| time).ok_or(Forged)?;
         let expected = hmac_sha256_hex(secret.as_bytes(), &[time.as_bytes(), b".", body]);
-        // All are compared: during a rotation there are several.
+        // All are compared: while a secret is rotated there are several.
         let genuine = parts()
             .filter(|(name, _)| *name == "v1")
             .filter(|(_, signature)| constant_time_eq(expected.as_bytes(), signature.as_bytes()))
@@ -248,8 +248,8 @@ impl Provider for Stripe {
         }
     }
 
-    /// `POST /v1/refunds`. Several payments may have parts in one refund of ours: the key names the
-    /// payment as well.
+    /// `POST /v1/refunds`. The key includes the payment, because one refund of an order may be divided over
+    /// several payments.
     async fn refund(
         &self,
         services: &Services,
@@ -309,7 +309,7 @@ impl Provider for Stripe {
         disputes::read(&self.get(services, &path).await?)
     }
 
-    /// `POST /v1/disputes/{id}`, under the evidence's id.
+    /// `POST /v1/disputes/{id}`, with the evidence's id as the idempotency key.
     async fn send_evidence(
         &self,
         services: &Services,

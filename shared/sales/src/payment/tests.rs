@@ -1,4 +1,4 @@
-//! The transitions of a payment, and what providers sign.
+//! The transitions of a payment, and the signatures of providers.
 
 mod attempts;
 
@@ -20,7 +20,7 @@ use super::{CaptureMethod, Observed, ObservedState, Payment, PaymentStatus, Sour
 
 pub(crate) const NOW: Timestamp = Timestamp::from_millis(1_767_225_600_000);
 
-/// A payment that nothing has happened to.
+/// A payment that the customer has not paid.
 pub(crate) fn open() -> Payment {
     let zero = money::sample(0);
     Payment {
@@ -35,7 +35,7 @@ pub(crate) fn open() -> Payment {
     }
 }
 
-/// What a provider says of its payment `pay_1`.
+/// A provider's report of its payment `pay_1`.
 pub(crate) fn observed(state: ObservedState, amount: i64) -> Observed {
     Observed {
         state,
@@ -46,19 +46,19 @@ pub(crate) fn observed(state: ObservedState, amount: i64) -> Observed {
     }
 }
 
-/// A payment that was taken, as asked for or not.
+/// A captured payment of this amount, which may not be the requested one.
 pub(crate) fn captured(amount: i64) -> Payment {
     after(&open(), &observed(ObservedState::Captured, amount))
 }
 
-/// What an event makes of a payment, if it says anything new.
+/// The status and transition after an event; none if it has nothing new.
 pub(crate) fn step(payment: &Payment, observed: &Observed) -> Option<(PaymentStatus, Transition)> {
     let step = payment.observe(observed, Source::Webhook, NOW).unwrap()?;
     assert_eq!(step.payment.version, payment.version.saturating_add(1));
     Some((step.payment.status, step.transition))
 }
 
-/// The payment after an event said so.
+/// The payment after an event.
 pub(crate) fn after(payment: &Payment, observed: &Observed) -> Payment {
     payment.observe(observed, Source::Webhook, NOW).unwrap().unwrap().payment
 }
@@ -74,26 +74,25 @@ fn a_payment_only_goes_forward_whatever_the_order_of_its_events() {
     }
     assert!(step(&authorized, &observed(Failed, 129_900)).is_none());
     assert!(step(&authorized, &observed(Authorized, 129_900)).is_none());
-    let gone = (PaymentStatus::Voided, Transition::Voided);
-    assert_eq!(step(&authorized, &observed(Voided, 0)), Some(gone));
-    // Money counts even when it comes after everybody has given up.
+    let to_voided = (PaymentStatus::Voided, Transition::Voided);
+    assert_eq!(step(&authorized, &observed(Voided, 0)), Some(to_voided));
+    // A capture counts even after the payment was voided.
     let voided = after(&created, &observed(Voided, 0));
-    let taken = (PaymentStatus::Captured, Transition::Captured);
-    assert_eq!(step(&voided, &observed(Captured, 129_900)), Some(taken));
-    // An authorization that was given up is nothing new; another one is not, but at Stripe there is
-    // none.
-    let given_up = after(&authorized, &observed(Voided, 0));
-    assert!(step(&given_up, &observed(Authorized, 129_900)).is_none());
+    let to_captured = (PaymentStatus::Captured, Transition::Captured);
+    assert_eq!(step(&voided, &observed(Captured, 129_900)), Some(to_captured));
+    // The voided authorization is nothing new, but another one is; Stripe has no other one.
+    let after_void = after(&authorized, &observed(Voided, 0));
+    assert!(step(&after_void, &observed(Authorized, 129_900)).is_none());
     let another =
         Observed { provider_payment: Some("pay_2".into()), ..observed(Authorized, 129_900) };
-    let promised = (PaymentStatus::Authorized, Transition::Authorized);
-    assert_eq!(step(&given_up, &another), Some(promised));
-    let of_stripe = Payment { provider: ProviderName::Stripe, ..given_up };
+    let to_authorized = (PaymentStatus::Authorized, Transition::Authorized);
+    assert_eq!(step(&after_void, &another), Some(to_authorized));
+    let of_stripe = Payment { provider: ProviderName::Stripe, ..after_void };
     assert!(step(&of_stripe, &another).is_none());
-    // A customer may fail and try again.
+    // A customer can try again after a failure.
     let failed = after(&created, &observed(Failed, 129_900));
     assert!(step(&failed, &observed(Failed, 129_900)).is_none(), "the same failure is told once");
-    assert_eq!(step(&failed, &observed(Captured, 129_900)), Some(taken));
+    assert_eq!(step(&failed, &observed(Captured, 129_900)), Some(to_captured));
 }
 
 #[test]
@@ -112,17 +111,17 @@ fn another_amount_is_recorded_and_awaits_a_decision_another_currency_is_not() {
         let problem = open().observe(&observed, Source::Webhook, NOW).unwrap_err();
         assert_eq!(problem.code, Code::AmountMismatch, "{observed:?}");
     }
-    // A merchant may take less than was authorized, whatever that was.
+    // A merchant can capture less than was authorized, even if that was another amount than requested.
     let manual = Payment { capture_method: CaptureMethod::Manual, ..open() };
     let less = after(&manual, &observed(Captured, 1));
     assert_eq!((less.captured.clone(), less.awaits_decision()), (money::sample(1), false));
     let other = after(&open(), &observed(Authorized, 129_899));
-    let taken = other.observe(&observed(Captured, 129_899), Source::Admin, NOW).unwrap().unwrap();
-    assert!(!taken.payment.awaits_decision());
+    let change = other.observe(&observed(Captured, 129_899), Source::Admin, NOW).unwrap().unwrap();
+    assert!(!change.payment.awaits_decision());
 }
 
 #[test]
-fn what_another_payment_of_the_providers_order_came_to_is_no_news() {
+fn reports_of_other_payments_of_the_providers_order_are_ignored() {
     use ObservedState::{Authorized, Captured, Voided};
     let another = |state, refunded: i64| Observed {
         provider_payment: Some("pay_2".into()),
@@ -133,7 +132,7 @@ fn what_another_payment_of_the_providers_order_came_to_is_no_news() {
     assert!(step(&captured, &another(Captured, 129_900)).is_none(), "its refund is not ours");
     let held = after(&open(), &observed(Authorized, 129_900));
     assert!(step(&held, &another(Voided, 129_900)).is_none(), "ours is still held");
-    // Who asks is told which one holds the authorization now; an event knows of one alone.
+    // A response has the payment that holds the authorization now; an event is about one payment alone.
     assert!(step(&held, &another(Authorized, 0)).is_none());
     let moved = held.observe(&another(Authorized, 0), Source::Sync, NOW).unwrap().unwrap();
     assert_eq!(moved.payment.provider_payment.as_deref(), Some("pay_2"));
@@ -141,7 +140,7 @@ fn what_another_payment_of_the_providers_order_came_to_is_no_news() {
 }
 
 #[test]
-fn a_capture_and_what_has_gone_back_since_are_one_step() {
+fn a_capture_and_refunds_since_then_are_one_transition() {
     let both = |refunded: i64| Observed {
         refunded: Some(money::sample(refunded)),
         ..observed(ObservedState::Captured, 129_900)
@@ -159,7 +158,7 @@ fn a_capture_and_what_has_gone_back_since_are_one_step() {
 }
 
 #[test]
-fn a_charge_of_stripes_that_has_not_succeeded_says_nothing() {
+fn a_stripe_charge_that_has_not_succeeded_is_ignored() {
     let of = |status: &str, captured: bool| {
         let body = json!({
             "id": "evt_1", "type": "charge.updated",
@@ -225,7 +224,7 @@ fn a_refund_is_awaited_and_may_fail_at_any_time_but_once() {
     for late in [Ok("rfnd_1".into()), Err("closed".into())] {
         assert!(back.finish_refund(&id, &late, NOW).is_none(), "failed for good");
     }
-    // An event that counts it is older than its failure; what is asked for now is not.
+    // An event that includes the refund may be older than its failure; a response is not.
     let counted = Observed {
         refunded: Some(money::sample(129_900)),
         ..observed(ObservedState::Captured, 129_900)
@@ -235,7 +234,7 @@ fn a_refund_is_awaited_and_may_fail_at_any_time_but_once() {
 }
 
 #[test]
-fn what_was_refunded_at_the_providers_desk_is_counted_once() {
+fn a_refund_made_at_the_provider_is_counted_once() {
     let captured = after(&open(), &observed(ObservedState::Captured, 129_900));
     let update = Observed {
         refunded: Some(money::sample(500)),
@@ -244,13 +243,13 @@ fn what_was_refunded_at_the_providers_desk_is_counted_once() {
     let counted = after(&captured, &update);
     assert_eq!(counted.refunded, money::sample(500));
     assert!(step(&counted, &update).is_none());
-    // Our own refund, of which the provider tells before we have recorded it, says nothing new.
+    // Our own refund, which the provider reports before we have recorded it, is nothing new.
     let ours = captured.begin_refund(&RefundId::mint(NOW), &money::sample(500), NOW).unwrap();
     assert!(step(&ours, &update).is_none());
 }
 
 #[test]
-fn only_what_is_held_can_be_captured() {
+fn only_an_authorized_amount_can_be_captured() {
     let authorized = after(&open(), &observed(ObservedState::Authorized, 129_900));
     assert_eq!(authorized.capturable(None).unwrap(), money::sample(129_900));
     let of_stripe = Payment { provider: ProviderName::Stripe, ..authorized.clone() };
@@ -293,7 +292,7 @@ fn headers(pairs: &[(&'static str, String)]) -> HeaderMap {
 }
 
 #[test]
-fn a_return_from_razorpay_is_signed_for_this_order_and_payment() {
+fn a_return_from_razorpay_is_signed_for_its_order_and_payment() {
     let payment = open();
     let sign = |secret: &str, order: &str, paid: &str| Returned {
         razorpay_order_id: Some(order.into()),
@@ -335,7 +334,7 @@ fn body() -> Vec<u8> {
 }
 
 #[test]
-fn a_webhook_of_razorpays_is_signed_whole() {
+fn a_razorpay_webhook_is_signed_over_its_body() {
     let signature = hmac_sha256_hex(b"the webhook secret", &[&body()]);
     let signed = headers(&[
         ("x-razorpay-signature", signature.clone()),
@@ -351,7 +350,7 @@ fn a_webhook_of_razorpays_is_signed_whole() {
     let mut without = razorpay();
     without.credentials.webhook_secret = None;
     assert_eq!(without.webhook(&signed, &body(), NOW).unwrap_err(), Forged);
-    // Without an id of its own an event is known by its bytes.
+    // Without an id in the header, the event's id is the digest of its body.
     let bare = headers(&[("x-razorpay-signature", signature)]);
     let id = |body: &[u8]| razorpay().webhook(&bare, body, NOW).unwrap().event_id;
     assert_eq!(id(&body()), id(&body()));
@@ -364,7 +363,7 @@ fn stripe_headers(seconds: i64, body: &[u8]) -> HeaderMap {
 }
 
 #[test]
-fn a_webhook_of_stripes_is_signed_and_fresh() {
+fn a_stripe_webhook_is_signed_and_recent() {
     let body = json!({
         "id": "evt_1", "type": "payment_intent.succeeded",
         "data": {"object": {
@@ -392,8 +391,8 @@ fn a_webhook_of_stripes_is_signed_and_fresh() {
 }
 
 #[test]
-fn what_stripe_lets_go_of_at_a_capture_is_no_refund() {
-    // Its documentation's own example: 203.00 taken of 206.75.
+fn an_amount_that_stripe_releases_at_a_capture_is_no_refund() {
+    // The example of Stripe's documentation: 203.00 captured of 206.75.
     let of = |refunded: i64| {
         let body = json!({
             "id": "evt_1", "type": "charge.captured",

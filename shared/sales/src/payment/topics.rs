@@ -1,4 +1,4 @@
-//! What is announced of payments.
+//! The topics of payments.
 
 use super::PaymentView;
 

@@ -1,4 +1,4 @@
-//! Unapplied payments: money that an order does not take, because it came too late or twice.
+//! Unapplied payments: late or duplicate payments, which are not applied to their order.
 
 use core_types::id::RefundId;
 use primitives::clock::Timestamp;
@@ -6,38 +6,38 @@ use primitives::clock::Timestamp;
 use super::{Attention, Payment, PaymentChange, PaymentStatus, RefundState, Transition};
 
 impl Payment {
-    /// The authorization of an order that was paid without it, as it is to be written.
+    /// Marks an authorization as a duplicate, because its order was paid by other means.
     pub(crate) fn superseded(&self, now: Timestamp) -> PaymentChange {
         let attention = Some(Attention::DuplicatePayment);
         let next = Self { attention, is_applied: false, ..self.changed(now) };
         PaymentChange::of(next, Transition::Superseded)
     }
 
-    /// Whether the order did not take this payment's money, and it has not gone back yet. What a
-    /// provider rejects to send back is left to the merchant.
+    /// Whether it is unapplied and still has to be voided or refunded. If the provider rejects that, it is
+    /// left to the merchant.
     pub(crate) fn is_to_go_back(&self) -> bool {
         let late =
             matches!(self.attention, Some(Attention::LatePayment | Attention::DuplicatePayment));
         let held = self.status == PaymentStatus::Authorized
             || matches!(self.status, PaymentStatus::Captured | PaymentStatus::PartiallyRefunded);
         let rejected = self.state_of(&self.unapplied_refund()) == Some(RefundState::Failed);
-        // What a dispute holds cannot go back; it may later, when the dispute is won.
-        let is_kept = !self.disputed().is_zero() && self.refundable().is_zero();
-        late && held && !self.is_applied && !rejected && !is_kept
+        // A disputed amount cannot be refunded until the dispute is won.
+        let is_withheld = !self.disputed().is_zero() && self.refundable().is_zero();
+        late && held && !self.is_applied && !rejected && !is_withheld
     }
 
-    /// The id of the refund of money that the order did not take: one, however often it is tried.
-    /// What comes back after it was done (another refund was rejected) goes by the next.
+    /// The id of the refund of an unapplied payment, the same for each attempt. After it has succeeded, an
+    /// amount that became refundable again (because another refund failed) gets the next id.
     pub(crate) fn unapplied_refund(&self) -> RefundId {
-        // The word is part of ids that are in use.
+        // `surplus` is part of ids that are in use.
         let nth = |n: usize| RefundId::derive(&[self.id.as_str(), "surplus", &n.to_string()]);
-        // Of as many ids as there are refunds, and one more, one is not done.
+        // Among one more id than there are refunds, at least one has not succeeded.
         let ids = (0..self.refunds.len()).map(nth);
         let mut ids = ids.filter(|id| self.state_of(id) != Some(RefundState::Succeeded));
         ids.next().unwrap_or_else(|| nth(self.refunds.len()))
     }
 
-    /// Whether some of the money is on its way back by another refund, which may yet be rejected.
+    /// Whether another refund of it is pending, which may still fail.
     pub(crate) fn is_going_back_otherwise(&self) -> bool {
         let ours = self.unapplied_refund();
         let mut others = self.refunds.iter().filter(|refund| refund.id != ours);
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_held_and_no_order_took_goes_back_unless_that_was_rejected() {
+    fn an_unapplied_payment_is_refunded_unless_that_was_rejected() {
         use PaymentStatus::{Authorized, Captured, Created, PartiallyRefunded, Refunded, Voided};
         for status in [Authorized, Captured, PartiallyRefunded] {
             assert!(late(status, Vec::new()).is_to_go_back(), "{status:?}");
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_back_after_it_was_sent_goes_by_another_refund() {
+    fn an_amount_that_is_refundable_again_gets_another_refund() {
         let of = |refunds: Vec<PaymentRefund>| late(PaymentStatus::Captured, refunds);
         let first = of(Vec::new()).unapplied_refund();
         let done = refund(first.clone(), RefundState::Succeeded);
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn money_on_its_way_back_by_another_refund_is_waited_for() {
+    fn another_pending_refund_is_recognized() {
         let of = |id: RefundId, status| {
             let refunds = vec![refund(id, status)];
             late(PaymentStatus::Captured, refunds).is_going_back_otherwise()
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_dispute_holds_goes_back_when_it_is_won() {
+    fn an_unapplied_payment_is_refunded_when_its_dispute_is_won() {
         let disputed = |status, held| {
             let id = DisputeId::derive(&["a"]);
             let dispute = PaymentDispute { id, status, held: money::sample(held), evidence: None };

@@ -1,47 +1,47 @@
-//! How providers count money, where that differs from ISO 4217, and the least that they take.
+//! The units in which providers count amounts, where they differ from ISO 4217, and their minimum amounts.
 
 use core_types::money::Money;
 use core_types::provider::ProviderName;
 
-/// How a provider counts a currency.
+/// The unit in which a provider counts a currency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ProviderUnits {
-    /// As ISO 4217 does.
+    /// The minor unit of ISO 4217.
     Iso,
-    /// In thousandths, of which the last digit is 0: cards know but two decimals.
+    /// Thousandths whose last digit is 0, because cards have only two decimals.
     Tens,
-    /// In hundredths, although the currency has no minor unit.
+    /// Hundredths, although the currency has no minor unit.
     Hundredths,
-    /// In whole ones, although the currency has hundredths.
+    /// Major units, although the currency has hundredths.
     Whole,
-    /// Not at all.
+    /// The currency is not supported.
     None,
 }
 
 impl ProviderUnits {
-    /// Stripe's way (<https://docs.stripe.com/currencies>).
+    /// Stripe's unit (<https://docs.stripe.com/currencies>).
     pub(super) fn of_stripe(amount: &Money) -> Self {
         match amount.currency.as_str() {
             "ISK" | "UGX" => Self::Hundredths,
             "MGA" => Self::Whole,
-            _ => Self::by_decimals(amount),
+            _ => Self::of_decimals(amount),
         }
     }
 
-    /// Razorpay's way (<https://razorpay.com/docs/payments/international-payments>). It does not
-    /// say how it counts the one currency whose unit has five parts.
+    /// Razorpay's unit (<https://razorpay.com/docs/payments/international-payments>). It does not document
+    /// how it counts the ariary, whose unit has five parts.
     pub(super) fn of_razorpay(amount: &Money) -> Self {
         match amount.currency.as_str() {
             "MGA" => Self::None,
-            _ => Self::by_decimals(amount),
+            _ => Self::of_decimals(amount),
         }
     }
 
-    fn by_decimals(amount: &Money) -> Self {
+    fn of_decimals(amount: &Money) -> Self {
         if amount.exponent() == 3 { Self::Tens } else { Self::Iso }
     }
 
-    /// The amount as the provider counts it; none when it cannot be counted so.
+    /// Converts an amount to the provider's unit; none if it cannot be expressed in it.
     pub(super) fn count(self, amount: &Money) -> Option<i64> {
         let amount = amount.amount;
         let is_multiple = |of: i64| amount.checked_rem(of) == Some(0);
@@ -54,7 +54,7 @@ impl ProviderUnits {
         }
     }
 
-    /// What the provider has counted, in minor units; none when there is no such amount.
+    /// Converts the provider's number to minor units; none if it cannot be expressed in them.
     pub(super) fn read(self, counted: i64) -> Option<i64> {
         match self {
             Self::Iso | Self::Tens | Self::None => Some(counted),
@@ -66,7 +66,7 @@ impl ProviderUnits {
     }
 }
 
-/// Whether the provider can count this amount: in some currencies it takes no odd ones.
+/// Whether the amount can be expressed in the provider's unit.
 pub fn can_count(provider: ProviderName, amount: &Money) -> bool {
     let units = match provider {
         ProviderName::Manual => ProviderUnits::Iso,
@@ -76,26 +76,26 @@ pub fn can_count(provider: ProviderName, amount: &Money) -> bool {
     units.count(amount).is_some()
 }
 
-/// Whether the provider takes this amount as a payment: one that it can count, and no less than the
-/// least that it says it takes of the currency.
+/// Whether the provider accepts this amount as a payment: it can be expressed in its unit, and is not below
+/// its documented minimum for the currency.
 pub fn can_take(provider: ProviderName, amount: &Money) -> bool {
     let currency = amount.currency.as_str();
     let least = match provider {
         ProviderName::Manual => 1,
-        ProviderName::Razorpay => least_of_razorpay(currency),
-        ProviderName::Stripe => least_of_stripe(currency),
+        ProviderName::Razorpay => minimum_of_razorpay(currency),
+        ProviderName::Stripe => minimum_of_stripe(currency),
     };
     least <= amount.amount && can_count(provider, amount)
 }
 
-/// One rupee (<https://razorpay.com/docs/api/orders/create>); it names no other least amount.
-fn least_of_razorpay(currency: &str) -> i64 {
+/// Razorpay's minimum: one rupee (<https://razorpay.com/docs/api/orders/create>). It documents no other.
+fn minimum_of_razorpay(currency: &str) -> i64 {
     if currency == "INR" { 100 } else { 1 }
 }
 
-/// The least amounts of <https://docs.stripe.com/currencies#minimum-and-maximum-charge-amounts>, in
-/// minor units. They are those of settlement in the same currency; it names none of the others.
-fn least_of_stripe(currency: &str) -> i64 {
+/// The minimums of <https://docs.stripe.com/currencies#minimum-and-maximum-charge-amounts>, in minor units,
+/// for settlement in the same currency. Other currencies have none there.
+fn minimum_of_stripe(currency: &str) -> i64 {
     match currency {
         "USD" | "AUD" | "BRL" | "CAD" | "CHF" | "EUR" | "INR" | "JPY" | "NZD" | "SGD" => 50,
         "GBP" => 30,
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn the_least_of_each_provider_is_taken_and_not_one_less() {
+    fn the_minimum_of_each_provider_is_accepted_and_no_less() {
         use ProviderName::{Manual, Razorpay, Stripe};
         for (provider, code, least) in [
             (Razorpay, "INR", 100),
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn an_amount_is_counted_as_the_provider_does_and_read_back() {
+    fn amounts_are_converted_to_the_providers_unit_and_back() {
         let cases = [
             (12_345, "INR", Some(12_345), Some(12_345)),
             (500, "JPY", Some(500), Some(500)),

@@ -1,4 +1,4 @@
-//! A payment as the merchant and their apps see it.
+//! The representation of a payment in responses and events.
 
 use core_types::id::{OrderId, PaymentId, StoreId};
 use core_types::money::Money;
@@ -13,59 +13,59 @@ use super::{
 core_types::view! {
     /// A payment.
     PaymentView of payment: Payment {
-        /// `pay_` and 32 hexadecimal digits.
+        /// The id: `pay_` and 32 hexadecimal digits.
         id: PaymentId,
-        /// The store that it belongs to.
+        /// The store.
         store_id: StoreId,
-        /// The order it pays.
+        /// The order that it pays.
         order_id: OrderId,
-        /// The order's number.
+        /// The order number.
         order_number: String,
-        /// Through whom.
+        /// The payment provider.
         provider: ProviderName,
-        /// Whether money moves.
+        /// Test or live.
         mode: Mode,
-        /// What it was opened as with the provider.
+        /// The provider's id of the order or payment intent.
         provider_reference: String,
-        /// What carries the money.
+        /// The provider's id of the payment or charge.
         provider_payment: Option<String>,
-        /// What was asked for.
+        /// The requested amount.
         amount: Money,
-        /// What the customer has agreed to.
+        /// The authorized amount.
         authorized: Money,
-        /// What was taken.
+        /// The captured amount.
         captured: Money,
-        /// What was refunded.
+        /// The refunded amount, without pending refunds.
         refunded: Money,
-        /// What disputes hold of the rest, or have taken.
+        /// The amount of the rest that disputes hold or have taken.
         disputed: Money = payment.disputed(),
-        /// What can still go back: captured, less refunded, on its way back, and disputed.
+        /// The amount that can still be refunded: captured, less refunded, pending and disputed.
         refundable: Money = payment.refundable(),
-        /// What has become of it.
+        /// The status.
         status: PaymentStatus,
-        /// When the money is taken.
+        /// The capture method.
         capture_method: CaptureMethod,
-        /// How the customer paid, in the provider's word.
+        /// The payment method, in the provider's terms: `card`, `upi`.
         method: Option<String>,
-        /// Why somebody should look at it.
+        /// The reason why it needs attention.
         attention: Option<Attention>,
-        /// What was tried.
+        /// The newest 50 attempts, newest last.
         attempts: Vec<PaymentAttempt>,
-        /// What moved.
+        /// The newest 50 receipts of captures and refunds, newest last.
         receipts: Vec<Receipt>,
-        /// What goes or went back.
+        /// The refunds.
         refunds: Vec<PaymentRefund>,
-        /// What a bank disputes of it.
+        /// The disputes.
         disputes: Vec<PaymentDispute>,
-        /// The actions that its state allows.
+        /// The actions that its state allows now.
         allowed_actions: Vec<&'static str> = payment.allowed_actions(),
-        /// When the order stops waiting for it.
+        /// When the order expires unless it is paid.
         expires_at: Option<Timestamp>,
-        /// When it was opened.
+        /// When it was created.
         created_at: Timestamp,
-        /// When it changed last.
+        /// When it was last changed.
         updated_at: Timestamp,
-        /// What `If-Match` takes.
+        /// The version for `If-Match`. Starts at 1, and grows by 1 with each write.
         version: u64,
     }
 }

@@ -1,9 +1,8 @@
-//! What a payment has left to do: a refund that its provider has not confirmed, evidence for a
-//! dispute that it has not taken in, money that the order did not take and that has not gone back;
-//! and once a day a question about a dispute that is not over.
+//! The pending work of a payment: a refund or a dispute's evidence that its provider has not confirmed, an
+//! unapplied payment to void or refund, and once a day a look-up of an open dispute.
 //!
-//! The due mark follows from what the payment is, so that no write forgets it, and goes when
-//! nothing is left.
+//! The due mark is derived from the payment, so that no write can omit it, and disappears when nothing is
+//! pending.
 
 use primitives::clock::Timestamp;
 use table::outbox::Due;
@@ -11,19 +10,19 @@ use table::outbox::Due;
 use super::Payment;
 
 impl Payment {
-    /// Whether something is left to do that nobody else is asked for.
+    /// Whether it has pending work for the sweep, apart from look-ups of disputes.
     pub(super) fn has_work(&self) -> bool {
         !self.pending().is_zero() || self.has_pending_evidence() || self.is_to_go_back()
     }
 
-    /// When it is tried again.
+    /// When the sweep processes it next; none without pending work.
     pub fn due_at(&self) -> Option<Timestamp> {
         let since = self.tried_at.unwrap_or(self.updated_at);
         let work = self.has_work().then(|| since.plus(Due::wait(self.tries)));
         work.into_iter().chain(self.asks_about_disputes_at()).min()
     }
 
-    /// The payment as it is tried again: due later, should that fail.
+    /// Counts an attempt of the sweep, so that the payment is due later if the attempt fails.
     #[must_use]
     pub fn retried(&self, now: Timestamp) -> Self {
         let tries = self.tries.saturating_add(1);
@@ -41,7 +40,7 @@ mod tests {
 
     const NOW: Timestamp = Timestamp::from_millis(1_767_225_600_000);
 
-    fn taken() -> Payment {
+    fn captured() -> Payment {
         let sample = Payment::sample();
         Payment {
             status: PaymentStatus::Captured,
@@ -55,8 +54,8 @@ mod tests {
     }
 
     #[test]
-    fn a_refund_is_taken_up_later_and_later_until_it_is_done() {
-        let payment = taken();
+    fn a_refund_is_retried_at_growing_intervals_until_it_is_done() {
+        let payment = captured();
         assert_eq!(payment.due_at(), None);
         let id = core_types::id::RefundId::derive(&["refund"]);
         let begun = payment.begin_refund(&id, &money::sample(100), NOW).unwrap();
@@ -68,16 +67,16 @@ mod tests {
         assert_eq!(often.due_at(), Some(later.plus(MINUTE * 512)));
         let done = often.finish_refund(&id, &Ok("re_1".into()), later).unwrap().payment;
         assert_eq!(done.due_at(), None);
-        // What is begun after that is tried from the start.
+        // A refund that begins later starts with the shortest wait.
         let other = core_types::id::RefundId::derive(&["other"]);
         let begun = done.begin_refund(&other, &money::sample(100), later).unwrap();
         assert_eq!(begun.due_at(), Some(later.plus(MINUTE)));
     }
 
     #[test]
-    fn money_that_the_order_did_not_take_is_due() {
+    fn an_unapplied_payment_is_due() {
         let attention = Some(Attention::LatePayment);
-        let late = Payment { is_applied: false, attention, ..taken() };
+        let late = Payment { is_applied: false, attention, ..captured() };
         assert_eq!(late.due_at(), Some(NOW.plus(MINUTE)));
     }
 }

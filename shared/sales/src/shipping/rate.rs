@@ -1,4 +1,4 @@
-//! Rates: what sending a parcel costs.
+//! Shipping rates: the prices of shipping a parcel.
 
 use core_types::event::{Example, sample};
 use core_types::fields::Currency;
@@ -10,15 +10,15 @@ use serde::{Deserialize, Serialize};
 use super::{ShippingZone, amount};
 
 primitives::string_enum! {
-    /// What a rate asks of a parcel.
+    /// The condition under which a rate applies to a parcel.
     ShippingRateKind {
-        /// Nothing.
+        /// None: it applies to every parcel.
         Flat = "flat",
-        /// That it weighs from `min` to `max` grams.
+        /// The weight is from `min` to `max` grams.
         ByWeight = "by_weight",
-        /// That its goods come to `min` to `max`, in minor units.
+        /// The subtotal of the goods, less discounts, is from `min` to `max` minor units.
         BySubtotal = "by_subtotal",
-        /// That it is fetched.
+        /// The customer picks it up.
         Pickup = "pickup",
     }
 }
@@ -26,39 +26,39 @@ primitives::string_enum! {
 /// A shipping rate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShippingRate {
-    /// `shr_` and 32 hexadecimal digits.
+    /// The id: `shr_` and 32 hexadecimal digits.
     pub id: ShippingRateId,
-    /// What shoppers read.
+    /// The name that shoppers see.
     pub name: String,
-    /// What it asks of a parcel.
+    /// The condition under which it applies.
     pub kind: ShippingRateKind,
-    /// What it costs.
+    /// The price.
     pub price: Money,
-    /// The least, in grams or minor units.
+    /// The minimum, in grams or minor units.
     pub min: Option<i64>,
-    /// The most, in grams or minor units.
+    /// The maximum, in grams or minor units.
     pub max: Option<i64>,
-    /// From which sum of its goods it costs nothing.
+    /// The subtotal of the goods, less discounts, from which shipping is free.
     pub free_over: Option<Money>,
-    /// Days until it arrives, at least.
+    /// The minimum delivery time, in days.
     pub min_days: Option<u32>,
-    /// Days until it arrives, at most.
+    /// The maximum delivery time, in days.
     pub max_days: Option<u32>,
-    /// Where it is fetched.
+    /// The pickup location.
     pub location_id: Option<LocationId>,
 }
 
-/// What is to be sent of a cart.
+/// The parcel of a cart, as far as rates need it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parcel {
-    /// What it weighs; goods without a weight weigh nothing.
+    /// The weight of the goods to ship, in grams. Goods without a weight count as 0.
     pub grams: i64,
-    /// What all goods of the cart come to, less their discounts.
+    /// The subtotal of all goods of the cart, less discounts.
     pub goods: Money,
 }
 
 impl ShippingRate {
-    /// What it costs to send this parcel; nothing when the rate is not for it.
+    /// The price of shipping this parcel; none if the rate does not apply to it.
     pub fn price_of(&self, parcel: &Parcel) -> Option<Money> {
         let measured = match self.kind {
             ShippingRateKind::Flat | ShippingRateKind::Pickup => None,
@@ -75,13 +75,14 @@ impl ShippingRate {
         fits.then_some(price)
     }
 
-    /// Whether its amounts are in this currency: a store without orders may have changed its own.
+    /// Whether its amounts are in this currency. A store without orders may have changed its currency.
     pub fn is_in(&self, currency: &Currency) -> bool {
         self.price.currency == *currency
     }
 }
 
-/// The rates of a zone for a parcel, cheapest first; of equal ones in the merchant's order.
+/// The rates of a zone that apply to a parcel, with their prices: cheapest first, then in the merchant's
+/// order.
 pub fn offered<'a>(zone: &'a ShippingZone, parcel: &Parcel) -> Vec<(&'a ShippingRate, Money)> {
     let usable = zone.rates.iter().filter(|rate| rate.is_in(&parcel.goods.currency));
     let mut offered: Vec<_> =
@@ -90,20 +91,20 @@ pub fn offered<'a>(zone: &'a ShippingZone, parcel: &Parcel) -> Vec<(&'a Shipping
     offered
 }
 
-/// What a shopper chose of the rates, and says of it.
+/// The shipping rate that a shopper chose, as it was at checkout.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ShippingService {
     /// The rate.
     pub shipping_rate_id: ShippingRateId,
-    /// What it was called.
+    /// The name of the rate.
     pub name: String,
-    /// What it asks of a parcel; `pickup` is fetched.
+    /// The condition under which it applies; with `pickup` the customer picks it up.
     pub kind: ShippingRateKind,
-    /// Days until it arrives, at least.
+    /// The minimum delivery time, in days.
     pub min_days: Option<u32>,
-    /// Days until it arrives, at most.
+    /// The maximum delivery time, in days.
     pub max_days: Option<u32>,
-    /// Where it is fetched.
+    /// The pickup location.
     pub location_id: Option<LocationId>,
 }
 
@@ -123,25 +124,25 @@ impl From<&ShippingRate> for ShippingService {
 core_types::view! {
     /// A shipping rate.
     ShippingRateView of rate: ShippingRate {
-        /// `shr_` and 32 hexadecimal digits; what `shipping_rate_id` takes at checkout.
+        /// The id: `shr_` and 32 hexadecimal digits. It is the `shipping_rate_id` of a checkout.
         id: ShippingRateId,
-        /// What shoppers read.
+        /// The name that shoppers see.
         name: String,
-        /// What it asks of a parcel.
+        /// The condition under which it applies.
         kind: ShippingRateKind,
-        /// What it costs.
+        /// The price.
         price: Money,
-        /// The least, in grams or minor units.
+        /// The minimum, in grams or minor units.
         min: Option<i64>,
-        /// The most, in grams or minor units.
+        /// The maximum, in grams or minor units.
         max: Option<i64>,
-        /// From which sum of the goods it costs nothing.
+        /// The subtotal of the goods, less discounts, from which shipping is free.
         free_over: Option<Money>,
-        /// Days until it arrives, at least.
+        /// The minimum delivery time, in days.
         min_days: Option<u32>,
-        /// Days until it arrives, at most.
+        /// The maximum delivery time, in days.
         max_days: Option<u32>,
-        /// Where it is fetched.
+        /// The pickup location.
         location_id: Option<LocationId>,
     }
 }
@@ -192,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_is_for_parcels_within_its_bounds() {
+    fn a_rate_applies_to_parcels_within_its_bounds() {
         let heavy = rate(ShippingRateKind::ByWeight, 900, Some(1_000), Some(5_000));
         let prices = |rate: &ShippingRate, parcels: &[(i64, i64)]| {
             let price = |(grams, goods): &(i64, i64)| {

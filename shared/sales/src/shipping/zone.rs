@@ -1,4 +1,4 @@
-//! Zones: which places they cover.
+//! Shipping zones: the addresses that they cover.
 
 use core_types::event::EventSubject;
 use core_types::fields::Country;
@@ -13,15 +13,15 @@ use super::{MAX_RATES_IN_ALL, MAX_ZONES, ShippingRate, ShippingZoneView};
 use crate::document::{self, Document, Entry};
 use crate::tax::TaxLocation;
 
-/// Places. Without countries: wherever no other zone sends.
+/// The addresses of a zone. Without countries: all addresses that no other zone covers.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Places {
-    /// ISO 3166-1.
+    /// The countries, in ISO 3166-1.
     pub countries: Vec<Country>,
-    /// ISO 3166-2 without the country, of the only country; none for all of it.
+    /// The regions of the only country, in ISO 3166-2 without the country; all if empty.
     #[serde(default)]
     pub regions: Vec<String>,
-    /// What postal codes begin with, of the only country: capitals and digits; none for all.
+    /// The beginnings of postal codes of the only country, in capitals and digits; all if empty.
     #[serde(default)]
     pub postal_prefixes: Vec<String>,
 }
@@ -29,19 +29,19 @@ pub struct Places {
 /// A shipping zone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShippingZone {
-    /// `shz_` and 32 hexadecimal digits.
+    /// The id: `shz_` and 32 hexadecimal digits.
     pub id: ShippingZoneId,
-    /// The store that sends there.
+    /// The store.
     pub store_id: StoreId,
-    /// What the merchant calls it.
+    /// The merchant's name for it.
     pub name: String,
-    /// Which places it covers.
+    /// The addresses that it covers.
     pub places: Places,
-    /// At what the store sends there.
+    /// The shipping rates.
     pub rates: Vec<ShippingRate>,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// When it was changed last.
+    /// When it was last changed.
     pub updated_at: Timestamp,
     /// Starts at 1, and grows by 1 with each write.
     pub version: u64,
@@ -64,24 +64,24 @@ impl Entry for ShippingZone {
     }
 }
 
-/// A postal code, or what one begins with, as it is compared: capitals and digits alone.
-pub(super) fn plain(postal_code: &str) -> String {
-    let kept = postal_code.chars().filter(char::is_ascii_alphanumeric);
-    kept.map(|c| c.to_ascii_uppercase()).collect()
+/// Normalizes a postal code, or the beginning of one, for comparison: capitals and digits only.
+pub(super) fn normalized(postal_code: &str) -> String {
+    let significant = postal_code.chars().filter(char::is_ascii_alphanumeric);
+    significant.map(|c| c.to_ascii_uppercase()).collect()
 }
 
 impl Places {
-    /// These places with their prefixes as they are compared, each once.
+    /// Normalizes the postal prefixes, and removes duplicates.
     #[must_use]
     pub fn tidy(self) -> Self {
         let mut prefixes: Vec<String> =
-            self.postal_prefixes.iter().map(|prefix| plain(prefix)).collect();
+            self.postal_prefixes.iter().map(|prefix| normalized(prefix)).collect();
         prefixes.sort_unstable();
         prefixes.dedup();
         Self { postal_prefixes: prefixes, ..self }
     }
 
-    /// How particular they are of a place: nothing when they do not cover it.
+    /// How specific they are for an address, as a key to compare; none if they do not cover it.
     fn covers(&self, place: &TaxLocation) -> Option<(bool, usize, bool)> {
         let in_country = self.countries.contains(&place.country);
         if !in_country && !self.countries.is_empty() {
@@ -90,7 +90,7 @@ impl Places {
         if !self.regions.is_empty() && !self.regions.iter().any(|region| place.is_in(region)) {
             return None;
         }
-        let code = place.postal_code.as_deref().map(plain).unwrap_or_default();
+        let code = place.postal_code.as_deref().map(normalized).unwrap_or_default();
         let prefixes = self.postal_prefixes.iter().filter(|prefix| code.starts_with(&***prefix));
         let longest = prefixes.map(String::len).max();
         if !self.postal_prefixes.is_empty() && longest.is_none() {
@@ -99,7 +99,7 @@ impl Places {
         Some((in_country, longest.unwrap_or(0), !self.regions.is_empty()))
     }
 
-    /// Whether there is a place that these and the others are equally particular of.
+    /// Whether these and the others are equally specific for some address.
     fn overlap(&self, others: &Self) -> bool {
         fn meet<T: PartialEq>(ours: &[T], theirs: &[T]) -> bool {
             (ours.is_empty() && theirs.is_empty()) || ours.iter().any(|one| theirs.contains(one))
@@ -114,7 +114,7 @@ impl Places {
 }
 
 impl ShippingZone {
-    /// Whether it goes into a book with the others.
+    /// Ensures that a zone can be stored with the others of its store.
     ///
     /// # Errors
     /// `zone_limit`, `zone_overlap`; `too_many` of its rates.
@@ -138,10 +138,10 @@ impl ShippingZone {
     }
 }
 
-/// The zone that a place is in.
+/// The most specific zone that covers an address.
 pub fn find<'a>(zones: &'a [ShippingZone], place: &TaxLocation) -> Option<&'a ShippingZone> {
     let covering = zones.iter().filter_map(|zone| Some((zone.places.covers(place)?, zone)));
-    covering.max_by_key(|(particular, _)| *particular).map(|(_, zone)| zone)
+    covering.max_by_key(|(specific, _)| *specific).map(|(_, zone)| zone)
 }
 
 #[cfg(test)]
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn the_most_particular_zone_counts() {
+    fn the_most_specific_zone_counts() {
         let zones = [
             zone("rest", &[], &[], &[]),
             zone("Europe", &["DE", "FR", "GB"], &[], &[]),
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn no_place_is_in_two_zones_alike() {
+    fn equally_specific_zones_are_rejected() {
         let rejected = |ours: &ShippingZone, theirs: &ShippingZone| {
             let document = Document::empty(ours.document()).with(theirs.clone());
             ShippingZone::fits(&document, ours).err().map(|problem| problem.code)
@@ -215,12 +215,12 @@ mod tests {
             Some(Code::ZoneOverlap)
         );
         assert_eq!(rejected(&zone("A", &["FR"], &[], &["751"]), &paris), None);
-        // A zone does not stand in its own way.
+        // A zone does not overlap itself.
         assert_eq!(rejected(&paris, &paris), None);
     }
 
     #[test]
-    fn a_store_has_so_many_zones() {
+    fn the_zones_of_a_store_are_limited() {
         let mut document = Document::empty(key::shipping_zones(&StoreId::derive(&["store"])));
         for n in 0..MAX_ZONES {
             document = document.with(zone(&n.to_string(), &["FR"], &[], &[&n.to_string()]));

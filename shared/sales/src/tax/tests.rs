@@ -1,4 +1,4 @@
-//! Which rates apply, and what they come to.
+//! The rates that apply, and their tax.
 
 use super::*;
 
@@ -36,7 +36,7 @@ fn rates_of_a_country_and_of_its_region_add_up() {
     assert_eq!(names(&place("CA", "AB")), ["GST"]);
     assert!(names(&place("US", "BC")).is_empty());
     let lines = levy(&money(10_005), &on_goods(&rates, &place("CA", "BC"), None), false);
-    // 12 % of 100.05 is 12.006: one rounding, and its parts add up.
+    // 12 % of 100.05 is 12.006: rounded once, and allocated to both rates.
     assert_eq!(lines.iter().map(|line| line.amount.amount).collect::<Vec<_>>(), [500, 701]);
     assert_eq!(sum(&lines, &sample("CAD")), Some(money(1_201)));
     let shipped = on_shipping(&rates, &place("CA", "BC"));
@@ -44,7 +44,7 @@ fn rates_of_a_country_and_of_its_region_add_up() {
 }
 
 #[test]
-fn a_class_with_a_rate_of_its_own_is_taxed_by_that_alone() {
+fn a_class_with_its_own_rate_is_taxed_only_by_that() {
     let rates = [rate("GST", None, None, 500), rate("Books", None, Some("books"), 0)];
     let points = |class: Option<&str>| {
         let found = on_goods(&rates, &place("CA", "BC"), class.map(sample).as_ref());
@@ -56,7 +56,7 @@ fn a_class_with_a_rate_of_its_own_is_taxed_by_that_alone() {
 }
 
 #[test]
-fn tax_is_rounded_half_up_and_taken_out_of_prices_that_hold_it() {
+fn tax_is_rounded_half_up_and_extracted_from_prices_that_include_it() {
     let half = rate("half", None, None, 5_000);
     assert_eq!(levy(&money(1), &[&half], false)[0].amount, money(1));
     assert_eq!(levy(&money(3), &[&half], false)[0].amount, money(2));
@@ -67,7 +67,7 @@ fn tax_is_rounded_half_up_and_taken_out_of_prices_that_hold_it() {
 }
 
 #[test]
-fn a_rate_of_nothing_is_named_with_nothing() {
+fn a_rate_of_zero_is_listed_with_zero() {
     let zero = rate("zero", None, Some("books"), 0);
     let lines = levy(&money(500), &[&zero], false);
     assert_eq!(lines[0].amount, money(0));

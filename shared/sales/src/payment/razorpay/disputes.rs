@@ -15,20 +15,20 @@ use super::Razorpay;
 use crate::dispute::evidence::Evidence;
 use crate::dispute::{Dispute, DisputeStatus, DisputeType, ObservedDispute};
 
-/// The longest page of a list.
+/// The longest page of a list, in items.
 const PAGE: usize = 100;
-/// Pages that are looked through for the disputes of one payment: Razorpay lists those of an account
-/// by time alone (<https://razorpay.com/docs/api/disputes/fetch-all>).
+/// The most pages that are searched for the disputes of one payment: Razorpay can only list those of an
+/// account by time (<https://razorpay.com/docs/api/disputes/fetch-all>).
 const PAGES: usize = 5;
 
-/// A time in seconds.
+/// Parses a time in seconds; 0 is none.
 pub(super) fn time(seconds: &Value) -> Option<Timestamp> {
     let seconds = seconds.as_i64().filter(|seconds| *seconds > 0)?;
     seconds.checked_mul(1_000).map(Timestamp::from_millis)
 }
 
-/// A dispute; none in a status that is not known. The bank only asks in the phases `fraud` and
-/// `retrieval`; it wants the money in `chargeback`, `pre_arbitration` and `arbitration`.
+/// Parses a dispute; none with an unknown status. It is an inquiry in the phases `fraud` and `retrieval`, and
+/// a chargeback in `chargeback`, `pre_arbitration` and `arbitration`.
 pub(super) fn dispute(entity: &Value) -> Option<ObservedDispute> {
     let status = match entity.get("status")?.as_str()? {
         "open" => DisputeStatus::NeedsResponse,
@@ -51,7 +51,7 @@ pub(super) fn dispute(entity: &Value) -> Option<ObservedDispute> {
         kind,
         status,
         amount: money("amount")?,
-        // What was contested in part is lost in part.
+        // A dispute that was contested in part may be lost in part.
         taken: money("amount_deducted").filter(|taken| !taken.is_zero()),
         reason: text(entity, "/reason_code").unwrap_or_default(),
         due_by: entity.get("respond_by").and_then(time),
@@ -61,12 +61,12 @@ pub(super) fn dispute(entity: &Value) -> Option<ObservedDispute> {
     })
 }
 
-/// The dispute that was asked for.
+/// Parses the dispute of a response.
 pub(super) fn read(answer: &Value) -> Result<ObservedDispute, ProviderFailure> {
     dispute(answer).ok_or_else(|| ProviderFailure::Broken("no dispute".into()))
 }
 
-/// The body that contests a dispute: the amount counted as Razorpay does.
+/// The body that contests a dispute, with the amount in Razorpay's unit.
 pub(super) fn contest(dispute: &Dispute, evidence: &Evidence) -> Result<Value, ProviderFailure> {
     let mut fields = evidence.fields.clone();
     if let Some(amount) = fields.get("amount").and_then(Value::as_i64) {
@@ -78,7 +78,7 @@ pub(super) fn contest(dispute: &Dispute, evidence: &Evidence) -> Result<Value, P
 }
 
 impl Razorpay {
-    /// `GET /v1/disputes`, from the payment on.
+    /// `GET /v1/disputes`, from the creation of the payment on.
     pub(super) async fn disputes_of(
         &self,
         services: &Services,
@@ -109,7 +109,7 @@ mod tests {
 
     use super::*;
 
-    /// As <https://razorpay.com/docs/api/disputes/entity> shows one.
+    /// A dispute like the one of <https://razorpay.com/docs/api/disputes/entity>.
     fn entity(status: &str, phase: &str) -> Value {
         json!({
             "id": "disp_AHfqOvkldwsbqt", "entity": "dispute", "payment_id": "pay_EsyWjHrfzb59eR",

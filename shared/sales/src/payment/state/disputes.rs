@@ -1,4 +1,4 @@
-//! What disputes hold of a payment's money.
+//! The amounts that disputes hold of a payment.
 
 use std::time::Duration;
 
@@ -10,45 +10,46 @@ use super::{PaymentChange, Transition};
 use crate::dispute::Dispute;
 use crate::payment::{Payment, PaymentDispute};
 
-/// How often a provider is asked about a dispute that is not over: its events may be lost.
-const ASKED_EVERY: Duration = DAY;
+/// The interval at which an open dispute is loaded from the provider, because its events may be lost.
+const RELOAD_INTERVAL: Duration = DAY;
 
-/// That a dispute holds what is to go back.
+/// The problem that a dispute holds the amount to refund.
 pub(crate) fn disputed(refundable: &Money, disputed: &Money) -> Problem {
-    let shown = |money| serde_json::to_value(money).unwrap_or_default();
-    Code::PaymentDisputed.with("refundable", shown(refundable)).with("disputed", shown(disputed))
+    let to_value = |money| serde_json::to_value(money).unwrap_or_default();
+    Code::PaymentDisputed
+        .with("refundable", to_value(refundable))
+        .with("disputed", to_value(disputed))
 }
 
 impl Payment {
-    /// What disputes claim together, whatever has gone back.
+    /// The sum of the amounts that disputes hold, regardless of refunds.
     pub(crate) fn claimed(&self) -> Money {
         Money::sum(self.disputes.iter().map(|dispute| &dispute.held), &self.amount.currency)
             .unwrap_or_else(|| self.captured.clone())
     }
 
-    /// What disputes hold of the money that is there, or have taken: what has gone back, they
-    /// cannot.
+    /// The amount that disputes hold or have taken, at most the amount that was not refunded.
     pub fn disputed(&self) -> Money {
         self.claimed().min(&self.unreturned())
     }
 
-    /// Whether a dispute of it is not over.
+    /// Whether it has a dispute that has not ended.
     pub fn has_open_dispute(&self) -> bool {
         self.disputes.iter().any(|dispute| !dispute.status.is_over())
     }
 
-    /// Evidence that is on its way to the provider.
+    /// Whether evidence of a dispute is being sent to the provider.
     pub(crate) fn has_pending_evidence(&self) -> bool {
         self.disputes.iter().any(|dispute| dispute.evidence.is_some())
     }
 
-    /// When its provider is asked about its disputes.
+    /// When its disputes are next loaded from the provider; none without an open dispute.
     pub(crate) fn asks_about_disputes_at(&self) -> Option<Timestamp> {
         let since = self.disputes_asked_at.unwrap_or(self.updated_at);
-        self.has_open_dispute().then(|| since.plus(ASKED_EVERY))
+        self.has_open_dispute().then(|| since.plus(RELOAD_INTERVAL))
     }
 
-    /// The payment with what disputes of it have come to; `None` when that is known.
+    /// Records the state of disputes; returns `None` if nothing changes.
     pub(crate) fn with_disputes<'a>(
         &self,
         disputes: impl IntoIterator<Item = &'a Dispute>,

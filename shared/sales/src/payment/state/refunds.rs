@@ -1,4 +1,4 @@
-//! Refunds of a payment: reserved, asked for, and what became of them.
+//! The refunds of a payment: reserved, requested at the provider, and completed.
 
 use core_types::id::RefundId;
 use core_types::money::Money;
@@ -13,26 +13,26 @@ use crate::payment::{
 };
 
 impl Payment {
-    /// What is reserved for refunds that the provider has not confirmed.
+    /// The amount reserved for refunds that the provider has not confirmed.
     pub fn pending(&self) -> Money {
         let pending = self.refunds.iter().filter(|refund| refund.status == RefundState::Pending);
         Money::sum(pending.map(|refund| &refund.amount), &self.amount.currency)
             .unwrap_or_else(|| self.captured.clone())
     }
 
-    /// What was taken and has not gone back, nor is on its way back.
+    /// The captured amount less refunds, pending ones included.
     pub fn unreturned(&self) -> Money {
         let left = self.captured.minus(&self.refunded).and_then(|l| l.minus(&self.pending()));
         left.unwrap_or_else(|| Money::zero(&self.amount.currency))
     }
 
-    /// What can still go back: not what a dispute holds or has taken.
+    /// The amount that can still be refunded: the captured amount less refunds and disputed amounts.
     pub fn refundable(&self) -> Money {
         let left = self.unreturned().minus(&self.disputed());
         left.unwrap_or_else(|| Money::zero(&self.amount.currency))
     }
 
-    /// Demands that so much can go back.
+    /// Ensures that an amount can be refunded.
     ///
     /// # Errors
     /// `payment_disputed`, `refund_exceeds_captured`.
@@ -48,10 +48,10 @@ impl Payment {
         Err(Code::RefundExceedsCaptured.with("refundable", refundable))
     }
 
-    /// The payment with `amount` reserved for a refund: the first of three steps.
+    /// Reserves `amount` for a refund: the first of three steps.
     ///
     /// # Errors
-    /// `payment_not_captured`, `payment_disputed`, `refund_exceeds_captured`.
+    /// `payment_not_captured`, `payment_disputed`, `refund_exceeds_captured`, `amount_not_supported`.
     pub fn begin_refund(
         &self,
         id: &RefundId,
@@ -79,9 +79,9 @@ impl Payment {
         Ok(next)
     }
 
-    /// The payment with what has become of a refund: the third step. `None` when that is known. An
-    /// `Err` holds the provider's code, and releases what was reserved; it may come after the
-    /// provider had said that the money went back, for a bank may send it back again.
+    /// Records the result of a refund: the third step. Returns `None` if it is recorded already. `Ok` is the
+    /// provider's id of the refund. `Err` is the provider's error code, and releases the reserved amount. A
+    /// failure may follow a success, because a bank may return the money.
     pub fn finish_refund(
         &self,
         id: &RefundId,
@@ -118,8 +118,8 @@ impl Payment {
         }
     }
 
-    /// The payment with a refund that the provider has taken in, and will say more about; `None`
-    /// when that is known.
+    /// Records that the provider has accepted a refund and will report its result. Returns `None` if that is
+    /// recorded already.
     pub fn await_refund(
         &self,
         id: &RefundId,
@@ -139,7 +139,7 @@ impl Payment {
         Some(PaymentChange::of(next, Transition::RefundAwaited))
     }
 
-    /// Money that went back without us: somebody refunded it directly at the provider.
+    /// Records a refund that was made directly at the provider, if the report has one.
     pub(super) fn externally_refunded(
         &self,
         observed: &Observed,
@@ -151,7 +151,7 @@ impl Payment {
             .then(|| PaymentChange::of(next, Transition::Refunded))
     }
 
-    /// Counts money that went back without us; whether there was any.
+    /// Adds a refund that was made directly at the provider; returns whether there was one.
     pub(super) fn count_external_refund(
         &mut self,
         observed: &Observed,
@@ -175,18 +175,18 @@ impl Payment {
         true
     }
 
-    /// How much went back that no refund of ours accounts for, and the id of a refund that says so.
+    /// The refunded amount that no refund of ours accounts for, with the id of a refund of it.
     fn external_refund(&self, observed: &Observed, source: Source) -> Option<(RefundId, Money)> {
         let observed = observed.refunded.clone()?;
         let ours = self.refunded.plus(&self.pending())?;
-        // An event may be older than the failure of a refund that it counts.
+        // An event may be older than the failure of a refund that it includes.
         let ours = if source == Source::Webhook { ours.plus(&self.bounced())? } else { ours };
         let external = observed.minus(&ours).filter(|external| !external.is_zero())?;
         let id = RefundId::derive(&[self.id.as_str(), "elsewhere", &observed.amount.to_string()]);
         Some((id, external))
     }
 
-    /// What the provider had accepted to refund, and then did not.
+    /// The amount of refunds that the provider accepted, and that failed later.
     fn bounced(&self) -> Money {
         let bounced = self.refunds.iter().filter(|refund| {
             refund.status == RefundState::Failed && refund.provider_reference.is_some()
@@ -207,12 +207,12 @@ impl Payment {
         }
     }
 
-    /// Money that had gone back came back again.
+    /// Subtracts a refund that the bank returned.
     fn count_returned(&mut self, amount: &Money) {
         let zero = Money::zero(&self.amount.currency);
         self.refunded = self.refunded.minus(amount).unwrap_or(zero);
         if !self.is_applied {
-            // Nothing says any more why the order did not take it; but somebody has to look.
+            // The original reason was cleared with the refund, but it needs attention again.
             self.attention = self.attention.or(Some(Attention::LatePayment));
         }
         self.status = if self.refunded.is_zero() {

@@ -1,7 +1,7 @@
 //! Stripe's disputes (<https://docs.stripe.com/api/disputes>).
 //!
-//! An inquiry has statuses of its own, `warning_…`, and moves no money until it becomes a
-//! chargeback, which is the same dispute (<https://docs.stripe.com/disputes/how-disputes-work>).
+//! An inquiry has its own statuses, `warning_…`, and withdraws no money until it becomes a chargeback, which
+//! is the same dispute (<https://docs.stripe.com/disputes/how-disputes-work>).
 
 use primitives::clock::Timestamp;
 use serde_json::Value;
@@ -13,16 +13,16 @@ use super::objects::money;
 use crate::dispute::evidence::Evidence;
 use crate::dispute::{DisputeStatus, DisputeType, ObservedDispute};
 
-/// Disputes of one payment that are read; Stripe's longest page.
+/// The most disputes of one payment that are read: Stripe's longest page.
 pub(super) const MOST: usize = 100;
 
-/// A time in seconds; 0 is none.
+/// Parses a time in seconds; 0 is none.
 pub(super) fn time(seconds: &Value) -> Option<Timestamp> {
     let seconds = seconds.as_i64().filter(|seconds| *seconds > 0)?;
     seconds.checked_mul(1_000).map(Timestamp::from_millis)
 }
 
-/// What a status means. One that is not known says nothing.
+/// Parses a status; none if it is unknown.
 fn status(word: &str) -> Option<(DisputeType, DisputeStatus)> {
     use DisputeStatus::{Closed, Lost, NeedsResponse, UnderReview, Won};
     use DisputeType::{Chargeback, Inquiry};
@@ -34,13 +34,13 @@ fn status(word: &str) -> Option<(DisputeType, DisputeStatus)> {
         "under_review" => (Chargeback, UnderReview),
         "won" => (Chargeback, Won),
         "lost" => (Chargeback, Lost),
-        // Of old disputes: the merchant gave the money back.
+        // Of old disputes: the merchant refunded the charge.
         "charge_refunded" => (Chargeback, Closed),
         _ => return None,
     })
 }
 
-/// A dispute; none of another object, or in a status that is not known.
+/// Parses a dispute; none for another object or an unknown status.
 pub(super) fn dispute(object: &Value) -> Option<ObservedDispute> {
     (object.get("object")?.as_str()? == "dispute").then_some(())?;
     let (kind, status) = status(object.get("status")?.as_str()?)?;
@@ -60,13 +60,13 @@ pub(super) fn dispute(object: &Value) -> Option<ObservedDispute> {
     })
 }
 
-/// What a dispute is about: a payment of which it says nothing else.
+/// The payment that a dispute is about, without a report of its state.
 pub(super) fn about(object: &Value) -> Option<Observed> {
     let reference = text(object, "/payment_intent")?;
     Some(Observed { provider_payment: text(object, "/charge"), ..Observed::pending(&reference) })
 }
 
-/// The dispute that was asked for.
+/// Parses the dispute of a response.
 pub(super) fn read(answer: &Value) -> Result<ObservedDispute, ProviderFailure> {
     dispute(answer).ok_or_else(|| ProviderFailure::Broken("no dispute".into()))
 }
@@ -86,7 +86,7 @@ mod tests {
 
     use super::*;
 
-    /// As <https://docs.stripe.com/api/disputes/object> shows one.
+    /// A dispute like the one of <https://docs.stripe.com/api/disputes/object>.
     fn object(status: &str) -> Value {
         json!({
             "id": "du_1MtJUT2eZvKYlo2CNaw2HvEv", "object": "dispute", "amount": 1000,

@@ -1,4 +1,4 @@
-//! What Stripe's objects say about a payment.
+//! Parses Stripe's objects as reports of a payment.
 
 use core_types::fields::Currency;
 use core_types::id::RefundId;
@@ -15,7 +15,7 @@ fn number(object: &Value, name: &str) -> Option<i64> {
     object.get(name)?.as_i64()
 }
 
-/// So much in the object's currency, as Stripe has counted it.
+/// Converts a number in Stripe's unit to an amount in the object's currency.
 fn counted(object: &Value, units: i64) -> Option<Money> {
     let code = object.get("currency")?.as_str()?.to_ascii_uppercase();
     let currency = Currency::from_text(&code).ok()?;
@@ -28,16 +28,16 @@ pub(super) fn money(object: &Value, name: &str) -> Option<Money> {
     counted(object, number(object, name)?)
 }
 
-/// What went back of a charge. What was held and not captured is released, and Stripe shows that as
-/// refunded too.
-fn went_back(charge: &Value) -> Option<Money> {
+/// The refunded amount of a charge, without the part that was authorized and not captured: Stripe counts that
+/// part as refunded, too.
+fn refunded_amount(charge: &Value) -> Option<Money> {
     let captured = number(charge, "amount_captured")?;
     let released = number(charge, "amount")?.saturating_sub(captured).max(0);
     let refunded = number(charge, "amount_refunded")?.saturating_sub(released).max(0);
     counted(charge, refunded)
 }
 
-/// A payment intent.
+/// Parses a payment intent.
 pub(super) fn intent(object: &Value) -> Option<Observed> {
     let failure = object.get("last_payment_error").filter(|error| error.is_object());
     let code = |name: &str| failure.and_then(|error| error.get(name)?.as_str());
@@ -55,16 +55,16 @@ pub(super) fn intent(object: &Value) -> Option<Observed> {
         state,
         provider_payment: expanded.and_then(|charge| text(charge, "/id")).or(charge_id),
         amount,
-        refunded: expanded.and_then(went_back),
+        refunded: expanded.and_then(refunded_amount),
         method: expanded.and_then(|charge| text(charge, "/payment_method_details/type")),
         failure_code: code("decline_code").or_else(|| code("code")).map(str::to_owned),
         ..Observed::pending(&text(object, "/id")?)
     })
 }
 
-/// A charge that an event is about: that it was captured, and how much of it went back. An intent
-/// may see several charges, of which one succeeds: what was tried and failed says nothing, nor
-/// does one whose money is still on its way (a bank debit is `pending` and `captured` at once).
+/// Parses the charge of an event: its capture and its refunds. An intent may have several charges, of which
+/// one succeeds. Failed ones are ignored, and pending ones too (a bank debit is `pending` and `captured` at
+/// once).
 pub(super) fn charge(object: &Value) -> Option<Observed> {
     let has_succeeded = object.get("status")?.as_str()? == "succeeded";
     let was_captured = object.get("captured")?.as_bool()?;
@@ -74,14 +74,13 @@ pub(super) fn charge(object: &Value) -> Option<Observed> {
         state: ObservedState::Captured,
         provider_payment: text(object, "/id"),
         amount: money(object, "amount_captured"),
-        refunded: went_back(object),
+        refunded: refunded_amount(object),
         method: text(object, "/payment_method_details/type"),
         ..Observed::pending(&reference)
     })
 }
 
-/// A refund that an event is about. What it says about the payment as a whole, an event about its
-/// charge says too.
+/// Parses the refund of an event. An event about its charge reports the state of the payment.
 pub(super) fn refund(object: &Value) -> Option<Observed> {
     let reference = text(object, "/payment_intent")?;
     let observed = refund_id(object).zip(refund_result(object));
@@ -90,12 +89,12 @@ pub(super) fn refund(object: &Value) -> Option<Observed> {
     Some(Observed { refund: observed, provider_payment, ..Observed::pending(&reference) })
 }
 
-/// The refund of ours that a refund of Stripe's is.
+/// The id of our refund, from the metadata of Stripe's.
 pub(super) fn refund_id(refund: &Value) -> Option<RefundId> {
     RefundId::from_text(refund.pointer("/metadata/refund_id")?.as_str()?).ok()
 }
 
-/// What has become of a refund.
+/// Parses the state of a refund.
 pub(super) fn refund_result(refund: &Value) -> Option<RefundResult> {
     let reference = text(refund, "/id")?;
     Some(match refund.get("status").and_then(Value::as_str) {

@@ -1,4 +1,4 @@
-//! What is kept of a payment's steps, announced of them, and allowed after them.
+//! The records, events and allowed actions of a payment's transitions.
 
 use super::*;
 use crate::payment::{
@@ -23,7 +23,7 @@ fn refund(id: &str, status: RefundState, amount: i64) -> PaymentRefund {
 }
 
 #[test]
-fn each_step_announces_what_happened_and_a_mismatch_what_it_is() {
+fn each_transition_has_its_topic_also_a_mismatch() {
     let topic = |payment: Payment, transition| {
         let change = PaymentChange { payment, transition, has_gone_back: false };
         change.topic().map(|topic| topic.name)
@@ -44,7 +44,7 @@ fn each_step_announces_what_happened_and_a_mismatch_what_it_is() {
 }
 
 #[test]
-fn tries_are_counted_for_as_long_as_there_is_work() {
+fn attempts_of_the_sweep_are_counted_while_work_is_pending() {
     let tried = |payment: Payment| Payment { tries: 3, tried_at: Some(NOW), ..payment };
     let idle = tried(captured()).changed(NOW);
     assert_eq!((idle.tries, idle.tried_at), (0, None), "what is begun next was not tried yet");
@@ -54,7 +54,7 @@ fn tries_are_counted_for_as_long_as_there_is_work() {
 }
 
 #[test]
-fn a_failure_is_told_again_when_anything_about_it_is_new() {
+fn a_failure_is_recorded_again_if_anything_about_it_is_new() {
     let failed = |code: &str, paid: &str| Observed {
         failure_code: Some(code.into()),
         provider_payment: Some(paid.into()),
@@ -76,22 +76,22 @@ fn a_failure_is_told_again_when_anything_about_it_is_new() {
 }
 
 #[test]
-fn what_was_taken_has_its_receipt_and_a_rejected_refund_its_reason() {
-    let taken = captured();
-    let receipt = taken.receipts.last().unwrap();
+fn a_capture_has_a_receipt_and_a_failed_refund_a_reason() {
+    let captured_once = captured();
+    let receipt = captured_once.receipts.last().unwrap();
     assert_eq!((receipt.action, receipt.amount.amount), (Action::Capture, 129_900));
     assert_eq!(receipt.provider_reference, "pay_1");
     let id = RefundId::derive(&["a"]);
-    let begun = taken.begin_refund(&id, &money::sample(500), NOW).unwrap();
+    let begun = captured_once.begin_refund(&id, &money::sample(500), NOW).unwrap();
     let rejected = begun.finish_refund(&id, &Err("closed".into()), NOW).unwrap().payment;
     let attempt = rejected.attempts.last().unwrap();
     assert_eq!((attempt.action, attempt.succeeded), (Action::Refund, false));
     assert_eq!(attempt.failure_code.as_deref(), Some("closed"));
-    assert_eq!(rejected.receipts, taken.receipts, "nothing went back");
+    assert_eq!(rejected.receipts, captured_once.receipts, "nothing went back");
 }
 
 #[test]
-fn only_the_fifty_newest_receipts_and_attempts_are_kept() {
+fn only_the_fifty_newest_receipts_and_attempts_are_stored() {
     let mut payment = captured();
     for nth in 0..60 {
         let id = RefundId::derive(&[&nth.to_string()]);
@@ -103,7 +103,7 @@ fn only_the_fifty_newest_receipts_and_attempts_are_kept() {
 }
 
 #[test]
-fn less_than_was_asked_for_is_right_only_where_a_merchant_takes_it() {
+fn a_smaller_amount_matches_only_if_a_merchant_captures_it() {
     let held = after(&open(), &observed(ObservedState::Authorized, 129_899));
     for (amount, source, fits) in [
         (129_899, Source::Admin, true),
@@ -119,14 +119,14 @@ fn less_than_was_asked_for_is_right_only_where_a_merchant_takes_it() {
 }
 
 #[test]
-fn a_payment_that_went_back_whole_has_no_more_to_give() {
-    let gone =
+fn a_fully_refunded_payment_has_nothing_refundable() {
+    let refunded_all =
         Payment { refunded: money::sample(129_900), status: PaymentStatus::Refunded, ..captured() };
     let more = Observed {
         refunded: Some(money::sample(129_901)),
         ..observed(ObservedState::Captured, 129_900)
     };
-    assert!(step(&gone, &more).is_none());
+    assert!(step(&refunded_all, &more).is_none());
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn a_payment_is_flagged_once_for_one_reason() {
 }
 
 #[test]
-fn what_is_not_taken_yet_can_be_given_up() {
+fn a_payment_can_be_voided_until_its_capture() {
     let held = after(&open(), &observed(ObservedState::Authorized, 129_900));
     assert!(open().check_voidable().is_ok() && held.check_voidable().is_ok());
     let problem = captured().check_voidable().unwrap_err();
@@ -149,7 +149,7 @@ fn what_is_not_taken_yet_can_be_given_up() {
 }
 
 #[test]
-fn our_own_refund_does_not_hide_one_that_was_made_at_the_desk() {
+fn our_refund_does_not_hide_one_made_at_the_provider() {
     let id = RefundId::derive(&["a"]);
     let begun = captured().begin_refund(&id, &money::sample(500), NOW).unwrap();
     let ours = begun.finish_refund(&id, &Ok("rfnd_1".into()), NOW).unwrap().payment;
@@ -161,7 +161,7 @@ fn our_own_refund_does_not_hide_one_that_was_made_at_the_desk() {
 }
 
 #[test]
-fn money_that_no_order_took_needs_attention_until_all_of_it_went_back_and_when_it_returns() {
+fn an_unapplied_payment_needs_attention_until_it_is_refunded() {
     let late = Payment { attention: Some(Attention::LatePayment), ..captured() };
     let refund = |payment: &Payment, amount: i64| {
         let id = RefundId::derive(&[&amount.to_string()]);
@@ -180,7 +180,7 @@ fn money_that_no_order_took_needs_attention_until_all_of_it_went_back_and_when_i
 }
 
 #[test]
-fn a_payment_needs_its_provider_while_something_is_open_on_its_way_or_undecided() {
+fn a_payment_needs_its_provider_until_nothing_is_pending() {
     let held = after(&open(), &observed(ObservedState::Authorized, 129_900));
     let failed = after(&open(), &observed(ObservedState::Failed, 0));
     let going = Payment { refunds: vec![refund("a", RefundState::Pending, 1)], ..captured() };
@@ -195,7 +195,7 @@ fn a_payment_needs_its_provider_while_something_is_open_on_its_way_or_undecided(
 }
 
 #[test]
-fn all_has_gone_back_when_as_much_was_refunded_as_was_taken() {
+fn a_payment_is_fully_refunded_when_refunds_equal_the_capture() {
     let of = |state, refunded: i64| Observed {
         refunded: Some(money::sample(refunded)),
         ..observed(state, 100)
@@ -208,7 +208,7 @@ fn all_has_gone_back_when_as_much_was_refunded_as_was_taken() {
 }
 
 #[test]
-fn a_forged_return_is_forged_whichever_provider_is_connected() {
+fn a_forged_return_is_rejected_by_every_provider() {
     use crate::payment::connected::Connected;
     let nothing = Returned::default();
     for connected in [Connected::Razorpay(razorpay()), Connected::Stripe(stripe())] {
@@ -217,7 +217,7 @@ fn a_forged_return_is_forged_whichever_provider_is_connected() {
 }
 
 #[test]
-fn a_failure_of_a_provider_says_what_it_was_and_whether_to_ask_again() {
+fn a_provider_failure_has_a_code_and_may_be_final() {
     use crate::payment::provider::ProviderFailure;
     use primitives::problem::Problem;
     for (failure, code, is_final, answered) in [
@@ -238,7 +238,7 @@ fn a_failure_of_a_provider_says_what_it_was_and_whether_to_ask_again() {
 }
 
 #[test]
-fn a_payment_is_written_under_its_version() {
+fn a_payment_is_written_on_condition_of_its_version() {
     use table::item::Item;
     assert_eq!(Payment { version: 7, ..open() }.version(), 7);
 }
