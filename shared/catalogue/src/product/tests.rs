@@ -1,4 +1,4 @@
-//! Products to test with, and what holds of one.
+//! Products to test with, and tests of a product's status.
 
 use core_types::event::{EXAMPLE_TIME, sample};
 use core_types::money;

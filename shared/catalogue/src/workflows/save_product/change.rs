@@ -30,33 +30,33 @@ use super::write::{self, Chore, Revision, to_response};
 #[request]
 #[derive(Debug, Clone)]
 pub struct UpdateRequest {
-    /// What shoppers read.
+    /// The title that shoppers see.
     title: Option<Text<1, 255>>,
     /// Its name in URLs; the old one is free at once.
     handle: Option<Handle>,
-    /// HTML, at most 64 KiB; what could run on a shopper's page is taken out of it.
+    /// HTML, at most 64 KiB; scripts and other active content are removed.
     description: Patch<SafeHtml>,
-    /// Whether it is sold.
+    /// The status: draft, active or archived.
     status: Option<ProductStatus>,
-    /// Who makes it.
+    /// The vendor or manufacturer.
     vendor: Patch<Text<1, 100>>,
-    /// What it is, in the merchant's words.
+    /// The product type, in the merchant's words.
     product_type: Patch<Text<1, 100>>,
-    /// Words to find it by: all of them.
+    /// The tags; the list replaces the current one.
     tags: Option<Tags>,
     /// What its variants differ by: all options with all values. Names and further values are
     /// free; what a variant has chosen must stay, unless it is the only one, which then chooses
     /// the first value of each.
     options: Option<AtMost<OptionInput, MAX_OPTIONS>>,
-    /// Its pictures: all of them.
+    /// The images; the list replaces the current one.
     images: Option<AtMost<ImageInput, MAX_IMAGES>>,
-    /// What search engines read.
+    /// The title and the description for search engines.
     seo: Patch<SeoInput>,
-    /// What apps and merchants keep with it: all entries.
+    /// Key-value pairs of apps and merchants; the object replaces the current one.
     metadata: Patch<Metadata>,
-    /// Where it belongs.
+    /// Its category.
     category_id: Patch<CategoryId>,
-    /// What it is taxed as; `null` when it is nothing particular.
+    /// The tax class; `null` for goods without one.
     tax_class: Patch<TaxClass>,
 }
 

@@ -30,33 +30,33 @@ use super::write::{self, WriteStep, release_orphans};
 #[request]
 #[derive(Debug, Clone)]
 pub struct CreateRequest {
-    /// What shoppers read.
+    /// The title that shoppers see.
     pub(super) title: Text<1, 255>,
-    /// Its name in URLs; it follows from the title unless said.
+    /// The name in URLs; derived from the title by default.
     pub(super) handle: Option<Handle>,
-    /// HTML, at most 64 KiB; what could run on a shopper's page is taken out of it.
+    /// HTML, at most 64 KiB; scripts and other active content are removed.
     pub(super) description: Option<SafeHtml>,
-    /// Whether it is sold; a draft unless said.
+    /// The status; `draft` by default.
     pub(super) status: Option<ProductStatus>,
-    /// Who makes it.
+    /// The vendor or manufacturer.
     pub(super) vendor: Option<Text<1, 100>>,
-    /// What it is, in the merchant's words.
+    /// The product type, in the merchant's words.
     pub(super) product_type: Option<Text<1, 100>>,
-    /// Words to find it by.
+    /// The tags, for search, filters and automated collections.
     pub(super) tags: Option<Tags>,
-    /// What its variants differ by.
+    /// The options in which its variants differ.
     pub(super) options: Option<AtMost<OptionInput, MAX_OPTIONS>>,
     /// Its variants; without options it may be one, and without one it costs nothing yet.
     pub(super) variants: Option<AtMost<VariantInput, MAX_VARIANTS>>,
-    /// Its pictures; the first stands for it in lists.
+    /// Its images; the first represents it in lists.
     pub(super) images: Option<AtMost<ImageInput, MAX_IMAGES>>,
-    /// What search engines read.
+    /// The title and the description for search engines.
     pub(super) seo: Option<SeoInput>,
-    /// What apps and merchants keep with it.
+    /// Key-value pairs that apps and merchants store with it.
     pub(super) metadata: Option<Metadata>,
-    /// Where it belongs.
+    /// Its category.
     pub(super) category_id: Option<CategoryId>,
-    /// What it is taxed as: `books`, `food`; a word that the store's tax rates name.
+    /// The tax class, as the store's tax rates name it: `books`, `food`.
     pub(super) tax_class: Option<TaxClass>,
 }
 
@@ -179,7 +179,7 @@ pub async fn plan(
 }
 
 impl CreateRequest {
-    /// What shoppers read.
+    /// The title that shoppers see.
     pub fn title(&self) -> &str {
         self.title.as_str()
     }

@@ -30,25 +30,25 @@ pub type ChoiceInput = AtMost<Text<1, 60>, MAX_OPTIONS>;
 pub struct VariantInput {
     /// The stock-keeping unit, unique within the store without regard to case.
     pub sku: Option<Sku>,
-    /// What it costs, in the store's currency.
+    /// The price, in the store's currency.
     price: MoneyInput,
-    /// What it cost before, or elsewhere.
+    /// The compare-at price: what it cost before, or costs elsewhere.
     compare_at: Option<MoneyInput>,
     /// A value for each of the product's options, in their order.
     options: Option<ChoiceInput>,
-    /// What it weighs, in grams.
+    /// The weight in grams.
     weight: Option<Int<0, MAX_GRAMS>>,
-    /// What it weighs, in grams; the name with its unit wins.
+    /// The weight in grams; takes precedence over `weight`.
     weight_grams: Option<Int<0, MAX_GRAMS>>,
     /// GTIN, EAN, UPC or ISBN.
     barcode: Option<Text<1, 64>>,
-    /// Whether it is sent by parcel; it is unless said otherwise.
+    /// Whether it is shipped; true by default.
     requires_shipping: Option<Flag>,
-    /// Which of the product's pictures shows it, by its address; its first one unless said.
+    /// The address of one of the product's images; the first one by default.
     pub(super) image_url: Option<WebUrl>,
-    /// What apps and merchants keep with it.
+    /// Key-value pairs that apps and merchants store with it.
     metadata: Option<Metadata>,
-    /// How it is stocked; without it, its stock is not counted.
+    /// How its stock is handled; without it, stock is not tracked.
     inventory: Option<InventoryInput>,
 }
 
@@ -56,9 +56,9 @@ pub struct VariantInput {
 #[request]
 #[derive(Debug, Clone)]
 pub struct InventoryInput {
-    /// Whether its stock is counted; it is unless said otherwise.
+    /// Whether its stock is tracked; true by default.
     tracked: Option<Flag>,
-    /// What happens to an order when its stock is short; the store's policy unless said.
+    /// Whether it is sold beyond its stock; the store's policy by default.
     policy: Option<InventoryPolicy>,
     /// What it begins with.
     levels: Option<AtMost<LevelInput, MAX_FIRST_LEVELS>>,
