@@ -1,4 +1,5 @@
 //! Lookup items of barcodes.
+
 use core_types::id::{ProductId, StoreId, VariantId};
 use core_types::key;
 use gateway::item::{Item, Key};

@@ -1,4 +1,5 @@
 //! Field types of requests about products.
+
 use std::collections::HashSet;
 
 use core_types::fields::WebUrl;

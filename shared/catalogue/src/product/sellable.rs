@@ -1,4 +1,5 @@
 //! Sellables: the data of variants that a checkout reads.
+
 use core_types::fields::TaxClass;
 use core_types::id::{ProductId, StoreId, VariantId};
 use core_types::key;

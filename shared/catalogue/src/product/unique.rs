@@ -1,4 +1,5 @@
 //! Claims that make handles and SKUs unique within a store.
+
 use core_types::fields::Handle;
 use core_types::id::{ProductId, StoreId, VariantId};
 use core_types::key;
