@@ -36,9 +36,9 @@ pub struct Blob {
     pub sha256: String,
     /// The upload whose chunks these are.
     pub upload: String,
-    /// How many bytes.
+    /// The number of bytes.
     pub size: u64,
-    /// How many chunks.
+    /// The number of chunks.
     pub chunks: u32,
     /// How many things refer to it.
     pub references: u64,
