@@ -1,4 +1,4 @@
-//! Changing, archiving and removing a product.
+//! Changes, archives and deletes a product.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -26,13 +26,13 @@ use super::create::list;
 use super::input::{images, media, pictured, validate_references};
 use super::write::{self, Chore, Revision, to_response};
 
-/// What to change about a product.
+/// The changes of a product.
 #[request]
 #[derive(Debug, Clone)]
 pub struct UpdateRequest {
     /// The title that shoppers see.
     title: Option<Text<1, 255>>,
-    /// Its name in URLs; the old one is free at once.
+    /// The name in URLs; the previous one is released at once.
     handle: Option<Handle>,
     /// HTML, at most 64 KiB; scripts and other active content are removed.
     description: Patch<SafeHtml>,
@@ -44,9 +44,9 @@ pub struct UpdateRequest {
     product_type: Patch<Text<1, 100>>,
     /// The tags; the list replaces the current one.
     tags: Option<Tags>,
-    /// What its variants differ by: all options with all values. Names and further values are
-    /// free; what a variant has chosen must stay, unless it is the only one, which then chooses
-    /// the first value of each.
+    /// The options in which its variants differ: all options with all values. Options may be renamed and
+    /// values added. Values that variants have chosen must stay; a single variant instead chooses the
+    /// first value of each option that lost its own.
     options: Option<AtMost<OptionInput, MAX_OPTIONS>>,
     /// The images; the list replaces the current one.
     images: Option<AtMost<ImageInput, MAX_IMAGES>>,
@@ -60,14 +60,14 @@ pub struct UpdateRequest {
     tax_class: Patch<TaxClass>,
 }
 
-/// Puts a given value in place.
+/// Sets a field to the given value, if there is one.
 fn set<T, U: Into<T>>(field: &mut T, value: Option<U>) {
     if let Some(value) = value {
         *field = value.into();
     }
 }
 
-/// Puts a given value in place, or what stands for none.
+/// Sets a field to the given value, or clears it to its default.
 fn patch<T: Default, U>(field: &mut T, value: Patch<U>, into: impl Fn(U) -> T) {
     match value {
         Patch::Keep => {}
@@ -77,7 +77,7 @@ fn patch<T: Default, U>(field: &mut T, value: Patch<U>, into: impl Fn(U) -> T) {
 }
 
 impl UpdateRequest {
-    /// The product as the caller wants it, at the version it is.
+    /// The product with these changes, at its current version.
     fn apply(self, app: &App, store: &Store, product: &Product, now: Timestamp) -> Product {
         let mut wanted = product.clone();
         set(&mut wanted.title, self.title);
@@ -87,7 +87,7 @@ impl UpdateRequest {
         self.product_type.apply(&mut wanted.product_type);
         set(&mut wanted.tags, self.tags.map(|tags| tags.0));
         set(&mut wanted.options, self.options.map(list::<_, ProductOption, MAX_OPTIONS>));
-        set(&mut wanted.images, self.images.map(|asked| images(app, store, asked.0)));
+        set(&mut wanted.images, self.images.map(|inputs| images(app, store, inputs.0)));
         patch(&mut wanted.seo, self.seo, Seo::from);
         patch(&mut wanted.metadata, self.metadata, |metadata| metadata.0);
         self.category_id.apply(&mut wanted.category_id);
@@ -99,7 +99,7 @@ impl UpdateRequest {
     }
 }
 
-/// The variants under changed options, each changed one at its next version.
+/// The variants after a change of the options; each changed variant is at its next version.
 fn rechosen(
     options: &[ProductOption],
     variants: &[Variant],
@@ -109,13 +109,13 @@ fn rechosen(
     faults.validate_options(options);
     let mut after = variants.to_vec();
     if let [variant] = after.as_mut_slice() {
-        let kept = |index: usize, option: &ProductOption| {
+        let chosen = |index: usize, option: &ProductOption| {
             let before = variant.options.get(index);
             let value = before.filter(|value| option.values.contains(value));
             value.or(option.values.first()).cloned().unwrap_or_default()
         };
         let choice: Vec<String> =
-            options.iter().enumerate().map(|(index, option)| kept(index, option)).collect();
+            options.iter().enumerate().map(|(index, option)| chosen(index, option)).collect();
         if choice != variant.options {
             let title = variant_title(&choice);
             *variant = Variant { options: choice, title, ..variant.changed(now) };
@@ -134,7 +134,7 @@ fn rechosen(
     faults.done().map(|()| after)
 }
 
-/// What a change of a product is announced as.
+/// The topic that announces a change of a product.
 pub(super) fn topic(before: &Product, after: &Product) -> &'static Topic<ProductView> {
     let archived = ProductStatus::Archived;
     if after.status == archived && before.status != archived {
@@ -144,11 +144,11 @@ pub(super) fn topic(before: &Product, after: &Product) -> &'static Topic<Product
     }
 }
 
-/// Changes some of a product's data.
+/// Changes a product.
 ///
 /// # Errors
 /// `not_found`, `handle_taken`, `precondition_failed`; `options_in_use`, `unknown_category` as
-/// faults of their fields.
+/// field errors.
 pub async fn change(
     app: &App,
     store: &Store,
@@ -208,8 +208,8 @@ pub async fn archive(
     .await
 }
 
-/// Removes a product that was never ordered, with its variants and their stock: at once, or, where its
-/// variants are too many for one transaction, by way of the archive.
+/// Deletes a product that was never ordered, with its variants and their stock. If these are too many
+/// for one transaction, the product is archived first.
 ///
 /// # Errors
 /// `not_found`; `product_in_use`: it was ordered; `precondition_failed`.
@@ -219,7 +219,7 @@ pub async fn remove(
     id: &ProductId,
     if_match: IfMatch,
 ) -> Result<NoContent, Problem> {
-    // The version that it got in the archive is no news to who asked for another.
+    // `If-Match` names the version before this request archived the product.
     let archived_at = AtomicU64::new(0);
     retry(|| async {
         let now = app.clock.now();
@@ -237,7 +237,7 @@ pub async fn remove(
                 product = archived;
                 archived_at.store(product.version, Ordering::Relaxed);
             }
-            // Whatever an earlier change has left to do, too.
+            // Includes deferred work of earlier changes.
             product::refresh(app, store, id).await?;
             ensure_unordered(app, &product, &variants).await?;
         }
@@ -246,7 +246,7 @@ pub async fn remove(
     .await
 }
 
-/// Demands that no order ever held one of these variants.
+/// Ensures that none of these variants was ever ordered.
 ///
 /// # Errors
 /// `product_in_use`.
@@ -266,10 +266,10 @@ async fn ensure_unordered(
     Ok(())
 }
 
-/// What is to be done about the stock of a variant that goes.
+/// The chores that delete the levels of a removed variant.
 ///
 /// # Errors
-/// `product_in_use`: some of it belongs to orders.
+/// `product_in_use`: some of its stock is reserved or committed.
 pub async fn close(app: &App, variant: &Variant) -> Result<Vec<Chore>, Problem> {
     let partition = key::sellable(&variant.store_id, &variant.id).pk;
     let query = table::Query::partition(partition).begins_with(key::LEVELS);
