@@ -52,7 +52,7 @@ pub struct VariantInput {
     inventory: Option<InventoryInput>,
 }
 
-/// How a variant is stocked.
+/// How the stock of a variant is handled.
 #[request]
 #[derive(Debug, Clone)]
 pub struct InventoryInput {
