@@ -1,11 +1,10 @@
-//! Related products: the candidates from which a product's page chooses those beside it.
+//! Related products: the candidates from which a product's page selects similar products.
 //!
-//! A product's page shows a few others that have most in common with it. To choose among the
-//! newest of the store would take a query over their cards for every page; instead one item per
-//! store lists them, each with only what choosing needs, packed, so that it is half a read unit;
-//! and a process keeps it for a while. The dispatcher rebuilds it when a product has changed, so it
-//! is a moment behind: it says what to read, and what is shown is what was read. It names the
-//! handles too: where the product of a handle is, a page often knows from it.
+//! A product's page shows a few products that are most similar to it. One packed item per store lists the
+//! newest products as candidates, with the data that the selection needs, so that no page has to query
+//! summaries. It costs half a read unit, and processes cache it for a while. The dispatcher rebuilds it
+//! after a product has changed, so it lags behind: it only says which products to read, and the page
+//! shows these as read. It has their handles too, by which a page often finds its product.
 
 use core_types::fields::Handle;
 use core_types::id::{ProductId, StoreId};
@@ -15,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::product::{Outline, ProductSummary};
 
-/// Candidates of a store: the newest that shoppers see (our choice).
+/// The most candidates of a store, the newest active products (our choice).
 pub const MAX_CANDIDATES: usize = 60;
 
 /// A product that may be shown as a related one.

@@ -1,4 +1,4 @@
-//! Wishlists: the products that a customer wants to remember.
+//! Wishlists: the products that a customer has saved.
 
 use core_types::fields::Handle;
 use core_types::id::{CustomerId, ProductId, StoreId, VariantId, WishId};
@@ -14,9 +14,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::product::Product;
 
-/// Wishes of one customer. How many there are, the customer's own item says.
+/// The most wishes of one customer. Their number is an attribute of the customer's item.
 pub const MAX_WISHES: u32 = 500;
-/// What stands in a key for a wish without a variant.
+/// The part of the key that stands for no variant.
 const ANY_VARIANT: &str = "-";
 
 /// A product that a customer has saved, or a variant of it.

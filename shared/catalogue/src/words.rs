@@ -1,10 +1,10 @@
-//! Words as they are searched and sorted: without case and accents, cut where Unicode says
-//! (UAX #29 §4).
+//! Normalized words for search and sorting: folded regardless of case and accents, split at the word
+//! boundaries of Unicode (UAX #29 §4).
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_segmentation::UnicodeSegmentation;
 
-/// Characters of a word that tell it from others (our choice).
+/// The characters of a word that are compared (our choice).
 const LONGEST: usize = 40;
 
 /// Folds a text: lower case, NFKD, without accents. `Café` and `CAFE` fold to the same text.

@@ -1,9 +1,9 @@
-//! Draining a deleted category: the products that still name it lose it.
+//! Drains of deleted categories: products that still have the category lose it.
 //!
-//! Deleting a category is one transaction, however many products name it; this item is written with
-//! it and is due a minute later, when the index knows every product that was given the category
-//! before. The sweep walks the store's products from the newest to the oldest, a part at a time,
-//! and keeps its position here. To walk a part twice does no harm.
+//! The deletion of a category is one transaction, however many products it has. The transaction writes
+//! this item, which is due a minute later, when the index has every product that got the category
+//! before. The sweep goes through the store's products from the newest to the oldest, in batches, and
+//! stores its position here. A batch is idempotent.
 
 use std::time::Duration;
 
@@ -18,9 +18,9 @@ use serde::{Deserialize, Serialize};
 use super::Category;
 use crate::product::Product;
 
-/// How long an index may be behind the table, amply.
+/// A generous bound on the delay of an index behind the table.
 const SETTLED: Duration = MINUTE;
-/// How long what was done is remembered.
+/// The retention of a completed drain.
 const RETENTION: Duration = DAY.saturating_mul(30);
 
 /// The drain of a deleted category.

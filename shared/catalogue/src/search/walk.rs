@@ -1,8 +1,8 @@
-//! A search: the words that are asked for, and the products that have them all, page by page.
+//! The search for products that have all words of a query, page by page.
 //!
-//! One of the words leads: its items are read in their order, titles first and of these the newest
-//! product. The others are looked up beforehand, so that the one which the fewest products have leads,
-//! and those that few have say at once what need not be looked at.
+//! One word leads: its tokens are read in order, words of titles first. With several words, the first ones
+//! are looked up beforehand. The word with the fewest products leads, and the product sets of
+//! the others filter its tokens before any summary is read.
 
 use std::collections::{HashMap, HashSet};
 
@@ -20,15 +20,15 @@ use super::{Rank, Token, answers, have, tokens};
 use crate::product::{ProductSummary, summaries};
 use crate::words::words;
 
-/// Words that are looked up; further ones are validated by the card (our choice).
+/// The words that are looked up; further ones are checked on the summary (our choice).
 const LOOKED_UP: usize = 4;
-/// Products that a word which others are compared with may have in each place (our choice).
+/// The most products in each rank that a lookup reads of a word (our choice).
 const FEW: usize = 200;
-/// Items of the leading word that one round trip looks at when others say what need not be.
+/// Tokens of the leading word that one round trip reads, if other words filter them.
 const AHEAD: usize = 400;
-/// Items of the leading word that a page looks at; and before it has found anything (our choice).
+/// Tokens that a page reads at most, once it has results, and until then (our choice).
 const MOST: (usize, usize) = (500, 2_000);
-/// Cards that one round trip reads.
+/// Tokens whose summaries one round trip reads.
 const BATCH: usize = 100;
 
 /// A search in the products of a store.
