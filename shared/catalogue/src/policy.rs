@@ -21,15 +21,15 @@ pub const MAX_BODY: usize = 64 * 1024;
 gateway::string_enum! {
     /// The handle, which says which policy it is.
     PolicyHandle {
-        /// When money comes back.
+        /// The refund policy.
         Refund = "refund",
-        /// What becomes of personal data.
+        /// The privacy policy.
         Privacy = "privacy",
-        /// What a customer agrees to.
+        /// The terms of service.
         Terms = "terms",
-        /// How and when orders arrive.
+        /// The shipping policy.
         Shipping = "shipping",
-        /// Who the merchant is.
+        /// The merchant's contact information.
         Contact = "contact",
     }
 }
