@@ -1,4 +1,4 @@
-//! Two accounts of one person become one.
+//! Handlers that merge two accounts of one person.
 
 use std::time::Duration;
 
@@ -18,23 +18,24 @@ use identity::customer::Customer;
 use platform::caller::StoreAccess;
 use privacy::merge::{self, Merge, MergeView};
 
-/// Who is merged into a customer.
+/// The customer to merge into another.
 #[request]
 #[derive(Debug, Clone)]
 pub(crate) struct MergeRequest {
-    /// The customer whose account ends.
+    /// The customer whose account is merged and deleted.
     source_id: CustomerId,
 }
 
 /// `POST /v1/customers/{id}/merges` (`mergeCustomers`): Merge another customer into a customer.
 ///
-/// The other's account ends at once, and its address is free again. This one keeps what is said of both, and
-/// gets what only the other has: name, telephone number, tags, groups, note, metadata; then addresses,
-/// wishes, orders, gift cards and reviews follow. Asked again, it answers with the merge as it is.
+/// The source account is deleted at once, and its e-mail address is released. This customer keeps its own
+/// data, and gets name, telephone number, tags, groups, note and metadata that only the source has. Then
+/// addresses, wishlist, orders, gift cards and reviews are moved. A repeated request returns the current
+/// merge.
 ///
 /// # Errors
-/// `not_found`; `same_customer` and `unknown_customer` as faults of `/source_id`; `customers_not_mergeable`,
-/// with `reasons`.
+/// `not_found`; `same_customer` and `unknown_customer` as field errors of `/source_id`;
+/// `customers_not_mergeable`, with `reasons`.
 pub(crate) async fn create(
     access: StoreAccess<WriteCustomers>,
     State(app): State<App>,

@@ -130,9 +130,9 @@ type Priority = Int<0, MAX_PRIORITY>;
 #[request]
 #[derive(Debug)]
 pub struct CreateRequest {
-    /// What the merchant calls it.
+    /// The merchant's name for it.
     name: Text<1, 100>,
-    /// Where it is.
+    /// The address.
     address: AddressRequest,
     /// Whether online orders are taken from it; they are, unless said otherwise.
     fulfills_online_orders: Option<Flag>,
@@ -240,13 +240,13 @@ pub async fn show(
 #[request]
 #[derive(Debug)]
 pub struct UpdateRequest {
-    /// What the merchant calls it.
+    /// The merchant's name for it.
     name: Option<Text<1, 100>>,
     /// Where it is, as a whole.
     address: Option<AddressRequest>,
-    /// Whether online orders are taken from it.
+    /// Whether it fulfils online orders.
     fulfills_online_orders: Option<Flag>,
-    /// Locations with smaller numbers are taken from first.
+    /// The priority: locations with smaller numbers fulfil first.
     priority: Option<Priority>,
 }
 
