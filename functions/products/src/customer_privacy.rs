@@ -83,8 +83,8 @@ pub(crate) fn accepted(redaction: &Redaction) -> Accepted<RedactionView> {
 /// Redacts the data of a customer, after the number of days in the store's settings.
 ///
 /// The account is deleted, and so are personal data in orders, gift cards, reviews, forms, files and events;
-/// amounts stay. A repeated request returns the current redaction. A customer who has deleted their account is
-/// redacted by the id in their orders.
+/// amounts stay. A repeated request returns the current redaction. A customer who has deleted their account
+/// is redacted by the id in their orders.
 ///
 /// # Errors
 /// `not_found`.

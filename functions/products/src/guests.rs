@@ -168,9 +168,9 @@ pub(crate) async fn data_request(
 ///
 /// Redacts the data of a guest, after the number of days in the store's settings.
 ///
-/// Orders with the address that belong to no account lose their personal data, and gift cards that were sent to
-/// it their recipient; forms and files with it are deleted. The redaction waits while one of the orders is open
-/// or owes money. A request before its end returns the current redaction; a later one starts a new one.
+/// Orders with the address that belong to no account lose their personal data, and gift cards that were sent
+/// to it their recipient; forms and files with it are deleted. The redaction waits while one of the orders is
+/// open or owes money. A request before its end returns the current redaction; a later one starts a new one.
 ///
 /// # Errors
 /// `address_has_account`, with `customer_id`: redact that customer.
