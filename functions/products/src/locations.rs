@@ -302,9 +302,9 @@ pub struct DeactivateRequest {
 /// `POST /v1/inventory/locations/{id}/deactivate` (`deactivateLocation`): Deactivate a location.
 ///
 /// Its stock is moved first, in transactions of its own, while the location is `closing`. If one request
-/// cannot move all of it, the location stays `closing` until the same request, sent again, has moved the rest,
-/// or until it is activated again. If orders wait for its stock, the location becomes active again; stock that
-/// was moved stays at the other location.
+/// cannot move all of it, the location stays `closing` until the same request, sent again, has moved the
+/// rest, or until it is activated again. If orders wait for its stock, the location becomes active again;
+/// stock that was moved stays at the other location.
 ///
 /// # Errors
 /// `not_found`; `location_has_stock`: it has stock and `move_stock_to` is missing, or orders wait for

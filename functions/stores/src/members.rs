@@ -1,4 +1,4 @@
-//! The people of a store: the list, what each may do, and their leave.
+//! Handlers that list, update and remove the members of a store.
 
 use axum::extract::State;
 use core_types::event::Topic;
@@ -21,10 +21,10 @@ use identity::merchant::Merchant as Account;
 use identity::store::{self, STORE_UPDATED, Store};
 use platform::caller::{Admin, AnyMember, StoreMember};
 
-/// A role, with the scopes of one that has its own.
+/// The grant of a role, with scopes if it is `staff`.
 ///
 /// # Errors
-/// `required`, `scopes_not_allowed`, as faults of `scopes`.
+/// `required`, `scopes_not_allowed`, as field errors of `scopes`.
 pub(crate) fn granted(role: Role, scopes: Option<Scopes>) -> Result<Grant, FieldError> {
     match (role, scopes) {
         (Role::Staff, None) => {
@@ -39,20 +39,20 @@ pub(crate) fn granted(role: Role, scopes: Option<Scopes>) -> Result<Grant, Field
     }
 }
 
-/// A store and its people, as they are. Where nothing is written of them its owner is alone, and it is
-/// they who ask.
+/// Loads a store and its members. A store without a stored roster has its owner as the only member, who
+/// then is the caller.
 ///
 /// # Errors
 /// `not_found`.
 pub(crate) async fn load(
     app: &App,
     id: &StoreId,
-    asking: &Account,
+    caller: &Account,
 ) -> Result<(Store, Roster), Problem> {
     let (store_key, roster_key) = (key::store(id), key::members(id));
     let mut batch = app.table.get_many(&[&store_key, &roster_key]).await?;
     let store: Store = batch.take(&store_key)?.ok_or(Code::NotFound)?;
-    let roster = Roster::of(&store, batch.take(&roster_key)?, &asking.email);
+    let roster = Roster::of(&store, batch.take(&roster_key)?, &caller.email);
     Ok((store, roster))
 }
 
@@ -67,10 +67,10 @@ pub async fn list(
     State(app): State<App>,
     paging: Paging,
 ) -> Result<Page<MemberView>, Problem> {
-    let kept: Option<Roster> = app.table.get(&key::members(&caller.store.id)).await?;
-    let Roster { members, .. } = Roster::of(&caller.store, kept, &caller.account.email);
+    let stored: Option<Roster> = app.table.get(&key::members(&caller.store.id)).await?;
+    let Roster { members, .. } = Roster::of(&caller.store, stored, &caller.account.email);
     let found = paging.part(members, |member| member.id.to_string())?;
-    // Names and addresses are the accounts' own, as they are by now.
+    // Names and addresses are read from the accounts, so that they are current.
     let keys: Vec<Key> =
         found.items.iter().filter_map(Member::merchant_id).map(key::merchant).collect();
     let mut batch = app.table.get_many_eventually(&keys.iter().collect::<Vec<_>>()).await?;
@@ -97,43 +97,43 @@ pub async fn show(
     State(app): State<App>,
     Path((_, id)): Path<(StoreId, MemberId)>,
 ) -> Result<Json<MemberView>, Problem> {
-    let kept: Option<Roster> = app.table.get(&key::members(&caller.store.id)).await?;
-    let roster = Roster::of(&caller.store, kept, &caller.account.email);
+    let stored: Option<Roster> = app.table.get(&key::members(&caller.store.id)).await?;
+    let roster = Roster::of(&caller.store, stored, &caller.account.email);
     let member = roster.member(&id)?;
     let account = account_of(&app, member).await?;
     let view = MemberView::of(member, &caller.store.id, account.as_ref(), app.clock.now());
     Ok(Json::new(&view).version(view.version))
 }
 
-/// What to change about a member, or about an invitation.
+/// The changes of a member or of an invitation.
 #[request]
 #[derive(Debug, Clone)]
 pub struct UpdateRequest {
-    /// What they are to the store; to or from `owner` takes an owner.
+    /// The role; only an owner may change it to or from `owner`.
     role: Option<Role>,
-    /// What they may do, as apps may; of `staff`, and only of them.
+    /// The scopes, as of apps; required for `staff`, and not allowed for other roles.
     scopes: Option<Scopes>,
 }
 
 impl UpdateRequest {
-    /// What somebody may do from now on.
+    /// The grant after the change.
     fn apply(&self, before: &Grant) -> Result<Grant, Problem> {
         let role = self.role.unwrap_or(before.role);
-        let kept =
+        let unchanged =
             || (before.role == Role::Staff && role == Role::Staff).then(|| before.scopes.clone());
-        let scopes = self.scopes.clone().or_else(kept);
+        let scopes = self.scopes.clone().or_else(unchanged);
         granted(role, scopes).map_err(|fault| Problem::invalid(vec![fault]))
     }
 }
 
 /// `PATCH /v1/stores/{id}/members/{member_id}` (`updateMember`): Update the role of a member.
 ///
-/// The new role applies from their next request on. Invitations that they gave and could not give any more
-/// end.
+/// The new role applies from the member's next request on. Open invitations by the member that the new role
+/// could not give are revoked. The event is `member.updated`; an update without a difference sends none.
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`, `insufficient_role`, `last_owner`; `required` and
-/// `scopes_not_allowed` as faults of `scopes`.
+/// `scopes_not_allowed` as field errors of `scopes`.
 pub async fn update(
     caller: Admin,
     State(app): State<App>,
@@ -152,16 +152,16 @@ pub async fn update(
         }
         let now = app.clock.now();
         let account = account_of(&app, before).await?;
-        let shown = |member: &Member| {
+        let to_response = |member: &Member| {
             let view = MemberView::of(member, &store.id, account.as_ref(), now);
             Json::new(&view).version(view.version)
         };
         if grant == before.grant {
-            return Ok(shown(before));
+            return Ok(to_response(before));
         }
         let changed = roster.regrant(&store, before, &grant, now)?;
         may_still(caller, &roster, &[before.grant.role, grant.role])?;
-        let answer = shown(&changed.member);
+        let answer = to_response(&changed.member);
         let to = (Some(&grant), &MEMBER_UPDATED);
         written(&app, &store, account.as_ref(), &changed, to, now).answer(answer, now).await
     })
@@ -170,9 +170,9 @@ pub async fn update(
 
 /// `DELETE /v1/stores/{id}/members/{member_id}` (`deleteMember`): Remove a member or an invitation.
 ///
-/// Whoever is removed is let in no more, from their next request on; invitations that they gave end. Any
-/// member may remove themselves. A store that belonged to an owner who goes belongs to the owner who is
-/// longest there.
+/// A removed member has no access from their next request on, and their open invitations are revoked. Any
+/// member may remove themselves. If the owner to whom the store belongs is removed, it then belongs to the
+/// owner who has been a member for the longest time. The event is `member.removed`.
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`, `insufficient_role`, `last_owner`.
@@ -188,7 +188,7 @@ pub async fn remove(
         let found = roster.member(id);
         let leaves = found.as_ref().is_ok_and(|it| it.merchant_id() == Some(&caller.account.id));
         if !leaves {
-            // Who may remove nobody learns of nobody.
+            // Checked before `not_found`, so that other members do not learn which ids exist.
             caller.grant.role.gives(Role::ReadOnly)?;
         }
         let before = found?;
@@ -210,24 +210,24 @@ pub async fn remove(
     .await
 }
 
-/// Demands that the caller may still do it: they may have become less while this request waited for
-/// others.
+/// Ensures that the caller's current role may still give these roles: it may have been lowered while this
+/// request waited for others.
 ///
 /// # Errors
-/// `not_found`, as with their next request, or `insufficient_role`.
+/// `not_found` if the caller is no longer a member, or `insufficient_role`.
 fn may_still<R>(caller: &StoreMember<R>, roster: &Roster, over: &[Role]) -> Result<(), Problem> {
     let present = roster.role_of(&caller.account.id).ok_or(Code::NotFound)?;
     over.iter().try_for_each(|role| present.gives(*role))
 }
 
-/// The account of a member; none of who is invited.
+/// Loads the account of a member; none for an invitation.
 async fn account_of(app: &App, member: &Member) -> Result<Option<Account>, Problem> {
     let Some(id) = member.merchant_id() else { return Ok(None) };
     resource::load(app, &key::merchant(id)).await.map(Some)
 }
 
-/// Begins the write of a change: the people, what the account of whom it is about may do from now on, to
-/// whom the store belongs, and what is announced of it.
+/// Begins the write of a change: the roster, the memberships of the member's account, the store's owner if
+/// it changes, and the events.
 fn written(
     app: &App,
     store: &Store,
@@ -250,7 +250,7 @@ fn written(
     })
 }
 
-/// Says that a store belongs to another of its owners from now on.
+/// Adds the transfer of a store to another of its owners.
 fn inherited(
     app: &App,
     write: Write,
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn staff_have_scopes_and_nobody_else_does() {
+    fn only_staff_have_scopes() {
         let staff = grant(Role::Staff, "read_orders");
         let admin = grant(Role::Admin, "");
         for (before, input, after) in [
