@@ -64,7 +64,7 @@ pub(crate) async fn create(
 
 /// `GET /v1/customers/{id}/merges` (`listCustomerMerges`): List merges into a customer.
 ///
-/// Lists the merges into a customer, by whom they have ended.
+/// Merges come in the order of the ids of the merged customers.
 ///
 /// # Errors
 /// `not_found`, `invalid_cursor`.

@@ -164,10 +164,10 @@ pub struct Product {
     pub always_sells: bool,
     /// Whether any tracked variant has no policy of its own, so that the store's applies.
     pub follows_store: bool,
-    /// How many published reviews it has. Counted ([`COUNTED`]).
+    /// The number of published reviews. Counted ([`COUNTED`]).
     #[serde(default)]
     pub rating_count: u64,
-    /// The stars of these reviews together. Counted ([`COUNTED`]).
+    /// The sum of the stars of these reviews. Counted ([`COUNTED`]).
     #[serde(default)]
     pub rating_sum: u64,
     /// When it first became active.

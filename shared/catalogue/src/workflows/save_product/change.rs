@@ -45,8 +45,8 @@ pub struct UpdateRequest {
     /// The tags; the list replaces the current one.
     tags: Option<Tags>,
     /// The options in which its variants differ: all options with all values. Options may be renamed and
-    /// values added. Values that variants have chosen must stay; a single variant instead chooses the
-    /// first value of each option that lost its own.
+    /// values added. Values that variants have chosen must stay, unless there is only one variant, which
+    /// then takes the first value.
     options: Option<AtMost<OptionInput, MAX_OPTIONS>>,
     /// The images; the list replaces the current one.
     images: Option<AtMost<ImageInput, MAX_IMAGES>>,

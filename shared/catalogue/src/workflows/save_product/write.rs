@@ -142,7 +142,7 @@ impl Revision<'_> {
         let new = own_images(product).into_iter().filter(move |id| !used_before.contains(id));
         let new = new.map(|id| WriteStep::Show(product.store_id.clone(), id));
         let replaced = variants_before.iter().filter_map(|before| {
-            // By version: a changed position alone is stored in the product.
+            // By version: a variant that only shifted is unchanged, as the product stores the order.
             let changed =
                 |after: &&Variant| after.id == before.id && after.version != before.version;
             let after = variants.iter().find(changed)?;
