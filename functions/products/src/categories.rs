@@ -29,7 +29,7 @@ use catalogue::workflows::save_product::derived;
 const MAX_POSITION: i64 = 1_000_000;
 
 /// Returns the subject of an event about the category.
-fn about(category: &Category) -> EventSubject<'_> {
+fn event_subject(category: &Category) -> EventSubject<'_> {
     let (store, entity) = (Some(&category.store_id), category.id.as_str());
     EventSubject { store, app: None, entity, version: category.version }
 }
@@ -53,7 +53,7 @@ async fn conclude<R: Reply>(
     reply: R,
     now: Timestamp,
 ) -> Result<R, Problem> {
-    write.emit(Event::new(topic, about(category), view, now)).answer(reply, now).await
+    write.emit(Event::new(topic, event_subject(category), view, now)).answer(reply, now).await
 }
 
 /// `GET /v1/products/categories` (`listCategories`): List the category tree.
@@ -255,12 +255,12 @@ pub async fn remove(
             return Err(Code::HasChildren.into());
         }
         let version = category.version.saturating_add(1);
-        let gone = Category { updated_at: now, version, ..category.clone() };
+        let deleted = Category { updated_at: now, version, ..category.clone() };
         let write = guarded(&app, &guard)
             .delete_unchanged(category, Code::VersionConflict)
             .create(&CategoryDrain::of(category, now), Code::VersionConflict);
-        let view = CategoryView::of(&gone, &tree);
-        conclude(write, (&gone, &view), &CATEGORY_DELETED, NoContent::default(), now).await
+        let view = CategoryView::of(&deleted, &tree);
+        conclude(write, (&deleted, &view), &CATEGORY_DELETED, NoContent::default(), now).await
     })
     .await
 }

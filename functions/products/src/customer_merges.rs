@@ -1,4 +1,4 @@
-//! Two accounts of one person become one.
+//! Handlers that merge two accounts of one person.
 
 use gateway::idempotency::Commit;
 use std::time::Duration;
@@ -19,23 +19,24 @@ use primitives::problem::Problem;
 use privacy::merge::{self, Merge, MergeView};
 use table::retry;
 
-/// Who is merged into a customer.
+/// The customer to merge into another.
 #[request]
 #[derive(Debug, Clone)]
 pub(crate) struct MergeRequest {
-    /// The customer whose account ends.
+    /// The customer whose account is merged and deleted.
     source_id: CustomerId,
 }
 
 /// `POST /v1/customers/{id}/merges` (`mergeCustomers`): Merge another customer into a customer.
 ///
-/// The other's account ends at once, and its address is free again. This one keeps what is said of both, and
-/// gets what only the other has: name, telephone number, tags, groups, note, metadata; then addresses,
-/// wishes, orders, gift cards and reviews follow. Asked again, it answers with the merge as it is.
+/// The source account is deleted at once, and its e-mail address is released. This customer keeps its own
+/// data, and gets name, telephone number, tags, groups, note and metadata that only the source has. Then
+/// addresses, wishlist, orders, gift cards and reviews are moved. A repeated request returns the current
+/// merge.
 ///
 /// # Errors
-/// `not_found`; `same_customer` and `unknown_customer` as faults of `/source_id`; `customers_not_mergeable`,
-/// with `reasons`.
+/// `not_found`; `same_customer` and `unknown_customer` as field errors of `/source_id`;
+/// `customers_not_mergeable`, with `reasons`.
 pub(crate) async fn create(
     access: StoreAccess<WriteCustomers>,
     State(app): State<App>,
@@ -64,7 +65,7 @@ pub(crate) async fn create(
 
 /// `GET /v1/customers/{id}/merges` (`listCustomerMerges`): List merges into a customer.
 ///
-/// Lists the merges into a customer, by whom they have ended.
+/// Merges come in the order of the ids of the merged customers.
 ///
 /// # Errors
 /// `not_found`, `invalid_cursor`.

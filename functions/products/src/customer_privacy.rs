@@ -1,6 +1,5 @@
-//! What people may ask of a store: what it knows of them, and to be forgotten.
+//! Handlers of customers' privacy requests: to export their data, and to redact it.
 
-use gateway::idempotency::Commit;
 use std::time::Duration;
 
 use axum::extract::State;
@@ -11,30 +10,30 @@ use core_types::resource::{Resource, load};
 use core_types::scope::{ReadCustomers, WriteCustomers};
 use delivery::run::RunMessage;
 use gateway::app::App;
+use services::Services;
+use primitives::clock::Timestamp;
+use table::item::{Item, Key};
+use primitives::problem::{Code, Problem};
 use gateway::reply::{Accepted, Json};
 use gateway::request::Path;
+use table::{Condition, retry};
 use identity::customer::Customer;
 use identity::settings::Settings;
 use platform::caller::StoreAccess;
-use primitives::clock::Timestamp;
-use primitives::problem::{Code, Problem};
 use privacy::person::Person;
 use privacy::redaction::{
     CUSTOMER_DATA_REQUESTED, CUSTOMER_REDACTION_CANCELLED, CUSTOMER_REDACTION_REQUESTED,
     CustomerDataRequested, Redaction, RedactionStatus, RedactionView,
 };
-use services::Services;
-use table::item::{Item, Key};
-use table::{Condition, retry};
 use transfers::export::{Export, ExportView};
 
 /// `POST /v1/customers/{id}/data-request` (`requestCustomerData`): Request a customer's data.
 ///
-/// Writes all that the store keeps of a customer into a file.
+/// Exports all data that the store has of a customer.
 ///
-/// The answer is an export, whose file is a JSON object on each line: the account, addresses, wishes,
-/// sessions, orders with what belongs to them, gift cards, reviews, and forms. By an address are only those found
-/// that the customer has proven to be theirs. Apps are told that somebody asks what is known of them.
+/// The response is an export, whose file has one JSON object per line: the account, addresses, wishlist,
+/// sessions, orders with their related items, gift cards, reviews, and forms. Items are found by an e-mail
+/// address only if the customer has proven it. The event `customer.data_requested` notifies apps.
 ///
 /// # Errors
 /// `not_found`.
@@ -50,12 +49,12 @@ pub(crate) async fn data_request(
     let export = Export::of_person(person, access.actor.id(), now);
     let export = export.on_behalf_of(access.authority(&[]));
     let (id, export_id) = (Some(id), export.id.clone());
-    let told = CustomerDataRequested { id, order_ids: Vec::new(), export_id, requested_at: now };
-    let event = Event::new(&CUSTOMER_DATA_REQUESTED, account.event_subject(), &told, now);
+    let data = CustomerDataRequested { id, order_ids: Vec::new(), export_id, requested_at: now };
+    let event = Event::new(&CUSTOMER_DATA_REQUESTED, account.event_subject(), &data, now);
     begin_export(&app, export, event, now).await
 }
 
-/// Writes the export and the event that says so, and begins it.
+/// Writes the export and its event, and starts it.
 pub(crate) async fn begin_export(
     services: &Services,
     export: Export,
@@ -69,7 +68,7 @@ pub(crate) async fn begin_export(
     Ok(answer)
 }
 
-/// Begins a redaction whose day has come.
+/// Starts a redaction that is due.
 pub(crate) async fn begin_redaction(services: &Services, redaction: &Redaction) {
     if !redaction.is_over() && redaction.begins_at <= services.clock.now() {
         RunMessage::Redaction { id: redaction.id.clone() }.send(services, Duration::ZERO).await;
@@ -82,11 +81,11 @@ pub(crate) fn accepted(redaction: &Redaction) -> Accepted<RedactionView> {
 
 /// `POST /v1/customers/{id}/redact` (`redactCustomer`): Schedule the redaction of a customer.
 ///
-/// Has a customer forgotten, after the days that the store has set.
+/// Redacts the data of a customer, after the number of days in the store's settings.
 ///
-/// Their account goes, with all that names them in orders, gift cards, reviews, forms, files and events;
-/// sums stay. Asked again, it answers with the redaction as it is. Somebody who has deleted their account is forgotten
-/// by the id that their orders name.
+/// The account is deleted, and so are personal data in orders, gift cards, reviews, forms, files and events;
+/// amounts stay. A repeated request returns the current redaction. A customer who has deleted their account
+/// is redacted by the id in their orders.
 ///
 /// # Errors
 /// `not_found`.
@@ -107,11 +106,11 @@ pub(crate) async fn redact(
         let before: Option<Redaction> = batch.take(keys[0])?;
         let account: Option<Customer> = batch.take(keys[1])?;
         let settings: Option<Settings> = batch.take(keys[2])?;
-        let is_given_up = |one: &Redaction| {
+        let may_restart = |one: &Redaction| {
             matches!(one.status, RedactionStatus::Cancelled | RedactionStatus::Failed)
         };
-        if let Some(standing) = before.as_ref().filter(|before| !is_given_up(before)) {
-            return Ok((standing.clone(), accepted(standing)));
+        if let Some(current) = before.as_ref().filter(|before| !may_restart(before)) {
+            return Ok((current.clone(), accepted(current)));
         }
         let is_unknown = account.is_none() && before.is_none();
         if is_unknown && !known(person.0, person.1).has_ordered(app).await? {
@@ -119,14 +118,15 @@ pub(crate) async fn redact(
         }
         let days = settings.unwrap_or_else(|| Settings::of(store)).privacy.redaction_days;
         let emails = account.as_ref().map(Customer::proven_emails).unwrap_or_default();
-        let about = Person { emails, ..known(person.0, person.1) };
+        let subject = Person { emails, ..known(person.0, person.1) };
         let redaction_id = Redaction::id_of(person.0, person.1);
-        let redaction = Redaction::schedule(redaction_id, about, before.as_ref(), (by, days), now);
+        let redaction =
+            Redaction::schedule(redaction_id, subject, before.as_ref(), (by, days), now);
         let write = match before {
             None => app.table.write().create(&redaction, Code::VersionConflict),
             Some(_) => app.table.write().replace(&redaction, Code::VersionConflict),
         };
-        // It has not been merged into another one meanwhile.
+        // The account must not be merged into another one meanwhile.
         let write = write.also(account.as_ref(), |write, account| {
             write.check(&account.key(), Condition::exists(), Code::VersionConflict)
         });
@@ -144,17 +144,13 @@ fn known(store: &StoreId, customer: &CustomerId) -> Person {
     Person { store_id, customer_id, emails: Vec::new() }
 }
 
-async fn find(
-    services: &Services,
-    store: &StoreId,
-    customer: &CustomerId,
-) -> Result<Redaction, Problem> {
+async fn find(services: &Services, store: &StoreId, customer: &CustomerId) -> Result<Redaction, Problem> {
     load(services, &key::redaction(&Redaction::id_of(store, customer))).await
 }
 
 /// `GET /v1/customers/{id}/redaction` (`getCustomerRedaction`): Get the redaction of a customer.
 ///
-/// The response has its status and when it runs.
+/// The response has its status and the time at which it runs.
 ///
 /// # Errors
 /// `not_found`.
@@ -169,7 +165,7 @@ pub(crate) async fn redaction(
 
 /// `DELETE /v1/customers/{id}/redaction` (`cancelCustomerRedaction`): Cancel the redaction of a customer.
 ///
-/// Calls the redaction of a customer off, before it begins.
+/// A redaction can be cancelled until it has begun. The event `customer.redaction_cancelled` is sent.
 ///
 /// # Errors
 /// `not_found`; `invalid_state_transition` once it has begun.
@@ -181,16 +177,12 @@ pub(crate) async fn cancel_redaction(
     cancel(&app, &key::redaction(&Redaction::id_of(&access.store.id, &id))).await
 }
 
-/// Calls a redaction off.
-pub(crate) async fn cancel(
-    services: &Services,
-    redaction: &Key,
-) -> Result<Json<RedactionView>, Problem> {
+/// Cancels a redaction.
+pub(crate) async fn cancel(services: &Services, redaction: &Key) -> Result<Json<RedactionView>, Problem> {
     retry(|| async move {
         let now = services.clock.now();
         let cancelled = load::<Redaction>(services, redaction).await?.cancelled(now)?;
-        services
-            .table
+        services.table
             .write()
             .replace(&cancelled, Code::VersionConflict)
             .emit(cancelled.event(&CUSTOMER_REDACTION_CANCELLED))

@@ -1,4 +1,4 @@
-//! Customers, as the store sees them.
+//! Handlers that list, create, update and delete a store's customers.
 
 use axum::extract::State;
 use core_types::fields::{Email, MetadataFilter};
@@ -22,27 +22,25 @@ use primitives::problem::{Code, Problem};
 use sales::order::{Order, OrderView};
 use table::retry;
 
-/// Customers that one round trip looks at when they are filtered, and how many it takes for a page
-/// at most; then the page ends early, with a cursor.
+/// Customers that one round trip of a filtered list inspects, and the most round trips of a page; then the
+/// page ends early, with a cursor.
 const AHEAD: (usize, u32) = (200, 10);
 
-/// `GET /v1/customers` (`listCustomers`): List customers of a store.
-///
-/// Customers come newest first.
+/// Filters of a list of customers. A customer must match all of them.
 #[request]
 #[derive(Debug)]
 pub(crate) struct ListQuery {
-    /// Part of a name, an address or a telephone number.
+    /// Only customers whose name, e-mail address or telephone number contains this text. Case is ignored.
     q: Option<Text<1, 100>>,
-    /// The one customer of this address.
+    /// Only the customer with this e-mail address.
     email: Option<Email>,
-    /// One of the store's labels.
+    /// Only customers with this tag.
     tag: Option<Text<1, 100>>,
-    /// One of the store's groups.
+    /// Only customers in this group.
     group: Option<Text<1, 100>>,
-    /// Those that keep this text under this name in their metadata: `name:text`.
+    /// Only customers with this metadata entry, written as `name:text`.
     metadata: Option<MetadataFilter>,
-    /// Changed at this time or later.
+    /// Only customers that were updated at this time or later.
     updated_since: Option<Timestamp>,
 }
 
@@ -109,7 +107,7 @@ pub(crate) async fn list(
 
 /// `POST /v1/customers` (`createCustomer`): Create a customer.
 ///
-/// They have no password: whoever signs in first proves by a code that the address is theirs.
+/// The customer has no password, and proves the address with a mailed code at the first sign-in.
 ///
 /// # Errors
 /// `email_taken`.
@@ -124,7 +122,7 @@ pub(crate) async fn create(
 
 /// `GET /v1/customers/{id}` (`getCustomer`): Get a customer.
 ///
-/// The response has consent, addresses' defaults and totals of orders.
+/// The response has the consent, the default addresses and the order totals.
 ///
 /// # Errors
 /// `not_found`.
@@ -139,7 +137,7 @@ pub(crate) async fn show(
 
 /// `PATCH /v1/customers/{id}` (`updateCustomer`): Update a customer.
 ///
-/// Members that are left out keep their values; `null` clears.
+/// Fields that are left out keep their values; `null` clears a field.
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`.
@@ -155,7 +153,8 @@ pub(crate) async fn update(
 
 /// `DELETE /v1/customers/{id}` (`deleteCustomer`): Delete a customer.
 ///
-/// Removes the account with its addresses, wishes and sessions. Orders stay, as the store must keep them.
+/// The account is deleted with its addresses, wishlist and sessions. Its orders stay, because the store must
+/// retain them.
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`.
@@ -172,13 +171,13 @@ pub(crate) async fn remove(
     let (app, account) = (&app, &account);
     let removed = retry(|| async move {
         let now = app.clock.now();
-        let gone = CustomerDeleted { id: account.id.clone(), deleted_at: now };
+        let deleted = CustomerDeleted { id: account.id.clone(), deleted_at: now };
         customer::remove(app.table.write(), account, Code::NotFound, now)
-            .answer(Accepted::new(&gone), now)
+            .answer(Accepted::new(&deleted), now)
             .await
     })
     .await?;
-    // What was added while the rest was removed; nothing can be added any more.
+    // Deletes items that were added meanwhile; no more can be added to a deleted account.
     customer::erase_belongings(app, &key, "").await?;
     Ok(removed)
 }

@@ -1,4 +1,4 @@
-//! Discounts: codes and automatic ones.
+//! Handlers that list, create, update and delete discount codes and automatic discounts.
 
 mod input;
 
@@ -9,38 +9,37 @@ use core_types::key;
 use core_types::resource::load;
 use core_types::scope::{ReadDiscounts, WriteDiscounts};
 use gateway::app::App;
-use gateway::idempotency::Commit;
+use services::Services;
+use primitives::clock::Timestamp;
+use table::item::Item;
 use gateway::page::Paging;
+use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::{Created, Json, NoContent, Page, Reply};
 use gateway::request::{Body, IfMatch, Path, Query, request};
+use primitives::fields::{Flag, Int, Patch, Text};
+use table::{Query as TableQuery, retry};
 use identity::store::Store;
 use platform::caller::StoreAccess;
-use primitives::clock::Timestamp;
-use primitives::fields::{Flag, Int, Patch, Text};
-use primitives::problem::{Code, FieldError, Problem};
 use sales::discount::{
     DISCOUNT_CREATED, DISCOUNT_DELETED, DISCOUNT_UPDATED, Discount, DiscountCode, DiscountKind,
     DiscountStatus, DiscountView, Minimum, Targets, UniqueDiscountCode, listed, uses,
 };
 use sales::document::{Document, Entry};
-use services::Services;
-use table::item::Item;
-use table::{Query as TableQuery, retry};
 
 use input::{MinimumRequest, TargetsRequest, ValueRequest, ensure_targets};
 
-/// Orders that may use one discount.
+/// The highest usage limit of a discount.
 const MAX_USES: i64 = 1_000_000_000;
-/// Why a limit cannot be set.
+/// The detail of the error for setting a limit on a discount without one.
 const NO_SUCH_LIMIT: &str = "A discount without a limit stays without one.";
 
-/// Which discounts to list.
+/// Filters of a list of discounts.
 #[request]
 #[derive(Debug)]
 pub struct ListQuery {
-    /// Only those of this status.
+    /// Only discounts with this status.
     status: Option<DiscountStatus>,
-    /// The one of this code.
+    /// Only the discount with this code.
     code: Option<DiscountCode>,
 }
 
@@ -75,43 +74,42 @@ pub async fn list(
     paging.answer(&app, &query, wanted, |discount| view(&discount)).await
 }
 
-/// A discount to make.
+/// A discount to create.
 #[request]
 #[derive(Debug, Clone)]
 pub struct CreateRequest {
-    /// What shoppers read.
+    /// The title that shoppers see, 1 to 200 characters.
     title: Text<1, 200>,
-    /// What shoppers name, in any case; automatic without.
+    /// The code that shoppers enter. Case is ignored. Without a code, the discount is automatic.
     code: Option<DiscountCode>,
-    /// What it does.
+    /// The kind of the discount.
     kind: DiscountKind,
-    /// Its measures: `basis_points` of a percentage, `amount` of a fixed one, `buy_quantity` and
+    /// The value: `basis_points` of a percentage, `amount` of a fixed discount, `buy_quantity` and
     /// `get_quantity` of buy X get Y.
     value: Option<ValueRequest>,
-    /// For which lines; for all of them, unless said.
+    /// The lines to which it applies; all of them by default.
     applies_to: Option<TargetsRequest>,
-    /// What these must come to, before the discount.
+    /// The minimum of these lines, before the discount.
     minimum: Option<MinimumRequest>,
-    /// Whether it is for customers with an account who have not ordered yet.
+    /// Whether it is only for customers with an account who have not ordered yet.
     first_order_only: Flag,
-    /// How many orders may use it.
+    /// The number of orders that may use it; unlimited by default.
     usage_limit: Option<Int<1, MAX_USES>>,
-    /// How many orders of one customer may.
+    /// The number of orders of each customer that may use it; unlimited by default.
     per_customer_limit: Option<Int<1, MAX_USES>>,
-    /// From when; from now, unless said.
+    /// When it starts; now by default.
     starts_at: Option<Timestamp>,
-    /// Until when.
+    /// When it ends; never by default.
     ends_at: Option<Timestamp>,
 }
 
 /// `POST /v1/discounts` (`createDiscount`): Create a discount.
 ///
-/// A code is unique in its store, whatever its case.
+/// A code is unique within the store, regardless of case. The event is `discount.created`.
 ///
 /// # Errors
 /// `code_taken`, `discount_limit`; `required`, `not_applicable`, `currency_mismatch`,
-/// `unknown_product`, `unknown_collection`, `invalid_range` and `out_of_range` as faults of their
-/// fields.
+/// `unknown_product`, `unknown_collection`, `invalid_range` and `out_of_range` as field errors.
 pub async fn create(
     caller: StoreAccess<WriteDiscounts>,
     State(app): State<App>,
@@ -150,9 +148,11 @@ fn limit(most: Option<Int<1, MAX_USES>>) -> Option<u32> {
     most.and_then(|most| u32::try_from(most.0).ok())
 }
 
+/// Ensures that a discount is valid. `faults` are field errors that were found before; `names_anew` says
+/// whether its products and collections must be checked.
+///
 /// # Errors
-/// `validation_failed`: with these faults, what it names that there is not, and a time that ends before
-/// it begins.
+/// `validation_failed`: these field errors, unknown products and collections, and an end before the start.
 async fn ensure_sound(
     services: &Services,
     discount: &Discount,
@@ -168,8 +168,8 @@ async fn ensure_sound(
     if faults.is_empty() { Ok(()) } else { Err(Problem::invalid(faults)) }
 }
 
-/// Writes what became of a discount: it is made, changed or removed, with its code, and with its place
-/// among the automatic ones.
+/// Writes the creation, change or deletion of a discount, with the claim of its code or its entry in the
+/// document of automatic discounts.
 async fn write<R: Reply>(
     services: &Services,
     before: Option<&Discount>,
@@ -177,7 +177,7 @@ async fn write<R: Reply>(
     topic: &Topic<DiscountView>,
     answer: R,
 ) -> Result<R, Problem> {
-    let Some(now_is) = after.or(before) else { return Ok(answer) };
+    let Some(discount) = after.or(before) else { return Ok(answer) };
     let now = services.clock.now();
     let mut write = services.table.write();
     write = match (before, after) {
@@ -187,24 +187,24 @@ async fn write<R: Reply>(
         (Some(before), None) => write
             .also(before.unique_code(), |write, code| write.delete(&code.key()))
             .delete_unchanged(before, Code::VersionConflict),
-        _ => write.replace(now_is, Code::VersionConflict),
+        _ => write.replace(discount, Code::VersionConflict),
     };
-    if now_is.code.is_none() {
-        let document = Document::load(services, now_is.document()).await?;
-        let document = listed(&document, now_is, after.is_none(), now)?;
+    if discount.code.is_none() {
+        let document = Document::load(services, discount.document()).await?;
+        let document = listed(&document, discount, after.is_none(), now)?;
         write = write.also(document, |write, document| document.write(write));
     }
-    let told = if after.is_some() { now_is.clone() } else { Entry::changed(now_is, now) };
-    let view = DiscountView::of(&told, None, now);
-    write.emit(Event::new(topic, told.event_subject(), &view, now)).answer(answer, now).await
+    let subject = if after.is_some() { discount.clone() } else { Entry::changed(discount, now) };
+    let view = DiscountView::of(&subject, None, now);
+    write.emit(Event::new(topic, subject.event_subject(), &view, now)).answer(answer, now).await
 }
 
-/// A discount of the store.
+/// Loads a discount of the store.
 async fn find(services: &Services, store: &Store, id: &DiscountId) -> Result<Discount, Problem> {
     load(services, &key::discount(&store.id, id)).await
 }
 
-/// A discount as it is shown, with how often it is used.
+/// The response for a discount, with the number of its uses.
 async fn to_response(
     services: &Services,
     discount: &Discount,
@@ -216,7 +216,7 @@ async fn to_response(
 
 /// `GET /v1/discounts/{id}` (`getDiscount`): Get a discount.
 ///
-/// The response says how often it has been used.
+/// The response has the number of its uses.
 ///
 /// # Errors
 /// `not_found`.
@@ -229,33 +229,33 @@ pub async fn show(
     to_response(&app, &discount, app.clock.now()).await
 }
 
-/// What to change about a discount; its code and its kind stay.
+/// The changes of a discount. Its code and its kind cannot be changed.
 #[request]
 #[derive(Debug, Clone)]
 pub struct UpdateRequest {
-    /// What shoppers read.
+    /// The title that shoppers see, 1 to 200 characters.
     title: Option<Text<1, 200>>,
-    /// Its measures, all of them.
+    /// The value, which replaces the current one as a whole.
     value: Option<ValueRequest>,
-    /// For which lines; `null` for all of them.
+    /// The lines to which it applies; `null` for all of them.
     applies_to: Patch<TargetsRequest>,
-    /// What these must come to; `null` for nothing.
+    /// The minimum of these lines, before the discount; `null` removes it.
     minimum: Patch<MinimumRequest>,
-    /// Whether it is for customers with an account who have not ordered yet.
+    /// Whether it is only for customers with an account who have not ordered yet.
     first_order_only: Option<Flag>,
-    /// How many orders may use it; `null` takes the limit away for good, and a discount without one
-    /// gets none.
+    /// The number of orders that may use it. `null` removes the limit permanently: a discount without a
+    /// limit cannot get one.
     usage_limit: Patch<Int<1, MAX_USES>>,
-    /// How many orders of one customer may.
+    /// The number of orders of each customer that may use it; `null` removes the limit.
     per_customer_limit: Patch<Int<1, MAX_USES>>,
-    /// From when.
+    /// When it starts.
     starts_at: Option<Timestamp>,
-    /// Until when; `null` for ever.
+    /// When it ends; `null` for never.
     ends_at: Patch<Timestamp>,
 }
 
 impl UpdateRequest {
-    /// The discount as the caller wants it.
+    /// The discount with these changes, at its current version.
     fn apply(self, before: &Discount, store: &Store, faults: &mut Vec<FieldError>) -> Discount {
         let mut wanted = before.clone();
         wanted.title = self.title.map_or(wanted.title, String::from);
@@ -279,7 +279,7 @@ impl UpdateRequest {
             Patch::Set(most) if before.usage_limit.is_some() => {
                 wanted.usage_limit = limit(Some(most));
             }
-            // Uses without a limit are counted on several counters.
+            // Uses without a limit are spread over several counters, which cannot enforce one.
             Patch::Set(_) => {
                 faults.push(FieldError::new("/usage_limit", "not_applicable", NO_SUCH_LIMIT));
             }
@@ -298,10 +298,11 @@ impl UpdateRequest {
 
 /// `PATCH /v1/discounts/{id}` (`updateDiscount`): Update a discount.
 ///
-/// Orders keep what they were placed with.
+/// Existing orders keep the discount with which they were placed. The event is `discount.updated`; an update
+/// without a difference sends none.
 ///
 /// # Errors
-/// `not_found`, `precondition_failed`, `discount_limit`, and the faults of making one.
+/// `not_found`, `precondition_failed`, `discount_limit`, and the field errors of `createDiscount`.
 pub async fn update(
     caller: StoreAccess<WriteDiscounts>,
     State(app): State<App>,
@@ -320,7 +321,7 @@ pub async fn update(
         let same = |one: &Discount, other: &Discount| {
             (&one.applies_to, &one.value) == (&other.applies_to, &other.value)
         };
-        // What it named before may be gone since.
+        // Targets that did not change are not checked: they may have been deleted since.
         ensure_sound(app, &wanted, !same(&wanted, &before), faults).await?;
         if wanted == before {
             return to_response(app, &before, now).await;
@@ -330,7 +331,7 @@ pub async fn update(
     .await
 }
 
-/// Writes a discount in place of its version before.
+/// Writes the next version of a discount.
 async fn replace(
     services: &Services,
     before: &Discount,
@@ -341,7 +342,7 @@ async fn replace(
     write(services, Some(before), Some(after), &DISCOUNT_UPDATED, answer).await
 }
 
-/// Switches a discount on or off.
+/// Disables or enables a discount.
 async fn switch(
     services: &Services,
     store: &Store,
@@ -363,7 +364,7 @@ async fn switch(
 /// It applies to carts again, within its dates and limits.
 ///
 /// # Errors
-/// `not_found`, `precondition_failed`, `discount_limit`; `invalid_state_transition` when it is on.
+/// `not_found`, `precondition_failed`, `discount_limit`; `invalid_state_transition` when it is enabled.
 pub async fn enable(
     caller: StoreAccess<WriteDiscounts>,
     State(app): State<App>,
@@ -375,10 +376,10 @@ pub async fn enable(
 
 /// `POST /v1/discounts/{id}/disable` (`disableDiscount`): Disable a discount.
 ///
-/// Carts are no longer given it; orders that have it keep it.
+/// It no longer applies to carts; orders that have it keep it.
 ///
 /// # Errors
-/// `not_found`, `precondition_failed`; `invalid_state_transition` when it is off.
+/// `not_found`, `precondition_failed`; `invalid_state_transition` when it is disabled.
 pub async fn disable(
     caller: StoreAccess<WriteDiscounts>,
     State(app): State<App>,
@@ -390,7 +391,8 @@ pub async fn disable(
 
 /// `DELETE /v1/discounts/{id}` (`deleteDiscount`): Delete a discount.
 ///
-/// Removes a discount; its code can be given to another. Orders keep what they were placed with.
+/// The discount is deleted, and its code is released. Existing orders keep the discount with which they were
+/// placed. The event is `discount.deleted`.
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`.

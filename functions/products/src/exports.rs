@@ -1,6 +1,5 @@
-//! Exports: what a store keeps, in a file.
+//! Handlers of exports of a store's data into files.
 
-use gateway::idempotency::Commit;
 use std::time::Duration;
 
 use axum::extract::State;
@@ -10,24 +9,24 @@ use core_types::resource::load;
 use core_types::scope::{ReadExports, Required, WriteExports};
 use delivery::run::RunMessage;
 use gateway::app::App;
+use services::Services;
 use gateway::caller::Public;
+use primitives::clock::Timestamp;
+use table::item::Index;
 use gateway::page::Paging;
+use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::{Accepted, File, Json, Page, Reply};
 use gateway::request::{Body, Given, Path, Query, Ruled, Rules, Validation, request};
+use primitives::fields::{Int, Text, Written};
+use table::retry;
 use http::header;
 use platform::caller::{StoreAccess, insufficient_scope};
-use primitives::clock::Timestamp;
-use primitives::fields::{Int, Text, Written};
-use primitives::problem::{Code, FieldError, Problem};
-use services::Services;
-use table::item::Index;
-use table::retry;
 use transfers::FileFormat;
 use transfers::chunk;
 use transfers::export::{CHUNKS_OF_PART, Export, ExportKind, ExportStatus, ExportView, Link};
 
 primitives::string_enum! {
-    /// What can be asked for. What is kept of one customer is asked for at the customer.
+    /// The data to export. The data of one customer are exported by `requestCustomerData`.
     #[schemars(rename = "ExportableKind")]
     Exported {
         /// Products with their variants.
@@ -42,8 +41,8 @@ primitives::string_enum! {
 }
 
 impl From<Exported> for ExportKind {
-    fn from(asked: Exported) -> Self {
-        match asked {
+    fn from(exported: Exported) -> Self {
+        match exported {
             Exported::Products => Self::Products,
             Exported::Orders => Self::Orders,
             Exported::Customers => Self::Customers,
@@ -52,7 +51,7 @@ impl From<Exported> for ExportKind {
     }
 }
 
-/// Whether the caller may read what is in exports of this kind.
+/// Ensures that the caller may read the data in exports of this kind.
 fn may_read<S: Required>(caller: &StoreAccess<S>, kind: ExportKind) -> Result<(), Problem> {
     match kind.scopes().iter().find(|scope| !caller.actor.may(scope)) {
         Some(missing) => Err(insufficient_scope(missing)),
@@ -60,17 +59,17 @@ fn may_read<S: Required>(caller: &StoreAccess<S>, kind: ExportKind) -> Result<()
     }
 }
 
-/// What to export.
+/// An export to create.
 #[request]
 #[derive(Debug)]
 pub(crate) struct CreateRequest {
-    /// What is exported.
+    /// The data to export.
     kind: Exported,
-    /// How it is written; as CSV, unless said.
+    /// The file format; CSV by default.
     format: Option<FileFormat>,
-    /// Only what was made at this time or later.
+    /// Only entries that were created at this time or later.
     since: Option<Timestamp>,
-    /// Only what was made before this time.
+    /// Only entries that were created before this time.
     until: Option<Timestamp>,
 }
 
@@ -85,12 +84,10 @@ impl Rules for CreateRequest {
 
 /// `POST /v1/exports` (`createExport`): Create an export.
 ///
-/// Writes what a store keeps into a file.
-///
-/// An app needs the scope that reads what it asks for, too.
+/// The data are written into a file in the background. An app also needs the scope to read the exported data.
 ///
 /// # Errors
-/// `insufficient_scope`; `invalid_range` as a fault of its field.
+/// `insufficient_scope`; `invalid_range` as a field error.
 pub(crate) async fn create(
     caller: StoreAccess<WriteExports>,
     State(app): State<App>,
@@ -110,21 +107,19 @@ pub(crate) async fn create(
     Ok(answer)
 }
 
-/// Which exports.
+/// Filters of a list of exports.
 #[request]
 #[derive(Debug)]
 pub(crate) struct ListQuery {
-    /// Only those of this kind.
+    /// Only exports of this kind.
     kind: Option<ExportKind>,
-    /// Only those in this state.
+    /// Only exports with this status.
     status: Option<ExportStatus>,
 }
 
 /// `GET /v1/exports` (`listExports`): List exports of a store.
 ///
-/// Lists the store's exports, the newest first, without links.
-///
-/// An app sees those that it may ask for.
+/// Exports come newest first, without download links. An app sees the exports whose data it may read.
 pub(crate) async fn list(
     caller: StoreAccess<ReadExports>,
     State(app): State<App>,
@@ -140,7 +135,7 @@ pub(crate) async fn list(
     paging.answer(&app, &all, wanted, |export| ExportView::from(&export)).await
 }
 
-/// An export of the store that the caller may see.
+/// Loads an export of the store whose data the caller may read.
 async fn find<S: Required>(
     services: &Services,
     caller: &StoreAccess<S>,
@@ -153,7 +148,7 @@ async fn find<S: Required>(
 
 /// `GET /v1/exports/{id}` (`getExport`): Get an export and its download links.
 ///
-/// Shows an export, and where its file is fetched.
+/// The response has a signed download link for each part of the file.
 ///
 /// # Errors
 /// `not_found`.
@@ -174,7 +169,7 @@ pub(crate) async fn show(
 
 /// `POST /v1/exports/{id}/cancel` (`cancelExport`): Cancel an export.
 ///
-/// Chunks that were written are removed.
+/// The parts that were written so far are deleted.
 ///
 /// # Errors
 /// `not_found`; `invalid_state_transition` when it is over.
@@ -195,22 +190,22 @@ pub(crate) async fn cancel(
     Ok(answer)
 }
 
-/// What a link to a part says.
+/// The query of a download link.
 #[request]
 #[derive(Debug)]
 pub(crate) struct PartQuery {
-    /// When it ends: seconds since 1970.
+    /// When the link expires, in seconds since 1970.
     expires: Written<Int<0, 99_999_999_999>>,
-    /// That it is ours.
+    /// The signature of the link.
     signature: Text<1, 100>,
 }
 
 /// `GET /v1/exports/{id}/parts/{part}` (`downloadExportPart`): Download a part of an export.
 ///
-/// The link of the export is the credential: no other is needed.
+/// The signed link from `getExport` is the only credential that is needed.
 ///
 /// # Errors
-/// `invalid_or_expired_token`; `not_found` when the file is forgotten.
+/// `invalid_or_expired_token`; `not_found` when the file was deleted.
 pub(crate) async fn part(
     _: Public,
     State(app): State<App>,

@@ -1,4 +1,4 @@
-//! Form submissions, as the store deals with them.
+//! Handlers that list, update and delete form submissions.
 
 use axum::extract::State;
 use catalogue::form::{FormStatus, FormSubmission, FormSubmissionView};
@@ -19,19 +19,19 @@ use primitives::problem::{Code, Problem};
 use table::Condition;
 use table::item::Item;
 
-/// Submissions that one round trip looks at, and how many it takes for a page at most; then the
-/// page ends early, with a cursor.
+/// Submissions that one round trip inspects, and the most round trips of a page; then the page ends early,
+/// with a cursor.
 const AHEAD: (usize, u32) = (200, 10);
 
-/// Which submissions to list.
+/// Filters of a list of form submissions.
 #[request]
 #[derive(Debug)]
 pub(crate) struct ListQuery {
-    /// Only those of this form.
+    /// Only submissions of this form.
     form: Option<Handle>,
-    /// Only those of this status.
+    /// Only submissions with this status.
     status: Option<FormStatus>,
-    /// Only those that came at this time or later.
+    /// Only submissions that were made at this time or later.
     since: Option<Timestamp>,
 }
 
@@ -41,7 +41,7 @@ impl ListQuery {
             && self.since.is_none_or(|since| submission.created_at >= since)
     }
 
-    /// The list of a status, or all: both sort by time, so that `since` is where they end.
+    /// The query by status, or for all submissions. Both are sorted by time, and end at `since`.
     fn query(&self, store: &Store) -> table::Query {
         let since = self.since.unwrap_or(store.created_at);
         let query = if let Some(status) = self.status {
@@ -93,11 +93,11 @@ pub(crate) async fn get(
     load::<FormSubmission>(&app, &key).await.map(|submission| submission.to_response())
 }
 
-/// What to change about a submission.
+/// The changes of a form submission.
 #[request]
 #[derive(Debug)]
 pub(crate) struct UpdateRequest {
-    /// What has become of it.
+    /// The new status.
     status: FormStatus,
 }
 
@@ -127,7 +127,7 @@ pub(crate) async fn update(
 
 /// `DELETE /v1/form-submissions/{id}` (`deleteFormSubmission`): Delete a form submission.
 ///
-/// Removes a submission for good.
+/// The submission is deleted permanently.
 ///
 /// # Errors
 /// `not_found`.

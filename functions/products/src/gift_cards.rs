@@ -1,4 +1,4 @@
-//! Gift cards: issuing them, their data, and what a merchant does to a balance.
+//! Handlers that issue, list, update, disable, credit and debit gift cards.
 
 mod balance;
 
@@ -13,46 +13,45 @@ use core_types::resource;
 use core_types::scope::{ReadGiftCards, WriteGiftCards};
 use delivery::mail::allowance::{self, Room};
 use gateway::app::App;
-use gateway::idempotency::Commit;
+use services::Services;
+use primitives::clock::{DAY, Timestamp};
 use gateway::idempotency::Required;
+use table::item::Item;
 use gateway::page::Paging;
+use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::{Created, Json, NoStore, Page};
 use gateway::request::{Body, Given, IfMatch, Path, Query, Ruled, Rules, Validation, request};
+use primitives::fields::{Fault, Patch, Text};
+use table::{Condition, Query as TableQuery, Write};
 use identity::store::{self, Store};
 use platform::caller::StoreAccess;
-use primitives::clock::{DAY, Timestamp};
-use primitives::fields::{Fault, Patch, Text};
-use primitives::problem::{Code, FieldError, Problem};
 use sales::gift_card::{
     GIFT_CARD_CREATED, GIFT_CARD_DISABLED, GIFT_CARD_UPDATED, GiftCard, GiftCardCode,
     GiftCardEntry, GiftCardEntryKind, GiftCardEntryView, GiftCardStatus, GiftCardView, Issue,
     IssuedGiftCardView, LastDay, Recipient,
 };
 use sales::notifications;
-use services::Services;
-use table::item::Item;
-use table::{Condition, Query as TableQuery, Write};
 
 pub use balance::{credit, debit};
 
-/// How far ahead a card may be sent.
+/// How far ahead the mail of a card may be scheduled.
 const LATEST_SENDING: std::time::Duration = DAY.saturating_mul(366);
 
-/// Which cards to list.
+/// Filters of a list of gift cards.
 #[request]
 #[derive(Debug)]
 pub struct ListQuery {
-    /// Only cards of this status.
+    /// Only cards with this status.
     status: Option<GiftCardStatus>,
     /// Only cards of this customer.
     customer_id: Option<CustomerId>,
-    /// Only cards whose code ends like this.
+    /// Only cards whose code ends with these four characters. Case is ignored.
     last_characters: Option<Text<4, 4>>,
 }
 
 /// `GET /v1/products/gift-cards` (`listGiftCards`): List gift cards of a store.
 ///
-/// Cards come newest first, and never with their codes.
+/// Cards come newest first, without their codes.
 ///
 /// # Errors
 /// `invalid_cursor`.
@@ -75,40 +74,40 @@ pub async fn list(
     paging.answer(&app, &query, wanted, |card| GiftCardView::of(&card, now)).await
 }
 
-/// A card to issue.
+/// A gift card to issue.
 #[request]
 #[derive(Debug)]
 pub struct IssueRequest {
-    /// What it is worth.
+    /// The initial balance, in the store's currency.
     #[schemars(schema_with = "money::positive")]
     initial_value: MoneyInput,
-    /// Its code, if the merchant chooses one.
+    /// The code; a random one by default.
     code: Option<GiftCardCode>,
     /// The customer it belongs to.
     customer_id: Option<CustomerId>,
-    /// Who it is sent to.
+    /// The recipient, to whom the code is mailed.
     recipient: Option<RecipientRequest>,
-    /// The last day it can be spent, to its end in the store's time zone.
+    /// The last day on which it can be spent, until its end in the store's time zone.
     expires_on: Option<LastDay>,
     /// A note for the merchant.
     note: Option<Text<1, 500>>,
 }
 
-/// Who a card is sent to.
+/// The recipient of a gift card.
 #[request]
 #[derive(Debug)]
 struct RecipientRequest {
-    /// Where the code is sent.
+    /// The address to which the code is mailed.
     email: Email,
-    /// What the sender says.
+    /// The sender's message.
     message: Option<Text<1, 500>>,
-    /// When it is sent; at once, unless said otherwise. A card that is disabled or has expired by
-    /// then is not sent.
+    /// When it is mailed; at once by default, within a year at the latest. A card that is disabled or
+    /// expired by then is not mailed.
     send_at: Option<Timestamp>,
 }
 
 impl Rules for IssueRequest {
-    /// What does not depend on the store.
+    /// Validates what does not depend on the store, if other fields are malformed.
     async fn broken(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
         if given.is::<Self>() {
             return Vec::new();
@@ -128,7 +127,7 @@ impl Rules for IssueRequest {
 }
 
 impl IssueRequest {
-    /// What to issue, with every field that cannot be validated alone.
+    /// The card to issue and its code; validates the fields that depend on the store or on each other.
     fn issue(self, store: &Store, now: Timestamp) -> Result<(Issue, GiftCardCode), Problem> {
         let mut errors = Vec::new();
         let value = self.initial_value.in_currency(&store.currency).and_then(positive);
@@ -166,7 +165,7 @@ impl IssueRequest {
     }
 }
 
-/// An amount that moves something.
+/// Ensures that an amount is more than zero.
 pub(crate) fn positive(amount: Money) -> Result<Money, Fault> {
     if amount.is_zero() {
         Err(Fault::new("out_of_range", "Must be more than nothing."))
@@ -183,11 +182,11 @@ fn in_past(day: &LastDay, store: &Store, now: Timestamp) -> Option<FieldError> {
 
 /// `POST /v1/products/gift-cards` (`createGiftCard`): Create a gift card.
 ///
-/// The answer is the only one that shows its code, and so is its mail to the recipient. Sent again with the
-/// same key, the answer is repeated whole.
+/// Only this response and the mail to the recipient contain the code. A repetition with the same
+/// `Idempotency-Key` returns the same response, with the code. The event is `gift_card.created`.
 ///
 /// # Errors
-/// `idempotency_key_required`, `code_taken`; `unknown_customer` as a fault of its field;
+/// `idempotency_key_required`, `code_taken`; `unknown_customer` as a field error;
 /// `email_unverified`, `mail_limit` when it is to be mailed.
 pub async fn issue(
     caller: StoreAccess<WriteGiftCards>,
@@ -197,7 +196,7 @@ pub async fn issue(
 ) -> Result<NoStore<Created<IssuedGiftCardView>>, Problem> {
     let (store, now) = (&caller.store, app.clock.now());
     let (issue, code) = input.issue(store, now)?;
-    // Whoever has an address of their own to answer for may write to somebody else's.
+    // Mail to others requires a merchant with a proven address of their own.
     let room = match issue.recipient {
         Some(_) => Some(Room::of(&app, store).await?),
         None => None,
@@ -212,8 +211,8 @@ pub async fn issue(
     let mail = match &card.recipient {
         None => None,
         Some(to) => {
-            let letter = notifications::gift_card(to, &card, &code);
-            let mail = Mail::compose(&*app.secrets.mail_key().await?, &letter, now)?;
+            let message = notifications::gift_card(to, &card, &code);
+            let mail = Mail::compose(&*app.secrets.mail_key().await?, &message, now)?;
             Some(mail.scheduled(to.send_at.unwrap_or(now)))
         }
     };
@@ -238,7 +237,7 @@ pub async fn issue(
         .await
 }
 
-/// Demands that the customer whom a card is given to is there.
+/// Ensures that the customer of a card exists.
 fn with_customer(write: Write, store: &Store, customer: Option<&CustomerId>) -> Write {
     write.also(customer, |write, customer| {
         let exists = Condition::new("attribute_exists(PK)");
@@ -248,7 +247,7 @@ fn with_customer(write: Write, store: &Store, customer: Option<&CustomerId>) -> 
     })
 }
 
-/// A card of the store.
+/// Loads a gift card of the store.
 async fn load(services: &Services, store: &Store, id: &GiftCardId) -> Result<GiftCard, Problem> {
     resource::load(services, &key::gift_card(&store.id, id)).await
 }
@@ -259,7 +258,7 @@ fn to_response(card: &GiftCard, now: Timestamp) -> Json<GiftCardView> {
 
 /// `GET /v1/products/gift-cards/{id}` (`getGiftCard`): Get a gift card without its code.
 ///
-/// Only the last characters of the code are part of the response.
+/// The response has only the last characters of the code.
 ///
 /// # Errors
 /// `not_found`.
@@ -271,14 +270,13 @@ pub async fn show(
     Ok(to_response(&load(&app, &caller.store, &id).await?, app.clock.now()))
 }
 
-/// What to change about a card.
+/// The changes of a gift card.
 #[request]
 #[derive(Debug)]
 pub struct UpdateRequest {
-    /// The last day it can be spent, to its end in the store's time zone; `null` takes the limit
-    /// away.
+    /// The last day on which it can be spent, until its end in the store's time zone; `null` removes it.
     expires_on: Patch<LastDay>,
-    /// The customer it belongs to.
+    /// The customer it belongs to; `null` removes the customer.
     customer_id: Patch<CustomerId>,
     /// A note for the merchant.
     note: Patch<Text<1, 500>>,
@@ -286,11 +284,11 @@ pub struct UpdateRequest {
 
 /// `PATCH /v1/products/gift-cards/{id}` (`updateGiftCard`): Update a gift card.
 ///
-/// An expired card is valid again with a later last day.
+/// An expired card becomes valid again with a later last day. The event is `gift_card.updated`; an update
+/// without a difference sends none.
 ///
 /// # Errors
-/// `not_found`, `precondition_failed`, `version_conflict`; `unknown_customer` as a fault of its
-/// field.
+/// `not_found`, `precondition_failed`, `version_conflict`; `unknown_customer` as a field error.
 pub async fn update(
     caller: StoreAccess<WriteGiftCards>,
     State(app): State<App>,
@@ -328,7 +326,7 @@ pub async fn update(
 
 /// `POST /v1/products/gift-cards/{id}/disable` (`disableGiftCard`): Disable a gift card for good.
 ///
-/// Its balance stays on record.
+/// Its balance stays recorded, and cannot be spent. The event is `gift_card.disabled`.
 ///
 /// # Errors
 /// `not_found`, `gift_card_disabled`, `precondition_failed`, `version_conflict`.

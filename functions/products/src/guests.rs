@@ -1,5 +1,5 @@
-//! Guests: people who have ordered without an account, and are known by their address alone. What they may ask of
-//! a store is what customers may: what it knows of them, and to be forgotten.
+//! Handlers of guests: people who have ordered without an account, and are known by their e-mail address
+//! alone. They have the same privacy requests as customers.
 
 use axum::extract::State;
 use core_types::event::{Event, EventSubject};
@@ -9,14 +9,15 @@ use core_types::key;
 use core_types::resource::load;
 use core_types::scope::{ReadCustomers, WriteCustomers};
 use gateway::app::App;
-use gateway::idempotency::Commit;
+use services::Services;
+use primitives::problem::{Code, Problem};
 use gateway::reply::{Accepted, Json};
 use gateway::request::{Body, Path, Query, request};
+use table::retry;
 use identity::customer::{Customer, UniqueCustomerEmail};
 use identity::settings::Settings;
 use identity::store::Store;
 use platform::caller::StoreAccess;
-use primitives::problem::{Code, Problem};
 use privacy::person::Person;
 use privacy::redaction::{
     CUSTOMER_DATA_REQUESTED, CUSTOMER_REDACTION_REQUESTED, CustomerDataRequested, Redaction,
@@ -25,25 +26,23 @@ use privacy::redaction::{
 use sales::order::{Order, OrderStatus};
 use schemars::JsonSchema;
 use serde::Serialize;
-use services::Services;
-use table::retry;
 use transfers::export::{Export, ExportView};
 
 use crate::customer_privacy::{accepted, begin_export, begin_redaction, cancel};
 
-/// Whom to look for.
+/// The guest to find.
 #[request]
 #[derive(Debug)]
 pub struct FindQuery {
-    /// The address.
+    /// The e-mail address. Case is ignored.
     email: Email,
 }
 
-/// Who asks what is known of them, or to be forgotten.
+/// The guest of a privacy request.
 #[request]
 #[derive(Debug)]
 pub struct GuestRequest {
-    /// The address that they have ordered with.
+    /// The e-mail address with which the guest has ordered.
     email: Email,
 }
 
@@ -52,25 +51,25 @@ pub struct GuestRequest {
 pub struct GuestOrder {
     /// The order.
     id: OrderId,
-    /// What people call it.
+    /// The order number.
     number: String,
-    /// Where it is in its life.
+    /// The status of the order.
     status: OrderStatus,
-    /// Whether goods or money are owed: a redaction waits for it.
+    /// Whether goods or money are owed, which delays a redaction.
     unfinished: bool,
 }
 
-/// What is known of a guest.
+/// The data of a guest.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "GuestCustomer")]
 pub struct Guest {
-    /// The address.
+    /// The e-mail address.
     email: Email,
-    /// The customer who has proven it: what is asked of them is asked by their account.
+    /// The customer who has proven the address, if any; privacy requests are then made for this customer.
     customer_id: Option<CustomerId>,
-    /// Orders with the address that are no account's, 100 at most.
+    /// Orders with the address that belong to no account, at most 100.
     orders: Vec<GuestOrder>,
-    /// Whether there are more.
+    /// Whether there are more orders.
     has_more: bool,
     /// The newest redaction of the address.
     redaction: Option<RedactionView>,
@@ -80,12 +79,8 @@ fn person(store: &Store, email: &Email) -> Person {
     Person { store_id: store.id.clone(), customer_id: None, emails: vec![email.normalized()] }
 }
 
-/// The customer who has proven an address at a store.
-async fn proven_by(
-    services: &Services,
-    store: &Store,
-    email: &Email,
-) -> Result<Option<CustomerId>, Problem> {
+/// Finds the customer of a store who has proven an address.
+async fn proven_by(services: &Services, store: &Store, email: &Email) -> Result<Option<CustomerId>, Problem> {
     let claim = key::unique_customer_email(&store.id, &email.normalized());
     let claim: Option<UniqueCustomerEmail> = services.table.get(&claim).await?;
     let Some(claim) = claim else { return Ok(None) };
@@ -94,6 +89,8 @@ async fn proven_by(
     Ok(found.filter(|account| account.has_proven(email)).map(|account| account.id))
 }
 
+/// Ensures that no customer has proven the address.
+///
 /// # Errors
 /// `address_has_account`.
 async fn ensure_guest(services: &Services, store: &Store, email: &Email) -> Result<(), Problem> {
@@ -105,10 +102,8 @@ async fn ensure_guest(services: &Services, store: &Store, email: &Email) -> Resu
 
 /// `GET /v1/customers/guests` (`findGuest`): Find a guest by e-mail address.
 ///
-/// Shows what is known of a guest, by their address.
-///
-/// Guests have no account: their orders are found by the address that they were placed with, in any case of
-/// letters.
+/// Guests have no account: their orders are found by the e-mail address with which they were placed. Case is
+/// ignored.
 pub(crate) async fn find(
     access: StoreAccess<ReadCustomers>,
     State(app): State<App>,
@@ -119,7 +114,7 @@ pub(crate) async fn find(
     let (orders, next) = person(store, &email).guest_orders(&app, None).await?;
     let redaction = key::redaction(&Redaction::id_of_guest(store, &email));
     let redaction: Option<Redaction> = app.table.get(&redaction).await?;
-    let shown = |order: &Order| GuestOrder {
+    let to_view = |order: &Order| GuestOrder {
         id: order.id.clone(),
         number: order.number.clone(),
         status: order.status,
@@ -128,7 +123,7 @@ pub(crate) async fn find(
     Ok(Json::new(&Guest {
         email,
         customer_id,
-        orders: orders.iter().map(shown).collect(),
+        orders: orders.iter().map(to_view).collect(),
         has_more: next.is_some(),
         redaction: redaction.as_ref().map(RedactionView::from),
     }))
@@ -136,14 +131,14 @@ pub(crate) async fn find(
 
 /// `POST /v1/customers/guests/data-request` (`requestGuestData`): Request a guest's data.
 ///
-/// Writes all that the store keeps of a guest into a file.
+/// Exports all data that the store has of a guest.
 ///
-/// The answer is an export, whose file has a JSON object on each line: orders with the address that are no
-/// account's, with what belongs to them, gift cards that were sent to it, and forms in which it is a field. Apps are
-/// told by `customer.data_requested`, with the ids of the orders.
+/// The response is an export, whose file has one JSON object per line: orders with the address that belong to
+/// no account, with their related items, gift cards that were sent to it, and forms that contain it as a
+/// field. The event `customer.data_requested` notifies apps, with the ids of the orders.
 ///
 /// # Errors
-/// `address_has_account`, with `customer_id`: ask for the data of that customer.
+/// `address_has_account`, with `customer_id`: request the data of that customer.
 pub(crate) async fn data_request(
     access: StoreAccess<WriteCustomers>,
     State(app): State<App>,
@@ -158,28 +153,28 @@ pub(crate) async fn data_request(
     let order_ids = orders.into_iter().map(|order| order.id).collect();
     let export =
         Export::of_person(person, access.actor.id(), now).on_behalf_of(access.authority(&[]));
-    let told = CustomerDataRequested {
+    let data = CustomerDataRequested {
         id: None,
         order_ids,
         export_id: export.id.clone(),
         requested_at: now,
     };
     let (entity, version) = (export.id.as_str(), export.version);
-    let about = EventSubject { store: Some(&store.id), app: None, entity, version };
-    let event = Event::new(&CUSTOMER_DATA_REQUESTED, about, &told, now);
+    let subject = EventSubject { store: Some(&store.id), app: None, entity, version };
+    let event = Event::new(&CUSTOMER_DATA_REQUESTED, subject, &data, now);
     begin_export(&app, export, event, now).await
 }
 
 /// `POST /v1/customers/guests/redact` (`redactGuest`): Schedule the redaction of a guest.
 ///
-/// Has a guest forgotten, after the days that the store has set.
+/// Redacts the data of a guest, after the number of days in the store's settings.
 ///
-/// Orders with the address that are no account's lose who they were for, gift cards that were sent to it their
-/// recipient; forms and files with it go. It waits while one of the orders is open or owes money. Asked again before it
-/// is over, it answers with the redaction as it is; asked again later, it begins anew.
+/// Orders with the address that belong to no account lose their personal data, and gift cards that were sent
+/// to it their recipient; forms and files with it are deleted. The redaction waits while one of the orders is
+/// open or owes money. A request before its end returns the current redaction; a later one starts a new one.
 ///
 /// # Errors
-/// `address_has_account`, with `customer_id`: have that customer forgotten.
+/// `address_has_account`, with `customer_id`: redact that customer.
 pub(crate) async fn redact(
     access: StoreAccess<WriteCustomers>,
     State(app): State<App>,
@@ -194,12 +189,12 @@ pub(crate) async fn redact(
         let mut batch = app.table.get_many(&[&keys[0], &keys[1]]).await?;
         let before: Option<Redaction> = batch.take(&keys[0])?;
         let settings: Option<Settings> = batch.take(&keys[1])?;
-        if let Some(standing) = before.as_ref().filter(|before| !before.is_over()) {
-            return Ok((standing.clone(), accepted(standing)));
+        if let Some(current) = before.as_ref().filter(|before| !before.is_over()) {
+            return Ok((current.clone(), accepted(current)));
         }
         let days = settings.unwrap_or_else(|| Settings::of(store)).privacy.redaction_days;
-        let about = person(store, email);
-        let redaction = Redaction::schedule(id.clone(), about, before.as_ref(), (by, days), now);
+        let subject = person(store, email);
+        let redaction = Redaction::schedule(id.clone(), subject, before.as_ref(), (by, days), now);
         let write = match before {
             None => app.table.write().create(&redaction, Code::VersionConflict),
             Some(_) => app.table.write().replace(&redaction, Code::VersionConflict),
@@ -213,12 +208,8 @@ pub(crate) async fn redact(
     Ok(answer)
 }
 
-/// The redaction of a guest of the store.
-async fn of_guest(
-    services: &Services,
-    store: &Store,
-    id: &RedactionId,
-) -> Result<Redaction, Problem> {
+/// Loads the redaction of a guest of the store.
+async fn of_guest(services: &Services, store: &Store, id: &RedactionId) -> Result<Redaction, Problem> {
     let found: Redaction = load(services, &key::redaction(id)).await?;
     let is_guests = found.store_id == store.id && found.customer_id.is_none();
     if is_guests { Ok(found) } else { Err(Code::NotFound.into()) }
@@ -226,7 +217,7 @@ async fn of_guest(
 
 /// `GET /v1/customers/guests/redactions/{id}` (`getGuestRedaction`): Get the redaction of a guest.
 ///
-/// The response has its status and when it runs.
+/// The response has its status and the time at which it runs.
 ///
 /// # Errors
 /// `not_found`.
@@ -241,7 +232,7 @@ pub(crate) async fn redaction(
 
 /// `DELETE /v1/customers/guests/redactions/{id}` (`cancelGuestRedaction`): Cancel the redaction of a guest.
 ///
-/// Calls the redaction of a guest off, before it begins.
+/// A redaction can be cancelled until it has begun. The event `customer.redaction_cancelled` is sent.
 ///
 /// # Errors
 /// `not_found`; `invalid_state_transition` once it has begun.

@@ -1,4 +1,4 @@
-//! Imports: products, customers and stock out of a file.
+//! Handlers of imports of products, customers and stock from files.
 
 use gateway::idempotency::Commit;
 use std::sync::PoisonError;
@@ -28,26 +28,25 @@ use transfers::import::{
     Finding, Import, ImportInput, ImportKind, ImportStatus, ImportView, MAX_PARTS, OnExisting, Part,
 };
 
-/// What to import.
+/// An import to create.
 #[request]
 #[derive(Debug)]
 pub(crate) struct CreateRequest {
-    /// What is imported.
+    /// The data to import.
     kind: ImportKind,
-    /// How the file is written; as CSV, unless said.
+    /// The file format; CSV by default.
     format: Option<FileFormat>,
-    /// Whether it only says what it would come to; it can be started in earnest then.
+    /// Whether it is a dry run, which only validates the file. It can be started for real afterwards.
     dry_run: Flag,
-    /// What becomes of products and customers that are there already, by their handle or address; it is
-    /// found wrong with their row, unless said.
+    /// The handling of products and customers that exist already, by handle or e-mail address. By default
+    /// they are a finding of their row.
     on_existing: Option<OnExisting>,
 }
 
 /// `POST /v1/imports` (`createImport`): Create an import.
 ///
-/// Its file is uploaded in parts, and read once the import is started.
-///
-/// An app needs the scope that writes what it imports, too.
+/// Its file is uploaded in parts, and read once the import is started. An app also needs the scope to write
+/// the imported data.
 ///
 /// # Errors
 /// `insufficient_scope`.
@@ -71,21 +70,19 @@ pub(crate) async fn create(
     app.table.write().create(&import, Code::VersionConflict).answer(answer, now).await
 }
 
-/// Which imports.
+/// Filters of a list of imports.
 #[request]
 #[derive(Debug)]
 pub(crate) struct ListQuery {
-    /// Only those of this kind.
+    /// Only imports of this kind.
     kind: Option<ImportKind>,
-    /// Only those in this state.
+    /// Only imports with this status.
     status: Option<ImportStatus>,
 }
 
 /// `GET /v1/imports` (`listImports`): List imports of a store.
 ///
-/// Lists the store's imports, the newest first.
-///
-/// An app sees those that it may ask for.
+/// Imports come newest first. An app sees the imports whose data it may write.
 pub(crate) async fn list(
     caller: StoreAccess<ReadImports>,
     State(app): State<App>,
@@ -101,7 +98,7 @@ pub(crate) async fn list(
     paging.answer(&app, &all, wanted, |import| ImportView::from(&import)).await
 }
 
-/// An import of the store that the caller may see.
+/// Loads an import of the store whose data the caller may write.
 async fn find<S: Required>(
     services: &Services,
     caller: &StoreAccess<S>,
@@ -118,7 +115,7 @@ fn to_response(import: &Import) -> Json<ImportView> {
 
 /// `GET /v1/imports/{id}` (`getImport`): Get an import and its progress.
 ///
-/// Shows an import, and how far it has come.
+/// The response has its status and its progress.
 ///
 /// # Errors
 /// `not_found`.
@@ -132,7 +129,7 @@ pub(crate) async fn show(
 
 /// `GET /v1/imports/{id}/findings` (`listImportFindings`): List findings of an import.
 ///
-/// Findings are listed by row, as far as the import has come.
+/// Findings come in the order of their rows, for the rows that were read so far.
 ///
 /// # Errors
 /// `not_found`, `invalid_cursor`.
@@ -164,7 +161,7 @@ impl FromText for PartNumber {
 primitives::text_field!(PartNumber);
 primitives::string_schema!(PartNumber: {"pattern": "^([1-9]|[1-4][0-9]|50)$"});
 
-/// What a part of a file may be called.
+/// The accepted media types of a part.
 const MEDIA_TYPES: [&str; 5] = [
     "text/csv",
     "application/jsonl",
@@ -212,11 +209,11 @@ impl<S: Sync> FromRequestParts<S> for Bytes {
 
 /// `PUT /v1/imports/{id}/parts/{part}` (`uploadImportPart`): Upload a part of an import file.
 ///
-/// A part has at most 4 MiB, and replaces one of the same number. The file is its parts, one after the other,
-/// however they are cut: 50 MB at most.
+/// A part has at most 4 MiB, and replaces an earlier part with the same number. The file is the concatenation
+/// of its parts, which may be split anywhere; it has at most 50 MB.
 ///
 /// # Errors
-/// `not_found`; `import_too_large`; `invalid_state_transition` once it is started.
+/// `not_found`; `import_too_large`; `invalid_state_transition` once the import is started.
 pub(crate) async fn upload(
     caller: StoreAccess<WriteImports>,
     State(app): State<App>,
@@ -229,7 +226,7 @@ pub(crate) async fn upload(
     part.write(&app, (&import, number), &bytes).await?;
     let replaced = std::sync::Mutex::new(None);
     let (shared, caller, id, new, old) = (&app, &caller, &id, &part, &replaced);
-    let kept = retry(|| async move {
+    let outcome = retry(|| async move {
         let now = shared.clock.now();
         let before = find(shared, caller, id).await?;
         let next = before.with_part(number, new.clone(), now)?;
@@ -239,8 +236,9 @@ pub(crate) async fn upload(
         write.answer(to_response(&next), now).await
     })
     .await;
-    // Nobody reads what is no part of the file, or no longer; what an answer that was lost says is not known.
-    let left_over = match &kept {
+    // Discards the bytes that are not, or no longer, part of the file. After a server error it is unknown
+    // whether the part was written.
+    let left_over = match &outcome {
         Ok(_) => replaced.into_inner().unwrap_or_else(PoisonError::into_inner),
         Err(problem) if problem.code.status() < 500 => Some(part),
         Err(_) => None,
@@ -248,24 +246,24 @@ pub(crate) async fn upload(
     if let Some(part) = left_over {
         part.discard(&app, (&import, number)).await;
     }
-    kept
+    outcome
 }
 
-/// How to start.
+/// The options for starting an import.
 #[request]
 #[derive(Debug)]
 pub(crate) struct StartRequest {
-    /// Whether it only says what it would come to; as it was asked for, unless said. One that was checked
-    /// is started in earnest.
+    /// Whether it is a dry run. By default the first start follows the import's `dry_run`, and a start after
+    /// a dry run is real.
     dry_run: Option<Flag>,
 }
 
 /// `POST /v1/imports/{id}/start` (`startImport`): Start an import.
 ///
-/// Further parts are rejected then.
+/// After the start, further parts are rejected.
 ///
 /// # Errors
-/// `not_found`; `import_running`: a store has one at a time; `parts_missing`;
+/// `not_found`; `import_running`: a store runs one import at a time; `parts_missing`;
 /// `invalid_state_transition`.
 pub(crate) async fn start(
     caller: StoreAccess<WriteImports>,
@@ -275,12 +273,12 @@ pub(crate) async fn start(
 ) -> Result<Accepted<ImportView>, Problem> {
     let principal = Context::current().map(|context| context.principal()).unwrap_or_default();
     let (app, caller, id, principal) = (&app, &caller, &id, &principal);
-    let asked = input.dry_run.map(|flag| flag.0);
+    let dry_run = input.dry_run.map(|flag| flag.0);
     let answer = retry(|| async move {
         let now = app.clock.now();
         let before = find(app, caller, id).await?;
         let as_before = before.dry_run && before.status == ImportStatus::Uploading;
-        let next = before.started(asked.unwrap_or(as_before), principal, now)?;
+        let next = before.started(dry_run.unwrap_or(as_before), principal, now)?;
         let next = next.on_behalf_of(caller.authority(&[before.kind.scope()]));
         let answer = Accepted::new(&ImportView::from(&next)).version(next.version);
         next.begin(app.table.write()).answer(answer, now).await
@@ -292,7 +290,7 @@ pub(crate) async fn start(
 
 /// `POST /v1/imports/{id}/cancel` (`cancelImport`): Cancel an import.
 ///
-/// What was imported stays.
+/// Rows that were imported so far stay.
 ///
 /// # Errors
 /// `not_found`; `invalid_state_transition` when it is over.

@@ -1,5 +1,4 @@
-//! Stock levels: how much is where, and the ledger of how it came to be. The API calls a variant
-//! whose stock is counted an item.
+//! Handlers of stock levels and of their ledgers. The API calls a variant whose stock is tracked an item.
 
 mod changes;
 mod verify;
@@ -27,14 +26,14 @@ use table::item::Key;
 pub use changes::{adjust, move_stock, set};
 pub use verify::verify;
 
-/// Ids that a list takes of each kind.
+/// The most ids of each kind in a query.
 const MAX_IDS: usize = 50;
-/// Levels that a list looks at when it is asked for items.
+/// The most levels that a list of given items reads.
 const MAX_LEVELS: usize = 1_000;
 /// Levels read in one round trip.
 const BATCH: usize = 100;
 
-/// Ids joined by commas.
+/// Ids, separated by commas.
 #[derive(Debug)]
 struct Ids<T>(Vec<T>);
 
@@ -66,19 +65,20 @@ impl<T: FromText + PartialEq> Deserr<FieldErrors> for Ids<T> {
     }
 }
 
-/// Which levels to list: of these items, at these locations, or both; all, unless said otherwise.
+/// Filters of a list of levels: by items, by locations, or by both. By default all are listed.
 #[request]
 #[derive(Debug)]
 pub struct ListQuery {
-    /// Items, joined by commas.
+    /// Only levels of these items: 1 to 50 ids, separated by commas.
     item_ids: Option<Ids<VariantId>>,
-    /// Locations, joined by commas.
+    /// Only levels at these locations: 1 to 50 ids, separated by commas.
     location_ids: Option<Ids<LocationId>>,
 }
 
 /// `GET /v1/inventory/levels` (`listInventoryLevels`): List inventory levels.
 ///
-/// With items, those are read in one batch. Without, the named locations, or all, are listed page by page.
+/// Items times locations may be at most 1,000. Without items, the levels of the given locations, or of all,
+/// are listed location by location.
 ///
 /// # Errors
 /// `invalid_cursor`.
@@ -120,23 +120,23 @@ pub async fn list(
     paging.whole(&app, levels, |view| view.id.clone()).await
 }
 
-/// The movements of a level.
+/// The query for the movements of a level.
 fn movements_of(level: &Level) -> TableQuery {
     let partition = key::movements_of(&level.store_id, &level.variant_id);
     TableQuery::partition(partition).begins_with(format!("{}#", level.location_id))
 }
 
-/// What a ledger begins with.
+/// The opening of a ledger.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct LedgerOpening {
-    /// What could be sold when the level was made.
+    /// The available quantity when the level was created.
     opening: i64,
 }
 
 /// `GET /v1/inventory/levels/{item}/{location}/ledger` (`listInventoryMovements`):
 /// List stock movements of a level.
 ///
-/// Movements come newest first; `opening` is what the level began with.
+/// Movements come newest first. `opening` is the quantity with which the level was created.
 ///
 /// # Errors
 /// `not_found`, `invalid_cursor`.

@@ -1,4 +1,4 @@
-//! Products and commerce admin: what a merchant, or an app for them, keeps of a store besides its
+//! Products and commerce administration: the store data that merchants and their apps manage, apart from
 //! settings, orders and payments.
 //!
 //! One family under several prefixes (docs/decisions.md §15.2): `/v1/products` with variants,
@@ -67,7 +67,7 @@ fn catalogue_routes() -> Routes {
         .get("/v1/products/gift-cards/{id}/transactions", Cost::List, gift_cards::transactions)
 }
 
-/// What is beside it.
+/// The routes of customers, inventory, discounts, forms, media and reviews.
 fn admin_routes() -> Routes {
     Routes::default()
         .get("/v1/customers", Cost::List, customers::list)
@@ -122,7 +122,7 @@ fn admin_routes() -> Routes {
         .post("/v1/reviews/{id}/reply", Cost::WRITE, reviews::reply)
 }
 
-/// What comes in and goes out by files.
+/// `/v1/imports` and `/v1/exports`.
 fn file_routes() -> Routes {
     Routes::default()
         .get("/v1/imports", Cost::List, imports::list)

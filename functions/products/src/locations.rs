@@ -1,4 +1,4 @@
-//! Stock locations.
+//! Handlers that list, create, update, deactivate and activate stock locations.
 
 mod drain;
 
@@ -14,31 +14,30 @@ use core_types::key;
 use core_types::resource::{Resource, load};
 use core_types::scope::{ReadLocations, WriteLocations};
 use gateway::app::App;
-use gateway::idempotency::Commit;
+use services::Services;
+use primitives::clock::Timestamp;
 use gateway::page::Paging;
+use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::{Created, Json, Page};
 use gateway::request::{Body, Given, IfMatch, Path, Query, Ruled, Rules, Validation, request};
+use primitives::fields::{Flag, Int, Text, Written};
+use table::{Write, retry};
 use identity::address;
 use identity::store::Store;
 use platform::caller::StoreAccess;
-use primitives::clock::Timestamp;
-use primitives::fields::{Flag, Int, Text, Written};
-use primitives::problem::{Code, FieldError, Problem};
 use serde_json::Value;
-use services::Services;
-use table::{Write, retry};
 
-/// Which locations to list.
+/// Filters of a list of locations.
 #[request]
 #[derive(Debug)]
 pub struct ListQuery {
-    /// Only those in use, or only those not.
+    /// Only active, or only inactive locations.
     active: Option<Written<Flag>>,
 }
 
 /// `GET /v1/inventory/locations` (`listLocations`): List locations of a store.
 ///
-/// Locations come in the order of their priority. A store has had one since it began.
+/// Locations come in the order of their priority. Every store is created with one.
 ///
 /// # Errors
 /// `invalid_cursor`.
@@ -55,7 +54,7 @@ pub async fn list(
     paging.whole(&app, views, |view| view.id.to_string()).await
 }
 
-/// Where a location is.
+/// The address of a location.
 #[request]
 #[derive(Debug)]
 pub struct AddressRequest {
@@ -71,15 +70,15 @@ pub struct AddressRequest {
     postal_code: Option<Text<1, 20>>,
     /// ISO 3166-1.
     country: Country,
-    /// Whom the carrier calls.
+    /// The phone number for the carrier.
     phone: Option<Phone>,
 }
 
-/// Members of an address beside its country.
+/// The fields of an address whose presence makes it subject to the rules of its country.
 const PLACE: [&str; 5] = ["line1", "line2", "city", "region", "postal_code"];
 
-/// What the country of a location's address finds wrong with it, as with any other address. One that
-/// names its country and no more has nothing to be wrong.
+/// The field errors of a location's address by the rules of its country. An address with only a country
+/// is always valid.
 fn misplaced(given: Given<'_>) -> Vec<FieldError> {
     let Some(address) = given.get::<Value>("address") else { return Vec::new() };
     let said = |field: &str| address.get(field).filter(|value| !value.is_null());
@@ -87,7 +86,7 @@ fn misplaced(given: Given<'_>) -> Vec<FieldError> {
         return Vec::new();
     }
     let faults = address::faults_in_country(&address).into_iter();
-    // What is no text has a fault of its own.
+    // Values that are not strings have a field error already.
     let faults = faults.filter(|(field, _)| said(field).is_none_or(Value::is_string));
     let error = |(field, fault)| FieldError { pointer: format!("/address/{field}"), fault };
     faults.map(error).collect()
@@ -109,9 +108,9 @@ impl From<AddressRequest> for LocationAddress {
     fn from(mut input: AddressRequest) -> Self {
         let (region, postal_code) = (input.region.take(), input.postal_code.take());
         let (region, postal_code) = (region.map(String::from), postal_code.map(String::from));
-        let kept =
+        let normalized =
             address::validate(input.country.as_str(), region.as_deref(), postal_code.as_deref());
-        let (region, postal_code) = kept.unwrap_or((region, postal_code));
+        let (region, postal_code) = normalized.unwrap_or((region, postal_code));
         Self {
             line1: input.line1.map(String::from),
             line2: input.line2.map(String::from),
@@ -124,27 +123,26 @@ impl From<AddressRequest> for LocationAddress {
     }
 }
 
-/// A priority: smaller numbers are taken from first.
+/// A priority: locations with smaller numbers fulfil first.
 type Priority = Int<0, MAX_PRIORITY>;
 
-/// A location to make.
+/// A location to create.
 #[request]
 #[derive(Debug)]
 pub struct CreateRequest {
-    /// What the merchant calls it.
+    /// The merchant's name for it.
     name: Text<1, 100>,
-    /// Where it is.
+    /// The address.
     address: AddressRequest,
-    /// Whether online orders are taken from it; they are, unless said otherwise.
+    /// Whether it fulfils online orders; true by default.
     fulfills_online_orders: Option<Flag>,
-    /// Locations with smaller numbers are taken from first; after all others, unless said
-    /// otherwise.
+    /// The priority: locations with smaller numbers fulfil first. By default it is after all others.
     priority: Option<Priority>,
 }
 
 /// `POST /v1/inventory/locations` (`createLocation`): Create a location.
 ///
-/// It is active at once.
+/// The location is active at once. The event is `location.created`.
 ///
 /// # Errors
 /// `location_limit`.
@@ -185,7 +183,7 @@ pub async fn create(
     .await
 }
 
-/// The store and its locations, as a change of one of them is decided over.
+/// The store and its locations, over which a change of one of them is decided.
 struct Network {
     store: Store,
     locations: Vec<Location>,
@@ -203,13 +201,13 @@ impl Network {
         found.ok_or_else(|| Code::NotFound.into())
     }
 
-    /// Writes the store with the location, so that changes of which locations there are, and
-    /// which are in use, come one after the other.
+    /// Adds the store to the write of a location, so that creations, activations and deactivations are
+    /// serialized.
     fn write_with(&self, write: Write, changed: &Location, now: Timestamp) -> Write {
         location::with_store(write, &self.store, &self.locations, changed, now)
     }
 
-    /// A change of whether a location is in use.
+    /// The write of a change of a location's state, with the store and the event.
     fn change(
         &self,
         services: &Services,
@@ -237,23 +235,24 @@ pub async fn show(
     load::<Location>(&app, &key).await.map(|location| location.to_response())
 }
 
-/// What to change about a location.
+/// The changes of a location.
 #[request]
 #[derive(Debug)]
 pub struct UpdateRequest {
-    /// What the merchant calls it.
+    /// The merchant's name for it.
     name: Option<Text<1, 100>>,
-    /// Where it is, as a whole.
+    /// The address, which replaces the current one as a whole.
     address: Option<AddressRequest>,
-    /// Whether online orders are taken from it.
+    /// Whether it fulfils online orders.
     fulfills_online_orders: Option<Flag>,
-    /// Locations with smaller numbers are taken from first.
+    /// The priority: locations with smaller numbers fulfil first.
     priority: Option<Priority>,
 }
 
 /// `PATCH /v1/inventory/locations/{id}` (`updateLocation`): Update a location.
 ///
-/// Members that are left out keep their values.
+/// Fields that are left out keep their values. The event is `location.updated`; an update without a
+/// difference sends none.
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`, `version_conflict`.
@@ -285,33 +284,33 @@ pub async fn update(
             != (before.fulfills_online_orders, before.priority);
         let next = wanted.changed(now);
         let write = app.table.write().replace(&next, Code::VersionConflict);
-        // A new name or address is nothing to the store.
+        // The store does not have names and addresses of its locations.
         let write = if orders { network.write_with(write, &next, now) } else { write };
         write.emit(next.event(&LOCATION_UPDATED, now)).answer(next.to_response(), now).await
     })
     .await
 }
 
-/// Where the stock of a location goes.
+/// The handling of a deactivated location's stock.
 #[request]
 #[derive(Debug)]
 pub struct DeactivateRequest {
-    /// The location that takes all of it.
+    /// The location to which all stock is moved. Required if the location has stock.
     move_stock_to: Option<LocationId>,
 }
 
 /// `POST /v1/inventory/locations/{id}/deactivate` (`deactivateLocation`): Deactivate a location.
 ///
-/// What lies there moves first, in transactions of its own, while the location is `closing`: it stays so when
-/// there is more than one request can move, until the same request, sent again, finds the rest, or `activate`
-/// ends that. When orders turn out to wait for it, it is in use as before, and what has moved stays where it
-/// is now.
+/// Its stock is moved first, in transactions of its own, while the location is `closing`. If one request
+/// cannot move all of it, the location stays `closing` until the same request, sent again, has moved the
+/// rest, or until it is activated again. If orders wait for its stock, the location becomes active again;
+/// stock that was moved stays at the other location.
 ///
 /// # Errors
-/// `not_found`; `location_has_stock`: stock lies there and nobody says where it goes, or orders
-/// wait for it; `insufficient_quantity`, `last_active_location`, `location_inactive` (the other
-/// one), `invalid_state_transition`; `location_emptying`: send it again; `precondition_failed`,
-/// `version_conflict`; `unknown_location` as a fault of its field.
+/// `not_found`; `location_has_stock`: it has stock and `move_stock_to` is missing, or orders wait for
+/// its stock; `insufficient_quantity`, `last_active_location`, `location_inactive` (the other
+/// location), `invalid_state_transition`; `location_emptying`: send the request again;
+/// `precondition_failed`, `version_conflict`; `unknown_location` as a field error.
 pub async fn deactivate(
     caller: StoreAccess<WriteLocations>,
     State(app): State<App>,
@@ -327,11 +326,11 @@ pub async fn deactivate(
             retry(|| async { reopen(&app, store, &id).await }).await?;
             Err(rejected)
         }
-        Err(passing) => Err(passing),
+        Err(transient) => Err(transient),
     }
 }
 
-/// The location, closing from now on, and the one that takes its stock.
+/// Marks the location as closing, and returns it with the one that takes its stock.
 async fn close(
     services: &Services,
     store: &StoreId,
@@ -341,7 +340,7 @@ async fn close(
     let now = services.clock.now();
     let network = Network::read(services, store).await?;
     let before = network.find(id)?;
-    // The request that began to close it names the version before that, also when sent again.
+    // A repetition of the request that marked it as closing names the version before that.
     let is_resumed =
         before.active && before.closing && if_match.check(before.version.saturating_sub(1)).is_ok();
     if !is_resumed {
@@ -359,7 +358,7 @@ async fn close(
     Ok((closing, to))
 }
 
-/// The location, which is empty by now, goes out of use.
+/// Deactivates the location, which is empty by now.
 async fn finish(
     services: &Services,
     store: &StoreId,
@@ -372,7 +371,7 @@ async fn finish(
     write.answer(closed.to_response(), now).await
 }
 
-/// The location stays in use, unless somebody else has ended its closing.
+/// Makes a closing location active again, unless another request has ended its closing.
 async fn reopen(services: &Services, store: &StoreId, id: &LocationId) -> Result<(), Problem> {
     let now = services.clock.now();
     let network = Network::read(services, store).await?;
@@ -385,7 +384,7 @@ async fn reopen(services: &Services, store: &StoreId, id: &LocationId) -> Result
     }
 }
 
-/// The location that takes the stock of `id`.
+/// Finds the location that takes the stock of `id`, and ensures that it is open.
 fn target<'a>(
     mut others: impl Iterator<Item = &'a Location>,
     id: &LocationId,
@@ -406,7 +405,7 @@ fn target<'a>(
 
 /// `POST /v1/inventory/locations/{id}/activate` (`activateLocation`): Activate a location.
 ///
-/// A location that is being closed stays active.
+/// A location that is closing becomes fully active again. The event is `location.activated`.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`, `precondition_failed`.

@@ -1,4 +1,4 @@
-//! The Lambda of `/v1/products`, and the one of the rest of the commerce admin.
+//! The Lambda function of `/v1/products` and the other commerce administration.
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), lambda_runtime::Error> {

@@ -1,4 +1,4 @@
-//! Reviews of products, as the store decides on them.
+//! Handlers that list, approve, reject and reply to product reviews.
 
 use axum::extract::State;
 use catalogue::review::{
@@ -21,21 +21,21 @@ use primitives::problem::{Code, Problem};
 use services::Services;
 use table::retry;
 
-/// Reviews that one round trip looks at, and how many it takes for a page at most; then the page
-/// ends early, with a cursor.
+/// Reviews that one round trip inspects, and the most round trips of a page; then the page ends early,
+/// with a cursor.
 const AHEAD: (usize, u32) = (200, 10);
 
-/// Which reviews to list.
+/// Filters of a list of reviews.
 #[request]
 #[derive(Debug)]
 pub(crate) struct ListQuery {
-    /// Only those of this status: `pending` is what waits for a decision.
+    /// Only reviews with this status: `pending` reviews await a decision.
     status: Option<ReviewStatus>,
-    /// Only those of this product.
+    /// Only reviews of this product.
     product_id: Option<ProductId>,
-    /// Only those by this customer.
+    /// Only reviews by this customer.
     customer_id: Option<CustomerId>,
-    /// Only those with this many stars.
+    /// Only reviews with this number of stars.
     rating: Option<Written<Int<1, 5>>>,
 }
 
@@ -47,8 +47,8 @@ impl ListQuery {
             && self.rating.is_none_or(|rating| i64::from(review.rating) == rating.0.0)
     }
 
-    /// What is pending or rejected has a list of its own; what is approved is most of all there
-    /// is, unless it is asked for by product.
+    /// The query with the fewest other reviews. Pending and rejected reviews have lists of their own, and
+    /// approved ones have a list for each product. The other cases read all reviews.
     fn query(&self, store: &Store) -> table::Query {
         let any = ReviewId::derive(&["any"]);
         let entry = match (self.status, &self.product_id) {
@@ -80,7 +80,7 @@ pub(crate) async fn list(
 
 /// `GET /v1/reviews/{id}` (`getReview`): Get a product review.
 ///
-/// Shows a review, be it approved or not.
+/// A review of any status is returned.
 ///
 /// # Errors
 /// `not_found`.
@@ -95,7 +95,7 @@ pub(crate) async fn show(
 
 /// `POST /v1/reviews/{id}/approve` (`approveReview`): Approve a product review.
 ///
-/// Shows a review, and counts it.
+/// The review becomes public, and counts in the product's rating. The event is `review.approved`.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`.
@@ -110,7 +110,8 @@ pub(crate) async fn approve(
 
 /// `POST /v1/reviews/{id}/reject` (`rejectReview`): Reject a product review.
 ///
-/// Hides a review, and counts it no longer.
+/// The review is no longer public, and no longer counts in the product's rating. The event is
+/// `review.rejected`.
 ///
 /// # Errors
 /// `not_found`, `invalid_state_transition`.
@@ -123,8 +124,8 @@ pub(crate) async fn reject(
     decide(&app, &access.store, &id, if_match, (ReviewStatus::Rejected, &REVIEW_REJECTED)).await
 }
 
-/// The review and what its product's reviews add up to, in one transaction. Of several decisions at
-/// the same moment one is taken; the others find it taken.
+/// Writes the decision and the product's rating in one transaction. Of several concurrent decisions one
+/// is written; the others are decided again over its result.
 async fn decide(
     services: &Services,
     store: &Store,
@@ -148,17 +149,17 @@ async fn decide(
     .await
 }
 
-/// An answer to a review.
+/// A reply to a review.
 #[request]
 #[derive(Debug)]
 pub(crate) struct ReplyRequest {
-    /// What the store answers.
+    /// The text of the reply, 1 to 5,000 characters.
     body: Text<1, 5000>,
 }
 
 /// `POST /v1/reviews/{id}/reply` (`replyToReview`): Reply to a product review.
 ///
-/// Answers a review, in place of an earlier answer. Shown with the review.
+/// The reply is shown with the review, and replaces an earlier one. The event is `review.replied`.
 ///
 /// # Errors
 /// `not_found`.

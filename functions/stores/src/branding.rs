@@ -1,41 +1,41 @@
-//! How a store presents itself, as requests say it.
+//! The input and the validation of a store's branding.
 
 use catalogue::media::Media;
 use core_types::id::MediaId;
 use core_types::key;
+use services::Services;
+use table::item::Key;
+use primitives::problem::{FieldError, Problem};
+use primitives::fields::{Patch, Text};
 use gateway::request::request;
 use identity::store::branding::{Color, SocialLinks, unknown_picture};
 use identity::store::{Branding, Store};
-use primitives::fields::{Patch, Text};
-use primitives::problem::{FieldError, Problem};
-use services::Services;
-use table::item::Key;
 
-/// What to change about how a store presents itself. What is left out stays; `null` clears it.
+/// The changes of a store's branding. Fields that are left out keep their values; `null` clears a field.
 #[request]
 #[derive(Debug)]
 pub struct BrandingRequest {
-    /// The picture that stands for it.
+    /// The logo.
     logo: Patch<PictureRequest>,
-    /// The picture that browsers show beside its name.
+    /// The icon that browsers show with the page's title.
     favicon: Patch<PictureRequest>,
-    /// What stands out: `#rrggbb`.
+    /// The primary colour: `#rrggbb`.
     primary_color: Patch<Color>,
-    /// What goes with it: `#rrggbb`.
+    /// The secondary colour: `#rrggbb`.
     secondary_color: Patch<Color>,
-    /// The store in a line.
+    /// A slogan of one line.
     slogan: Patch<Text<1, 120>>,
-    /// The store in a paragraph.
+    /// A description of one paragraph.
     short_description: Patch<Text<1, 500>>,
-    /// Where else it is found, all of it anew: at most 12 profiles, one of each network.
+    /// The profiles in social networks: at most 12, one of each network. The list replaces the current one.
     social_links: Patch<SocialLinks>,
 }
 
-/// A picture of the store's own media.
+/// An image of the store's media.
 #[request]
 #[derive(Debug)]
 pub struct PictureRequest {
-    /// The media it is.
+    /// The id of the media.
     media_id: MediaId,
 }
 
@@ -46,7 +46,7 @@ impl From<PictureRequest> for MediaId {
 }
 
 impl BrandingRequest {
-    /// Changes a branding as the caller wants it.
+    /// Applies these changes to a branding.
     pub(crate) fn apply(self, branding: &mut Branding) {
         self.logo.apply(&mut branding.logo);
         self.favicon.apply(&mut branding.favicon);
@@ -62,20 +62,16 @@ impl BrandingRequest {
     }
 }
 
-/// Looks up the pictures that a store is to show: no round trip when they are what they were.
+/// Ensures that the images of a branding exist. No round trip if they are unchanged.
 ///
 /// # Errors
-/// `unknown_media` as a fault of each picture that the store does not have.
-pub(crate) async fn validate(
-    services: &Services,
-    before: &Store,
-    wanted: &Store,
-) -> Result<(), Problem> {
+/// `unknown_media` as a field error of each image that the store does not have.
+pub(crate) async fn validate(services: &Services, before: &Store, wanted: &Store) -> Result<(), Problem> {
     if wanted.branding.pictures().eq(before.branding.pictures()) {
         return Ok(());
     }
-    let place = |(_, id)| key::media(&wanted.id, id);
-    let keys: Vec<Key> = wanted.branding.pictures().map(place).collect();
+    let to_key = |(_, id)| key::media(&wanted.id, id);
+    let keys: Vec<Key> = wanted.branding.pictures().map(to_key).collect();
     let mut batch = services.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
     let mut found: Vec<Media> = Vec::new();
     for key in &keys {

@@ -1,27 +1,26 @@
-//! A store's own domains: asked for, shown to be its, led to, given back.
+//! Handlers that add, verify, update and delete a store's own domains.
 
 use axum::extract::State;
 use core_types::id::StoreId;
 use core_types::key;
 use core_types::scope::{ReadStore, WriteStore};
 use gateway::app::App;
-use gateway::idempotency::Commit;
+use services::Services;
+use primitives::clock::Timestamp;
 use gateway::page::Paging;
+use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::{Created, Json, NoContent, Page};
 use gateway::request::{Body, Given, IfMatch, Path, Ruled, Rules, Validation, request};
+use primitives::fields::Flag;
+use table::{Write, retry};
 use identity::domain::{
     DOMAIN_REMOVED, DOMAIN_VERIFIED, Domain, DomainView, Domains, Host, UniqueHost,
 };
 use identity::store::{self, STORE_UPDATED, Store, StoreStatus};
 use platform::caller::StoreAccess;
-use primitives::clock::Timestamp;
-use primitives::fields::Flag;
-use primitives::problem::{Code, FieldError, Problem};
-use services::Services;
-use table::{Write, retry};
 use url::Url;
 
-/// A store and its domains, as they are.
+/// Loads a store and its domains.
 ///
 /// # Errors
 /// `not_found`.
@@ -56,7 +55,7 @@ pub async fn list(
 
 /// `GET /v1/stores/{id}/domains/{host}` (`getDomain`): Get a domain and its verification record.
 ///
-/// The record is a TXT record that the owner publishes.
+/// The record is a TXT record, which the owner of the domain publishes.
 ///
 /// # Errors
 /// `not_found`.
@@ -70,14 +69,14 @@ pub async fn show(
     Ok(to_response(domains.domain(&host)?, store))
 }
 
-/// A domain to ask for.
+/// A domain to add.
 #[request]
 #[derive(Debug)]
 pub struct AskRequest {
-    /// A host below a registered domain, in any script: no address, no public suffix, and none of the
-    /// platform's.
+    /// A host at or below a registered domain, in any script. IP addresses, public suffixes and hosts of the
+    /// platform are rejected.
     host: Host,
-    /// Whether customers are to be led there once it is verified.
+    /// Whether it becomes the store's primary domain once it is verified.
     primary: Flag,
 }
 
@@ -90,8 +89,8 @@ impl Rules for AskRequest {
     }
 }
 
-/// Whether a host lies in the registered domain of the API, where storefronts' subdomains are, or is that of
-/// an admin.
+/// Whether a host is in the registered domain of the API, which has the storefronts' subdomains, or is the
+/// host of an admin application.
 fn is_platforms(host: &Host, base_url: &str, admins: &[String]) -> bool {
     let of = |url: &str| Host::of(Url::parse(url).ok()?.host_str()?);
     of(base_url).is_some_and(|own| host.is_akin_to(&own))
@@ -100,11 +99,11 @@ fn is_platforms(host: &Host, base_url: &str, admins: &[String]) -> bool {
 
 /// `POST /v1/stores/{id}/domains` (`createDomain`): Add a domain to a store.
 ///
-/// It leads to the store once a TXT record shows that it is the store's: `txt_name` with the text
-/// `txt_value`.
+/// The domain leads to the store once it is verified by a TXT record: `txt_name` with the text `txt_value`.
 ///
 /// # Errors
-/// `domain_taken` where the store has it, `domain_limit`; `invalid_host` and `own_host` as faults of `host`.
+/// `domain_taken` if the store has it already, `domain_limit`; `invalid_host` and `own_host` as field errors
+/// of `host`.
 pub async fn create(
     caller: StoreAccess<WriteStore>,
     State(app): State<App>,
@@ -122,11 +121,11 @@ pub async fn create(
 
 /// `POST /v1/stores/{id}/domains/{host}/verify` (`verifyDomain`): Verify a domain by its record.
 ///
-/// Looks for the record, and makes the domain the store's alone. One that is the store's is answered as it
-/// is.
+/// The TXT record is looked up, and the domain is claimed for this store. A domain that is verified already
+/// is returned unchanged. The event is `domain.verified`.
 ///
 /// # Errors
-/// `not_found`; `txt_not_found`, with `txt_name` and `txt_value`; `domain_taken` where another store has
+/// `not_found`; `txt_not_found`, with `txt_name` and `txt_value`; `domain_taken` if another store has
 /// verified it.
 pub async fn verify(
     caller: StoreAccess<WriteStore>,
@@ -134,19 +133,19 @@ pub async fn verify(
     Path((_, host)): Path<(StoreId, Host)>,
 ) -> Result<Json<DomainView>, Problem> {
     let (store, domains) = load(&app, &caller.store.id).await?;
-    let asked = domains.domain(&host)?;
-    if asked.verified_at.is_some() {
-        return Ok(to_response(asked, &store));
+    let pending = domains.domain(&host)?;
+    if pending.verified_at.is_some() {
+        return Ok(to_response(pending, &store));
     }
     let missing = || {
-        let problem = Code::TxtNotFound.with("txt_name", asked.txt_name());
-        problem.with("txt_value", asked.txt_value())
+        let problem = Code::TxtNotFound.with("txt_name", pending.txt_name());
+        problem.with("txt_value", pending.txt_value())
     };
-    let texts = app.egress.txt(&asked.txt_name()).await.map_err(|error| {
+    let texts = app.egress.txt(&pending.txt_name()).await.map_err(|error| {
         tracing::info!(host = host.as_str(), %error, "no name server told of a record");
         missing()
     })?;
-    if !texts.iter().any(|text| *text == asked.txt_value()) {
+    if !texts.iter().any(|text| *text == pending.txt_value()) {
         return Err(missing());
     }
     retry(|| async {
@@ -155,35 +154,35 @@ pub async fn verify(
         if before.verified_at.is_some() {
             return Ok(to_response(before, &store));
         }
-        if before.token != asked.token {
-            // It was given up and asked for anew meanwhile: another record shows it.
+        if before.token != pending.token {
+            // The domain was deleted and added again meanwhile, and needs another record now.
             return Err(missing());
         }
         let now = app.clock.now();
         let after = Domain { verified_at: Some(now), ..before.changed(now) };
-        let led = after.wants_primary.then(|| led_to(&store, Some(&host), now));
-        let present = led.as_ref().unwrap_or(&store);
+        let changed = after.wants_primary.then(|| with_primary(&store, Some(&host), now));
+        let present = changed.as_ref().unwrap_or(&store);
         let write = domains.with(after.clone()).write(app.table.write());
         let write = UniqueHost::claim(write, &host, &store.id)
-            .also(led.as_ref(), |write, led| save(&app, write, led, now));
+            .also(changed.as_ref(), |write, store| save(&app, write, store, now));
         let answer = to_response(&after, present);
         write.emit(after.event(&DOMAIN_VERIFIED, present, now)).answer(answer, now).await
     })
     .await
 }
 
-/// What to change about a domain.
+/// The changes of a domain.
 #[request]
 #[derive(Debug)]
 pub struct UpdateRequest {
-    /// Whether customers are led there: of a store's domains to one. Of one that is pending, whether they
-    /// will be.
+    /// Whether it is the store's primary domain, of which there is one. For a pending domain: whether it
+    /// becomes primary once it is verified.
     primary: Option<Flag>,
 }
 
 /// `PATCH /v1/stores/{id}/domains/{host}` (`updateDomain`): Update a domain of a store.
 ///
-/// It becomes the store's `primary_domain`, or is that no longer.
+/// The domain becomes the store's `primary_domain`, or ceases to be.
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`.
@@ -206,12 +205,12 @@ pub async fn update(
         let now = app.clock.now();
         let after = Domain { wants_primary: wanted, ..before.changed(now) };
         let is_verified = after.verified_at.is_some();
-        let led = is_verified.then(|| led_to(&store, wanted.then_some(&host), now));
-        let answer = to_response(&after, led.as_ref().unwrap_or(&store));
+        let changed = is_verified.then(|| with_primary(&store, wanted.then_some(&host), now));
+        let answer = to_response(&after, changed.as_ref().unwrap_or(&store));
         domains
             .with(after)
             .write(app.table.write())
-            .also(led.as_ref(), |write, led| save(&app, write, led, now))
+            .also(changed.as_ref(), |write, store| save(&app, write, store, now))
             .answer(answer, now)
             .await
     })
@@ -220,7 +219,7 @@ pub async fn update(
 
 /// `DELETE /v1/stores/{id}/domains/{host}` (`deleteDomain`): Delete a domain of a store.
 ///
-/// It leads to the store no more, and another may verify it.
+/// The domain no longer leads to the store, and another store may verify it. The event is `domain.removed`.
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`.
@@ -235,29 +234,29 @@ pub async fn remove(
         let before = domains.domain(&host)?;
         if_match.check(before.version)?;
         let now = app.clock.now();
-        let gone = before.changed(now);
+        let removed = before.changed(now);
         let was_primary = store.primary_domain.as_ref() == Some(&host);
-        let led = was_primary.then(|| led_to(&store, None, now));
+        let changed = was_primary.then(|| with_primary(&store, None, now));
         let write = domains.without(&host).write(app.table.write());
         let write =
             write.also(before.verified_at, |write, _| UniqueHost::release(write, &host, &store.id));
         write
-            .also(led.as_ref(), |write, led| save(&app, write, led, now))
-            .emit(gone.event(&DOMAIN_REMOVED, led.as_ref().unwrap_or(&store), now))
+            .also(changed.as_ref(), |write, store| save(&app, write, store, now))
+            .emit(removed.event(&DOMAIN_REMOVED, changed.as_ref().unwrap_or(&store), now))
             .answer(NoContent::default(), now)
             .await
     })
     .await
 }
 
-/// The store, whose customers are led to this host from now on.
-fn led_to(store: &Store, host: Option<&Host>, now: Timestamp) -> Store {
+/// The store at its next version, with this primary domain.
+fn with_primary(store: &Store, host: Option<&Host>, now: Timestamp) -> Store {
     Store { primary_domain: host.cloned(), ..store.changed(now) }
 }
 
-/// Writes the store that customers are led elsewhere of.
-fn save(services: &Services, write: Write, led: &Store, now: Timestamp) -> Write {
-    store::replace(write, led).emit(led.event(&STORE_UPDATED, &services.config.base_url, now))
+/// Adds the changed store and its event to a write.
+fn save(services: &Services, write: Write, store: &Store, now: Timestamp) -> Write {
+    store::replace(write, store).emit(store.event(&STORE_UPDATED, &services.config.base_url, now))
 }
 
 #[cfg(test)]
@@ -265,7 +264,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_platforms_domain_is_that_of_the_api_with_all_below_it_and_an_admins_host() {
+    fn the_platforms_hosts_are_the_apis_registered_domain_and_the_admins() {
         let admins = ["https://admin.example.org".to_owned()];
         let own = |host: &str| {
             is_platforms(&Host::of(host).unwrap(), "https://api.shops.example.com", &admins)

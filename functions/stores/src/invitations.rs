@@ -1,16 +1,19 @@
-//! Asking somebody to be one of a store's people, and being asked.
+//! Handlers that invite members to a store, and accept invitations.
 
 use axum::extract::State;
 use core_types::fields::Email;
 use core_types::key;
 use core_types::mail::Mail;
 use core_types::scope::Scopes;
-use crypto::seal;
 use delivery::mail::allowance::{self, Room};
 use gateway::app::App;
-use gateway::idempotency::Commit;
+use services::Services;
+use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::{Created, Json};
 use gateway::request::{Body, Given, Ruled, Rules, Validation, request};
+use primitives::fields::Text;
+use crypto::seal;
+use table::retry;
 use identity::member::{
     MAX_MEMBERSHIPS, MEMBER_INVITED, MEMBER_JOINED, MemberView, Memberships, Role, Roster,
     UnverifiedInvitation, WRONG_INVITATIONS,
@@ -19,29 +22,25 @@ use identity::merchant::Merchant as Account;
 use identity::notifications;
 use identity::store::{Store, StoreStatus};
 use platform::caller::{Admin, Merchant, stores_of};
-use primitives::fields::Text;
-use primitives::problem::{Code, FieldError, Problem};
-use services::Services;
-use table::retry;
 
 use crate::members::{granted, load};
 
-/// Whom to invite, and as what.
+/// An invitation to a store.
 #[request]
 #[derive(Debug, Clone)]
 pub struct InviteRequest {
-    /// The address that is mailed a token.
+    /// The address to which the token is mailed.
     email: Email,
-    /// What they will be to the store; `owner` takes an owner.
+    /// The role; only an owner may invite an `owner`.
     role: Role,
-    /// What they will be allowed, as apps are; of `staff`, and only of them.
+    /// The scopes, as of apps; required for `staff`, and not allowed for other roles.
     scopes: Option<Scopes>,
 }
 
 impl Rules for InviteRequest {
     async fn broken(given: Given<'_>, _: &Validation<'_>) -> Vec<FieldError> {
         let Some(role) = given.get::<Role>("role") else { return Vec::new() };
-        // Scopes that are no scopes are told of in their own words.
+        // Malformed scopes have a field error already.
         let scopes = given.has("scopes").then(|| given.get::<Scopes>("scopes"));
         match (role, scopes) {
             (_, Some(None)) => Vec::new(),
@@ -52,21 +51,20 @@ impl Rules for InviteRequest {
 
 /// `POST /v1/stores/{id}/members` (`inviteMember`): Invite a member to a store.
 ///
-/// Invites somebody to be one of the store's people, by a mail with a token that is good for 7 days. Invited
-/// again, an address gets another token, and the one before is of no more use.
+/// The address gets a mail with a token that is valid for 7 days. Another invitation of the same address has
+/// a new token, and replaces the earlier one. The event is `member.invited`.
 ///
 /// # Errors
-/// `insufficient_role` for owners, and where an open invitation of the address is for one; `already_member`,
-/// `member_limit`; `email_unverified` while the inviter's own address is not confirmed, or that of the store's
-/// owner; `mail_limit`; `required` and `scopes_not_allowed` as faults of
-/// `scopes`.
+/// `insufficient_role` for an `owner`, and if an open invitation of the address is for one; `already_member`,
+/// `member_limit`; `email_unverified` unless the inviter and the store's owner have proven their addresses;
+/// `mail_limit`; `required` and `scopes_not_allowed` as field errors of `scopes`.
 pub async fn invite(
     caller: Admin,
     State(app): State<App>,
     Ruled(Body(input)): Ruled<Body<InviteRequest>>,
 ) -> Result<Created<MemberView>, Problem> {
     caller.grant.role.gives(input.role)?;
-    // Whoever has an address of their own to answer for may write to somebody else's.
+    // Mail to others requires an inviter with a proven address of their own.
     if !caller.account.email_verified {
         return Err(Code::EmailUnverified.into());
     }
@@ -76,29 +74,29 @@ pub async fn invite(
     let (caller, email, grant, key) = (&caller, &input.email, &grant, &key);
     retry(|| async {
         let (store, roster) = load(&app, &caller.store.id, &caller.account).await?;
-        // They may have become less while this one waited for others.
+        // The caller's role may have been lowered while this request waited for others.
         let present = roster.role_of(&caller.account.id).ok_or(Code::NotFound)?;
         present.gives(grant.role)?;
-        // Nor does a store write to others whose owner has none, whoever asks.
+        // It also requires that the store's owner has a proven address.
         let room = Room::of(&app, &store).await?;
         if !room.is_proven {
             return Err(Code::EmailUnverified.into());
         }
         let now = app.clock.now();
-        // Inviting an address again voids the invitation before: that is to change it.
+        // This replaces an open invitation of the address, which requires the right to grant its role.
         if let Some(open) = roster.open_invitation(email, now) {
             present.gives(open.grant.role)?;
         }
         let (roster, invited, token) = roster.invite(&caller.account.id, (email, grant), now)?;
         let until = invited.expires_at().unwrap_or(now);
         let of = (store.name.as_str(), grant.role);
-        let letter = notifications::invitation(email, of, &token, &app.config.base_url, until);
+        let message = notifications::invitation(email, of, &token, &app.config.base_url, until);
         let view = MemberView::of(&invited, &store.id, None, now);
         let write = allowance::count_invitation(app.table.write(), &room, email, now);
         roster
             .write(write)
             .emit(invited.event(&MEMBER_INVITED, &store.id, None, now))
-            .emit(Mail::compose(key, &letter, now)?)
+            .emit(Mail::compose(key, &message, now)?)
             .answer(Created::new(&view).version(view.version), now)
             .await
     })
@@ -109,17 +107,17 @@ pub async fn invite(
 #[request]
 #[derive(Debug)]
 pub struct AcceptRequest {
-    /// The token of the mail.
+    /// The token from the mail.
     token: Text<1, 200>,
 }
 
 /// `POST /v1/stores/invitations/accept` (`acceptInvitation`): Accept an invitation to a store.
 ///
-/// Makes the merchant a member of the store that they were invited to. Their address is the invited one, and
-/// confirmed. The token works once.
+/// The merchant becomes a member of the store. Their proven address must be the invited one. The token can be
+/// used once. The event is `member.joined`.
 ///
 /// # Errors
-/// `invalid_or_expired_token`, `too_many_attempts`; `not_invited` with another address,
+/// `invalid_or_expired_token`, `too_many_attempts`; `not_invited` for another address,
 /// `email_unverified`; `already_member`, `membership_limit`.
 pub async fn accept(
     caller: Merchant,
@@ -164,7 +162,8 @@ async fn join(
         .await
 }
 
-/// The memberships of an account that has room for another. Those on stores that were deleted make it.
+/// The memberships of an account with room for another one; at the limit, those in deleted stores are
+/// dropped.
 ///
 /// # Errors
 /// `membership_limit`.
@@ -174,9 +173,9 @@ async fn with_room(services: &Services, account: &Account) -> Result<Memberships
         return Ok(present.clone());
     }
     let live = stores_of(services, account).await?;
-    let kept = present.only(|id| live.iter().any(|(store, _)| store.id == *id));
-    if kept.grants.len() < MAX_MEMBERSHIPS {
-        Ok(kept)
+    let remaining = present.only(|id| live.iter().any(|(store, _)| store.id == *id));
+    if remaining.grants.len() < MAX_MEMBERSHIPS {
+        Ok(remaining)
     } else {
         Err(Code::MembershipLimit.with("limit", MAX_MEMBERSHIPS))
     }
@@ -190,7 +189,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_invitation_names_address_and_role() {
+    fn an_invitation_requires_address_and_role() {
         let problem = read::<InviteRequest>(json!({})).unwrap_err();
         let mut pointers: Vec<_> = problem.errors().iter().map(|e| e.pointer.as_str()).collect();
         pointers.sort_unstable();

@@ -1,5 +1,5 @@
-//! `/v1/stores` — opening a store, its data and its life; its people; its domains; its menus, policy pages and settings;
-//! where it sends and what it levies.
+//! `/v1/stores`: stores and their lifecycle, members, domains, menus, policy pages, settings, mail
+//! templates, shipping zones and tax rates.
 
 mod branding;
 mod domains;
@@ -16,13 +16,13 @@ mod stores;
 mod tax_rates;
 
 use core_types::id::StoreId;
-use gateway::budget::Cost;
-use gateway::routes::Routes;
-use identity::store;
-use primitives::problem::Code;
 use services::Services;
-use table::Write;
+use gateway::budget::Cost;
 use table::item::Item;
+use primitives::problem::Code;
+use gateway::routes::Routes;
+use table::Write;
+use identity::store;
 
 /// The routes of this family.
 pub fn routes() -> Routes {
@@ -73,14 +73,14 @@ pub fn routes() -> Routes {
         .patch("/v1/stores/{id}/settings", Cost::WRITE, settings::update)
 }
 
-/// Begins the write of an item that a store may or may not have had before: at version 1 it is
-/// new. Whoever comes second, to making it or to changing it, reads again. Storefronts that keep
-/// what they show find out.
+/// Begins the write of an item of the store's configuration: creates it at version 1, and replaces it
+/// otherwise. A concurrent write fails one of them with `version_conflict`. The store's configuration
+/// counter is raised too, so that cached storefront pages are renewed.
 fn save<T: Item>(services: &Services, store: &StoreId, item: &T) -> Write {
     written(store::configured(services.table.write(), store), item)
 }
 
-/// Adds an item: at version 1 it is new.
+/// Adds the write of an item: creates it at version 1, and replaces it otherwise.
 fn written<T: Item>(write: Write, item: &T) -> Write {
     if item.version() == 1 {
         write.create(item, Code::VersionConflict)

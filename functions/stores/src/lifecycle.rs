@@ -1,4 +1,4 @@
-//! A store's life: open, paused, shut, brought back, given up.
+//! Handlers of a store's lifecycle: activate, pause, close, reopen, delete.
 
 use axum::extract::State;
 use core_types::event::Topic;
@@ -6,9 +6,12 @@ use core_types::id::{OrderId, StoreId};
 use core_types::key;
 use core_types::resource;
 use gateway::app::App;
-use gateway::idempotency::Commit;
+use services::Services;
+use primitives::clock::{MINUTE, Timestamp};
+use primitives::problem::{Code, Problem};
 use gateway::reply::{Accepted, Json};
 use gateway::request::{Body, IfMatch, Query, request};
+use primitives::fields::Text;
 use identity::domain::Domains;
 use identity::merchant::Merchant as Account;
 use identity::settings::LONGEST_PAYMENT_WINDOW;
@@ -17,27 +20,23 @@ use identity::store::{
     StoreAction, StoreStatus, StoreView,
 };
 use platform::caller::{Admin, ClosingOwner};
-use primitives::clock::{MINUTE, Timestamp};
-use primitives::fields::Text;
-use primitives::problem::{Code, Problem};
 use sales::order::{Order, OrderStatus};
 use schemars::JsonSchema;
 use serde::Serialize;
-use services::Services;
 
 use crate::stores::{give_up, to_response};
 
-/// Why a store changes its state.
+/// A change of a store's status.
 #[request]
 #[derive(Debug)]
 pub struct ActRequest {
-    /// In the owner's words; shown with the state.
+    /// The reason, in the owner's words; returned with the status.
     reason: Option<Text<1, 500>>,
 }
 
 /// `POST /v1/stores/{id}/activate` (`activateStore`): Activate a store.
 ///
-/// Opens the storefront for orders.
+/// The storefront takes orders. The event is `store.activated`.
 ///
 /// # Errors
 /// `invalid_state_transition`, `precondition_failed`, `version_conflict`.
@@ -52,7 +51,7 @@ pub async fn activate(
 
 /// `POST /v1/stores/{id}/pause` (`pauseStore`): Pause a store.
 ///
-/// Its storefront stays visible, and takes no orders.
+/// The storefront stays visible, but takes no orders. The event is `store.paused`.
 ///
 /// # Errors
 /// `invalid_state_transition`, `precondition_failed`, `version_conflict`.
@@ -67,7 +66,7 @@ pub async fn pause(
 
 /// `POST /v1/stores/{id}/close` (`closeStore`): Close a store.
 ///
-/// Shuts the store; it can come back.
+/// The store is closed, and can be reopened. The event is `store.closed`.
 ///
 /// # Errors
 /// `invalid_state_transition`, `precondition_failed`, `version_conflict`.
@@ -82,7 +81,7 @@ pub async fn close(
 
 /// `POST /v1/stores/{id}/reopen` (`reopenStore`): Reopen a closed store.
 ///
-/// Brings a shut store back, paused.
+/// The store is paused after that, until it is activated. The event is `store.reopened`.
 ///
 /// # Errors
 /// `invalid_state_transition`, `precondition_failed`, `version_conflict`.
@@ -113,36 +112,35 @@ async fn act(
         .await
 }
 
-/// The proof that the owner means this store.
+/// The confirmation of a store's deletion.
 #[request]
 #[derive(Debug)]
 pub struct DeleteRequest {
-    /// The store's subdomain. In the body, or, for clients whose `DELETE` carries none, in the
-    /// query.
+    /// The store's subdomain: in the body, or, for clients whose `DELETE` has no body, in the query.
     confirm: Option<Text<0, 100>>,
 }
 
-/// A store that was given up.
+/// A deleted store.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct DeletedStore {
     /// The id.
     id: StoreId,
-    /// `deleted`.
+    /// Always `deleted`.
     status: StoreStatus,
-    /// When its data is out of reach for good.
+    /// When its data become inaccessible for good.
     redact_at: Option<Timestamp>,
 }
 
 /// `DELETE /v1/stores/{id}` (`deleteStore`): Delete a store.
 ///
-/// From the next request on it is gone for its owner and its apps. Its domains are given back. In 30 days its
-/// subdomain is free for others, and `store.redacted` tells whoever holds a copy of its data to remove it;
-/// the platform keeps its own, out of reach, for the records. Sent again with the same key, the request is
-/// answered as it was.
+/// From the next request on, its members and apps no longer have access. Its domains are released. After 30
+/// days its subdomain is released too, and `store.redacted` asks apps to delete their copies of its data; the
+/// platform retains its own, inaccessible, for the records. A repetition with the same `Idempotency-Key`
+/// returns the same response.
 ///
 /// # Errors
 /// `open_orders`, `precondition_failed`, `version_conflict`; `required` and
-/// `confirmation_mismatch` as faults of `confirm`.
+/// `confirmation_mismatch` as field errors of `confirm`.
 pub async fn delete(
     ClosingOwner(caller): ClosingOwner,
     State(app): State<App>,
@@ -162,7 +160,7 @@ pub async fn delete(
     let now = app.clock.now();
     let store = before.act(StoreAction::Delete, None, now)?;
     reject_open_orders(&app, before).await?;
-    let account = whose(&app, caller.account, &store).await?;
+    let account = owner_account(&app, caller.account, &store).await?;
     let domains = Domains::of(&store.id, app.table.get(&key::domains(&store.id)).await?);
     let store = Store { primary_domain: None, ..store };
     let answer =
@@ -176,27 +174,27 @@ pub async fn delete(
         .await
 }
 
-/// The account that a store is counted with: that of the owner whom it belongs to.
-async fn whose(services: &Services, account: Account, store: &Store) -> Result<Account, Problem> {
+/// The account whose stores are counted: that of the store's owner, who need not be the caller.
+async fn owner_account(services: &Services, account: Account, store: &Store) -> Result<Account, Problem> {
     if account.id == store.owner_id {
         return Ok(account);
     }
     resource::load(services, &key::merchant(&store.owner_id)).await
 }
 
-/// Open orders that are counted at most.
+/// The most open orders that are counted.
 const MOST_COUNTED: usize = 100;
-/// Orders that one read looks at, as many as fit its megabyte.
+/// Orders that one query inspects, as many as fit into its limit of one megabyte.
 const ORDERS_AT_ONCE: usize = 1_000;
-/// Reads of recent orders.
+/// The most queries of recent orders.
 const READS: u32 = 20;
 
-/// Customers who wait for something keep the store. What it owes lies in an index of its own,
-/// whatever its age. An unpaid order can be paid for a day at most: it is looked for among the
-/// orders since then; a store with more of these than [`READS`] reads show is busy, and kept.
+/// Ensures that no customer waits for an order. Orders with open obligations have an index of their own,
+/// whatever their age. Unpaid orders can be paid for a day at most, and are searched among the orders of
+/// that time. A store with more recent orders than [`READS`] queries inspect is not deleted.
 ///
-/// From indexes: an order placed in this very moment may slip through, and the 30 days of grace
-/// are there for it.
+/// Indexes are eventually consistent: an order that is placed at this moment may be missed. The grace period
+/// of 30 days is for such orders.
 async fn reject_open_orders(services: &Services, store: &Store) -> Result<(), Problem> {
     let nobody = OrderId::derive(&[]);
     let owed =

@@ -1,4 +1,4 @@
-//! How many mails a store has sent today to people who have not proven their address to it.
+//! The handler of a store's mail usage: today's mails to unproven addresses.
 
 use axum::extract::State;
 use delivery::mail::allowance::{Room, Usage};
@@ -10,22 +10,23 @@ use primitives::problem::Problem;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Mails of a UTC day to addresses that nobody has proven at the store: about orders of guests, gift cards
-/// and invitations.
+/// The mails of a UTC day to addresses that nobody has proven at the store: about orders of guests, gift
+/// cards and invitations.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct MailUsage {
-    /// How many the store may send in this day. More with each day of its age, and with each order that was
-    /// paid through a provider.
+    /// The number of mails that the store may send today. It grows with each day of the store's age, and with
+    /// each order that was paid through a provider.
     limit: u32,
-    /// How many are sent, or are to be sent today.
+    /// The number of mails that were sent, or are scheduled for today.
     sent: u32,
-    /// How many were not sent: beyond the limit, or because the store's owner has proven no address.
+    /// The number of mails that were not sent: beyond the limit, or because the store's owner has no proven
+    /// address.
     withheld: u32,
-    /// How many all stores of the owner may send together.
+    /// The number of mails that all stores of the owner may send together.
     merchant_limit: u32,
-    /// How many they have sent.
+    /// The number of mails that all stores of the owner have sent.
     merchant_sent: u32,
-    /// Whether the store's owner has proven their address: without that the store mails nobody.
+    /// Whether the store's owner has a proven address, without which the store sends no such mail.
     owner_verified: bool,
     /// When the day ends.
     resets_at: Timestamp,
@@ -33,7 +34,7 @@ pub(crate) struct MailUsage {
 
 /// `GET /v1/stores/{id}/mail-usage` (`getMailUsage`): Get today's mail usage of a store.
 ///
-/// Shows today's mails to unproven addresses, and their limit.
+/// The response counts today's mails to unproven addresses, and has their limits.
 pub(crate) async fn show(
     caller: Admin,
     State(app): State<App>,

@@ -1,4 +1,4 @@
-//! The Lambda of `/v1/stores`.
+//! The Lambda function of `/v1/stores`.
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), lambda_runtime::Error> {

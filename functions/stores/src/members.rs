@@ -1,4 +1,4 @@
-//! The people of a store: the list, what each may do, and their leave.
+//! Handlers that list, update and remove the members of a store.
 
 use axum::extract::State;
 use core_types::event::Topic;
@@ -7,26 +7,25 @@ use core_types::key;
 use core_types::resource;
 use core_types::scope::Scopes;
 use gateway::app::App;
-use gateway::idempotency::Commit;
+use services::Services;
+use primitives::clock::Timestamp;
+use table::item::Key;
 use gateway::page::Paging;
+use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::{Json, NoContent, Page};
 use gateway::request::{Body, IfMatch, Path, request};
+use table::{Write, retry};
 use identity::member::{
     Changed, Grant, MEMBER_REMOVED, MEMBER_UPDATED, Member, MemberView, Role, Roster,
 };
 use identity::merchant::Merchant as Account;
 use identity::store::{self, STORE_UPDATED, Store};
 use platform::caller::{Admin, AnyMember, StoreMember};
-use primitives::clock::Timestamp;
-use primitives::problem::{Code, FieldError, Problem};
-use services::Services;
-use table::item::Key;
-use table::{Write, retry};
 
-/// A role, with the scopes of one that has its own.
+/// The grant of a role, with scopes if it is `staff`.
 ///
 /// # Errors
-/// `required`, `scopes_not_allowed`, as faults of `scopes`.
+/// `required`, `scopes_not_allowed`, as field errors of `scopes`.
 pub(crate) fn granted(role: Role, scopes: Option<Scopes>) -> Result<Grant, FieldError> {
     match (role, scopes) {
         (Role::Staff, None) => {
@@ -41,20 +40,20 @@ pub(crate) fn granted(role: Role, scopes: Option<Scopes>) -> Result<Grant, Field
     }
 }
 
-/// A store and its people, as they are. Where nothing is written of them its owner is alone, and it is
-/// they who ask.
+/// Loads a store and its members. A store without a stored roster has its owner as the only member, who
+/// then is the caller.
 ///
 /// # Errors
 /// `not_found`.
 pub(crate) async fn load(
     services: &Services,
     id: &StoreId,
-    asking: &Account,
+    caller: &Account,
 ) -> Result<(Store, Roster), Problem> {
     let (store_key, roster_key) = (key::store(id), key::members(id));
     let mut batch = services.table.get_many(&[&store_key, &roster_key]).await?;
     let store: Store = batch.take(&store_key)?.ok_or(Code::NotFound)?;
-    let roster = Roster::of(&store, batch.take(&roster_key)?, &asking.email);
+    let roster = Roster::of(&store, batch.take(&roster_key)?, &caller.email);
     Ok((store, roster))
 }
 
@@ -69,10 +68,10 @@ pub async fn list(
     State(app): State<App>,
     paging: Paging,
 ) -> Result<Page<MemberView>, Problem> {
-    let kept: Option<Roster> = app.table.get(&key::members(&caller.store.id)).await?;
-    let Roster { members, .. } = Roster::of(&caller.store, kept, &caller.account.email);
+    let stored: Option<Roster> = app.table.get(&key::members(&caller.store.id)).await?;
+    let Roster { members, .. } = Roster::of(&caller.store, stored, &caller.account.email);
     let found = paging.part(members, |member| member.id.to_string())?;
-    // Names and addresses are the accounts' own, as they are by now.
+    // Names and addresses are read from the accounts, so that they are current.
     let keys: Vec<Key> =
         found.items.iter().filter_map(Member::merchant_id).map(key::merchant).collect();
     let mut batch = app.table.get_many_eventually(&keys.iter().collect::<Vec<_>>()).await?;
@@ -99,43 +98,43 @@ pub async fn show(
     State(app): State<App>,
     Path((_, id)): Path<(StoreId, MemberId)>,
 ) -> Result<Json<MemberView>, Problem> {
-    let kept: Option<Roster> = app.table.get(&key::members(&caller.store.id)).await?;
-    let roster = Roster::of(&caller.store, kept, &caller.account.email);
+    let stored: Option<Roster> = app.table.get(&key::members(&caller.store.id)).await?;
+    let roster = Roster::of(&caller.store, stored, &caller.account.email);
     let member = roster.member(&id)?;
     let account = account_of(&app, member).await?;
     let view = MemberView::of(member, &caller.store.id, account.as_ref(), app.clock.now());
     Ok(Json::new(&view).version(view.version))
 }
 
-/// What to change about a member, or about an invitation.
+/// The changes of a member or of an invitation.
 #[request]
 #[derive(Debug, Clone)]
 pub struct UpdateRequest {
-    /// What they are to the store; to or from `owner` takes an owner.
+    /// The role; only an owner may change it to or from `owner`.
     role: Option<Role>,
-    /// What they may do, as apps may; of `staff`, and only of them.
+    /// The scopes, as of apps; required for `staff`, and not allowed for other roles.
     scopes: Option<Scopes>,
 }
 
 impl UpdateRequest {
-    /// What somebody may do from now on.
+    /// The grant after the change.
     fn apply(&self, before: &Grant) -> Result<Grant, Problem> {
         let role = self.role.unwrap_or(before.role);
-        let kept =
+        let unchanged =
             || (before.role == Role::Staff && role == Role::Staff).then(|| before.scopes.clone());
-        let scopes = self.scopes.clone().or_else(kept);
+        let scopes = self.scopes.clone().or_else(unchanged);
         granted(role, scopes).map_err(|fault| Problem::invalid(vec![fault]))
     }
 }
 
 /// `PATCH /v1/stores/{id}/members/{member_id}` (`updateMember`): Update the role of a member.
 ///
-/// The new role applies from their next request on. Invitations that they gave and could not give any more
-/// end.
+/// The new role applies from the member's next request on. Open invitations by the member that the new role
+/// could not give are revoked. The event is `member.updated`; an update without a difference sends none.
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`, `insufficient_role`, `last_owner`; `required` and
-/// `scopes_not_allowed` as faults of `scopes`.
+/// `scopes_not_allowed` as field errors of `scopes`.
 pub async fn update(
     caller: Admin,
     State(app): State<App>,
@@ -154,16 +153,16 @@ pub async fn update(
         }
         let now = app.clock.now();
         let account = account_of(&app, before).await?;
-        let shown = |member: &Member| {
+        let to_response = |member: &Member| {
             let view = MemberView::of(member, &store.id, account.as_ref(), now);
             Json::new(&view).version(view.version)
         };
         if grant == before.grant {
-            return Ok(shown(before));
+            return Ok(to_response(before));
         }
         let changed = roster.regrant(&store, before, &grant, now)?;
         may_still(caller, &roster, &[before.grant.role, grant.role])?;
-        let answer = shown(&changed.member);
+        let answer = to_response(&changed.member);
         let to = (Some(&grant), &MEMBER_UPDATED);
         written(&app, &store, account.as_ref(), &changed, to, now).answer(answer, now).await
     })
@@ -172,9 +171,9 @@ pub async fn update(
 
 /// `DELETE /v1/stores/{id}/members/{member_id}` (`deleteMember`): Remove a member or an invitation.
 ///
-/// Whoever is removed is let in no more, from their next request on; invitations that they gave end. Any
-/// member may remove themselves. A store that belonged to an owner who goes belongs to the owner who is
-/// longest there.
+/// A removed member has no access from their next request on, and their open invitations are revoked. Any
+/// member may remove themselves. If the owner to whom the store belongs is removed, it then belongs to the
+/// owner who has been a member for the longest time. The event is `member.removed`.
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`, `insufficient_role`, `last_owner`.
@@ -190,7 +189,7 @@ pub async fn remove(
         let found = roster.member(id);
         let leaves = found.as_ref().is_ok_and(|it| it.merchant_id() == Some(&caller.account.id));
         if !leaves {
-            // Who may remove nobody learns of nobody.
+            // Checked before `not_found`, so that other members do not learn which ids exist.
             caller.grant.role.gives(Role::ReadOnly)?;
         }
         let before = found?;
@@ -212,24 +211,24 @@ pub async fn remove(
     .await
 }
 
-/// Demands that the caller may still do it: they may have become less while this request waited for
-/// others.
+/// Ensures that the caller's current role may still give these roles: it may have been lowered while this
+/// request waited for others.
 ///
 /// # Errors
-/// `not_found`, as with their next request, or `insufficient_role`.
+/// `not_found` if the caller is no longer a member, or `insufficient_role`.
 fn may_still<R>(caller: &StoreMember<R>, roster: &Roster, over: &[Role]) -> Result<(), Problem> {
     let present = roster.role_of(&caller.account.id).ok_or(Code::NotFound)?;
     over.iter().try_for_each(|role| present.gives(*role))
 }
 
-/// The account of a member; none of who is invited.
+/// Loads the account of a member; none for an invitation.
 async fn account_of(services: &Services, member: &Member) -> Result<Option<Account>, Problem> {
     let Some(id) = member.merchant_id() else { return Ok(None) };
     resource::load(services, &key::merchant(id)).await.map(Some)
 }
 
-/// Begins the write of a change: the people, what the account of whom it is about may do from now on, to
-/// whom the store belongs, and what is announced of it.
+/// Begins the write of a change: the roster, the memberships of the member's account, the store's owner if
+/// it changes, and the events.
 fn written(
     services: &Services,
     store: &Store,
@@ -244,15 +243,15 @@ fn written(
         let memberships = account.memberships.with(&store.id, grant);
         account.is_regranted(write, &memberships, gives_up)
     });
-    let write = write
-        .also(changed.heir.as_ref(), |write, heir| inherited(services, write, (store, heir), now));
+    let write =
+        write.also(changed.heir.as_ref(), |write, heir| inherited(services, write, (store, heir), now));
     let write = write.emit(changed.member.event(topic, &store.id, account, now));
     changed.revoked.iter().fold(write, |write, revoked| {
         write.emit(revoked.event(&MEMBER_REMOVED, &store.id, None, now))
     })
 }
 
-/// Says that a store belongs to another of its owners from now on.
+/// Adds the transfer of a store to another of its owners.
 fn inherited(
     services: &Services,
     write: Write,
@@ -282,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn staff_have_scopes_and_nobody_else_does() {
+    fn only_staff_have_scopes() {
         let staff = grant(Role::Staff, "read_orders");
         let admin = grant(Role::Admin, "");
         for (before, input, after) in [

@@ -1,4 +1,4 @@
-//! Navigation menus.
+//! Handlers of navigation menus.
 
 use axum::extract::State;
 use catalogue::navigation::{
@@ -22,7 +22,7 @@ use crate::{save, written};
 
 /// `GET /v1/stores/{id}/navigation/{handle}` (`getMenu`): Get a menu.
 ///
-/// The response has all items, also those that are not published.
+/// The response has the items of all levels.
 ///
 /// # Errors
 /// `not_found`.
@@ -35,22 +35,23 @@ pub async fn show(
     load::<Menu>(&app, &key).await.map(|menu| menu.to_response())
 }
 
-/// A whole menu.
+/// A menu to create or replace.
 #[request]
 #[derive(Debug)]
 pub struct PutRequest {
-    /// The items of the first level, each with those below it: at most 200 in all, in at most
-    /// three levels, and at most 100 KiB.
+    /// The items of the first level, each with its children: at most 200 in total, at most three levels, and
+    /// at most 100 KiB.
     items: Items,
 }
 
 /// `PUT /v1/stores/{id}/navigation/{handle}` (`setMenu`): Create or replace a menu.
 ///
-/// Makes a menu, or puts another in its place, an empty one too. A store has at most [`store::MAX_MENUS`].
+/// The menu is created or replaced as a whole; it may be empty. A store has at most [`store::MAX_MENUS`]. The
+/// event is `navigation.updated`.
 ///
 /// # Errors
-/// `menu_limit`, `precondition_failed`; `unknown_product`, `unknown_collection` and `unknown_category` as faults
-/// of a `ref` that is the id of nothing on the store.
+/// `menu_limit`, `precondition_failed`; `unknown_product`, `unknown_collection` and `unknown_category` as
+/// field errors of a `ref` with an id that does not exist on the store.
 pub async fn put(
     caller: StoreAccess<WriteContent>,
     State(app): State<App>,
@@ -81,7 +82,7 @@ pub async fn put(
 
 /// `DELETE /v1/stores/{id}/navigation/{handle}` (`deleteMenu`): Delete a menu.
 ///
-/// Storefronts no longer list it.
+/// Storefronts no longer show it. The event is `navigation.deleted`.
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`.

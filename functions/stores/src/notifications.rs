@@ -1,4 +1,4 @@
-//! The words of mails to shoppers, in a store's own words and by language.
+//! Handlers of mail templates: a store's own texts of mails to shoppers, by language.
 
 use axum::extract::State;
 use core_types::event::{Event, Topic};
@@ -27,7 +27,7 @@ use crate::written;
 
 /// `GET /v1/stores/{id}/notifications` (`listMailTemplates`): List mail templates of a store.
 ///
-/// Lists the mails that the store says in its own words.
+/// Only templates that the store has written are listed.
 ///
 /// # Errors
 /// `invalid_cursor`.
@@ -59,10 +59,10 @@ fn to_response(text: &NotificationText, kind: NotificationKind) -> Json<Notifica
 
 /// `GET /v1/stores/{id}/notifications/{kind}/{locale}` (`getMailTemplate`): Get a mail template in a language.
 ///
-/// A template that the store has not written is not found.
+/// Only a template that the store has written is found.
 ///
 /// # Errors
-/// `not_found`: there is no such mail, or the store has no words of its own for it in that language.
+/// `not_found`: there is no such mail, or the store has no template for it in this language.
 pub(crate) async fn show(
     caller: StoreAccess<ReadContent>,
     State(app): State<App>,
@@ -72,13 +72,13 @@ pub(crate) async fn show(
     texts.get(&locale).map(|text| to_response(text, kind)).ok_or_else(|| Code::NotFound.into())
 }
 
-/// The words of a mail.
+/// A mail template in one language.
 #[request]
 #[derive(Debug, Clone)]
 pub(crate) struct TextRequest {
-    /// The subject. What stands for something is written `{{ order_number }}`.
+    /// The subject. Placeholders are written `{{ order_number }}`.
     subject: Text<1, 200>,
-    /// The text, in which `{% if link %} … {% else %} … {% endif %}` asks whether there is something.
+    /// The text. `{% if link %} … {% else %} … {% endif %}` tests whether a placeholder has a value.
     body: Text<1, 4_000>,
 }
 
@@ -88,7 +88,7 @@ impl From<TextRequest> for Wording {
     }
 }
 
-/// Writes a mail's words, and tells of those of one language.
+/// Begins the write of a mail's templates, with the event about the one in one language.
 fn save(
     services: &Services,
     texts: &NotificationTexts,
@@ -102,12 +102,12 @@ fn save(
 
 /// `PUT /v1/stores/{id}/notifications/{kind}/{locale}` (`setMailTemplate`): Create or replace a mail template.
 ///
-/// Says a mail in the store's own words, in a language.
+/// Mails of this kind in this language then use the store's template.
 ///
 /// # Errors
 /// `not_found`: there is no such mail; `precondition_failed`; `language_limit`; `invalid_template`,
-/// `unknown_placeholder`, `placeholder_not_allowed`, `placeholder_required`, `link_not_allowed` as faults of
-/// `/subject` and `/body`.
+/// `unknown_placeholder`, `placeholder_not_allowed`, `placeholder_required`, `link_not_allowed` as field
+/// errors of `/subject` and `/body`.
 pub(crate) async fn put(
     caller: StoreAccess<WriteContent>,
     State(app): State<App>,
@@ -135,7 +135,7 @@ pub(crate) async fn put(
 
 /// `DELETE /v1/stores/{id}/notifications/{kind}/{locale}` (`deleteMailTemplate`): Delete a mail template.
 ///
-/// The platform's text is used again.
+/// The platform's text is used again. The response is the deleted template.
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`.
@@ -158,11 +158,11 @@ pub(crate) async fn remove(
     .await
 }
 
-/// Words to look at; without any, those that would be used.
+/// A template to preview; fields that are left out are those that a mail would have.
 #[request]
 #[derive(Debug, Clone)]
 pub(crate) struct PreviewRequest {
-    /// The language of the reader; the store's unless said otherwise.
+    /// The language of the reader; the store's by default.
     locale: Option<Locale>,
     /// The subject.
     subject: Option<Text<1, 200>>,
@@ -170,37 +170,37 @@ pub(crate) struct PreviewRequest {
     body: Option<Text<1, 4_000>>,
 }
 
-/// A mail as it would be read.
+/// The preview of a mail.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[schemars(rename = "MailPreview")]
 pub(crate) struct Preview {
-    /// Which mail.
+    /// The kind of the mail.
     kind: NotificationKind,
-    /// The words that were used.
+    /// The template that was used.
     wording: Wording,
-    /// What is read then.
+    /// The rendered mail.
     rendered: Rendered,
-    /// What can stand in it, with what stands in this preview.
+    /// The placeholders that the mail can have, with their values in this preview.
     placeholders: Vec<PlaceholderView>,
 }
 
-/// What can stand in a mail.
+/// A placeholder of a mail template.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(crate) struct PlaceholderView {
     /// Its name.
     name: &'static str,
-    /// What stands for it in a preview.
+    /// The value in a preview.
     sample: &'static str,
-    /// Whether the body needs it.
+    /// Whether the body must contain it.
     required: bool,
 }
 
 /// `POST /v1/stores/{id}/notifications/{kind}/preview` (`previewMailTemplate`): Preview a mail template.
 ///
-/// Shows a mail as it would be read.
+/// The template is rendered with sample values. Nothing is stored or mailed.
 ///
 /// # Errors
-/// `not_found`: there is no such mail; the faults of words, as when they are put.
+/// `not_found`: there is no such mail; the field errors of `setMailTemplate`.
 pub(crate) async fn preview(
     caller: StoreAccess<ReadContent>,
     State(app): State<App>,

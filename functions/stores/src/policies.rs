@@ -1,4 +1,4 @@
-//! Policy pages.
+//! Handlers of policy pages.
 
 use axum::extract::State;
 use catalogue::policy::{
@@ -22,7 +22,7 @@ use crate::save;
 
 /// `GET /v1/stores/{id}/policies/{handle}` (`getPolicy`): Get a policy page.
 ///
-/// It is found whether it is published or not.
+/// The page is returned whether it is published or not.
 ///
 /// # Errors
 /// `not_found`: it was never written, or there is no such policy.
@@ -39,21 +39,21 @@ fn to_response(policy: &Policy) -> Json<PolicyView> {
     Json::new(&PolicyView::from(policy)).version(policy.version)
 }
 
-/// A whole policy page.
+/// A policy page to create or replace.
 #[request]
 #[derive(Debug)]
 pub struct PutRequest {
-    /// What the page is called; by its handle unless said otherwise.
+    /// The title of the page; by default that of its handle, such as `Refund policy`.
     title: Option<Text<1, 200>>,
-    /// The text, at most 64 KiB; what could run on a shopper's page is taken out of it.
+    /// The text as HTML, at most 64 KiB; scripts and other active content are removed.
     body_html: SafeHtml,
-    /// Whether customers see it; they do unless said otherwise.
+    /// Whether it is published; true by default.
     published: Option<Flag>,
 }
 
 /// `PUT /v1/stores/{id}/policies/{handle}` (`setPolicy`): Create or replace a policy page.
 ///
-/// Its text is sanitized HTML.
+/// The page is created or replaced as a whole, and its HTML is sanitized. The event is `policy.updated`.
 ///
 /// # Errors
 /// `not_found`: there is no such policy; `precondition_failed`.
@@ -76,14 +76,14 @@ pub async fn put(
         let present = present.unwrap_or_else(|| Policy::blank(store, handle, now));
         if_match.check(present.version)?;
         let policy = present.with(wording.clone(), now);
-        let about = EventSubject {
+        let subject = EventSubject {
             store: Some(store),
             app: None,
             entity: handle.as_str(),
             version: policy.version,
         };
         save(&app, store, &policy)
-            .emit(Event::new(&POLICY_UPDATED, about, &PolicySummary::from(&policy), now))
+            .emit(Event::new(&POLICY_UPDATED, subject, &PolicySummary::from(&policy), now))
             .answer(to_response(&policy), now)
             .await
     })

@@ -1,13 +1,17 @@
-//! A store's settings.
+//! Handlers of a store's settings.
 
 use axum::extract::State;
 use core_types::fields::{DisplayName, LinkTemplate};
 use core_types::key;
 use core_types::resource::Resource;
 use gateway::app::App;
-use gateway::idempotency::Commit;
+use services::Services;
+use table::item::Item;
+use primitives::problem::{FieldError, Problem};
 use gateway::reply::Json;
 use gateway::request::{Body, IfMatch, request};
+use primitives::fields::{Flag, Int, Patch};
+use table::retry;
 use identity::domain::Domains;
 use identity::settings::{
     Checkout, LONGEST_MANUAL_PAYMENT_WINDOW, LONGEST_PAYMENT_WINDOW, LONGEST_REDACTION_DAYS,
@@ -15,118 +19,110 @@ use identity::settings::{
 };
 use identity::store::Store;
 use platform::caller::Admin;
-use primitives::fields::{Flag, Int, Patch};
-use primitives::problem::{FieldError, Problem};
-use services::Services;
-use table::item::Item;
-use table::retry;
 
 use crate::save;
 
 /// `GET /v1/stores/{id}/settings` (`getSettings`): Get the settings of a store.
 ///
-/// Settings that were not chosen have their defaults.
+/// Settings that were never changed have their defaults.
 pub async fn show(caller: Admin, State(app): State<App>) -> Result<Json<SettingsView>, Problem> {
     load(&app, &caller.store).await.map(|settings| settings.to_response())
 }
 
 async fn load(services: &Services, store: &Store) -> Result<Settings, Problem> {
-    let untouched = Settings::of(store);
-    let found = services.table.get(&untouched.key()).await?;
-    Ok(found.unwrap_or(untouched))
+    let defaults = Settings::of(store);
+    let found = services.table.get(&defaults.key()).await?;
+    Ok(found.unwrap_or(defaults))
 }
 
-/// The settings, with the domains that their pages may be at.
-async fn load_with_domains(
-    services: &Services,
-    store: &Store,
-) -> Result<(Settings, Domains), Problem> {
-    let (untouched, domains_key) = (Settings::of(store), key::domains(&store.id));
-    let settings_key = untouched.key();
+/// Loads the settings, with the store's domains, which the hosts of page settings are checked against.
+async fn load_with_domains(services: &Services, store: &Store) -> Result<(Settings, Domains), Problem> {
+    let (defaults, domains_key) = (Settings::of(store), key::domains(&store.id));
+    let settings_key = defaults.key();
     let mut found = services.table.get_many(&[&settings_key, &domains_key]).await?;
     let domains = Domains::of(&store.id, found.take(&domains_key)?);
-    Ok((found.take(&settings_key)?.unwrap_or(untouched), domains))
+    Ok((found.take(&settings_key)?.unwrap_or(defaults), domains))
 }
 
-/// What to change. What is left out stays; `null` puts a group, or one setting, back to its
-/// default.
+/// The changes of a store's settings. Settings that are left out keep their values; `null` resets a group,
+/// or one setting, to its default.
 #[request]
 #[derive(Debug, Clone)]
 pub struct UpdateRequest {
-    /// How customers check out.
+    /// The settings of the checkout.
     checkout: Patch<CheckoutRequest>,
-    /// What customers are told by mail.
+    /// The settings of mails to customers.
     notifications: Patch<NotificationsRequest>,
-    /// How products are reviewed.
+    /// The settings of product reviews.
     reviews: Patch<ReviewsRequest>,
-    /// How orders are taxed.
+    /// The settings of taxes.
     taxes: Patch<TaxesRequest>,
-    /// How people are forgotten.
+    /// The settings of redactions.
     privacy: Patch<PrivacyRequest>,
 }
 
-/// What to change about the checkout.
+/// The changes of the checkout settings.
 #[request]
 #[derive(Debug, Clone)]
 pub struct CheckoutRequest {
-    /// Minutes for which an unpaid order keeps its stock.
+    /// The minutes for which an unpaid order reserves its stock.
     payment_window_minutes: Patch<Int<5, LONGEST_PAYMENT_WINDOW>>,
-    /// Minutes for which an order that is to be paid manually keeps its stock; 0: until it is paid
+    /// The minutes for which an order with a manual payment reserves its stock; 0: until it is paid
     /// or cancelled.
     manual_payment_window_minutes: Patch<Int<0, LONGEST_MANUAL_PAYMENT_WINDOW>>,
     /// Whether customers can order without an account.
     guest_checkout: Patch<Flag>,
-    /// Whether customers must leave a telephone number.
+    /// Whether customers must give a telephone number.
     require_phone: Patch<Flag>,
 }
 
-/// What to change about what customers are told.
+/// The changes of the notification settings.
 #[request]
 #[derive(Debug, Clone)]
 pub struct NotificationsRequest {
-    /// Whether an order is confirmed.
+    /// Whether a mail confirms an order.
     order_confirmation: Patch<Flag>,
-    /// Whether a shipment is announced.
+    /// Whether a mail announces a shipment.
     shipping_confirmation: Patch<Flag>,
-    /// Whether it is told that a parcel arrived.
+    /// Whether a mail confirms a delivery.
     delivery_confirmation: Patch<Flag>,
-    /// Whether it is told that money went back.
+    /// Whether a mail confirms a refund.
     refund_confirmation: Patch<Flag>,
-    /// Whether it is told that an order was called off, or was not paid in time.
+    /// Whether a mail confirms that an order was cancelled, or was not paid in time.
     cancellation_confirmation: Patch<Flag>,
-    /// Whom customers see mails from; the store's name when none is set.
+    /// The sender's name in mails; the store's name by default.
     sender_name: Patch<DisplayName<1, 100>>,
-    /// The store's page that shows an order, `https://shop.example/orders/{order_id}?token={token}`:
-    /// mails about orders lead there, as long as the host is a domain that the store has verified, or
-    /// the platform's.
+    /// The store's page that shows an order: `https://shop.example/orders/{order_id}?token={token}`.
+    /// Mails about orders link to it while its host is a domain that the store has verified, or the
+    /// platform's.
     order_status_url: Patch<LinkTemplate>,
-    /// The store's page on which an order is paid; the page that shows it unless set.
+    /// The store's page on which an order is paid; `order_status_url` by default.
     payment_url: Patch<LinkTemplate>,
 }
 
-/// What to change about how products are reviewed.
+/// The changes of the review settings.
 #[request]
 #[derive(Debug, Clone)]
 pub struct ReviewsRequest {
-    /// Whether only who has bought a product may review it.
+    /// Whether only customers who have bought a product may review it.
     purchase_required: Patch<Flag>,
-    /// Whether a review is shown at once, without the store's approval.
+    /// Whether a review is public at once, without the store's approval.
     auto_publish: Patch<Flag>,
 }
 
-/// What to change about how orders are taxed.
+/// The changes of the tax settings.
 #[request]
 #[derive(Debug, Clone)]
 pub struct TaxesRequest {
-    /// Whether prices hold their tax.
+    /// Whether prices include tax.
     prices_include_tax: Patch<Flag>,
 }
 
-/// What to change about how people are forgotten.
+/// The changes of the privacy settings.
 #[request]
 #[derive(Debug, Clone)]
 pub struct PrivacyRequest {
-    /// Days from when a redaction is asked for to when it begins; 0: at once.
+    /// The days between the request for a redaction and its start; 0: it starts at once.
     redaction_days: Patch<Int<0, LONGEST_REDACTION_DAYS>>,
 }
 
@@ -140,7 +136,7 @@ fn set<A, T>(field: &mut T, change: Patch<A>, default: T, value: impl FnOnce(A) 
 }
 
 impl CheckoutRequest {
-    /// The group as the caller wants it.
+    /// The settings with these changes.
     fn apply(self, mut group: Checkout) -> Checkout {
         let default = Checkout::default();
         let minutes = |Int(minutes): Int<5, LONGEST_PAYMENT_WINDOW>| minutes.unsigned_abs();
@@ -158,7 +154,7 @@ impl CheckoutRequest {
 }
 
 impl NotificationsRequest {
-    /// The group as the caller wants it.
+    /// The settings with these changes.
     fn apply(self, mut group: Notifications) -> Notifications {
         let default = Notifications::default();
         let order = &mut group.order_confirmation;
@@ -180,8 +176,8 @@ impl NotificationsRequest {
 }
 
 impl NotificationsRequest {
-    /// Pages at hosts that neither the store has verified nor the platform has: whoever reads a mail of the
-    /// platform's follows its links.
+    /// The field errors of pages whose host is neither a domain that the store has verified nor the
+    /// platform's: readers trust the links in a mail of the platform.
     fn foreign(&self, domains: &Domains, base_url: &str) -> Vec<FieldError> {
         let pages =
             [("order_status_url", &self.order_status_url), ("payment_url", &self.payment_url)];
@@ -199,7 +195,7 @@ impl NotificationsRequest {
 }
 
 impl ReviewsRequest {
-    /// The group as the caller wants it.
+    /// The settings with these changes.
     fn apply(self, mut group: Reviews) -> Reviews {
         let default = Reviews::default();
         let bought = &mut group.purchase_required;
@@ -210,7 +206,7 @@ impl ReviewsRequest {
 }
 
 impl TaxesRequest {
-    /// The group as the caller wants it.
+    /// The settings with these changes.
     fn apply(self, mut group: Taxes) -> Taxes {
         let default = Taxes::default();
         let included = &mut group.prices_include_tax;
@@ -220,7 +216,7 @@ impl TaxesRequest {
 }
 
 impl PrivacyRequest {
-    /// The group as the caller wants it.
+    /// The settings with these changes.
     fn apply(self, mut group: Privacy) -> Privacy {
         let days = |Int(days): Int<0, LONGEST_REDACTION_DAYS>| days.unsigned_abs();
         let default = Privacy::default().redaction_days;
@@ -239,7 +235,7 @@ fn regroup<A, T: Default>(group: T, change: Patch<A>, apply: impl FnOnce(A, T) -
 }
 
 impl UpdateRequest {
-    /// The settings as the caller wants them.
+    /// The settings with these changes.
     fn apply(self, settings: &Settings) -> Settings {
         let Settings { checkout, notifications, reviews, taxes, privacy, .. } = settings.clone();
         Settings {
@@ -255,10 +251,11 @@ impl UpdateRequest {
 
 /// `PATCH /v1/stores/{id}/settings` (`updateSettings`): Update the settings of a store.
 ///
-/// Pages that mails lead to are at a domain that the store has verified, or at the platform's.
+/// The hosts of pages to which mails link must be domains that the store has verified, or the platform's. The
+/// event is `store.settings_updated`; an update without a difference sends none.
 ///
 /// # Errors
-/// `precondition_failed`; `host_not_verified` as a fault of a page.
+/// `precondition_failed`; `host_not_verified` as a field error of a page.
 pub async fn update(
     caller: Admin,
     State(app): State<App>,
@@ -299,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn a_patch_changes_what_it_names_and_null_is_the_default() {
+    fn a_patch_changes_only_named_settings_and_null_resets_them() {
         let changed = Checkout {
             payment_window_minutes: 60,
             manual_payment_window_minutes: 0,

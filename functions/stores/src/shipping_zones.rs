@@ -1,4 +1,4 @@
-//! Shipping zones: where a store sends, and at what.
+//! Handlers of shipping zones: the places to which a store ships, and the rates there.
 
 use std::collections::HashMap;
 
@@ -10,31 +10,31 @@ use core_types::key;
 use core_types::money::{MAX_AMOUNT, Money, MoneyInput};
 use core_types::scope::{ReadShipping, WriteShipping};
 use gateway::app::App;
+use services::Services;
+use primitives::clock::Timestamp;
+use table::item::Key;
 use gateway::page::Paging;
+use primitives::problem::{FieldError, Problem};
 use gateway::reply::{Created, Json, NoContent, Page};
+use primitives::fields::{AtMost, Int, Patch, Text};
 use gateway::request::{Body, IfMatch, Path, request};
 use identity::address;
 use identity::store::Store;
 use platform::caller::StoreAccess;
-use primitives::clock::Timestamp;
-use primitives::fields::{AtMost, Int, Patch, Text};
-use primitives::problem::{FieldError, Problem};
 use sales::document::{self, Document, Entry};
 use sales::shipping::{
     MAX_PLACES, MAX_RATES, Places, SHIPPING_ZONE_CREATED, SHIPPING_ZONE_DELETED,
     SHIPPING_ZONE_UPDATED, ShippingRate, ShippingRateKind, ShippingZone, ShippingZoneView,
 };
-use services::Services;
-use table::item::Key;
 
-/// Countries that one zone names: there are about 250.
+/// The most countries of one zone; there are about 250.
 const MAX_COUNTRIES: usize = 300;
-/// The longest that a parcel may take.
+/// The longest delivery time of a rate, in days.
 const MAX_DAYS: i64 = 365;
 
 /// `GET /v1/stores/{id}/shipping-zones` (`listShippingZones`): List shipping zones of a store.
 ///
-/// Zones come in the order in which they were made.
+/// Zones come in the order in which they were created.
 ///
 /// # Errors
 /// `invalid_cursor`.
@@ -64,55 +64,55 @@ pub async fn show(
     document.entry(id.as_str()).map(Entry::to_response)
 }
 
-/// A rate of a zone.
+/// A rate of a shipping zone.
 #[request]
 #[derive(Debug, Clone)]
 pub struct RateRequest {
-    /// The rate that it stays; a new one, unless said.
+    /// The id of an existing rate to keep; without one, the rate is new.
     id: Option<ShippingRateId>,
-    /// What shoppers read.
+    /// The name that shoppers see.
     name: Text<1, 100>,
-    /// What it asks of a parcel.
+    /// The kind of the rate, which says to which parcels it applies.
     kind: ShippingRateKind,
-    /// What it costs.
+    /// The price, in the store's currency.
     price: MoneyInput,
-    /// The least, of `by_weight` in grams, of `by_subtotal` in minor units.
+    /// The lower bound: of `by_weight` in grams, of `by_subtotal` in minor units.
     min: Option<Int<0, MAX_AMOUNT>>,
-    /// The most, of `by_weight` in grams, of `by_subtotal` in minor units.
+    /// The upper bound: of `by_weight` in grams, of `by_subtotal` in minor units.
     max: Option<Int<0, MAX_AMOUNT>>,
-    /// From which sum of the goods it costs nothing.
+    /// The subtotal from which shipping is free.
     free_over: Option<MoneyInput>,
-    /// Days until it arrives, at least.
+    /// The shortest delivery time, in days.
     min_days: Option<Int<0, MAX_DAYS>>,
-    /// Days until it arrives, at most.
+    /// The longest delivery time, in days.
     max_days: Option<Int<0, MAX_DAYS>>,
-    /// Where it is fetched, of `pickup`.
+    /// The location at which a `pickup` order is collected.
     location_id: Option<LocationId>,
 }
 
-/// A zone to make.
+/// A shipping zone to create.
 #[request]
 #[derive(Debug, Clone)]
 pub struct CreateRequest {
-    /// What the merchant calls it.
+    /// The merchant's name for it.
     name: Text<1, 100>,
-    /// Its countries; none for every country that no other zone covers.
+    /// Its countries; an empty list for every country that no other zone covers.
     countries: AtMost<Country, MAX_COUNTRIES>,
-    /// In these regions alone, of its only country.
+    /// Only these regions; allowed if the zone has one country.
     regions: Option<AtMost<Text<1, 120>, MAX_PLACES>>,
-    /// Where postal codes begin like this alone, in its only country.
+    /// Only postal codes with these prefixes; allowed if the zone has one country.
     postal_prefixes: Option<AtMost<Text<1, 20>, MAX_PLACES>>,
-    /// At what the store sends there.
+    /// The shipping rates of the zone.
     rates: Option<AtMost<RateRequest, MAX_RATES>>,
 }
 
 /// `POST /v1/stores/{id}/shipping-zones` (`createShippingZone`): Create a shipping zone.
 ///
-/// A zone has countries and rates; one without countries is for all others.
+/// A zone has countries and rates; a zone without countries covers all others.
 ///
 /// # Errors
 /// `zone_limit`, `zone_overlap`; `not_applicable`, `invalid_region`, `currency_mismatch`,
-/// `invalid_range`, `unknown_location` and `too_many` as faults of their fields.
+/// `invalid_range`, `unknown_location` and `too_many` as field errors.
 pub async fn create(
     caller: StoreAccess<WriteShipping>,
     State(app): State<App>,
@@ -142,28 +142,28 @@ pub async fn create(
     document::add(&app, zone, &SHIPPING_ZONE_CREATED, ShippingZone::fits).await
 }
 
-/// What to change about a zone; rates are put in place of those before.
+/// The changes of a shipping zone.
 #[request]
 #[derive(Debug, Clone)]
 pub struct UpdateRequest {
-    /// What the merchant calls it.
+    /// The merchant's name for it.
     name: Option<Text<1, 100>>,
-    /// Its countries; none for every country that no other zone covers.
+    /// Its countries; an empty list for every country that no other zone covers.
     countries: Option<AtMost<Country, MAX_COUNTRIES>>,
-    /// In these regions alone; `null` for all of them.
+    /// Only these regions; `null` for all of them.
     regions: Patch<AtMost<Text<1, 120>, MAX_PLACES>>,
-    /// Where postal codes begin like this alone; `null` for all of them.
+    /// Only postal codes with these prefixes; `null` for all of them.
     postal_prefixes: Patch<AtMost<Text<1, 20>, MAX_PLACES>>,
-    /// At what the store sends there. A rate keeps its id where it names it.
+    /// The shipping rates, which replace all current ones. A rate with the `id` of a current one keeps it.
     rates: Option<AtMost<RateRequest, MAX_RATES>>,
 }
 
 /// `PATCH /v1/stores/{id}/shipping-zones/{zone_id}` (`updateShippingZone`): Update a shipping zone.
 ///
-/// Rates that are given replace all of its rates.
+/// Fields that are left out keep their values; `rates` is replaced as a whole.
 ///
 /// # Errors
-/// `not_found`, `precondition_failed`, and those of making one.
+/// `not_found`, `precondition_failed`, and those of `createShippingZone`.
 pub async fn update(
     caller: StoreAccess<WriteShipping>,
     State(app): State<App>,
@@ -199,7 +199,7 @@ pub async fn update(
 
 /// `DELETE /v1/stores/{id}/shipping-zones/{zone_id}` (`deleteShippingZone`): Delete a shipping zone and its rates.
 ///
-/// Orders keep what they were placed with.
+/// Existing orders keep the shipping with which they were placed.
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`.
@@ -218,7 +218,7 @@ fn sound(faults: Vec<FieldError>) -> Result<(), Problem> {
     if faults.is_empty() { Ok(()) } else { Err(Problem::invalid(faults)) }
 }
 
-/// What to change about the places of a zone.
+/// The changes of a zone's places.
 #[derive(Debug, Clone)]
 struct PlacesRequest {
     countries: Option<AtMost<Country, MAX_COUNTRIES>>,
@@ -227,7 +227,7 @@ struct PlacesRequest {
 }
 
 impl PlacesRequest {
-    /// The places as the caller wants them.
+    /// The places with these changes; adds field errors to `faults`.
     fn apply(self, before: Places, faults: &mut Vec<FieldError>) -> Places {
         let texts = |change: Patch<AtMost<Text<1, 120>, MAX_PLACES>>, before| match change {
             Patch::Keep => before,
@@ -271,16 +271,17 @@ impl PlacesRequest {
     }
 }
 
-/// Reads the rates of a zone, whose rates before it may name.
+/// Validates the rates of a zone; adds field errors to `faults`. `known` are the zone's current rates, whose
+/// ids the new ones may keep.
 async fn read_rates(
     services: &Services,
     store: &Store,
-    asked: Vec<RateRequest>,
+    inputs: Vec<RateRequest>,
     known: &[ShippingRate],
     faults: &mut Vec<FieldError>,
 ) -> Result<Vec<ShippingRate>, Problem> {
     let now = services.clock.now();
-    let named = asked.iter().filter_map(|rate| rate.location_id.as_ref());
+    let named = inputs.iter().filter_map(|rate| rate.location_id.as_ref());
     let keys: HashMap<&LocationId, Key> =
         named.map(|id| (id, key::location(&store.id, id))).collect();
     let mut found = services.table.get_many(&keys.values().collect::<Vec<_>>()).await?;
@@ -291,7 +292,7 @@ async fn read_rates(
         }
     }
     let mut rates: Vec<ShippingRate> = Vec::new();
-    for (at, rate) in asked.into_iter().enumerate() {
+    for (at, rate) in inputs.into_iter().enumerate() {
         let mut reject = |field: &str, code, detail: &'static str| {
             faults.push(FieldError::new(format!("/rates/{at}/{field}"), code, detail));
         };
@@ -311,7 +312,7 @@ async fn read_rates(
 }
 
 impl RateRequest {
-    /// The rate, and what is wrong with it.
+    /// The rate with the index `at`; adds field errors to `faults`.
     fn read(
         self,
         store: &Store,

@@ -1,4 +1,4 @@
-//! A merchant's stores: the list, opening one, reading and changing one.
+//! Handlers that list, create, get and update a merchant's stores.
 
 use axum::extract::State;
 use catalogue::location;
@@ -32,17 +32,17 @@ fn view(services: &Services, store: &Store) -> StoreView {
     StoreView::of(store, &services.config.base_url)
 }
 
-/// The answer that shows a store.
+/// The response with a store.
 pub(crate) fn to_response(view: &StoreView) -> Json<StoreView> {
     Json::new(view).version(view.version)
 }
 
-/// A store, and what the merchant is to it.
+/// A store, with the merchant's role.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ListedStore {
     #[serde(flatten)]
     store: StoreView,
-    /// What the merchant is to the store.
+    /// The merchant's role in the store.
     role: Role,
 }
 
@@ -61,7 +61,7 @@ pub async fn list(
     let listed = |store: &Store, role| ListedStore { store: view(&app, store), role };
     if account.memberships.grants.is_empty() {
         let own = Query::partition_of(key::stores_of(&account.id, account.created_at));
-        // The index may still show a store that was deleted, or went to another owner, a moment ago.
+        // The index is eventually consistent: a store may have been deleted or given to another owner.
         let is_own =
             |store: &Store| store.status != StoreStatus::Deleted && store.owner_id == account.id;
         let own = own.newest_first();
@@ -72,39 +72,39 @@ pub async fn list(
     paging.whole(&app, views, |listed: &ListedStore| listed.store.id.to_string()).await
 }
 
-/// A store to open.
+/// A store to create.
 #[request]
 #[derive(Debug)]
 pub struct OpenRequest {
-    /// The name customers see.
+    /// The name that customers see.
     name: StoreName,
     /// The storefront's subdomain.
     subdomain: Subdomain,
     /// The currency of all its prices.
     currency: Currency,
-    /// Where it trades from.
+    /// The country that the store trades from.
     country: Country,
-    /// The default language; the merchant's own, or English, unless said otherwise.
+    /// The default language. By default the merchant's own, or else English.
     locale: Option<Locale>,
-    /// The time zone of its reports; UTC unless said otherwise.
+    /// The time zone of its reports; UTC by default.
     timezone: Option<TimeZone>,
 }
 
 /// `POST /v1/stores` (`createStore`): Create a store.
 ///
-/// It is a draft with a subdomain until it is activated.
+/// The store is a draft with a subdomain and one location until it is activated. The event is
+/// `store.created`.
 ///
 /// # Errors
-/// `subdomain_taken`, `store_limit`; `subdomain_reserved` and `unsupported_currency` as faults of
-/// their fields.
+/// `subdomain_taken`, `store_limit`; `subdomain_reserved` and `unsupported_currency` as field errors.
 pub async fn open(
     caller: Merchant,
     State(app): State<App>,
     Body(input): Body<OpenRequest>,
 ) -> Result<Created<StoreView>, Problem> {
     let now = app.clock.now();
-    // Opened at the same moment, a store or two more may slip through: the limit keeps the list
-    // of stores from growing without end, and nothing else depends on it.
+    // Concurrent requests may exceed the limit by a store or two. It only bounds the list of stores, and
+    // nothing else depends on it.
     if usize::try_from(caller.account.stores).is_ok_and(|owned| owned >= MAX_STORES) {
         return Err(Code::StoreLimit.with("limit", MAX_STORES));
     }
@@ -120,20 +120,20 @@ pub async fn open(
     let view = view(&app, &store);
     let write = app.table.write().create(&store, Code::VersionConflict);
     let write = location::with_new_store(claim(write, &store, now), &store, now);
-    // An account that was given up since the request began has no session left either.
+    // An account that was deleted since the request began has no session either.
     Account::one_store_more(write, &store, Code::Unauthenticated)
         .emit(store.event(&STORE_CREATED, &app.config.base_url, now))
         .answer(Created::new(&view).version(store.version), now)
         .await
 }
 
-/// Claims the store's subdomain for it.
+/// Claims the store's subdomain.
 fn claim(write: Write, store: &Store, now: Timestamp) -> Write {
     let condition = UniqueSubdomain::is_free_for(&store.id, now);
     write.put_if(&UniqueSubdomain::of(store), condition, Code::SubdomainTaken)
 }
 
-/// Gives the store's subdomain up: until then it still leads to the store.
+/// Releases the store's subdomain at `until`; before, it still leads to the store.
 pub(crate) fn give_up(write: Write, store: &Store, until: Timestamp) -> Write {
     let condition = UniqueSubdomain::is_held_by(&store.id);
     write.put_if(&UniqueSubdomain::moved(store, until), condition, Code::VersionConflict)
@@ -141,7 +141,7 @@ pub(crate) fn give_up(write: Write, store: &Store, until: Timestamp) -> Write {
 
 /// `GET /v1/stores/{id}` (`getStore`): Get a store.
 ///
-/// It was read to let the caller in.
+/// The response has the store's status, contact and branding.
 pub async fn show(
     caller: StoreAccess<ReadStore>,
     State(app): State<App>,
@@ -149,44 +149,44 @@ pub async fn show(
     Ok(to_response(&view(&app, &caller.store)))
 }
 
-/// What to change about a store.
+/// The changes of a store.
 #[request]
 #[derive(Debug)]
 pub struct UpdateRequest {
-    /// The name customers see.
+    /// The name that customers see.
     name: Option<StoreName>,
-    /// The storefront's subdomain; the old one leads to the store for 90 days more.
+    /// The storefront's subdomain; the previous one leads to the store for another 90 days.
     subdomain: Option<Subdomain>,
-    /// The currency of all its prices, while the store is a draft without any.
+    /// The currency of all its prices; it can be changed while the store is a draft without prices.
     currency: Option<Currency>,
-    /// Where it trades from.
+    /// The country that the store trades from.
     country: Option<Country>,
     /// The default language.
     locale: Option<Locale>,
     /// The time zone of its reports.
     timezone: Option<TimeZone>,
-    /// How customers reach it; `null` clears it.
+    /// The contact for customers; `null` clears it.
     contact: Patch<ContactRequest>,
-    /// How it presents itself; `null` clears it.
+    /// The branding; `null` clears it.
     branding: Patch<BrandingRequest>,
-    /// What order numbers begin with.
+    /// The prefix of order numbers.
     order_prefix: Option<OrderPrefix>,
-    /// What happens to an order line whose stock is short.
+    /// Whether variants without a policy of their own are sold beyond their stock.
     inventory_policy: Option<InventoryPolicy>,
 }
 
-/// What to change about how customers reach a store.
+/// The changes of a store's contact.
 #[request]
 #[derive(Debug)]
 pub struct ContactRequest {
-    /// Shown to customers, and the `Reply-To` of the mails they get.
+    /// The e-mail address that customers see, and the `Reply-To` of mails to them.
     email: Patch<Email>,
-    /// Shown to customers.
+    /// The telephone number that customers see.
     phone: Patch<Phone>,
 }
 
 impl UpdateRequest {
-    /// The store as the caller wants it.
+    /// The store with these changes, at its current version.
     fn apply(self, store: &Store) -> Store {
         let mut wanted = store.clone();
         set(&mut wanted.name, self.name);
@@ -214,7 +214,7 @@ impl UpdateRequest {
     }
 }
 
-/// Puts a given value in place.
+/// Sets a field to the given value, if there is one.
 fn set<T, U: Into<T>>(field: &mut T, value: Option<U>) {
     if let Some(value) = value {
         *field = value.into();
@@ -223,12 +223,13 @@ fn set<T, U: Into<T>>(field: &mut T, value: Option<U>) {
 
 /// `PATCH /v1/stores/{id}` (`updateStore`): Update a store.
 ///
-/// An app with `write_store` may do all of it, the subdomain included (our choice): the scope says so to the
-/// merchant who grants it.
+/// Fields that are left out keep their values. An app with `write_store` may change all of them, including
+/// the subdomain (our choice), as the scope tells the merchant who grants it. The event is `store.updated`;
+/// an update without a difference sends none.
 ///
 /// # Errors
 /// `subdomain_taken`, `currency_locked`, `precondition_failed`, `version_conflict`;
-/// `unknown_media` as a fault of its field.
+/// `unknown_media` as a field error.
 pub async fn update(
     caller: StoreAccess<WriteStore>,
     State(app): State<App>,
@@ -291,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_patch_changes_what_it_names_and_nothing_else() {
+    fn a_patch_changes_only_the_fields_that_it_names() {
         let before = store();
         assert_eq!(patched(&before, json!({})), before);
         let named = patched(&before, json!({"name": "Red Bottle Books", "order_prefix": ""}));

@@ -1,4 +1,4 @@
-//! Tax rates: what a store levies, and where.
+//! Handlers of a store's tax rates.
 
 use axum::extract::State;
 use core_types::fields::{Country, TaxClass};
@@ -6,34 +6,34 @@ use core_types::id::{StoreId, TaxRateId};
 use core_types::key;
 use core_types::scope::{ReadTaxes, WriteTaxes};
 use gateway::app::App;
+use services::Services;
 use gateway::page::Paging;
+use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::{Created, Json, NoContent, Page};
 use gateway::request::{Body, IfMatch, Path, Query, request};
+use primitives::fields::{Flag, Int, Patch, Text};
+use table::Query as TableQuery;
 use identity::address;
 use platform::caller::StoreAccess;
-use primitives::fields::{Flag, Int, Patch, Text};
-use primitives::problem::{Code, FieldError, Problem};
 use sales::document::{self, Document, Entry};
 use sales::tax::{
     MAX_RATES, TAX_RATE_CREATED, TAX_RATE_DELETED, TAX_RATE_UPDATED, TaxRate, TaxRateView, WHOLE,
 };
-use services::Services;
-use table::Query as TableQuery;
 
-/// Countries that there are, and more.
+/// A bound above the number of countries.
 const COUNTRIES: usize = 300;
 
-/// Which rates to list.
+/// Filters of a list of tax rates.
 #[request]
 #[derive(Debug)]
 pub struct ListQuery {
-    /// Only those of this country.
+    /// Only rates of this country.
     country: Option<Country>,
 }
 
 /// `GET /v1/stores/{id}/tax-rates` (`listTaxRates`): List tax rates of a store.
 ///
-/// Rates come by country, and there in the order in which they were made.
+/// Rates come by country, and within a country in the order in which they were created.
 ///
 /// # Errors
 /// `invalid_cursor`.
@@ -44,25 +44,25 @@ pub async fn list(
     paging: Paging,
 ) -> Result<Page<TaxRateView>, Problem> {
     let store = &caller.store.id;
-    let books = match &input.country {
+    let documents = match &input.country {
         Some(country) => vec![Document::load(&app, key::tax_rates(store, country.as_str())).await?],
         None => all(&app, store).await?,
     };
     let views =
-        books.iter().flat_map(|document| &document.entries).map(TaxRateView::from).collect();
+        documents.iter().flat_map(|document| &document.entries).map(TaxRateView::from).collect();
     paging.whole(&app, views, |view: &TaxRateView| view.id.to_string()).await
 }
 
-/// Every country's rates; one round trip.
+/// Loads the rates of every country, in one round trip.
 async fn all(services: &Services, store: &StoreId) -> Result<Vec<Document<TaxRate>>, Problem> {
     let query = TableQuery::partition(key::store(store).pk).begins_with(key::TAX_RATES);
     services.table.all(&query, COUNTRIES).await
 }
 
-/// A rate of the store.
+/// Finds a rate of the store.
 async fn find(services: &Services, store: &StoreId, id: &TaxRateId) -> Result<TaxRate, Problem> {
-    let books = all(services, store).await?;
-    let found = books.iter().find_map(|document| document.entry(id.as_str()).ok());
+    let documents = all(services, store).await?;
+    let found = documents.iter().find_map(|document| document.entry(id.as_str()).ok());
     found.cloned().ok_or_else(|| Code::NotFound.into())
 }
 
@@ -80,30 +80,30 @@ pub async fn show(
     find(&app, &caller.store.id, &id).await.map(|rate| rate.to_response())
 }
 
-/// A rate to make.
+/// A tax rate to create.
 #[request]
 #[derive(Debug, Clone)]
 pub struct CreateRequest {
-    /// What invoices call it.
+    /// The name of the tax, as on invoices.
     name: Text<1, 100>,
-    /// Where it is levied.
+    /// The country in which it applies.
     country: Country,
-    /// In this region alone.
+    /// Only this region of the country; the whole country by default.
     region: Option<Text<1, 120>>,
-    /// On goods of this class alone; otherwise on all that have no rate of their own there.
+    /// Only goods of this tax class. By default all goods whose class has no rate of its own there.
     tax_class: Option<TaxClass>,
-    /// Hundredths of a percent: 1900 is 19 %.
+    /// The rate in hundredths of a percent: 1900 is 19 %.
     basis_points: Int<0, WHOLE>,
-    /// Whether it is levied on shipping, too.
+    /// Whether it applies to shipping too.
     on_shipping: Flag,
 }
 
 /// `POST /v1/stores/{id}/tax-rates` (`createTaxRate`): Create a tax rate.
 ///
-/// Several of one place add up; none is levied on another.
+/// Several rates of one place are added up; they do not compound.
 ///
 /// # Errors
-/// `tax_rate_limit`; `invalid_region` as a fault of its field.
+/// `tax_rate_limit`; `invalid_region` as a field error.
 pub async fn create(
     caller: StoreAccess<WriteTaxes>,
     State(app): State<App>,
@@ -127,13 +127,15 @@ pub async fn create(
     document::add(&app, rate, &TAX_RATE_CREATED, fits).await
 }
 
-/// The code of a region.
+/// The code of a region of a country.
 fn region_code(country: &Country, region: &Text<1, 120>) -> Result<String, Problem> {
     let validated = address::region_of(country.as_str(), region.as_str());
     validated
         .map_err(|fault| Problem::invalid(vec![FieldError { pointer: "/region".into(), fault }]))
 }
 
+/// Ensures that the document of a country has room for a rate.
+///
 /// # Errors
 /// `tax_rate_limit`.
 fn fits(document: &Document<TaxRate>, rate: &TaxRate) -> Result<(), Problem> {
@@ -144,28 +146,28 @@ fn fits(document: &Document<TaxRate>, rate: &TaxRate) -> Result<(), Problem> {
     }
 }
 
-/// What to change about a rate; its country stays.
+/// The changes of a tax rate. Its country cannot be changed.
 #[request]
 #[derive(Debug, Clone)]
 pub struct UpdateRequest {
-    /// What invoices call it.
+    /// The name of the tax, as on invoices.
     name: Option<Text<1, 100>>,
-    /// In this region alone; `null` for the whole country.
+    /// Only this region of the country; `null` for the whole country.
     region: Patch<Text<1, 120>>,
-    /// On goods of this class alone; `null` for all that have no rate of their own there.
+    /// Only goods of this tax class; `null` for all goods whose class has no rate of its own there.
     tax_class: Patch<TaxClass>,
-    /// Hundredths of a percent: 1900 is 19 %.
+    /// The rate in hundredths of a percent: 1900 is 19 %.
     basis_points: Option<Int<0, WHOLE>>,
-    /// Whether it is levied on shipping, too.
+    /// Whether it applies to shipping too.
     on_shipping: Option<Flag>,
 }
 
 /// `PATCH /v1/stores/{id}/tax-rates/{rate_id}` (`updateTaxRate`): Update a tax rate.
 ///
-/// Orders keep what they were placed with.
+/// Existing orders keep the taxes with which they were placed.
 ///
 /// # Errors
-/// `not_found`, `precondition_failed`; `invalid_region` as a fault of its field.
+/// `not_found`, `precondition_failed`; `invalid_region` as a field error.
 pub async fn update(
     caller: StoreAccess<WriteTaxes>,
     State(app): State<App>,
@@ -194,7 +196,7 @@ pub async fn update(
 
 /// `DELETE /v1/stores/{id}/tax-rates/{rate_id}` (`deleteTaxRate`): Delete a tax rate.
 ///
-/// Orders keep what they were placed with.
+/// Existing orders keep the taxes with which they were placed.
 ///
 /// # Errors
 /// `not_found`, `precondition_failed`.

@@ -1,48 +1,48 @@
-//! Blobs: bytes named by their digest and stored once, in chunks that fit into items.
+//! Blobs: bytes addressed by their digest and stored once, in chunks that fit into items.
 //!
-//! **Stored once.** A blob's description is one item, made by whoever comes first; everybody else
-//! raises its count of references. The chunks belong to the upload that made the description and
-//! carry its name in their keys. So a blob that is given up and the same bytes arriving again
-//! never touch each other's chunks, and no transaction has to hold four megabytes.
+//! **Stored once.** A blob's description is one item, created by its first upload; later uploads of the
+//! same bytes raise its reference count. The chunks belong to the upload that created the description
+//! and have its id in their keys. So the deletion of a blob and a new upload of the same bytes never
+//! touch each other's chunks, and no transaction has to hold four megabytes.
 //!
-//! Who needs many bytes, and for good, has them [`pinned`].
+//! Blobs that are never deleted are [`pinned`].
 //!
-//! **What a crash leaves behind.** Chunks without a description, which nothing refers to: they
-//! cost their storage and nothing else. Never a description without its chunks: they are written
-//! before it and deleted after it.
+//! **After a crash.** There may be chunks without a description, to which nothing refers; they only
+//! cost their storage. There is never a description without its chunks: these are written before it
+//! and deleted after it.
 
 pub mod pinned;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use core_types::key;
-use primitives::clock::Timestamp;
-use primitives::problem::{Code, Problem};
-use serde::{Deserialize, Serialize};
 use services::Services;
-use sha2::{Digest, Sha256};
+use primitives::clock::Timestamp;
 use table::item::{Item, Key, Octets};
+use primitives::problem::{Code, Problem};
 use table::{Change, Condition, Write};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 /// Bytes of one chunk (docs/data-model.md §1).
 const CHUNK: usize = 350_000;
-/// Chunks of one transaction: below its limit of 4 MB.
+/// Chunks in one transaction, which stays below its limit of 4 MB.
 const TOGETHER: usize = 8;
 
-/// Bytes, described.
+/// The description of stored bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Blob {
     /// SHA-256 of the bytes, in hex: their name.
     pub sha256: String,
-    /// The upload whose chunks these are.
+    /// The upload that wrote the chunks.
     pub upload: String,
-    /// How many bytes.
+    /// The number of bytes.
     pub size: u64,
-    /// How many chunks.
+    /// The number of chunks.
     pub chunks: u32,
-    /// How many things refer to it.
+    /// The number of references to it.
     pub references: u64,
-    /// Whether one of them never gives its reference back ([`pinned`]).
+    /// Whether one of the references is never released ([`pinned`]).
     #[serde(default)]
     pub pinned: bool,
     /// When it was first uploaded.
@@ -81,19 +81,19 @@ impl Item for Chunk {
     }
 }
 
-/// Bytes that come in.
+/// An upload of bytes.
 #[derive(Debug)]
 pub struct Deposit {
     bytes: Vec<u8>,
     mine: Blob,
-    /// Whether this upload's chunks are in the table.
+    /// Whether this upload's chunks are stored.
     written: AtomicBool,
-    /// Whether another upload's are referred to instead.
+    /// Whether another upload's chunks are referred to instead.
     superseded: AtomicBool,
 }
 
 impl Deposit {
-    /// Bytes to keep; nothing is written yet.
+    /// An upload of these bytes; nothing is written yet.
     pub fn new(bytes: Vec<u8>, now: Timestamp) -> Self {
         let digits = |byte: &u8| [byte >> 4, byte & 0xf];
         let sha256 = Sha256::digest(&bytes)
@@ -114,9 +114,9 @@ impl Deposit {
         Self { bytes, mine, written: AtomicBool::new(false), superseded: AtomicBool::new(false) }
     }
 
-    /// Adds one reference to the transaction, after writing the chunks if nobody has; answers
-    /// with the blob to refer to. A lost race ends the transaction in `version_conflict`: do it
-    /// again ([`table::retry`]).
+    /// Adds one reference to the transaction, and returns the blob to refer to. Writes the chunks first,
+    /// if the bytes are not stored yet. After a lost race the transaction fails with `version_conflict`,
+    /// and is to be repeated ([`table::retry`]).
     pub async fn refer(&self, services: &Services, write: Write) -> Result<(Write, Blob), Problem> {
         let found: Option<Blob> = services.table.get(&self.mine.key()).await?;
         if let Some(blob) = found {
@@ -153,7 +153,7 @@ impl Deposit {
         Ok(())
     }
 
-    /// Removes chunks that were written in vain: another upload of the same bytes came first.
+    /// Deletes this upload's chunks, if another upload of the same bytes was first.
     pub async fn tidy(&self, services: &Services) {
         if self.written.load(Ordering::Relaxed) && self.superseded.load(Ordering::Relaxed) {
             erase(services, &self.mine).await;
@@ -162,7 +162,7 @@ impl Deposit {
 }
 
 impl Blob {
-    /// The bytes; none when they were given up meanwhile.
+    /// Loads the bytes; none when they were deleted meanwhile.
     pub async fn read(
         services: &Services,
         sha256: &str,
@@ -179,8 +179,8 @@ impl Blob {
         Ok(Some(bytes))
     }
 
-    /// Takes one reference away; with the last one goes the description. Then, and not before the
-    /// transaction is committed, the chunks may go too ([`Blob::erase_unused`]).
+    /// Adds the release of one reference to the transaction; with the last one, the deletion of the
+    /// description. After the transaction is committed, [`Blob::erase_unused`] deletes the chunks.
     pub fn release(&self, write: Write) -> Write {
         if self.references <= 1 {
             let last = Condition::new("upload = :upload AND #references = :one")
@@ -197,7 +197,7 @@ impl Blob {
         write.update(&self.key(), change, Code::VersionConflict)
     }
 
-    /// Removes the chunks of a blob whose last reference was released.
+    /// Deletes the chunks of a blob whose last reference was released.
     pub async fn erase_unused(&self, services: &Services) {
         if self.references <= 1 {
             erase(services, self).await;
@@ -205,7 +205,7 @@ impl Blob {
     }
 }
 
-/// Removes chunks that nothing refers to. Failing costs their storage, nothing else.
+/// Deletes chunks that nothing refers to. A failure is logged, and only costs their storage.
 async fn erase(services: &Services, blob: &Blob) {
     let write = (0..blob.chunks).fold(services.table.write(), |write, number| {
         write.delete(&key::blob_chunk(&blob.sha256, &blob.upload, number))
@@ -220,7 +220,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_are_named_by_their_digest_and_cut_to_fit() {
+    fn bytes_are_addressed_by_their_digest_and_split_into_chunks() {
         let now = Timestamp::from_millis(0);
         let deposit = Deposit::new(b"abc".to_vec(), now);
         assert!(deposit.mine.sha256.starts_with("ba7816bf"));

@@ -1,9 +1,8 @@
-//! Categories: a store's tree of what it sells.
+//! Categories: the tree in which a store classifies its products.
 //!
-//! A store has at most [`MAX_CATEGORIES`], so its whole tree is one query, and everything about
-//! its shape is decided over [`Tree`]. Changes of the shape are serialized by one item,
-//! [`TreeGuard`], so that two moves at the same moment cannot close a circle, and no child comes
-//! under a parent that is being deleted.
+//! A store has at most [`MAX_CATEGORIES`], so its whole tree is one query, and changes of its shape are
+//! validated over [`Tree`]. They are serialized by one item, [`TreeGuard`]: concurrent moves cannot form
+//! a cycle, and no child is added to a parent that is being deleted.
 
 mod drain;
 mod topics;
@@ -15,20 +14,20 @@ use core_types::fields::Handle;
 use core_types::id::{CategoryId, StoreId};
 use core_types::key;
 use core_types::sample_id;
+use services::Services;
 use primitives::clock::Timestamp;
+use table::item::{Item, Key};
 use primitives::problem::{Code, Problem};
+use table::{Query, ReadConsistency};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use services::Services;
-use table::item::{Item, Key};
-use table::{Query, ReadConsistency};
 
 pub use drain::CategoryDrain;
 pub use topics::*;
 
-/// Categories of one store (our choice).
+/// The most categories of one store (our choice).
 pub const MAX_CATEGORIES: usize = 500;
-/// Levels of the tree (our choice).
+/// The most levels of the tree (our choice).
 pub const MAX_DEPTH: usize = 6;
 
 /// A category.
@@ -38,17 +37,17 @@ pub struct Category {
     pub id: CategoryId,
     /// Part of the key.
     pub store_id: StoreId,
-    /// The category it is below; none at the first level.
+    /// The parent category; null at the first level.
     pub parent_id: Option<CategoryId>,
-    /// What shoppers read.
+    /// The name that shoppers see.
     pub name: String,
     /// Its name in URLs, unique within the store.
     pub handle: Handle,
-    /// Its place among its siblings; the name decides among equals.
+    /// Its position among its siblings; the name decides among equals.
     pub position: u32,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// When it was changed last.
+    /// When it was last changed.
     pub updated_at: Timestamp,
     /// From 1, one more with each write.
     pub version: u64,
@@ -64,12 +63,12 @@ impl Item for Category {
     }
 }
 
-/// What serializes changes of the tree's shape and of its handles.
+/// The item that serializes changes of a tree's shape and of its handles.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct TreeGuard {
     /// Part of the key.
     pub store_id: StoreId,
-    /// Counts such changes.
+    /// The number of such changes.
     pub version: u64,
 }
 
@@ -84,7 +83,7 @@ impl Item for TreeGuard {
 }
 
 impl TreeGuard {
-    /// The guard of a store as it is now; at version 0 before the first category.
+    /// Loads the guard of a store; at version 0 before the first category.
     pub async fn load(services: &Services, store: &StoreId) -> Result<Self, Problem> {
         let present = services.table.get(&key::category_tree(store)).await?;
         Ok(present.unwrap_or_else(|| Self { store_id: store.clone(), version: 0 }))
@@ -101,7 +100,7 @@ fn categories(store: &StoreId) -> Query {
     Query::partition(key::store(store).pk).begins_with(key::CATEGORIES)
 }
 
-/// The categories of a store, with their shape.
+/// The categories of a store, as a tree.
 #[derive(Debug, Clone, Default)]
 pub struct Tree {
     by_id: HashMap<CategoryId, Category>,
@@ -109,33 +108,28 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// The tree of a store, in one query.
+    /// Loads the tree of a store, in one query.
     pub async fn load(services: &Services, store: &StoreId) -> Result<Self, Problem> {
         Ok(Self::of(services.table.all(&categories(store), MAX_CATEGORIES).await?))
     }
 
-    /// As [`Tree::load`], at half the price and perhaps a moment old.
+    /// As [`Tree::load`], by an eventually consistent read at half the cost.
     pub async fn get_eventually(services: &Services, store: &StoreId) -> Result<Self, Problem> {
         Ok(Self::of(
-            services
-                .table
+            services.table
                 .all(&categories(store).seen(ReadConsistency::Eventual), MAX_CATEGORIES)
                 .await?,
         ))
     }
 
-    /// The tree of a store at an eventually consistent read, if that shows the category of this handle; one that it does not
-    /// show may be too new for that, and is looked for in the tree as it is.
-    pub async fn with(
-        services: &Services,
-        store: &StoreId,
-        handle: &Handle,
-    ) -> Result<Self, Problem> {
+    /// Loads the tree of a store by an eventually consistent read, repeated strongly consistent if it
+    /// does not have a category with this handle.
+    pub async fn with(services: &Services, store: &StoreId, handle: &Handle) -> Result<Self, Problem> {
         let seen = Self::get_eventually(services, store).await?;
         if seen.find(handle).is_some() { Ok(seen) } else { Self::load(services, store).await }
     }
 
-    /// The tree of these categories; siblings stand in their order.
+    /// The tree of these categories, with siblings in order.
     pub fn of(mut all: Vec<Category>) -> Self {
         all.sort_by(|a, b| (a.position, &a.name, &a.id).cmp(&(b.position, &b.name, &b.id)));
         let mut tree = Self::default();
@@ -147,7 +141,7 @@ impl Tree {
         tree
     }
 
-    /// How many there are.
+    /// The number of categories.
     pub fn len(&self) -> usize {
         self.by_id.len()
     }
@@ -157,36 +151,36 @@ impl Tree {
         self.by_id.is_empty()
     }
 
-    /// The category of an id.
+    /// The category with this id.
     pub fn get(&self, id: &CategoryId) -> Option<&Category> {
         self.by_id.get(id)
     }
 
-    /// The category of a handle.
+    /// The category with this handle.
     pub fn find(&self, handle: &Handle) -> Option<&Category> {
         self.by_id.values().find(|category| category.handle == *handle)
     }
 
-    /// The categories below this one, or at the first level, in their order.
+    /// The children of a category, or the categories of the first level, in order.
     pub fn children(&self, parent: Option<&CategoryId>) -> impl Iterator<Item = &Category> {
         let ids = self.children.get(&parent.cloned()).map(Vec::as_slice).unwrap_or_default();
         ids.iter().filter_map(|id| self.by_id.get(id))
     }
 
-    /// The categories above this one, the topmost first.
+    /// The ancestors of a category, the topmost first.
     pub fn ancestors(&self, category: &Category) -> Vec<&Category> {
         let mut above = Vec::new();
         let mut next = category.parent_id.as_ref();
         while let Some(parent) = next.and_then(|id| self.by_id.get(id)) {
             above.push(parent);
-            // What is stored is a tree; the bound keeps a defect from hanging a request.
+            // The bound keeps a request from hanging on a corrupt tree.
             next = parent.parent_id.as_ref().filter(|_| above.len() < MAX_DEPTH);
         }
         above.reverse();
         above
     }
 
-    /// This category and all below it: a category's products are those of its subtree.
+    /// The ids of a category and its descendants: a category's products are those of its subtree.
     pub fn subtree(&self, id: &CategoryId) -> HashSet<CategoryId> {
         let mut found = HashSet::new();
         let mut open = vec![id];
@@ -198,8 +192,7 @@ impl Tree {
         found
     }
 
-    /// All categories, parents before their children, siblings in their order, with the levels
-    /// they are on, from 1.
+    /// All categories with their levels from 1, in preorder: parents before children, siblings in order.
     pub fn walk(&self) -> Vec<(&Category, usize)> {
         let mut found = Vec::new();
         let mut open: Vec<(&Category, usize)> =
@@ -217,13 +210,13 @@ impl Tree {
         found
     }
 
-    /// Levels of the subtree of this category, itself included.
+    /// The number of levels of a category's subtree, including its own.
     fn height(&self, id: &CategoryId) -> usize {
         let below = self.children(Some(id)).map(|child| self.height(&child.id)).max();
         below.unwrap_or(0).saturating_add(1)
     }
 
-    /// Whether `category`, new or moved, may be where it wants to be.
+    /// Validates the position of a new or moved category.
     ///
     /// # Errors
     /// `validation_failed` for an unknown parent or too many levels; `cycle`; `category_limit`.
@@ -249,7 +242,7 @@ impl Tree {
         Ok(())
     }
 
-    /// Whether a handle is free for this category.
+    /// Whether no other category has this handle.
     pub fn is_free(&self, handle: &str, id: &CategoryId) -> bool {
         self.by_id.values().all(|other| other.handle.as_str() != handle || other.id == *id)
     }
@@ -260,28 +253,28 @@ impl Tree {
 pub struct CategoryView {
     /// The id.
     pub id: CategoryId,
-    /// The category it is below; none at the first level.
+    /// The parent category; null at the first level.
     pub parent_id: Option<CategoryId>,
-    /// What shoppers read.
+    /// The name that shoppers see.
     pub name: String,
     /// Its name in URLs.
     pub handle: Handle,
-    /// Its place among its siblings; the name decides among equals.
+    /// Its position among its siblings; the name decides among equals.
     pub position: u32,
-    /// The level it is on, from 1.
+    /// Its level in the tree, from 1.
     pub level: usize,
-    /// The categories above it, the topmost first.
+    /// Its ancestors, the topmost first.
     pub path: Vec<CategoryId>,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// When it was changed last.
+    /// When it was last changed.
     pub updated_at: Timestamp,
-    /// What `If-Match` takes.
+    /// The version, for `If-Match`.
     pub version: u64,
 }
 
 impl CategoryView {
-    /// The category in its tree, where it may not yet be.
+    /// The view of a category, which `tree` need not contain yet.
     pub fn of(category: &Category, tree: &Tree) -> Self {
         let path: Vec<_> =
             tree.ancestors(category).into_iter().map(|above| above.id.clone()).collect();
@@ -352,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn a_walk_shows_parents_first_and_siblings_in_order() {
+    fn a_walk_lists_parents_first_and_siblings_in_order() {
         let tree = tree();
         let shown: Vec<_> = tree
             .walk()
@@ -367,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn a_category_never_comes_below_itself() {
+    fn a_category_is_never_moved_below_itself() {
         let tree = tree();
         let moved = |name: &str, parent: &str| tree.admit(&category(name, Some(parent), 0));
         assert!(moved("d", "b").is_ok() && moved("b", "d").is_ok());
@@ -378,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tree_has_a_depth_and_a_size() {
+    fn the_tree_has_a_maximum_depth_and_size() {
         let names = ["a", "b", "c", "d", "e", "f"];
         let chain = names.iter().enumerate().map(|(place, name)| {
             category(name, place.checked_sub(1).and_then(|above| names.get(above)).copied(), 0)

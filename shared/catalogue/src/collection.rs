@@ -1,11 +1,11 @@
-//! Collections: products that a merchant shows together, chosen by hand or by rules.
+//! Collections: groups of products, selected manually or by rules.
 //!
-//! - A manual collection lists its products ([`Members`]) in one item of its own, so that adding,
-//!   removing and reordering are one conditional write, and a list of collections stays light.
-//! - An automated collection is its [`rules`](Rule), validated when it is read, over the store's
-//!   products: a page of it reads a bounded number of products, and may be shorter than asked for
-//!   with more to come. Keeping its members on every product write would be a write for each
-//!   collection of the store, and a change of a rule one for each product.
+//! - A manual collection lists its products ([`Members`]) in an item of its own. So adding, removing and
+//!   reordering are one conditional write, and the collections themselves stay small.
+//! - An automated collection has [`rules`](Rule), evaluated over the store's products when it is read. A
+//!   page reads a bounded number of products, and may be shorter than its limit although more follow.
+//!   Stored members would cost a write for each collection when a product changes, and a write for
+//!   each product when a rule changes.
 
 mod rules;
 mod topics;
@@ -19,9 +19,9 @@ use core_types::id::{CollectionId, ProductId, StoreId};
 use core_types::key::{self, IndexKey};
 use core_types::resource::Resource;
 use primitives::clock::Timestamp;
+use table::item::{Item, Key};
 use primitives::problem::Problem;
 use serde::{Deserialize, Serialize};
-use table::item::{Item, Key};
 
 use crate::product::Seo;
 
@@ -29,23 +29,23 @@ pub use rules::{MAX_RULES, MatchMode, Rule, RuleField, RuleInput, RuleRelation, 
 pub use topics::*;
 pub use view::CollectionView;
 
-/// Products of a manual collection.
+/// The most products of a manual collection.
 pub const MAX_MEMBERS: usize = 1_000;
 
 primitives::string_enum! {
-    /// How a collection's products are chosen.
+    /// The kind of a collection: how its products are selected.
     CollectionKind {
-        /// One by one.
+        /// Listed one by one.
         Manual = "manual",
-        /// By rules.
+        /// Selected by rules.
         Automated = "automated",
     }
 }
 
 primitives::string_enum! {
-    /// The order in which a storefront shows a collection unless the shopper chooses.
+    /// The sort order of a collection on a storefront, unless the shopper chooses another.
     SortOrder {
-        /// The merchant's own; of an automated collection, the newest first.
+        /// The merchant's order; of an automated collection, the newest first.
         Manual = "manual",
         /// The newest first.
         Newest = "-created_at",
@@ -67,32 +67,32 @@ pub struct Collection {
     pub id: CollectionId,
     /// Part of the key.
     pub store_id: StoreId,
-    /// What shoppers read.
+    /// The title that shoppers see.
     pub title: String,
     /// Its name in URLs, unique within the store.
     pub handle: Handle,
-    /// HTML that can be put on a page as it is.
+    /// Sanitized HTML: safe to embed in a page unchanged.
     pub description: String,
-    /// How its products are chosen.
+    /// How its products are selected.
     pub kind: CollectionKind,
-    /// The rules, of an automated one.
+    /// The rules of an automated collection.
     pub rules: Vec<Rule>,
     /// Whether a product must meet all of the rules or any.
     #[serde(rename = "match_mode")]
     pub mode: MatchMode,
-    /// The order in which a storefront shows it.
+    /// The sort order on a storefront.
     pub sort_order: SortOrder,
     /// Whether shoppers see it.
     pub published: bool,
-    /// Where its picture is.
+    /// The address of its image.
     pub image_url: Option<String>,
-    /// What search engines read.
+    /// The title and the description for search engines.
     pub seo: Seo,
-    /// How many products a manual one lists; those that were removed since included.
+    /// The number of products that a manual collection lists, including products deleted since.
     pub products_count: u32,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// When it was changed last.
+    /// When it was last changed.
     pub updated_at: Timestamp,
     /// From 1, one more with each write.
     pub version: u64,
@@ -120,7 +120,7 @@ impl Resource for Collection {
 }
 
 impl Collection {
-    /// Whether its products are chosen one by one.
+    /// Whether its products are listed one by one.
     pub fn is_manual(&self) -> bool {
         self.kind == CollectionKind::Manual
     }
@@ -131,7 +131,7 @@ impl Collection {
         Self { updated_at: now, version: self.version.saturating_add(1), ..self.clone() }
     }
 
-    /// The claim of its handle.
+    /// The claim for its handle.
     pub fn claim(&self, now: Timestamp) -> UniqueCollectionHandle {
         UniqueCollectionHandle {
             store_id: self.store_id.clone(),
@@ -142,14 +142,14 @@ impl Collection {
     }
 }
 
-/// The one collection of a handle.
+/// The claim of a handle by a collection.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct UniqueCollectionHandle {
     /// Part of the key.
     pub store_id: StoreId,
     /// The handle.
     pub handle: Handle,
-    /// Whose it is.
+    /// The collection.
     pub collection_id: CollectionId,
     /// When it was claimed.
     pub created_at: Timestamp,
@@ -165,8 +165,8 @@ impl Item for UniqueCollectionHandle {
     }
 }
 
-/// The products of a manual collection, in their order, without repetitions. A product that was
-/// removed from the store stays here until the list is changed; whoever reads skips it.
+/// The products of a manual collection, in order, without duplicates. A deleted product stays listed
+/// until it is removed here; readers skip it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Members {
     /// Part of the key.
@@ -189,20 +189,20 @@ impl Item for Members {
     }
 }
 
-/// What to change about the products of a manual collection: first `remove`, then `add` at the
-/// end, then `reorder` to the front.
+/// A change of the products of a manual collection: first `remove`, then `add` at the end, then
+/// `reorder` to the front.
 #[derive(Debug, Clone, Default)]
 pub struct MembersChange {
-    /// Products to take out; those that are not in it are no error.
+    /// Products to remove; those that are not listed are ignored.
     pub remove: Vec<ProductId>,
-    /// Products to put in; those that are in it already stay where they are.
+    /// Products to add; those that are listed already keep their position.
     pub add: Vec<ProductId>,
-    /// The products that come first, in this order; the others follow in theirs.
+    /// The products that come first, in this order; the others follow in their current order.
     pub reorder: Vec<ProductId>,
 }
 
 impl Members {
-    /// The list of a collection that is new, at version 1.
+    /// The list of a new collection, at version 1, without duplicates.
     pub fn new(collection: &Collection, product_ids: Vec<ProductId>) -> Self {
         let mut seen = HashSet::new();
         let product_ids =
@@ -215,23 +215,23 @@ impl Members {
         }
     }
 
-    /// The list at its next version after a change; none when it is the same.
+    /// The list at its next version after a change; none when nothing changes.
     ///
     /// # Errors
-    /// `validation_failed` when it would be too long, or orders what is not in it.
+    /// `validation_failed` when it would be too long, or `reorder` has a product that is not listed.
     pub fn apply(&self, change: &MembersChange) -> Result<Option<Self>, Problem> {
         let removed: HashSet<_> = change.remove.iter().collect();
-        let kept = self.product_ids.iter().filter(|product| !removed.contains(product));
+        let remaining = self.product_ids.iter().filter(|product| !removed.contains(product));
         let mut seen = HashSet::new();
         let mut listed: Vec<_> =
-            kept.chain(&change.add).filter(|product| seen.insert(*product)).cloned().collect();
+            remaining.chain(&change.add).filter(|product| seen.insert(*product)).cloned().collect();
         if listed.len() > MAX_MEMBERS {
             let detail = format!("A collection lists at most {MAX_MEMBERS} products.");
             return Err(Problem::field("/add", "too_many", detail));
         }
-        for (place, product) in change.reorder.iter().enumerate() {
+        for (index, product) in change.reorder.iter().enumerate() {
             if !listed.contains(product) {
-                let pointer = format!("/reorder/{place}");
+                let pointer = format!("/reorder/{index}");
                 return Err(Problem::field(&pointer, "not_in_collection", "Add it first."));
             }
         }
@@ -270,14 +270,14 @@ mod tests {
     }
 
     #[test]
-    fn products_leave_join_and_move_in_one_change() {
+    fn one_change_removes_adds_and_reorders_products() {
         let after = members("a b c").apply(&change("b x", "d a d", "d c")).unwrap().unwrap();
         assert_eq!((after.product_ids, after.version), (ids("d c a"), 4));
         assert_eq!(members("a b").apply(&change("x", "a", "a b")).unwrap(), None);
     }
 
     #[test]
-    fn what_is_not_in_it_has_no_place_in_it() {
+    fn reordering_an_unlisted_product_and_exceeding_the_limit_are_rejected() {
         let rejected = members("a b").apply(&change("a", "", "b a")).unwrap_err();
         assert_eq!(rejected.errors()[0].pointer, "/reorder/1");
         let many: Vec<_> =

@@ -1,4 +1,4 @@
-//! Form submissions: what visitors send through a storefront's forms.
+//! Submissions of a storefront's forms by visitors.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -9,14 +9,14 @@ use core_types::id::{FormSubmissionId, StoreId};
 use core_types::key::{self, IndexKey};
 use core_types::resource::Resource;
 use core_types::sample_id;
-use gateway::request::Inbound;
 use primitives::clock::Timestamp;
-use primitives::fields::Fault;
+use table::item::{Item, Key};
 use primitives::problem::{Code, FieldError, Problem};
+use primitives::fields::Fault;
+use gateway::request::Inbound;
 use schemars::json_schema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use table::item::{Item, Key};
 use url::form_urlencoded;
 
 core_types::topics! {
@@ -24,34 +24,34 @@ core_types::topics! {
         "A visitor sent a form; never for what is certainly spam.";
 }
 
-/// Fields of one submission.
+/// The most fields of one submission.
 pub const MAX_FIELDS: usize = 50;
-/// Bytes of one submission as it is sent.
+/// The most bytes of a submission's request body.
 pub const MAX_BYTES: usize = 10 * 1024;
-/// Characters of a field's name (our choice).
+/// The most characters of a field's name (our choice).
 const MAX_NAME: usize = 100;
-/// A field that people do not see and programs fill in.
+/// A field that is hidden from people; only bots fill it in.
 const HONEYPOT: &str = "_gotcha";
-/// The score of what is certainly spam.
+/// The score of certain spam.
 const CERTAIN: u8 = 100;
-/// What one link adds to the score, and what links add at most: never a certainty.
+/// The score of each link, and the most that links add, which is below [`CERTAIN`].
 const PER_LINK: (usize, usize) = (20, 80);
 
 primitives::string_enum! {
-    /// What has become of a submission.
+    /// The status of a submission.
     FormStatus {
-        /// Nobody has looked at it.
+        /// Unread.
         New = "new",
-        /// Somebody has.
+        /// Read by the merchant.
         Read = "read",
-        /// It is dealt with.
+        /// Handled.
         Archived = "archived",
-        /// It is not meant.
+        /// Spam.
         Spam = "spam",
     }
 }
 
-/// A submission.
+/// A submission of a form.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct FormSubmission {
     /// Part of the key.
@@ -60,17 +60,17 @@ pub struct FormSubmission {
     pub store_id: StoreId,
     /// The form's name.
     pub form: Handle,
-    /// What was filled in.
+    /// The fields, by name.
     pub fields: BTreeMap<String, String>,
-    /// What has become of it.
+    /// The status.
     pub status: FormStatus,
-    /// How likely it is spam: 0 to 100.
+    /// The spam score, from 0 to 100 (certain).
     pub spam_score: u8,
-    /// The network it came from, cut to a prefix.
+    /// The network prefix of the sender's IP address.
     pub source_ip_prefix: String,
-    /// When it came.
+    /// When it was submitted.
     pub created_at: Timestamp,
-    /// When it was changed last.
+    /// When it was last changed.
     pub updated_at: Timestamp,
     /// From 1, one more with each write.
     pub version: u64,
@@ -90,7 +90,7 @@ impl Item for FormSubmission {
     }
 }
 
-/// What was filled in, validated.
+/// The validated fields of a submission.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Filled {
     fields: BTreeMap<String, String>,
@@ -116,12 +116,12 @@ primitives::inline_schema!([] Filled, "FilledForm", |_generator| {
 });
 
 impl Filled {
-    /// What a request filled in: `{"fields": {…}}` as JSON, or an HTML form in either encoding. In
-    /// a form, what has a name together, as boxes to tick have, is joined by commas; what is empty
-    /// is as good as none, and a file is rejected.
+    /// Reads the fields of a request: `{"fields": {…}}` as JSON, or an HTML form in either encoding. In
+    /// a form, values with the same name, as of checkboxes, are joined by commas. Empty values are
+    /// dropped, and files are rejected.
     ///
     /// # Errors
-    /// `validation_failed`, with every field at fault; `invalid_form`.
+    /// `validation_failed` with every field error; `invalid_form`.
     pub async fn read(inbound: &Inbound) -> Result<Self, Problem> {
         let object = match inbound.media_type().as_str() {
             "application/x-www-form-urlencoded" => {
@@ -183,8 +183,8 @@ impl Filled {
         if errors.is_empty() { Ok(Self { fields, trapped }) } else { Err(Problem::invalid(errors)) }
     }
 
-    /// How likely it is spam: certainly when a program filled in what people do not see; more
-    /// likely with every link (our choice).
+    /// The spam score: certain if the hidden field is filled in, otherwise higher with every link (our
+    /// choice).
     fn spam_score(&self) -> u8 {
         if self.trapped {
             return CERTAIN;
@@ -196,7 +196,7 @@ impl Filled {
     }
 }
 
-/// The texts of a form in parts (RFC 7578).
+/// The names and texts of a `multipart/form-data` body (RFC 7578).
 async fn parts(inbound: &Inbound) -> Result<Vec<(String, String)>, Problem> {
     let boundary = inbound.header("content-type").map(multer::parse_boundary);
     let Some(Ok(boundary)) = boundary else { return Err(Code::InvalidForm.into()) };
@@ -218,7 +218,7 @@ async fn parts(inbound: &Inbound) -> Result<Vec<(String, String)>, Problem> {
     if errors.is_empty() { Ok(pairs) } else { Err(Problem::invalid(errors)) }
 }
 
-/// The texts of a form, each name once.
+/// The texts of a form by name; texts with the same name are joined.
 fn joined(pairs: impl IntoIterator<Item = (String, String)>) -> Map<String, Value> {
     let mut texts: BTreeMap<String, String> = BTreeMap::new();
     for (name, text) in pairs.into_iter().filter(|(_, text)| !text.is_empty()) {
@@ -235,7 +235,7 @@ fn fault(pointer: &str, code: &'static str, detail: impl Into<String>) -> FieldE
     FieldError { pointer: pointer.to_owned(), fault: Fault::new(code, detail.into()) }
 }
 
-/// A name in a pointer (RFC 6901 §3).
+/// A name as a token of a JSON pointer (RFC 6901 §3).
 fn escaped(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }
@@ -263,7 +263,7 @@ impl Resource for FormSubmission {
 }
 
 impl FormSubmission {
-    /// A submission from this network. What is certainly spam is filed as such.
+    /// A new submission from this network. Certain spam gets the status `spam`.
     pub fn submit(
         store: &StoreId,
         form: Handle,
@@ -286,7 +286,7 @@ impl FormSubmission {
         }
     }
 
-    /// The submission with another status; `None` when that is what it has.
+    /// The submission at its next version, with this status; none if it has it already.
     pub fn moved_to(&self, status: FormStatus, now: Timestamp) -> Option<Self> {
         let version = self.version.saturating_add(1);
         (status != self.status).then(|| Self { status, updated_at: now, version, ..self.clone() })
@@ -294,25 +294,25 @@ impl FormSubmission {
 }
 
 core_types::view! {
-    /// A submission as the store and its apps see it.
+    /// A submission of a form.
     FormSubmissionView of submission: FormSubmission {
         /// The id.
         id: FormSubmissionId,
         /// The form's name.
         form: Handle,
-        /// What was filled in.
+        /// The fields, by name.
         fields: BTreeMap<String, String>,
-        /// What has become of it.
+        /// The status.
         status: FormStatus,
-        /// How likely it is spam: 0 to 100.
+        /// The spam score, from 0 to 100 (certain).
         spam_score: u8,
-        /// The network it came from.
+        /// The network prefix of the sender's IP address.
         source_ip_prefix: String,
-        /// When it came.
+        /// When it was submitted.
         created_at: Timestamp,
-        /// When it was changed last.
+        /// When it was last changed.
         updated_at: Timestamp,
-        /// What `If-Match` takes.
+        /// The version, for `If-Match`.
         version: u64,
     }
 }
@@ -346,11 +346,11 @@ mod tests {
     }
 
     #[test]
-    fn what_people_fill_in_is_kept_as_text() {
+    fn fields_are_stored_as_text() {
         let filled =
             validate(json!({"name": " Ann ", "age": 7, "ok": true, "_gotcha": ""})).unwrap();
-        let kept: Vec<_> = filled.fields.values().map(String::as_str).collect();
-        assert_eq!((kept, filled.spam_score()), (vec!["7", "Ann", "true"], 0));
+        let texts: Vec<_> = filled.fields.values().map(String::as_str).collect();
+        assert_eq!((texts, filled.spam_score()), (vec!["7", "Ann", "true"], 0));
     }
 
     #[test]
@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn every_field_at_fault_is_named() {
+    fn every_invalid_field_is_reported() {
         let rejected = validate(json!({"a/b": {}, "": "x"})).unwrap_err();
         let mut found: Vec<_> = rejected
             .errors()

@@ -1,16 +1,15 @@
-//! Stock: how much of a variant is where, and everything that moves it (docs/conventions.md §13).
+//! Stock: the quantities of variants at locations, and their movements (docs/conventions.md §13).
 //!
 //! A [`Level`] counts one variant at one location: `on_hand = available + committed + reserved`.
-//! No counter changes without the three staying in balance, because every change is a [`Delta`],
-//! which has no `on_hand` of its own. Orders change levels in place by the builders of
-//! [`orders`](self) — [`reserve`], [`commit`], [`fulfil`] and their likes — whose arithmetic and
-//! conditions are in the write itself, so no number of parallel orders oversells. What people
-//! manual change is decided over the level as read and written under its version: the answer
-//! says how much there is afterwards.
+//! The sum always holds, because every change is a [`Delta`], which has no `on_hand` of its own. Orders
+//! change levels in place ([`apply`], [`oversell`]): arithmetic and condition of a [`StockStep`] are in
+//! the write itself, so no number of parallel orders oversells. A manual change ([`plan`]) is decided
+//! over the level as read, and written on condition of its version, so the response has the resulting
+//! quantities.
 //!
 //! Every change appends its [`Movement`] in the same transaction (our choice: the table's design
-//! would also allow an event consumer to append it later). That is one action more per line, and
-//! in return a level and its ledger never differ, not even for a moment.
+//! would also allow an event consumer to append it later). This costs one more action per line, and
+//! in return a level and its ledger never differ.
 
 mod adjustment;
 mod orders;
@@ -22,10 +21,10 @@ use core_types::id::{LocationId, MovementId, OrderId, StoreId, VariantId};
 use core_types::key::{self, IndexKey};
 use primitives::clock::Timestamp;
 use primitives::context::Context;
-use primitives::problem::{Code, Problem};
-use serde::{Deserialize, Serialize};
 use table::item::{Item, Key};
+use primitives::problem::{Code, Problem};
 use table::{ReadConsistency, needs_strong_read, retry};
+use serde::{Deserialize, Serialize};
 use tokio::sync::Mutex;
 
 pub use adjustment::{Adjustment, InventoryChange, LevelLookup, MAX_LEVELS, StockSnapshot, plan};
@@ -37,69 +36,69 @@ pub use view::{AdjustmentView, ChangeView, LevelView, MovementView, Quantities};
 pub const MAX_QUANTITY: i64 = 1_000_000_000;
 
 primitives::string_enum! {
-    /// What a quantity counts.
+    /// A state of stock, which a quantity counts.
     StockState {
         /// Can be sold.
         Available = "available",
-        /// Set aside: for orders that are not paid yet, or by the merchant.
+        /// Held for unpaid orders, or set aside by the merchant.
         Reserved = "reserved",
-        /// Belongs to orders that are paid and not yet shipped.
+        /// Belongs to paid orders that are not shipped yet.
         Committed = "committed",
-        /// Lies there: the sum of the other three.
+        /// Physically present: the sum of the other three.
         OnHand = "on_hand",
     }
 }
 
 primitives::string_enum! {
-    /// What moved stock.
+    /// The kind of a stock movement.
     MovementKind {
-        /// A manual change.
+        /// A manual adjustment by a delta.
         Adjusted = "adjusted",
-        /// A manual count.
+        /// A manual change to a given quantity.
         Set = "set",
-        /// A manual move, between states or locations.
+        /// A manual move between states or locations.
         Moved = "moved",
-        /// An order was placed, or is to be paid anew.
+        /// An order was placed, or became unpaid again.
         Reserved = "reserved",
         /// An order was paid or confirmed.
         Committed = "committed",
         /// An order was shipped.
         Fulfilled = "fulfilled",
-        /// A shipment was called back.
+        /// A shipment was cancelled before it left.
         BroughtBack = "brought_back",
         /// An order was cancelled or expired.
         Released = "released",
-        /// Goods came back.
+        /// Goods were returned.
         Restocked = "restocked",
     }
 }
 
-/// How the counters of a level change together; `on_hand` changes by their sum.
+/// The changes of a level's counters; `on_hand` changes by the sum of the first three.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Delta {
-    /// To what can be sold.
+    /// The change of `available`.
     pub available: i64,
-    /// To what is set aside.
+    /// The change of `reserved`.
     pub reserved: i64,
-    /// To what belongs to paid orders.
+    /// The change of `committed`.
     pub committed: i64,
-    /// To the part of `reserved` that was set aside by the merchant.
+    /// The change of the part of `reserved` that the merchant has set aside.
     #[serde(default)]
     pub held: i64,
 }
 
 impl Delta {
-    /// What this does to `on_hand`.
+    /// The change of `on_hand`.
     pub fn on_hand(self) -> i64 {
         self.available.saturating_add(self.reserved).saturating_add(self.committed)
     }
 
-    /// Whether it does nothing.
+    /// Whether it changes nothing.
     pub fn is_nothing(self) -> bool {
         self == Self::default()
     }
 
-    /// Both, one after the other.
+    /// The sum of both.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self {
@@ -111,32 +110,33 @@ impl Delta {
     }
 }
 
-/// How much of a variant is at a location.
+/// The stock of a variant at a location.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Level {
     /// Part of the key.
     pub store_id: StoreId,
-    /// The variant; the API calls it the item.
+    /// The variant; the API calls it the item. Part of the key.
     pub variant_id: VariantId,
     /// Part of the key.
     pub location_id: LocationId,
     /// Can be sold; negative only where the variant is sold beyond its stock.
     pub available: i64,
-    /// Belongs to orders that are paid and not yet shipped.
+    /// Belongs to paid orders that are not shipped yet.
     pub committed: i64,
-    /// Set aside.
+    /// Held for unpaid orders, or set aside by the merchant.
     pub reserved: i64,
     /// `available + committed + reserved`.
     pub on_hand: i64,
-    /// The part of `reserved` that was set aside by the merchant: orders' stock cannot be moved away.
+    /// The part of `reserved` that the merchant has set aside. Only this part can be moved by hand; the
+    /// rest is held for orders.
     #[serde(default)]
     pub held: i64,
-    /// What it began with; its ledger begins after that.
+    /// The `available` that it was created with; its ledger begins after that.
     #[serde(default)]
     pub opening: i64,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// When it changed last.
+    /// When it was last changed.
     pub updated_at: Timestamp,
     /// From 1, one more with each write.
     pub version: u64,
@@ -156,8 +156,8 @@ impl Item for Level {
 }
 
 impl Level {
-    /// A new level that begins with this much to sell: one action in the transaction that makes
-    /// the variant. The ledger's beginning is [`Level::opening`], so it needs no movement.
+    /// A new level with this quantity available. It is one action of a transaction: the quantity is
+    /// recorded as [`Level::opening`], so it needs no movement.
     pub fn open(
         store: &StoreId,
         variant: &VariantId,
@@ -181,7 +181,7 @@ impl Level {
         }
     }
 
-    /// What it counts in this state.
+    /// The quantity in this state.
     pub fn quantity(&self, state: StockState) -> i64 {
         match state {
             StockState::Available => self.available,
@@ -191,8 +191,8 @@ impl Level {
         }
     }
 
-    /// The level at its next version after `delta`; none when a counter would fall below zero or
-    /// rise above [`MAX_QUANTITY`]. What can be sold may fall below zero if `oversell`.
+    /// The level at its next version after `delta`; none if a counter would fall below zero or
+    /// rise above [`MAX_QUANTITY`]. With `oversell`, `available` may fall below zero.
     #[must_use]
     pub fn after(&self, delta: Delta, oversell: bool, now: Timestamp) -> Option<Self> {
         let next = Self {
@@ -205,15 +205,15 @@ impl Level {
             version: self.version.saturating_add(1),
             ..self.clone()
         };
-        // Below zero already, because the variant is sold beyond its stock, it may rise to less
-        // than zero; it may not fall further.
+        // An `available` below zero, of a variant that was sold beyond its stock, may rise to a value
+        // that is still below zero.
         let sellable = next.available >= 0 || oversell || delta.available >= 0;
         let counted = next.committed >= 0 && next.held >= 0 && next.held <= next.reserved;
         let bounded = next.on_hand <= MAX_QUANTITY && next.available <= MAX_QUANTITY;
         (sellable && counted && (bounded || delta.on_hand() <= 0)).then_some(next)
     }
 
-    /// The counters as a sum of changes from nothing.
+    /// The counters, as the change from zero.
     pub fn counters(&self) -> Delta {
         Delta {
             available: self.available,
@@ -235,23 +235,23 @@ pub struct Movement {
     pub variant_id: VariantId,
     /// Part of the key.
     pub location_id: LocationId,
-    /// What moved it.
+    /// The kind of the movement.
     pub kind: MovementKind,
     /// How the counters changed.
     pub delta: Delta,
-    /// The manual request that it is part of.
+    /// The manual request that caused it.
     pub adjustment_id: Option<MovementId>,
-    /// The order that it is part of.
+    /// The order that caused it.
     pub order_id: Option<OrderId>,
-    /// Why, in the caller's words.
+    /// The reason, in the caller's words.
     pub reason: Option<String>,
-    /// What the caller knows it by.
+    /// The caller's reference, such as the number of a delivery.
     pub reference: Option<String>,
-    /// Who moved it.
+    /// The principal who caused it.
     pub actor: Option<String>,
-    /// When.
+    /// When it was written.
     pub created_at: Timestamp,
-    /// Always 1: a ledger is only appended to.
+    /// Always 1: a ledger is append-only.
     pub version: u64,
 }
 
@@ -266,7 +266,7 @@ impl Item for Movement {
 }
 
 impl Movement {
-    /// A movement at this level, by whoever makes the current request.
+    /// A movement at this level, by the principal of the current request.
     pub(crate) fn new(
         (store, variant, location): (&StoreId, &VariantId, &LocationId),
         kind: MovementKind,
@@ -291,10 +291,10 @@ impl Movement {
     }
 }
 
-/// Where a line of an order is taken from, and how many from each: from as few online locations as
-/// hold all of it, `most` at most, and of those from the first by priority. Where there is not
-/// enough and the variant is sold beyond its stock, all of it from the first online location that
-/// has it at all, or else the first. None where it cannot be had. `levels` may be in any order.
+/// Allocates a line of an order to online locations, with the quantity from each. It takes as few
+/// locations as hold all of it, at most `most`; among equally small choices, the first by priority.
+/// If the stock is not enough and `continue_selling`, all of it comes from the first online location
+/// that has a level, or else from the first. Otherwise none. `levels` may be in any order.
 pub fn allocate(
     levels: &[Level],
     online: &[LocationId],
@@ -303,11 +303,12 @@ pub fn allocate(
     most: usize,
 ) -> Option<Vec<(LocationId, u32)>> {
     let level_at = |location: &&LocationId| levels.iter().find(|l| l.location_id == **location);
-    let there = |location: &LocationId| {
+    let available = |location: &LocationId| {
         let available = level_at(&location).map_or(0, |level| level.available);
         u32::try_from(available).unwrap_or(0).min(quantity)
     };
-    let stock: Vec<_> = online.iter().map(|at| (at, there(at))).filter(|one| one.1 > 0).collect();
+    let stock: Vec<_> =
+        online.iter().map(|at| (at, available(at))).filter(|one| one.1 > 0).collect();
     let any = || online.iter().find(|location| level_at(location).is_some()).or(online.first());
     split(&stock, quantity, most).or_else(|| {
         let beyond = continue_selling.then(any).flatten()?;
@@ -315,8 +316,8 @@ pub fn allocate(
     })
 }
 
-/// Splits a quantity over as few of these locations as hold it; of several such choices, it is the
-/// one that begins first.
+/// Splits a quantity over as few of these locations as hold it. Among equally small choices, it is the
+/// first in the order of `stock`.
 fn split(
     stock: &[(&LocationId, u32)],
     quantity: u32,
@@ -341,28 +342,28 @@ fn split(
     Some(parts)
 }
 
-/// The sum of the `count` largest.
+/// The sum of the `count` largest amounts.
 fn largest(mut amounts: Vec<u32>, count: usize) -> u32 {
     amounts.sort_unstable_by(|one, other| other.cmp(one));
     amounts.into_iter().take(count).fold(0, u32::saturating_add)
 }
 
-/// Rounds of [`retry`] for a change that competes with orders, which change levels and balances
+/// Runs of [`retry`] for a change that competes with orders, which change levels and balances
 /// in place and so never wait for it. Together they end well within the idempotency lease.
 const ROUNDS: u32 = 3;
 
-/// Whose turn it is among the requests of this process that met a conflict.
-static TURN: Mutex<()> = Mutex::const_new(());
+/// Serializes the requests of this process that met a conflict.
+static CONFLICTED: Mutex<()> = Mutex::const_new(());
 
-/// Runs a read-decide-write on busy levels or balances again while it ends in `version_conflict`.
+/// Runs a read-decide-write on busy levels or balances, and repeats it on `version_conflict`.
 ///
-/// Who meets a conflict waits for their turn: in a local system, which serves many requests in one
-/// process, a crowd at one level is a queue. A Lambda environment serves one request at a time;
-/// there the turn is free, and the waits of [`retry`] spread the crowd. Not to be nested: there is
-/// one turn.
+/// Requests that met a conflict are retried one after the other: a local system serves many requests
+/// in one process, and those for the same level queue up. A Lambda environment serves one request at a
+/// time; there the lock is free, and the waits of [`retry`] spread the requests. Calls must not be
+/// nested: the lock is not reentrant.
 ///
 /// # Errors
-/// What the last attempt ended in.
+/// Those of the last attempt.
 pub async fn persist<T, F, Fut>(mut attempt: F) -> Result<T, Problem>
 where
     F: FnMut() -> Fut,
@@ -372,7 +373,7 @@ where
         Err(problem) if problem.code == Code::VersionConflict => {}
         outcome => return outcome,
     }
-    let _turn = TURN.lock().await;
+    let _guard = CONFLICTED.lock().await;
     let mut round = 1;
     loop {
         match retry(&mut attempt).await {
@@ -384,10 +385,10 @@ where
     }
 }
 
-/// The same, over an eventually consistent read first (docs/data-model.md §13).
+/// As [`persist`], but with a first attempt over eventually consistent reads (docs/data-model.md §13).
 ///
 /// # Errors
-/// What the last attempt ended in.
+/// Those of the last attempt.
 pub async fn persist_eventual_first<T, F, Fut>(mut attempt: F) -> Result<T, Problem>
 where
     F: FnMut(ReadConsistency) -> Fut,

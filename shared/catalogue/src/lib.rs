@@ -1,12 +1,11 @@
-//! What a store shows, and what it has in stock.
+//! The catalogue of a store: its products, their stock, and the content of its pages.
 //!
-//! - A [`product`] and its variants, in [`collection`]s and a [`category`]; [`related_products`] are
-//!   shown beside it.
-//! - [`inventory`]: how many there are, at each [`location`].
-//! - [`search`]: what products are found by; [`words`]: what that and their order is made of.
+//! - A [`product`] and its variants, in [`collection`]s and a [`category`], with [`related_products`].
+//! - [`inventory`]: the stock of each variant at each [`location`].
+//! - [`search`]: the index that finds products; [`words`]: normalized text for search and sorting.
 //! - Pages: [`navigation`], [`policy`], [`media`] over [`blob`]s.
-//! - [`workflows`]: products and stock as they are written.
-//! - What customers say: [`review`], [`form`], [`wishlist`].
+//! - [`workflows`]: writes of products and of stock.
+//! - Content from customers: [`review`], [`form`], [`wishlist`].
 
 pub mod blob;
 pub mod category;

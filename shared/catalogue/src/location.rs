@@ -1,13 +1,13 @@
-//! Locations: where stock lies.
+//! Locations, at which stock is held.
 //!
-//! A store's active locations that fulfil online orders stand on the store itself, in priority
-//! order, and change in the same transaction as the location does. Every change of which locations
-//! are active writes the store too, so that two at the same moment cannot both be the last.
+//! The store's item lists its active locations that fulfil online orders, in priority order, and is
+//! written in the transaction that changes a location. Every activation and deactivation writes the
+//! store too, so that two concurrent deactivations cannot leave it without an active location.
 //!
-//! A store begins with its default location: both are made in one transaction.
+//! A store and its default location are created in one transaction.
 //!
-//! A location that is given up is *closing* while its stock moves away: online orders are taken
-//! from elsewhere and nothing comes to it any more, so that it is empty when it goes.
+//! A location that is being deactivated is *closing* while its stock is moved away. Online orders are
+//! fulfilled from other locations and no stock may be added, so that it is empty when it is deactivated.
 
 mod topics;
 
@@ -27,14 +27,14 @@ use table::{Query, Write};
 
 pub use topics::*;
 
-/// Locations that one store may have.
+/// The most locations of one store.
 pub const MAX_LOCATIONS: usize = 100;
 /// The largest priority number, and so the lowest priority.
 pub const MAX_PRIORITY: i64 = 1_000;
-/// What a store's first location is called.
+/// The name of a store's first location.
 const DEFAULT_NAME: &str = "Main";
 
-/// Where a location is. Only the country must be known.
+/// The address of a location. Only the country is required.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LocationAddress {
     /// Street and number.
@@ -49,7 +49,7 @@ pub struct LocationAddress {
     pub postal_code: Option<String>,
     /// ISO 3166-1.
     pub country: Country,
-    /// Whom the carrier calls.
+    /// The phone number for the carrier.
     pub phone: Option<Phone>,
 }
 
@@ -60,21 +60,21 @@ pub struct Location {
     pub id: LocationId,
     /// Part of the key.
     pub store_id: StoreId,
-    /// What the merchant calls it.
+    /// The merchant's name for it.
     pub name: String,
-    /// Where it is.
+    /// The address.
     pub address: LocationAddress,
-    /// Whether it is in use.
+    /// Whether it is active.
     pub active: bool,
-    /// Whether it is being emptied, to be in use no more; only while it is active.
+    /// Whether it is being emptied before it is deactivated; only while it is active.
     pub closing: bool,
-    /// Whether online orders are taken from it.
+    /// Whether it fulfils online orders.
     pub fulfills_online_orders: bool,
-    /// Locations with smaller numbers are taken from first.
+    /// The priority: locations with smaller numbers fulfil first.
     pub priority: i64,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// When it changed last.
+    /// When it was last changed.
     pub updated_at: Timestamp,
     /// From 1, one more with each write.
     pub version: u64,
@@ -97,8 +97,8 @@ impl Resource for Location {
         EventSubject { store, app: None, entity, version: self.version }
     }
 
-    /// In its store's timeline, so that a store and the location that it begins with are announced
-    /// together.
+    /// The event, in the timeline of the store, so that a store and its first location are announced in
+    /// order.
     fn event(&self, topic: &Topic<LocationView>, now: Timestamp) -> Event {
         let event = Event::new(topic, self.event_subject(), &self.view(), now);
         event.in_timeline_of(self.store_id.as_str())
@@ -106,7 +106,7 @@ impl Resource for Location {
 }
 
 impl Location {
-    /// The location that a store begins with; its id follows from the store's.
+    /// The first location of a new store; its id is derived from the store's.
     pub fn default_of(store: &Store, now: Timestamp) -> Self {
         Self {
             id: store::first_location(&store.id),
@@ -131,16 +131,16 @@ impl Location {
         }
     }
 
-    /// Whether stock may come to it: it is in use, and not being emptied.
+    /// Whether stock may be added: it is active, and not being emptied.
     pub fn is_open(&self) -> bool {
         self.active && !self.closing
     }
 
-    /// The location about to be emptied: no online order is taken from it any more. One that is
-    /// being emptied already stays as it is.
+    /// The location as closing, from which no online order is fulfilled any more. None if it is closing
+    /// already.
     ///
     /// # Errors
-    /// `invalid_state_transition` when it is not in use.
+    /// `invalid_state_transition` when it is inactive.
     pub fn closing(&self, now: Timestamp) -> Result<Option<Self>, Problem> {
         match (self.active, self.closing) {
             (true, false) => Ok(Some(Self { closing: true, ..self.changed(now) })),
@@ -149,10 +149,10 @@ impl Location {
         }
     }
 
-    /// The emptied location out of use.
+    /// The location as inactive, after it was emptied.
     ///
     /// # Errors
-    /// `invalid_state_transition` when it was not being emptied.
+    /// `invalid_state_transition` when it was not closing.
     pub fn closed(&self, now: Timestamp) -> Result<Self, Problem> {
         if self.active && self.closing {
             Ok(Self { active: false, closing: false, ..self.changed(now) })
@@ -161,10 +161,10 @@ impl Location {
         }
     }
 
-    /// The location in use again; also one that is being emptied.
+    /// The location as active again, from inactive or closing.
     ///
     /// # Errors
-    /// `invalid_state_transition` when it is in use.
+    /// `invalid_state_transition` when it is active and not closing.
     pub fn opened(&self, now: Timestamp) -> Result<Self, Problem> {
         if self.is_open() {
             return Err(self.reject());
@@ -181,7 +181,7 @@ impl Location {
         Problem::state(state, &self.allowed_actions())
     }
 
-    /// What can be done to its state.
+    /// The actions that its state allows.
     pub fn allowed_actions(&self) -> Vec<&'static str> {
         match (self.active, self.closing) {
             (false, _) => vec!["activate"],
@@ -197,8 +197,7 @@ impl Location {
     }
 }
 
-/// Those that online orders are taken from, in priority order; among equals the older comes
-/// first.
+/// The locations that fulfil online orders, in priority order; among equals the older comes first.
 pub fn online<'a>(locations: impl IntoIterator<Item = &'a Location>) -> Vec<LocationId> {
     let mut online: Vec<&Location> = locations
         .into_iter()
@@ -208,18 +207,19 @@ pub fn online<'a>(locations: impl IntoIterator<Item = &'a Location>) -> Vec<Loca
     online.into_iter().map(|location| location.id.clone()).collect()
 }
 
-/// Every location of a store; one round trip.
+/// Loads every location of a store, in one round trip.
 ///
 /// # Errors
 /// 503.
 pub async fn all(services: &Services, store: &StoreId) -> Result<Vec<Location>, Problem> {
     let partition = key::store(store).pk;
-    // Locations made at the same moment may exceed the limit by one or two.
+    // Locations created concurrently may exceed the limit by one or two.
     let most = MAX_LOCATIONS.saturating_mul(2);
     services.table.all(&Query::partition(partition).begins_with(key::LOCATIONS), most).await
 }
 
-/// Adds what `changed` among all `locations` of a store means for the store to a transaction.
+/// Adds to a transaction the write of the store with its online locations, after `changed` among all
+/// `locations`.
 pub fn with_store(
     write: Write,
     store: &Store,
@@ -232,14 +232,14 @@ pub fn with_store(
     store::replace(write, &Store { online_locations, ..store.changed(now) })
 }
 
-/// Adds the location that a new store begins with to the transaction that creates the store.
+/// Adds a new store's first location, and its event, to the transaction that creates the store.
 pub fn with_new_store(write: Write, store: &Store, now: Timestamp) -> Write {
     let first = Location::default_of(store, now);
     write.create(&first, Code::VersionConflict).emit(first.event(&LOCATION_CREATED, now))
 }
 
-/// The location that stock goes to when nobody says where: the first that online orders are taken
-/// from, or else the first that is in use. No round trip for a store that sells online.
+/// The default location for stock: the first that fulfils online orders, or else the first that is
+/// active. No round trip for a store with online locations.
 ///
 /// # Errors
 /// 503.
@@ -254,29 +254,29 @@ pub async fn home(services: &Services, store: &Store) -> Result<LocationId, Prob
 }
 
 core_types::view! {
-    /// A location as it is shown.
+    /// A stock location.
     LocationView of location: Location {
         /// The id.
         id: LocationId,
-        /// What the merchant calls it.
+        /// The merchant's name for it.
         name: String,
-        /// Where it is.
+        /// The address.
         address: LocationAddress,
-        /// Whether it is in use.
+        /// Whether it is active.
         active: bool,
-        /// Whether it is being emptied, to be in use no more.
+        /// Whether it is being emptied before it is deactivated.
         closing: bool,
-        /// Whether online orders are taken from it.
+        /// Whether it fulfils online orders.
         fulfills_online_orders: bool,
-        /// Locations with smaller numbers are taken from first.
+        /// The priority: locations with smaller numbers fulfil first.
         priority: i64,
-        /// What can be done to its state.
+        /// The actions that its state allows.
         allowed_actions: Vec<&'static str> = location.allowed_actions(),
-        /// When it was made.
+        /// When it was created.
         created_at: Timestamp,
-        /// When it changed last.
+        /// When it was last changed.
         updated_at: Timestamp,
-        /// What `If-Match` takes.
+        /// The version, for `If-Match`.
         version: u64,
     }
 }
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn online_orders_are_taken_by_priority_from_active_locations() {
+    fn online_orders_are_fulfilled_by_active_locations_in_priority_order() {
         let all = [location(3, true, true), location(1, true, true), location(0, false, true), {
             location(2, true, false)
         }];
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn a_location_is_emptied_before_it_goes_and_may_come_back() {
+    fn a_location_closes_before_it_is_deactivated_and_can_be_reactivated() {
         let here = location(0, true, true);
         assert!(here.opened(NOW).is_err() && here.closed(NOW).is_err());
         let closing = here.closing(NOW).unwrap().unwrap();

@@ -1,8 +1,8 @@
-//! Media: the images that a store shows.
+//! Media: the images of a store.
 //!
-//! The bytes are a [`Blob`], shared by everybody who uploaded the same; what a store knows of an
-//! image is its own. Who shows an image holds it ([`image::hold`]), so that it is not deleted
-//! under them.
+//! The bytes are a [`Blob`], shared by all stores that uploaded the same; the other data of an image are
+//! the store's own. Items that use an image take a reference to it ([`image::hold`]), so that it is not
+//! deleted while it is in use.
 
 use core_types::event::{EXAMPLE_TIME, EventSubject, Example};
 use core_types::fields::Subdomain;
@@ -11,11 +11,11 @@ use core_types::image;
 use core_types::key;
 use core_types::sample_id;
 use primitives::clock::Timestamp;
+use table::item::{Item, Key};
 use primitives::problem::{Code, Problem};
+use table::{Condition, Write};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use table::item::{Item, Key};
-use table::{Condition, Write};
 
 use crate::blob::Blob;
 
@@ -26,13 +26,13 @@ core_types::topics! {
         "An image was deleted.";
 }
 
-/// Bytes of one image (docs/conventions.md §1).
-pub const MAX_BYTES: usize = primitives::size::LARGE_BODY_LIMIT;
-/// The attributes that other writes count in.
+/// The most bytes of one image (docs/conventions.md §1).
+pub const MAX_BYTES: usize = gateway::routes::LARGE_BODY_LIMIT;
+/// The attributes that writes of other items count.
 const COUNTED: &[&str] = &["uses"];
 
 primitives::string_enum! {
-    /// What an image is encoded as. SVG is none of them: it can run scripts.
+    /// The media type of an image. SVG is not accepted, because it can run scripts.
     MediaType {
         /// PNG.
         Png = "image/png",
@@ -48,7 +48,7 @@ primitives::string_enum! {
 }
 
 impl MediaType {
-    /// What the bytes are, by their first ones; what a client says about them is not asked.
+    /// The media type of these bytes, by their signature; the client's `Content-Type` is ignored.
     ///
     /// # Errors
     /// `media_type_refused`.
@@ -66,26 +66,26 @@ pub struct Media {
     pub id: MediaId,
     /// Part of the key.
     pub store_id: StoreId,
-    /// What it is encoded as.
+    /// The media type.
     pub content_type: MediaType,
-    /// How many bytes.
+    /// The number of bytes.
     pub size: u64,
     /// SHA-256 of the bytes, in hex.
     pub sha256: String,
-    /// The upload whose chunks hold the bytes.
+    /// The upload that wrote the blob's chunks.
     pub upload: String,
-    /// How many chunks.
+    /// The number of chunks.
     pub chunks: u32,
-    /// What it shows, for who cannot see it.
+    /// The alternative text.
     pub alt: Option<String>,
-    /// Where it was fetched from.
+    /// The address from which it was fetched; null if it was uploaded.
     pub source_url: Option<String>,
-    /// How many things show it.
+    /// The number of items that use it.
     #[serde(default)]
     pub uses: u64,
     /// When it was uploaded.
     pub created_at: Timestamp,
-    /// When it was changed last.
+    /// When it was last changed.
     pub updated_at: Timestamp,
     /// From 1, one more with each write.
     pub version: u64,
@@ -101,12 +101,12 @@ impl Item for Media {
     }
 }
 
-/// What is said about an image when it is uploaded.
+/// The description of an uploaded image.
 #[derive(Debug, Clone, Default)]
 pub struct Caption {
-    /// What it shows, for who cannot see it.
+    /// The alternative text.
     pub alt: Option<String>,
-    /// Where it was fetched from.
+    /// The address from which it was fetched; null if it was uploaded.
     pub source_url: Option<String>,
 }
 
@@ -136,64 +136,64 @@ impl Media {
         }
     }
 
-    /// The image at its next version, with this text.
+    /// The image at its next version, with this alternative text.
     #[must_use]
     pub fn described(&self, alt: Option<String>, now: Timestamp) -> Self {
         let version = self.version.saturating_add(1);
         Self { alt, updated_at: now, version, ..self.clone() }
     }
 
-    /// What an event about the image says it is about.
+    /// The subject of its events.
     pub fn event_subject(&self) -> EventSubject<'_> {
         let (store, entity) = (Some(&self.store_id), self.id.as_str());
         EventSubject { store, app: None, entity, version: self.version }
     }
 
-    /// Where everybody finds it.
+    /// Its public address.
     pub fn url(&self, base_url: &str, subdomain: &Subdomain) -> String {
         image::url(&self.id, base_url, subdomain)
     }
 }
 
-/// Writes a changed image, without what others count in it.
+/// Adds a changed image to a transaction, without its counted attributes.
 pub fn replace(write: Write, media: &Media) -> Write {
     write.replace_except(media, COUNTED, Condition::default(), Code::VersionConflict)
 }
 
-/// Deletes an image that nothing shows. Ends in `version_conflict` when something does by now, or
-/// when it is gone.
+/// Adds the deletion of an unused image to a transaction. It fails with `version_conflict` if the image is
+/// in use, or was deleted already.
 pub fn delete(write: Write, media: &Media) -> Write {
     let unused = Condition::new("uses = :none").value(":none", 0);
     write.delete_if(&media.key(), unused, Code::VersionConflict)
 }
 
-/// An image as the store and its apps see it.
+/// An image of a store.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct MediaView {
     /// The id.
     pub id: MediaId,
-    /// Where everybody finds it; what is there never changes.
+    /// Its public address; the bytes there never change.
     pub url: String,
-    /// What it is encoded as.
+    /// The media type.
     pub content_type: MediaType,
-    /// How many bytes.
+    /// The number of bytes.
     pub size: u64,
     /// SHA-256 of the bytes, in hex.
     pub sha256: String,
-    /// What it shows, for who cannot see it.
+    /// The alternative text.
     pub alt: Option<String>,
-    /// Where it was fetched from.
+    /// The address from which it was fetched; null if it was uploaded.
     pub source_url: Option<String>,
     /// When it was uploaded.
     pub created_at: Timestamp,
-    /// When it was changed last.
+    /// When it was last changed.
     pub updated_at: Timestamp,
-    /// What `If-Match` takes.
+    /// The version, for `If-Match`.
     pub version: u64,
 }
 
 impl MediaView {
-    /// An image of the store of this subdomain.
+    /// The response for an image of the store with this subdomain.
     pub fn of(media: &Media, base_url: &str, subdomain: &Subdomain) -> Self {
         Self {
             id: media.id.clone(),
@@ -233,7 +233,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_image_is_what_its_bytes_say() {
+    fn the_media_type_is_determined_by_the_bytes() {
         use MediaType::{Avif, Gif, Jpeg, Png, Webp};
         let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR";
         let jpeg = b"\xff\xd8\xff\xe0\0\x10JFIF";

@@ -1,4 +1,4 @@
-//! Navigation menus: trees of links that a storefront shows.
+//! Navigation menus: the trees of links on a storefront.
 
 mod link;
 mod targets;
@@ -13,10 +13,10 @@ use core_types::key;
 use core_types::resource::Resource;
 use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
 use primitives::clock::Timestamp;
+use table::item::{Item, Key};
 use primitives::fields::{Fault, FieldErrors, FromText, Text};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
-use table::item::{Item, Key};
 
 use crate::policy::PolicyHandle;
 
@@ -24,20 +24,20 @@ pub use link::{LinkUrl, Reference};
 pub use targets::unknown_targets;
 pub use topics::*;
 
-/// Items of one menu, at all levels together.
+/// The most items of one menu, at all levels together.
 pub const MAX_ITEMS: usize = 200;
-/// Levels of one menu.
+/// The most levels of one menu.
 pub const MAX_DEPTH: usize = 3;
-/// Bytes of one menu's items as JSON (our choice): all menus of a store fit one answer, which has
-/// 6 MB at most, and an event fits an item of the table.
+/// The most bytes of one menu's items as JSON (our choice): all menus of a store fit into one response,
+/// which has at most 6 MB, and an event fits into an item of the table.
 pub const MAX_BYTES: usize = 100 * 1024;
-/// Characters of an item's title.
+/// The most characters of an item's title.
 const MAX_TITLE: usize = 100;
 
 primitives::string_enum! {
-    /// What a menu item leads to.
+    /// The type of a menu item's target.
     MenuItemKind {
-        /// A URL of the merchant's choice.
+        /// Any URL.
         Link = "link",
         /// A product.
         Product = "product",
@@ -49,7 +49,7 @@ primitives::string_enum! {
         Page = "page",
         /// A policy page.
         Policy = "policy",
-        /// The storefront's first page.
+        /// The storefront's home page.
         Home = "home",
     }
 }
@@ -58,13 +58,13 @@ primitives::string_enum! {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Deserr)]
 #[deserr(error = FieldErrors, deny_unknown_fields, validate = coherent -> FieldErrors)]
 pub struct MenuItem {
-    /// What shoppers read.
+    /// The title that shoppers see.
     pub title: Text<1, MAX_TITLE>,
-    /// What it leads to.
+    /// The type of its target.
     #[serde(rename = "type")]
     #[deserr(rename = "type")]
     pub kind: MenuItemKind,
-    /// The resource, for all kinds but `link` and `home`.
+    /// The handle or the id of the resource, for all types except `link` and `home`.
     #[serde(rename = "ref", default, skip_serializing_if = "Option::is_none")]
     #[deserr(rename = "ref", default)]
     pub reference: Option<Reference>,
@@ -77,7 +77,7 @@ pub struct MenuItem {
     pub children: Vec<MenuItem>,
 }
 
-/// Says what is wrong with an item whose fields are each right.
+/// Validates the fields of an item together, and its level.
 fn coherent(item: MenuItem, location: ValuePointerRef<'_>) -> Result<MenuItem, FieldErrors> {
     if level(location) == MAX_DEPTH.saturating_add(1) {
         let detail = format!("A menu has at most {MAX_DEPTH} levels.");
@@ -116,7 +116,7 @@ fn coherent(item: MenuItem, location: ValuePointerRef<'_>) -> Result<MenuItem, F
     if errors.is_empty() { Ok(item) } else { Err(errors) }
 }
 
-/// How deep an item is, from 1: once more than the `children` on the way to it.
+/// The level of an item, from 1: one more than the `children` in its location.
 fn level(location: ValuePointerRef<'_>) -> usize {
     match location {
         ValuePointerRef::Origin => 1,
@@ -158,13 +158,13 @@ fn count(items: &[MenuItem]) -> usize {
 pub struct Menu {
     /// Part of the key.
     pub store_id: StoreId,
-    /// What the storefront asks for it by.
+    /// The name by which a storefront requests it.
     pub handle: Handle,
     /// The items of the first level.
     pub items: Vec<MenuItem>,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// When it was changed last.
+    /// When it was last changed.
     pub updated_at: Timestamp,
     /// From 1, one more with each write.
     pub version: u64,
@@ -202,7 +202,7 @@ impl Menu {
         Self { items: items.0, updated_at: now, version, ..self.clone() }
     }
 
-    /// The menu as it was, at the version that ends it.
+    /// The deleted menu, at its next version, for the event.
     #[must_use]
     pub fn gone(&self, now: Timestamp) -> Self {
         Self { updated_at: now, version: self.version.saturating_add(1), ..self.clone() }
@@ -210,25 +210,25 @@ impl Menu {
 }
 
 core_types::view! {
-    /// A menu as its store's owner and apps see it.
+    /// A navigation menu.
     MenuView of menu: Menu {
-        /// The handle: what tells a store's menus apart.
+        /// The handle, which identifies the menu within the store.
         id: Handle = menu.handle.clone(),
-        /// What the storefront asks for it by.
+        /// The name by which a storefront requests it.
         handle: Handle,
         /// The items of the first level.
         items: Vec<MenuItem>,
-        /// When it was made.
+        /// When it was created.
         created_at: Timestamp,
-        /// When it was changed last.
+        /// When it was last changed.
         updated_at: Timestamp,
-        /// What `If-Match` takes.
+        /// The version, for `If-Match`.
         version: u64,
     }
 }
 
-/// Written out level by level: the schema of an event stands inside another document, where a
-/// reference to itself would lead nowhere.
+/// The schema is expanded level by level: the schema of an event is embedded into another document, in
+/// which a recursive reference would not resolve.
 impl JsonSchema for MenuItem {
     fn inline_schema() -> bool {
         true
@@ -258,7 +258,7 @@ impl JsonSchema for Items {
     }
 }
 
-/// An item with those below it, down to the last level; each has these members.
+/// The schema of an item with its descendants down to the last level, with these required members.
 fn levels(generator: &mut SchemaGenerator, required: &[&str]) -> Schema {
     let kind = generator.subschema_for::<MenuItemKind>();
     let title = generator.subschema_for::<Text<1, MAX_TITLE>>();
@@ -295,7 +295,7 @@ mod tests {
         items: Items,
     }
 
-    /// Pointers and codes of what is wrong with these items.
+    /// Pointers and codes of the field errors of these items.
     fn faults(items: &Value) -> Vec<(String, &'static str)> {
         match read::<Input>(json!({"items": items})) {
             Ok(_) => Vec::new(),
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn a_menu_of_every_kind_is_taken_and_shown_as_it_was_given() {
+    fn a_menu_with_every_type_is_accepted_and_returned_unchanged() {
         let items = json!([
             {"title": "Home", "type": "home", "children": []},
             {"title": "Shop", "type": "collection", "ref": "all", "children": [
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn every_item_at_fault_is_named_where_it_is() {
+    fn every_invalid_item_is_reported_with_its_pointer() {
         let items = json!([
             {"title": "", "type": "home"},
             {"title": "A", "type": "link"},
@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn three_levels_are_taken_and_the_fourth_is_rejected() {
+    fn three_levels_are_accepted_and_the_fourth_is_rejected() {
         let three = home(&json!([home(&json!([home(&json!([]))]))]));
         assert_eq!(faults(&json!([three])), []);
         let five = home(&json!([home(&json!([home(&json!([home(&json!([home(&json!([]))]))]))]))]));
@@ -371,14 +371,14 @@ mod tests {
     }
 
     #[test]
-    fn two_hundred_items_are_taken_and_one_more_is_rejected() {
+    fn two_hundred_items_are_accepted_and_one_more_is_rejected() {
         let many = |n: usize| json!([home(&Value::Array(vec![home(&json!([])); n]))]);
         assert_eq!(faults(&many(MAX_ITEMS - 1)), []);
         assert_eq!(faults(&many(MAX_ITEMS)), [fault("/items", "too_many")]);
     }
 
     #[test]
-    fn a_menu_has_bounds_in_bytes_too() {
+    fn the_bytes_of_a_menu_are_limited_too() {
         let url = format!("/{}", "x".repeat(MAX_URL - 1));
         let largest = json!({"title": "\u{1F375}".repeat(MAX_TITLE), "type": "link", "url": url});
         assert_eq!(faults(&json!(vec![largest.clone(); 65])), []);

@@ -1,4 +1,4 @@
-//! Policy pages: the store's terms in the merchant's words.
+//! Policy pages: a store's legal texts, written by the merchant.
 
 use std::collections::HashSet;
 
@@ -6,36 +6,36 @@ use core_types::event::{EXAMPLE_TIME, Example};
 use core_types::id::StoreId;
 use core_types::key;
 use primitives::clock::Timestamp;
+use table::item::{Item, Key};
 use primitives::fields::{Fault, FromText};
 use serde::{Deserialize, Serialize};
-use table::item::{Item, Key};
 
 core_types::topics! {
     POLICY_UPDATED = "policy.updated", "policy", Some("read_content"), PolicySummary,
         "A policy page was written or changed; fetch its text.";
 }
 
-/// Bytes of a policy's text, as it is sent and as it is kept (our choice).
+/// The most bytes of a policy's text, both before and after sanitizing (our choice).
 pub const MAX_BODY: usize = 64 * 1024;
 
 primitives::string_enum! {
-    /// Which policy.
+    /// The handle, which says which policy it is.
     PolicyHandle {
-        /// When money comes back.
+        /// The refund policy.
         Refund = "refund",
-        /// What becomes of personal data.
+        /// The privacy policy.
         Privacy = "privacy",
-        /// What a customer agrees to.
+        /// The terms of service.
         Terms = "terms",
-        /// How and when orders arrive.
+        /// The shipping policy.
         Shipping = "shipping",
-        /// Who the merchant is.
+        /// The merchant's contact information.
         Contact = "contact",
     }
 }
 
 impl PolicyHandle {
-    /// What the page is called unless the merchant says otherwise.
+    /// The default title of the page.
     pub const fn title(self) -> &'static str {
         match self {
             Self::Refund => "Refund policy",
@@ -47,8 +47,8 @@ impl PolicyHandle {
     }
 }
 
-/// HTML that can be put on a shopper's page as it is: no script, no style, no frames, no forms,
-/// no event handlers, and links to `http`, `https`, `mailto` and `tel` alone.
+/// Sanitized HTML, safe to embed in a page unchanged: no scripts, styles, frames, forms or event handlers,
+/// and links to `http`, `https`, `mailto` and `tel` only.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct SafeHtml(String);
@@ -90,17 +90,17 @@ fn sanitize(html: &str) -> String {
 pub struct Policy {
     /// Part of the key.
     pub store_id: StoreId,
-    /// Which policy.
+    /// The handle, which says which policy it is.
     pub handle: PolicyHandle,
-    /// What the page is called.
+    /// The title of the page.
     pub title: String,
     /// The text.
     pub body_html: SafeHtml,
-    /// Whether customers see it.
+    /// Whether it is published.
     pub published: bool,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// When it was changed last.
+    /// When it was last changed.
     pub updated_at: Timestamp,
     /// From 1, one more with each write.
     pub version: u64,
@@ -116,14 +116,14 @@ impl Item for Policy {
     }
 }
 
-/// What a merchant says in a policy.
+/// The content of a policy.
 #[derive(Debug, Clone)]
 pub struct Wording {
-    /// What the page is called; by its handle unless said otherwise.
+    /// The title of the page; [`PolicyHandle::title`] by default.
     pub title: Option<String>,
     /// The text.
     pub body_html: SafeHtml,
-    /// Whether customers see it.
+    /// Whether it is published.
     pub published: bool,
 }
 
@@ -142,7 +142,7 @@ impl Policy {
         }
     }
 
-    /// The policy at its next version, with this wording.
+    /// The policy at its next version, with this content.
     #[must_use]
     pub fn with(&self, wording: Wording, now: Timestamp) -> Self {
         Self {
@@ -157,32 +157,32 @@ impl Policy {
 }
 
 core_types::view! {
-    /// A policy as events tell of it: without its text, which can be long.
+    /// A policy without its text, which can be too long for an event.
     PolicySummary of policy: Policy {
-        /// The handle: what tells a store's policies apart.
+        /// The handle, which identifies the policy within the store.
         id: PolicyHandle = policy.handle,
-        /// Which policy.
+        /// The handle, which says which policy it is.
         handle: PolicyHandle,
-        /// What the page is called.
+        /// The title of the page.
         title: String,
-        /// Whether customers see it.
+        /// Whether it is published.
         published: bool,
-        /// When it was made.
+        /// When it was created.
         created_at: Timestamp,
-        /// When it was changed last.
+        /// When it was last changed.
         updated_at: Timestamp,
-        /// What `If-Match` takes.
+        /// The version, for `If-Match`.
         version: u64,
     }
 }
 
 core_types::view! {
-    /// A policy as its store's owner and apps see it.
+    /// A policy with its text.
     PolicyView of policy: Policy {
-        /// All but the text.
+        /// The policy without its text.
         #[serde(flatten)]
         summary: PolicySummary = policy.into(),
-        /// The text, safe to be put on a page.
+        /// The text, sanitized: safe to embed in a page unchanged.
         body_html: SafeHtml,
     }
 }
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_that_runs_or_reaches_out_stays() {
+    fn active_content_is_removed() {
         for (html, expected) in [
             ("<script>alert(1)</script>a", "a"),
             ("<p onclick=\"x()\" style=\"color:red\" class=\"c\">a</p>", "<p>a</p>"),
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_safe_is_not_changed_again() {
+    fn sanitizing_is_idempotent() {
         for html in
             ["<p>a & b</p>", "<a href=\"https://example.com\">x", "<b><i>x</b></i>", "&lt;p>"]
         {
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn a_policy_is_called_by_its_handle_unless_it_has_a_title() {
+    fn the_title_of_a_policy_follows_from_its_handle_by_default() {
         let now = Timestamp::from_millis(0);
         let blank = Policy::blank(&StoreId::mint(now), PolicyHandle::Refund, now);
         let wording = |title: Option<&str>| Wording {

@@ -1,14 +1,14 @@
-//! Products and their variants: what a store shows, and what it sells.
+//! Products and their variants.
 //!
-//! - A [`Product`] holds all that is said of it over its variants: the price range, its images, its
-//!   rating. A [`Variant`] is what is priced, stocked and sold.
-//! - A [`ProductSummary`] is what a storefront's list shows of a product, so that a list is one query.
-//! - A [`Sellable`] is what a checkout needs of a variant, beside its stock; it is written in the
+//! - A [`Product`] holds what its variants share, and aggregates over them: price range, images,
+//!   rating. A [`Variant`] is priced, stocked and sold.
+//! - A [`ProductSummary`] holds what a storefront's list shows of a product, so that a list is one query.
+//! - A [`Sellable`] holds what a checkout needs of a variant, alongside its stock. It is written in the
 //!   transaction that changes the product or the variant.
 //! - Handles and SKUs are unique by items of their own ([`UniqueProductHandle`], [`UniqueSku`]).
-//! - What a change cannot do in one transaction it leaves to do ([`DeferredWork`]).
+//! - Work that does not fit into the transaction of a change is deferred ([`DeferredWork`]).
 //!
-//! A product and its variants are one query ([`load`]), and what can be bought of it is on them.
+//! A product and its variants are one query ([`load`]); the variants also say where they are in stock.
 
 mod barcode;
 mod deferred_work;
@@ -31,12 +31,12 @@ use core_types::fields::{Currency, Handle, TaxClass};
 use core_types::id::{CategoryId, LocationId, MediaId, ProductId, StoreId, VariantId};
 use core_types::key::{self, IndexKey};
 use core_types::money::Money;
-use identity::store::{InventoryPolicy, Store};
 use primitives::clock::Timestamp;
+use table::item::{Item, Key};
 use primitives::problem::Problem;
+use identity::store::{InventoryPolicy, Store};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use table::item::{Item, Key};
 
 pub use barcode::Barcode;
 pub use deferred_work::{DeferredWork, RemovedVariant, refresh};
@@ -52,58 +52,59 @@ pub use topics::*;
 pub use unique::{UniqueProductHandle, UniqueSku};
 pub use view::{InventoryView, PriceRange, ProductSummaryView, ProductView, VariantView};
 
-/// Variants of one product.
+/// The most variants of one product.
 pub const MAX_VARIANTS: usize = 100;
-/// Options of one product.
+/// The most options of one product.
 pub const MAX_OPTIONS: usize = 3;
-/// Images of one product.
+/// The most images of one product.
 pub const MAX_IMAGES: usize = 50;
-/// What the only variant of a product without options is called.
+/// The title of the only variant of a product without options.
 pub const DEFAULT_TITLE: &str = "Default";
-/// Bytes of a product as JSON (our choice): an item of the table has at most 400 KB, and this
-/// leaves room for its keys and counters.
+/// The most bytes of a product as JSON (our choice). An item of the table has at most 400 KB; the
+/// rest is for its keys and counters.
 pub const MAX_BYTES: usize = 350_000;
 
 primitives::string_enum! {
-    /// Whether a product is sold.
+    /// The status of a product.
     ProductStatus {
-        /// Being written; shoppers do not see it.
+        /// In preparation; shoppers do not see it.
         Draft = "draft",
         /// For sale.
         Active = "active",
-        /// Put away; shoppers do not see it.
+        /// No longer for sale; shoppers do not see it.
         Archived = "archived",
     }
 }
 
-/// What variants of a product differ by: `Size`, with `S`, `M` and `L`.
+/// An option in which variants of a product differ: `Size`, with the values `S`, `M` and `L`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ProductOption {
-    /// What shoppers read: `Size`.
+    /// The name that shoppers see: `Size`.
     pub name: String,
-    /// What they choose from, in the order shown.
+    /// The values to choose from, in display order.
     pub values: Vec<String>,
 }
 
-/// A picture of a product.
+/// An image of a product.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Image {
-    /// The media it is, if the store holds it.
+    /// The media of the store; null for an image that is hosted elsewhere.
     pub media_id: Option<MediaId>,
-    /// Where it is.
+    /// Its address.
     pub url: String,
-    /// What it shows, in words.
+    /// The alternative text.
     pub alt: String,
 }
 
 impl Image {
-    /// Where media of a store are for everybody, whatever the store is called.
+    /// The public address of media of a store. It contains the store's id, so renaming the store
+    /// does not change it.
     pub fn address(base_url: &str, store: &StoreId, media: &MediaId) -> String {
         format!("{base_url}/v1/storefront/{store}/media/{media}")
     }
 }
 
-/// What search engines read.
+/// The title and the description for search engines.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Seo {
     /// The page's title.
@@ -119,67 +120,67 @@ pub struct Product {
     pub id: ProductId,
     /// Part of the key.
     pub store_id: StoreId,
-    /// What shoppers read.
+    /// The title that shoppers see.
     pub title: String,
     /// Its name in URLs, unique within the store.
     pub handle: Handle,
-    /// HTML that can be put on a page as it is.
+    /// Sanitized HTML: safe to embed in a page unchanged.
     pub description: String,
-    /// Whether it is sold.
+    /// The status: draft, active or archived.
     pub status: ProductStatus,
-    /// Who makes it.
+    /// The vendor or manufacturer.
     pub vendor: Option<String>,
-    /// What it is, in the merchant's words.
+    /// The product type, in the merchant's words.
     pub product_type: Option<String>,
-    /// Words to find it by.
+    /// The tags, for search, filters and automated collections.
     pub tags: Vec<String>,
-    /// What its variants differ by.
+    /// The options in which its variants differ.
     pub options: Vec<ProductOption>,
-    /// Its pictures; the first ones stand for it in lists.
+    /// Its images; lists show the first ones.
     pub images: Vec<Image>,
-    /// What search engines read.
+    /// The title and the description for search engines.
     pub seo: Seo,
-    /// What apps and merchants keep with it.
+    /// Key-value pairs that apps and merchants store with it.
     pub metadata: BTreeMap<String, String>,
-    /// Where it belongs.
+    /// Its category.
     pub category_id: Option<CategoryId>,
-    /// What it is taxed as; none when it is nothing particular.
+    /// The tax class; null for goods without one.
     #[serde(default)]
     pub tax_class: Option<TaxClass>,
-    /// How many variants it has.
+    /// The number of variants.
     pub variants_count: u32,
     /// Its variants, in their order.
     pub variant_ids: Vec<VariantId>,
-    /// The prices of its variants, in minor units: each once, the lowest first.
+    /// The distinct prices of its variants, in minor units, ascending.
     pub prices: Vec<i64>,
-    /// What its cheapest variant is compared with, where that is more than it costs.
+    /// The compare-at price of its cheapest variant, if it is above the price; in minor units.
     pub compare_at: Option<i64>,
-    /// Whether some variant costs less than what it is compared with.
+    /// Whether any variant costs less than its compare-at price.
     pub on_sale: bool,
     /// The currency of its prices.
     pub currency: Currency,
-    /// Whether some variant can be bought whatever its stock: it is not tracked, or told to go on
-    /// selling.
+    /// Whether any variant can be bought whatever its stock: it is not tracked, or its own policy
+    /// is to continue selling.
     pub always_sells: bool,
-    /// Whether some variant leaves it to the store whether to sell beyond its stock.
+    /// Whether any tracked variant has no policy of its own, so that the store's applies.
     pub follows_store: bool,
-    /// How many published reviews it has. Counted ([`COUNTED`]).
+    /// The number of published reviews. Counted ([`COUNTED`]).
     #[serde(default)]
     pub rating_count: u64,
-    /// The stars of these reviews together. Counted ([`COUNTED`]).
+    /// The sum of the stars of these reviews. Counted ([`COUNTED`]).
     #[serde(default)]
     pub rating_sum: u64,
-    /// When it was first for sale.
+    /// When it first became active.
     pub published_at: Option<Timestamp>,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// When it was changed last.
+    /// When it was last changed.
     pub updated_at: Timestamp,
     /// From 1, one more with each write.
     pub version: u64,
 }
 
-/// Attributes of a product that others count in place: a write of the product leaves them alone
+/// Attributes of a product that reviews update in place: a write of the product does not touch them
 /// (`Write::replace_except`).
 pub const COUNTED: &[&str] = &["rating_count", "rating_sum"];
 
@@ -204,7 +205,7 @@ impl Item for Product {
     }
 }
 
-/// A variant of a product: what is priced, stocked and sold.
+/// A variant of a product: the unit that is priced, stocked and sold.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Variant {
     /// Part of the key.
@@ -217,39 +218,39 @@ pub struct Variant {
     pub title: String,
     /// The stock-keeping unit, unique within the store.
     pub sku: Option<String>,
-    /// What it costs.
+    /// The price.
     pub price: Money,
-    /// What it cost before, or elsewhere.
+    /// The compare-at price: what it cost before, or costs elsewhere.
     pub compare_at: Option<Money>,
     /// A value for each of the product's options, in their order.
     pub options: Vec<String>,
-    /// What it weighs.
+    /// The weight.
     pub weight_grams: Option<u32>,
     /// GTIN, EAN, UPC or ISBN.
     pub barcode: Option<String>,
-    /// Whether it is sent by parcel.
+    /// Whether it is shipped.
     pub requires_shipping: bool,
-    /// Whether its stock is counted.
+    /// Whether its stock is tracked.
     pub tracked: bool,
-    /// What happens to an order when its stock is short; the store's policy unless said.
+    /// Whether it is sold beyond its stock; the store's policy by default.
     pub policy: Option<InventoryPolicy>,
-    /// Which of the product's pictures shows it; its first one unless said.
+    /// The address of its image among the product's; none: the product's first image.
     #[serde(default)]
     pub image_url: Option<String>,
-    /// What apps and merchants keep with it.
+    /// Key-value pairs that apps and merchants store with it.
     #[serde(default)]
     pub metadata: BTreeMap<String, String>,
-    /// The locations at which it can be sold, of whatever kind they are. Stock says so, and no write
-    /// of the variant ([`Variant::STOCK`]).
+    /// The locations, online or not, at which some of it is available. Updated from its stock, never
+    /// by a write of the variant ([`Variant::STOCK`]).
     #[serde(default)]
     pub stocked_at: Vec<LocationId>,
-    /// Its place among the product's variants, from 1. It is not kept with the variant: the product
-    /// lists its variants in their order ([`Product::arranged`]).
+    /// Its position among the product's variants, from 1. It is not stored: the product lists its
+    /// variants in order ([`Product::arranged`]).
     #[serde(skip)]
     pub position: u32,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// When it was changed last.
+    /// When it was last changed.
     pub updated_at: Timestamp,
     /// From 1, one more with each write.
     pub version: u64,
@@ -266,11 +267,12 @@ impl Item for Variant {
 }
 
 impl Variant {
-    /// Attributes that its stock keeps ([`restock`](restock())): a write of the variant leaves them
-    /// alone (`Write::replace_except`).
+    /// Attributes that are updated from its stock ([`restock`](restock())): a write of the variant
+    /// does not touch them (`Write::replace_except`).
     pub const STOCK: &[&str] = &["stocked_at"];
 
-    /// Whether it can be bought at this store as it is now.
+    /// Whether it can be bought online: it is not tracked, sold beyond its stock, or available at one
+    /// of the store's online locations.
     pub fn is_in_stock(&self, store: &Store) -> bool {
         let policy = self.policy.unwrap_or(store.inventory_policy);
         !self.tracked
@@ -278,7 +280,7 @@ impl Variant {
             || self.stocked_at.iter().any(|at| store.online_locations.contains(at))
     }
 
-    /// What it is compared with, where that is more than it costs; in minor units.
+    /// The compare-at price in minor units, if it is above the price.
     pub fn reduced_from(&self) -> Option<i64> {
         let compared = self.compare_at.as_ref().map(|money| money.amount);
         compared.filter(|before| *before > self.price.amount)
@@ -298,14 +300,14 @@ impl Product {
         Self { updated_at: now, version: self.version.saturating_add(1), ..self.clone() }
     }
 
-    /// The product in this state; the first time it is for sale is kept.
+    /// The product with this status. The first activation sets `published_at`, later ones keep it.
     #[must_use]
     pub fn in_status(self, status: ProductStatus, now: Timestamp) -> Self {
         let on_sale = (status == ProductStatus::Active).then_some(now);
         Self { status, published_at: self.published_at.or(on_sale), ..self }
     }
 
-    /// The product with what it says about these variants, which are all it has.
+    /// The product with its aggregates computed over `variants`, which must be all of its variants.
     #[must_use]
     pub fn over(self, variants: &[Variant]) -> Self {
         let prices: BTreeSet<i64> = variants.iter().map(|variant| variant.price.amount).collect();
@@ -340,8 +342,8 @@ impl Product {
         self.prices.last().copied().unwrap_or(0)
     }
 
-    /// These variants in the product's order, each with its position. What the product does not list
-    /// is left out: it is being added or removed.
+    /// The variants in the product's order, each with its position. Variants that the product does
+    /// not list are left out: they are being added or removed.
     pub fn arranged(&self, variants: Vec<Variant>) -> Vec<Variant> {
         let mut found: HashMap<VariantId, Variant> =
             variants.into_iter().map(|variant| (variant.id.clone(), variant)).collect();
@@ -352,14 +354,14 @@ impl Product {
         positions.filter_map(placed).collect()
     }
 
-    /// A variant with its position, if the product lists it.
+    /// The variant with its position, if the product lists it.
     pub fn position_of(&self, variant: &Variant) -> Option<Variant> {
-        let place = self.variant_ids.iter().position(|id| *id == variant.id)?;
-        let position = u32::try_from(place.saturating_add(1)).unwrap_or(u32::MAX);
+        let index = self.variant_ids.iter().position(|id| *id == variant.id)?;
+        let position = u32::try_from(index.saturating_add(1)).unwrap_or(u32::MAX);
         Some(Variant { position, ..variant.clone() })
     }
 
-    /// What stands for it in lists.
+    /// The image that represents it in lists.
     pub fn image(&self) -> Option<&Image> {
         self.images.first()
     }
@@ -369,10 +371,10 @@ impl Product {
         self.status == ProductStatus::Active
     }
 
-    /// Whether it fits into an item of the table.
+    /// Ensures that the product fits into an item of the table.
     ///
     /// # Errors
-    /// `too_large` of the whole request.
+    /// `too_large`, as a field error of the whole request.
     pub fn fits(&self) -> Result<(), Problem> {
         let size = serde_json::to_vec(self).map_err(Problem::internal)?.len();
         if size > MAX_BYTES {

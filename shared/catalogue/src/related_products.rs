@@ -1,11 +1,10 @@
-//! Related products: the candidates from which a product's page chooses those beside it.
+//! Related products: the candidates from which a product's page selects similar products.
 //!
-//! A product's page shows a few others that have most in common with it. To choose among the
-//! newest of the store would take a query over their cards for every page; instead one item per
-//! store lists them, each with only what choosing needs, packed, so that it is half a read unit;
-//! and a process keeps it for a while. The dispatcher rebuilds it when a product has changed, so it
-//! is a moment behind: it says what to read, and what is shown is what was read. It names the
-//! handles too: where the product of a handle is, a page often knows from it.
+//! A product's page shows a few products that are most similar to it. One packed item per store lists the
+//! newest products as candidates, with the data that the selection needs, so that no page has to query
+//! summaries. It costs half a read unit, and processes cache it for a while. The dispatcher rebuilds it
+//! after a product has changed, so it lags behind: it only says which products to read, and the page
+//! shows these as read. It has their handles too, by which a page often finds its product.
 
 use core_types::fields::Handle;
 use core_types::id::{ProductId, StoreId};
@@ -15,17 +14,17 @@ use table::item::{Item, Key, Packing};
 
 use crate::product::{Outline, ProductSummary};
 
-/// Candidates of a store: the newest that shoppers see (our choice).
+/// The most candidates of a store, the newest active products (our choice).
 pub const MAX_CANDIDATES: usize = 60;
 
-/// A product that may be shown beside others.
+/// A product that may be shown as a related one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Candidate {
     /// The product.
     pub id: ProductId,
     /// Its name in URLs.
     pub handle: Handle,
-    /// What it is likened by.
+    /// Its outline, for the comparison with others.
     pub outline: Outline,
 }
 
@@ -44,7 +43,7 @@ impl From<&ProductSummary> for Candidate {
 pub struct RelatedProducts {
     /// Part of the key.
     pub store_id: StoreId,
-    /// The newest products that shoppers see, the newest first.
+    /// The newest active products, the newest first.
     pub products: Vec<Candidate>,
     /// Counts writes; 0 before the first.
     pub version: u64,
@@ -62,13 +61,13 @@ impl Item for RelatedProducts {
 }
 
 impl RelatedProducts {
-    /// Those of a store that never had a product: version 0, not in the table.
+    /// The related products of a store before the first write: version 0.
     pub fn empty(store: &StoreId) -> Self {
         Self { store_id: store.clone(), products: Vec::new(), version: 0 }
     }
 
-    /// The next version, with those of these products that shoppers see, at most
-    /// [`MAX_CANDIDATES`]. None when nothing changes.
+    /// The next version, with the newest active ones of these products, at most [`MAX_CANDIDATES`]. None
+    /// when nothing changes.
     pub fn with_products(&self, summaries: &[ProductSummary]) -> Option<Self> {
         let mut summaries: Vec<&ProductSummary> =
             summaries.iter().filter(|summary| summary.is_visible()).collect();
@@ -80,13 +79,13 @@ impl RelatedProducts {
         (products != self.products).then_some(Self { store_id, products, version })
     }
 
-    /// The candidate of this handle.
+    /// The candidate with this handle.
     pub fn named(&self, handle: &Handle) -> Option<&Candidate> {
         self.products.iter().find(|candidate| candidate.handle == *handle)
     }
 
-    /// The candidates that have most in common with this product, at most so many. The newer of
-    /// equal ones comes first; what has nothing in common comes last.
+    /// The candidates that are most similar to a product, at most `most`. Among equals the newer comes
+    /// first; those with nothing in common come last.
     pub fn closest_to(
         &self,
         product: &ProductId,
@@ -110,7 +109,7 @@ mod tests {
     use super::*;
     use crate::product::{Product, ProductStatus, tests};
 
-    /// A product for sale, made so many seconds after the others.
+    /// An active product, created this many seconds after the sample.
     fn product(name: &str, second: u64) -> Product {
         let product = tests::product();
         let created_at = product.created_at.plus(Duration::from_secs(second));
@@ -137,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_most_alike_comes_first_and_then_what_is_newest() {
+    fn the_most_similar_products_come_first_and_then_the_newest() {
         let category = Some(CategoryId::derive(&["mugs"]));
         let text = |text: &str| Some(text.to_owned());
         let mug =
@@ -159,13 +158,13 @@ mod tests {
             ids(&related.closest_to(&mug.id, &mug.outline(), 2)),
             named(["category", "type"])
         );
-        // What both lack is nothing in common.
+        // Attributes that both lack are not in common.
         let bare = product("bare", 9);
         assert_eq!(ids(&related.closest_to(&bare.id, &bare.outline(), 1)), named(["newer"]));
     }
 
     #[test]
-    fn candidates_are_the_newest_that_shoppers_see_and_change_only_when_they_do() {
+    fn candidates_are_the_newest_active_products_and_change_with_them() {
         let count = u64::try_from(MAX_CANDIDATES).unwrap();
         let all: Vec<Product> =
             (0..count.saturating_add(5)).map(|n| product(&n.to_string(), n)).collect();
@@ -178,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_item_is_small_alongside_what_an_item_may_be() {
+    fn the_largest_item_is_well_below_the_limit_of_the_table() {
         let full = |n: u64| Product {
             category_id: Some(CategoryId::derive(&["a"])),
             product_type: Some("\u{1f600}".repeat(100)),

@@ -1,7 +1,7 @@
-//! Reviews of products: written by customers, shown once the store has approved them.
+//! Reviews of products by customers, which are public once the store has approved them.
 //!
-//! The product's item carries what approved reviews add up to, changed by arithmetic in the
-//! transaction that moves a review in or out of them: no review can be counted twice.
+//! The product's item has the number and the sum of approved reviews. They are updated by arithmetic in
+//! the transaction that changes a review's status, so that no review is counted twice.
 
 use core_types::event::{EXAMPLE_TIME, EventSubject, Example};
 use core_types::id::{CustomerId, OrderItemId, ProductId, ReviewId, StoreId};
@@ -10,13 +10,13 @@ use core_types::pointer::Pointer;
 use core_types::rating::Reply;
 use core_types::resource::Resource;
 use core_types::sample_id;
-use identity::customer::Customer;
-use primitives::clock::Timestamp;
-use primitives::problem::{Code, Problem};
-use serde::{Deserialize, Serialize};
 use services::Services;
+use primitives::clock::Timestamp;
 use table::item::{Item, Key};
+use primitives::problem::{Code, Problem};
 use table::{Change, Write};
+use identity::customer::Customer;
+use serde::{Deserialize, Serialize};
 
 use crate::product::ProductSummary;
 
@@ -31,17 +31,17 @@ core_types::topics! {
         "A store answered a review.";
 }
 
-/// What stands in a key for a review without a purchase.
+/// The part of the key that stands for no purchase.
 const NO_LINE: &str = "-";
 
 primitives::string_enum! {
-    /// Whether a review is shown.
+    /// The status of a review.
     ReviewStatus {
-        /// The store has not decided.
+        /// Awaits the store's decision.
         Pending = "pending",
-        /// It is shown, and counts.
+        /// Public, and counted in the product's rating.
         Approved = "approved",
-        /// It is not.
+        /// Neither public nor counted.
         Rejected = "rejected",
     }
 }
@@ -49,31 +49,31 @@ primitives::string_enum! {
 /// A review of a product by a customer.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Review {
-    /// In GSI2, which finds it by this alone.
+    /// The id, indexed in GSI2, which finds the review by it alone.
     pub id: ReviewId,
     /// Part of the key.
     pub store_id: StoreId,
     /// Part of the key.
     pub product_id: ProductId,
-    /// Who wrote it.
+    /// The customer who wrote it.
     pub customer_id: CustomerId,
-    /// The line of an order by which they bought it.
+    /// The line of the order with which the customer bought the product.
     pub order_item_id: Option<OrderItemId>,
-    /// The customer's name when the review was written, as it is shown.
+    /// The public form of the customer's name when the review was written.
     pub author: String,
     /// One star to five.
     pub rating: u8,
     /// The headline.
     pub title: String,
-    /// What the customer says.
+    /// The text.
     pub body: String,
-    /// Whether it is shown.
+    /// The status.
     pub status: ReviewStatus,
-    /// What the store answers.
+    /// The store's reply.
     pub reply: Option<Reply>,
     /// When it was written.
     pub created_at: Timestamp,
-    /// When it was changed last.
+    /// When it was last changed.
     pub updated_at: Timestamp,
     /// From 1, one more with each write.
     pub version: u64,
@@ -104,16 +104,16 @@ impl Item for Review {
     }
 }
 
-/// What a customer says about a product.
+/// The content of a customer's review.
 #[derive(Debug, Clone)]
 pub struct Opinion {
-    /// The line of an order by which they bought it; looked up and found.
+    /// The line of the order with which the customer bought the product; its existence was checked.
     pub order_item_id: Option<OrderItemId>,
     /// One star to five.
     pub rating: u8,
     /// The headline.
     pub title: String,
-    /// What the customer says.
+    /// The text.
     pub body: String,
 }
 
@@ -126,7 +126,7 @@ impl Resource for Review {
 }
 
 impl Review {
-    /// A review by a customer: for the store to decide on, unless it is `approved` beforehand.
+    /// A new review by a customer: `approved`, or else pending the store's decision.
     pub fn write(
         product: &ProductId,
         customer: &Customer,
@@ -153,7 +153,7 @@ impl Review {
         }
     }
 
-    /// What the store can do now.
+    /// The actions that its status allows.
     pub fn allowed_actions(&self) -> Vec<&'static str> {
         match self.status {
             ReviewStatus::Pending => vec!["approve", "reject", "reply"],
@@ -165,7 +165,7 @@ impl Review {
     /// The review approved or rejected.
     ///
     /// # Errors
-    /// `invalid_state_transition`: that is what it is, or it cannot be undecided again.
+    /// `invalid_state_transition`: it has this status already, or the status is pending.
     pub fn decide(&self, status: ReviewStatus, now: Timestamp) -> Result<Self, Problem> {
         if status == self.status || status == ReviewStatus::Pending {
             return Err(Problem::state(self.status.as_str(), &self.allowed_actions()));
@@ -173,19 +173,19 @@ impl Review {
         Ok(Self { status, ..self.changed(now) })
     }
 
-    /// The review with the store's answer, in place of an earlier one.
+    /// The review with the store's reply, which replaces an earlier one.
     #[must_use]
     pub fn answer(&self, body: String, now: Timestamp) -> Self {
         Self { reply: Some(Reply { body, created_at: now }), ..self.changed(now) }
     }
 
-    /// The review without its author's name; none when it shows none.
+    /// The review without its author's name; none when it has none.
     pub fn redacted(&self, now: Timestamp) -> Option<Self> {
         let author = shown_name(None);
         (self.author != author).then(|| Self { author, ..self.changed(now) })
     }
 
-    /// The review as another account's, of the same person.
+    /// The review, reassigned to another account of the same person.
     #[must_use]
     pub fn handed_over(&self, to: &CustomerId, now: Timestamp) -> Self {
         Self { customer_id: to.clone(), ..self.changed(now) }
@@ -195,26 +195,21 @@ impl Review {
         Self { updated_at: now, version: self.version.saturating_add(1), ..self.clone() }
     }
 
-    /// What leads to it from its id; made, and deleted, with it.
+    /// The lookup item from its id to its key, created and deleted with it.
     pub fn pointer(&self) -> Pointer {
         Pointer::new(key::review_pointer(&self.store_id, &self.id), self.key())
     }
 
-    /// The key of the review of this id.
+    /// Finds the key of the review with this id.
     ///
     /// # Errors
     /// `not_found`.
-    pub async fn locate(
-        services: &Services,
-        store: &StoreId,
-        id: &ReviewId,
-    ) -> Result<Key, Problem> {
-        Pointer::follow(services, &key::review_pointer(store, id), key::review_by_id(store, id))
-            .await
+    pub async fn locate(services: &Services, store: &StoreId, id: &ReviewId) -> Result<Key, Problem> {
+        Pointer::follow(services, &key::review_pointer(store, id), key::review_by_id(store, id)).await
     }
 }
 
-/// A name as strangers may read it: the first word of it, and the initial of the last.
+/// The public form of a name: its first word, and the initial of the last.
 fn shown_name(name: Option<&str>) -> String {
     let mut words = name.unwrap_or_default().split_whitespace();
     let first = words.next().unwrap_or("Customer");
@@ -224,12 +219,12 @@ fn shown_name(name: Option<&str>) -> String {
     }
 }
 
-/// Moves what a product's approved reviews add up to, when `after` follows `before`, or nothing: of
-/// the product, and of its card, which lies in an index by it.
+/// Adds the update of a product's rating to a transaction that changes a review from `before`, if any, to
+/// `after`: on the product, and on its summary, which an index sorts by rating.
 ///
 /// # Errors
-/// 503; the write is rejected with `version_conflict` when another review is counted at the same
-/// moment, or the product changes.
+/// 503; the write fails with `version_conflict` if another review is counted concurrently, or the
+/// product changes.
 pub async fn count(
     services: &Services,
     write: Write,
@@ -257,46 +252,46 @@ pub async fn count(
 }
 
 core_types::view! {
-    /// A review as everybody sees it.
+    /// A review as shown to the public.
     PublicReview of review: Review {
         /// The id.
         id: ReviewId,
-        /// The customer's name.
+        /// The public form of the customer's name.
         author: String,
         /// One star to five.
         rating: u8,
         /// The headline.
         title: String,
-        /// What the customer says.
+        /// The text.
         body: String,
-        /// Whether the customer bought the product here.
+        /// Whether the customer bought the product from this store.
         verified_purchase: bool = review.order_item_id.is_some(),
-        /// What the store answers.
+        /// The store's reply.
         reply: Option<Reply>,
         /// When it was written.
         created_at: Timestamp,
-        /// When it was changed last.
+        /// When it was last changed.
         updated_at: Timestamp,
-        /// Counts writes.
+        /// The number of writes.
         version: u64,
     }
 }
 
 core_types::view! {
-    /// A review as its author, the store and its apps see it.
+    /// A review as shown to its author, the store and its apps.
     ReviewView of review: Review {
-        /// What everybody sees, once it is approved.
+        /// The fields that are public once it is approved.
         #[serde(flatten)]
         public: PublicReview = review.into(),
         /// The product.
         product_id: ProductId,
-        /// Who wrote it.
+        /// The customer who wrote it.
         customer_id: CustomerId,
-        /// The line of an order by which they bought it.
+        /// The line of the order with which the customer bought the product.
         order_item_id: Option<OrderItemId>,
-        /// Whether it is shown.
+        /// The status.
         status: ReviewStatus,
-        /// What the store can do now.
+        /// The actions that its status allows.
         allowed_actions: Vec<&'static str> = review.allowed_actions(),
     }
 }
@@ -328,12 +323,12 @@ impl Example for ReviewView {
 #[cfg(test)]
 mod tests {
     use core_types::fields::{Currency, Email};
-    use identity::holder::Application;
     use primitives::fields::FromText;
+    use identity::holder::Application;
 
     use super::*;
 
-    /// Somebody with an account.
+    /// A customer.
     fn cleo(now: Timestamp) -> Customer {
         let application = Application {
             email: Email::from_text("Cleo@example.com").unwrap(),
@@ -353,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn a_review_is_decided_either_way_and_back_but_never_undecided() {
+    fn a_decision_on_a_review_can_be_reversed_but_not_withdrawn() {
         use ReviewStatus::{Approved, Pending, Rejected};
         let now = Timestamp::from_millis(0);
         for from in ReviewStatus::ALL {
@@ -368,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn an_approved_review_is_listed_with_its_product_and_no_other_is() {
+    fn only_approved_reviews_are_listed_with_their_product() {
         let now = Timestamp::from_millis(0);
         let pending = review(now);
         let approved = pending.decide(ReviewStatus::Approved, now).unwrap();
@@ -378,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn strangers_read_a_first_name() {
+    fn the_public_name_is_the_first_name_and_an_initial() {
         assert_eq!(shown_name(Some("Cleo de la Cruz")), "Cleo C.");
         assert_eq!(shown_name(Some("Cleo")), "Cleo");
         assert_eq!(shown_name(None), "Customer");

@@ -1,10 +1,9 @@
-//! What products are found by: the words of their title, SKUs, vendor, type and tags, folded
-//! ([`words`](crate::words)). A word that is asked for stands for all that begin with it, and every
-//! one of them must be found.
+//! Product search over the folded [`words`](crate::words) of title, SKUs, vendor, type and tags. A word
+//! of the query matches every word that begins with it, and every word of the query must match.
 //!
-//! Each word of a product is an item of its own ([`Token`]), written and removed with the product's
-//! change or as its deferred work. They say where to look: what is found is validated by the product's
-//! card, so that a word that is left over finds nothing. A [`Search`] reads them in their order.
+//! Each word of a product is an item of its own ([`Token`]), written and deleted by the product's change
+//! or its deferred work. Tokens only give candidates: each is validated by the product's summary, so that
+//! a stale token finds nothing. A [`Search`] reads tokens in the order of their keys.
 
 mod walk;
 
@@ -12,19 +11,19 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use core_types::id::ProductId;
 use core_types::key;
-use serde::{Deserialize, Serialize};
 use table::item::{Item, Key};
+use serde::{Deserialize, Serialize};
 
 use crate::product::{ProductSummary, id_of, newest_first};
 use crate::words::words;
 
 pub use walk::Search;
 
-/// Words that a product is found by, at most; those of its title come first (our choice).
+/// The most words of a product; those of its title come first (our choice).
 pub const MAX_TOKENS: usize = 64;
 
 primitives::string_enum! {
-    /// How good a place a word stands in.
+    /// The rank of a word, by the field that it is from.
     Rank {
         /// The title.
         Title = "0",
@@ -33,7 +32,7 @@ primitives::string_enum! {
     }
 }
 
-/// The words that a product is found by, each with the best place that it stands in.
+/// The words of a product, each with its best rank.
 pub fn tokens(summary: &ProductSummary) -> BTreeMap<String, Rank> {
     let title = words(&summary.title).into_iter().map(|word| (word, Rank::Title));
     let texts = [summary.vendor.as_deref(), summary.product_type.as_deref()].into_iter().flatten();
@@ -49,7 +48,7 @@ pub fn tokens(summary: &ProductSummary) -> BTreeMap<String, Rank> {
     tokens
 }
 
-/// A word that a product is found by: a key, and nothing else.
+/// The item of a product's word; it has only a key.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Token {
     #[serde(rename = "PK")]
@@ -69,12 +68,12 @@ impl Item for Token {
 }
 
 impl Token {
-    /// The product.
+    /// The product's id.
     fn product(&self) -> Option<ProductId> {
         id_of(self.place.rsplit('#').next()?)
     }
 
-    /// Where the word stands, and the word.
+    /// The word and its rank.
     fn word(&self) -> Option<(Rank, &str)> {
         let (rank, rest) = self.place.split_once('#')?;
         let (word, _) = rest.rsplit_once('#')?;
@@ -82,8 +81,8 @@ impl Token {
         Some((*rank, word))
     }
 
-    /// Whether this is the first of the words by which its product is found that begins so: it is shown
-    /// there, and nowhere else.
+    /// Whether this is the first token of its product with a word that begins so. A search returns the
+    /// product at this token, and at no other.
     fn is_first_of(&self, own: &BTreeMap<String, Rank>, beginning: &str) -> bool {
         let found = own.iter().filter(|(word, _)| word.starts_with(beginning));
         let first = found.map(|(word, rank)| (rank.as_str(), word.as_str())).min();
@@ -91,7 +90,7 @@ impl Token {
     }
 }
 
-/// The words of a product as they are kept.
+/// The tokens of a product, as stored.
 pub fn rows(summary: &ProductSummary) -> BTreeSet<Token> {
     let newest_first = newest_first(summary.id());
     let row = |(word, rank): (String, Rank)| {
@@ -101,17 +100,17 @@ pub fn rows(summary: &ProductSummary) -> BTreeSet<Token> {
     tokens(summary).into_iter().map(row).collect()
 }
 
-/// Whether every one of these folded words begins one of the product's.
-pub fn answers(summary: &ProductSummary, asked: &[String]) -> bool {
-    asked.is_empty() || have(&tokens(summary), asked)
+/// Whether every folded word of a query begins one of the product's words.
+pub fn answers(summary: &ProductSummary, query: &[String]) -> bool {
+    query.is_empty() || have(&tokens(summary), query)
 }
 
-/// Whether every one of these folded words begins one of those.
-fn have(own: &BTreeMap<String, Rank>, asked: &[String]) -> bool {
+/// Whether every folded word of a query begins one of the words in `own`.
+fn have(own: &BTreeMap<String, Rank>, query: &[String]) -> bool {
     let begins_one = |word: &String| {
         own.range(word.clone()..).next().is_some_and(|(next, _)| next.starts_with(word.as_str()))
     };
-    asked.iter().all(begins_one)
+    query.iter().all(begins_one)
 }
 
 #[cfg(test)]
@@ -133,8 +132,8 @@ mod tests {
     }
 
     #[test]
-    fn every_word_must_begin_one_that_the_product_has() {
-        for (asked, expected) in [
+    fn every_word_of_a_query_must_begin_a_word_of_the_product() {
+        for (query, expected) in [
             ("cafe", true),
             ("CAF mu", true),
             ("blue ete", true),
@@ -143,12 +142,12 @@ mod tests {
             ("mug red", false),
             ("", true),
         ] {
-            assert_eq!(answers(&summary(), &words(asked)), expected, "{asked}");
+            assert_eq!(answers(&summary(), &words(query)), expected, "{query}");
         }
     }
 
     #[test]
-    fn a_product_is_shown_by_the_first_of_its_words_that_begin_so() {
+    fn a_product_is_found_at_the_first_of_its_matching_words() {
         let product = Product {
             title: "Mugs".into(),
             tags: vec!["mug".into(), "museum".into()],
@@ -168,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_has_its_best_place_and_there_are_so_many_at_most() {
+    fn a_word_has_its_best_rank_and_words_are_limited() {
         let found = tokens(&summary());
         assert_eq!(found.get("mug"), Some(&Rank::Title));
         assert_eq!(found.get("tee"), Some(&Rank::Other));

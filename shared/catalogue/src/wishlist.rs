@@ -1,4 +1,4 @@
-//! Wishlists: the products that a customer wants to remember.
+//! Wishlists: the products that a customer has saved.
 
 use core_types::fields::Handle;
 use core_types::id::{CustomerId, ProductId, StoreId, VariantId, WishId};
@@ -14,21 +14,21 @@ use table::{Change, Condition, Write};
 
 use crate::product::Product;
 
-/// Wishes of one customer. How many there are, the customer's own item says.
+/// The most wishes of one customer. Their number is an attribute of the customer's item.
 pub const MAX_WISHES: u32 = 500;
-/// What stands in a key for a wish without a variant.
+/// The part of the key that stands for no variant.
 const ANY_VARIANT: &str = "-";
 
-/// A product that a customer wants to remember, and perhaps which variant of it.
+/// A product that a customer has saved, or a variant of it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Wish {
     /// Part of the key.
     pub store_id: StoreId,
-    /// Whose wish it is.
+    /// The customer. Part of the key.
     pub customer_id: CustomerId,
     /// Part of the key.
     pub product_id: ProductId,
-    /// The variant, if it matters.
+    /// The variant, if one was chosen. Part of the key.
     pub variant_id: Option<VariantId>,
     /// When it was added.
     pub created_at: Timestamp,
@@ -48,7 +48,7 @@ impl Item for Wish {
 }
 
 impl Wish {
-    /// What sort keys of wishes for a product begin with.
+    /// The prefix of the sort keys of a customer's wishes for a product.
     pub fn prefix_of(product: &ProductId) -> String {
         format!("{}{product}#", key::WISHES)
     }
@@ -64,20 +64,20 @@ impl Wish {
         Self { store_id, customer_id, product_id, variant_id, created_at: now, version: 1 }
     }
 
-    /// The id: that of another wish for the same is the same.
+    /// The id, derived from customer, product and variant, so that saving the same again gives the same.
     fn id(&self) -> WishId {
         let variant = self.variant_id.as_ref().map_or(ANY_VARIANT, VariantId::as_str);
         WishId::derive(&[self.customer_id.as_str(), self.product_id.as_str(), variant])
     }
 
-    /// The product as the wish shows it, when the store shows it at all.
+    /// The response for a wish; `product` is included if it is active.
     pub fn view(&self, product: Option<&Product>) -> WishView {
-        let shown = product.filter(|product| product.is_visible());
+        let visible = product.filter(|product| product.is_visible());
         WishView {
             id: self.id(),
             product_id: self.product_id.clone(),
             variant_id: self.variant_id.clone(),
-            product: shown.map(WishedProduct::from),
+            product: visible.map(WishedProduct::from),
             created_at: self.created_at,
             updated_at: self.created_at,
             version: self.version,
@@ -85,8 +85,8 @@ impl Wish {
     }
 }
 
-/// Adds a wish that is not there yet. Ends in `version_conflict` when it is, and in
-/// `wishlist_limit` when there are too many.
+/// Adds the creation of a wish to a transaction. It fails with `version_conflict` if the wish exists, and
+/// with `wishlist_limit` if the customer has [`MAX_WISHES`].
 pub fn add(write: Write, customer: &Customer, wish: &Wish) -> Write {
     let change = Change::new("SET wishes_count = wishes_count + :one")
         .only_if("wishes_count < :max")
@@ -96,7 +96,7 @@ pub fn add(write: Write, customer: &Customer, wish: &Wish) -> Write {
     write.create(wish, Code::VersionConflict).update(&customer.key(), change, full)
 }
 
-/// Removes wishes that are there. Ends in `version_conflict` when one of them is not.
+/// Adds the deletion of wishes to a transaction. It fails with `version_conflict` if one does not exist.
 pub fn remove(write: Write, customer: &Customer, wishes: &[Wish]) -> Write {
     let change = Change::new("SET wishes_count = wishes_count - :gone")
         .only_if("wishes_count >= :gone")
@@ -108,8 +108,9 @@ pub fn remove(write: Write, customer: &Customer, wishes: &[Wish]) -> Write {
     })
 }
 
-/// Moves wishes of an account that is gone to another's list; those in `known` are there already. Ends in
-/// `not_found` when that account is gone as well, and in `version_conflict` when a wish is.
+/// Adds to a transaction the move of wishes of a deleted account to another account, which has those in
+/// `known` already. It fails with `not_found` if that account does not exist, and with
+/// `version_conflict` if one of the wishes does not.
 pub fn hand_over(write: Write, to: &Customer, wishes: &[Wish], known: &[Wish]) -> Write {
     let moved = |wish: &Wish| Wish { customer_id: to.id.clone(), ..wish.clone() };
     let is_known = |wish: &Wish| known.iter().any(|own| own.key() == wish.key());
@@ -124,36 +125,36 @@ pub fn hand_over(write: Write, to: &Customer, wishes: &[Wish], known: &[Wish]) -
     })
 }
 
-/// A wish as its owner sees it.
+/// An item of a customer's wishlist.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[schemars(rename = "WishlistItem")]
 pub struct WishView {
     /// The id.
     pub id: WishId,
-    /// The product: what a wish is named by.
+    /// The product.
     pub product_id: ProductId,
-    /// The variant, if it matters.
+    /// The variant, if one was chosen.
     pub variant_id: Option<VariantId>,
-    /// The product as it is now; null while the store does not show it.
+    /// The current product; null while it is not active.
     pub product: Option<WishedProduct>,
     /// When it was added.
     pub created_at: Timestamp,
-    /// The same: a wish never changes.
+    /// As `created_at`: a wish never changes.
     pub updated_at: Timestamp,
-    /// Counts writes.
+    /// The number of writes.
     pub version: u64,
 }
 
 core_types::view! {
-    /// A product as a wish shows it.
+    /// The product of a wishlist item.
     WishedProduct of product: Product {
         /// Its name in URLs.
         handle: Handle,
-        /// What shoppers read.
+        /// The title that shoppers see.
         title: String,
         /// The lowest price of its variants.
         price: Money = product.price_range().min,
-        /// The picture that stands for it.
+        /// The address of its first image.
         image_url: Option<String> = product.image().map(|image| image.url.clone()),
     }
 }

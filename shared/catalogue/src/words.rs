@@ -1,13 +1,13 @@
-//! Words as they are searched and sorted: without case and accents, cut where Unicode says
-//! (UAX #29 §4).
+//! Normalized words for search and sorting: folded regardless of case and accents, split at the word
+//! boundaries of Unicode (UAX #29 §4).
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_segmentation::UnicodeSegmentation;
 
-/// Characters of a word that tell it from others (our choice).
+/// The characters of a word that are compared (our choice).
 const LONGEST: usize = 40;
 
-/// The text without case and accents: `Café` and `CAFE` are one (NFKD, without its accents).
+/// Folds a text: lower case, NFKD, without accents. `Café` and `CAFE` fold to the same text.
 pub fn fold(text: &str) -> String {
     let plain: String = text.nfkd().filter(|c| !is_accent(*c)).collect();
     // Lower case may bring marks with it, as of `İ`; and `ß` is written `ss`.
@@ -15,8 +15,8 @@ pub fn fold(text: &str) -> String {
     small.nfkd().filter(|c| !is_accent(*c)).collect()
 }
 
-/// Whether it is an accent: of the blocks of combining diacritical marks. Other marks are letters, as
-/// the vowels of Devanagari are.
+/// Whether a character is in the blocks of combining diacritical marks. Other marks are part of the
+/// text, such as the vowel signs of Devanagari.
 fn is_accent(c: char) -> bool {
     matches!(
         c,
@@ -28,12 +28,12 @@ fn is_accent(c: char) -> bool {
     )
 }
 
-/// The words of a text, folded, in its order.
+/// The folded words of a text, in order.
 pub fn words(text: &str) -> Vec<String> {
     fold(text).unicode_words().map(|word| word.chars().take(LONGEST).collect()).collect()
 }
 
-/// What a text sorts by among others: its folded words and signs, at most so many characters.
+/// The sort key of a text: folded, with single blanks, at most `longest` characters.
 pub fn sort_key(text: &str, longest: usize) -> String {
     let parts: Vec<String> = fold(text).split_whitespace().map(str::to_owned).collect();
     parts.join(" ").chars().take(longest).collect()
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn words_end_where_unicode_says() {
+    fn words_are_split_at_unicode_boundaries() {
         for (text, expected) in [
             ("Blue-Mug, 2nd edition!", vec!["blue", "mug", "2nd", "edition"]),
             ("TEE-M/01", vec!["tee", "m", "01"]),

@@ -1,4 +1,4 @@
-//! What requests about discounts are made of.
+//! Field types of requests about discounts.
 
 use std::collections::{HashMap, HashSet};
 
@@ -18,16 +18,16 @@ use sales::tax::WHOLE;
 use services::Services;
 use table::item::Key;
 
-/// Units of a bundle.
+/// The most units in a quantity of buy X get Y.
 const MAX_UNITS: i64 = 999;
 
-/// Which lines; all of them when nothing is named.
+/// The lines to which a discount applies: those of the products and collections, or all if none is named.
 #[request]
 #[derive(Debug, Clone)]
 pub struct TargetsRequest {
-    /// These products.
+    /// Lines of these products.
     product_ids: Option<AtMost<ProductId, MAX_PRODUCTS>>,
-    /// Products of these collections.
+    /// Lines of products in these collections.
     collection_ids: Option<AtMost<CollectionId, MAX_COLLECTIONS>>,
 }
 
@@ -45,13 +45,13 @@ impl From<TargetsRequest> for Targets {
     }
 }
 
-/// What lines must come to.
+/// The minimum that the lines of a discount must reach.
 #[request]
 #[derive(Debug, Clone)]
 pub struct MinimumRequest {
-    /// At least this sum.
+    /// The minimum subtotal, in the store's currency.
     subtotal: Option<MoneyInput>,
-    /// At least so many units.
+    /// The minimum number of units.
     quantity: Option<Int<1, 39_960>>,
 }
 
@@ -64,27 +64,27 @@ impl MinimumRequest {
     }
 }
 
-/// The measures of a discount.
+/// The value of a discount.
 #[request]
 #[derive(Debug, Clone, Default)]
 pub struct ValueRequest {
-    /// Hundredths of a percent that are taken off: 1000 is 10 %. Of buy X get Y 10000, which is free,
-    /// unless said.
+    /// The percentage off, in hundredths of a percent: 1000 is 10 %. For buy X get Y the default is 10000,
+    /// which is free.
     basis_points: Option<Int<1, WHOLE>>,
-    /// The sum that is taken off, once for all lines together.
+    /// The amount off, once for all lines together.
     #[schemars(schema_with = "money::positive")]
     amount: Option<MoneyInput>,
-    /// How many are bought.
+    /// The number of units to buy (X).
     buy_quantity: Option<Int<1, MAX_UNITS>>,
-    /// How many are got for them.
+    /// The number of discounted units (Y).
     get_quantity: Option<Int<1, MAX_UNITS>>,
-    /// What can be got; what is bought, unless named.
+    /// The lines whose units are discounted; by default the lines to which the discount applies.
     get: Option<TargetsRequest>,
-    /// How often in one order; as often as it goes, unless said.
+    /// The most uses in one order; unlimited by default.
     uses_per_order: Option<Int<1, MAX_UNITS>>,
 }
 
-/// What a kind of discount is measured by, and what it can do without.
+/// The required and the optional members of the value, by the kind of the discount.
 fn members(kind: DiscountKind) -> (&'static [&'static str], &'static [&'static str]) {
     match kind {
         DiscountKind::Percentage => (&["basis_points"], &[]),
@@ -97,7 +97,7 @@ fn members(kind: DiscountKind) -> (&'static [&'static str], &'static [&'static s
 }
 
 impl ValueRequest {
-    /// What is given, and what is not.
+    /// Whether each member is given.
     fn given(&self) -> [(&'static str, bool); 6] {
         [
             ("basis_points", self.basis_points.is_some()),
@@ -109,7 +109,7 @@ impl ValueRequest {
         ]
     }
 
-    /// What a discount of this kind does by these measures, and what is wrong with them.
+    /// The value of a discount of this kind; adds field errors to `faults`.
     pub(super) fn read(
         self,
         kind: DiscountKind,
@@ -161,8 +161,8 @@ fn amount(asked: &MoneyInput, at: &str, store: &Store, faults: &mut Vec<FieldErr
     })
 }
 
-/// Adds a fault for each product and collection that a discount names and the store has not; one
-/// round trip for a hundred of them.
+/// Adds a field error for each product and collection of a discount that the store does not have. One
+/// round trip for each 100.
 ///
 /// # Errors
 /// 503.

@@ -1,4 +1,4 @@
-//! What a merchant adds to a card and takes from it.
+//! Handlers that credit and debit the balance of a gift card.
 
 use axum::extract::State;
 use catalogue::inventory::persist;
@@ -25,23 +25,23 @@ use services::Services;
 
 use super::{load, positive};
 
-/// Money to add or to take.
+/// A credit or a debit of a gift card.
 #[request]
 #[derive(Debug)]
 pub struct MoveRequest {
-    /// How much.
+    /// The amount, in the store's currency.
     #[schemars(schema_with = "money::positive")]
     amount: MoneyInput,
-    /// Why; kept with the transaction.
+    /// The reason, recorded with the transaction.
     reason: Text<1, 200>,
 }
 
-/// A card whose balance has changed.
+/// A gift card whose balance has changed.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct MovedBalance {
     #[serde(flatten)]
     card: GiftCardView,
-    /// What was added or taken.
+    /// The transaction that was recorded.
     transaction: GiftCardEntryView,
 }
 

@@ -1,5 +1,5 @@
-//! Manual changes of stock: adjust, set, move. One transaction writes all levels of a request
-//! and their movements, or none. An item or a location that there is not is a fault of its field.
+//! Handlers of manual changes of stock: adjust, set, move. One transaction writes all levels of a request
+//! and their movements, or none. An unknown item or location is a field error.
 
 use std::collections::BTreeSet;
 
@@ -11,31 +11,31 @@ use core_types::id::{LocationId, VariantId};
 use core_types::scope::WriteInventory;
 use gateway::app::App;
 use gateway::idempotency::Required;
+use primitives::problem::{FieldError, Problem};
 use gateway::reply::Json;
+use primitives::fields::{AtMost, Flag, Int, Patch, Text};
 use gateway::request::{Body, Given, Ruled, Rules, Validation, request};
 use platform::caller::StoreAccess;
-use primitives::fields::{AtMost, Flag, Int, Patch, Text};
-use primitives::problem::{FieldError, Problem};
 
 use catalogue::workflows::adjust_stock::{Asked, execute, fault};
 
 primitives::string_enum! {
-    /// What can be adjusted and set: the two change together, by what comes and goes.
+    /// The states that can be adjusted and set; both quantities change together.
     #[schemars(rename = "AdjustableState")]
     CountedState {
-        /// What can be sold.
+        /// The quantity that can be sold.
         Available = "available",
-        /// What lies there.
+        /// The quantity that is physically present.
         OnHand = "on_hand",
     }
 }
 
 primitives::string_enum! {
-    /// What stock can be moved between by the merchant; what orders hold is theirs.
+    /// The states between which a merchant can move stock; stock of orders cannot be moved.
     MovableState {
-        /// What can be sold.
+        /// The quantity that can be sold.
         Available = "available",
-        /// What is set aside.
+        /// The quantity that the merchant has set aside.
         Reserved = "reserved",
     }
 }
@@ -58,12 +58,12 @@ impl From<MovableState> for StockState {
     }
 }
 
-/// How many more, or fewer.
+/// The change of the quantity; negative to reduce it.
 type Difference = Int<{ -MAX_QUANTITY }, MAX_QUANTITY>;
-/// How many there are; negative where a variant is sold beyond its stock.
+/// A current quantity; negative if the variant was sold beyond its stock.
 type Counted = Int<{ -MAX_QUANTITY }, MAX_QUANTITY>;
 
-/// That a request names no change.
+/// The field error of a request without changes.
 fn no_changes(given: Given<'_>) -> Vec<FieldError> {
     let is_empty = given.count("changes") == Some(0);
     let fault = || FieldError::new("/changes", "too_few", "Name at least one change.");
@@ -74,14 +74,14 @@ fn no_changes(given: Given<'_>) -> Vec<FieldError> {
 #[request]
 #[derive(Debug)]
 pub struct AdjustRequest {
-    /// Why; kept in the ledger.
+    /// The reason, recorded in the ledger.
     reason: Text<1, 200>,
-    /// What the caller knows it by; kept in the ledger.
+    /// The caller's reference, such as the number of a delivery, recorded in the ledger.
     reference: Option<Text<1, 200>>,
-    /// What changes.
+    /// The changes.
     #[schemars(length(min = 1))]
     changes: AtMost<AdjustChange, MAX_LEVELS>,
-    /// Only says what it would come to.
+    /// Whether it is a dry run, which returns the result and writes nothing.
     dry_run: Flag,
 }
 
@@ -99,21 +99,21 @@ struct AdjustChange {
     item_id: VariantId,
     /// The location.
     location_id: LocationId,
-    /// Which quantity; what is available, unless said otherwise.
+    /// The state of the quantity; `available` by default.
     state: Option<CountedState>,
-    /// How many more, or fewer.
+    /// The change of the quantity; negative to reduce it.
     delta: Difference,
-    /// How many there have to be before.
+    /// The quantity expected before the change; another one fails with `stale_quantity`.
     change_from: Option<Counted>,
 }
 
 /// `POST /v1/inventory/levels/adjust` (`adjustInventory`): Adjust stock by a delta.
 ///
-/// Changes of the same quantity are added up first.
+/// Changes of the same quantity are added up first. One transaction applies all changes, or none.
 ///
 /// # Errors
 /// `insufficient_quantity`, `stale_quantity`, `item_not_tracked`, `location_inactive`;
-/// `unknown_item` and `unknown_location` as faults of their fields.
+/// `unknown_item` and `unknown_location` as field errors.
 pub async fn adjust(
     caller: StoreAccess<WriteInventory>,
     State(app): State<App>,
@@ -141,14 +141,14 @@ pub async fn adjust(
 #[request]
 #[derive(Debug)]
 pub struct SetRequest {
-    /// Why; kept in the ledger.
+    /// The reason, recorded in the ledger.
     reason: Text<1, 200>,
-    /// What the caller knows it by; kept in the ledger.
+    /// The caller's reference, such as the number of a delivery, recorded in the ledger.
     reference: Option<Text<1, 200>>,
-    /// What changes.
+    /// The changes.
     #[schemars(length(min = 1))]
     changes: AtMost<SetChange, MAX_LEVELS>,
-    /// Only says what it would come to.
+    /// Whether it is a dry run, which returns the result and writes nothing.
     dry_run: Flag,
 }
 
@@ -166,21 +166,22 @@ struct SetChange {
     item_id: VariantId,
     /// The location.
     location_id: LocationId,
-    /// Which quantity; what is available, unless said otherwise.
+    /// The state of the quantity; `available` by default.
     state: Option<CountedState>,
-    /// How many there are.
+    /// The new quantity.
     quantity: Int<0, MAX_QUANTITY>,
-    /// How many there have to be before; `null` sets it whatever there is.
+    /// The quantity expected before the change. Required; `null` sets the quantity unconditionally.
     compare_quantity: Patch<Counted>,
 }
 
 /// `POST /v1/inventory/levels/set` (`setInventory`): Set stock with compare-and-set.
 ///
-/// The request says what the count started from, so that a sale in between is not undone.
+/// The request names the quantity that it was decided over, so that a sale in between is not overwritten.
+/// One transaction applies all changes, or none.
 ///
 /// # Errors
 /// `insufficient_quantity`, `stale_quantity`, `item_not_tracked`, `location_inactive`;
-/// `unknown_item` and `unknown_location` as faults of their fields.
+/// `unknown_item` and `unknown_location` as field errors.
 pub async fn set(
     caller: StoreAccess<WriteInventory>,
     State(app): State<App>,
@@ -224,14 +225,14 @@ pub async fn set(
 #[request]
 #[derive(Debug)]
 pub struct MoveRequest {
-    /// Why; kept in the ledger.
+    /// The reason, recorded in the ledger.
     reason: Text<1, 200>,
-    /// What the caller knows it by; kept in the ledger.
+    /// The caller's reference, such as the number of a delivery, recorded in the ledger.
     reference: Option<Text<1, 200>>,
-    /// What moves.
+    /// The moves.
     #[schemars(length(min = 1))]
     changes: AtMost<MoveChange, MAX_LEVELS>,
-    /// Only says what it would come to.
+    /// Whether it is a dry run, which returns the result and writes nothing.
     dry_run: Flag,
 }
 
@@ -247,17 +248,17 @@ impl Rules for MoveRequest {
 struct MoveChange {
     /// The item.
     item_id: VariantId,
-    /// How many.
+    /// The quantity to move.
     quantity: Int<1, MAX_QUANTITY>,
-    /// Where a move between states happens.
+    /// The location of a move between states.
     location_id: Option<LocationId>,
-    /// Where a move between locations begins.
+    /// The source of a move between locations.
     from_location: Option<LocationId>,
-    /// Where a move between locations ends.
+    /// The destination of a move between locations.
     to_location: Option<LocationId>,
-    /// The state it is taken from; available, unless said otherwise.
+    /// The state to move from; `available` by default.
     from_state: Option<MovableState>,
-    /// The state it is put into; that it is taken from, unless said otherwise.
+    /// The state to move to; `from_state` by default.
     to_state: Option<MovableState>,
 }
 
@@ -297,11 +298,11 @@ impl MoveChange {
 
 /// `POST /v1/inventory/levels/move` (`moveInventory`): Move stock between states or locations.
 ///
-/// Both levels change in one transaction.
+/// One transaction applies all moves, or none.
 ///
 /// # Errors
 /// `insufficient_quantity`, `stale_quantity`, `item_not_tracked`, `location_inactive`;
-/// `unknown_item` and `unknown_location` as faults of their fields.
+/// `unknown_item` and `unknown_location` as field errors.
 pub async fn move_stock(
     caller: StoreAccess<WriteInventory>,
     State(app): State<App>,

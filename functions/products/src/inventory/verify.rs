@@ -1,9 +1,9 @@
-//! Whether a level is what its ledger adds up to, however long that is.
+//! Verifies that a level equals the sum of its ledger, of any length.
 //!
-//! A ledger is only appended to, so what was added up stays added up: an answer that ends before
-//! the ledger does has a cursor, which holds the sum so far. Movements that are written at the same
-//! moment may come to lie in another order than they were made in; so no cursor is placed behind
-//! movements that are not a minute old, as long as there are others.
+//! A ledger is append-only, so a partial sum stays valid: a response that ends before the ledger does has
+//! a cursor with the sum so far. Concurrent movements may appear in another order than that of their
+//! keys. So no cursor is placed behind movements that are less than a minute old, unless there are no
+//! older ones.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -32,20 +32,20 @@ use super::movements_of;
 
 /// Movements read in one round trip.
 const CHUNK: usize = 1_000;
-/// Movements that one answer adds up at most: in some seconds.
+/// The most movements that one response adds up, which takes a few seconds.
 const MOST: i64 = 200_000;
-/// How old a movement is before no older one can come to lie before it.
+/// The age from which no movement can still appear before a movement.
 const IN_FLIGHT: Duration = MINUTE;
 
-/// How much to add up at once.
+/// The size of a page of the verification.
 #[request]
 #[derive(Debug)]
 pub struct VerifyQuery {
-    /// Movements that this answer adds up at most; 200,000 unless said otherwise.
+    /// The most movements that this response adds up; 200,000 by default.
     max_movements: Option<Written<Int<1, MOST>>>,
 }
 
-/// What was added up.
+/// The sum of movements.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sum {
     delta: Delta,
@@ -61,7 +61,7 @@ impl Sum {
         Self { delta: self.delta.plus(movement.delta), movements: self.movements.saturating_add(1) }
     }
 
-    /// The cursor's position in a walk that has come to this movement.
+    /// The cursor's position behind this movement, with the sum so far.
     fn position(self, at: &Key) -> Attributes {
         let Delta { available, reserved, committed, held } = self.delta;
         let notes = [
@@ -74,7 +74,7 @@ impl Sum {
         position_of(at, notes)
     }
 
-    /// The sum that such a position remembers.
+    /// The sum in the notes of a position.
     ///
     /// # Errors
     /// `invalid_cursor`.
@@ -93,30 +93,31 @@ impl Sum {
     }
 }
 
-/// What a level should be by its ledger, and what it is.
+/// The result of a verification: the quantities by the ledger, and those of the level.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct LedgerCheck {
-    /// Whether the two agree, and add up; null until the whole ledger was added up.
+    /// Whether both are equal, and `on_hand` is the sum of the others; null until the whole ledger was
+    /// added up.
     consistent: Option<bool>,
-    /// What the ledger adds up to, so far.
+    /// The sum of the ledger so far.
     expected: Quantities,
-    /// What the level says.
+    /// The quantities of the level.
     actual: Quantities,
-    /// Movements that were added up, so far.
+    /// The number of movements added up so far.
     movements: u64,
-    /// The level's version that was verified.
+    /// The version of the level that was verified.
     level_version: u64,
 }
 
 /// `GET /v1/inventory/levels/{item}/{location}/verify` (`verifyInventoryLevel`):
 /// Verify a level against its movements.
 ///
-/// Adds the ledger up, 200,000 movements at once; a longer one goes on with the page's cursor, and its last
-/// page holds the verdict. Movements are written with the changes they record, so anything but `consistent`
-/// is a defect of ours. A level that changes while the end of its ledger is read is read again.
+/// Adds up the ledger, at most 200,000 movements per page; the last page has the result. Movements are
+/// written in the transaction of the change that they record, so a level that is not `consistent` is a
+/// defect of the platform. A level that changes while the end of its ledger is read is read again.
 ///
 /// # Errors
-/// `not_found`, `invalid_cursor`; `version_conflict` when the level does not stand still.
+/// `not_found`, `invalid_cursor`; `version_conflict` when the level keeps changing.
 pub async fn verify(
     caller: StoreAccess<ReadInventory>,
     State(app): State<App>,
@@ -151,8 +152,8 @@ pub async fn verify(
     paging.with(check).finish(&app, Scanned::<()>::at(next), |nothing| nothing).await
 }
 
-/// The sum of a level's movements from `start` on, or of as many as there may be: then with the
-/// position to go on from.
+/// Adds up a level's movements from `start`, at most `most`. If movements remain, returns the position to
+/// continue from.
 async fn add_up(
     services: &Services,
     level: &Level,

@@ -1,13 +1,12 @@
-//! Draining a location: everything that lies there moves to another one.
+//! Drains a location: moves all of its stock to another one.
 //!
-//! The location is closing by then, so that no checkout that begins takes from it and nothing
-//! comes to it. Whether orders wait for its stock is validated over each level as it is, in the
-//! transaction that empties it: an order that was faster is seen, and one that is slower finds
-//! nothing there and is taken from elsewhere.
+//! The location is closing, so new checkouts do not take stock from it and none is added. The transaction
+//! that empties a level also checks that no orders wait for it: an earlier order rejects the
+//! transaction, and a later one finds no stock there and is allocated elsewhere.
 //!
-//! Only an item that is sold beyond its stock is given out where there is nothing, too: a checkout
-//! of one that chose the location before it was closing, and is written after it has gone, waits
-//! there. It is fulfilled from there, or cancelled, as any other.
+//! The exception is an item that is sold beyond its stock: a checkout that chose the location before it was
+//! closing, and is written after the drain, waits there. It is fulfilled from there, or cancelled, as
+//! any other.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -21,28 +20,28 @@ use catalogue::product::Sellable;
 use core_types::event::Event;
 use core_types::id::{MovementId, VariantId};
 use core_types::key;
-use http::header;
+use services::Services;
 use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
-use services::Services;
 use table::{Condition, Query, Write};
+use http::header;
 
-/// Levels found at a time.
+/// Levels that one query inspects.
 const PAGE: usize = 500;
-/// Queries that look for them before it is asked how late it is.
+/// Queries in a row before the time is checked.
 const TRIPS: u32 = 20;
 /// Levels that one transaction moves: for each, two levels and two movements.
 const AT_ONCE: usize = 19;
-/// How long one request goes on: well within what a request may take, and within the lease on its
-/// idempotency key.
+/// The time in which one request moves stock: well within the timeout of a request, and within the lease
+/// of its idempotency key.
 const LONGEST: Duration = Duration::from_secs(8);
-/// Items that a rejection names.
+/// The most items that a rejection names.
 const NAMED: usize = 20;
-/// What the ledger gives as the reason.
+/// The reason in the ledger.
 const REASON: &str = "location_deactivated";
 
-/// Whether a location can be emptied, as far as an index tells that may be a moment behind: the
-/// rejection that costs nothing, before anything changes.
+/// Checks over the index, which is eventually consistent, that a location can be emptied. So most requests
+/// that would fail are rejected before anything changes.
 ///
 /// # Errors
 /// `location_has_stock`.
@@ -64,18 +63,13 @@ pub async fn foresee(services: &Services, from: &Location, moves: bool) -> Resul
     }
 }
 
-/// Moves everything at `from` to the other location; or finds that there is nothing. It is gone
-/// through again until nothing is found, since the levels are listed by an index that may be a
-/// moment behind.
+/// Moves all stock at `from` to the other location, or ensures that there is none. The levels are listed by
+/// an index, which is eventually consistent, so this is repeated until a pass moves nothing.
 ///
 /// # Errors
-/// `location_has_stock`; `location_inactive`, when the other one closes meanwhile;
-/// `location_emptying` when there is more than one request can move.
-pub async fn drain(
-    services: &Services,
-    from: &Location,
-    to: Option<&Location>,
-) -> Result<(), Problem> {
+/// `location_has_stock`; `location_inactive`, when the other location closes meanwhile;
+/// `location_emptying` when one request cannot move all of it.
+pub async fn drain(services: &Services, from: &Location, to: Option<&Location>) -> Result<(), Problem> {
     let query = levels_of(from);
     let end = services.clock.now().plus(LONGEST);
     let mut again = true;
@@ -101,8 +95,7 @@ pub async fn drain(
     Ok(())
 }
 
-/// The levels of a location, whether anything is left of them or not: a merchant who looks at
-/// what lies there wants to see what is sold out too.
+/// The query for all levels of a location. The index has sold-out levels too, because merchants list them.
 fn levels_of(location: &Location) -> Query {
     let probe = VariantId::derive(&[]);
     Query::partition_of(key::levels_of_location(&location.store_id, &location.id, &probe))
@@ -120,7 +113,7 @@ fn holds(level: &Level) -> bool {
     !level.counters().is_nothing()
 }
 
-/// Whether orders wait for what lies there, or for what does not.
+/// Whether orders wait for stock of this level, present or oversold.
 fn waited_for(level: &Level) -> bool {
     level.committed != 0 || level.reserved != level.held || level.available < 0
 }
@@ -130,13 +123,13 @@ fn orders_wait<'a>(levels: impl IntoIterator<Item = &'a Level>) -> Problem {
     Code::LocationHasStock.detail(detail).with("items", named(levels))
 }
 
-/// The first items of these levels, for an answer.
+/// The first items of these levels, for a response.
 fn named<'a>(levels: impl IntoIterator<Item = &'a Level>) -> Vec<&'a str> {
     levels.into_iter().take(NAMED).map(|level| level.variant_id.as_str()).collect()
 }
 
-/// Moves what these levels hold to the other location, in one transaction. Says whether there was
-/// anything.
+/// Moves the stock of these levels to the other location, in one transaction. Returns whether there was
+/// any.
 async fn move_over(services: &Services, levels: &[Level], to: &Location) -> Result<bool, Problem> {
     let now = services.clock.now();
     let known = read(services, levels, to).await?;
@@ -170,12 +163,12 @@ async fn move_over(services: &Services, levels: &[Level], to: &Location) -> Resu
     let open =
         Condition::new("active = :yes AND closing = :no").value(":yes", true).value(":no", false);
     let closed = Code::LocationInactive.with("location_id", to.id.as_str());
-    let demand = |write: Write, item: &VariantId| {
+    let ensure_item = |write: Write, item: &VariantId| {
         let exists = Condition::new("attribute_exists(PK)");
         write.check(&key::sellable(&to.store_id, item), exists, Code::VersionConflict)
     };
     let write = adjustment.put_into(services.table.write());
-    let write = adjustment.new_items().into_iter().fold(write, demand);
+    let write = adjustment.new_items().into_iter().fold(write, ensure_item);
     write
         .check(&key::location(&to.store_id, &to.id), open, closed)
         .emit(Event::new(&INVENTORY_ADJUSTED, view.about(&to.store_id), &view, now))
@@ -184,8 +177,8 @@ async fn move_over(services: &Services, levels: &[Level], to: &Location) -> Resu
     Ok(true)
 }
 
-/// These levels as they are, and those of the same items at the other location; one round trip.
-/// What is no longer sold is on its way out, and its levels with it.
+/// Loads these levels, and those of the same items at the other location, in one round trip. Levels of
+/// items without a sellable are left out: they are being deleted.
 async fn read(
     services: &Services,
     levels: &[Level],

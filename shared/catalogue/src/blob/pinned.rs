@@ -1,11 +1,11 @@
-//! Many bytes at once, kept for good: what releases are made of, which never change.
+//! Pinned blobs: the files of theme releases, which never change and are never deleted.
 //!
-//! A pinned blob counts as referred to for ever: no release of a reference takes its last. So it is
-//! read by its place alone ([`BlobRef`]), without asking for its description.
+//! Pinning takes a reference that is never released. So a pinned blob is read by its [`BlobRef`] alone,
+//! without its description.
 //!
-//! **Idempotent.** Whoever pins the same bytes again finds them and writes nothing. Small ones are
-//! written many in a transaction, each description with its chunks; the chunks of one that is larger
-//! than a transaction go first, as those of a [`super::Deposit`] do.
+//! **Idempotent.** Pinning the same bytes again writes nothing. Small blobs share a transaction, each
+//! description with its chunks. The chunks of a blob larger than a transaction are written before its
+//! description, as those of a [`super::Deposit`] are.
 
 use std::collections::BTreeMap;
 
@@ -13,34 +13,34 @@ use bytes::Bytes;
 use core_types::key;
 use futures_util::future::try_join_all;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
-use primitives::clock::Timestamp;
-use primitives::problem::{Code, Problem};
-use serde::{Deserialize, Serialize};
 use services::Services;
+use primitives::clock::Timestamp;
 use table::item::{Item, Key};
+use primitives::problem::{Code, Problem};
 use table::{Change, ReadConsistency, Write, retry_eventual_first};
+use serde::{Deserialize, Serialize};
 
 use super::{Blob, CHUNK, Chunk, Octets, TOGETHER};
 
 /// Bytes of one transaction, below its limit of 4 MB with names and keys.
 const TRANSACTION: usize = 3_000_000;
-/// Actions of one transaction, of which it takes 100.
+/// Actions of one transaction, below its limit of 100.
 const ACTIONS: usize = 90;
 /// Keys of one batch.
 const BATCH: usize = 100;
-/// Transactions under way at once (our choice).
+/// Concurrent transactions (our choice).
 const SIDE_BY_SIDE: usize = 4;
 
-/// Where pinned bytes lie: all that reading them takes.
+/// A reference to pinned bytes, sufficient to read them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BlobRef {
-    /// SHA-256 of the bytes, in hex: their name.
+    /// SHA-256 of the bytes, in hex.
     pub sha256: String,
-    /// The upload whose chunks hold them.
+    /// The upload that wrote the chunks.
     pub upload: String,
-    /// How many chunks.
+    /// The number of chunks.
     pub chunks: u32,
-    /// How many bytes.
+    /// The number of bytes.
     pub size: u64,
 }
 
@@ -55,7 +55,7 @@ impl From<&Blob> for BlobRef {
     }
 }
 
-/// Keeps these bytes for good, by their SHA-256 in hex; answers with where each lies.
+/// Stores files for good, given by their SHA-256 in hex, and returns a reference to each.
 ///
 /// # Errors
 /// 503.
@@ -64,7 +64,8 @@ pub async fn pin(
     files: &BTreeMap<String, Bytes>,
 ) -> Result<BTreeMap<String, BlobRef>, Problem> {
     let upload = primitives::id::mint("", services.clock.now());
-    // What is pinned stays: an eventually consistent read that shows it is enough, and one that does not is rejected.
+    // A pinned blob stays, so an eventually consistent read that finds it suffices. If it misses one,
+    // the write fails and is repeated over a strongly consistent read.
     let upload = &upload;
     retry_eventual_first(|consistency| pin_once(services, files, upload, consistency)).await
 }
@@ -108,17 +109,16 @@ async fn pin_once(
     Ok(places)
 }
 
-/// The blobs that are there already.
+/// Loads the descriptions of those blobs that exist.
 async fn descriptions(
     services: &Services,
     names: impl Iterator<Item = &String>,
     consistency: ReadConsistency,
 ) -> Result<BTreeMap<String, Blob>, Problem> {
     let keys: Vec<Key> = names.map(|name| key::blob(name)).collect();
-    let read = keys.chunks(BATCH).map(|hundred| async move {
-        let mut batch =
-            services.table.look(&hundred.iter().collect::<Vec<_>>(), consistency).await?;
-        let found = hundred.iter().map(|key| batch.take::<Blob>(key));
+    let read = keys.chunks(BATCH).map(|keys| async move {
+        let mut batch = services.table.look(&keys.iter().collect::<Vec<_>>(), consistency).await?;
+        let found = keys.iter().map(|key| batch.take::<Blob>(key));
         found.collect::<Result<Vec<Option<Blob>>, Problem>>()
     });
     let found = try_join_all(read).await?.into_iter().flatten().flatten();
@@ -149,7 +149,7 @@ fn chunks(blob: &Blob, bytes: &Bytes) -> Vec<Chunk> {
     (0..).zip(bytes.chunks(CHUNK)).map(chunk).collect()
 }
 
-/// Takes a reference that is never given back.
+/// Adds a reference that is never released.
 fn pinned(write: Write, blob: &Blob) -> Write {
     let change = Change::new("SET pinned = :yes, #references = #references + :one")
         .only_if("upload = :upload AND (attribute_not_exists(pinned) OR pinned = :no)")
@@ -161,7 +161,7 @@ fn pinned(write: Write, blob: &Blob) -> Write {
     write.update(&blob.key(), change, Code::VersionConflict)
 }
 
-/// Actions, filled into as few transactions as take them.
+/// Groups actions into few transactions.
 struct Batches<'a> {
     services: &'a Services,
     all: Vec<Write>,
@@ -181,7 +181,7 @@ impl<'a> Batches<'a> {
             Some(write) if has_room => (write, all, sum),
             full => {
                 self.all.extend(full);
-                (self.services.table.write(), actions, bytes)
+                (self.app.table.write(), actions, bytes)
             }
         };
         (self.actions, self.bytes) = (all, sum);
@@ -189,16 +189,16 @@ impl<'a> Batches<'a> {
     }
 }
 
-/// Bytes of several pinned blobs at once, in the order asked for.
+/// Loads several pinned blobs at once, in the order of `places`.
 ///
 /// # Errors
-/// 500: one is not there, which pinned bytes always are; 503.
+/// 500 if one is missing, which cannot happen to pinned bytes; 503.
 pub async fn read(services: &Services, places: &[&BlobRef]) -> Result<Vec<Bytes>, Problem> {
     let keys = |place: &BlobRef| {
         (0..place.chunks).map(|n| key::blob_chunk(&place.sha256, &place.upload, n)).collect()
     };
     let wanted: Vec<Vec<Key>> = places.iter().map(|place| keys(place)).collect();
-    // What is pinned never changes: it is there since before anybody was told of it.
+    // Pinned bytes never change, so an eventually consistent read suffices; a miss is read again.
     let mut batch =
         services.table.get_many_eventually(&wanted.iter().flatten().collect::<Vec<_>>()).await?;
     let mut known: BTreeMap<&str, Bytes> = BTreeMap::new();

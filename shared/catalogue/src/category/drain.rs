@@ -1,9 +1,9 @@
-//! Draining a deleted category: the products that still name it lose it.
+//! Drains of deleted categories: products that still have the category lose it.
 //!
-//! Deleting a category is one transaction, however many products name it; this item is written with
-//! it and is due a minute later, when the index knows every product that was given the category
-//! before. The sweep walks the store's products from the newest to the oldest, a part at a time,
-//! and keeps its position here. To walk a part twice does no harm.
+//! The deletion of a category is one transaction, however many products it has. The transaction writes
+//! this item, which is due a minute later, when the index has every product that got the category
+//! before. The sweep goes through the store's products from the newest to the oldest, in batches, and
+//! stores its position here. A batch is idempotent.
 
 use std::time::Duration;
 
@@ -18,22 +18,22 @@ use table::{Change, Query};
 use super::Category;
 use crate::product::Product;
 
-/// How long an index may be behind the table, amply.
+/// A generous bound on the delay of an index behind the table.
 const SETTLED: Duration = MINUTE;
-/// How long what was done is remembered.
+/// The retention of a completed drain.
 const RETENTION: Duration = DAY.saturating_mul(30);
 
-/// A deleted category whose products are still to lose it.
+/// The drain of a deleted category.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct CategoryDrain {
     /// Part of the key.
     pub store_id: StoreId,
     /// The category that was deleted.
     pub category_id: CategoryId,
-    /// The last product that was looked at, as the index orders them.
+    /// The index sort key of the last product that was processed.
     #[serde(rename = "place")]
     pub position: Option<String>,
-    /// Whether there is more to look at.
+    /// Whether products remain to be processed.
     pub is_open: bool,
     /// When the category was deleted.
     pub created_at: Timestamp,
@@ -59,7 +59,7 @@ impl Item for CategoryDrain {
 }
 
 impl CategoryDrain {
-    /// What is left to do about a category that is deleted now.
+    /// The drain of a category that is being deleted.
     pub fn of(category: &Category, now: Timestamp) -> Self {
         Self {
             store_id: category.store_id.clone(),
@@ -71,17 +71,17 @@ impl CategoryDrain {
         }
     }
 
-    /// When it may begin.
+    /// The time from which the sweep processes it.
     fn due_at(&self) -> Timestamp {
         self.created_at.plus(SETTLED)
     }
 
-    /// Whether it is to be gone on with.
+    /// Whether the sweep may process it.
     pub fn is_due(&self, now: Timestamp) -> bool {
         self.is_open && self.due_at() <= now
     }
 
-    /// The store's products that are still to be looked at, the newest first.
+    /// The query for the store's remaining products, the newest first.
     pub fn rest(&self) -> Query {
         let any = ProductId::derive(&[]);
         let entry = key::products_of_store(&self.store_id, self.created_at, &any);
@@ -89,8 +89,8 @@ impl CategoryDrain {
         Query::partition_of(entry).between("0", high).newest_first()
     }
 
-    /// This one at its next version, after a part of which this product was the last; `is_open`
-    /// says whether there is more.
+    /// The drain at its next version, after a batch that ended with the product `last`; `is_open` says
+    /// whether products remain.
     #[must_use]
     pub fn past(&self, last: Option<&Product>, is_open: bool) -> Self {
         let position =
@@ -99,10 +99,10 @@ impl CategoryDrain {
         Self { position, is_open, version: self.version.saturating_add(1), ..self.clone() }
     }
 
-    /// What is done to a product and to its card, if they still name the category: a new version of it. It is not
-    /// announced: the deletion was, which says what becomes of the category's products. What the
-    /// handle's claim and the related products say of it stays until the product is changed: no
-    /// other product has the category either, so that it likens it to none.
+    /// The update of a product, and of its summary, that removes the category on condition that they
+    /// still have it. It makes a new version without an event: the deletion of the category announced
+    /// it. The outlines in the handle's claim and in related products stay until the product changes:
+    /// no other product has the category, so it does not affect similarity.
     pub fn change(&self, now: Timestamp) -> Change {
         Change::new("SET #version = #version + :one, updated_at = :now REMOVE category_id")
             .only_if("category_id = :category")
@@ -120,7 +120,7 @@ mod tests {
     use core_types::event::EXAMPLE_TIME;
 
     #[test]
-    fn it_begins_when_the_index_has_settled_and_keeps_its_position() {
+    fn a_drain_begins_after_a_minute_and_stores_its_position() {
         let drain = CategoryDrain {
             store_id: StoreId::derive(&["store"]),
             category_id: CategoryId::derive(&["cups"]),
@@ -135,7 +135,7 @@ mod tests {
         let position = product().indexes()[0].1.sk.clone();
         assert_eq!((half.position.as_ref(), half.version), (Some(&position), 2));
         assert!(half.is_due(later) && half.forget_at().is_none());
-        // The last part may be empty.
+        // The last batch may be empty.
         let done = half.past(None, false);
         assert_eq!((done.position.as_ref(), done.indexes().len()), (Some(&position), 0));
         assert!(!done.is_due(later) && done.forget_at().is_some());

@@ -1,4 +1,4 @@
-//! What is announced of categories.
+//! The topics of events about categories.
 
 use super::CategoryView;
 

@@ -3,87 +3,87 @@
 use core_types::id::CategoryId;
 use core_types::money::MAX_AMOUNT;
 use deserr::ValuePointerRef;
-use gateway::request::request;
 use primitives::fields::{Fault, FieldErrors, FromText, Text};
+use gateway::request::request;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::product::{Product, ProductSummary};
 
-/// Rules of one collection (our choice).
+/// The most rules of one collection (our choice).
 pub const MAX_RULES: usize = 20;
 
 primitives::string_enum! {
-    /// What a rule looks at.
+    /// The field of a product that a rule compares.
     RuleField {
         /// The title.
         Title = "title",
-        /// Who makes it.
+        /// The vendor.
         Vendor = "vendor",
-        /// What it is, in the merchant's words.
+        /// The product type.
         ProductType = "product_type",
-        /// Any of its tags.
+        /// Any of the tags.
         Tag = "tag",
-        /// The category it belongs to, itself and not those below.
+        /// The product's own category; its ancestors do not count.
         Category = "category_id",
         /// The lowest price, in minor units.
         Price = "price",
-        /// Whether a variant costs less than it is compared with: `true` or `false`.
+        /// Whether any variant costs less than its compare-at price: `true` or `false`.
         OnSale = "on_sale",
     }
 }
 
 primitives::string_enum! {
-    /// How a rule compares.
+    /// The comparison of a rule; texts are compared regardless of case.
     RuleRelation {
-        /// Is the same; texts without case.
+        /// The field equals the value.
         Equals = "equals",
-        /// Is not the same.
+        /// The field does not equal the value.
         NotEquals = "not_equals",
-        /// Has it within.
+        /// The field contains the value.
         Contains = "contains",
-        /// Begins with it.
+        /// The field starts with the value.
         StartsWith = "starts_with",
-        /// Ends with it.
+        /// The field ends with the value.
         EndsWith = "ends_with",
-        /// Is more.
+        /// The field is greater than the value.
         GreaterThan = "greater_than",
-        /// Is less.
+        /// The field is less than the value.
         LessThan = "less_than",
     }
 }
 
 primitives::string_enum! {
-    /// How rules go together.
+    /// How the rules of a collection are combined.
     MatchMode {
-        /// Every one must be met.
+        /// A product must meet every rule.
         All = "all",
-        /// One is enough.
+        /// A product must meet one rule.
         Any = "any",
     }
 }
 
-/// A rule.
+/// A rule of an automated collection.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "CollectionRule")]
 pub struct Rule {
-    /// What it looks at.
+    /// The field of the product.
     pub field: RuleField,
-    /// How it compares.
+    /// The comparison.
     pub relation: RuleRelation,
-    /// What it compares with.
+    /// The value to compare with.
     pub value: String,
 }
 
-/// A rule as it is asked for: its relation and its value fit its field.
+/// A rule of an automated collection. Its relation and its value must fit its field.
 #[request(validate = fitting -> FieldErrors)]
 #[derive(Debug, Clone)]
 pub struct RuleInput {
-    /// What it looks at.
+    /// The field of the product.
     field: RuleField,
-    /// How it compares.
+    /// The comparison.
     relation: RuleRelation,
-    /// What it compares with.
+    /// The value to compare with.
     value: Text<1, 200>,
 }
 
@@ -132,7 +132,7 @@ fn amount(text: &str) -> Option<i64> {
     text.parse().ok().filter(|amount| (0..=MAX_AMOUNT).contains(amount))
 }
 
-/// What rules validate of a product.
+/// The fields of a product that rules compare.
 #[derive(Debug, Clone, Copy)]
 pub struct Validated<'a> {
     title: &'a str,
@@ -140,7 +140,7 @@ pub struct Validated<'a> {
     product_type: Option<&'a str>,
     category_id: Option<&'a CategoryId>,
     tags: &'a [String],
-    /// The lowest.
+    /// The lowest price, in minor units.
     price: i64,
     on_sale: bool,
 }
@@ -173,7 +173,7 @@ impl<'a> From<&'a ProductSummary> for Validated<'a> {
     }
 }
 
-/// Whether a product belongs to a collection of these rules; without rules none does.
+/// Whether a product belongs to a collection with these rules; without rules none does.
 pub fn holds<'a>(rules: &[Rule], mode: MatchMode, product: impl Into<Validated<'a>>) -> bool {
     let product = &product.into();
     match mode {
@@ -191,7 +191,7 @@ impl Rule {
             RuleField::Vendor => text(product.vendor),
             RuleField::ProductType => text(product.product_type),
             RuleField::Category => text(product.category_id.map(CategoryId::as_str)),
-            // No tag at all may be the one that is not wanted; otherwise any tag decides.
+            // `not_equals` must hold for every tag, the others for any tag.
             RuleField::Tag if self.relation == RuleRelation::NotEquals => {
                 product.tags.iter().all(|tag| self.compares(tag))
             }
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_compare_what_they_look_at() {
+    fn rules_compare_their_field() {
         use RuleField::{OnSale, Price, Tag, Title, Vendor};
         use RuleRelation::{Contains, Equals, GreaterThan, LessThan, NotEquals, StartsWith};
         let product = Product {
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn all_or_any_and_nothing_without_rules() {
+    fn rules_are_combined_by_all_or_any_and_no_rules_match_nothing() {
         let mug = rule(RuleField::Title, RuleRelation::Contains, "mug");
         let tag = rule(RuleField::Tag, RuleRelation::Equals, "sale");
         let product = Product { title: "Mug".into(), tags: Vec::new(), ..product() };

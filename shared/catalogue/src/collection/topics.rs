@@ -1,4 +1,4 @@
-//! What is announced of collections.
+//! The topics of events about collections.
 
 use super::CollectionView;
 

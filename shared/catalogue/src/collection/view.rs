@@ -1,4 +1,4 @@
-//! Collections as their store's owner and apps see them.
+//! Responses with collections, for the store's members and for apps.
 
 use core_types::event::{EXAMPLE_TIME, Example, sample};
 use core_types::fields::Handle;
@@ -16,34 +16,34 @@ core_types::view! {
         id: CollectionId,
         /// The store.
         store_id: StoreId,
-        /// What shoppers read.
+        /// The title that shoppers see.
         title: String,
         /// Its name in URLs.
         handle: Handle,
-        /// HTML that can be put on a page as it is.
+        /// Sanitized HTML: safe to embed in a page unchanged.
         description: String,
-        /// How its products are chosen.
+        /// How its products are selected.
         kind: CollectionKind,
-        /// The rules, of an automated one.
+        /// The rules of an automated collection.
         rules: Vec<Rule>,
         /// Whether a product must meet all of the rules or any.
         #[serde(rename = "match")]
         mode: MatchMode,
-        /// The order in which a storefront shows it.
+        /// The sort order on a storefront.
         sort_order: SortOrder,
         /// Whether shoppers see it.
         published: bool,
-        /// Where its picture is.
+        /// The address of its image.
         image_url: Option<String>,
-        /// What search engines read.
+        /// The title and the description for search engines.
         seo: Seo,
-        /// How many products a manual one lists; an automated one is counted by nobody.
+        /// The number of products of a manual collection; null for an automated one.
         products_count: Option<u32> = collection.is_manual().then_some(collection.products_count),
-        /// When it was made.
+        /// When it was created.
         created_at: Timestamp,
-        /// When it was changed last.
+        /// When it was last changed.
         updated_at: Timestamp,
-        /// What `If-Match` takes.
+        /// The version, for `If-Match`.
         version: u64,
     }
 }

@@ -1,5 +1,4 @@
-//! Inventory adjustments made by the merchant: adjust, set and move, decided over the levels as
-//! read.
+//! Manual changes of stock: adjust, set and move, decided over the levels as read.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,44 +10,44 @@ use table::Write;
 
 use super::{AdjustmentView, ChangeView, Delta, Level, Movement, MovementKind, StockState};
 
-/// Levels that one adjustment may touch: each takes two actions of its transaction.
+/// The most levels of one request: each takes two actions of its transaction.
 pub const MAX_LEVELS: usize = 45;
 
-/// What a level is found by: a variant and a location.
+/// The variant and the location of a level.
 pub type LevelLookup = (VariantId, LocationId);
 
-/// One change that a request wants.
+/// One change of a request.
 #[derive(Debug, Clone)]
 pub enum InventoryChange {
-    /// So many more, or fewer, if there were `from`.
+    /// Changes a quantity by a delta, if it is `from`.
     Adjust {
-        /// Which level.
+        /// The level.
         lookup: LevelLookup,
-        /// What is counted: `available` or `on_hand`, which change together.
+        /// The state: `available` or `on_hand`, which change together.
         state: StockState,
-        /// How many more.
+        /// The delta; negative to reduce.
         delta: i64,
-        /// How many there have to be before.
+        /// The quantity expected before the change.
         from: Option<i64>,
     },
-    /// So many, if there were `from`.
+    /// Sets a quantity, if it is `from`.
     Set {
-        /// Which level.
+        /// The level.
         lookup: LevelLookup,
-        /// What is counted: `available` or `on_hand`.
+        /// The state: `available` or `on_hand`.
         state: StockState,
-        /// How many.
+        /// The quantity.
         quantity: i64,
-        /// How many there have to be before.
+        /// The quantity expected before the change.
         from: Option<i64>,
     },
-    /// So many from one state or location to another.
+    /// Moves a quantity to another state or location.
     Move {
-        /// From here, in this state.
+        /// The source.
         from: (LevelLookup, StockState),
-        /// To here, in this state.
+        /// The destination.
         to: (LevelLookup, StockState),
-        /// How many.
+        /// The quantity.
         quantity: i64,
     },
 }
@@ -63,21 +62,21 @@ impl InventoryChange {
     }
 }
 
-/// What the changes of one request come to.
+/// The combined result of the changes of one request.
 #[derive(Debug, Clone)]
 pub struct Adjustment {
-    /// Each level that changes: as it was, none if there was none yet; and as it will be.
+    /// Each level that changes, before and after; none before if it is new.
     pub levels: Vec<(Option<Level>, Level)>,
-    /// The movement of each.
+    /// One movement for each of them.
     pub movements: Vec<Movement>,
-    /// Each named quantity with the change and its result.
+    /// Each named quantity with its delta and its result.
     pub changes: Vec<ChangeView>,
 }
 
 /// The stock that a request touches, as it was read.
 #[derive(Debug, Default)]
 pub struct StockSnapshot {
-    /// The levels that there are.
+    /// The levels that exist.
     pub levels: BTreeMap<LevelLookup, Level>,
     /// The variants that are sold beyond their stock.
     pub oversold: Vec<VariantId>,
@@ -89,7 +88,7 @@ impl StockSnapshot {
     }
 }
 
-/// Decides about the changes of a request as a whole: several changes of one level are one change of it.
+/// Plans the changes of a request as a whole: several changes of one level are merged into one.
 ///
 /// # Errors
 /// `stale_quantity`, `insufficient_quantity`, both with the item and the location.
@@ -131,7 +130,7 @@ pub fn plan(
     Ok(adjustment)
 }
 
-/// The quantities that one change names, and by how much each changes.
+/// The quantities that one change names, with the delta of each.
 fn steps(
     want: &InventoryChange,
     snapshot: &StockSnapshot,
@@ -171,8 +170,8 @@ fn compare(
     }
 }
 
-/// What a change of one quantity does to the counters. What comes or goes is available; only a
-/// move reaches what is reserved, and only the part that was set aside by the merchant.
+/// The delta of the counters for a change of one quantity. It changes `available`; only a move changes
+/// `reserved`, and there only the part that the merchant has set aside.
 fn delta_of(state: StockState, quantity: i64, moves: bool) -> Delta {
     if moves && state == StockState::Reserved {
         Delta { reserved: quantity, held: quantity, ..Delta::default() }
@@ -190,7 +189,7 @@ fn next_level(
 ) -> Result<Level, Problem> {
     let fresh = Level { version: 0, ..Level::open(store, &lookup.0, &lookup.1, 0, now) };
     let before = before.unwrap_or(&fresh);
-    // Beyond its stock a variant is sold, by orders; what lies there is never less than nothing.
+    // Overselling makes `available` negative, but never `on_hand`.
     let oversell = snapshot.oversold.contains(&lookup.0)
         && before.on_hand.saturating_add(delta.on_hand()) >= 0;
     before.after(delta, oversell, now).ok_or_else(|| {
@@ -207,14 +206,14 @@ fn next_level(
 }
 
 impl Adjustment {
-    /// The variants that get a level where they had none.
+    /// The variants for which a level is created.
     pub fn new_items(&self) -> BTreeSet<&VariantId> {
         let new = self.levels.iter().filter(|(before, _)| before.is_none());
         new.map(|(_, next)| &next.variant_id).collect()
     }
 
-    /// Adds every level and its movement to a transaction: two actions for each. A level that
-    /// changed meanwhile rejects it with `version_conflict`: see [`super::persist`].
+    /// Adds every level and its movement to a transaction: two actions for each. If a level has
+    /// changed meanwhile, the transaction fails with `version_conflict`: see [`super::persist`].
     pub fn put_into(&self, write: Write) -> Write {
         let write = self.levels.iter().fold(write, |write, (before, next)| match before {
             None => write.create(next, Code::VersionConflict),
@@ -224,7 +223,7 @@ impl Adjustment {
         movements.fold(write, |write, movement| write.create(movement, Code::VersionConflict))
     }
 
-    /// What it is told as, to whoever asked and to whoever listens.
+    /// Its view, for the response and for the event.
     pub fn view(
         &self,
         id: MovementId,
@@ -244,7 +243,7 @@ impl Adjustment {
         }
     }
 
-    /// The movements with what the request says of them all.
+    /// The adjustment with the request's id, reason and reference on all of its movements.
     #[must_use]
     pub fn annotated(mut self, id: &MovementId, reason: &str, reference: Option<&str>) -> Self {
         for movement in &mut self.movements {

@@ -1,7 +1,7 @@
-//! What orders do to stock: each step is one update with its arithmetic and its condition in the
-//! write, and one movement beside it. Two actions of the transaction, so that an order of 40 lines
-//! fits into one; a transaction must not step twice on one level, so an order merges lines of the
-//! same variant first (docs/platform.md §1).
+//! Changes of stock by orders. Each step is one update, with arithmetic and condition in the write, and
+//! one movement: two actions of a transaction, so that an order of 40 lines fits into one. A transaction
+//! must not touch a level twice, so an order merges lines of the same variant first
+//! (docs/platform.md §1).
 
 use core_types::id::{LocationId, OrderId, StoreId, VariantId};
 use core_types::key;
@@ -12,16 +12,16 @@ use table::{Change, Write};
 
 use super::{Delta, Level, Movement, MovementKind};
 
-/// A line of an order, at the location it is taken from.
+/// A line of an order, at the location that fulfils it.
 #[derive(Debug, Clone, Copy)]
 pub struct Line<'a> {
     /// The store.
     pub store: &'a StoreId,
-    /// The variant; a tracked one: the others have no levels.
+    /// The variant, which is tracked: others have no levels.
     pub variant: &'a VariantId,
     /// The location.
     pub location: &'a LocationId,
-    /// How many.
+    /// The quantity.
     pub quantity: u32,
     /// The order.
     pub order: &'a OrderId,
@@ -34,19 +34,19 @@ pub enum StockStep {
     Reserve,
     /// Paid or confirmed: from reserved to committed.
     Commit,
-    /// Placed and paid at once, by gift card perhaps: from available to committed.
+    /// Placed and paid at once, for example by gift card: from available to committed.
     CommitAtOnce,
-    /// Not paid or confirmed after all: from committed to reserved again.
+    /// Payment or confirmation undone: from committed back to reserved.
     Uncommit,
-    /// Shipped: out of committed, and gone.
+    /// Shipped: removed from committed.
     Fulfil,
-    /// Called back before it left: into committed again.
+    /// Shipment cancelled before it left: back into committed.
     BringBack,
     /// Cancelled or expired before it was paid: from reserved to available.
     ReleaseReserved,
     /// Cancelled after it was paid: from committed to available.
     ReleaseCommitted,
-    /// Came back: into available.
+    /// Returned: into available.
     Restock,
 }
 
@@ -64,7 +64,7 @@ impl StockStep {
         Self::Restock,
     ];
 
-    /// What it does to the counters.
+    /// The delta of the counters for this quantity.
     pub fn delta(self, quantity: u32) -> Delta {
         let (out, into) = (i64::from(quantity).saturating_neg(), i64::from(quantity));
         let (available, reserved, committed) = match self {
@@ -81,7 +81,7 @@ impl StockStep {
         Delta { available, reserved, committed, held: 0 }
     }
 
-    /// The counter that has to hold the quantity.
+    /// The counter that must be at least the quantity.
     const fn needs(self) -> Option<&'static str> {
         match self {
             Self::Reserve | Self::CommitAtOnce => Some("available"),
@@ -103,8 +103,8 @@ impl StockStep {
     }
 }
 
-/// One step of one line, rejected when the level does not hold what it takes. Steps that take
-/// nothing cannot be rejected, and open a level that is not there yet.
+/// Adds one step of one line to a transaction, rejected if the level does not have the quantity. Steps
+/// that only add cannot be rejected, and create a level that does not exist.
 pub fn apply(
     write: Write,
     step: StockStep,
@@ -120,7 +120,8 @@ pub fn apply(
     put(write, step, line, (change, rejected.into()), now)
 }
 
-/// One step of one line, whatever the level holds: the variant continues selling.
+/// Adds one step of one line to a transaction, whatever the level has: for a variant that is sold
+/// beyond its stock. Creates a level that does not exist.
 pub fn oversell(write: Write, step: StockStep, line: &Line<'_>, now: Timestamp) -> Write {
     let change = moved_or_opened(step.delta(line.quantity), line, now);
     let rejected = Problem::internal("a step without a condition");
@@ -143,7 +144,7 @@ fn put(
     write.update(&level, change, rejected).create(&movement, Code::VersionConflict)
 }
 
-/// The arithmetic on a level that is there.
+/// The update of a level that exists.
 fn moved(delta: Delta, now: Timestamp) -> Change {
     let update = "SET #available = #available + :available, #reserved = #reserved + :reserved, \
                   #committed = #committed + :committed, #on_hand = #on_hand + :on_hand, \
@@ -151,7 +152,7 @@ fn moved(delta: Delta, now: Timestamp) -> Change {
     bound(update, delta, now)
 }
 
-/// The arithmetic on a level that may not be there yet: it then begins at zero.
+/// The update of a level that may not exist yet, and is then created from zero.
 fn moved_or_opened(delta: Delta, line: &Line<'_>, now: Timestamp) -> Change {
     let update = "SET #available = if_not_exists(#available, :zero) + :available, \
                   #reserved = if_not_exists(#reserved, :zero) + :reserved, \

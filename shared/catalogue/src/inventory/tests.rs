@@ -1,4 +1,4 @@
-//! Rules of stock.
+//! Tests of the rules of stock.
 #![expect(clippy::arithmetic_side_effects, reason = "small numbers of a test")]
 
 use proptest::prelude::*;
@@ -38,8 +38,8 @@ fn adjust(name: &str, state: StockState, delta: i64, from: Option<i64>) -> Inven
 }
 
 proptest! {
-    /// Whatever orders do in whatever order: the counters add up, nothing that is rejected leaves
-    /// a trace, and only what can be sold may fall below zero, where that is allowed.
+    /// Over any sequence of steps the counters add up, rejected steps change nothing, and only
+    /// `available` falls below zero, where overselling is allowed.
     #[test]
     fn any_sequence_of_steps_keeps_the_balance(
         start in 0_i64..50,
@@ -66,9 +66,9 @@ proptest! {
         }
     }
 
-    /// Manual changes between orders keep the balance too, and never take what orders hold.
+    /// Manual changes keep the balance too, and never take stock that is reserved for orders.
     #[test]
-    fn changes_by_hand_keep_the_balance_and_leave_orders_theirs(
+    fn manual_changes_keep_the_balance_and_the_stock_of_orders(
         changes in prop::collection::vec((0..4_u8, -30_i64..30), 0..100),
     ) {
         let mut levels = snapshot(&[("a", 20), ("b", 0)]);
@@ -137,7 +137,7 @@ fn a_change_of_another_quantity_than_compared_is_stale() {
 }
 
 #[test]
-fn an_oversold_variant_is_adjusted_down_to_what_lies_there() {
+fn an_oversold_variant_is_adjusted_down_to_zero_on_hand() {
     let mut snapshot = snapshot(&[("a", 3)]);
     let level = snapshot.levels.get_mut(&lookup("a")).unwrap();
     *level = level.after(StockStep::Reserve.delta(5), true, NOW).unwrap();
@@ -149,7 +149,7 @@ fn an_oversold_variant_is_adjusted_down_to_what_lies_there() {
     assert!(planned(&[adjust("a", StockState::Available, -4, None)], &snapshot).is_err());
 }
 
-/// From which locations so many are taken, by name, of what is there in priority order.
+/// The allocation of a quantity over locations with this stock, in priority order, by name.
 fn taken(there: &[(&str, i64)], quantity: u32, most: usize) -> Option<Vec<(String, u32)>> {
     let store = StoreId::derive(&["store"]);
     let id = |name: &str| LocationId::derive(&[name]);
@@ -165,7 +165,7 @@ fn taken(there: &[(&str, i64)], quantity: u32, most: usize) -> Option<Vec<(Strin
 }
 
 #[test]
-fn a_line_is_taken_from_as_few_locations_as_hold_it_and_from_the_first_of_those() {
+fn a_line_is_allocated_to_the_fewest_locations_and_the_first_of_those() {
     let parts = |parts: &[(&str, u32)]| {
         Some(parts.iter().map(|(name, units)| ((*name).to_owned(), *units)).collect())
     };
@@ -188,7 +188,7 @@ fn a_line_is_taken_from_as_few_locations_as_hold_it_and_from_the_first_of_those(
 }
 
 #[test]
-fn what_is_sold_beyond_its_stock_is_owed_by_one_location() {
+fn a_quantity_beyond_the_stock_is_allocated_to_one_location() {
     let snapshot = snapshot(&[("a", 2), ("b", 9)]);
     let levels: Vec<Level> = snapshot.levels.into_values().collect();
     let online = [lookup("c").1, lookup("a").1, lookup("b").1];
@@ -202,7 +202,7 @@ fn what_is_sold_beyond_its_stock_is_owed_by_one_location() {
 
 proptest::proptest! {
     #[test]
-    fn no_allocation_takes_more_than_there_is_or_from_more_places_than_it_must(
+    fn an_allocation_exceeds_no_level_and_uses_the_fewest_locations(
         stock in proptest::collection::vec(-3..9_i64, 0..7),
         quantity in 1..30_u32,
         most in 1..7_usize,

@@ -1,4 +1,4 @@
-//! What is announced of stock.
+//! The topics of events about stock.
 
 use super::AdjustmentView;
 

@@ -1,4 +1,4 @@
-//! Stock as it is shown. The API calls a variant whose stock is counted an item.
+//! Responses with stock. The API calls a variant whose stock is tracked an item.
 
 use core_types::event::EventSubject;
 use core_types::id::{LocationId, MovementId, OrderId, StoreId, VariantId};
@@ -14,16 +14,16 @@ use super::{Delta, Level, Movement, MovementKind, StockState};
 pub struct Quantities {
     /// Can be sold.
     pub available: i64,
-    /// Set aside: for orders that are not paid yet, or by the merchant.
+    /// Held for unpaid orders, or set aside by the merchant.
     pub reserved: i64,
-    /// Belongs to orders that are paid and not yet shipped.
+    /// Belongs to paid orders that are not shipped yet.
     pub committed: i64,
-    /// Lies there: the sum of the other three.
+    /// Physically present: the sum of the other three.
     pub on_hand: i64,
 }
 
 core_types::view! {
-    /// How much of an item is at a location.
+    /// The stock of an item at a location.
     LevelView of level: Level {
         /// The item and the location, joined by `:`.
         id: String = format!("{}:{}", level.variant_id, level.location_id),
@@ -33,9 +33,9 @@ core_types::view! {
         location_id: LocationId,
         /// The quantities by state.
         quantities: Quantities = Quantities::from(level),
-        /// When there was a level first.
+        /// When the level was created.
         created_at: Timestamp,
-        /// When it changed last.
+        /// When it was last changed.
         updated_at: Timestamp,
         /// Counts changes.
         version: u64,
@@ -64,7 +64,7 @@ impl From<&Level> for Quantities {
 }
 
 impl AdjustmentView {
-    /// What an event says it is about.
+    /// The subject of its event.
     pub fn about<'a>(&'a self, store: &'a StoreId) -> EventSubject<'a> {
         EventSubject { store: Some(store), app: None, entity: self.id.as_str(), version: 1 }
     }
@@ -78,32 +78,32 @@ pub struct ChangeView {
     pub item_id: VariantId,
     /// The location.
     pub location_id: LocationId,
-    /// Which quantity.
+    /// The state of the stock that the quantity counts.
     pub state: StockState,
-    /// By how much.
+    /// The change of the quantity.
     pub delta: i64,
-    /// What it is now.
+    /// The quantity after the request.
     pub quantity_after: i64,
 }
 
-/// What a manual request came to.
+/// The result of a manual request.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct AdjustmentView {
     /// The request's id in the ledger.
     pub id: MovementId,
-    /// Whether it adjusted, set or moved.
+    /// The kind of the request: adjusted, set or moved.
     pub kind: MovementKind,
-    /// Why, in the caller's words.
+    /// The reason, in the caller's words.
     pub reason: String,
-    /// What the caller knows it by.
+    /// The caller's reference, such as the number of a delivery.
     pub reference: Option<String>,
-    /// Whether nothing was written.
+    /// Whether it was a dry run, which writes nothing.
     pub dry_run: bool,
-    /// The quantities that were named, each once.
+    /// The quantities that the request named, each once.
     pub changes: Vec<ChangeView>,
     /// The movements in the ledger, one for each level that changed.
     pub ledger_ids: Vec<MovementId>,
-    /// When.
+    /// When it was made.
     pub created_at: Timestamp,
 }
 
@@ -113,23 +113,23 @@ core_types::view! {
     MovementView of movement: Movement {
         /// The id.
         id: MovementId,
-        /// What moved it.
+        /// The kind of the movement.
         kind: MovementKind,
         /// How the quantities changed.
         deltas: Quantities = Quantities::from(movement.delta),
-        /// The manual request that it is part of.
+        /// The manual request that caused it.
         adjustment_id: Option<MovementId>,
-        /// The order that it is part of.
+        /// The order that caused it.
         order_id: Option<OrderId>,
-        /// Why, in the caller's words.
+        /// The reason, in the caller's words.
         reason: Option<String>,
-        /// What the caller knows it by.
+        /// The caller's reference, such as the number of a delivery.
         reference: Option<String>,
-        /// Who moved it.
+        /// The principal who caused it.
         actor: Option<String>,
-        /// When.
+        /// When it was written.
         created_at: Timestamp,
-        /// When.
+        /// As `created_at`.
         updated_at: Timestamp = movement.created_at,
         /// Always 1.
         version: u64,

@@ -1,4 +1,4 @@
-//! What is announced of stock locations.
+//! The topics of events about stock locations.
 
 use super::LocationView;
 

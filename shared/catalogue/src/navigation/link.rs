@@ -1,14 +1,14 @@
-//! What menu items lead to.
+//! Targets of menu items: references to resources, and URLs.
 
 use core_types::fields::Handle;
 use primitives::fields::{Fault, FromText};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Bytes of a URL.
+/// The most bytes of a URL.
 pub(super) const MAX_URL: usize = 1_024;
 
-/// What a menu item names: the handle or the id of a resource.
+/// A menu item's reference: the handle or the id of a resource.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Reference(String);
@@ -37,8 +37,7 @@ impl FromText for Reference {
     }
 }
 
-/// A prefix and 32 hex digits, of whatever kind. A handle may be named before it is taken: the storefront leaves
-/// out what it does not find.
+/// Whether a text has the form of an id of any kind: a prefix and 32 hex digits.
 fn is_id(text: &str) -> bool {
     text.split_once('_').is_some_and(|(prefix, digits)| {
         prefix.len() == 3
@@ -48,8 +47,8 @@ fn is_id(text: &str) -> bool {
     })
 }
 
-/// Where a link leads: `http`, `https`, `mailto` or `tel`, or a path of the storefront. Anything
-/// else could run as script on a shopper's page.
+/// The URL of a link: `http`, `https`, `mailto` or `tel`, or a path of the storefront. Other schemes
+/// could run a script on a shopper's page.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct LinkUrl(String);
@@ -59,7 +58,7 @@ impl FromText for LinkUrl {
 
     fn from_text(text: &str) -> Result<Self, Fault> {
         let text = text.trim();
-        // Browsers drop or turn around some of these before they look at the scheme.
+        // Browsers remove or replace some of these characters before they parse the scheme.
         let clean = text.chars().all(|c| !c.is_whitespace() && !c.is_control() && c != '\\');
         if text.len() > MAX_URL {
             return Err(Fault::new("too_long", format!("Must have at most {MAX_URL} bytes.")));
@@ -72,7 +71,7 @@ impl FromText for LinkUrl {
     }
 }
 
-/// `/sale`, but not `//example.com`, which leads to another host.
+/// Whether it is a path like `/sale`, and not `//example.com`, which is another host.
 fn is_local_path(text: &str) -> bool {
     text.starts_with('/') && !text.starts_with("//")
 }
@@ -80,7 +79,7 @@ fn is_local_path(text: &str) -> bool {
 fn is_link(text: &str) -> bool {
     let Ok(url) = url::Url::parse(text) else { return false };
     match url.scheme() {
-        // `http:example.com` parses, as browsers mend it; written in full it misleads nobody.
+        // `http:example.com` parses too, because browsers correct it; the full form is required.
         "http" | "https" => {
             text.split_once("://")
                 .is_some_and(|(scheme, _)| scheme.eq_ignore_ascii_case(url.scheme()))
@@ -101,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn links_lead_nowhere_that_runs_script_or_misleads() {
+    fn links_with_scripts_or_misleading_hosts_are_rejected() {
         for good in [
             "/",
             "/sale?x=1#top",

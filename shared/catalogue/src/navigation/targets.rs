@@ -1,4 +1,4 @@
-//! The resources of the store that menu items name by id.
+//! Validation of the resources that menu items reference by id.
 
 use std::collections::HashMap;
 
@@ -13,11 +13,12 @@ use crate::category::Category;
 use crate::collection::Collection;
 use crate::product::ProductSummary;
 
-/// Keys that one consistent read takes.
+/// Keys of one strongly consistent batch read.
 const AT_ONCE: usize = 100;
 
-/// What is wrong with the ids that a menu names: each must be that of a resource of the store and of the item's
-/// type. A handle may be named before it is taken; an id is there first. One round trip for a hundred of them.
+/// The field errors of the ids in a menu: each must be of a resource of the store, of the item's type.
+/// Handles are not checked, because a menu may name one before it is in use; the storefront leaves out
+/// items that it does not find. One round trip for each 100 ids.
 ///
 /// # Errors
 /// 503 when the table cannot be reached.
@@ -55,21 +56,21 @@ pub async fn unknown_targets(
     Ok(errors)
 }
 
-/// The items that name a resource by id, with where they do.
+/// The references by id in a menu, with their JSON pointers.
 fn collect<'a>(items: &'a [MenuItem], at: &str, named: &mut Vec<(MenuItemKind, &'a str, String)>) {
-    for (place, item) in items.iter().enumerate() {
+    for (index, item) in items.iter().enumerate() {
         let has_ids = matches!(
             item.kind,
             MenuItemKind::Product | MenuItemKind::Collection | MenuItemKind::Category
         );
         if let Some(reference) = item.reference.as_ref().filter(|it| has_ids && it.is_id()) {
-            named.push((item.kind, reference.as_str(), format!("{at}/{place}/ref")));
+            named.push((item.kind, reference.as_str(), format!("{at}/{index}/ref")));
         }
-        collect(&item.children, &format!("{at}/{place}/children"), named);
+        collect(&item.children, &format!("{at}/{index}/children"), named);
     }
 }
 
-/// Where the resource lies; nowhere, if the id is that of another kind.
+/// The key of the resource; none if the id is of another kind.
 fn key_of(store: &StoreId, kind: MenuItemKind, id: &str) -> Option<Key> {
     match kind {
         MenuItemKind::Product => ProductId::parse(id).map(|id| key::summary(store, &id)),

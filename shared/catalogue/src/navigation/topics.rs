@@ -1,4 +1,4 @@
-//! What is announced of navigation menus.
+//! The topics of events about navigation menus.
 
 use core_types::event::{EXAMPLE_TIME, Example, sample};
 

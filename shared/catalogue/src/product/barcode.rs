@@ -1,4 +1,4 @@
-//! Which variants carry a barcode.
+//! Lookup items of barcodes.
 
 use core_types::id::{ProductId, StoreId, VariantId};
 use core_types::key;
@@ -8,16 +8,17 @@ use table::item::{Item, Key};
 
 use super::Variant;
 
-/// A variant that carries a barcode. Several may carry the same: it is found by it, not named.
+/// The lookup item of a variant's barcode. Unlike SKUs, barcodes are not unique: several variants may
+/// have the same one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Barcode {
     /// Part of the key.
     pub store_id: StoreId,
-    /// The barcode, without regard to case.
+    /// The barcode in lower case.
     pub barcode: String,
-    /// Whose it is.
+    /// The product.
     pub product_id: ProductId,
-    /// Whose it is.
+    /// The variant.
     pub variant_id: VariantId,
 }
 
@@ -32,7 +33,7 @@ impl Item for Barcode {
 }
 
 impl Barcode {
-    /// The entry of this variant; none when it has no barcode.
+    /// The lookup item of `variant`; none when it has no barcode.
     pub fn of(variant: &Variant) -> Option<Self> {
         Some(Self {
             store_id: variant.store_id.clone(),
@@ -42,7 +43,7 @@ impl Barcode {
         })
     }
 
-    /// The variants of a store that carry this one.
+    /// The query for a store's variants with this barcode, regardless of case.
     pub fn query(store: &StoreId, barcode: &str) -> Query {
         Query::partition(key::barcode_variants(store, &barcode.to_lowercase()))
     }

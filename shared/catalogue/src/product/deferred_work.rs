@@ -1,33 +1,32 @@
-//! Deferred work: what a change of a product leaves to do after its transaction.
+//! Deferred work: the writes of a product's change that follow its transaction.
 //!
-//! A transaction has at most 100 actions, and a product of 100 variants with stock has several
-//! times as many items. A change is decided by *one* transaction, which holds all that can be
-//! rejected and all that the answer shows. What does not fit into it besides is nothing that can be
-//! rejected; it is left to this item, which the transaction writes too. Whoever made the change
-//! does it at once; after a crash the sweep does it, a minute later.
+//! A transaction has at most 100 actions, and a product of 100 variants with stock has several times as
+//! many items. A change is decided by *one* transaction, which has every write that can be rejected or
+//! that the response shows. The writes beyond its limit cannot be rejected. They are recorded in this
+//! item, which the transaction writes too. The request executes them right after its transaction; after
+//! a crash the sweep does so, a minute later.
 //!
-//! - *What checkouts need of variants* is brought up to what the product is when that is done, not
-//!   to what it was when it was changed, and only if the product has not changed meanwhile: so
-//!   the work of several changes comes out the same in any order, however often it is done.
-//!   Until then the last variants of a large product may be sold as they were before the change.
-//! - *Removed variants* lose what is left of them: deleting twice is deleting once.
-//! - *The card* of a product of which a variant went is told where the others can be sold.
-//! - *Words* that the product is found by are kept or removed as it is when that is done.
-//! - *Images* that are shown no longer are counted down in the transaction that deletes
-//!   this item: once.
-//! - *Reviews* of a product that is gone go with it, so many at a time.
+//! - *Sellables* are updated to the product as it is at the execution, on condition that it does not
+//!   change meanwhile. So the work of several changes gives the same result in any order, however often
+//!   it is executed. Until then the last variants of a large product are sold as before the change.
+//! - *Removed variants*: their remaining items are deleted, which is idempotent.
+//! - *The summary* of a product that lost a variant is updated to where the others are in stock.
+//! - *Search words* are written or deleted by what the product has at the execution.
+//! - *Images* that are no longer used: their references are released, once, by the transaction that
+//!   deletes this item.
+//! - *Reviews* of a deleted product are deleted in batches.
 
 use core_types::id::{MediaId, ProductId, StoreId, VariantId};
 use core_types::image;
 use core_types::key::{self, IndexKey};
 use futures_util::stream::{self, StreamExt, TryStreamExt};
-use primitives::clock::{MINUTE, Timestamp};
-use primitives::problem::{Code, Problem};
-use serde::{Deserialize, Serialize};
 use services::Services;
+use primitives::clock::{MINUTE, Timestamp};
 use table::item::{Item, Key};
 use table::outbox::Due;
+use primitives::problem::{Code, Problem};
 use table::{Condition, Query, Write, retry};
+use serde::{Deserialize, Serialize};
 
 use super::{Product, ProductSummary, Sellable, UniqueSku, Variant, load, restock_product};
 use crate::location::MAX_LOCATIONS;
@@ -36,26 +35,26 @@ use crate::search::{self, Token};
 
 /// Actions of one transaction.
 const ACTIONS: usize = 100;
-/// Variants whose stock is looked for at once.
+/// Variants whose levels are queried concurrently.
 const SIDE_BY_SIDE: usize = 8;
-/// Reviews that are removed together, and how often before it is the next sweep's turn.
+/// Reviews of one batch, and batches of one execution; the rest is left to the next sweep.
 const REVIEWS: (usize, usize) = (500, 4);
 
-/// What a change of a product leaves to do.
+/// The deferred work of one change of a product.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeferredWork {
     /// Part of the key.
     pub store_id: StoreId,
-    /// The product, which may be gone.
+    /// The product, which may be deleted.
     pub product_id: ProductId,
-    /// Images of the store that it shows no longer.
+    /// Media of the store that it no longer uses.
     pub images: Vec<MediaId>,
     /// Variants that were removed.
     pub variants: Vec<RemovedVariant>,
-    /// Whether stock went with a variant, so that the card may say too much.
+    /// Whether a variant was removed, so that the stock in the summary is out of date.
     #[serde(default)]
     pub stock_went: bool,
-    /// Words by which it may be found from now on, or no longer.
+    /// Search words that the change added or removed.
     #[serde(default)]
     pub words: Vec<Token>,
     /// When the change was made.
@@ -95,12 +94,11 @@ impl Item for DeferredWork {
     }
 }
 
-/// Something to be deleted, if this holds.
+/// An item to delete, and the condition for it.
 type Deletion = (Key, Condition);
 
 impl DeferredWork {
-    /// Nothing but to bring up to date what checkouts need, after a change that makes the product
-    /// what this says.
+    /// The minimal work of a change, which only refreshes sellables; `product` is the product after it.
     pub fn of(product: &Product, now: Timestamp) -> Self {
         Self {
             store_id: product.store_id.clone(),
@@ -114,21 +112,21 @@ impl DeferredWork {
         }
     }
 
-    /// When the sweep may take it up: whoever made the change has been at it by then, or is no
-    /// more.
+    /// The time from which the sweep executes it. By then the request that made the change has
+    /// finished or crashed.
     fn due_at(&self) -> Timestamp {
         self.created_at.plus(MINUTE)
     }
 
-    /// Whether the sweep may take it up.
+    /// Whether the sweep may execute it.
     pub fn is_due(&self, now: Timestamp) -> bool {
         self.due_at() <= now
     }
 
-    /// Does it. What is beyond the bounds of one go stays due.
+    /// Executes it. Reviews beyond the bound of one execution stay due.
     ///
     /// # Errors
-    /// 503; `version_conflict`: somebody else has done it, or the product is being changed.
+    /// 503; `version_conflict`: it was executed already, or the product is being changed.
     pub async fn execute(&self, services: &Services) -> Result<(), Problem> {
         let is_there = retry(|| refresh(services, &self.store_id, &self.product_id)).await?;
         self.clear(services).await?;
@@ -147,8 +145,8 @@ impl DeferredWork {
         self.images.iter().fold(write, release).commit().await
     }
 
-    /// Removes what is left of the removed variants: themselves, what checkouts need of them, their
-    /// SKUs and their stock.
+    /// Deletes the remaining items of the removed variants: variant, sellable, claim of the SKU, barcode
+    /// and levels.
     async fn clear(&self, services: &Services) -> Result<(), Problem> {
         if self.variants.is_empty() {
             return Ok(());
@@ -163,7 +161,7 @@ impl DeferredWork {
             deletions.extend(label.map(|key| (key, Condition::default())));
         }
         delete(services, &deletions).await?;
-        // Only now: a level is opened on condition that its variant is still sold.
+        // Levels come last: a level is created on condition that the sellable exists.
         let partition = |removed: &RemovedVariant| key::sellable(&self.store_id, &removed.id).pk;
         let partitions: Vec<String> = self.variants.iter().map(partition).collect();
         let levels: Vec<Vec<Key>> = stream::iter(partitions)
@@ -178,10 +176,10 @@ impl DeferredWork {
         delete(services, &levels.collect::<Vec<Deletion>>()).await
     }
 
-    /// Keeps those of the words by which the product is found as it is now, and removes the others.
+    /// Writes those of the words that the current product has, and deletes the others.
     ///
     /// # Errors
-    /// `version_conflict`: it is being changed.
+    /// `version_conflict`: the product is being changed.
     async fn settle_words(&self, services: &Services) -> Result<(), Problem> {
         let found = load(services, &self.store_id, &self.product_id).await?;
         let unchanged = match &found {
@@ -192,8 +190,7 @@ impl DeferredWork {
         let rows = summary.as_ref().map(search::rows).unwrap_or_default();
         let key = key::product(&self.store_id, &self.product_id);
         for part in self.words.chunks(ACTIONS.saturating_sub(1)) {
-            let write =
-                services.table.write().check(&key, unchanged.clone(), Code::VersionConflict);
+            let write = services.table.write().check(&key, unchanged.clone(), Code::VersionConflict);
             let settle = |write: Write, token: &Token| {
                 if rows.contains(token) { write.put(token) } else { write.delete(&token.key()) }
             };
@@ -202,24 +199,24 @@ impl DeferredWork {
         Ok(())
     }
 
-    /// The claims of SKUs that are still the removed variants'.
+    /// The deletions of the SKU claims that still belong to the removed variants.
     async fn skus(&self, services: &Services) -> Result<Vec<Deletion>, Problem> {
         let claimed = self.variants.iter().filter_map(|removed| removed.sku.as_ref());
         let keys: Vec<Key> = claimed.map(|sku| UniqueSku::key_of(&self.store_id, sku)).collect();
-        let gone = |id: &VariantId| self.variants.iter().any(|removed| removed.id == *id);
+        let is_removed = |id: &VariantId| self.variants.iter().any(|removed| removed.id == *id);
         let mut deletions = Vec::new();
         for part in keys.chunks(ACTIONS) {
             let mut batch = services.table.get_many(&part.iter().collect::<Vec<_>>()).await?;
             for key in part {
                 let found: Option<UniqueSku> = batch.take(key)?;
-                let found = found.filter(|found| gone(&found.variant_id));
+                let found = found.filter(|found| is_removed(&found.variant_id));
                 deletions.extend(found.map(|found| (key.clone(), found.still_its())));
             }
         }
         Ok(deletions)
     }
 
-    /// Removes the product's reviews, as many as one go takes; says whether these were all.
+    /// Deletes the product's reviews, up to the bound of one execution. Returns whether all are deleted.
     async fn forget_reviews(&self, services: &Services) -> Result<bool, Problem> {
         let partition = key::product(&self.store_id, &self.product_id).pk;
         let query = Query::partition(partition).begins_with(key::PRODUCT_REVIEWS);
@@ -228,15 +225,15 @@ impl DeferredWork {
             if found.is_empty() {
                 return Ok(true);
             }
-            let gone = found.iter().flat_map(|review| [review.key(), review.pointer().key()]);
-            let deletions: Vec<Deletion> = gone.map(|key| (key, Condition::default())).collect();
+            let keys = found.iter().flat_map(|review| [review.key(), review.pointer().key()]);
+            let deletions: Vec<Deletion> = keys.map(|key| (key, Condition::default())).collect();
             delete(services, &deletions).await?;
         }
         Ok(false)
     }
 }
 
-/// Deletes all of these, so many in a transaction.
+/// Deletes these items, 100 in a transaction.
 async fn delete(services: &Services, deletions: &[Deletion]) -> Result<(), Problem> {
     for part in deletions.chunks(ACTIONS) {
         let write = part.iter().fold(services.table.write(), |write, (key, condition)| {
@@ -247,16 +244,11 @@ async fn delete(services: &Services, deletions: &[Deletion]) -> Result<(), Probl
     Ok(())
 }
 
-/// Brings what checkouts need of a product's variants up to what the product is. Says whether there
-/// is such a product.
+/// Updates the sellables of a product to its current data. Returns whether the product exists.
 ///
 /// # Errors
-/// `version_conflict`: it is being changed.
-pub async fn refresh(
-    services: &Services,
-    store: &StoreId,
-    id: &ProductId,
-) -> Result<bool, Problem> {
+/// `version_conflict`: the product is being changed.
+pub async fn refresh(services: &Services, store: &StoreId, id: &ProductId) -> Result<bool, Problem> {
     let Some((product, variants)) = load(services, store, id).await? else { return Ok(false) };
     let keys: Vec<Key> = variants.iter().map(|variant| key::sellable(store, &variant.id)).collect();
     let mut batch = services.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
@@ -287,12 +279,12 @@ mod tests {
     use core_types::event::EXAMPLE_TIME;
 
     #[test]
-    fn the_sweep_leaves_it_a_minute_to_whoever_made_the_change() {
+    fn the_sweep_executes_deferred_work_after_a_minute() {
         let deferred = DeferredWork::of(&product(), EXAMPLE_TIME);
         assert!(!deferred.is_due(EXAMPLE_TIME));
         assert!(deferred.is_due(EXAMPLE_TIME.plus(MINUTE)));
         assert_eq!(deferred.indexes().len(), 1);
-        // What two changes leave to do are two things.
+        // Each change has its own item.
         let next = DeferredWork::of(&product().changed(EXAMPLE_TIME), EXAMPLE_TIME);
         assert_ne!(next.key(), deferred.key());
     }

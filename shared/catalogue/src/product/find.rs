@@ -1,4 +1,4 @@
-//! Products read: one with its variants, several, those for sale, the one of a handle.
+//! Reads of products: one with its variants, several, or the one with a handle.
 
 use core_types::fields::Handle;
 use core_types::id::{ProductId, StoreId};
@@ -11,7 +11,7 @@ use table::{Query, ReadConsistency};
 
 use super::{MAX_VARIANTS, Product, UniqueProductHandle, Variant};
 
-/// An item of a product's own range of its partition.
+/// An item of the range that [`own_range`] queries.
 enum Part {
     Product(Box<Product>),
     Variant(Box<Variant>),
@@ -27,7 +27,7 @@ impl FromItem for Part {
     }
 }
 
-/// A product with its variants in their order, in one query.
+/// Loads a product with its variants in order, in one query.
 pub async fn load(
     services: &Services,
     store: &StoreId,
@@ -36,8 +36,8 @@ pub async fn load(
     read(services, own_range(store, id)).await
 }
 
-/// As [`load`], at half the price and perhaps a moment old: none also where some of the variants are
-/// too new for it.
+/// As [`load`], by an eventually consistent read at half the cost. None also where the read does not
+/// show all of the variants that the product lists.
 pub async fn get_eventually(
     services: &Services,
     store: &StoreId,
@@ -47,10 +47,10 @@ pub async fn get_eventually(
     Ok(found.filter(|(product, variants)| variants.len() == product.variant_ids.len()))
 }
 
-/// A product and its variants, and nothing else of its partition.
+/// The query for a product and its variants, without the other items of its partition.
 fn own_range(store: &StoreId, id: &ProductId) -> Query {
-    let place = key::product(store, id);
-    Query::partition(place.pk).begins_with(place.sk)
+    let key = key::product(store, id);
+    Query::partition(key.pk).begins_with(key.sk)
 }
 
 async fn read(
@@ -71,8 +71,8 @@ async fn read(
     }))
 }
 
-/// These products in the order asked for, without those that are not there: at most 100 in one
-/// round trip.
+/// Loads these products, at most 100, in the order of `ids` and in one round trip. Those that do not
+/// exist are left out.
 pub async fn get_many(
     services: &Services,
     store: &StoreId,
@@ -84,7 +84,7 @@ pub async fn get_many(
     Ok(found.into_iter().flatten().collect())
 }
 
-/// The product of a handle.
+/// Finds the product with this handle.
 pub async fn find(
     services: &Services,
     store: &StoreId,

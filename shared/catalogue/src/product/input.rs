@@ -1,4 +1,4 @@
-//! The words that requests about products are made of.
+//! Field types of requests about products.
 
 use std::collections::HashSet;
 
@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 
 use super::{MAX_VARIANTS, ProductOption, Seo};
 
-/// Tags of one product.
+/// The most tags of one product.
 const MAX_TAGS: usize = 250;
 
 /// A stock-keeping unit: 1 to 100 characters without control characters.
@@ -42,7 +42,8 @@ impl From<Sku> for String {
     }
 }
 
-/// Words to find a product by: at most 250 of at most 40 characters, without repetitions.
+/// The tags of a product: at most 250 of at most 40 characters. Duplicates, compared without case,
+/// are dropped.
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
 #[schemars(inline)]
 pub struct Tags(#[schemars(with = "AtMost<Text<1, 40>, MAX_TAGS>")] pub Vec<String>);
@@ -59,13 +60,13 @@ impl Deserr<FieldErrors> for Tags {
     }
 }
 
-/// An option.
+/// An option of a product, with its values.
 #[request]
 #[derive(Debug, Clone)]
 pub struct OptionInput {
-    /// What shoppers read: `Size`.
+    /// The name that shoppers see: `Size`.
     name: Text<1, 60>,
-    /// What they choose from, in the order shown.
+    /// The values to choose from, in display order.
     values: AtMost<Text<1, 60>, MAX_VARIANTS>,
 }
 
@@ -78,15 +79,15 @@ impl From<OptionInput> for ProductOption {
     }
 }
 
-/// A picture: by its address, or by the store's own media.
+/// An image of a product: an address, or media of the store.
 #[request(validate = somewhere -> FieldErrors)]
 #[derive(Debug, Clone)]
 pub struct ImageInput {
-    /// Where it is, when it is not the store's own media.
+    /// The address of an image that is hosted elsewhere.
     pub url: Option<WebUrl>,
-    /// The media it is.
+    /// Media of the store; takes precedence over `url`.
     pub media_id: Option<MediaId>,
-    /// What it shows, in words.
+    /// The alternative text.
     pub alt: Option<Text<0, 250>>,
 }
 
@@ -98,7 +99,7 @@ fn somewhere(input: ImageInput, location: ValuePointerRef<'_>) -> Result<ImageIn
     Ok(input)
 }
 
-/// What search engines read.
+/// The title and the description of a page for search engines.
 #[request]
 #[derive(Debug, Clone)]
 pub struct SeoInput {

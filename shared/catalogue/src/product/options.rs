@@ -1,4 +1,4 @@
-//! Options and the variants that choose among their values; handles and titles that follow.
+//! Validation of options and of the values that variants choose; derived handles and titles.
 
 use std::collections::HashSet;
 
@@ -7,12 +7,12 @@ use primitives::problem::{FieldError, Problem};
 
 use super::{DEFAULT_TITLE, ProductOption};
 
-/// What is wrong with the fields of a request, together.
+/// The field errors of a request, collected.
 #[derive(Debug, Default)]
 pub struct Faults(Vec<FieldError>);
 
 impl Faults {
-    /// Adds a fault.
+    /// Adds a field error.
     pub fn add(
         &mut self,
         pointer: impl Into<String>,
@@ -23,23 +23,26 @@ impl Faults {
         self.0.push(FieldError { pointer: pointer.into(), fault });
     }
 
-    /// Adds the fault of a value, and goes on without it.
+    /// The value of `Ok`; an error is collected, and the result is none.
     pub fn take<T>(&mut self, pointer: impl Into<String>, value: Result<T, Fault>) -> Option<T> {
         value.map_err(|fault| self.0.push(FieldError { pointer: pointer.into(), fault })).ok()
     }
 
-    /// All of them.
+    /// The collected field errors.
     pub fn into_errors(self) -> Vec<FieldError> {
         self.0
     }
 
+    /// Ensures that no field error was collected.
+    ///
     /// # Errors
-    /// `validation_failed` over all of them, if there are any.
+    /// `validation_failed` with all of them.
     pub fn done(self) -> Result<(), Problem> {
         if self.0.is_empty() { Ok(()) } else { Err(Problem::invalid(self.0)) }
     }
 
-    /// Validates a product's options by themselves: names and values are told apart without case.
+    /// Validates the options of a product: names and values must be distinct regardless of case, and
+    /// every option needs a value.
     pub fn validate_options(&mut self, options: &[ProductOption]) {
         let mut names = HashSet::new();
         for (option_index, option) in options.iter().enumerate() {
@@ -61,8 +64,8 @@ impl Faults {
         }
     }
 
-    /// Validates what a variant chooses: a value for each option, in their order. `pointer` leads to
-    /// the variant.
+    /// Validates the values that a variant chooses: one for each option, in their order. `pointer` is
+    /// the JSON pointer of the variant.
     pub fn validate_choice(&mut self, options: &[ProductOption], choice: &[String], pointer: &str) {
         if choice.len() != options.len() {
             let detail = match options {
@@ -85,8 +88,8 @@ impl Faults {
         }
     }
 
-    /// Validates that no two variants choose the same. `choices` come with the pointers to their
-    /// variants; those without one are there already and blamed for nothing.
+    /// Validates that no two variants choose the same values. Each choice comes with the JSON pointer
+    /// of its variant; an existing variant has none, and gets no field error.
     pub fn validate_distinct<'a>(
         &mut self,
         choices: impl IntoIterator<Item = (&'a [String], Option<String>)>,
@@ -106,15 +109,15 @@ impl Faults {
     }
 }
 
-/// What a variant with these values is called.
+/// The title of a variant with these option values.
 pub fn variant_title(choice: &[String]) -> String {
     if choice.is_empty() { DEFAULT_TITLE.to_owned() } else { choice.join(" / ") }
 }
 
-/// A handle that follows from a title: `Café au lait` makes `cafe-au-lait`; `fallback` where
-/// nothing of it can stand in a handle.
+/// Derives a handle from a title: `Café au lait` gives `cafe-au-lait`. A title without any character
+/// that is valid in a handle gives `fallback`.
 pub fn slug(title: &str, fallback: &str) -> String {
-    /// Leaves room for a number behind it within the 100 characters of a handle.
+    /// Leaves room for a suffix within the 100 characters of a handle.
     const LONGEST: usize = 80;
     let mut slug = String::new();
     for c in title.to_lowercase().chars() {
@@ -132,7 +135,7 @@ pub fn slug(title: &str, fallback: &str) -> String {
     if slug.is_empty() { fallback.to_owned() } else { slug.to_owned() }
 }
 
-/// Latin letters without their marks.
+/// The ASCII form of a Latin letter with a diacritic, or of a ligature.
 fn folded(c: char) -> Option<&'static str> {
     Some(match c {
         'à' | 'á' | 'â' | 'ã' | 'å' | 'ā' | 'ą' => "a",

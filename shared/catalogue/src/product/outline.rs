@@ -1,28 +1,30 @@
-//! What of a product says which others are like it.
+//! Outlines: the attributes by which similar products are found.
 
 use core_types::id::CategoryId;
 use serde::{Deserialize, Serialize};
 
 use super::{Product, ProductSummary};
 
-/// Tags that likeness is validated by (our choice).
+/// The tags of a product that similarity is computed from (our choice).
 const MAX_TAGS: usize = 10;
 
-/// What a product is likened by, which is known before it is read.
+/// The attributes by which a product is compared with others. They are also stored with its handle
+/// ([`UniqueProductHandle`](super::UniqueProductHandle)), and so are known before the product is read.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Outline {
-    /// Where it belongs.
+    /// Its category.
     pub category_id: Option<CategoryId>,
-    /// What it is, in the merchant's words.
+    /// The product type, in the merchant's words.
     pub product_type: Option<String>,
-    /// Who makes it.
+    /// The vendor or manufacturer.
     pub vendor: Option<String>,
-    /// The first of its tags.
+    /// The first ten of its tags.
     pub tags: Vec<String>,
 }
 
 impl Outline {
-    /// How much two products have in common: category before type before maker, and the tags.
+    /// The similarity of two products: 8 points for the category, 4 for the type, 2 for the vendor, and
+    /// 1 for each tag in common.
     pub(crate) fn likeness(&self, other: &Self) -> usize {
         let same = |own: &Option<String>, other: &Option<String>| own.is_some() && own == other;
         let category = self.category_id.is_some() && self.category_id == other.category_id;
@@ -38,7 +40,7 @@ impl Outline {
 }
 
 impl ProductSummary {
-    /// What it is likened by.
+    /// The outline of its product.
     pub(crate) fn outline(&self) -> Outline {
         Outline {
             category_id: self.category_id.clone(),
@@ -50,7 +52,7 @@ impl ProductSummary {
 }
 
 impl Product {
-    /// What it is likened by.
+    /// Its outline.
     pub fn outline(&self) -> Outline {
         Outline {
             category_id: self.category_id.clone(),

@@ -1,16 +1,16 @@
-//! What a product's variants and its card know of their stock: at which locations it can be sold.
+//! Updates of `stocked_at` on variants and product summaries: the locations with available stock.
 //!
-//! Stock changes in place, by orders that read neither; that a level has run out or come back is
-//! seen by the table's stream, and what variant and card say is decided anew over the levels as they
-//! are. Whoever decides reads the card and the variant, then the levels, and writes both under the
-//! card's count of such looks, which each of them raises: of several at once the last to write has
-//! read all that was before, and nobody who read less comes after it. Doing it twice does no harm.
+//! Orders change levels in place, without reading variant or summary. The consumer of the table's stream
+//! sees that a level sold out or was restocked, and computes `stocked_at` anew from the current levels.
+//! It reads summary and variant first, then the levels, and writes on condition that the summary's
+//! `stock_version` is unchanged, which every such write raises. So of several concurrent updates, the
+//! last to be written has read the newest levels. An update is idempotent.
 
 use core_types::id::{LocationId, ProductId, StoreId};
 use core_types::key;
-use primitives::problem::{Code, Problem};
 use services::Services;
 use table::item::{Item, Key};
+use primitives::problem::{Code, Problem};
 use table::{Change, Write, retry};
 
 use super::{ProductSummary, Sellable, Variant};
@@ -19,43 +19,38 @@ use crate::inventory::Level;
 /// Levels that one batch reads.
 const BATCH: usize = 100;
 
-/// A level of this variant has run out, or come back: says on the variant at once whether it can be
-/// sold there, and on the card of its product whether some variant can. Nothing where the product is
-/// gone.
+/// Updates variant and summary after `level` sold out or was restocked: the variant by its own level
+/// there, the summary by those of all variants. Does nothing if the product was deleted.
 ///
 /// # Errors
 /// 503.
 pub async fn restock(services: &Services, level: &Level) -> Result<(), Problem> {
     let sellable = key::sellable(&level.store_id, &level.variant_id);
     let Some(sellable) = services.table.get::<Sellable>(&sellable).await? else { return Ok(()) };
-    retry(|| look(services, (&level.store_id, &sellable.product_id), Some(level))).await
+    retry(|| update(services, (&level.store_id, &sellable.product_id), Some(level))).await
 }
 
-/// Some variants of a product have gone, with their stock: says on its card where the others can
-/// be sold.
+/// Updates the summary of a product after variants were removed with their stock.
 ///
 /// # Errors
 /// 503.
-pub async fn restock_product(
-    services: &Services,
-    store: &StoreId,
-    id: &ProductId,
-) -> Result<(), Problem> {
-    retry(|| look(services, (store, id), None)).await
+pub async fn restock_product(services: &Services, store: &StoreId, id: &ProductId) -> Result<(), Problem> {
+    retry(|| update(services, (store, id), None)).await
 }
 
-/// Looks at the stock of a product at the location of this level, or at all that its card names.
-async fn look(
+/// Updates the summary, and the variant of `level`, from the stock at its location. Without a level,
+/// updates the summary alone, from the stock at all locations that it has.
+async fn update(
     services: &Services,
     (store, id): (&StoreId, &ProductId),
     level: Option<&Level>,
 ) -> Result<(), Problem> {
-    let card_key = key::summary(store, id);
+    let summary_key = key::summary(store, id);
     let variant_key = level.map(|level| key::variant(store, id, &level.variant_id));
-    let keys: Vec<&Key> = std::iter::once(&card_key).chain(&variant_key).collect();
+    let keys: Vec<&Key> = std::iter::once(&summary_key).chain(&variant_key).collect();
     let mut found = services.table.get_many(&keys).await?;
-    let Some(summary) = found.take::<ProductSummary>(&card_key)? else { return Ok(()) };
-    if level.is_some_and(|level| was_made_with(&summary, level)) {
+    let Some(summary) = found.take::<ProductSummary>(&summary_key)? else { return Ok(()) };
+    if level.is_some_and(|level| was_created_with(&summary, level)) {
         return Ok(());
     }
     let variant: Option<Variant> = variant_key.map(|key| found.take(&key)).transpose()?.flatten();
@@ -67,16 +62,20 @@ async fn look(
         .value(":stocked", amended(&summary.stocked_at, at, locations))
         .value(":read", summary.stock_version)
         .value(":next", summary.stock_version.saturating_add(1));
-    let write = services.table.write().update(&card_key, change, Code::VersionConflict);
+    let write = services.table.write().update(&summary_key, change, Code::VersionConflict);
     let write = write.also(variant, |write, variant| {
         let own = stocked.iter().filter(|level| level.variant_id == variant.id);
-        tell(write, &variant, amended(&variant.stocked_at, at, own.map(|level| &level.location_id)))
+        set_on(
+            write,
+            &variant,
+            amended(&variant.stocked_at, at, own.map(|level| &level.location_id)),
+        )
     });
     write.commit().await
 }
 
-/// Says on a variant that it can be sold at these locations, where it does not say so.
-fn tell(write: Write, variant: &Variant, stocked_at: Vec<LocationId>) -> Write {
+/// Sets the `stocked_at` of a variant, if it differs.
+fn set_on(write: Write, variant: &Variant, stocked_at: Vec<LocationId>) -> Write {
     if stocked_at == variant.stocked_at {
         return write;
     }
@@ -86,23 +85,24 @@ fn tell(write: Write, variant: &Variant, stocked_at: Vec<LocationId>) -> Write {
     write.update(&variant.key(), change, Code::VersionConflict)
 }
 
-/// Whether product, variant and card began with this level as it is: they are one write.
-fn was_made_with(summary: &ProductSummary, level: &Level) -> bool {
+/// Whether the transaction that created the summary also created this level, which then is unchanged
+/// and already in `stocked_at`.
+fn was_created_with(summary: &ProductSummary, level: &Level) -> bool {
     level.available > 0
         && level.version == 1
         && summary.created_at == level.created_at
         && summary.stocked_at.contains(&level.location_id)
 }
 
-/// The levels of a product's variants at these locations that hold something.
+/// The levels of a product's variants at these locations that have available stock.
 async fn stocked(
     services: &Services,
     summary: &ProductSummary,
     at: &[LocationId],
 ) -> Result<Vec<Level>, Problem> {
-    let places = summary.variant_ids.iter().flat_map(|id| at.iter().map(move |place| (id, place)));
+    let pairs = summary.variant_ids.iter().flat_map(|id| at.iter().map(move |at| (id, at)));
     let keys: Vec<Key> =
-        places.map(|(variant, place)| key::level(summary.store_id(), variant, place)).collect();
+        pairs.map(|(variant, at)| key::level(summary.store_id(), variant, at)).collect();
     let mut stocked = Vec::new();
     for part in keys.chunks(BATCH) {
         let mut found = services.table.get_many(&part.iter().collect::<Vec<_>>()).await?;
@@ -113,7 +113,7 @@ async fn stocked(
     Ok(stocked)
 }
 
-/// What is known of all locations, with what was found at some.
+/// The `known` locations, with those of `at` replaced by the `found` ones; sorted and distinct.
 fn amended<'a>(
     known: &'a [LocationId],
     at: &[LocationId],
@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_look_says_nothing_of_where_it_did_not_look() {
+    fn an_update_changes_only_the_locations_that_it_read() {
         let [a, b, c] = ["a", "b", "c"].map(|name| LocationId::derive(&[name]));
         let ids = |ids: &[&LocationId]| {
             let mut ids: Vec<LocationId> = ids.iter().map(|id| (*id).clone()).collect();
@@ -139,11 +139,11 @@ mod tests {
             ids
         };
         let known = [a.clone(), b.clone()];
-        let looked = |at: &LocationId, found: &[&LocationId]| {
+        let updated = |at: &LocationId, found: &[&LocationId]| {
             amended(&known, std::slice::from_ref(at), found.iter().copied())
         };
-        assert_eq!(looked(&b, &[]), ids(&[&a]));
-        assert_eq!(looked(&c, &[&c, &c]), ids(&[&a, &b, &c]));
-        assert_eq!(looked(&a, &[&a]), ids(&[&a, &b]));
+        assert_eq!(updated(&b, &[]), ids(&[&a]));
+        assert_eq!(updated(&c, &[&c, &c]), ids(&[&a, &b, &c]));
+        assert_eq!(updated(&a, &[&a]), ids(&[&a, &b]));
     }
 }

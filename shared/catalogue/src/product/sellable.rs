@@ -1,20 +1,20 @@
-//! What a checkout needs of a variant.
+//! Sellables: the data of variants that a checkout reads.
 
 use core_types::fields::TaxClass;
 use core_types::id::{ProductId, StoreId, VariantId};
 use core_types::key;
 use core_types::money::Money;
-use identity::store::{InventoryPolicy, Store};
-use primitives::problem::{Code, Problem};
-use serde::{Deserialize, Serialize};
 use services::Services;
-use table::Change;
 use table::item::{Item, Key};
+use primitives::problem::{Code, Problem};
+use table::Change;
+use identity::store::{InventoryPolicy, Store};
+use serde::{Deserialize, Serialize};
 
 use super::{Product, ProductStatus, Variant};
 
-/// What a checkout needs of a variant: it lies with the variant's stock, so that a cart is one
-/// batch.
+/// The data of a variant that a checkout needs. It is stored with the variant's stock, so that a cart
+/// is read in one batch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sellable {
     /// Part of the key.
@@ -23,32 +23,32 @@ pub struct Sellable {
     pub variant_id: VariantId,
     /// Its product.
     pub product_id: ProductId,
-    /// What the product is called.
+    /// The product's title.
     pub product_title: String,
-    /// What the variant is called.
+    /// The variant's title.
     pub variant_title: String,
     /// The stock-keeping unit.
     pub sku: Option<String>,
-    /// What stands for the product in lists.
+    /// The variant's image, or else the product's first.
     pub image_url: Option<String>,
-    /// What it costs.
+    /// The price.
     pub price: Money,
-    /// Whether the product is sold.
+    /// The product's status.
     pub status: ProductStatus,
-    /// Whether its stock is counted.
+    /// Whether its stock is tracked.
     pub tracked: bool,
-    /// Whether it is sold beyond its stock, when the variant says so itself; the store's policy
-    /// otherwise ([`Sellable::continues_selling`]).
+    /// The variant's own policy on selling beyond its stock; without one, the store's applies
+    /// ([`Sellable::continues_selling`]).
     pub policy: Option<InventoryPolicy>,
-    /// Whether it is sent by parcel.
+    /// Whether it is shipped.
     pub requires_shipping: bool,
-    /// What it weighs.
+    /// The weight.
     #[serde(default)]
     pub weight_grams: Option<u32>,
-    /// What it is taxed as; none when it is nothing particular.
+    /// The tax class; null for goods without one.
     #[serde(default)]
     pub tax_class: Option<TaxClass>,
-    /// Whether an order ever held it ([`note_ordered`]); no write of the catalogue changes it.
+    /// Whether it was ever ordered ([`note_ordered`]); no write of the catalogue changes this.
     #[serde(default)]
     pub was_ordered: bool,
     /// Counts writes of the catalogue.
@@ -71,19 +71,19 @@ impl Sellable {
         self.status == ProductStatus::Active
     }
 
-    /// Whether it is sold beyond its stock on this store, by the store's policy as it is now.
+    /// Whether it is sold beyond its stock: its own policy, or else the store's current one.
     pub fn continues_selling(&self, store: &Store) -> bool {
         self.policy.unwrap_or(store.inventory_policy) == InventoryPolicy::Continue
     }
 
-    /// Whether it says of the variant what `wanted` does.
+    /// Whether it equals `wanted`, apart from its version and the order mark.
     pub fn says_what(&self, wanted: &Self) -> bool {
         let (was_ordered, version) = (self.was_ordered, self.version);
         *self == Self { was_ordered, version, ..wanted.clone() }
     }
 
-    /// Marks it as ordered, if it is what a cart was priced by: whoever changes or removes it at
-    /// the same moment comes before the order or after it.
+    /// Marks it as ordered, on condition that it is still at the version that the cart was priced by.
+    /// So a concurrent change or removal comes either before the order or after it.
     #[must_use]
     pub fn ordered(&self) -> Change {
         Change::new("SET was_ordered = :ordered")
@@ -93,7 +93,7 @@ impl Sellable {
             .value(":ordered", true)
     }
 
-    /// This one in place of `before`, whose order mark stays as it is in the table.
+    /// The update that replaces the stored one; the order mark is not touched.
     #[must_use]
     pub fn change(&self) -> Change {
         let set = "SET product_title = :title, variant_title = :variant, price = :price, \
@@ -122,7 +122,7 @@ impl Sellable {
 }
 
 impl Product {
-    /// What a checkout needs of this variant of the product.
+    /// The sellable of this variant of the product.
     pub fn sellable(&self, variant: &Variant) -> Sellable {
         Sellable {
             store_id: self.store_id.clone(),
@@ -148,9 +148,9 @@ impl Product {
     }
 }
 
-/// Marks variants as ordered, before the order is placed: from then on their products are archived,
-/// never removed. It costs a write for the first order of a variant alone, and is not part of the
-/// order's own transaction, which 40 lines fill; a mark without an order does no harm.
+/// Marks variants as ordered, before the order is placed. From then on their products can be archived,
+/// but not deleted. Only the first order of a variant costs a write. It is not part of the order's own
+/// transaction, which 40 lines fill; a mark without an order is harmless.
 pub async fn note_ordered(services: &Services, read: &[Sellable]) -> Result<(), Problem> {
     let mut write = services.table.write();
     for sellable in read.iter().filter(|sellable| !sellable.was_ordered) {

@@ -1,12 +1,12 @@
-//! Cards: what a storefront's lists show of a product, and what they filter and sort it by.
+//! Product summaries: what a storefront's lists show of a product, and filter and sort it by.
 //!
-//! - A card is a small item beside the product, written in the transaction that changes it; a
-//!   product of a few variants makes one of less than a kilobyte, without descriptions. A card lies
-//!   in the list indexes while the product is for sale: each order is an index of its own, so that
-//!   it costs the same over any number of products.
-//! - *Rating*: whoever counts a review writes it here too, in the same transaction.
-//! - *Stock*: a card says at which locations some variant can be sold ([`ProductSummary::stocked_at`]), which
-//!   the table's stream keeps ([`restock`](super::restock)); a list reads no stock.
+//! - A summary is a small item alongside the product, written in the transaction that changes it. With a
+//!   few variants it has less than a kilobyte; it has no description. It is in the list indexes while
+//!   the product is active. Each sort order has its own index, so that a page of a list costs the same
+//!   over any number of products.
+//! - *Rating*: the transaction that counts a review updates the summary too.
+//! - *Stock*: [`ProductSummary::stocked_at`] has the locations at which any variant is available. The
+//!   consumer of the table's stream updates it ([`restock`](super::restock())); a list reads no stock.
 
 mod order;
 mod place;
@@ -30,15 +30,15 @@ pub use order::SummaryOrder;
 pub(crate) use order::{id_of, newest_first};
 use place::Place;
 
-/// Pictures that a list shows of a product (our choice).
+/// The most images of a product in a list (our choice).
 const IMAGES: usize = 2;
-/// Words of SKUs that a product is found by (our choice).
+/// The most words of SKUs that a product is found by (our choice).
 const SKU_WORDS: usize = 32;
-/// Attributes that are not the product's: its writes leave them alone.
+/// Attributes that are updated from stock: writes of the product do not touch them.
 const STOCK: &[&str] = &["stocked_at", "stock_version"];
 
-/// What is written by itself: by the product's category, by who counts a review or looks at its
-/// stock.
+/// Attributes that are updated on their own, so they are not packed: by a change of the category, by
+/// the count of a review, or by [`restock`](super::restock()).
 const IN_PLACE: &[&str] = &[
     "PK",
     "category_id",
@@ -49,75 +49,75 @@ const IN_PLACE: &[&str] = &[
     "updated_at",
 ];
 
-/// What lists show of a product.
+/// The data of a product that lists show.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProductSummary {
-    /// Whose it is: an index row holds the key anyway.
+    /// Store and product, as part of the key, which every index row holds anyway.
     #[serde(rename = "PK")]
     place: Place,
-    /// What shoppers read.
+    /// The title that shoppers see.
     pub title: String,
     /// Its name in URLs.
     pub handle: Handle,
-    /// Whether it is sold.
+    /// The status: draft, active or archived.
     pub status: ProductStatus,
-    /// Who makes it.
+    /// The vendor or manufacturer.
     pub vendor: Option<String>,
-    /// What it is, in the merchant's words.
+    /// The product type, in the merchant's words.
     pub product_type: Option<String>,
-    /// Words to find it by.
+    /// The tags, for search, filters and automated collections.
     pub tags: Vec<String>,
-    /// The words of its variants' SKUs, folded: each once, the first ones.
+    /// The distinct words of its variants' SKUs, folded; the first 32.
     #[serde(default)]
     pub sku_words: Vec<String>,
-    /// Its first pictures.
+    /// Its first images.
     pub images: Vec<SummaryImage>,
-    /// Where it belongs.
+    /// Its category.
     pub category_id: Option<CategoryId>,
     /// Its variants, in their order.
     pub variant_ids: Vec<VariantId>,
-    /// The prices of its variants, in minor units: each once, the lowest first.
+    /// The distinct prices of its variants, in minor units, ascending.
     pub prices: Vec<i64>,
-    /// What its cheapest variant is compared with, where that is more than it costs.
+    /// The compare-at price of its cheapest variant, if it is above the price; in minor units.
     pub compare_at: Option<i64>,
-    /// Whether some variant costs less than what it is compared with.
+    /// Whether any variant costs less than its compare-at price.
     pub on_sale: bool,
     /// The currency of its prices.
     pub currency: Currency,
-    /// Whether some variant can be bought whatever its stock.
+    /// Whether any variant can be bought whatever its stock.
     pub always_sells: bool,
-    /// Whether some variant leaves it to the store whether to sell beyond its stock.
+    /// Whether any tracked variant has no policy of its own, so that the store's applies.
     pub follows_store: bool,
-    /// The locations at which some variant can be sold, of whatever kind they are.
+    /// The locations, online or not, at which any variant is available.
     #[serde(default)]
     pub stocked_at: Vec<LocationId>,
-    /// Counts looks at its stock.
+    /// Counts updates of `stocked_at`.
     #[serde(default)]
     pub stock_version: u64,
-    /// How many published reviews it has.
+    /// The number of published reviews.
     pub rating_count: u64,
-    /// The stars of these reviews together.
+    /// The sum of the stars of these reviews.
     pub rating_sum: u64,
-    /// When it was first for sale.
+    /// When it first became active.
     pub published_at: Option<Timestamp>,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// When it was changed last.
+    /// When it was last changed.
     pub updated_at: Timestamp,
-    /// The product's.
+    /// The product's version.
     pub version: u64,
 }
 
-/// A picture as a card keeps it.
+/// An image as a summary stores it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SummaryImage {
-    /// The media it is, if the store holds it.
+    /// The media of the store; none for an image that is hosted elsewhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     media_id: Option<MediaId>,
-    /// Where it is; where the store's own media are follows from their ids.
+    /// The address of an image that is hosted elsewhere; that of media follows from their id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     url: Option<String>,
-    /// What it shows, in words.
+    /// The alternative text.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     alt: String,
 }
@@ -153,7 +153,7 @@ impl Item for ProductSummary {
 }
 
 impl ProductSummary {
-    /// The card of a product with these variants, of whose stock nothing is known yet.
+    /// The summary of a product with these variants, without stock.
     pub fn of(product: &Product, variants: &[Variant]) -> Self {
         Self {
             sku_words: sku_words(variants),
@@ -184,7 +184,7 @@ impl ProductSummary {
         }
     }
 
-    /// The card of a product that begins with stock at these locations.
+    /// The summary of a new product with first stock at these locations.
     #[must_use]
     pub fn stocked(self, at: impl IntoIterator<Item = LocationId>) -> Self {
         let mut stocked_at: Vec<LocationId> = at.into_iter().collect();
@@ -193,12 +193,12 @@ impl ProductSummary {
         Self { stocked_at, ..self }
     }
 
-    /// The product.
+    /// The product's id.
     pub fn id(&self) -> &ProductId {
         &self.place.product
     }
 
-    /// The store.
+    /// The store's id.
     pub fn store_id(&self) -> &StoreId {
         &self.place.store
     }
@@ -208,7 +208,7 @@ impl ProductSummary {
         self.status == ProductStatus::Active
     }
 
-    /// Whether some variant can be bought at this store as it is now.
+    /// Whether any variant can be bought online from this store.
     pub fn is_in_stock(&self, store: &Store) -> bool {
         let by_policy = store.inventory_policy == InventoryPolicy::Continue;
         self.always_sells
@@ -221,17 +221,17 @@ impl ProductSummary {
         self.prices.first().copied().unwrap_or(0)
     }
 
-    /// What it costs, over its variants.
+    /// The price range over its variants.
     pub fn price_range(&self) -> PriceRange {
         PriceRange::over(&self.prices, self.compare_at, &self.currency)
     }
 
-    /// What reviews say, in one line.
+    /// The average rating and the number of published reviews.
     pub fn rating(&self) -> Rating {
         Rating::of(self.rating_sum, self.rating_count)
     }
 
-    /// Its first pictures, those that the store holds at their public addresses.
+    /// Its first images; media of the store have their public addresses.
     pub fn images(&self, base_url: &str) -> Vec<Image> {
         let image = |image: &SummaryImage| Image {
             url: match (&image.media_id, &image.url) {
@@ -244,8 +244,8 @@ impl ProductSummary {
         self.images.iter().map(image).collect()
     }
 
-    /// Adds the card to a write that changes its product: what it knows of its stock stays, and it
-    /// must have the rating that the product was read with.
+    /// Adds the summary to a write that changes its product. The stock attributes stay, and the
+    /// stored rating must be the one that the product was read with.
     pub fn put_into(&self, write: Write) -> Write {
         let counted = Condition::new("rating_count = :count AND rating_sum = :sum")
             .value(":count", self.rating_count)
@@ -253,7 +253,8 @@ impl ProductSummary {
         write.replace_except(self, STOCK, counted, Code::VersionConflict)
     }
 
-    /// Counts so many reviews more with so many stars together; the product may not change meanwhile.
+    /// The update that adds `count` reviews with `stars` stars in total, both possibly negative. Its
+    /// condition is that version and rating are still the ones that were read.
     #[must_use]
     pub(crate) fn rated(&self, count: i64, stars: i64) -> Change {
         let after = Self {
@@ -280,7 +281,7 @@ impl ProductSummary {
     }
 }
 
-/// The first words of the SKUs of these variants.
+/// The first distinct words of the SKUs of these variants.
 fn sku_words(variants: &[Variant]) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for word in variants.iter().filter_map(|variant| variant.sku.as_deref()).flat_map(words) {
@@ -291,7 +292,8 @@ fn sku_words(variants: &[Variant]) -> Vec<String> {
     found
 }
 
-/// The cards of these products, as far as they exist, in the order asked for; perhaps a moment old.
+/// Loads the summaries of these products, in the order of `ids`; those that do not exist are left out.
+/// The read is eventually consistent.
 pub async fn summaries(
     services: &Services,
     store: &StoreId,

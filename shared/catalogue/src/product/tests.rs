@@ -1,4 +1,4 @@
-//! Products to test with, and what holds of one.
+//! Products to test with, and tests of a product's status.
 
 use core_types::event::{EXAMPLE_TIME, sample};
 use core_types::money;
@@ -67,7 +67,7 @@ pub(crate) fn variant(name: &str, price: i64) -> Variant {
 }
 
 #[test]
-fn the_first_day_on_sale_is_kept() {
+fn later_activations_keep_the_first_publication_time() {
     let later = NOW.plus(primitives::clock::DAY);
     let sold = product().in_status(ProductStatus::Active, NOW);
     assert_eq!(sold.published_at, Some(NOW));

@@ -1,4 +1,4 @@
-//! What is announced of products.
+//! The topics of events about products.
 
 use super::ProductView;
 

@@ -1,4 +1,4 @@
-//! The one product of a handle, the one variant of a SKU.
+//! Claims that make handles and SKUs unique within a store.
 
 use core_types::fields::Handle;
 use core_types::id::{ProductId, StoreId, VariantId};
@@ -10,16 +10,16 @@ use table::{Change, Condition};
 
 use super::{Outline, Product, Variant};
 
-/// The one product of a handle.
+/// The claim of a handle by a product.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct UniqueProductHandle {
     /// Part of the key.
     pub store_id: StoreId,
     /// The handle.
     pub handle: Handle,
-    /// Whose it is.
+    /// The product.
     pub product_id: ProductId,
-    /// What the product is likened by, so that its page reads what is beside it at the same time.
+    /// The product's outline, so that its page loads related products at the same time.
     pub outline: Outline,
     /// When it was claimed.
     pub created_at: Timestamp,
@@ -35,16 +35,16 @@ impl Item for UniqueProductHandle {
     }
 }
 
-/// The one variant of a SKU. SKUs are compared without case: `tee-m` on a label is `TEE-M`.
+/// The claim of a SKU by a variant. SKUs are compared regardless of case: `tee-m` is `TEE-M`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct UniqueSku {
     /// Part of the key.
     pub store_id: StoreId,
     /// The SKU, as it was given.
     pub sku: String,
-    /// Whose it is.
+    /// The product.
     pub product_id: ProductId,
-    /// Whose it is.
+    /// The variant.
     pub variant_id: VariantId,
     /// When it was claimed.
     pub created_at: Timestamp,
@@ -56,12 +56,12 @@ impl UniqueSku {
         key::unique_sku(store, &sku.to_lowercase())
     }
 
-    /// That the claim is still its variant's.
+    /// The condition that the stored claim still belongs to this variant.
     pub fn still_its(&self) -> Condition {
         Condition::new("variant_id = :variant").value(":variant", &self.variant_id)
     }
 
-    /// The claim of this variant; none when it has no SKU.
+    /// The claim for the SKU of `variant`; none when it has no SKU.
     pub fn of(variant: &Variant, now: Timestamp) -> Option<Self> {
         Some(Self {
             store_id: variant.store_id.clone(),
@@ -84,7 +84,7 @@ impl Item for UniqueSku {
 }
 
 impl Product {
-    /// The claim of its handle.
+    /// The claim for its handle.
     pub fn claim(&self, now: Timestamp) -> UniqueProductHandle {
         UniqueProductHandle {
             store_id: self.store_id.clone(),
@@ -95,7 +95,7 @@ impl Product {
         }
     }
 
-    /// The claim of its handle brought up to what the product is now.
+    /// The update of the claim of its handle with its current outline.
     pub fn reclaim(&self) -> Change {
         Change::new("SET outline = :outline")
             .only_if("product_id = :product")

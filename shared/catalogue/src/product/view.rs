@@ -1,4 +1,4 @@
-//! Products and variants as their store's owner and apps see them.
+//! Responses with products and variants, for the store's members and for apps.
 
 use std::collections::BTreeMap;
 
@@ -15,19 +15,19 @@ use serde::Serialize;
 
 use super::{Image, Product, ProductOption, ProductStatus, Seo, Variant};
 
-/// What a product costs, over its variants.
+/// The price range of a product over its variants.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct PriceRange {
     /// The lowest price.
     pub min: Money,
     /// The highest price.
     pub max: Money,
-    /// What the cheapest variant is compared with, where that is more than it costs.
+    /// The compare-at price of the cheapest variant, if it is above its price.
     pub compare_at: Option<Money>,
 }
 
 impl PriceRange {
-    /// The range of these prices, the lowest of which is the first.
+    /// The range of `prices`, which are in ascending order.
     pub(super) fn over(prices: &[i64], compare_at: Option<i64>, currency: &Currency) -> Self {
         let money = |amount| Money { amount, currency: currency.clone() };
         let price = |amount: Option<&i64>| money(amount.copied().unwrap_or(0));
@@ -40,63 +40,63 @@ impl PriceRange {
 }
 
 impl Product {
-    /// What it costs, over its variants.
+    /// The price range over its variants.
     pub fn price_range(&self) -> PriceRange {
         PriceRange::over(&self.prices, self.compare_at, &self.currency)
     }
 
-    /// What reviews say, in one line.
+    /// The average rating and the number of published reviews.
     pub fn rating(&self) -> Rating {
         Rating::of(self.rating_sum, self.rating_count)
     }
 }
 
 core_types::view! {
-    /// A product as lists show it: all but its variants.
+    /// A product without its variants, as lists contain it.
     ProductSummaryView of product: Product {
         /// The id.
         id: ProductId,
         /// The store.
         store_id: StoreId,
-        /// What shoppers read.
+        /// The title that shoppers see.
         title: String,
         /// Its name in URLs.
         handle: Handle,
-        /// HTML that can be put on a page as it is.
+        /// Sanitized HTML: safe to embed in a page unchanged.
         description: String,
-        /// Whether it is sold.
+        /// The status: draft, active or archived.
         status: ProductStatus,
-        /// Who makes it.
+        /// The vendor or manufacturer.
         vendor: Option<String>,
-        /// What it is, in the merchant's words.
+        /// The product type, in the merchant's words.
         product_type: Option<String>,
-        /// Words to find it by.
+        /// The tags, for search, filters and automated collections.
         tags: Vec<String>,
-        /// What its variants differ by.
+        /// The options in which its variants differ.
         options: Vec<ProductOption>,
-        /// Its pictures; the first stands for it in lists.
+        /// Its images; the first represents it in lists.
         images: Vec<Image>,
-        /// What search engines read.
+        /// The title and the description for search engines.
         seo: Seo,
-        /// What apps and merchants keep with it.
+        /// Key-value pairs that apps and merchants store with it.
         metadata: BTreeMap<String, String>,
-        /// Where it belongs.
+        /// Its category.
         category_id: Option<CategoryId>,
-        /// What it is taxed as; none when it is nothing particular.
+        /// The tax class; null for goods without one.
         tax_class: Option<TaxClass>,
-        /// How many variants it has.
+        /// The number of variants.
         variants_count: u32,
-        /// What it costs, over its variants.
+        /// The price range over its variants.
         price_range: PriceRange = product.price_range(),
-        /// What reviews say, in one line.
+        /// The average rating and the number of published reviews.
         rating: Rating = product.rating(),
-        /// When it was first for sale.
+        /// When it first became active.
         published_at: Option<Timestamp>,
-        /// When it was made.
+        /// When it was created.
         created_at: Timestamp,
-        /// When it was changed last.
+        /// When it was last changed.
         updated_at: Timestamp,
-        /// What `If-Match` takes.
+        /// The version, for `If-Match`.
         version: u64,
     }
 }
@@ -104,7 +104,7 @@ core_types::view! {
 /// A product with its variants.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ProductView {
-    /// All but its variants.
+    /// The product without its variants.
     #[serde(flatten)]
     pub summary: ProductSummaryView,
     /// Its variants, in their order.
@@ -112,19 +112,19 @@ pub struct ProductView {
 }
 
 impl ProductView {
-    /// The product with these variants, which are all it has.
+    /// The response for a product and all of its variants.
     pub fn of(product: &Product, variants: &[Variant]) -> Self {
         let variants = variants.iter().map(VariantView::from).collect();
         Self { summary: product.into(), variants }
     }
 }
 
-/// How a variant is stocked.
+/// How the stock of a variant is handled.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct InventoryView {
-    /// Whether its stock is counted.
+    /// Whether its stock is tracked.
     pub tracked: bool,
-    /// What happens to an order when its stock is short; the store's policy when it is null.
+    /// Whether it is sold beyond its stock; null applies the store's policy.
     pub policy: Option<InventoryPolicy>,
 }
 
@@ -139,31 +139,31 @@ core_types::view! {
         title: String,
         /// The stock-keeping unit.
         sku: Option<String>,
-        /// What it costs.
+        /// The price.
         price: Money,
-        /// What it cost before, or elsewhere.
+        /// The compare-at price: what it cost before, or costs elsewhere.
         compare_at: Option<Money>,
         /// A value for each of the product's options, in their order.
         options: Vec<String>,
-        /// What it weighs.
+        /// The weight.
         weight_grams: Option<u32>,
         /// GTIN, EAN, UPC or ISBN.
         barcode: Option<String>,
-        /// Whether it is sent by parcel.
+        /// Whether it is shipped.
         requires_shipping: bool,
-        /// Which of the product's pictures shows it; its first one when it is null.
+        /// The address of its image among the product's; null: the product's first image.
         image_url: Option<String>,
-        /// What apps and merchants keep with it.
+        /// Key-value pairs that apps and merchants store with it.
         metadata: BTreeMap<String, String>,
-        /// How it is stocked.
+        /// How its stock is handled.
         inventory: InventoryView = InventoryView { tracked: variant.tracked, policy: variant.policy },
-        /// Its place among the product's variants, from 1.
+        /// Its position among the product's variants, from 1.
         position: u32,
-        /// When it was made.
+        /// When it was created.
         created_at: Timestamp,
-        /// When it was changed last.
+        /// When it was last changed.
         updated_at: Timestamp,
-        /// What `If-Match` takes.
+        /// The version, for `If-Match`.
         version: u64,
     }
 }

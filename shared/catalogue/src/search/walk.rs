@@ -1,68 +1,69 @@
-//! A search: the words that are asked for, and the products that have them all, page by page.
+//! The search for products that have all words of a query, page by page.
 //!
-//! One of the words leads: its items are read in their order, titles first and of these the newest
-//! product. The others are looked up beforehand, so that the one which the fewest products have leads,
-//! and those that few have say at once what need not be looked at.
+//! One word leads: its tokens are read in order, words of titles first. With several words, the first ones
+//! are looked up beforehand. The word with the fewest products leads, and the product sets of
+//! the others filter its tokens before any summary is read.
 
 use std::collections::{HashMap, HashSet};
 
 use core_types::id::{ProductId, StoreId};
 use core_types::key;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
+use services::Services;
+use gateway::budget::has_read_enough;
+use table::item::{Attributes, Item, Key};
 use gateway::page;
 use primitives::problem::{Code, Problem};
-use services::Services;
-use table::ReadLimit;
-use table::item::{Attributes, Item, Key};
 use table::{Query, ReadConsistency, Scanned};
 
 use super::{Rank, Token, answers, have, tokens};
 use crate::product::{ProductSummary, summaries};
 use crate::words::words;
 
-/// Words that are looked up; further ones are validated by the card (our choice).
+/// The words that are looked up; further ones are checked on the summary (our choice).
 const LOOKED_UP: usize = 4;
-/// Products that a word which others are compared with may have in each place (our choice).
+/// The most products in each rank that a lookup reads of a word (our choice).
 const FEW: usize = 200;
-/// Items of the leading word that one round trip looks at when others say what need not be.
+/// Tokens of the leading word that one round trip reads, if other words filter them.
 const AHEAD: usize = 400;
-/// Items of the leading word that a page looks at; and before it has found anything (our choice).
+/// Tokens that a page reads at most, once it has results, and until then (our choice).
 const MOST: (usize, usize) = (500, 2_000);
-/// Cards that one round trip reads.
+/// Tokens whose summaries one round trip reads.
 const BATCH: usize = 100;
 
-/// What is asked for.
+/// A search in the products of a store.
 #[derive(Debug, Clone)]
 pub struct Search {
     store: StoreId,
-    /// Folded; none of them begins another.
+    /// The folded words of the query, the longest first; none of them begins another.
     words: Vec<String>,
 }
 
-/// Where a word was looked up, and whether that was everywhere.
+/// A word that was looked up, with its products.
 struct Known {
     word: String,
     products: HashSet<ProductId>,
+    /// Whether these are all of its products.
     is_whole: bool,
 }
 
 impl Search {
-    /// What a text asks for; none without a word.
+    /// The search for the words of a text; none if it has no word.
     pub fn of(store: &StoreId, text: &str) -> Option<Self> {
-        let mut asked = words(text);
-        asked.sort();
-        asked.dedup();
-        let is_begun = |word: &String| {
-            asked.iter().any(|other| other != word && other.starts_with(word.as_str()))
+        let mut all = words(text);
+        all.sort();
+        all.dedup();
+        let is_prefix = |word: &String| {
+            all.iter().any(|other| other != word && other.starts_with(word.as_str()))
         };
-        let mut words: Vec<String> = asked.iter().filter(|word| !is_begun(word)).cloned().collect();
+        let mut words: Vec<String> = all.iter().filter(|word| !is_prefix(word)).cloned().collect();
         words.sort_by_key(|word| std::cmp::Reverse(word.chars().count()));
         (!words.is_empty()).then(|| Self { store: store.clone(), words })
     }
 
-    /// A page of the products that have these words and that `admits` lets through: titles first. A
-    /// number of products is looked at that has a bound; then the page ends early, with a cursor if it
-    /// shows anything.
+    /// A page of the products that have all words and for which `admits` holds, words of titles first. The
+    /// number of tokens read is bounded; at the bound the page ends early, with a cursor unless it is
+    /// an empty first page.
     ///
     /// # Errors
     /// `invalid_cursor`.
@@ -85,7 +86,7 @@ impl Search {
             id.is_some_and(|id| others.iter().all(|products| products.contains(&id)))
         };
         let is_first = start.is_none();
-        let (mut found, mut looked, mut rest) = (Vec::new(), 0_usize, None);
+        let (mut found, mut read, mut rest) = (Vec::new(), 0_usize, None);
         let mut position = start.unwrap_or_else(|| self.beginning(Rank::Title, word));
         'ranks: for rank in [Rank::Title, Rank::Other] {
             if rank == Rank::Title && position.sk.starts_with(Rank::Other.as_str()) {
@@ -104,17 +105,16 @@ impl Search {
                 let is_under_way = position.sk != beginning(rank, word);
                 let at = is_under_way.then(|| page::position_of(&position, []));
                 let page: Scanned<Token> = services.table.page(&query, rows, at, takes).await?;
-                let looked_at = if others.is_empty() { page.items.len() } else { AHEAD };
-                looked = looked.saturating_add(looked_at);
-                let shown = self.validate(services, (word, &page.items), &admits).await?;
-                found.extend(shown);
+                let rows_read = if others.is_empty() { page.items.len() } else { AHEAD };
+                read = read.saturating_add(rows_read);
+                found.extend(self.validate(services, (word, &page.items), &admits).await?);
                 if found.len() > limit {
                     break 'ranks;
                 }
                 let Some(next) = page.next else { break };
                 position = key_of(&next)?;
                 let most = if found.is_empty() { MOST.1 } else { MOST.0 };
-                if looked >= most || ReadLimit::is_reached() {
+                if read >= most || has_read_enough() {
                     rest = Some(position.clone());
                     break 'ranks;
                 }
@@ -125,33 +125,29 @@ impl Search {
         Ok(cut(found, limit, rest))
     }
 
-    /// The products that have all of these words, if they are no more than this many or so: those that
-    /// one of the words leads to, to be validated.
+    /// The candidates for products with all words: the products of the word with the fewest, if these are
+    /// at most `most`. The caller must check them ([`Search::is_answered_by`]).
     ///
     /// # Errors
     /// 503.
-    pub async fn few(
-        &self,
-        services: &Services,
-        most: usize,
-    ) -> Result<Option<Vec<ProductId>>, Problem> {
+    pub async fn few(&self, services: &Services, most: usize) -> Result<Option<Vec<ProductId>>, Problem> {
         let mut known = self.known(services, most).await?;
         known.retain(|known| known.is_whole && known.products.len() <= most);
         let fewest = known.into_iter().min_by_key(|known| known.products.len());
         Ok(fewest.map(|known| known.products.into_iter().collect()))
     }
 
-    /// Whether a product has all of these words.
+    /// Whether a product has all words.
     pub fn is_answered_by(&self, summary: &ProductSummary) -> bool {
         answers(summary, &self.words)
     }
 
-    /// What is known of the words before the first is read; nothing where there is only one.
+    /// Looks up the words before a page is read; nothing for a single word.
     async fn look_up(&self, services: &Services) -> Result<Vec<Known>, Problem> {
         if self.words.len() < 2 { Ok(Vec::new()) } else { self.known(services, FEW).await }
     }
 
-    /// The products of each of the words, at most so many in each place.
+    /// The products of each of the first words, at most `most` in each rank.
     async fn known(&self, services: &Services, most: usize) -> Result<Vec<Known>, Problem> {
         stream::iter(self.words.iter().take(LOOKED_UP).cloned())
             .map(|word| async move {
@@ -170,8 +166,8 @@ impl Search {
             .await
     }
 
-    /// The word that leads, and where to go on with it: the one that a walk began with, or the one
-    /// that the fewest products have.
+    /// The leading word, and the position to continue from. A cursor names both; a first page begins with
+    /// the word with the fewest products.
     fn lead(
         &self,
         known: &[Known],
@@ -202,13 +198,13 @@ impl Search {
             .seen(ReadConsistency::Eventual)
     }
 
-    /// Before the first item of a word in a place.
+    /// The position before the first token of a word in a rank.
     fn beginning(&self, rank: Rank, word: &str) -> Key {
         Key::new(key::search_words(&self.store, word), beginning(rank, word))
     }
 
-    /// The products of these items of the leading word that are found by it there, and have the others
-    /// too.
+    /// The summaries of those tokens of the leading word that are the first match of their product, if
+    /// it has the other words too.
     async fn validate(
         &self,
         services: &Services,
@@ -225,14 +221,14 @@ impl Search {
             let own = tokens(summary);
             let is_found =
                 row.is_first_of(&own, word) && have(&own, &self.words) && admits(summary);
-            // No other of its words is the first.
+            // Each product has only one first match.
             is_found.then(|| found.remove(&id)).flatten().map(|summary| (summary, row.key()))
         };
         Ok(rows.iter().filter_map(validate).collect())
     }
 }
 
-/// What the sort keys of a word in a place begin with.
+/// The prefix of the sort keys of a word in a rank.
 fn beginning(rank: Rank, word: &str) -> String {
     format!("{rank}#{word}")
 }
@@ -245,7 +241,7 @@ fn key_of(position: &Attributes) -> Result<Key, Problem> {
     key.ok_or_else(|| Code::InvalidCursor.into())
 }
 
-/// A page of what was found, which may be more than it holds; or to be gone on with from `rest`.
+/// The page of at most `limit` products; it continues after them, or else from `rest`.
 fn cut(
     mut found: Vec<(ProductSummary, Key)>,
     limit: usize,

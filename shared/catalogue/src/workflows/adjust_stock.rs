@@ -1,6 +1,5 @@
-//! Executing a manual change of stock: read, decide, write.
+//! Executes manual changes of stock: reads, decides, writes.
 
-use gateway::idempotency::Commit;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::inventory::{
@@ -12,38 +11,38 @@ use crate::product::Sellable;
 use core_types::event::Event;
 use core_types::id::{LocationId, MovementId, VariantId};
 use core_types::key;
-use gateway::reply::Json;
-use identity::store::Store;
-use primitives::clock::Timestamp;
-use primitives::fields::Fault;
-use primitives::problem::{Code, FieldError, Problem};
-use serde::{Deserialize, Serialize};
 use services::Services;
+use primitives::clock::Timestamp;
 use table::item::{Item, Key};
+use primitives::problem::{Code, FieldError, Problem};
+use gateway::reply::Json;
+use primitives::fields::Fault;
 use table::{Condition, Write};
+use identity::store::Store;
+use serde::{Deserialize, Serialize};
 
-/// A request, whatever it asks for.
+/// A request that adjusts, sets or moves stock.
 pub struct Asked {
-    /// What its movements are called.
+    /// The kind of its movements.
     pub kind: MovementKind,
-    /// Why, in the caller's words.
+    /// The reason, in the caller's words.
     pub reason: String,
-    /// What the caller knows it by.
+    /// The caller's reference, such as the number of a delivery.
     pub reference: Option<String>,
-    /// Whether it is only to be said what it would come to.
+    /// Whether it only returns the result, and writes nothing.
     pub dry_run: bool,
-    /// What changes: at most [`MAX_LEVELS`] levels.
+    /// The changes, of at most [`MAX_LEVELS`] levels.
     pub wanted: Vec<InventoryChange>,
-    /// What says that it is done, where a request could come twice: put with it, and only once.
+    /// The mark that a request which may be repeated writes, so that it is executed once.
     pub mark: Option<Mark>,
 }
 
-/// That a change is made: an item of this key, until then.
+/// A mark that a request was executed: an item with this key.
 #[derive(Debug, Clone)]
 pub struct Mark {
-    /// Where.
+    /// The key.
     pub key: Key,
-    /// When it is forgotten.
+    /// When the mark expires.
     pub forgotten_at: Timestamp,
 }
 
@@ -71,7 +70,7 @@ impl Item for Done {
 }
 
 impl Asked {
-    /// Adds the mark, if there is to be one: whoever finds it there has done this already.
+    /// Adds the creation of the mark, if there is one; it fails if the request was executed already.
     fn marked(&self, write: Write) -> Write {
         write.also(self.mark.as_ref(), |write, mark| {
             let (pk, sk) = (mark.key.pk.clone(), mark.key.sk.clone());
@@ -81,19 +80,19 @@ impl Asked {
     }
 }
 
-/// Decides and writes. Levels that orders change meanwhile are read again.
+/// Executes a request. If orders change its levels meanwhile, they are read and decided again.
 ///
 /// # Errors
 /// `insufficient_quantity`, `stale_quantity`, `item_not_tracked`, `location_inactive`; `unknown_item`,
-/// `unknown_location`, `too_few` and `too_many` as faults of their fields; `idempotency_key_reused` when
-/// its mark is there.
+/// `unknown_location`, `too_few` and `too_many` as field errors; `idempotency_key_reused` when
+/// its mark exists.
 pub async fn execute(
     services: &Services,
     store: &Store,
-    asked: &Asked,
+    request: &Asked,
 ) -> Result<Json<AdjustmentView>, Problem> {
     let lookups: BTreeSet<&LevelLookup> =
-        asked.wanted.iter().flat_map(InventoryChange::lookups).collect();
+        request.wanted.iter().flat_map(InventoryChange::lookups).collect();
     if lookups.is_empty() {
         return Err(Problem::field("/changes", "too_few", "Name at least one change."));
     }
@@ -101,33 +100,33 @@ pub async fn execute(
         let detail = format!("The changes may touch at most {MAX_LEVELS} levels.");
         return Err(Problem::field("/changes", "too_many", detail));
     }
-    let note = (asked.reason.as_str(), asked.reference.as_deref());
-    let terms = Terms::read(services, store, asked, &lookups).await?;
+    let note = (request.reason.as_str(), request.reference.as_deref());
+    let terms = Terms::read(services, store, request, &lookups).await?;
     persist(|| async {
         let now = services.clock.now();
         let decide = async || {
             let levels = read_levels(services, store, &lookups).await?;
             let snapshot = StockSnapshot { levels, oversold: terms.oversold.clone() };
-            let adjustment = plan(&store.id, (&asked.wanted, &snapshot), asked.kind, now)?;
+            let adjustment = plan(&store.id, (&request.wanted, &snapshot), request.kind, now)?;
             check_locations(&adjustment, &terms.locations)?;
             Ok::<_, Problem>(adjustment)
         };
         let mut adjustment = decide().await?;
-        if needed(&adjustment) > MAX_ACTIONS && !asked.dry_run {
-            open(services, store, asked, &adjustment, now).await?;
+        if needed(&adjustment) > MAX_ACTIONS && !request.dry_run {
+            open(services, store, request, &adjustment, now).await?;
             adjustment = decide().await?;
         }
         let id = MovementId::mint(now);
         let adjustment = adjustment.annotated(&id, note.0, note.1);
-        let view = adjustment.view(id, note, asked.kind, now);
-        if asked.dry_run {
+        let view = adjustment.view(id, note, request.kind, now);
+        if request.dry_run {
             let nothing = AdjustmentView { dry_run: true, ledger_ids: Vec::new(), ..view };
             return Ok(Json::new(&nothing));
         }
         let changes = !adjustment.movements.is_empty();
         let event = Event::new(&INVENTORY_ADJUSTED, view.about(&store.id), &view, now);
         let items = adjustment.new_items();
-        ensure_items(adjustment.put_into(asked.marked(services.table.write())), store, asked, items)
+        ensure_items(adjustment.put_into(request.marked(services.table.write())), store, request, items)
             .also(changes.then_some(event), Write::emit)
             .answer(Json::new(&view), now)
             .await
@@ -135,27 +134,27 @@ pub async fn execute(
     .await
 }
 
-/// A fault of the change of this number.
+/// A field error of the change with this index.
 pub fn fault(number: usize, field: &str, code: &'static str, detail: &'static str) -> FieldError {
     FieldError { pointer: format!("/changes/{number}/{field}"), fault: Fault::new(code, detail) }
 }
 
-/// Actions that one transaction takes.
+/// The most actions of one transaction.
 const MAX_ACTIONS: usize = 100;
 
-/// The actions that a change takes: two for each level, one for each item that gets its first
-/// stock somewhere, the event, and the idempotency record.
+/// The actions of an adjustment: two for each level, one for each item with a new level, the event,
+/// and the idempotency record.
 fn needed(adjustment: &Adjustment) -> usize {
     let levels = adjustment.levels.len().saturating_mul(2);
     levels.saturating_add(adjustment.new_items().len()).saturating_add(2)
 }
 
-/// Makes the levels that there are not yet, with nothing in them, where there are too many to be
-/// made together with what comes into them. An empty level does no harm.
+/// Creates missing levels as empty ones, in a transaction of their own, if the adjustment does not fit
+/// into one transaction with them. An empty level is harmless.
 async fn open(
     services: &Services,
     store: &Store,
-    asked: &Asked,
+    request: &Asked,
     adjustment: &Adjustment,
     now: Timestamp,
 ) -> Result<(), Problem> {
@@ -164,37 +163,37 @@ async fn open(
         let empty = Level::open(&store.id, &next.variant_id, &next.location_id, 0, now);
         write.create(&empty, Code::VersionConflict)
     });
-    ensure_items(write, store, asked, adjustment.new_items()).commit().await
+    ensure_items(write, store, request, adjustment.new_items()).commit().await
 }
 
-/// Demands that these items are still there. It is of those alone that get a new level: a level
-/// goes with its item, so who changes one that is there finds it gone.
+/// Ensures that items with a new level still exist. Existing levels need no check: they are deleted
+/// with their item, which fails the write of the level.
 fn ensure_items<'a>(
     write: Write,
     store: &Store,
-    asked: &Asked,
+    request: &Asked,
     items: impl IntoIterator<Item = &'a VariantId>,
 ) -> Write {
     items.into_iter().fold(write, |write, item| {
         let exists = Condition::new("attribute_exists(PK)");
-        write.check(&key::sellable(&store.id, item), exists, unknown_item(asked, item))
+        write.check(&key::sellable(&store.id, item), exists, unknown_item(request, item))
     })
 }
 
-/// What a request is decided over beside its levels.
+/// The data that a request is decided over, apart from levels.
 struct Terms {
     /// The items that are sold beyond their stock.
     oversold: Vec<VariantId>,
-    /// The locations it names.
+    /// The locations that it names.
     locations: BTreeMap<LocationId, Location>,
 }
 
 impl Terms {
-    /// At most 45 items and 45 locations: one round trip.
+    /// Loads at most 45 items and 45 locations, in one round trip.
     async fn read(
         services: &Services,
         store: &Store,
-        asked: &Asked,
+        request: &Asked,
         lookups: &BTreeSet<&LevelLookup>,
     ) -> Result<Self, Problem> {
         let items: BTreeSet<&VariantId> = lookups.iter().map(|(item, _)| item).collect();
@@ -206,7 +205,7 @@ impl Terms {
         let mut terms = Self { oversold: Vec::new(), locations: BTreeMap::new() };
         for item in items {
             let sellable: Option<Sellable> = batch.take(&key::sellable(&store.id, item))?;
-            let sellable = sellable.ok_or_else(|| unknown_item(asked, item))?;
+            let sellable = sellable.ok_or_else(|| unknown_item(request, item))?;
             if !sellable.tracked {
                 return Err(Code::ItemNotTracked.with("item_id", item.as_str()));
             }
@@ -216,14 +215,14 @@ impl Terms {
         }
         for at in at {
             let location: Option<Location> = batch.take(&key::location(&store.id, at))?;
-            let location = location.ok_or_else(|| unknown_location(asked, at))?;
+            let location = location.ok_or_else(|| unknown_location(request, at))?;
             terms.locations.insert(at.clone(), location);
         }
         Ok(terms)
     }
 }
 
-/// Those of these levels that exist; one round trip.
+/// Loads those of the levels that exist, in one round trip.
 async fn read_levels(
     services: &Services,
     store: &Store,
@@ -239,22 +238,22 @@ async fn read_levels(
     Ok(levels)
 }
 
-/// The change that names an item that there is not; a foreign one is an unknown one.
-fn unknown_item(asked: &Asked, item: &VariantId) -> Problem {
+/// The field error of the first change that names this item, which the store does not have.
+fn unknown_item(request: &Asked, item: &VariantId) -> Problem {
     let detail = "There is no such item.";
     Problem::invalid(vec![fault(
-        position(asked, |lookup| lookup.0 == *item),
+        position(request, |lookup| lookup.0 == *item),
         "item_id",
         "unknown_item",
         detail,
     )])
 }
 
-/// The change that names a location that there is not.
-fn unknown_location(asked: &Asked, location: &LocationId) -> Problem {
-    let number = position(asked, |lookup| lookup.1 == *location);
+/// The field error of the first change that names this location, which the store does not have.
+fn unknown_location(request: &Asked, location: &LocationId) -> Problem {
+    let number = position(request, |lookup| lookup.1 == *location);
     let field =
-        match asked.wanted.get(number) {
+        match request.wanted.get(number) {
             Some(InventoryChange::Move { from, to, .. }) if from.0 != to.0 => {
                 if from.0.1 == *location { "from_location" } else { "to_location" }
             }
@@ -264,13 +263,13 @@ fn unknown_location(asked: &Asked, location: &LocationId) -> Problem {
     Problem::invalid(vec![fault(number, field, "unknown_location", detail)])
 }
 
-/// The index of the first change that names such a level.
-fn position(asked: &Asked, names: impl Fn(&LevelLookup) -> bool) -> usize {
-    let first = asked.wanted.iter().position(|want| want.lookups().into_iter().any(&names));
+/// The index of the first change with a level for which `names` holds.
+fn position(request: &Asked, names: impl Fn(&LevelLookup) -> bool) -> usize {
+    let first = request.wanted.iter().position(|want| want.lookups().into_iter().any(&names));
     first.unwrap_or_default()
 }
 
-/// Nothing comes to a location that is not in use; what lies there may still go.
+/// Ensures that no stock is added at a location that is not open. It may still be removed there.
 fn check_locations(
     adjustment: &Adjustment,
     locations: &BTreeMap<LocationId, Location>,

@@ -1,4 +1,4 @@
-//! Making, changing and removing a product with its variants: by a request, by many in one, or by a file.
+//! Creates, changes and deletes products with their variants: one by one, in bulk, or by import.
 
 mod change;
 mod create;

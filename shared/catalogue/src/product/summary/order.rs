@@ -1,5 +1,5 @@
-//! The orders of lists. Each is an index, read from one end or the other; the same keys sort cards
-//! that are known whole.
+//! The sort orders of product lists. Each is an index, read in one direction or the other; the same
+//! keys sort summaries that are already in memory.
 
 use core_types::id::{ProductId, StoreId};
 use core_types::key;
@@ -10,10 +10,10 @@ use table::item::Index;
 use super::ProductSummary;
 use crate::words;
 
-/// Characters of a title that sort it (our choice); the id decides among those that share them.
+/// The characters of a title that are compared (our choice); the id decides among equal ones.
 const TITLE: usize = 60;
 
-/// An order of a list of products. The id decides among equals.
+/// A sort order of a list of products. The id decides among equals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SummaryOrder {
     /// The newest first.
@@ -24,7 +24,7 @@ pub enum SummaryOrder {
     Cheapest,
     /// By lowest price, the dearest first.
     Dearest,
-    /// By title, without case and accents.
+    /// By title, regardless of case and accents.
     Title,
     /// The best rated first.
     Best,
@@ -41,13 +41,13 @@ impl SummaryOrder {
         }
     }
 
-    /// The cards of a store that shoppers see, in this order.
+    /// The query for a store's active products, in this order.
     pub fn query(self, store: &StoreId) -> Query {
         let query = Query::index(self.index(), key::summaries_in(store));
         if matches!(self, Self::Newest | Self::Dearest) { query.newest_first() } else { query }
     }
 
-    /// What sorts a card, as text that ascends in this order.
+    /// The sort key of a summary: text that ascends in this order.
     pub fn key(self, summary: &ProductSummary) -> String {
         let (id, price) = (summary.id(), summary.price_min());
         match self {
@@ -57,7 +57,7 @@ impl SummaryOrder {
             Self::Dearest => {
                 format!("{:011}#{}", MAX_AMOUNT.saturating_sub(price), newest_first(id))
             }
-            // Two blanks, which no title has: what begins another one comes before it.
+            // No title has two blanks, so a title comes before those that it is a prefix of.
             Self::Title => format!("{}  {}", words::sort_key(&summary.title, TITLE), id.digits()),
             Self::Best => {
                 format!("{:05}#{}", 10_000_u64.saturating_sub(score(summary)), id.digits())
@@ -66,24 +66,24 @@ impl SummaryOrder {
     }
 }
 
-/// How good a product is rated, in thousandths of a star. Five reviews of three stars are added to
-/// everybody's, so that one review of five does not beat a hundred of 4.9 (our choice).
+/// The rating of a product for sorting, in thousandths of a star. Five reviews of three stars are added
+/// to every product, so that one review of 5 does not beat a hundred of 4.9 (our choice).
 fn score(summary: &ProductSummary) -> u64 {
     let sum = summary.rating_sum.saturating_add(15).saturating_mul(1_000);
     sum.checked_div(summary.rating_count.saturating_add(5)).unwrap_or(0)
 }
 
-/// The digits of an id so that what was made later comes first.
+/// The digits of an id, mirrored so that the newest product sorts first.
 pub fn newest_first(id: &ProductId) -> String {
     mirrored(id.digits())
 }
 
-/// The id of such digits.
+/// The id whose [`newest_first`] digits these are.
 pub fn id_of(newest_first: &str) -> Option<ProductId> {
     ProductId::parse(&format!("{}{}", ProductId::PREFIX, mirrored(newest_first)))
 }
 
-/// Hexadecimal digits, each for the one that lacks to the last.
+/// Hexadecimal digits, each replaced by its complement to `f`.
 fn mirrored(digits: &str) -> String {
     let mirror = |c: char| {
         let digit =

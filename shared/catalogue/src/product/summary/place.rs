@@ -1,10 +1,10 @@
-//! Whose a card is, which its partition says.
+//! The store and the product of a summary, stored as its partition key.
 
 use core_types::id::{ProductId, StoreId};
 use core_types::key;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Store and product, as the partition that they name.
+/// Store and product, serialized as the partition key that they form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) store: StoreId,

@@ -1,4 +1,4 @@
-//! Changing, archiving and removing a product.
+//! Changes, archives and deletes a product.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -13,62 +13,62 @@ use core_types::event::Topic;
 use core_types::fields::{Handle, Metadata, TaxClass};
 use core_types::id::{CategoryId, ProductId, StoreId};
 use core_types::key;
-use gateway::reply::{Json, NoContent};
-use gateway::request::{IfMatch, request};
-use identity::store::Store;
-use primitives::clock::Timestamp;
-use primitives::fields::{AtMost, Patch, Text};
-use primitives::problem::{Code, Problem};
 use services::Services;
+use primitives::clock::Timestamp;
 use table::item::Key;
+use primitives::problem::{Code, Problem};
+use gateway::reply::{Json, NoContent};
+use primitives::fields::{AtMost, Patch, Text};
+use gateway::request::{IfMatch, request};
 use table::retry;
+use identity::store::Store;
 
 use super::create::list;
 use super::input::{images, media, pictured, validate_references};
 use super::write::{self, Chore, Revision, to_response};
 
-/// What to change about a product.
+/// The changes of a product.
 #[request]
 #[derive(Debug, Clone)]
 pub struct UpdateRequest {
-    /// What shoppers read.
+    /// The title that shoppers see.
     title: Option<Text<1, 255>>,
-    /// Its name in URLs; the old one is free at once.
+    /// The name in URLs; the previous one is released at once.
     handle: Option<Handle>,
-    /// HTML, at most 64 KiB; what could run on a shopper's page is taken out of it.
+    /// HTML, at most 64 KiB; scripts and other active content are removed.
     description: Patch<SafeHtml>,
-    /// Whether it is sold.
+    /// The status: draft, active or archived.
     status: Option<ProductStatus>,
-    /// Who makes it.
+    /// The vendor or manufacturer.
     vendor: Patch<Text<1, 100>>,
-    /// What it is, in the merchant's words.
+    /// The product type, in the merchant's words.
     product_type: Patch<Text<1, 100>>,
-    /// Words to find it by: all of them.
+    /// The tags; the list replaces the current one.
     tags: Option<Tags>,
-    /// What its variants differ by: all options with all values. Names and further values are
-    /// free; what a variant has chosen must stay, unless it is the only one, which then chooses
-    /// the first value of each.
+    /// The options in which its variants differ: all options with all values. Options may be renamed and
+    /// values added. Values that variants have chosen must stay, unless there is only one variant, which
+    /// then takes the first value.
     options: Option<AtMost<OptionInput, MAX_OPTIONS>>,
-    /// Its pictures: all of them.
+    /// The images; the list replaces the current one.
     images: Option<AtMost<ImageInput, MAX_IMAGES>>,
-    /// What search engines read.
+    /// The title and the description for search engines.
     seo: Patch<SeoInput>,
-    /// What apps and merchants keep with it: all entries.
+    /// Key-value pairs of apps and merchants; the object replaces the current one.
     metadata: Patch<Metadata>,
-    /// Where it belongs.
+    /// Its category.
     category_id: Patch<CategoryId>,
-    /// What it is taxed as; `null` when it is nothing particular.
+    /// The tax class; `null` for goods without one.
     tax_class: Patch<TaxClass>,
 }
 
-/// Puts a given value in place.
+/// Sets a field to the given value, if there is one.
 fn set<T, U: Into<T>>(field: &mut T, value: Option<U>) {
     if let Some(value) = value {
         *field = value.into();
     }
 }
 
-/// Puts a given value in place, or what stands for none.
+/// Sets a field to the given value, or clears it to its default.
 fn patch<T: Default, U>(field: &mut T, value: Patch<U>, into: impl Fn(U) -> T) {
     match value {
         Patch::Keep => {}
@@ -78,14 +78,8 @@ fn patch<T: Default, U>(field: &mut T, value: Patch<U>, into: impl Fn(U) -> T) {
 }
 
 impl UpdateRequest {
-    /// The product as the caller wants it, at the version it is.
-    fn apply(
-        self,
-        services: &Services,
-        store: &Store,
-        product: &Product,
-        now: Timestamp,
-    ) -> Product {
+    /// The product with these changes, at its current version.
+    fn apply(self, services: &Services, store: &Store, product: &Product, now: Timestamp) -> Product {
         let mut wanted = product.clone();
         set(&mut wanted.title, self.title);
         set(&mut wanted.handle, self.handle);
@@ -94,7 +88,7 @@ impl UpdateRequest {
         self.product_type.apply(&mut wanted.product_type);
         set(&mut wanted.tags, self.tags.map(|tags| tags.0));
         set(&mut wanted.options, self.options.map(list::<_, ProductOption, MAX_OPTIONS>));
-        set(&mut wanted.images, self.images.map(|asked| images(services, store, asked.0)));
+        set(&mut wanted.images, self.images.map(|inputs| images(services, store, inputs.0)));
         patch(&mut wanted.seo, self.seo, Seo::from);
         patch(&mut wanted.metadata, self.metadata, |metadata| metadata.0);
         self.category_id.apply(&mut wanted.category_id);
@@ -106,7 +100,7 @@ impl UpdateRequest {
     }
 }
 
-/// The variants under changed options, each changed one at its next version.
+/// The variants after a change of the options; each changed variant is at its next version.
 fn rechosen(
     options: &[ProductOption],
     variants: &[Variant],
@@ -116,13 +110,13 @@ fn rechosen(
     faults.validate_options(options);
     let mut after = variants.to_vec();
     if let [variant] = after.as_mut_slice() {
-        let kept = |index: usize, option: &ProductOption| {
+        let chosen = |index: usize, option: &ProductOption| {
             let before = variant.options.get(index);
             let value = before.filter(|value| option.values.contains(value));
             value.or(option.values.first()).cloned().unwrap_or_default()
         };
         let choice: Vec<String> =
-            options.iter().enumerate().map(|(index, option)| kept(index, option)).collect();
+            options.iter().enumerate().map(|(index, option)| chosen(index, option)).collect();
         if choice != variant.options {
             let title = variant_title(&choice);
             *variant = Variant { options: choice, title, ..variant.changed(now) };
@@ -141,7 +135,7 @@ fn rechosen(
     faults.done().map(|()| after)
 }
 
-/// What a change of a product is announced as.
+/// The topic that announces a change of a product.
 pub(super) fn topic(before: &Product, after: &Product) -> &'static Topic<ProductView> {
     let archived = ProductStatus::Archived;
     if after.status == archived && before.status != archived {
@@ -151,11 +145,11 @@ pub(super) fn topic(before: &Product, after: &Product) -> &'static Topic<Product
     }
 }
 
-/// Changes some of a product's data.
+/// Changes a product.
 ///
 /// # Errors
 /// `not_found`, `handle_taken`, `precondition_failed`; `options_in_use`, `unknown_category` as
-/// faults of their fields.
+/// field errors.
 pub async fn change(
     services: &Services,
     store: &Store,
@@ -168,8 +162,7 @@ pub async fn change(
     validate_references(services, own, &mut faults).await?;
     faults.done()?;
     retry(|| async {
-        let (before, variants) =
-            product::load(services, &store.id, id).await?.ok_or(Code::NotFound)?;
+        let (before, variants) = product::load(services, &store.id, id).await?.ok_or(Code::NotFound)?;
         if_match.check(before.version)?;
         let wanted = input.clone().apply(services, store, &before, now);
         if wanted == before {
@@ -216,8 +209,8 @@ pub async fn archive(
     .await
 }
 
-/// Removes a product that was never ordered, with its variants and their stock: at once, or, where its
-/// variants are too many for one transaction, by way of the archive.
+/// Deletes a product that was never ordered, with its variants and their stock. If these are too many
+/// for one transaction, the product is archived first.
 ///
 /// # Errors
 /// `not_found`; `product_in_use`: it was ordered; `precondition_failed`.
@@ -227,12 +220,11 @@ pub async fn remove(
     id: &ProductId,
     if_match: IfMatch,
 ) -> Result<NoContent, Problem> {
-    // The version that it got in the archive is no news to who asked for another.
+    // `If-Match` names the version before this request archived the product.
     let archived_at = AtomicU64::new(0);
     retry(|| async {
         let now = services.clock.now();
-        let (mut product, variants) =
-            product::load(services, store, id).await?.ok_or(Code::NotFound)?;
+        let (mut product, variants) = product::load(services, store, id).await?.ok_or(Code::NotFound)?;
         if archived_at.load(Ordering::Relaxed) != product.version {
             if_match.check(product.version)?;
         }
@@ -246,7 +238,7 @@ pub async fn remove(
                 product = archived;
                 archived_at.store(product.version, Ordering::Relaxed);
             }
-            // Whatever an earlier change has left to do, too.
+            // Includes deferred work of earlier changes.
             product::refresh(services, store, id).await?;
             ensure_unordered(services, &product, &variants).await?;
         }
@@ -255,7 +247,7 @@ pub async fn remove(
     .await
 }
 
-/// Demands that no order ever held one of these variants.
+/// Ensures that none of these variants was ever ordered.
 ///
 /// # Errors
 /// `product_in_use`.
@@ -275,10 +267,10 @@ async fn ensure_unordered(
     Ok(())
 }
 
-/// What is to be done about the stock of a variant that goes.
+/// The chores that delete the levels of a removed variant.
 ///
 /// # Errors
-/// `product_in_use`: some of it belongs to orders.
+/// `product_in_use`: some of its stock is reserved or committed.
 pub async fn close(services: &Services, variant: &Variant) -> Result<Vec<Chore>, Problem> {
     let partition = key::sellable(&variant.store_id, &variant.id).pk;
     let query = table::Query::partition(partition).begins_with(key::LEVELS);

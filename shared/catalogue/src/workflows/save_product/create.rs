@@ -1,4 +1,4 @@
-//! Making a product.
+//! Creates a product.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -12,14 +12,14 @@ use core_types::fields::{Handle, Metadata, TaxClass};
 use core_types::id::{CategoryId, ProductId, VariantId};
 use core_types::key;
 use core_types::money::Money;
+use services::Services;
+use primitives::clock::Timestamp;
+use table::item::Key;
+use primitives::problem::{Code, FieldError, Problem};
 use gateway::reply::Created;
+use primitives::fields::{AtMost, FromText, Text};
 use gateway::request::{Given, Rules, Validation, request};
 use identity::store::Store;
-use primitives::clock::Timestamp;
-use primitives::fields::{AtMost, FromText, Text};
-use primitives::problem::{Code, FieldError, Problem};
-use services::Services;
-use table::item::Key;
 
 use super::input::{
     Draft, VariantInput, at_home, images, locations, media, placed, validate_pictures,
@@ -27,42 +27,43 @@ use super::input::{
 };
 use super::write::{self, WriteStep, release_orphans};
 
-/// A product to make.
+/// The product to create.
 #[request]
 #[derive(Debug, Clone)]
 pub struct CreateRequest {
-    /// What shoppers read.
+    /// The title that shoppers see.
     pub(super) title: Text<1, 255>,
-    /// Its name in URLs; it follows from the title unless said.
+    /// The name in URLs; derived from the title by default.
     pub(super) handle: Option<Handle>,
-    /// HTML, at most 64 KiB; what could run on a shopper's page is taken out of it.
+    /// HTML, at most 64 KiB; scripts and other active content are removed.
     pub(super) description: Option<SafeHtml>,
-    /// Whether it is sold; a draft unless said.
+    /// The status; `draft` by default.
     pub(super) status: Option<ProductStatus>,
-    /// Who makes it.
+    /// The vendor or manufacturer.
     pub(super) vendor: Option<Text<1, 100>>,
-    /// What it is, in the merchant's words.
+    /// The product type, in the merchant's words.
     pub(super) product_type: Option<Text<1, 100>>,
-    /// Words to find it by.
+    /// The tags, for search, filters and automated collections.
     pub(super) tags: Option<Tags>,
-    /// What its variants differ by.
+    /// The options in which its variants differ.
     pub(super) options: Option<AtMost<OptionInput, MAX_OPTIONS>>,
-    /// Its variants; without options it may be one, and without one it costs nothing yet.
+    /// Its variants; at most one without options. Without any, the product gets one with price 0.
     pub(super) variants: Option<AtMost<VariantInput, MAX_VARIANTS>>,
-    /// Its pictures; the first stands for it in lists.
+    /// Its images; the first represents it in lists.
     pub(super) images: Option<AtMost<ImageInput, MAX_IMAGES>>,
-    /// What search engines read.
+    /// The title and the description for search engines.
     pub(super) seo: Option<SeoInput>,
-    /// What apps and merchants keep with it.
+    /// Key-value pairs that apps and merchants store with it.
     pub(super) metadata: Option<Metadata>,
-    /// Where it belongs.
+    /// Its category.
     pub(super) category_id: Option<CategoryId>,
-    /// What it is taxed as: `books`, `food`; a word that the store's tax rates name.
+    /// The tax class, as the store's tax rates name it: `books`, `food`.
     pub(super) tax_class: Option<TaxClass>,
 }
 
 impl CreateRequest {
-    /// The same about a few variants at a time, for a change that is too large for one transaction.
+    /// Splits the request into copies with at most `most` variants each, for a change that is too large
+    /// for one transaction.
     pub fn in_parts(self, most: usize) -> Vec<Self> {
         let Some(AtMost(variants)) = &self.variants else { return vec![self] };
         let parts = variants.chunks(most);
@@ -71,8 +72,8 @@ impl CreateRequest {
 }
 
 impl Rules for CreateRequest {
-    /// How its options and variants go together. What is well formed is validated whole, beside what
-    /// is stored ([`plan`]).
+    /// Validates how options and variants go together, if other fields are malformed. A well-formed
+    /// request is validated as a whole, along with stored references ([`plan`]).
     async fn broken(given: Given<'_>, _: &Validation<'_>) -> Vec<FieldError> {
         let options = given.get::<AtMost<OptionInput, MAX_OPTIONS>>("options");
         if given.is::<Self>() || given.has("options") != options.is_some() {
@@ -90,12 +91,12 @@ impl Rules for CreateRequest {
     }
 }
 
-/// Makes a product with its variants, their claims of SKUs, what checkouts need of them, and their
-/// first stock. The id is `id`, so that who asks for one twice makes one.
+/// Creates a product with its variants, their SKU claims, sellables and first stock. The caller passes
+/// the `id`, so that a repeated request creates it once.
 ///
 /// # Errors
-/// `handle_taken`, `sku_taken`; faults of fields all at once; `version_conflict` when there is a product of
-/// this id.
+/// `handle_taken`, `sku_taken`; all field errors at once; `version_conflict` if a product with this id
+/// exists.
 pub async fn create(
     services: &Services,
     store: &Store,
@@ -109,12 +110,11 @@ pub async fn create(
     loop {
         let steps = steps(&product, &drafts);
         let written =
-            write::create((services, store), (&product, &variants), steps, &PRODUCT_CREATED, now)
-                .await;
+            write::create((services, store), (&product, &variants), steps, &PRODUCT_CREATED, now).await;
         tries = tries.saturating_add(1);
         match written {
             Err(problem) if problem.code == Code::HandleTaken && !is_named && tries < 5 => {
-                // Whoever loses the number too is one of many, and gets a handle of its own.
+                // If the numbered handle is taken too, many compete for it: the id makes it unique.
                 product.handle = match tries {
                     1 => numbered_handle(services, &product).await?,
                     _ => own_handle(&product)?,
@@ -140,10 +140,10 @@ fn steps(product: &Product, drafts: &[Draft]) -> Vec<WriteStep> {
     drafts.iter().map(add).collect()
 }
 
-/// The product and the variants that are asked for.
+/// Validates a request, and returns the product and the variants to create.
 ///
 /// # Errors
-/// All faults at once.
+/// All field errors at once.
 pub async fn plan(
     services: &Services,
     store: &Store,
@@ -165,11 +165,11 @@ pub async fn plan(
             Vec::new()
         }
     };
-    let asked = input.images.take().map(|images| images.0).unwrap_or_default();
+    let image_inputs = input.images.take().map(|images| images.0).unwrap_or_default();
     let mut references = locations(&drafts, |index| format!("/variants/{index}"));
-    references.extend(media(store, &asked));
+    references.extend(media(store, &image_inputs));
     validate_references(services, references, &mut faults).await?;
-    let pictures = images(services, store, asked);
+    let pictures = images(services, store, image_inputs);
     validate_pictures(&pictures, placed(&drafts), &mut faults);
     faults.done()?;
     let variants: Vec<Variant> = drafts.iter().map(|draft| draft.variant.clone()).collect();
@@ -181,22 +181,22 @@ pub async fn plan(
 }
 
 impl CreateRequest {
-    /// What shoppers read.
+    /// The title.
     pub fn title(&self) -> &str {
         self.title.as_str()
     }
 
-    /// Its name in URLs, if it is said.
+    /// The name in URLs, if given.
     pub const fn handle(&self) -> Option<&Handle> {
         self.handle.as_ref()
     }
 
-    /// The SKU of each variant that is named.
+    /// The SKU of each variant, if given.
     pub fn skus(&self) -> impl Iterator<Item = Option<&Sku>> {
         self.variants.iter().flat_map(|variants| &variants.0).map(|variant| variant.sku.as_ref())
     }
 
-    /// The product as a draft, as far as its own fields say it.
+    /// The product as a draft, from its own fields: without options, images, variants and status.
     fn product(self, id: ProductId, store: &Store, now: Timestamp) -> Result<Product, Problem> {
         let handle = match self.handle {
             Some(handle) => handle,
@@ -236,30 +236,30 @@ impl CreateRequest {
     }
 }
 
-/// The elements of a list as they are kept.
-pub(super) fn list<A, T: From<A>, const MAX: usize>(asked: AtMost<A, MAX>) -> Vec<T> {
-    asked.0.into_iter().map(T::from).collect()
+/// The inputs of a list as stored values.
+pub(super) fn list<A, T: From<A>, const MAX: usize>(input: AtMost<A, MAX>) -> Vec<T> {
+    input.0.into_iter().map(T::from).collect()
 }
 
-/// A handle that was made from a title.
+/// The handle that a [`slug`] is.
 pub fn derived(slug: &str) -> Result<Handle, Problem> {
     let unfit =
         |fault: primitives::fields::Fault| Problem::internal(format!("{slug}: {}", fault.detail));
     Handle::from_text(slug).map_err(unfit)
 }
 
-/// The variants that are asked for, validated together.
+/// The variants of a request, validated together.
 pub(super) fn several(
     product: &ProductId,
     options: &[ProductOption],
-    asked: Vec<VariantInput>,
+    inputs: Vec<VariantInput>,
     (store, faults): (&Store, &mut Faults),
     now: Timestamp,
 ) -> Vec<Draft> {
-    let choices: Vec<Vec<String>> = asked.iter().map(VariantInput::choice).collect();
+    let choices: Vec<Vec<String>> = inputs.iter().map(VariantInput::choice).collect();
     let pointer = |index: usize| format!("/variants/{index}");
     let (mut skus, mut drafts) = (HashSet::new(), Vec::new());
-    for (index, input) in asked.into_iter().enumerate() {
+    for (index, input) in inputs.into_iter().enumerate() {
         let pointer = pointer(index);
         if let Some(choice) = choices.get(index) {
             faults.validate_choice(options, choice, &pointer);
@@ -278,7 +278,7 @@ pub(super) fn several(
     drafts
 }
 
-/// The only variant of a product of which nothing else is said.
+/// The variant of a product that is created without options and variants.
 fn only(product: &ProductId, store: &Store, now: Timestamp) -> Variant {
     Variant {
         id: VariantId::mint(now),
@@ -304,7 +304,7 @@ fn only(product: &ProductId, store: &Store, now: Timestamp) -> Variant {
     }
 }
 
-/// The handle that follows from the title, with the first free number from 2 behind it.
+/// The handle derived from the title, with the first free number from 2 to 50 as suffix.
 async fn numbered_handle(services: &Services, product: &Product) -> Result<Handle, Problem> {
     let slug = slug(&product.title, "product");
     let candidates: Vec<String> = (2..=50).map(|number| format!("{slug}-{number}")).collect();
@@ -321,7 +321,7 @@ async fn numbered_handle(services: &Services, product: &Product) -> Result<Handl
     own_handle(product)
 }
 
-/// The handle that follows from the title, with the end of the product's id behind it.
+/// The handle derived from the title, with the last 12 digits of the product's id as suffix.
 fn own_handle(product: &Product) -> Result<Handle, Problem> {
     let (slug, digits) = (slug(&product.title, "product"), product.id.digits());
     let end = digits.get(digits.len().saturating_sub(12)..).unwrap_or(digits);

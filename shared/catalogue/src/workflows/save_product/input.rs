@@ -1,4 +1,4 @@
-//! What requests say about variants, and the variants they make.
+//! Inputs about variants, and the variants created from them.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,74 +8,74 @@ use crate::product::{Faults, Image, ImageInput, MAX_OPTIONS, Sku, Variant, varia
 use core_types::fields::{Metadata, WebUrl};
 use core_types::id::{LocationId, ProductId, VariantId};
 use core_types::money::{Money, MoneyInput};
+use services::Services;
+use primitives::clock::Timestamp;
+use table::item::{Item, Key};
+use primitives::problem::Problem;
+use primitives::fields::{AtMost, Flag, Int, Text};
 use gateway::request::request;
 use identity::store::{InventoryPolicy, Store};
-use primitives::clock::Timestamp;
-use primitives::fields::{AtMost, Flag, Int, Text};
-use primitives::problem::Problem;
 use serde::{Deserialize, Serialize};
-use services::Services;
-use table::item::{Item, Key};
 
-/// Locations at which a new variant is stocked at once; more by `/v1/inventory/levels`.
+/// The most locations with first stock of a new variant; more by `/v1/inventory/levels`.
 pub const MAX_FIRST_LEVELS: usize = 10;
-/// The heaviest variant: a thousand tonnes.
+/// The highest weight of a variant: a thousand tonnes.
 pub const MAX_GRAMS: i64 = 1_000_000_000;
 
-/// Text of an option's value.
+/// The option values that a variant chooses.
 pub type ChoiceInput = AtMost<Text<1, 60>, MAX_OPTIONS>;
 
-/// A variant to make.
+/// A variant to create.
 #[request]
 #[derive(Debug, Clone)]
 pub struct VariantInput {
     /// The stock-keeping unit, unique within the store without regard to case.
     pub sku: Option<Sku>,
-    /// What it costs, in the store's currency.
+    /// The price, in the store's currency.
     price: MoneyInput,
-    /// What it cost before, or elsewhere.
+    /// The compare-at price: what it cost before, or costs elsewhere.
     compare_at: Option<MoneyInput>,
     /// A value for each of the product's options, in their order.
     options: Option<ChoiceInput>,
-    /// What it weighs, in grams.
+    /// The weight in grams.
     weight: Option<Int<0, MAX_GRAMS>>,
-    /// What it weighs, in grams; the name with its unit wins.
+    /// The weight in grams; takes precedence over `weight`.
     weight_grams: Option<Int<0, MAX_GRAMS>>,
     /// GTIN, EAN, UPC or ISBN.
     barcode: Option<Text<1, 64>>,
-    /// Whether it is sent by parcel; it is unless said otherwise.
+    /// Whether it is shipped; true by default.
     requires_shipping: Option<Flag>,
-    /// Which of the product's pictures shows it, by its address; its first one unless said.
+    /// The address of one of the product's images; the first one by default.
     pub(super) image_url: Option<WebUrl>,
-    /// What apps and merchants keep with it.
+    /// Key-value pairs that apps and merchants store with it.
     metadata: Option<Metadata>,
-    /// How it is stocked; without it, its stock is not counted.
+    /// How its stock is handled; without it, stock is not tracked.
     inventory: Option<InventoryInput>,
 }
 
-/// How a variant is stocked.
+/// How the stock of a variant is handled.
 #[request]
 #[derive(Debug, Clone)]
 pub struct InventoryInput {
-    /// Whether its stock is counted; it is unless said otherwise.
+    /// Whether its stock is tracked; true by default.
     tracked: Option<Flag>,
-    /// What happens to an order when its stock is short; the store's policy unless said.
+    /// Whether it is sold beyond its stock; the store's policy by default.
     policy: Option<InventoryPolicy>,
-    /// What it begins with.
+    /// The first stock, by location.
     levels: Option<AtMost<LevelInput, MAX_FIRST_LEVELS>>,
 }
 
-/// How much of a variant is at a location.
+/// The first stock of a variant at a location.
 #[request]
 #[derive(Debug, Clone)]
 pub struct LevelInput {
-    /// The location; the store's first one unless said.
+    /// The location; the store's default one by default.
     location_id: Option<LocationId>,
-    /// How much can be sold.
+    /// The available quantity.
     quantity: Int<0, MAX_QUANTITY>,
 }
 
-/// A variant that is not written yet, with its first stock.
+/// A variant that is not stored yet, with its first stock.
 #[derive(Debug, Clone)]
 pub struct Draft {
     /// The variant.
@@ -84,7 +84,7 @@ pub struct Draft {
     pub levels: Vec<Level>,
 }
 
-/// An amount in the store's currency.
+/// The amount in the store's currency; another currency is a field error.
 pub fn amount(
     faults: &mut Faults,
     pointer: &str,
@@ -95,13 +95,14 @@ pub fn amount(
 }
 
 impl VariantInput {
-    /// What it chooses of the product's options.
+    /// The option values that it chooses.
     pub fn choice(&self) -> Vec<String> {
         let values = self.options.iter().flat_map(|options| &options.0);
         values.map(|value| value.as_str().to_owned()).collect()
     }
 
-    /// The variant that it makes of a product, at a position; what is wrong is told at `pointer`.
+    /// The draft of this variant of a product, at a position. `pointer` is the JSON pointer of the
+    /// variant, for field errors.
     pub fn draft(
         self,
         product: &ProductId,
@@ -143,7 +144,7 @@ impl VariantInput {
             store_id: store.id.clone(),
             product_id: product.clone(),
             sku: self.sku.map(String::from),
-            // Where it is rejected, nothing is written.
+            // Zero stands in for a rejected price; the request then fails.
             price: price.unwrap_or_else(|| Money::zero(&store.currency)),
             compare_at: compare_at.flatten(),
             options,
@@ -164,50 +165,45 @@ impl VariantInput {
     }
 }
 
-/// The locations at which these levels hold something.
+/// The locations of those levels that have available stock.
 pub fn stocked_at<'a>(levels: impl IntoIterator<Item = &'a Level>) -> Vec<LocationId> {
     let stocked = levels.into_iter().filter(|level| level.available > 0);
     stocked.map(|level| level.location_id.clone()).collect()
 }
 
-/// Puts first stock that names no location at the store's first one, which is made when there is
-/// none.
-pub async fn at_home(
-    services: &Services,
-    store: &Store,
-    asked: &mut [VariantInput],
-) -> Result<(), Problem> {
-    let levels = asked
+/// Assigns first stock without a location to the store's default location.
+pub async fn at_home(services: &Services, store: &Store, inputs: &mut [VariantInput]) -> Result<(), Problem> {
+    let levels = inputs
         .iter_mut()
         .filter_map(|input| input.inventory.as_mut()?.levels.as_mut())
         .flat_map(|levels| &mut levels.0)
         .filter(|level| level.location_id.is_none());
-    let mut homeless: Vec<&mut LevelInput> = levels.collect();
-    if !homeless.is_empty() {
+    let mut unassigned: Vec<&mut LevelInput> = levels.collect();
+    if !unassigned.is_empty() {
         let home = location::home(services, store).await?;
-        for level in &mut homeless {
+        for level in &mut unassigned {
             level.location_id = Some(home.clone());
         }
     }
     Ok(())
 }
 
-/// Whether something is there, whatever it is.
+/// An item of any kind, read to check that it exists.
 #[derive(Debug, Serialize, Deserialize)]
 struct Present {
     #[serde(rename = "PK")]
     pk: String,
     #[serde(rename = "SK")]
     sk: String,
-    /// Of a location alone: whether it is in use.
+    /// Of a location only: whether it is active.
     active: Option<bool>,
-    /// Of a location alone: whether it is being emptied.
+    /// Of a location only: whether it is being emptied.
     closing: Option<bool>,
     version: u64,
 }
 
 impl Present {
-    /// Whether stock may come to it, as [`Location::is_open`](crate::location::Location).
+    /// Whether stock may be added, as [`Location::is_open`](crate::location::Location::is_open).
     fn is_open(&self) -> bool {
         self.active != Some(false) && self.closing != Some(true)
     }
@@ -223,8 +219,9 @@ impl Item for Present {
     }
 }
 
-/// Adds a fault for every reference to something that is not there, or to a location that takes
-/// nothing. One round trip, or none.
+/// Adds a field error for every reference to an item that does not exist, or to a location that is not
+/// open. A reference is a key, the JSON pointer of its field, and the error code. One round trip for
+/// each 100 keys.
 pub async fn validate_references(
     services: &Services,
     references: Vec<(Key, String, &'static str)>,
@@ -250,7 +247,7 @@ pub async fn validate_references(
     Ok(())
 }
 
-/// The references of first stock to locations, with the pointers to them.
+/// The references of first stock to locations. `pointer` gives the JSON pointer of a draft.
 pub fn locations(
     drafts: &[Draft],
     pointer: impl Fn(usize) -> String,
@@ -276,11 +273,9 @@ pub fn media(store: &Store, images: &[ImageInput]) -> Vec<(Key, String, &'static
     own.collect()
 }
 
-/// The images as they are kept: the store's own media at the public address that a new name of the
-/// store does not change.
-pub fn images(services: &Services, store: &Store, asked: Vec<ImageInput>) -> Vec<Image> {
-    let public =
-        |id: &core_types::id::MediaId| Image::address(&services.config.base_url, &store.id, id);
+/// The images as stored; media of the store have their public addresses ([`Image::address`]).
+pub fn images(services: &Services, store: &Store, inputs: Vec<ImageInput>) -> Vec<Image> {
+    let public = |id: &core_types::id::MediaId| Image::address(&services.config.base_url, &store.id, id);
     let image = |input: ImageInput| Image {
         url: match (&input.media_id, input.url) {
             (Some(id), _) => public(id),
@@ -289,16 +284,16 @@ pub fn images(services: &Services, store: &Store, asked: Vec<ImageInput>) -> Vec
         media_id: input.media_id,
         alt: input.alt.map(String::from).unwrap_or_default(),
     };
-    asked.into_iter().map(image).collect()
+    inputs.into_iter().map(image).collect()
 }
 
-/// The variants of drafts, and where they are asked for.
+/// The variants of drafts, each with the JSON pointer of its input.
 pub fn placed(drafts: &[Draft]) -> impl Iterator<Item = (&Variant, String)> {
     let place = |(index, draft): (usize, _)| (draft, format!("/variants/{index}"));
     drafts.iter().map(|draft| &draft.variant).enumerate().map(place)
 }
 
-/// Validates that the pictures of variants are among the product's.
+/// Validates that the image of each variant is among the product's.
 pub fn validate_pictures<'a>(
     images: &[Image],
     variants: impl IntoIterator<Item = (&'a Variant, String)>,
@@ -316,13 +311,13 @@ fn is_shown(images: &[Image], variant: &Variant) -> bool {
     variant.image_url.as_ref().is_none_or(|url| images.iter().any(|image| image.url == *url))
 }
 
-/// The variants without pictures that the product no longer has, each changed one at its next version.
+/// The variants, without images that the product no longer has; each changed one at its next version.
 pub fn pictured(images: &[Image], variants: Vec<Variant>, now: Timestamp) -> Vec<Variant> {
-    let kept = |variant: Variant| {
+    let checked = |variant: Variant| {
         if is_shown(images, &variant) {
             return variant;
         }
         Variant { image_url: None, ..variant.changed(now) }
     };
-    variants.into_iter().map(kept).collect()
+    variants.into_iter().map(checked).collect()
 }

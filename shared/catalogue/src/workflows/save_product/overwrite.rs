@@ -1,12 +1,12 @@
-//! Bringing a product up to what is said of it whole, by who does not know what it is: a file.
+//! Overwrites a product with the data of an import, whose author need not know the current product.
 
 use core_types::id::ProductId;
-use gateway::reply::Json;
-use identity::store::Store;
+use services::Services;
 use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
-use services::Services;
+use gateway::reply::Json;
 use table::{Write, retry};
+use identity::store::Store;
 
 use super::change::topic;
 use super::create::{CreateRequest, list, several};
@@ -19,13 +19,14 @@ use crate::product::{
     self, Faults, MAX_VARIANTS, Product, ProductOption, ProductView, Seo, Variant,
 };
 
-/// Gives a product what is said of it. What is not said stays, and so do variants that are not named, and
-/// the stock of those that are; variants are known by what they choose of the options, whose names are
-/// the product's. New ones are added, with their first stock. `extend` adds to the transaction.
+/// Overwrites a product with the given fields. Fields and variants that are not given stay, and so does
+/// the stock of existing variants. Variants are matched by their option values; the option names must be
+/// the product's. New variants are added with their first stock. `extend` adds actions to the
+/// transaction.
 ///
 /// # Errors
-/// `not_found`; `handle_taken`, `sku_taken`, `variant_limit`; `options_in_use` and others as faults of
-/// their fields; what the added actions reject with.
+/// `not_found`; `handle_taken`, `sku_taken`, `variant_limit`; `options_in_use` and others as field
+/// errors; the errors of the added actions.
 pub async fn overwrite(
     services: &Services,
     store: &Store,
@@ -39,8 +40,7 @@ pub async fn overwrite(
     let (input, own, extend) = (&input, &own, &extend);
     retry(|| async move {
         let now = services.clock.now();
-        let (before, variants) =
-            product::load(services, &store.id, id).await?.ok_or(Code::NotFound)?;
+        let (before, variants) = product::load(services, &store.id, id).await?.ok_or(Code::NotFound)?;
         let mut faults = Faults::default();
         let (wanted, drafts) = wanted(services, store, (&before, input.clone()), &mut faults, now);
         validate_pictures(&wanted.images, placed(&drafts), &mut faults);
@@ -71,7 +71,7 @@ pub async fn overwrite(
     .await
 }
 
-/// The product as it is said to be, at the version it is, and the variants that are named.
+/// The product with the given fields, at its current version, and drafts of the given variants.
 fn wanted(
     services: &Services,
     store: &Store,
@@ -79,11 +79,11 @@ fn wanted(
     faults: &mut Faults,
     now: Timestamp,
 ) -> (Product, Vec<Draft>) {
-    let said: Vec<ProductOption> = input.options.map(list).unwrap_or_default();
-    let options = united(&before.options, said, faults);
+    let given: Vec<ProductOption> = input.options.map(list).unwrap_or_default();
+    let options = united(&before.options, given, faults);
     let drafts = input
         .variants
-        .map(|asked| several(&before.id, &options, asked.0, (store, &mut *faults), now));
+        .map(|inputs| several(&before.id, &options, inputs.0, (store, &mut *faults), now));
     let mut wanted = Product {
         title: input.title.into(),
         description: input
@@ -99,8 +99,8 @@ fn wanted(
     if let Some(tags) = input.tags {
         wanted.tags = tags.0;
     }
-    if let Some(asked) = input.images {
-        wanted.images = images(services, store, asked.0);
+    if let Some(inputs) = input.images {
+        wanted.images = images(services, store, inputs.0);
     }
     if let Some(seo) = input.seo.map(Seo::from) {
         wanted.seo.title = seo.title.or(wanted.seo.title);
@@ -115,31 +115,32 @@ fn wanted(
     (wanted, drafts.unwrap_or_default())
 }
 
-/// The options with what is said of them: the same names, and further values behind those that there are.
+/// The options with the values of the given ones appended. The names must be the same, regardless of
+/// case.
 fn united(
     before: &[ProductOption],
-    said: Vec<ProductOption>,
+    given: Vec<ProductOption>,
     faults: &mut Faults,
 ) -> Vec<ProductOption> {
     let names = |options: &[ProductOption]| -> Vec<String> {
         options.iter().map(|option| option.name.to_lowercase()).collect()
     };
-    if said.is_empty() {
+    if given.is_empty() {
         return before.to_vec();
     }
-    if names(before) != names(&said) {
+    if names(before) != names(&given) {
         let detail = "The product's variants differ by other options.";
         faults.add("/options", "options_in_use", detail);
         return before.to_vec();
     }
-    let with = |(option, said): (&ProductOption, ProductOption)| {
+    let with = |(option, given): (&ProductOption, ProductOption)| {
         let mut option = option.clone();
-        let new = said.values.into_iter().filter(|value| !option.values.contains(value));
+        let new = given.values.into_iter().filter(|value| !option.values.contains(value));
         let new: Vec<String> = new.collect();
         option.values.extend(new);
         option
     };
-    let options: Vec<ProductOption> = before.iter().zip(said).map(with).collect();
+    let options: Vec<ProductOption> = before.iter().zip(given).map(with).collect();
     faults.validate_options(&options);
     options
 }
@@ -148,7 +149,7 @@ fn owned((name, text): (&String, &String)) -> (String, String) {
     (name.clone(), text.clone())
 }
 
-/// The variants as they come to be, each changed one at its next version, and which of them are new.
+/// All variants after the change, each changed one at its next version, and the drafts of the new ones.
 fn arranged(
     product: &Product,
     before: &[Variant],
@@ -159,26 +160,26 @@ fn arranged(
     for mut draft in drafts {
         let found = after.iter_mut().find(|variant| variant.options == draft.variant.options);
         if let Some(variant) = found {
-            let said = draft.variant;
+            let given = draft.variant;
             let wanted = Variant {
-                sku: said.sku.or_else(|| variant.sku.clone()),
-                price: said.price,
-                compare_at: said.compare_at.or_else(|| variant.compare_at.clone()),
-                weight_grams: said.weight_grams.or(variant.weight_grams),
-                barcode: said.barcode.or_else(|| variant.barcode.clone()),
-                requires_shipping: said.requires_shipping,
-                image_url: said.image_url.or_else(|| variant.image_url.clone()),
-                metadata: variant.metadata.iter().chain(&said.metadata).map(owned).collect(),
-                tracked: said.tracked || variant.tracked,
-                policy: said.policy.or(variant.policy),
+                sku: given.sku.or_else(|| variant.sku.clone()),
+                price: given.price,
+                compare_at: given.compare_at.or_else(|| variant.compare_at.clone()),
+                weight_grams: given.weight_grams.or(variant.weight_grams),
+                barcode: given.barcode.or_else(|| variant.barcode.clone()),
+                requires_shipping: given.requires_shipping,
+                image_url: given.image_url.or_else(|| variant.image_url.clone()),
+                metadata: variant.metadata.iter().chain(&given.metadata).map(owned).collect(),
+                tracked: given.tracked || variant.tracked,
+                policy: given.policy.or(variant.policy),
                 ..variant.clone()
             };
             if wanted != *variant {
                 *variant = wanted.changed(now);
             }
         } else {
-            let place = after.len().saturating_add(1);
-            draft.variant.position = u32::try_from(place).unwrap_or(u32::MAX);
+            let position = after.len().saturating_add(1);
+            draft.variant.position = u32::try_from(position).unwrap_or(u32::MAX);
             draft.variant.product_id = product.id.clone();
             after.push(draft.variant.clone());
             added.push(draft);

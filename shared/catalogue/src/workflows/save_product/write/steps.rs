@@ -1,4 +1,4 @@
-//! The parts of a change of a product, and how they share transactions.
+//! The parts of a product's change, and their distribution over transactions.
 
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
@@ -15,44 +15,45 @@ use primitives::problem::{Code, Problem};
 use table::item::Item;
 use table::{Condition, Write};
 
-/// Actions of one transaction.
+/// The most actions of one transaction.
 pub(super) const ACTIONS: usize = 100;
-/// What a transaction keeps free for all but [`WriteStep`]s and [`Chore`]s: product, card, handle, the
-/// handle before or the store's mark, category, deferred work, event, idempotency record, and the row of a file.
+/// Actions of a transaction that are not [`WriteStep`]s or [`Chore`]s: product, summary, handle, the
+/// previous handle or the store's currency lock, category, deferred work, event, idempotency record, and
+/// the row of an import.
 const RESERVED: usize = 9;
-/// What is left of it for these.
+/// The actions left for steps and chores.
 pub(super) const ROOM: usize = ACTIONS.saturating_sub(RESERVED);
 
-/// A part of a change that may be rejected: its actions stay together.
+/// A part of a change that may be rejected; its actions are in the same transaction.
 #[derive(Debug, Clone)]
 pub enum WriteStep {
-    /// A new variant, with what checkouts need of it and its first stock.
+    /// Adds a variant, with its sellable and its first stock.
     Add(Box<Variant>, Box<Sellable>, Vec<Level>),
-    /// A variant at its next version, and the one before.
+    /// Replaces a variant: its next version, and the previous one.
     Replace(Box<Variant>, Box<Variant>),
-    /// A variant that goes.
+    /// Removes a variant.
     Drop(Box<Variant>),
-    /// An image of the store that the product shows from now on.
+    /// Takes a reference to media of the store, as an image of the product.
     Show(StoreId, MediaId),
-    /// A word that a new product is found by.
+    /// Adds a search word of a new product.
     Word(Token),
 }
 
-/// A part of a change that may come after it.
+/// A part of a change that cannot be rejected, and may be deferred.
 #[derive(Debug, Clone)]
 pub enum Chore {
-    /// A stock level that goes with its variant.
+    /// Deletes a level of a removed variant.
     Close(Box<Level>),
-    /// An image of the store that the product shows no longer.
+    /// Releases the reference to media that the product no longer uses.
     Hide(StoreId, MediaId),
-    /// What checkouts need of a variant, anew.
+    /// Updates the sellable of a variant.
     Refresh(Box<Sellable>),
-    /// A word that the product is found by from now on; or no longer.
+    /// Adds a search word if true, or removes it.
     Word(Token, bool),
 }
 
 impl WriteStep {
-    /// Its actions.
+    /// The number of its actions.
     pub(super) fn cost(&self) -> usize {
         match self {
             Self::Add(variant, _, levels) => {
@@ -71,7 +72,7 @@ impl WriteStep {
         }
     }
 
-    /// The first stock that it brings.
+    /// The first stock that it adds.
     pub(super) fn levels(&self) -> &[Level] {
         if let Self::Add(_, _, levels) = self { levels } else { &[] }
     }
@@ -95,7 +96,7 @@ impl WriteStep {
                 let write = relabel(write, variant, before);
                 match (&variant.sku, &before.sku) {
                     (after, before) if after == before => write,
-                    // Another spelling of the same claim.
+                    // Only the case changed: the claim is the same.
                     (Some(after), Some(before))
                         if after.to_lowercase() == before.to_lowercase() =>
                     {
@@ -122,7 +123,7 @@ impl WriteStep {
         }
     }
 
-    /// Takes back what adding a variant has written.
+    /// Reverts the writes of this step; steps that change existing variants are not reverted.
     pub(super) fn take_back(&self, write: Write) -> Write {
         let (variant, sellable, levels) = match self {
             Self::Show(store, id) => return image::release(write, store, id),
@@ -153,7 +154,7 @@ impl Chore {
         }
     }
 
-    /// Leaves it to do. What checkouts need is brought up to date by all deferred work.
+    /// Adds it to deferred work. Sellables need no entry: all deferred work refreshes them.
     pub(super) fn defer_to(self, deferred: &mut DeferredWork) {
         match self {
             Self::Hide(_, id) => deferred.images.push(id),
@@ -172,13 +173,13 @@ impl Chore {
     }
 }
 
-/// SKUs that one variant gives up and another takes in the same change, with who had them: a transaction may not
-/// touch one claim twice, so that it is handed over.
+/// SKUs that one variant releases and another claims in the same change, with their previous variants. A
+/// transaction may not touch a claim twice, so the claim is replaced.
 #[derive(Debug, Default)]
 pub(super) struct MovedSkus(HashMap<String, VariantId>);
 
 impl MovedSkus {
-    /// Those of these steps.
+    /// The SKUs that these steps move.
     pub(super) fn of(steps: &[WriteStep]) -> Self {
         let sku = |variant: &Variant| variant.sku.as_ref().map(|sku| sku.to_lowercase());
         let (mut given, mut taken) = (HashMap::new(), HashSet::new());
@@ -211,7 +212,7 @@ impl MovedSkus {
         })
     }
 
-    /// Gives the variant's SKU up, if it has one and nobody else takes it.
+    /// Releases the variant's SKU, if it has one and no other variant claims it.
     fn release(&self, write: Write, variant: &Variant) -> Write {
         if self.owner(variant).is_some() { write } else { release(write, variant) }
     }
@@ -221,7 +222,7 @@ fn held_by(variant: &VariantId) -> Condition {
     Condition::new("variant_id = :variant").value(":variant", variant)
 }
 
-/// Gives the variant's SKU up, if it has one.
+/// Releases the variant's SKU, if it has one.
 fn release(write: Write, variant: &Variant) -> Write {
     write.also(variant.sku.as_ref(), |write, sku| {
         let key = UniqueSku::key_of(&variant.store_id, sku);
@@ -229,7 +230,7 @@ fn release(write: Write, variant: &Variant) -> Write {
     })
 }
 
-/// Has the variant found by its barcode, and no longer by the one before.
+/// Replaces the lookup item of a variant's barcode, if the barcode changed.
 fn relabel(write: Write, variant: &Variant, before: &Variant) -> Write {
     let (was, is) = (Barcode::of(before), Barcode::of(variant));
     if was == is {
@@ -239,18 +240,18 @@ fn relabel(write: Write, variant: &Variant, before: &Variant) -> Write {
     write.also(is, |write, barcode| write.put(&barcode))
 }
 
-/// Has the variant found by its barcode no longer.
+/// Deletes the lookup item of a variant's barcode.
 fn unlabel(write: Write, variant: &Variant) -> Write {
     write.also(Barcode::of(variant), |write, barcode| write.delete(&barcode.key()))
 }
 
-/// The images of the store that the product shows.
+/// The media of the store that the product uses as images.
 pub(super) fn own_images(product: &Product) -> BTreeSet<MediaId> {
     product.images.iter().filter_map(|image| image.media_id.clone()).collect()
 }
 
-/// Cuts steps into transactions: the last one has room for `room` actions, those before for all
-/// but one, which is their condition. The last is always there, and may be empty.
+/// Splits steps into transactions, in order of execution. The last has at most `room` actions and may be
+/// empty; each of the others has one action less than the limit, for its condition.
 pub(super) fn cut(steps: Vec<WriteStep>, room: usize) -> (Vec<Vec<WriteStep>>, Vec<WriteStep>) {
     let mut steps = VecDeque::from(steps);
     let mut fill = |room: usize| {
@@ -276,7 +277,7 @@ pub(super) fn cut(steps: Vec<WriteStep>, room: usize) -> (Vec<Vec<WriteStep>>, V
     }
 }
 
-/// Actions of these steps.
+/// The number of actions of these steps.
 pub(super) fn cost(steps: &[WriteStep]) -> usize {
     steps.iter().map(WriteStep::cost).fold(0, usize::saturating_add)
 }
@@ -290,13 +291,13 @@ mod tests {
     }
 
     #[test]
-    fn nothing_to_do_is_one_transaction() {
+    fn no_steps_are_one_empty_transaction() {
         let (before, last) = cut(Vec::new(), 94);
         assert!(before.is_empty() && last.is_empty());
     }
 
     #[test]
-    fn what_does_not_fit_into_the_last_transaction_goes_before_it() {
+    fn steps_beyond_the_last_transaction_go_into_earlier_ones() {
         let (before, last) = cut((0..94).map(show).collect(), 94);
         assert_eq!((before.len(), last.len()), (0, 94));
         let (before, last) = cut((0..300).map(show).collect(), 94);
