@@ -350,7 +350,7 @@ impl Delivery {
         }
     }
 
-    /// The delivery queued again by the sweep, which then leaves it alone for [`SWEPT_GRACE`].
+    /// The delivery queued again by the sweep, which then leaves it alone for two minutes.
     #[must_use]
     pub fn swept(&self, now: Timestamp) -> Self {
         let carried_at = self.next_attempt_at.map_or(now, |next| next.max(now));

@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_message_names_the_work_and_a_due_key_leads_to_it() {
+    fn a_message_is_derived_from_the_key_of_its_work() {
         let id = ReplayId::derive(&["one"]);
         let message = RunMessage::of(&key::replay(&id)).unwrap();
         let text = serde_json::to_string(&message).unwrap();

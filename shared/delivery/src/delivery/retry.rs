@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn jitter_is_a_fifth_either_way() {
+    fn jitter_is_20_percent() {
         let slot = seconds(300);
         assert_eq!(wait(slot, None, 0), seconds(240));
         assert_eq!(wait(slot, None, 1 << 31), seconds(300));

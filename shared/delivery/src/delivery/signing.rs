@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rotation_sends_both_and_keeps_the_old_key_where_only_one_fits() {
+    fn a_rotation_sends_both_signatures_and_the_old_hmac() {
         let new = gateway::signature::SigningSecret::generate();
         let keys = SigningKeys { current: new.clone(), previous: SECRET.parse().ok() };
         let (hmac, signature) = signatures(ID, 1_767_225_600, BODY, &keys);
