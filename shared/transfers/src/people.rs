@@ -1,4 +1,5 @@
-//! Files with people's data are forgotten when one of them is: nobody can be taken out of a file.
+//! Deletion of files with personal data when one of their people is redacted: no single person can be
+//! removed from a file.
 
 use core_types::id::StoreId;
 use core_types::key;
@@ -11,14 +12,14 @@ use crate::chunk;
 use crate::export::{Export, ExportKind};
 use crate::import::{Import, ImportKind, ImportStatus};
 
-/// Files that are looked at together.
+/// The number of imports or exports in one page.
 const PAGE: usize = 100;
 
-/// Removes a store's exports of people's data, and the files of its imports of customers; answers whether
-/// none is left, because an import that is being read is let finish.
+/// Deletes a store's exports of personal data, and the files of its imports of customers. Returns whether
+/// none is left: an import under way is allowed to finish.
 ///
 /// # Errors
-/// `version_conflict` when one of them has moved on meanwhile; 503.
+/// `version_conflict` when one of them has changed meanwhile; 503.
 pub async fn forget(app: &App, store: &StoreId) -> Result<bool, Problem> {
     exports(app, store).await?;
     imports(app, store).await

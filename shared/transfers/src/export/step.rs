@@ -1,4 +1,4 @@
-//! A step of an export: some pages are read and written as chunks of the file.
+//! Steps of an export: each reads some pages and writes them as chunks of the file.
 
 use std::time::Duration;
 
@@ -24,14 +24,14 @@ use super::{
 use crate::FileFormat;
 use crate::chunk::{self, CHUNK, Chunk};
 
-/// How long one message stays with an export.
+/// How long one message works on an export.
 const STAY: Duration = Duration::from_secs(10);
-/// What is read at once.
+/// The number of items in one page.
 const PAGE: usize = 100;
-/// Movements that are read at once.
+/// The number of movements in one page.
 const MOVEMENTS: usize = 500;
 
-/// What a page came to.
+/// The output of some pages.
 #[derive(Debug, Default)]
 pub(super) struct Written {
     bytes: Vec<u8>,
@@ -40,7 +40,7 @@ pub(super) struct Written {
 }
 
 impl Written {
-    /// One thing more: as rows, or as a line.
+    /// Adds one object, as rows or as a JSON line.
     fn add(
         &mut self,
         format: FileFormat,
@@ -65,17 +65,17 @@ impl Written {
         self.bytes.push(b'\n');
     }
 
-    /// One thing more, as a line.
+    /// Adds one object as a JSON line.
     pub(super) fn add_line(&mut self, line: &impl Serialize) {
         self.done = self.done.saturating_add(1);
         self.line(line);
     }
 }
 
-/// Takes the next step; answers with when the one after it is to be taken, if there is one.
+/// Takes the next step. Returns when the following step is due; none when the export has ended.
 ///
 /// # Errors
-/// `version_conflict` when somebody else has written the export; 503 when the table cannot be reached.
+/// `version_conflict` when the export was written meanwhile; 503 when the table cannot be reached.
 pub async fn step(app: &App, id: &ExportId) -> Result<Option<Timestamp>, Problem> {
     let found = app.table.get::<Export>(&key::export(id)).await?;
     let Some(mut export) = found.filter(|export| !export.status.is_over()) else {
@@ -103,17 +103,17 @@ pub async fn step(app: &App, id: &ExportId) -> Result<Option<Timestamp>, Problem
     Ok(None)
 }
 
-/// Ends an export that has met an error that it would meet again.
+/// Ends an export after a permanent error.
 ///
 /// # Errors
-/// `version_conflict` when somebody else has written the export; 503 when the table cannot be reached.
+/// `version_conflict` when the export was written meanwhile; 503 when the table cannot be reached.
 pub async fn give_up(app: &App, id: &ExportId) -> Result<(), Problem> {
     let found = app.table.get::<Export>(&key::export(id)).await?;
     let Some(export) = found.filter(|export| !export.status.is_over()) else { return Ok(()) };
     end(app, &export, ExportStatus::Failed, EndReason::InternalError).await.map(drop)
 }
 
-/// Ends an export of which there will be no file.
+/// Ends an export without a file.
 async fn end(
     app: &App,
     export: &Export,
@@ -126,7 +126,8 @@ async fn end(
     Ok(over)
 }
 
-/// Reads until a chunk is full, writes it, and writes how far that is; or says why it may read no more.
+/// Reads until a chunk is full, writes it, and saves the progress. Returns a reason when the authority
+/// was lost.
 async fn advance(
     app: &App,
     export: &Export,
@@ -167,12 +168,12 @@ fn names(kind: ExportKind) -> &'static [&'static str] {
         ExportKind::Orders => orders::COLUMNS,
         ExportKind::Customers => customers::COLUMNS,
         ExportKind::Movements => movements::COLUMNS,
-        // Always written as lines.
+        // This kind is always written as JSON lines.
         ExportKind::Customer => &[],
     }
 }
 
-/// Reads one page, and moves the export's place on; answers whether it was the last.
+/// Reads one page, and advances the export's place. Returns whether it was the last page.
 async fn page(app: &App, export: &mut Export, written: &mut Written) -> Result<bool, Problem> {
     match export.kind {
         ExportKind::Products => products_page(app, export, written).await,
@@ -204,7 +205,7 @@ async fn page(app: &App, export: &mut Export, written: &mut Written) -> Result<b
     }
 }
 
-/// What is next in a list; whether it was the last.
+/// Reads the next page of a list. Returns its items, and whether it was the last page.
 async fn walk<T: Item>(
     app: &App,
     export: &mut Export,
@@ -237,7 +238,7 @@ async fn products_page(
     Ok(is_last)
 }
 
-/// Products with their variants: a hundred of these in one round trip.
+/// Loads the variants of products, a hundred in one round trip.
 async fn with_variants(
     app: &App,
     found: Vec<Product>,
@@ -262,7 +263,7 @@ async fn with_variants(
     Ok(whole.collect())
 }
 
-/// The movements of the product that it is at, or the next product.
+/// Reads a page of movements of the current product, or proceeds to the next product.
 async fn movements_page(
     app: &App,
     export: &mut Export,
@@ -276,7 +277,7 @@ async fn movements_page(
         let is_last = place.is_none();
         export.place = place;
         export.within = found.pop().map(|product| (product.id, None));
-        // The end of the list is said by the product that is no more.
+        // After the last product, its own page reports the end.
         return Ok(is_last && export.within.is_none());
     };
     let is_last = export.place.is_none();
