@@ -1,4 +1,4 @@
-//! Apps as callers: by their token, through the bridge, and as OAuth clients.
+//! Apps as callers: with their token, through the bridge, and as OAuth clients.
 
 use std::sync::Arc;
 
@@ -19,32 +19,32 @@ use super::{AUDIENCE, Account, AppActor, Merchant, app_identity, credential, loo
 use crate::app::Stop;
 use crate::installation::{AppToken, Installation};
 
-/// An embedded app: its token, presented by the app's page.
+/// An embedded app, authenticated by the token that its page presents.
 #[derive(Debug, Clone)]
 pub struct EmbeddedApp {
-    /// The app, and what its token may do.
+    /// The app, with the scopes of its token.
     pub actor: AppActor,
     /// The store it acts on.
     pub store: Store,
-    /// The raw token, to be presented again to the bridged route.
+    /// The token itself, to be presented again to the bridged route.
     pub token: String,
 }
 
-/// Who may use the bridge: an embedded app by its token, or a merchant for one of their
+/// The callers of the bridge: an embedded app with its token, or a merchant for one of their
 /// installations.
 #[derive(Debug, Clone)]
 pub enum Bridge {
-    /// The app's page, by its embedded token.
+    /// The app's page, with its embedded token.
     App(Box<EmbeddedApp>),
-    /// The merchant's admin.
+    /// The merchant, in the admin.
     Merchant(Box<Merchant>),
 }
 
-/// An OAuth client, as it presents itself; the endpoint authenticates it together with what it
-/// redeems, in one read and in the RFC's order.
+/// An OAuth client with unverified credentials. The endpoint authenticates it together with the code or
+/// token that it redeems, in one read and in the order of the RFC.
 #[derive(Debug, Clone)]
 pub struct OAuthClient {
-    /// Client id and secret of the `Authorization: Basic` header (RFC 6749 §2.3.1).
+    /// Client id and secret from the `Authorization: Basic` header (RFC 6749 §2.3.1).
     pub unverified_basic: Option<(String, String)>,
     identity: Identity,
 }
@@ -53,8 +53,8 @@ gateway::caller_argument!(EmbeddedApp);
 gateway::caller_argument!(Bridge);
 gateway::caller_argument!(OAuthClient);
 
-/// Reads and validates an app token: signature, record, installation, store, and that operators have
-/// not stopped the app, in one round trip.
+/// Reads and validates an app token in one round trip: its signature, its record, the installation, the
+/// store, and that the app is not suspended.
 pub(super) async fn open_app_token(
     app: &App,
     unverified: &str,
@@ -84,8 +84,8 @@ pub(super) async fn open_app_token(
         return Err(rejected());
     }
     let store: Store = batch.take_recent(&store_key)?.ok_or_else(rejected)?;
-    // What a token may do is what it was issued with and what is still granted: to the app, and to
-    // whoever uses it.
+    // The effective scopes are those of the token that are still granted: to the app, and to the merchant
+    // who uses it.
     let mut scopes = token.scopes.intersection(&installation.scopes);
     if let Some([merchant_key, session_key]) = &session_keys {
         let account: Account = batch.take_recent(merchant_key)?.ok_or_else(rejected)?;
@@ -106,7 +106,7 @@ pub(super) async fn open_app_token(
     Ok((AppActor { app_id, installation_id, generation, scopes, granted, merchant_id }, store))
 }
 
-/// The claims of a token whose signature, issuer, audience and times hold.
+/// Verifies a token's signature, issuer, audience and times, and returns its claims.
 async fn claims_of(app: &App, unverified: &str) -> Result<Claims, Problem> {
     let keys = app.secrets.keys().await?;
     let now = app.clock.now().seconds();
@@ -116,7 +116,7 @@ async fn claims_of(app: &App, unverified: &str) -> Result<Claims, Problem> {
     })
 }
 
-/// The merchant and session that an embedded token is bound to.
+/// The merchant and session that an embedded token is bound to; none for other tokens.
 fn bound_session(claims: &Claims) -> Result<Option<(MerchantId, SessionId)>, Problem> {
     let (Some(session), Some(actor)) = (&claims.sid, &claims.act) else { return Ok(None) };
     let ids = MerchantId::parse(&actor.sub).zip(SessionId::parse(session));
@@ -189,7 +189,7 @@ impl Caller for OAuthClient {
     }
 }
 
-/// Client id and secret, each form-urlencoded before they were joined (RFC 6749 §2.3.1).
+/// Decodes client id and secret, each form-urlencoded before they were joined (RFC 6749 §2.3.1).
 fn basic(header: &str) -> Option<(String, String)> {
     use base64::Engine;
     let (scheme, encoded) = header.split_once(' ')?;

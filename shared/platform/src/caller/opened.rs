@@ -1,4 +1,4 @@
-//! Which store a merchant means, and what they may do on it.
+//! The store of a merchant's request, and the merchant's grant on it.
 
 use std::collections::HashSet;
 
@@ -16,7 +16,7 @@ use identity::store::{MAX_STORES, Store, StoreStatus};
 use super::named::{named_store, no_such_store};
 use super::{Account, open_session};
 
-/// A member's account, session and store, which exists, and what they may do on it.
+/// Loads a member's account, session, store and grant. A deleted store is rejected.
 pub(super) async fn open_store(
     app: &App,
     unverified: &str,
@@ -28,7 +28,7 @@ pub(super) async fn open_store(
     }
 }
 
-/// A member's account, session and store, and what they may do on it.
+/// A member's account, session, store and grant.
 pub(super) struct Opened {
     pub(super) account: Account,
     pub(super) session: Session,
@@ -36,7 +36,7 @@ pub(super) struct Opened {
     pub(super) grant: Grant,
 }
 
-/// A member's account, session and store, be it deleted.
+/// Loads a member's account, session, store and grant. The store may be deleted.
 pub(super) async fn open_any_store(
     app: &App,
     unverified: &str,
@@ -53,7 +53,7 @@ pub(super) async fn open_any_store(
     Ok(Opened { account, session, store, grant })
 }
 
-/// The account and the session of a token, and the store that the request names, whosever it is. The
+/// Loads the account and the session of a token, and the store that the request names, of any owner. The
 /// session is read even when the store's id is malformed, so that a stranger learns nothing.
 pub(super) async fn open_session_and_store(
     app: &App,
@@ -68,13 +68,13 @@ pub(super) async fn open_session_and_store(
     Ok((account, session, store))
 }
 
-/// The merchant's only store, and what they may do on it; that they own more is told by the account's
-/// own count.
+/// Loads the merchant's only store, and the grant on it. The account's own counter tells whether they own
+/// more.
 pub(super) async fn only_store(app: &App, account: &Account) -> Result<(Store, Grant), Problem> {
     if account.stores > 1 {
         return Err(Code::StoreRequired.into());
     }
-    // An index may not have it yet.
+    // The index may lag behind a new store.
     if account.memberships.grants.is_empty()
         && let Some(newest) = &account.newest_store_id
     {
@@ -90,11 +90,11 @@ pub(super) async fn only_store(app: &App, account: &Account) -> Result<(Store, G
     }
 }
 
-/// The stores that the merchant owns. The index only names them, for it may lag behind: whose they are
-/// and whether they exist is told by the stores themselves.
+/// Loads the stores that the merchant owns. The index only names them, because it may lag: the stores
+/// themselves tell their owner and status.
 ///
 /// # Errors
-/// When the table does not answer.
+/// 503 when the table cannot be reached.
 pub async fn own_stores(app: &App, account: &Account) -> Result<Vec<Store>, Problem> {
     let listed = own_store_keys(app, account).await?;
     let mut stores = read_stores(app, &listed).await?;
@@ -102,10 +102,10 @@ pub async fn own_stores(app: &App, account: &Account) -> Result<Vec<Store>, Prob
     Ok(stores)
 }
 
-/// The stores that the merchant may act on, with what they may do there, the newest first.
+/// Loads the stores that the merchant may act on, with the grants, the newest first.
 ///
 /// # Errors
-/// When the table does not answer.
+/// 503 when the table cannot be reached.
 pub async fn stores_of(app: &App, account: &Account) -> Result<Vec<(Store, Grant)>, Problem> {
     let mut named: HashSet<Key> = own_store_keys(app, account).await?.into_iter().collect();
     named.extend(account.newest_store_id.iter().map(key::store));
@@ -120,7 +120,7 @@ pub async fn stores_of(app: &App, account: &Account) -> Result<Vec<(Store, Grant
     Ok(granted)
 }
 
-/// The keys of the stores that an index has of the merchant.
+/// The keys of the merchant's stores from the index.
 async fn own_store_keys(app: &App, account: &Account) -> Result<Vec<Key>, Problem> {
     let (index, listed) = key::stores_of(&account.id, account.created_at);
     let mut listed = app.table.keys(&Query::index(index, listed.pk), MAX_STORES).await?;
@@ -128,7 +128,7 @@ async fn own_store_keys(app: &App, account: &Account) -> Result<Vec<Key>, Proble
     Ok(listed)
 }
 
-/// Those of these stores that are there.
+/// Loads those of these stores that exist.
 async fn read_stores(app: &App, keys: &[Key]) -> Result<Vec<Store>, Problem> {
     let mut stores = Vec::new();
     for some in keys.chunks(MAX_STORES) {
