@@ -1,9 +1,9 @@
-//! The mails that follow from events.
+//! Mails that follow from events.
 //!
-//! An event says that a mail follows from it ([`Notice`]) and never what that says: bodies of events
-//! are shown to subscribers, and a mail may hold a token. It is composed here, of what the table
-//! holds, and written in the transaction in which its event is pending no longer. So each is written
-//! once, whoever hands the event on how often, and none is lost by a crash before.
+//! An event says that a mail follows from it ([`Notice`]), but not its text: bodies of events are sent to
+//! subscribers, and a mail may have a token. The mail is composed here from the table, and written in the
+//! transaction that ends the event's pending state. So each mail is written once, however often its event
+//! is dispatched, and a crash loses none.
 
 use core_types::event::Event;
 use core_types::fields::{Email, LinkTemplate};
@@ -33,14 +33,14 @@ use sales::order::{ORDER_PAID, Order};
 use sales::payment::{Mode, Payment};
 use serde_json::Value;
 
-/// What is written with an event that was handed on.
+/// The items that are written with a published event.
 #[derive(Debug, Clone)]
 pub(crate) struct Consequences {
     /// The mail that follows from it.
     mail: Option<Mail>,
-    /// The link whose token that brings.
+    /// The link whose token is in the mail.
     link: Option<Link>,
-    /// The order that was paid with real money, if it says so.
+    /// The order that was paid with real money, if the event says so.
     pub(crate) paid: Option<PaidOrder>,
 }
 
@@ -53,19 +53,20 @@ impl Outgoing for Consequences {
     }
 }
 
-/// What follows from an event.
+/// Determines what follows from an event.
 ///
 /// # Errors
 /// 503 when the table or the secret cannot be reached.
 pub(crate) async fn following(app: &App, event: &Event) -> Result<Option<Consequences>, Problem> {
-    let (mail, link) = mailed(app, event).await?.unzip();
+    let (mail, link) = compose_mail(app, event).await?.unzip();
     let paid = if event.name == ORDER_PAID.name { paid(app, event).await? } else { None };
     let any = mail.is_some() || paid.is_some();
     Ok(any.then(|| Consequences { mail, link: link.flatten(), paid }))
 }
 
-/// That an order was paid through a provider, and not in its sandbox. What a merchant says was paid, anybody
-/// can say of their own store. The event says through whom: only where it was a provider, the table is asked.
+/// Returns an order that was paid through a provider, and not in its sandbox. Merchants can mark any
+/// order of their own store as paid, so manual payments do not count. The event names the providers: the
+/// table is read only if there is one.
 async fn paid(app: &App, event: &Event) -> Result<Option<PaidOrder>, Problem> {
     let ids = event.store_id.as_ref().zip(OrderId::parse(&event.entity_id));
     let Some((store_id, order_id)) = ids else { return Ok(None) };
@@ -88,7 +89,7 @@ async fn paid(app: &App, event: &Event) -> Result<Option<PaidOrder>, Problem> {
     Ok(None)
 }
 
-/// Payments that providers have taken, by what an order's event says of it.
+/// The payments that providers have captured, according to the event of an order.
 fn taken_by_providers(event: &Event) -> Vec<PaymentId> {
     let body: Value = serde_json::from_str(&event.body).unwrap_or_default();
     let payments = body.pointer("/data/payments").and_then(Value::as_array);
@@ -102,11 +103,11 @@ fn taken_by_providers(event: &Event) -> Vec<PaymentId> {
     payments.into_iter().flatten().filter(taken).filter_map(id).collect()
 }
 
-/// The mail that follows from an event; none where nobody is to be written to any more.
+/// Composes the mail that follows from an event; none if nobody is to be notified any more.
 ///
 /// # Errors
 /// 503 when the table or the secret cannot be reached.
-async fn mailed(app: &App, event: &Event) -> Result<Option<(Mail, Option<Link>)>, Problem> {
+async fn compose_mail(app: &App, event: &Event) -> Result<Option<(Mail, Option<Link>)>, Problem> {
     let composed = match event.notice {
         None => return Ok(None),
         Some(Notice::ConfirmAddress) => confirm_address(app, event).await?,
@@ -114,9 +115,13 @@ async fn mailed(app: &App, event: &Event) -> Result<Option<(Mail, Option<Link>)>
         Some(Notice::OrderShipped) => shipped(app, event).await?,
         Some(Notice::OrderDelivered) => delivered(app, event).await?,
         Some(Notice::OrderRefunded) => refunded(app, event).await?,
-        Some(Notice::OrderCancelled) => over(app, event, NotificationKind::OrderCancelled).await?,
-        Some(Notice::OrderExpired) => over(app, event, NotificationKind::OrderExpired).await?,
-        Some(Notice::PaymentRequested) => asked_to_pay(app, event).await?,
+        Some(Notice::OrderCancelled) => {
+            order_ended(app, event, NotificationKind::OrderCancelled).await?
+        }
+        Some(Notice::OrderExpired) => {
+            order_ended(app, event, NotificationKind::OrderExpired).await?
+        }
+        Some(Notice::PaymentRequested) => payment_requested(app, event).await?,
         Some(Notice::DisputeOpened) => disputed(app, event).await?,
     };
     let Some((content, link)) = composed else { return Ok(None) };
@@ -124,11 +129,11 @@ async fn mailed(app: &App, event: &Event) -> Result<Option<(Mail, Option<Link>)>
     Ok(Some((Mail::following(event, &key, &content)?, link)))
 }
 
-/// What a mail says, and the link whose token it brings.
+/// The content of a mail, and the link whose token is in it.
 type Composed = Option<(MailContent, Option<Link>)>;
 
-/// To whoever opened an account: a link that confirms the address. An account that has moved to
-/// another address was mailed there.
+/// To a new account: a link that confirms the address. None if the account has another address by now: it
+/// was mailed there.
 async fn confirm_address(app: &App, event: &Event) -> Result<Composed, Problem> {
     let Some(id) = MerchantId::parse(&event.entity_id) else { return Ok(None) };
     let account: Option<Merchant> = app.table.get(&key::merchant(&id)).await?;
@@ -146,25 +151,25 @@ async fn confirm_address(app: &App, event: &Event) -> Result<Composed, Problem> 
     }))
 }
 
-/// What mails about an order are written of.
-struct OnOrder {
+/// The items that mails about an order are composed from.
+struct OrderContext {
     store: Store,
     order: Order,
     settings: Notifications,
     domains: Domains,
     texts: NotificationTexts,
-    /// Where they go.
+    /// The recipient.
     to: Email,
 }
 
-/// The order that an event is about, with an item of its own that the event names, in one round trip;
-/// none where nobody is to be written to.
-async fn on_order<T: Item>(
+/// Loads the order of an event, with a further item that the event names, in one round trip; none if
+/// nobody is to be notified.
+async fn load_order_and<T: Item>(
     app: &App,
     event: &Event,
     kind: NotificationKind,
     item: impl Fn(&StoreId, &OrderId) -> Option<Key>,
-) -> Result<Option<(OnOrder, Option<T>)>, Problem> {
+) -> Result<Option<(OrderContext, Option<T>)>, Problem> {
     let order_id = OrderId::parse(&event.entity_id);
     let order_id = order_id.or_else(|| event.timeline.as_deref().and_then(OrderId::parse));
     let Some((store_id, order_id)) = event.store_id.as_ref().zip(order_id) else { return Ok(None) };
@@ -188,29 +193,29 @@ async fn on_order<T: Item>(
     let texts = batch.take(&texts_key)?.unwrap_or(none);
     Ok(store.zip(order).and_then(|(store, order)| {
         let to = order.email.clone()?;
-        Some((OnOrder { store, order, settings, domains, texts, to }, item))
+        Some((OrderContext { store, order, settings, domains, texts, to }, item))
     }))
 }
 
-/// The same, of an event that needs nothing but the order.
-async fn on_order_alone(
+/// As [`load_order_and`], for an event that needs nothing but the order.
+async fn load_order(
     app: &App,
     event: &Event,
     kind: NotificationKind,
-) -> Result<Option<OnOrder>, Problem> {
-    let found = on_order::<Order>(app, event, kind, |_, _| None).await?;
+) -> Result<Option<OrderContext>, Problem> {
+    let found = load_order_and::<Order>(app, event, kind, |_, _| None).await?;
     Ok(found.map(|(on, _)| on))
 }
 
-impl OnOrder {
-    /// The mail, with a link to the store's page of the order, where it has one.
-    async fn told(&self, app: &App, news: OrderNews<'_>) -> Result<Composed, Problem> {
+impl OrderContext {
+    /// The mail, with a link to the store's page of the order, if it has one.
+    async fn mail_about_order(&self, app: &App, news: OrderNews<'_>) -> Result<Composed, Problem> {
         let page = self.settings.shows_at(|page| self.may_lead_to(app, page));
-        self.linked(app, page, news).await
+        self.mail_with_link(app, page, news).await
     }
 
-    /// The mail, with a link to this page of the store's.
-    async fn linked(
+    /// The mail, with a link to this page of the store.
+    async fn mail_with_link(
         &self,
         app: &App,
         page: Option<&LinkTemplate>,
@@ -225,76 +230,83 @@ impl OnOrder {
         Ok(Some((if self.order.is_email_proven { mail } else { mail.to_stranger() }, None)))
     }
 
-    /// Whether the store may lead its customers there now, whatever it could when it was set.
+    /// Whether the store may link to this page now: its domains may have changed since the page was set.
     fn may_lead_to(&self, app: &App, page: &LinkTemplate) -> bool {
         self.domains.may_lead_to(page.as_str(), &app.config.base_url)
     }
 }
 
-/// To a shopper: the order was placed.
+/// To the shopper: the order was placed.
 async fn placed(app: &App, event: &Event) -> Result<Composed, Problem> {
-    match on_order_alone(app, event, NotificationKind::OrderPlaced).await? {
-        Some(on) => on.told(app, OrderNews::default()).await,
+    match load_order(app, event, NotificationKind::OrderPlaced).await? {
+        Some(on) => on.mail_about_order(app, OrderNews::default()).await,
         None => Ok(None),
     }
 }
 
-/// To a customer: something of the order left.
+/// To the customer: a fulfilment was shipped.
 async fn shipped(app: &App, event: &Event) -> Result<Composed, Problem> {
     let id = FulfillmentId::parse(&event.entity_id);
     let key = |store: &_, order: &_| Some(key::fulfillment(store, order, id.as_ref()?));
-    let found = on_order::<Fulfillment>(app, event, NotificationKind::OrderShipped, key).await?;
+    let found =
+        load_order_and::<Fulfillment>(app, event, NotificationKind::OrderShipped, key).await?;
     let Some((on, Some(fulfillment))) = found else { return Ok(None) };
     let mut tracking = fulfillment.tracking.clone();
     let base_url = &app.config.base_url;
     tracking.url = tracking.url.filter(|url| may_be_followed(url, &on.domains, base_url));
-    on.told(app, OrderNews { tracking: Some(&tracking), ..Default::default() }).await
+    on.mail_about_order(app, OrderNews { tracking: Some(&tracking), ..Default::default() }).await
 }
 
-/// To whoever ordered: a parcel arrived, where the store wants that told.
+/// To the customer: a parcel was delivered, if the store wants that mail.
 async fn delivered(app: &App, event: &Event) -> Result<Composed, Problem> {
-    match on_order_alone(app, event, NotificationKind::OrderDelivered).await? {
-        Some(on) if on.settings.delivery_confirmation => on.told(app, OrderNews::default()).await,
-        _ => Ok(None),
-    }
-}
-
-/// To whoever ordered: money went back, where the store wants that told.
-async fn refunded(app: &App, event: &Event) -> Result<Composed, Problem> {
-    let id = RefundId::parse(&event.entity_id);
-    let key = |store: &_, order: &_| Some(key::refund(store, order, id.as_ref()?));
-    let found = on_order::<Refund>(app, event, NotificationKind::OrderRefunded, key).await?;
-    let Some((on, Some(refund))) = found else { return Ok(None) };
-    if !on.settings.refund_confirmation {
-        return Ok(None);
-    }
-    on.told(app, OrderNews { refund: Some(&refund), ..Default::default() }).await
-}
-
-/// To whoever ordered: the order has ended, where the store wants that told.
-async fn over(app: &App, event: &Event, kind: NotificationKind) -> Result<Composed, Problem> {
-    match on_order_alone(app, event, kind).await? {
-        Some(on) if on.settings.cancellation_confirmation => {
-            on.told(app, OrderNews::default()).await
+    match load_order(app, event, NotificationKind::OrderDelivered).await? {
+        Some(on) if on.settings.delivery_confirmation => {
+            on.mail_about_order(app, OrderNews::default()).await
         }
         _ => Ok(None),
     }
 }
 
-/// To whom an order is for: it waits to be paid, at a page of the store's. Where the store has none, or
-/// the order waits no more, there is nothing to write.
-async fn asked_to_pay(app: &App, event: &Event) -> Result<Composed, Problem> {
-    let found = on_order_alone(app, event, NotificationKind::PaymentRequested).await?;
+/// To the customer: a refund was made, if the store wants that mail.
+async fn refunded(app: &App, event: &Event) -> Result<Composed, Problem> {
+    let id = RefundId::parse(&event.entity_id);
+    let key = |store: &_, order: &_| Some(key::refund(store, order, id.as_ref()?));
+    let found = load_order_and::<Refund>(app, event, NotificationKind::OrderRefunded, key).await?;
+    let Some((on, Some(refund))) = found else { return Ok(None) };
+    if !on.settings.refund_confirmation {
+        return Ok(None);
+    }
+    on.mail_about_order(app, OrderNews { refund: Some(&refund), ..Default::default() }).await
+}
+
+/// To the customer: the order was cancelled or has expired, if the store wants that mail.
+async fn order_ended(
+    app: &App,
+    event: &Event,
+    kind: NotificationKind,
+) -> Result<Composed, Problem> {
+    match load_order(app, event, kind).await? {
+        Some(on) if on.settings.cancellation_confirmation => {
+            on.mail_about_order(app, OrderNews::default()).await
+        }
+        _ => Ok(None),
+    }
+}
+
+/// To the customer: a request to pay the order, at a page of the store. None if the store has no such
+/// page, or the order is no longer payable.
+async fn payment_requested(app: &App, event: &Event) -> Result<Composed, Problem> {
+    let found = load_order(app, event, NotificationKind::PaymentRequested).await?;
     let Some(on) = found.filter(|on| on.order.is_payable(app.clock.now())) else { return Ok(None) };
     match on.settings.pays_at(|page| on.may_lead_to(app, page)) {
-        Some(page) => on.linked(app, Some(page), OrderNews::default()).await,
+        Some(page) => on.mail_with_link(app, Some(page), OrderNews::default()).await,
         None => Ok(None),
     }
 }
 
-/// To whom the store belongs, where that address is proven: a customer's bank disputes a payment. A
-/// store's own contact is not written to: its merchant, who knows what a provider signs with, could
-/// have mails sent to anybody.
+/// To the store's owner, if their address is proven: a customer's bank disputes a payment. The store's
+/// contact address is not used: its merchant, who knows the secret that a provider signs with, could have
+/// mails sent to anybody.
 async fn disputed(app: &App, event: &Event) -> Result<Composed, Problem> {
     let ids = event.store_id.as_ref().zip(DisputeId::parse(&event.entity_id));
     let Some((store_id, id)) = ids else { return Ok(None) };

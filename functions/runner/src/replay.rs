@@ -1,4 +1,4 @@
-//! A step of a replay: some pages of deliveries are made, or looked at.
+//! Steps of a replay: each creates some pages of deliveries, or scans them.
 
 use commerce::audience::Audience;
 use commerce::replays::Replaying;
@@ -14,15 +14,15 @@ use gateway::problem::Problem;
 use platform::authority::Standing;
 use reliability::evidence::{Record, append};
 
-/// Pages of one step: well within the function's time.
+/// The most pages of one step: well within the function's time.
 const PAGES: usize = 20;
-/// Deliveries that one page of a look reads.
-const LOOKED_AT: usize = 100;
+/// The number of deliveries that one page of a scan reads.
+const SCANNED_AT_ONCE: usize = 100;
 
-/// Takes the next step; answers with when the one after it is to be taken, if there is one.
+/// Takes the next step. Returns when the following step is due; none when the replay has ended.
 ///
 /// # Errors
-/// `version_conflict` when somebody else has written the replay; 503 when the table cannot be reached.
+/// `version_conflict` when the replay was written meanwhile; 503 when the table cannot be reached.
 pub(crate) async fn step(app: &App, id: &ReplayId) -> Result<Option<Timestamp>, Problem> {
     let Some(mut replay) = app.table.get::<Replay>(&key::replay(id)).await? else {
         return Ok(None);
@@ -36,18 +36,18 @@ pub(crate) async fn step(app: &App, id: &ReplayId) -> Result<Option<Timestamp>, 
     };
     let mut standing = Standing::of(replay.authority.as_ref());
     for _ in 0..PAGES {
-        // Deliveries that were made go on whoever asked for them: the rest of the replay only counts them.
+        // Existing deliveries do not depend on the authority: the rest of the replay only counts them.
         if replay.made_at.is_none()
             && let Some(reason) = standing.lost(app).await?
         {
             replay = replay.revoked(reason, app.clock.now());
-            state(app, &replay).await?;
+            append_evidence(app, &replay).await?;
             replay.save(app.table.write()).commit().await?;
             break;
         }
         let next = match (&audience, replay.made_at) {
             (Some(audience), None) => make(app, &replay, audience).await?,
-            (_, Some(made_at)) => look(app, &replay, made_at).await?,
+            (_, Some(made_at)) => scan(app, &replay, made_at).await?,
             (None, None) => break,
         };
         replay = next;
@@ -62,16 +62,16 @@ pub(crate) async fn step(app: &App, id: &ReplayId) -> Result<Option<Timestamp>, 
     Ok(Some(replay.next_step_at))
 }
 
-/// Ends a replay that has met an error that it would meet again; another may be begun then.
+/// Ends a replay after a permanent error, which admits another on the store.
 ///
 /// # Errors
-/// `version_conflict` when somebody else has written the replay; 503 when the table cannot be reached.
+/// `version_conflict` when the replay was written meanwhile; 503 when the table cannot be reached.
 pub(crate) async fn give_up(app: &App, id: &ReplayId) -> Result<(), Problem> {
     let found = app.table.get::<Replay>(&key::replay(id)).await?;
     let Some(replay) = found.filter(|replay| !replay.status.is_over()) else { return Ok(()) };
     let over = replay.broken(app.clock.now());
-    match state(app, &over).await {
-        // That it cannot be stated may be what it has failed for.
+    match append_evidence(app, &over).await {
+        // Evidence that cannot be appended may be the cause of the failure.
         Err(problem) if problem.is_permanent() => {
             tracing::error!(cause = %problem, replay = id.as_str(), "a replay is not stated");
         }
@@ -82,13 +82,13 @@ pub(crate) async fn give_up(app: &App, id: &ReplayId) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Makes a page of deliveries, writes that it did, and sends their messages: in this order, so that who
-/// loses the step sends none.
+/// Creates a page of deliveries, saves the progress, and sends their messages: in this order, so that a
+/// worker that loses the step sends none.
 async fn make(app: &App, replay: &Replay, audience: &Audience) -> Result<Replay, Problem> {
     let now = app.clock.now();
     let (deliveries, made) = Replaying::new(app, replay, audience, now).make().await?;
     let next = replay.advanced(made, now);
-    state(app, &next).await?;
+    append_evidence(app, &next).await?;
     next.save(app.table.write()).commit().await?;
     let now = app.clock.now();
     let message = |delivery: &Delivery| Some((delivery.message(), delivery.delay(now)?));
@@ -99,24 +99,24 @@ async fn make(app: &App, replay: &Replay, audience: &Audience) -> Result<Replay,
     Ok(next)
 }
 
-/// Looks at a page of what was made.
-async fn look(app: &App, replay: &Replay, made_at: Timestamp) -> Result<Replay, Problem> {
+/// Scans a page of the created deliveries.
+async fn scan(app: &App, replay: &Replay, made_at: Timestamp) -> Result<Replay, Problem> {
     let scope = key::event_scope(Some(&replay.store_id), None);
-    // Also what steps have made that were cut off, or came second.
+    // Also those of interrupted or repeated steps.
     let range = TimeRange { since: replay.created_at, until: made_at.plus(MINUTE) };
     let days = range.walk(Index::Gsi5, |day| vec![key::deliveries_on(&scope, day)]);
     let is_its_own = |delivery: &Delivery| delivery.replay_id.as_ref() == Some(&replay.id);
     let place = replay.look.place.as_ref();
-    let (found, place) = app.table.walk(&days, LOOKED_AT, place, is_its_own).await?;
+    let (found, place) = app.table.walk(&days, SCANNED_AT_ONCE, place, is_its_own).await?;
     let seen: Vec<DeliveryStatus> = found.iter().map(|delivery| delivery.status).collect();
     let next = replay.looked_at(&seen, place, app.clock.now());
-    state(app, &next).await?;
+    append_evidence(app, &next).await?;
     next.save(app.table.write()).commit().await?;
     Ok(next)
 }
 
-/// States what a replay came to, before it is over: a step that is cut off in between states it again.
-async fn state(app: &App, replay: &Replay) -> Result<(), Problem> {
+/// Appends the evidence of a replay before it ends: an interrupted step appends it again.
+async fn append_evidence(app: &App, replay: &Replay) -> Result<(), Problem> {
     if replay.status.is_over() {
         append(app, Record::of_replay(replay)?).await?;
     }

@@ -131,7 +131,7 @@ pub struct Delivery {
     /// The delivery that a replay created in place of this one, which had not succeeded.
     #[serde(default)]
     pub replayed_by: Option<DeliveryId>,
-    /// Whether it is a test event: attempted once, and without effect on the receiver's health.
+    /// Whether it is a test event: attempted once, and never counted as the receiver's failure.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub test: bool,
     /// The status.
