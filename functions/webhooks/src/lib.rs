@@ -4,16 +4,16 @@
 //! One message stands for one attempt. The attempt has three steps, and a crash after each is harmless:
 //!
 //! 1. *Claim*: the delivery becomes `delivering` under a lease of a minute, in one conditional write. Of
-//! two messages for one attempt, at the same moment or an hour apart, one claims and the other is ignored
-//! (docs/platform.md §2).
+//!    two messages for one attempt, at the same moment or an hour apart, one claims and the other is ignored
+//!    (docs/platform.md §2).
 //! 2. *Send*: to a URL within 5 seconds, or 15 for a slow receiver, without redirects and with 16 KiB of
-//! the response read (docs/platform.md §4); to a queue by one call without the SDK's retries. After a
-//! crash here the lease ends, and the due mark brings the delivery back a minute later. The lost attempt
-//! is recorded as `interrupted`, and the next one is made. The receiver may get the event twice, and
-//! recognizes it by its id: at least once.
+//!    the response read (docs/platform.md §4); to a queue by one call without the SDK's retries. After a
+//!    crash here the lease ends, and the due mark brings the delivery back a minute later. The lost attempt
+//!    is recorded as `interrupted`, and the next one is made. The receiver may get the event twice, and
+//!    recognizes it by its id: at least once.
 //! 3. *Record*: the attempt and the delivery's next state are one conditional write of one item, on
-//! condition that the claim still stands; then the circuit breaker; then the message for the next
-//! attempt. After a crash before the message, the due mark takes effect a minute after its time.
+//!    condition that the claim still stands; then the circuit breaker; then the message for the next
+//!    attempt. After a crash before the message, the due mark takes effect a minute after its time.
 //!
 //! The messages of a batch are processed concurrently, so that a receiver that hangs delays no other
 //! (docs/platform.md §2). Items that several of them need, such as a shared event, are read once. A dead
