@@ -15,7 +15,7 @@
 //! pending ─► delivering ─► succeeded
 //!    ▲           │ ├─────► exhausted   10 attempts failed, or it waited for 5 days
 //!    │           │ └─────► blocked     the URL leads to a private address
-//!    └ retrying ◄┘                     cancelled: the subscription or the payload is gone
+//!    └ retrying ◄┘                     cancelled: the subscription or the payload was deleted
 //! ```
 
 mod attempt;

@@ -74,7 +74,7 @@ pub enum RunMessage {
 }
 
 impl RunMessage {
-    /// The message for the work whose item has this key; none when the key is of no such work.
+    /// The message for the work at this key; none when the key is of no such work.
     pub fn of(key: &Key) -> Option<Self> {
         let named = |prefix| key.pk.strip_prefix(prefix);
         let replay = || ReplayId::parse(named(key::REPLAYS)?).map(|id| Self::Replay { id });

@@ -47,7 +47,7 @@ gateway::string_enum! {
         Draft = "draft",
         /// It is in the catalogue.
         Published = "published",
-        /// Its developer took it out of the catalogue; installations keep working.
+        /// Its developer removed it from the catalogue; installations keep working.
         Unpublished = "unpublished",
         /// An operator suspended it: it cannot be installed or authorized, and its tokens are rejected.
         Suspended = "suspended",

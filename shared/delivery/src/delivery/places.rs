@@ -25,7 +25,7 @@ use crate::subscription::Subscription;
 /// app.
 pub const MOST_TO_HOST: u32 = 40;
 /// The most concurrent attempts for one store's subscriptions, or an app's own (our choice): two stores
-/// together do not exhaust a host that they share.
+/// fit on a host that they share.
 pub const MOST_FOR_SCOPE: u32 = 20;
 
 /// The concurrency permits of an attempt; empty when its receiver is prompt.

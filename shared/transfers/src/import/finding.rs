@@ -13,7 +13,7 @@ use crate::chunk::RETENTION;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "ImportFinding")]
 pub struct Finding {
-    /// The row, from 1, which is the header in CSV. Of a product of several rows, the one with the error.
+    /// The row, from 1; row 1 of CSV is the header. Of a product of several rows, the one with the error.
     pub row: u64,
     /// The name of the column; for a JSON line, a JSON Pointer into it. `null` when the row as a whole
     /// has the error.

@@ -1,4 +1,4 @@
-//! Rows of a file, bounded while they are read: memory never holds more than the largest row, whatever
+//! Rows of a file, bounded while they are read: no more of a row is in memory than its limit, whatever
 //! the file has.
 
 use super::Place;
@@ -170,7 +170,7 @@ impl Rows {
         self.filled > 0 || self.rejected.is_some()
     }
 
-    /// Rejects the row and passes over its rest; the cells read so far are kept.
+    /// Rejects the row and passes over its rest; the cells read so far stay.
     fn reject(&mut self, error: RowError, columns: &Columns) {
         let row = Row { error: Some(error), line: Vec::new(), ..self.row(columns) };
         self.rejected.get_or_insert(row);
