@@ -1,32 +1,29 @@
-//! The products of a deleted category, which it is taken off in batches.
+//! Removal of a deleted category from its products, in batches.
 
 use catalogue::category::CategoryDrain;
 use catalogue::product::Product;
 use core_types::key;
 use futures_util::TryStreamExt;
-use primitives::problem::{Code, Problem};
 use services::Services;
 use table::item::Item;
+use primitives::problem::{Code, Problem};
 
 use crate::PARALLEL;
 
-/// Products that are looked at together.
+/// The number of products in one batch.
 const BATCH: usize = 250;
-/// Such batches in one sweep: what is beyond them is the next sweep's.
+/// The most batches of one sweep; the rest is left to the next sweep.
 const BATCHES: usize = 10;
 
-/// Goes on with a deleted category where the sweep before stopped. What fails stays due.
+/// Continues with a deleted category where the sweep before stopped. Failed products stay due.
 ///
 /// # Errors
-/// 503; `version_conflict`: another sweep is at it.
-pub(crate) async fn continue_drain(
-    services: &Services,
-    drain: &CategoryDrain,
-) -> Result<(), Problem> {
-    let mut now_at = drain.clone();
+/// 503; `version_conflict` when another sweep processes it.
+pub(crate) async fn continue_drain(services: &Services, drain: &CategoryDrain) -> Result<(), Problem> {
+    let mut current = drain.clone();
     for _ in 0..BATCHES {
-        let batch = services.table.page::<Product>(&now_at.rest(), BATCH, None, |_| true).await?;
-        let named = |product: &&Product| product.category_id.as_ref() == Some(&now_at.category_id);
+        let batch = services.table.page::<Product>(&current.rest(), BATCH, None, |_| true).await?;
+        let named = |product: &&Product| product.category_id.as_ref() == Some(&current.category_id);
         futures_util::stream::iter(batch.items.iter().filter(named).map(Ok))
             .try_for_each_concurrent(PARALLEL, |product| async move {
                 let change = drain.change(services.clock.now());
@@ -37,9 +34,9 @@ pub(crate) async fn continue_drain(
                     .update(&product.key(), change.clone(), Code::VersionConflict)
                     .update(&summary, change, Code::VersionConflict);
                 match write.commit().await {
-                    // It has been given another, or has gone.
+                    // It was given another category, or deleted.
                     Err(problem) if problem.code == Code::VersionConflict => Ok(()),
-                    // One that can never be written keeps no other from it.
+                    // A product that can never be written does not block the others.
                     Err(problem) if problem.is_permanent() => {
                         let product = product.id.as_str();
                         tracing::error!(cause = %problem, product, "it keeps a deleted category");
@@ -49,11 +46,11 @@ pub(crate) async fn continue_drain(
                 }
             })
             .await?;
-        now_at = now_at.past(batch.items.last(), batch.next.is_some());
-        if !now_at.is_open {
+        current = current.past(batch.items.last(), batch.next.is_some());
+        if !current.is_open {
             break;
         }
     }
-    let next = CategoryDrain { version: drain.version.saturating_add(1), ..now_at };
+    let next = CategoryDrain { version: drain.version.saturating_add(1), ..current };
     services.table.write().replace(&next, Code::VersionConflict).commit().await
 }

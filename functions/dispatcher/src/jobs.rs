@@ -1,16 +1,16 @@
-//! Jobs that ask payment providers: orders whose time to be paid is over, payments with a call to a
-//! provider left to make, and purchases of themes that nobody has verified. A provider may be slow, so
-//! a run of the schedule makes no call: it sends the keys of what is due to a queue, in batches, and as
-//! many workers as are needed process them.
+//! Jobs that call payment providers: orders whose time to be paid is over, payments with an outstanding
+//! call to a provider, and unverified purchases of themes. A provider may be slow, so a run of the
+//! schedule makes no call. It sends the keys of due items to a queue, in batches, and as many workers as
+//! needed process them.
 //!
-//! - *A batch twice* (a message is delivered again, or the next run finds the same due marks): each
-//!   job is validated as the table has it, and written under its version. The second finds nothing due.
-//! - *A crash of the run, or a lost message*: what was not sent, or not done, is still due, and the
-//!   next run finds it.
-//! - *A job that fails* moves its own due mark on, and holds up no other of its batch. The message is
-//!   deleted: what is left is due in the table.
-//! - *A job that can never succeed* loses its due mark, which its item gets again with whatever changes it
-//!   next; it is told of in the log, and an alarm reads that.
+//! - *A batch twice* (a message is delivered again, or the next run finds the same due marks): each job
+//!   is decided on its item in the table, and written under its version. The second finds nothing due.
+//! - *A crash of the run, or a lost message*: unsent and unfinished jobs are still due, and the next run
+//!   finds them.
+//! - *A job that fails* moves its own due mark on, and blocks no other of its batch. The message is
+//!   deleted: the job is due in the table.
+//! - *A job that can never succeed* loses its due mark, which its item gets again with its next change.
+//!   It is logged, and an alarm reads the log.
 //! - *Workers that fall behind*: while enough batches wait in the queue, a run sends no more.
 
 use std::time::Duration;
@@ -18,31 +18,31 @@ use std::time::Duration;
 use aws_lambda_events::event::sqs::{SqsBatchResponse, SqsEvent, SqsMessage};
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt, StreamExt, TryStreamExt};
+use services::Services;
+use table::item::{Item, Key};
+use table::outbox::{Due, Marked, SHARDS, settled};
 use primitives::problem::Problem;
+use services::queue::QueueName;
 use sales::order::Order;
 use sales::payment::{Payment, ProviderDeadline};
 use sales::workflows::{expire_order, process_payment};
 use serde::{Deserialize, Serialize};
-use services::Services;
-use services::queue::QueueName;
-use table::item::{Item, Key};
-use table::outbox::{Due, Marked, SHARDS, settled};
 use themes::purchase::{ThemePurchase, settlement};
 
 use crate::PARALLEL;
 use crate::sweep::{Tally, load, unless_lost};
 
-/// Jobs in one batch: what a worker gets done well within its time, also when a provider does not
-/// answer.
+/// The number of jobs in one batch: a worker finishes them well within its time, even if a provider does
+/// not answer.
 const BATCH: usize = 20;
-/// Jobs of a batch that are processed side by side.
+/// The number of jobs of a batch that are processed concurrently.
 const AT_ONCE: usize = 10;
-/// Jobs of one kind and shard that one run sends: 16 times as many of a kind. What is beyond it is
-/// younger, and the next run's.
+/// The most jobs of one kind and shard that one run sends: 16 times as many of a kind. The rest is
+/// younger, and left to the next run.
 const PER_SHARD: usize = 2_000;
 /// The queue between the schedule and the workers.
 pub const QUEUE: QueueName = reliability::queues::DUE;
-/// Batches that may wait in the queue before a run sends more. What waits there would be sent again.
+/// The number of waiting batches at which a run sends no more: the waiting jobs would be sent again.
 const ENOUGH: u64 = 250;
 
 /// A kind of job.
@@ -51,14 +51,14 @@ const ENOUGH: u64 = 250;
 pub(crate) enum JobKind {
     /// Orders whose time to be paid is over.
     Orders,
-    /// Payments with a call to their provider left to make.
+    /// Payments with an outstanding call to their provider.
     Payments,
-    /// Purchases of themes whose provider is to be asked about them.
+    /// Purchases of themes to be verified with their provider.
     Purchases,
 }
 
 impl JobKind {
-    /// The kind of job that is due, if it goes through the queue.
+    /// The kind of job for a due mark; none if it does not go through the queue.
     pub(crate) const fn of(due: Due) -> Option<Self> {
         match due {
             Due::Order => Some(Self::Orders),
@@ -86,16 +86,16 @@ struct JobBatch {
     keys: Vec<(String, String)>,
 }
 
-/// What workers have done, in jobs.
+/// The numbers of jobs that workers have done.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct JobReport {
-    /// Orders that came to their end, or whose payments were closed after it.
+    /// Orders that expired, or whose payments were closed after that.
     pub orders: usize,
-    /// Payments whose refund was asked for again, or whose money was sent back.
+    /// Payments whose refund was requested again, or that were refunded.
     pub payments: usize,
-    /// Purchases of themes whose provider was asked about them.
+    /// Purchases of themes that were verified with their provider.
     pub purchases: usize,
-    /// Jobs that failed; they stay due.
+    /// Jobs that failed and stay due.
     pub failures: usize,
 }
 
@@ -112,8 +112,8 @@ impl JobReport {
     }
 }
 
-/// Sends the due jobs of a kind to the queue; answers with how many. Of what cannot be listed or sent
-/// nothing is lost: it stays due.
+/// Sends the due jobs of a kind to the queue. Returns their number. Jobs that cannot be listed or sent
+/// stay due.
 pub(crate) async fn enqueue(services: &Services, kind: JobKind) -> Result<usize, Problem> {
     let behind = services.queue(QUEUE).depth().await.map(|depth| depth.waiting);
     if behind.is_ok_and(|waiting| waiting >= ENOUGH) {
@@ -122,14 +122,11 @@ pub(crate) async fn enqueue(services: &Services, kind: JobKind) -> Result<usize,
     }
     let now = services.clock.now();
     let shards = futures_util::stream::iter(SHARDS.chars());
-    let listed: Vec<Vec<Key>> =
-        shards
-            .map(|shard| async move {
-                services.table.keys(&kind.due().query(shard, now), PER_SHARD).await
-            })
-            .buffer_unordered(PARALLEL)
-            .try_collect()
-            .await?;
+    let listed: Vec<Vec<Key>> = shards
+        .map(|shard| async move { services.table.keys(&kind.due().query(shard, now), PER_SHARD).await })
+        .buffer_unordered(PARALLEL)
+        .try_collect()
+        .await?;
     let keys: Vec<(String, String)> =
         listed.into_iter().flatten().map(|key| (key.pk, key.sk)).collect();
     let batch =
@@ -139,7 +136,7 @@ pub(crate) async fn enqueue(services: &Services, kind: JobKind) -> Result<usize,
     Ok(keys.len())
 }
 
-/// Works on batches of the queue; answers with the messages to be received again, and with what was
+/// Processes batches of the queue. Returns the messages to be received again, and the numbers of jobs
 /// done.
 pub async fn work(services: &Services, event: SqsEvent) -> (SqsBatchResponse, JobReport) {
     let (mut response, mut worked) = (SqsBatchResponse::default(), JobReport::default());
@@ -168,7 +165,7 @@ fn read(message: &SqsMessage) -> Result<JobBatch, Problem> {
 /// Processes every job of a batch that is still due.
 ///
 /// # Errors
-/// 503: none of it could be read.
+/// 503 when none of them could be read.
 async fn process(services: &Services, batch: &JobBatch) -> Result<JobReport, Problem> {
     let keys: Vec<Key> = batch.keys.iter().map(|(pk, sk)| Key::new(pk, sk)).collect();
     let deadline = &ProviderDeadline::since(services.clock.now());
@@ -197,7 +194,7 @@ async fn process(services: &Services, batch: &JobBatch) -> Result<JobReport, Pro
         }
     };
     for (key, version, outcome) in outcomes {
-        // A payment has moved its mark on before it began.
+        // A payment has moved its mark on before its work began.
         let mark = Marked::ByOrAfter(services.clock.now(), version);
         tally.count(settled(&services.table, &key, mark, unless_lost(outcome)).await);
     }
@@ -210,8 +207,8 @@ async fn process(services: &Services, batch: &JobBatch) -> Result<JobReport, Pro
     })
 }
 
-/// Does these jobs, several side by side. Boxed: what asks a provider is deep, and held by the whole
-/// function.
+/// Runs these jobs, several concurrently. They are boxed: calls to providers are deep futures, which the
+/// whole function would hold.
 async fn at_once<'a, T: Item>(
     jobs: Vec<T>,
     job: impl Fn(T) -> BoxFuture<'a, Result<bool, Problem>>,
@@ -228,7 +225,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_message_names_its_work_and_no_more() {
+    fn a_message_has_the_kind_and_the_keys_of_its_jobs() {
         let keys = vec![("STO#s#ORD#o".to_owned(), "A".to_owned())];
         let batch = JobBatch { kind: JobKind::Orders, keys };
         let text = serde_json::to_string(&batch).unwrap();

@@ -1,25 +1,24 @@
-//! From what happened to who is told: table stream and one-minute schedule → deliveries and mails
-//! on their queues (docs/architecture.md §5).
+//! Dispatch of events: table stream and one-minute schedule → deliveries and mails on their queues
+//! (docs/architecture.md §5).
 //!
-//! The stream is the fast path; the sweep alone must be enough (docs/platform.md §2). Both end in
-//! the same functions, and each of those can be repeated at any point:
+//! The stream is the fast path; the sweep alone must suffice (docs/platform.md §2). Both call the same
+//! functions, each of which can be repeated at any point:
 //!
-//! - *Crash before the event is marked as published*: it is still pending, whatever of its deliveries
-//!   and their messages there is by then. The stream brings it again, or after a minute its due mark
-//!   does; what has been made is left as it is, and what is missing is made.
-//! - *A mail that follows from an event*: it is written in the transaction in which the event is pending
-//!   no longer; before that it is composed again, after it there is one.
-//! - *A message that is not sent*: its delivery is in the table with a due mark; the sweep queues it.
-//! - *The same record twice, or stream and sweep at once*: the deliveries are there, and the event is no
-//!   longer pending, so its mark is rejected, and that is success.
+//! - *Crash before the event is marked as published*: it is still pending, with any part of its
+//!   deliveries and messages. The stream brings it again, or its due mark after a minute. Existing
+//!   deliveries are left unchanged, and missing ones are created.
+//! - *A mail that follows from an event*: it is written in the transaction that ends the event's pending
+//!   state. Before that it is composed again; after that it exists once.
+//! - *A message that is not sent*: its delivery is in the table with a due mark, and the sweep queues it.
+//! - *The same record twice, or stream and sweep at once*: the deliveries exist and the event is no
+//!   longer pending, so marking it is rejected, which is success.
 //! - *A message twice*: the worker claims each attempt once.
-//! - *An error that would be the same again* (`Problem::is_permanent`): what it happened to is given up at the
-//!   first try, events as `failed`, and other due work by losing its mark. No record and no message is brought
-//!   again for it.
+//! - *A permanent error* (`Problem::is_permanent`): its cause is given up at the first attempt. Events
+//!   become `failed`; other due work loses its mark. Neither a record nor a message is repeated for it.
 //!
-//! Each minute it also looks how the platform is doing ([`look`]).
+//! Each minute it also checks the state of the platform ([`look`]).
 //!
-//! What asks payment providers goes to workers through a queue ([`work`]), and this function is the
+//! Work that calls payment providers goes to workers through a queue ([`work`]), and this function is the
 //! worker as well: a run of the schedule waits for no provider.
 
 mod category_drains;
@@ -41,12 +40,12 @@ use core_types::id::MailId;
 use core_types::mail;
 use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
-use primitives::problem::Problem;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use services::Services;
 use table::item;
 use table::item::{Item, Key};
+use primitives::problem::Problem;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use outcome::Outcome;
 use related_products::ChangedProducts;
@@ -56,14 +55,14 @@ pub use publish::publish;
 pub use reliability::watch::Watched;
 pub use sweep::{SweepReport, sweep};
 
-/// Records worked on at once.
+/// The number of records processed concurrently.
 const PARALLEL: usize = 8;
 
-/// What the stream is answered: the records to be sent again.
+/// The response to the stream: the records to be sent again.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BatchResponse {
-    /// Empty when all is done.
+    /// The failed records; empty when all succeeded.
     pub batch_item_failures: Vec<FailedRecord>,
 }
 
@@ -71,15 +70,14 @@ pub struct BatchResponse {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FailedRecord {
-    /// Its sequence number.
+    /// The sequence number of the record.
     pub item_identifier: String,
 }
 
-/// Whatever the function is invoked with: a batch of the table's stream, due work from the queue, or
-/// the schedule.
+/// Handles an invocation: a batch of the table's stream, due work from the queue, or the schedule.
 ///
 /// # Errors
-/// When a batch is not one; it is sent again, and the sweep does its work meanwhile.
+/// When a batch cannot be parsed; it is sent again, and the sweep does its work meanwhile.
 pub async fn handle(services: &Services, payload: Value) -> Result<Value, lambda_runtime::Error> {
     let source = payload.pointer("/Records/0/eventSource").and_then(Value::as_str);
     if source == Some("aws:dynamodb") {
@@ -91,15 +89,14 @@ pub async fn handle(services: &Services, payload: Value) -> Result<Value, lambda
         tracing::info!(?worked, "worked");
         return Ok(serde_json::to_value(answer)?);
     }
-    // Before what is late is brought up: that it was late is what is looked for.
+    // Before the sweep processes late work, so that its lateness is seen.
     look(services).await;
     let report = Box::pin(sweep(services)).await;
     report.log();
     Ok(serde_json::to_value(report)?)
 }
 
-/// Looks how the platform is doing, and opens and resolves incidents. The line that it logs is what the
-/// alarms read.
+/// Checks the state of the platform, and opens and resolves incidents. Alarms read the line that it logs.
 pub async fn look(services: &Services) -> Watched {
     let watching: BoxFuture<'_, Watched> = Box::pin(reliability::watch::watch(services));
     let watched = watching.await;
@@ -116,46 +113,43 @@ pub async fn look(services: &Services) -> Watched {
     watched
 }
 
-/// What the stream brings that is to be handed on.
-enum News {
+/// A stream record that needs processing.
+enum StreamWork {
     Events(Box<EventGroup>),
     Mail(MailId),
-    /// Stock that ran out or comes back.
+    /// Stock that ran out or is available again.
     Stock(Box<Level>),
 }
 
-/// A batch of the table's stream: new events are published, new mails queued, cards told of stock
-/// that ran out or comes back; then the related products of the stores whose products changed are
-/// rebuilt.
+/// Handles a batch of the table's stream. New events are published, new mails are queued, and product
+/// summaries are updated when stock runs out or is available again. Then the related products of stores
+/// with changed products are rebuilt.
 pub async fn handle_stream(services: &Services, event: StreamEvent) -> BatchResponse {
     let (mut groups, mut mails, mut levels) = (Vec::new(), Vec::new(), Vec::new());
     let mut failed = Vec::new();
     let mut sequences: HashMap<Key, String> = HashMap::new();
     for record in event.records {
         let sequence = record.change.sequence_number.clone().unwrap_or_default();
-        match news(services, record) {
-            Ok(Some(News::Events(group))) => {
+        match stream_work(services, record) {
+            Ok(Some(StreamWork::Events(group))) => {
                 sequences.insert(group.key(), sequence);
                 groups.push(*group);
             }
-            Ok(Some(News::Mail(id))) => mails.push((id, sequence)),
-            Ok(Some(News::Stock(level))) => levels.push((*level, sequence)),
+            Ok(Some(StreamWork::Mail(id))) => mails.push((id, sequence)),
+            Ok(Some(StreamWork::Stock(level))) => levels.push((*level, sequence)),
             Ok(None) => {}
-            // The sweep meets it by its due mark, and gives it up.
+            // The sweep finds it by its due mark, and gives it up.
             Err(problem) if problem.is_permanent() => {
                 tracing::error!(cause = %problem, sequence, "a record cannot be read");
             }
             Err(problem) => failed.push((sequence, problem)),
         }
     }
-    let (published, queued, told) = tokio::join!(
-        publish_news(services, groups),
-        queue_mails(services, mails),
-        restock(services, levels)
-    );
-    // What can never be done is not brought again: whatever stands behind it would wait.
+    let (published, queued, restocked) =
+        tokio::join!(publish_groups(services, groups), queue_mails(services, mails), restock(services, levels));
+    // A permanent failure is not repeated: all records behind it would wait.
     let (hopeless, passing): (Vec<_>, Vec<_>) =
-        queued.into_iter().chain(told).partition(|(_, problem)| problem.is_permanent());
+        queued.into_iter().chain(restocked).partition(|(_, problem)| problem.is_permanent());
     for (sequence, problem) in hopeless {
         tracing::error!(cause = %problem, sequence, "record given up");
     }
@@ -165,7 +159,7 @@ pub async fn handle_stream(services: &Services, event: StreamEvent) -> BatchResp
         for event in &done {
             changed.note(event);
         }
-        // What fails of the canary's is left to the sweep: no shard is held up by a drill.
+        // A failure of the canary store's events is left to the sweep, so that a drill blocks no shard.
         failed.extend(
             failure
                 .filter(|_| !group.is_canarys())
@@ -180,14 +174,16 @@ pub async fn handle_stream(services: &Services, event: StreamEvent) -> BatchResp
     BatchResponse { batch_item_failures: batch_item_failures.collect() }
 }
 
-/// What a record is news of. What is not new, or needs nothing done, is passed over.
-fn news(services: &Services, record: EventRecord) -> Result<Option<News>, Problem> {
+/// Classifies a record; none when nothing needs to be done for it.
+fn stream_work(services: &Services, record: EventRecord) -> Result<Option<StreamWork>, Problem> {
     let image = record.change.new_image;
     let Ok(head) = serde_dynamo::from_item::<_, ItemHead>(image.clone()) else { return Ok(None) };
     if head.entity == Level::KIND {
         let level: Level = item::parse(image.into())?;
         let before = item::parse(record.change.old_image.into()).ok();
-        return Ok(crosses_zero(before.as_ref(), &level).then(|| News::Stock(Box::new(level))));
+        return Ok(
+            crosses_zero(before.as_ref(), &level).then(|| StreamWork::Stock(Box::new(level)))
+        );
     }
     if record.event_name != "INSERT" {
         return Ok(None);
@@ -196,20 +192,19 @@ fn news(services: &Services, record: EventRecord) -> Result<Option<News>, Proble
         EventGroup::KIND => {
             let group: EventGroup = item::parse(image.into())?;
             let is_pending = group.pending().next().is_some();
-            Ok(is_pending.then(|| News::Events(Box::new(group))))
+            Ok(is_pending.then(|| StreamWork::Events(Box::new(group))))
         }
         mail::Mail::KIND => {
             let mail: mail::Mail = item::parse(image.into())?;
-            // One that waits for its day is found by the sweep.
-            let is_ready =
-                mail.state == mail::MailState::Pending && !mail.waits(services.clock.now());
-            Ok(is_ready.then_some(News::Mail(mail.id)))
+            // A mail that waits for its day is found by the sweep.
+            let is_ready = mail.state == mail::MailState::Pending && !mail.waits(services.clock.now());
+            Ok(is_ready.then_some(StreamWork::Mail(mail.id)))
         }
         _ => Ok(None),
     }
 }
 
-async fn publish_news(services: &Services, groups: Vec<EventGroup>) -> Vec<Outcome> {
+async fn publish_groups(services: &Services, groups: Vec<EventGroup>) -> Vec<Outcome> {
     match publish::still_pending(services, groups.clone()).await {
         Ok(pending) => publish::publish_all(services, pending).await,
         Err(problem) => {
@@ -219,7 +214,7 @@ async fn publish_news(services: &Services, groups: Vec<EventGroup>) -> Vec<Outco
     }
 }
 
-/// Queues mails; answers with those that are not.
+/// Queues mails. Returns the records of those that failed.
 async fn queue_mails(services: &Services, mails: Vec<(MailId, String)>) -> Vec<(String, Problem)> {
     let queue = services.queue(mail::QUEUE);
     let outcomes = futures_util::stream::iter(mails)
@@ -236,8 +231,8 @@ async fn queue_mails(services: &Services, mails: Vec<(MailId, String)>) -> Vec<(
     outcomes.into_iter().flatten().collect()
 }
 
-/// Tells the cards of products whose stock ran out or comes back; answers with the records of those
-/// that are not told.
+/// Updates the summaries of products whose stock ran out or is available again. Returns the records of
+/// those that failed.
 async fn restock(services: &Services, levels: Vec<(Level, String)>) -> Vec<(String, Problem)> {
     let outcomes = futures_util::stream::iter(levels)
         .map(|(level, sequence)| async move {
@@ -249,12 +244,13 @@ async fn restock(services: &Services, levels: Vec<(Level, String)>) -> Vec<(Stri
     outcomes.into_iter().flatten().collect()
 }
 
-/// Whether a stock level, as it was if it was there, has run out or comes back.
+/// Whether a stock level has run out or is available again, compared to the level before, if there was
+/// one.
 fn crosses_zero(before: Option<&Level>, level: &Level) -> bool {
     before.is_some_and(|before| before.available > 0) != (level.available > 0)
 }
 
-/// What every item of the table has.
+/// The attribute that every item of the table has.
 #[derive(Deserialize)]
 struct ItemHead {
     entity: String,

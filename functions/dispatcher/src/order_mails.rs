@@ -1,9 +1,9 @@
-//! The mails that follow from events.
+//! Mails that follow from events.
 //!
-//! An event says that a mail follows from it ([`Notice`]) and never what that says: bodies of events
-//! are shown to subscribers, and a mail may hold a token. It is composed here, of what the table
-//! holds, and written in the transaction in which its event is pending no longer. So each is written
-//! once, whoever hands the event on how often, and none is lost by a crash before.
+//! An event says that a mail follows from it ([`Notice`]), but not its text: bodies of events are sent to
+//! subscribers, and a mail may have a token. The mail is composed here from the table, and written in the
+//! transaction that ends the event's pending state. So each mail is written once, however often its event
+//! is dispatched, and a crash loses none.
 
 use core_types::event::Event;
 use core_types::fields::{Email, LinkTemplate};
@@ -12,13 +12,17 @@ use core_types::key;
 use core_types::mail::{Mail, MailContent, Notice};
 use core_types::provider::ProviderName;
 use delivery::mail::allowance::PaidOrder;
+use services::Services;
+use table::item::{Item, Key};
+use table::outbox::Outgoing;
+use primitives::problem::{Code, Problem};
+use table::Write;
 use identity::challenge::{Link, Purpose};
 use identity::domain::Domains;
 use identity::merchant::{Merchant, MerchantStatus};
 use identity::notifications;
 use identity::settings::{Notifications, Settings};
 use identity::store::Store;
-use primitives::problem::{Code, Problem};
 use sales::dispute::Dispute;
 use sales::notifications::{
     NotificationKind, NotificationTexts, OrderNews, about_order, dispute_opened, may_be_followed,
@@ -28,19 +32,15 @@ use sales::order::refund::Refund;
 use sales::order::{ORDER_PAID, Order};
 use sales::payment::{Mode, Payment};
 use serde_json::Value;
-use services::Services;
-use table::Write;
-use table::item::{Item, Key};
-use table::outbox::Outgoing;
 
-/// What is written with an event that was handed on.
+/// The items that are written with a published event.
 #[derive(Debug, Clone)]
 pub(crate) struct Consequences {
     /// The mail that follows from it.
     mail: Option<Mail>,
-    /// The link whose token that brings.
+    /// The link whose token is in the mail.
     link: Option<Link>,
-    /// The order that was paid with real money, if it says so.
+    /// The order that was paid with real money, if the event says so.
     pub(crate) paid: Option<PaidOrder>,
 }
 
@@ -53,22 +53,20 @@ impl Outgoing for Consequences {
     }
 }
 
-/// What follows from an event.
+/// Determines what follows from an event.
 ///
 /// # Errors
 /// 503 when the table or the secret cannot be reached.
-pub(crate) async fn following(
-    services: &Services,
-    event: &Event,
-) -> Result<Option<Consequences>, Problem> {
-    let (mail, link) = mailed(services, event).await?.unzip();
+pub(crate) async fn following(services: &Services, event: &Event) -> Result<Option<Consequences>, Problem> {
+    let (mail, link) = compose_mail(services, event).await?.unzip();
     let paid = if event.name == ORDER_PAID.name { paid(services, event).await? } else { None };
     let any = mail.is_some() || paid.is_some();
     Ok(any.then(|| Consequences { mail, link: link.flatten(), paid }))
 }
 
-/// That an order was paid through a provider, and not in its sandbox. What a merchant says was paid, anybody
-/// can say of their own store. The event says through whom: only where it was a provider, the table is asked.
+/// Returns an order that was paid through a provider, and not in its sandbox. Merchants can mark any
+/// order of their own store as paid, so manual payments do not count. The event names the providers: the
+/// table is read only if there is one.
 async fn paid(services: &Services, event: &Event) -> Result<Option<PaidOrder>, Problem> {
     let ids = event.store_id.as_ref().zip(OrderId::parse(&event.entity_id));
     let Some((store_id, order_id)) = ids else { return Ok(None) };
@@ -91,7 +89,7 @@ async fn paid(services: &Services, event: &Event) -> Result<Option<PaidOrder>, P
     Ok(None)
 }
 
-/// Payments that providers have taken, by what an order's event says of it.
+/// The payments that providers have captured, according to the event of an order.
 fn taken_by_providers(event: &Event) -> Vec<PaymentId> {
     let body: Value = serde_json::from_str(&event.body).unwrap_or_default();
     let payments = body.pointer("/data/payments").and_then(Value::as_array);
@@ -105,14 +103,11 @@ fn taken_by_providers(event: &Event) -> Vec<PaymentId> {
     payments.into_iter().flatten().filter(taken).filter_map(id).collect()
 }
 
-/// The mail that follows from an event; none where nobody is to be written to any more.
+/// Composes the mail that follows from an event; none if nobody is to be notified any more.
 ///
 /// # Errors
 /// 503 when the table or the secret cannot be reached.
-async fn mailed(
-    services: &Services,
-    event: &Event,
-) -> Result<Option<(Mail, Option<Link>)>, Problem> {
+async fn compose_mail(services: &Services, event: &Event) -> Result<Option<(Mail, Option<Link>)>, Problem> {
     let composed = match event.notice {
         None => return Ok(None),
         Some(Notice::ConfirmAddress) => confirm_address(services, event).await?,
@@ -121,10 +116,12 @@ async fn mailed(
         Some(Notice::OrderDelivered) => delivered(services, event).await?,
         Some(Notice::OrderRefunded) => refunded(services, event).await?,
         Some(Notice::OrderCancelled) => {
-            over(services, event, NotificationKind::OrderCancelled).await?
+            order_ended(services, event, NotificationKind::OrderCancelled).await?
         }
-        Some(Notice::OrderExpired) => over(services, event, NotificationKind::OrderExpired).await?,
-        Some(Notice::PaymentRequested) => asked_to_pay(services, event).await?,
+        Some(Notice::OrderExpired) => {
+            order_ended(services, event, NotificationKind::OrderExpired).await?
+        }
+        Some(Notice::PaymentRequested) => payment_requested(services, event).await?,
         Some(Notice::DisputeOpened) => disputed(services, event).await?,
     };
     let Some((content, link)) = composed else { return Ok(None) };
@@ -132,11 +129,11 @@ async fn mailed(
     Ok(Some((Mail::following(event, &key, &content)?, link)))
 }
 
-/// What a mail says, and the link whose token it brings.
+/// The content of a mail, and the link whose token is in it.
 type Composed = Option<(MailContent, Option<Link>)>;
 
-/// To whoever opened an account: a link that confirms the address. An account that has moved to
-/// another address was mailed there.
+/// To a new account: a link that confirms the address. None if the account has another address by now: it
+/// was mailed there.
 async fn confirm_address(services: &Services, event: &Event) -> Result<Composed, Problem> {
     let Some(id) = MerchantId::parse(&event.entity_id) else { return Ok(None) };
     let account: Option<Merchant> = services.table.get(&key::merchant(&id)).await?;
@@ -154,25 +151,25 @@ async fn confirm_address(services: &Services, event: &Event) -> Result<Composed,
     }))
 }
 
-/// What mails about an order are written of.
-struct OnOrder {
+/// The items that mails about an order are composed from.
+struct OrderContext {
     store: Store,
     order: Order,
     settings: Notifications,
     domains: Domains,
     texts: NotificationTexts,
-    /// Where they go.
+    /// The recipient.
     to: Email,
 }
 
-/// The order that an event is about, with an item of its own that the event names, in one round trip;
-/// none where nobody is to be written to.
-async fn on_order<T: Item>(
+/// Loads the order of an event, with a further item that the event names, in one round trip; none if
+/// nobody is to be notified.
+async fn load_order_and<T: Item>(
     services: &Services,
     event: &Event,
     kind: NotificationKind,
     item: impl Fn(&StoreId, &OrderId) -> Option<Key>,
-) -> Result<Option<(OnOrder, Option<T>)>, Problem> {
+) -> Result<Option<(OrderContext, Option<T>)>, Problem> {
     let order_id = OrderId::parse(&event.entity_id);
     let order_id = order_id.or_else(|| event.timeline.as_deref().and_then(OrderId::parse));
     let Some((store_id, order_id)) = event.store_id.as_ref().zip(order_id) else { return Ok(None) };
@@ -196,29 +193,29 @@ async fn on_order<T: Item>(
     let texts = batch.take(&texts_key)?.unwrap_or(none);
     Ok(store.zip(order).and_then(|(store, order)| {
         let to = order.email.clone()?;
-        Some((OnOrder { store, order, settings, domains, texts, to }, item))
+        Some((OrderContext { store, order, settings, domains, texts, to }, item))
     }))
 }
 
-/// The same, of an event that needs nothing but the order.
-async fn on_order_alone(
+/// As [`load_order_and`], for an event that needs nothing but the order.
+async fn load_order(
     services: &Services,
     event: &Event,
     kind: NotificationKind,
-) -> Result<Option<OnOrder>, Problem> {
-    let found = on_order::<Order>(services, event, kind, |_, _| None).await?;
+) -> Result<Option<OrderContext>, Problem> {
+    let found = load_order_and::<Order>(services, event, kind, |_, _| None).await?;
     Ok(found.map(|(on, _)| on))
 }
 
-impl OnOrder {
-    /// The mail, with a link to the store's page of the order, where it has one.
-    async fn told(&self, services: &Services, news: OrderNews<'_>) -> Result<Composed, Problem> {
+impl OrderContext {
+    /// The mail, with a link to the store's page of the order, if it has one.
+    async fn mail_about_order(&self, services: &Services, news: OrderNews<'_>) -> Result<Composed, Problem> {
         let page = self.settings.shows_at(|page| self.may_lead_to(services, page));
-        self.linked(services, page, news).await
+        self.mail_with_link(services, page, news).await
     }
 
-    /// The mail, with a link to this page of the store's.
-    async fn linked(
+    /// The mail, with a link to this page of the store.
+    async fn mail_with_link(
         &self,
         services: &Services,
         page: Option<&LinkTemplate>,
@@ -233,85 +230,83 @@ impl OnOrder {
         Ok(Some((if self.order.is_email_proven { mail } else { mail.to_stranger() }, None)))
     }
 
-    /// Whether the store may lead its customers there now, whatever it could when it was set.
+    /// Whether the store may link to this page now: its domains may have changed since the page was set.
     fn may_lead_to(&self, services: &Services, page: &LinkTemplate) -> bool {
         self.domains.may_lead_to(page.as_str(), &services.config.base_url)
     }
 }
 
-/// To a shopper: the order was placed.
+/// To the shopper: the order was placed.
 async fn placed(services: &Services, event: &Event) -> Result<Composed, Problem> {
-    match on_order_alone(services, event, NotificationKind::OrderPlaced).await? {
-        Some(on) => on.told(services, OrderNews::default()).await,
+    match load_order(services, event, NotificationKind::OrderPlaced).await? {
+        Some(on) => on.mail_about_order(services, OrderNews::default()).await,
         None => Ok(None),
     }
 }
 
-/// To a customer: something of the order left.
+/// To the customer: a fulfilment was shipped.
 async fn shipped(services: &Services, event: &Event) -> Result<Composed, Problem> {
     let id = FulfillmentId::parse(&event.entity_id);
     let key = |store: &_, order: &_| Some(key::fulfillment(store, order, id.as_ref()?));
     let found =
-        on_order::<Fulfillment>(services, event, NotificationKind::OrderShipped, key).await?;
+        load_order_and::<Fulfillment>(services, event, NotificationKind::OrderShipped, key).await?;
     let Some((on, Some(fulfillment))) = found else { return Ok(None) };
     let mut tracking = fulfillment.tracking.clone();
     let base_url = &services.config.base_url;
     tracking.url = tracking.url.filter(|url| may_be_followed(url, &on.domains, base_url));
-    on.told(services, OrderNews { tracking: Some(&tracking), ..Default::default() }).await
+    on.mail_about_order(services, OrderNews { tracking: Some(&tracking), ..Default::default() }).await
 }
 
-/// To whoever ordered: a parcel arrived, where the store wants that told.
+/// To the customer: a parcel was delivered, if the store wants that mail.
 async fn delivered(services: &Services, event: &Event) -> Result<Composed, Problem> {
-    match on_order_alone(services, event, NotificationKind::OrderDelivered).await? {
+    match load_order(services, event, NotificationKind::OrderDelivered).await? {
         Some(on) if on.settings.delivery_confirmation => {
-            on.told(services, OrderNews::default()).await
+            on.mail_about_order(services, OrderNews::default()).await
         }
         _ => Ok(None),
     }
 }
 
-/// To whoever ordered: money went back, where the store wants that told.
+/// To the customer: a refund was made, if the store wants that mail.
 async fn refunded(services: &Services, event: &Event) -> Result<Composed, Problem> {
     let id = RefundId::parse(&event.entity_id);
     let key = |store: &_, order: &_| Some(key::refund(store, order, id.as_ref()?));
-    let found = on_order::<Refund>(services, event, NotificationKind::OrderRefunded, key).await?;
+    let found = load_order_and::<Refund>(services, event, NotificationKind::OrderRefunded, key).await?;
     let Some((on, Some(refund))) = found else { return Ok(None) };
     if !on.settings.refund_confirmation {
         return Ok(None);
     }
-    on.told(services, OrderNews { refund: Some(&refund), ..Default::default() }).await
+    on.mail_about_order(services, OrderNews { refund: Some(&refund), ..Default::default() }).await
 }
 
-/// To whoever ordered: the order has ended, where the store wants that told.
-async fn over(
+/// To the customer: the order was cancelled or has expired, if the store wants that mail.
+async fn order_ended(
     services: &Services,
     event: &Event,
     kind: NotificationKind,
 ) -> Result<Composed, Problem> {
-    match on_order_alone(services, event, kind).await? {
+    match load_order(services, event, kind).await? {
         Some(on) if on.settings.cancellation_confirmation => {
-            on.told(services, OrderNews::default()).await
+            on.mail_about_order(services, OrderNews::default()).await
         }
         _ => Ok(None),
     }
 }
 
-/// To whom an order is for: it waits to be paid, at a page of the store's. Where the store has none, or
-/// the order waits no more, there is nothing to write.
-async fn asked_to_pay(services: &Services, event: &Event) -> Result<Composed, Problem> {
-    let found = on_order_alone(services, event, NotificationKind::PaymentRequested).await?;
-    let Some(on) = found.filter(|on| on.order.is_payable(services.clock.now())) else {
-        return Ok(None);
-    };
+/// To the customer: a request to pay the order, at a page of the store. None if the store has no such
+/// page, or the order is no longer payable.
+async fn payment_requested(services: &Services, event: &Event) -> Result<Composed, Problem> {
+    let found = load_order(services, event, NotificationKind::PaymentRequested).await?;
+    let Some(on) = found.filter(|on| on.order.is_payable(services.clock.now())) else { return Ok(None) };
     match on.settings.pays_at(|page| on.may_lead_to(services, page)) {
-        Some(page) => on.linked(services, Some(page), OrderNews::default()).await,
+        Some(page) => on.mail_with_link(services, Some(page), OrderNews::default()).await,
         None => Ok(None),
     }
 }
 
-/// To whom the store belongs, where that address is proven: a customer's bank disputes a payment. A
-/// store's own contact is not written to: its merchant, who knows what a provider signs with, could
-/// have mails sent to anybody.
+/// To the store's owner, if their address is proven: a customer's bank disputes a payment. The store's
+/// contact address is not used: its merchant, who knows the secret that a provider signs with, could have
+/// mails sent to anybody.
 async fn disputed(services: &Services, event: &Event) -> Result<Composed, Problem> {
     let ids = event.store_id.as_ref().zip(DisputeId::parse(&event.entity_id));
     let Some((store_id, id)) = ids else { return Ok(None) };

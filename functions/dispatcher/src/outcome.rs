@@ -1,34 +1,34 @@
-//! How events move on when they were handed on: those of a group by one write.
+//! State changes of dispatched events: one write for those of a group.
 
 use core_types::event::{Event, EventGroup, OutboxState};
 use core_types::id::EventId;
-use platform::usage;
-use primitives::clock::Timestamp;
-use primitives::problem::{Code, Problem};
 use services::Services;
+use primitives::clock::Timestamp;
 use table::item::Item;
 use table::outbox::{Marked, give_up};
+use primitives::problem::{Code, Problem};
 use table::{Changed, Write};
+use platform::usage;
 
 use crate::order_mails::{self, Consequences};
 
-/// Writes of a group that meet others' before it is left to the sweep.
+/// The number of conflicting writes of a group before it is left to the sweep.
 const TRIES: usize = 9;
 
-/// What became of the pending events of a group.
+/// The outcome of the pending events of a group.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     /// The group, as it was read.
     pub(crate) group: EventGroup,
-    /// Those that were handed on, or given up.
+    /// The events that were published or failed.
     pub(crate) done: Vec<Event>,
-    /// Why others were not: they stay pending.
+    /// Why others stay pending.
     pub(crate) failure: Option<Problem>,
 }
 
-/// Moves the events of a group on whose deliveries were made, with what follows from them. One
-/// that a defect of ours stops is marked as failed; one that met an outage stays pending. What others
-/// have moved on meanwhile stays as they left it, and that is success.
+/// Changes the state of a group's events whose deliveries were created, and writes what follows from
+/// them. An event with a permanent error is marked as failed; one that met an outage stays pending.
+/// Events whose state others have changed meanwhile stay as they are, and that is success.
 pub(crate) async fn mark(
     services: &Services,
     group: EventGroup,
@@ -57,16 +57,16 @@ pub(crate) async fn mark(
     match write(services, group.clone(), &moves).await {
         Ok(()) => Outcome { group, done, failure },
         Err(problem) if problem.is_permanent() => {
-            let failure = end(services, &group, moves, &problem).await.err().or(failure);
+            let failure = mark_failed(services, &group, moves, &problem).await.err().or(failure);
             Outcome { group, done: Vec::new(), failure }
         }
         Err(problem) => Outcome { group, done: Vec::new(), failure: Some(problem) },
     }
 }
 
-/// Marks events as failed whose next state can never be written as it should be: with nothing that follows from
-/// them. Where not even that can be, nobody comes back to them.
-async fn end(
+/// Marks events as failed whose proper next state can never be written, without what follows from them.
+/// If even that cannot be written, the group loses its due mark.
+async fn mark_failed(
     services: &Services,
     group: &EventGroup,
     moves: Vec<Move>,
@@ -82,17 +82,17 @@ async fn end(
     }
 }
 
-/// An event that moves on.
+/// A state change of an event.
 struct Move {
     id: EventId,
     ending: Ending,
 }
 
-/// Whereto.
+/// The new state.
 enum Ending {
-    /// It was handed on, and this follows from it.
+    /// It is published, and this follows from it.
     Published(Option<Box<Consequences>>),
-    /// It could not be, for this reason.
+    /// It failed, for this reason.
     Failed(&'static str),
 }
 
@@ -111,7 +111,7 @@ async fn write(services: &Services, mut group: EventGroup, moves: &[Move]) -> Re
     Err(Problem::unavailable("events that others move on"))
 }
 
-/// Those of the events that are pending, as they are when they have moved on.
+/// The pending events among the moves, in their new states.
 fn moved(group: &EventGroup, moves: &[Move], now: Timestamp) -> Vec<Event> {
     let moved = |event: &Event| {
         let its_own = moves.iter().find(|one| one.id == event.id)?;
@@ -123,7 +123,8 @@ fn moved(group: &EventGroup, moves: &[Move], now: Timestamp) -> Vec<Event> {
     group.pending().filter_map(moved).collect()
 }
 
-/// What follows from the events that have moved on. Their order was paid once, however many of them say so.
+/// What follows from the changed events. Several events may say that their order was paid, but it is
+/// counted once.
 fn following(changed: &[Event], moves: &[Move]) -> Vec<Consequences> {
     let has_moved = |id: &EventId| changed.iter().any(|event| event.id == *id);
     let follows = |one: &Move| match &one.ending {
@@ -137,8 +138,8 @@ fn following(changed: &[Event], moves: &[Move]) -> Vec<Consequences> {
     all
 }
 
-/// Writes the group with the changed events and what follows from them, and counts those that
-/// are published; answers with the group as it is when somebody else was faster.
+/// Writes the group with the changed events and what follows from them, and counts published ones in the
+/// usage of apps. Returns the current group when another writer came first.
 async fn replace(
     services: &Services,
     group: &EventGroup,
@@ -158,9 +159,7 @@ async fn replace(
     let write = services.table.write().update(&group.key(), next.advance(), Code::VersionConflict);
     let write = follows.into_iter().fold(usage::count(write, &counted), Write::emit);
     match write.commit().await {
-        Err(problem) if problem.code == Code::VersionConflict => {
-            services.table.get(&group.key()).await
-        }
+        Err(problem) if problem.code == Code::VersionConflict => services.table.get(&group.key()).await,
         outcome => outcome.map(|()| None),
     }
 }
@@ -186,7 +185,7 @@ mod tests {
         Move { id: event.id.clone(), ending }
     }
 
-    /// The states after these events of a group have moved on, by their place in it.
+    /// The states of a group's events after these moves, given by position.
     fn states(group: &EventGroup, moves: &[(usize, Option<&'static str>)]) -> Vec<&'static str> {
         let of = |(place, why): &(usize, Option<&'static str>)| {
             moving(&group.events()[*place], why.map_or(Ending::Published(None), Ending::Failed))
@@ -197,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_defect_of_one_event_marks_that_one_and_an_outage_none() {
+    fn a_permanent_error_fails_its_own_event_only() {
         let group = group();
         let found = states(&group, &[(0, None), (1, Some("internal")), (2, None)]);
         assert_eq!(found, ["published", "failed", "published"]);
@@ -211,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn what_somebody_else_has_moved_on_stays_as_it_is() {
+    fn state_changes_of_others_are_not_overwritten() {
         let begun = group();
         let given_up = begun.with([begun.events()[0].discard(EXAMPLE_TIME).unwrap()]);
         let all = [(0, None), (1, None), (2, None)];

@@ -1,10 +1,10 @@
-//! Fan-out: an event becomes one delivery for each subscription that takes it.
+//! Fan-out: an event becomes one delivery for each subscription that receives it.
 //!
-//! The deliveries of a batch of events are made side by side, each by one conditional write; then their
-//! messages are sent, ten at a time; and only then the events lose the mark that brings them back, those
-//! that happened together by one write. Ids of deliveries follow from event and subscription, and one
-//! that has been made is left as it is: a crash in between repeats what was done, and changes nothing
-//! about it.
+//! The deliveries of a batch of events are created concurrently, each by one conditional write. Then
+//! their messages are sent, ten at a time. Only then the events lose the mark that brings them back,
+//! those that happened together by one write. Ids of deliveries are derived from event and subscription,
+//! and an existing delivery is left unchanged. So a repetition after a crash changes nothing that was
+//! done.
 
 use std::time::Duration;
 
@@ -12,45 +12,45 @@ use commerce::audience::Audience;
 use core_types::event::{Event, EventGroup};
 use delivery::delivery::{Delivery, QUEUE};
 use futures_util::stream::{self, StreamExt};
-use primitives::problem::Problem;
 use services::Services;
 use table::canary::FaultKind;
 use table::item::{Item, Key};
+use primitives::problem::Problem;
 
 use crate::PARALLEL;
 use crate::outcome::{Outcome, mark};
 use crate::pending_events;
 
-/// Groups of events that are fanned out together: their messages share batches, and the first of them
+/// The number of groups that are fanned out together: their messages share batches, and the first of them
 /// does not wait for a hundred others.
 const WAVE: usize = 16;
-/// Waves under way at once.
+/// The number of concurrent waves.
 const WAVES: usize = 2;
-/// Writes of one event, and calls of another kind of one wave, under way at once.
+/// The number of concurrent writes of one event, and of concurrent calls of another kind within one wave.
 const WRITES: usize = 16;
-/// Messages that one call sends.
+/// The number of messages in one call.
 const MESSAGES: usize = 10;
-/// What the stream tells of events is believed for this long: later, whoever is late or tries again
-/// looks whether they are still pending.
-const BELIEVED: Duration = Duration::from_secs(5);
-/// Groups that one look takes in.
-const LOOKED_AT: usize = 100;
+/// For this long a stream record is trusted. A later or repeated one is checked in the table for being
+/// still pending.
+const TRUSTED_FOR: Duration = Duration::from_secs(5);
+/// The number of groups that one batch reads.
+const READ_AT_ONCE: usize = 100;
 
-/// An event, the deliveries of it, and whether they were made.
+/// An event, its deliveries, and whether they were created.
 type Made = (Event, Vec<Delivery>, Result<(), Problem>);
 
-/// Publishes the events of a group that are pending: their deliveries, the messages of these, their
-/// new state. Publishing twice is publishing once.
+/// Publishes the pending events of a group: creates their deliveries, sends the messages, and changes the
+/// events' states. Publishing twice has the effect of once.
 ///
 /// # Errors
-/// 503 when the table or the queue cannot be reached. A defect of ours marks the event that meets it
-/// as failed instead, for its owner to see and to requeue.
+/// 503 when the table or the queue cannot be reached. A permanent error marks its event as failed
+/// instead, for the owner to see and to requeue.
 pub async fn publish(services: &Services, group: &EventGroup) -> Result<(), Problem> {
     let outcomes = publish_all(services, vec![group.clone()]).await;
     outcomes.into_iter().try_for_each(|outcome| outcome.failure.map_or(Ok(()), Err))
 }
 
-/// Publishes groups of events side by side, each for itself: answers with what became of each.
+/// Publishes groups of events concurrently and independently. Returns the outcome of each.
 pub(crate) async fn publish_all(services: &Services, groups: Vec<EventGroup>) -> Vec<Outcome> {
     let groups = unless_stalled(services, groups).await;
     let pending: Vec<&Event> = groups.iter().flat_map(EventGroup::pending).collect();
@@ -64,18 +64,16 @@ pub(crate) async fn publish_all(services: &Services, groups: Vec<EventGroup>) ->
     outcomes.into_iter().flatten().collect()
 }
 
-/// Without the canary store's events while they are made to wait: they stay pending, and due.
+/// The groups without those of the canary store while a drill stalls them: they stay pending, and due.
 async fn unless_stalled(services: &Services, mut groups: Vec<EventGroup>) -> Vec<EventGroup> {
-    if groups.iter().any(EventGroup::is_canarys)
-        && services.table.injects(FaultKind::RelayStall).await
-    {
+    if groups.iter().any(EventGroup::is_canarys) && services.table.injects(FaultKind::RelayStall).await {
         groups.retain(|group| !group.is_canarys());
     }
     groups
 }
 
-/// Groups as they are now, as far as something of them is pending: of what happened a while ago, the
-/// table is asked. What its owner has given up meanwhile is not sent.
+/// The current groups with pending events. Recent ones are trusted, older ones are read from the table.
+/// Events that their owner has discarded meanwhile are not sent.
 ///
 /// # Errors
 /// 503 when the table cannot be reached.
@@ -83,24 +81,20 @@ pub(crate) async fn still_pending(
     services: &Services,
     groups: Vec<EventGroup>,
 ) -> Result<Vec<EventGroup>, Problem> {
-    let since = services.clock.now().minus(BELIEVED);
+    let since = services.clock.now().minus(TRUSTED_FOR);
     let (old, mut found): (Vec<_>, Vec<_>) =
         groups.into_iter().partition(|group| group.created_at() < since);
-    for chunk in old.chunks(LOOKED_AT) {
+    for chunk in old.chunks(READ_AT_ONCE) {
         let keys: Vec<Key> = chunk.iter().map(EventGroup::key).collect();
         let mut batch = services.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
-        // One that cannot be read is met again by the sweep.
+        // A group that cannot be read is found again by the sweep.
         found.extend(keys.iter().filter_map(|key| batch.take::<EventGroup>(key).ok().flatten()));
     }
     found.retain(|group| group.pending().next().is_some());
     Ok(found)
 }
 
-async fn publish_wave(
-    services: &Services,
-    audience: &Audience,
-    wave: Vec<EventGroup>,
-) -> Vec<Outcome> {
+async fn publish_wave(services: &Services, audience: &Audience, wave: Vec<EventGroup>) -> Vec<Outcome> {
     let made = stream::iter(wave)
         .map(|group| async move {
             let made = make_group(services, audience, &group).await;
@@ -121,16 +115,17 @@ async fn publish_wave(
         .await
 }
 
-/// Makes the deliveries of those of a group that are pending: side by side, unless the order in which
-/// they are made matters to a receiver.
+/// Creates the deliveries of a group's pending events: concurrently, unless their order matters to a
+/// receiver.
 async fn make_group(services: &Services, audience: &Audience, group: &EventGroup) -> Vec<Made> {
     let now = services.clock.now();
     let mut pending: Vec<&Event> = group.pending().collect();
     pending.sort_by_key(|event| event.order());
     let planned: Vec<(Event, Result<Vec<Delivery>, Problem>)> =
         pending.into_iter().map(|event| (event.clone(), audience.deliveries(event, now))).collect();
-    let has_lanes = planned.iter().any(|(_, plan)| plan.as_deref().is_ok_and(by_ordering_key));
-    if has_lanes {
+    let has_ordering_keys =
+        planned.iter().any(|(_, plan)| plan.as_deref().is_ok_and(by_ordering_key));
+    if has_ordering_keys {
         return make_in_order(services, audience, planned).await;
     }
     stream::iter(planned)
@@ -152,8 +147,8 @@ fn by_ordering_key(deliveries: &[Delivery]) -> bool {
     deliveries.iter().any(|delivery| delivery.ordering_key.is_some())
 }
 
-/// Makes them one after the other. One that could not be made holds up those that follow it about the
-/// same entity, unless it is given up.
+/// Creates the deliveries one event after the other. A failed event blocks later ones about the same
+/// entity, unless its error is permanent.
 async fn make_in_order(
     services: &Services,
     audience: &Audience,
@@ -176,7 +171,7 @@ async fn make_in_order(
     all
 }
 
-/// Makes an event's deliveries. Where one has a ordering key, those of the events before it come first.
+/// Creates an event's deliveries. If one has an ordering key, those of earlier events are created first.
 async fn make(
     services: &Services,
     audience: &Audience,
@@ -196,14 +191,10 @@ async fn make_all(services: &Services, deliveries: &[Delivery]) -> Result<(), Pr
     outcomes.into_iter().collect()
 }
 
-/// Publishes the events about the same entity that come before `event` and are still pending, so
-/// that positions in a ordering key are taken in the order of the changes, whatever order the stream, its
-/// retries and the sweep bring events in.
-async fn publish_before(
-    services: &Services,
-    audience: &Audience,
-    event: &Event,
-) -> Result<(), Problem> {
+/// Publishes the pending events about the same entity that come before `event`. So positions in an
+/// ordering key are taken in the order of the changes, in whatever order the stream, its retries and the
+/// sweep bring the events.
+async fn publish_before(services: &Services, audience: &Audience, event: &Event) -> Result<(), Problem> {
     for (group, earlier) in pending_events::before(services, event).await? {
         let made = if audience.knows(&earlier) {
             make_alone(services, audience, &earlier).await
@@ -217,19 +208,15 @@ async fn publish_before(
     Ok(())
 }
 
-async fn make_alone(
-    services: &Services,
-    audience: &Audience,
-    event: &Event,
-) -> Result<(), Problem> {
+async fn make_alone(services: &Services, audience: &Audience, event: &Event) -> Result<(), Problem> {
     let deliveries = audience.deliveries(event, services.clock.now())?;
     make_all(services, &deliveries).await?;
     send(services, &deliveries).await;
     Ok(())
 }
 
-/// Sends the messages for these. What is not sent is no loss: each delivery is due in a while, and the
-/// sweep queues what is missing.
+/// Sends the messages for these deliveries. A failure is only logged: each delivery is due after a while,
+/// and the sweep queues it.
 async fn send(services: &Services, deliveries: impl IntoIterator<Item = &Delivery>) {
     let messages: Vec<_> =
         deliveries.into_iter().map(|delivery| (delivery.message(), Duration::ZERO)).collect();

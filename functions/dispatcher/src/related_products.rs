@@ -1,15 +1,15 @@
-//! The candidates for related products, rebuilt as products change.
+//! Rebuilding of a store's candidates for related products, as its products change.
 //!
-//! - *Whole each time*: a store's item is rebuilt from the index, not changed by what happened, so that
-//!   whatever was missed is mended by the next change of any product of the store. Rebuilding it
-//!   twice is rebuilding it once.
-//! - *The index is a moment behind*: the products that the events are about, and the candidates
-//!   that the index does not name, are read from the table itself, and that decides.
-//! - *Two at once*: the item is read first and written at its next version; whoever was slower
-//!   builds again from what is there by then.
-//! - *After the events*: they are published by then, and an item that cannot be rebuilt is logged
-//!   and left as it was. A page reads what the item names before it shows it, so that at worst the
-//!   newest product is not beside others until another one changes.
+//! - *Rebuilt whole*: a store's item is rebuilt from the index, not changed by what happened. So an
+//!   omission is repaired by the next change of any product of the store, and a repetition changes
+//!   nothing.
+//! - *The index is eventually consistent*: the products of the events, and the candidates that the index
+//!   does not name, are read from the table itself, which decides.
+//! - *Two at once*: the item is read first and written at its next version; the slower one builds it
+//!   again from the current products.
+//! - *After the events*: they are published by then. An item that cannot be rebuilt is logged and left
+//!   unchanged. A page loads the products that the item names before it shows them; so at worst the
+//!   newest product is not among the related ones until another product changes.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -26,15 +26,15 @@ use table::retry;
 
 use crate::PARALLEL;
 
-/// Products that one batch reads.
+/// The number of products that one batch reads.
 const BATCH: usize = 100;
 
-/// The products that published events are about, by store.
+/// The products of published events, by store.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ChangedProducts(BTreeMap<StoreId, BTreeSet<ProductId>>);
 
 impl ChangedProducts {
-    /// Notes an event, if it is about a product.
+    /// Adds the product of an event, if it is about one.
     pub(crate) fn note(&mut self, event: &Event) {
         if let (Some(store), Some(product)) = (&event.store_id, ProductId::parse(&event.entity_id))
         {
@@ -42,7 +42,7 @@ impl ChangedProducts {
         }
     }
 
-    /// Notes what others have noted.
+    /// Adds the products of another set.
     pub(crate) fn extend(&mut self, other: Self) {
         for (store, products) in other.0 {
             self.0.entry(store).or_default().extend(products);

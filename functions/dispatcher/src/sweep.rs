@@ -1,9 +1,9 @@
-//! The sweep: once a minute, everything whose due mark has passed is picked up again, whatever
-//! became of its stream record or its message.
+//! The sweep: once a minute, it processes everything whose due mark has passed, independent of stream
+//! records and messages.
 //!
-//! Due marks are keys in an eventually consistent index: they say where to look. What is done is
-//! decided on the item as the table has it. Work that asks payment providers, who may be slow, is
-//! sent to workers ([`crate::jobs`]), so that a sweep comes to its end in time however much there is.
+//! Due marks are keys in an eventually consistent index: they only point to items. Decisions are made on
+//! the item in the table. Work that calls payment providers, which may be slow, is sent to workers
+//! ([`crate::jobs`]), so that a sweep ends in time whatever the amount.
 
 use std::time::Duration;
 
@@ -15,12 +15,12 @@ use core_types::mail;
 use delivery::delivery::{Delivery, DeliveryMessage};
 use delivery::run::{self, RunMessage};
 use futures_util::StreamExt;
-use identity::store::{self, STORE_REDACTED, Store, StoreStatus};
-use primitives::problem::{Code, Problem};
-use serde::Serialize;
 use services::Services;
 use table::item::{Item, Key};
 use table::outbox::{Due, Marked, SHARDS, settled};
+use primitives::problem::{Code, Problem};
+use identity::store::{self, STORE_REDACTED, Store, StoreStatus};
+use serde::Serialize;
 
 use crate::PARALLEL;
 use crate::category_drains::continue_drain;
@@ -28,43 +28,43 @@ use crate::jobs::{JobKind, JobReport, enqueue};
 use crate::publish::publish_all;
 use crate::related_products::ChangedProducts;
 
-/// Due items of one kind and shard that one sweep picks up: 16 times as many of a kind. What is
-/// beyond it is older than what follows and comes first in the next sweep.
+/// The most due items of one kind and shard that one sweep processes: 16 times as many of a kind. The
+/// rest comes first in the next sweep, because it is older than what becomes due until then.
 const PER_SHARD: usize = 200;
-/// Items read at once.
+/// The number of items read at once.
 const CHUNK: usize = 50;
 
-/// What a sweep did.
+/// The numbers of items that a sweep processed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct SweepReport {
     /// Events published.
     pub events: usize,
-    /// Deliveries put back on the queue.
+    /// Deliveries queued again.
     pub deliveries: usize,
-    /// Mails put back on the queue.
+    /// Mails queued again.
     pub mails: usize,
-    /// Deleted stores whose grace ended.
+    /// Deleted stores whose grace period has ended.
     pub redactions: usize,
-    /// Orders, payments and purchases that were sent to the workers.
+    /// Orders, payments and purchases sent to the workers.
     pub handed_out: usize,
-    /// Payments whose refund was asked for again, or whose money was sent back: by workers.
+    /// Payments whose refund was requested again, or that were refunded: by workers.
     pub payments: usize,
-    /// Orders that were not paid in time, or whose payments were closed after their end: by workers.
+    /// Orders that expired, or whose payments were closed after that: by workers.
     pub orders: usize,
-    /// Purchases of themes whose provider was asked about them: by workers.
+    /// Purchases of themes that were verified with their provider: by workers.
     pub purchases: usize,
-    /// Deleted categories that were taken off products.
+    /// Deleted categories that were removed from products.
     pub categories: usize,
-    /// Changes of products that were brought to their end.
+    /// Changes of large products that were completed.
     pub products: usize,
-    /// Long work whose step was put back on the queue.
+    /// Long work whose step was queued again.
     pub runs: usize,
-    /// Chunks of work that failed; they stay due.
+    /// Items whose processing failed; they stay due.
     pub failures: usize,
 }
 
 impl SweepReport {
-    /// The same, with what the workers have done.
+    /// The report with the work of the workers added.
     #[must_use]
     pub const fn and(self, worked: JobReport) -> Self {
         Self {
@@ -76,7 +76,7 @@ impl SweepReport {
         }
     }
 
-    /// The line that the dashboard reads.
+    /// Logs the line that the dashboard reads.
     pub(crate) fn log(&self) {
         tracing::info!(
             events = self.events,
@@ -93,8 +93,8 @@ impl SweepReport {
     }
 }
 
-/// Does everything that is due, or hands it out. The related products of the stores whose products
-/// changed are rebuilt last: that may last longer than the sweep is given.
+/// Processes everything that is due, or sends it to the workers. The related products of stores with
+/// changed products are rebuilt last: that may take longer than the sweep's time.
 pub async fn sweep(services: &Services) -> SweepReport {
     let mut report = SweepReport::default();
     let mut changed = ChangedProducts::default();
@@ -133,24 +133,19 @@ pub async fn sweep(services: &Services) -> SweepReport {
     report
 }
 
-/// Counts what was done and what failed: one chunk of work that fails, fails alone, and one that always would
-/// is not met again.
+/// The counts of processed and failed items. An item that fails affects no other, and one that can never
+/// succeed is not processed again.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Tally {
     pub(crate) done: usize,
     pub(crate) failed: usize,
-    /// The products that published events are about.
+    /// The products of published events.
     changed: ChangedProducts,
 }
 
 impl Tally {
-    /// Counts what became of the work of this key, which is given up when it can never succeed.
-    pub(crate) async fn settle(
-        &mut self,
-        services: &Services,
-        key: &Key,
-        outcome: Result<bool, Problem>,
-    ) {
+    /// Counts the outcome for the item of this key, which is given up after a permanent error.
+    pub(crate) async fn settle(&mut self, services: &Services, key: &Key, outcome: Result<bool, Problem>) {
         let due = Marked::By(services.clock.now());
         self.count(settled(&services.table, key, due, outcome).await);
     }
@@ -167,7 +162,7 @@ impl Tally {
     }
 }
 
-/// One shard of one kind.
+/// Processes one shard of one kind.
 async fn sweep_shard(services: &Services, kind: Due, shard: char) -> Tally {
     let mut tally = Tally::default();
     let query = kind.query(shard, services.clock.now());
@@ -195,7 +190,7 @@ async fn sweep_shard(services: &Services, kind: Due, shard: char) -> Tally {
     tally
 }
 
-/// The items of these keys; one that cannot be read is counted and passed over.
+/// Loads the items of these keys. One that cannot be parsed is counted and skipped.
 pub(crate) async fn load<T: Item>(
     services: &Services,
     keys: &[Key],
@@ -212,7 +207,7 @@ pub(crate) async fn load<T: Item>(
     Ok(found)
 }
 
-/// Whether the write was made; losing a race is no failure, somebody else has done the work.
+/// Whether the write was made. Losing a race is no failure: the other writer has done the work.
 fn is_written(outcome: Result<(), Problem>) -> Result<bool, Problem> {
     unless_lost(outcome.map(|()| true))
 }
@@ -224,9 +219,9 @@ pub(crate) fn unless_lost(outcome: Result<bool, Problem>) -> Result<bool, Proble
     }
 }
 
-/// Events that the stream missed. One that meets a defect of ours is marked as failed by
-/// [`publish`], for its owner to see; one that only met an outage stays due, however old it is,
-/// and none keeps the others from their turn.
+/// Publishes events that the stream missed. One with a permanent error is marked as failed by
+/// [`publish`], for its owner to see. One that met an outage stays due, however old it is, and delays no
+/// other.
 async fn events(services: &Services, keys: &[Key], tally: &mut Tally) -> Result<(), Problem> {
     let mut pending = load::<EventGroup>(services, keys, tally).await?;
     pending.retain(|group| group.pending().next().is_some());
@@ -240,9 +235,9 @@ async fn events(services: &Services, keys: &[Key], tally: &mut Tally) -> Result<
     Ok(())
 }
 
-/// Deliveries whose time has come and that no message carries; one that is being attempted has until its
-/// lease ends. The mark is moved on *before* the message is sent: moved after it, it would race the
-/// worker for the item. A crash in between delays the delivery until the new mark, and loses nothing.
+/// Queues due deliveries that have no message. One with a leased attempt waits until the lease ends. The
+/// mark is moved *before* the message is sent: afterwards it would compete with the worker for the item.
+/// A crash in between delays the delivery until the new mark.
 async fn deliveries(services: &Services, keys: &[Key], tally: &mut Tally) -> Result<(), Problem> {
     let now = services.clock.now();
     let mut due = load::<Delivery>(services, keys, tally).await?;
@@ -267,7 +262,7 @@ async fn deliveries(services: &Services, keys: &[Key], tally: &mut Tally) -> Res
     services.queue(delivery::delivery::QUEUE).send(&messages).await
 }
 
-/// Mails whose message was lost.
+/// Queues mails whose message was lost.
 async fn mails(services: &Services, keys: &[Key], tally: &mut Tally) -> Result<(), Problem> {
     let ids = keys.iter().filter_map(|key| MailId::parse(key.pk.strip_prefix("MAI#")?));
     let messages: Vec<_> =
@@ -277,7 +272,7 @@ async fn mails(services: &Services, keys: &[Key], tally: &mut Tally) -> Result<(
     Ok(())
 }
 
-/// Long work whose message was lost: the step that the message brings moves the mark on.
+/// Queues steps of long work whose message was lost; the step moves the mark on.
 async fn runs(services: &Services, keys: &[Key], tally: &mut Tally) -> Result<(), Problem> {
     let steps = keys.iter().filter_map(RunMessage::of);
     let messages: Vec<_> = steps.map(|step| (step, Duration::ZERO)).collect();
@@ -286,7 +281,8 @@ async fn runs(services: &Services, keys: &[Key], tally: &mut Tally) -> Result<()
     Ok(())
 }
 
-/// Deleted stores whose grace has ended: announced once, because the mark goes with the event.
+/// Emits the event for deleted stores whose grace period has ended: once, because the same write removes
+/// the mark.
 async fn redactions(services: &Services, keys: &[Key], tally: &mut Tally) -> Result<(), Problem> {
     for store in load::<Store>(services, keys, tally).await? {
         let now = services.clock.now();
@@ -302,7 +298,7 @@ async fn redactions(services: &Services, keys: &[Key], tally: &mut Tally) -> Res
     Ok(())
 }
 
-/// Deleted categories, each of which is taken off its next products.
+/// Removes deleted categories from their next products.
 async fn categories(services: &Services, keys: &[Key], tally: &mut Tally) -> Result<(), Problem> {
     for drain in load::<CategoryDrain>(services, keys, tally).await? {
         if drain.is_due(services.clock.now()) {
@@ -313,7 +309,7 @@ async fn categories(services: &Services, keys: &[Key], tally: &mut Tally) -> Res
     Ok(())
 }
 
-/// What changes of large products have left to do, and nobody has done.
+/// Completes deferred work of changes of large products.
 async fn products(services: &Services, keys: &[Key], tally: &mut Tally) -> Result<(), Problem> {
     for deferred in load::<DeferredWork>(services, keys, tally).await? {
         if deferred.is_due(services.clock.now()) {

@@ -1,4 +1,4 @@
-//! `GET /health`, and the API's document; and, as API Gateway's `$default`, the 404 of everything that is
+//! `GET /health` and the API's OpenAPI document; and, as API Gateway's `$default`, the 404 of every path
 //! below no family's prefix.
 
 use std::sync::Arc;
@@ -6,18 +6,18 @@ use std::sync::Arc;
 use axum::extract::State;
 use delivery::delivery::QUEUE;
 use gateway::app::App;
+use services::Services;
 use gateway::budget::Cost;
 use gateway::caller::{Access, Caller, Identity, Public};
+use primitives::clock::Timestamp;
+use primitives::problem::Problem;
 use gateway::reply::{Either, File, Json, NoStore, Typed};
 use gateway::request::{Inbound, Query, request};
+use primitives::fields::Text;
 use gateway::routes::Routes;
 use platform::caller::Operator;
-use primitives::clock::Timestamp;
-use primitives::fields::Text;
-use primitives::problem::Problem;
 use schemars::JsonSchema;
 use serde::Serialize;
-use services::Services;
 
 /// The routes of this family.
 pub fn routes() -> Routes {
@@ -27,12 +27,12 @@ pub fn routes() -> Routes {
         .get("/v1/openapi.json", Cost::FREE, openapi)
 }
 
-/// Anybody; and for what is checked in depth, an operator.
+/// Anybody, or, for the deep check, an operator.
 #[derive(Debug, Clone)]
 enum Inspector {
     /// Anybody.
     Public(Public),
-    /// An operator, who asks for more.
+    /// An operator, for the deep check.
     Operator(Box<Operator>),
 }
 
@@ -67,32 +67,32 @@ impl Caller for Inspector {
     }
 }
 
-/// How closely to look.
+/// The depth of the check.
 #[request]
 #[derive(Debug)]
 struct HealthQuery {
-    /// Whether to try what the function needs, too.
+    /// Whether to check the function's dependencies as well. Operators only.
     #[expect(dead_code, reason = "who calls has been found by it")]
     deep: Option<Text<0, 10>>,
 }
 
-/// How the function is.
+/// The state of the function.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Health {
     /// `ok` or `degraded`.
     status: &'static str,
-    /// Of the program.
+    /// The version of the program.
     version: &'static str,
-    /// What the program was built from.
+    /// The commit that the program was built from.
     commit: String,
     time: Timestamp,
     region: String,
-    /// What the function needs, if an operator asks for it.
+    /// The state of the function's dependencies, for an operator who asks for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     checks: Option<Checks>,
 }
 
-/// What the function needs.
+/// The state of the function's dependencies.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "HealthChecks")]
 struct Checks {
@@ -101,24 +101,24 @@ struct Checks {
     keys: Readiness,
 }
 
-/// Whether something that the function needs does its work.
+/// The state of a dependency.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "HealthCheck")]
 struct Readiness {
     /// `ok` or `failed`.
     status: &'static str,
-    /// How long it took, in milliseconds, if it works.
+    /// How long the check took, in milliseconds, if it succeeded.
     #[serde(skip_serializing_if = "Option::is_none")]
     ms: Option<u128>,
 }
 
-/// How the function is; 503 when something that it needs fails.
+/// The state of the function; 503 when a dependency fails.
 type HealthReply = Either<NoStore<Json<Health>>, NoStore<Typed<503, Health>>>;
 
 /// `GET /health` (`getHealth`): Check that the service answers.
 ///
-/// Says that the function answers, and with `?deep=1`, for operators, that what it needs does. Shows no
-/// store's data.
+/// Checks that the function answers and, with `?deep=1`, for operators, that its dependencies do. Returns
+/// no data of stores.
 ///
 /// # Errors
 /// With `deep`, `unauthenticated`, `invalid_token`, `account_disabled`, `operator_required`.
@@ -148,7 +148,7 @@ async fn health(
 }
 
 impl Checks {
-    /// Tries all of them.
+    /// Checks all dependencies.
     async fn of(services: &Services) -> Self {
         Self {
             table: Readiness::of(services, services.table.ping()).await,
@@ -163,7 +163,7 @@ impl Checks {
 }
 
 impl Readiness {
-    /// Tries it.
+    /// Checks one dependency.
     async fn of<T>(services: &Services, attempt: impl Future<Output = Result<T, Problem>>) -> Self {
         let began = services.clock.now();
         match attempt.await {
@@ -176,12 +176,12 @@ impl Readiness {
     }
 }
 
-/// What every route takes and answers, as it was when this was built.
+/// The OpenAPI document of every route, as built into the program.
 const DOCUMENT: &[u8] = include_bytes!("../../../docs/openapi.json");
 
 /// `GET /v1/openapi.json` (`getOpenApiDocument`): Get the OpenAPI document.
 ///
-/// Serves the OpenAPI document of every route.
+/// Returns the OpenAPI document of all routes.
 async fn openapi(_: Public) -> Result<File, Problem> {
     Ok(File::new("application/json", DOCUMENT.to_vec()))
 }

@@ -1,26 +1,27 @@
-//! Queue → SMTP: one-time codes, links and notices.
+//! Mails: queue → SMTP, for one-time codes, links and notices.
 //!
-//! A message carries the id of a mail; the mail lies in the table, sealed. Sending takes it with a
+//! A message has the id of a mail; the mail is in the table, sealed. The function takes the mail under a
 //! lease, hands it to the server, and deletes it.
 //!
-//! **What a crash leaves behind.** Before the lease: the message comes again. After the lease: the
-//! message comes again and is dropped while the lease holds; when it has ended, the sweep finds
-//! the mail due and puts it on the queue. Between handing over and deleting: the same, and the
-//! mail is sent twice, which SMTP cannot rule out; its `Message-ID` is the same both times. Two
-//! messages about one mail at the same moment (docs/platform.md §2): one gets the lease, the other
-//! is dropped. A failed attempt is written down with its next time before a delayed message is
-//! sent, so a lost message costs a minute, not the mail. What has expired unsent is deleted.
+//! **After a crash.** Before the lease: the message is received again. After the lease: the message is
+//! received again and ignored while the lease holds; then the sweep finds the mail due and queues it.
+//! Between handing over and deleting: the same, and the mail is sent twice, which SMTP cannot rule out;
+//! its `Message-ID` is the same both times. Of two messages about one mail at the same moment
+//! (docs/platform.md §2), one gets the lease, and the other is ignored. A failed attempt is recorded with
+//! its next time before a delayed message is sent, so a lost message costs a minute, not the mail. A mail
+//! that has expired unsent is deleted.
 //!
-//! An error that would be the same again (`Problem::is_permanent`) has a mail fail at the first try, and its
-//! message is not received again.
+//! A permanent error (`Problem::is_permanent`) fails a mail at the first attempt, and its message is not
+//! received again.
 //!
-//! Where there is no SMTP server, in local systems, a mail becomes the file
-//! `<directory>/<mail id>.eml`: the very bytes SMTP would carry (RFC 5322, lines end in CRLF).
-//! Names sort by time; a file appears whole or not at all.
+//! Without an SMTP server, in local systems, a mail becomes the file `<directory>/<mail id>.eml`: the
+//! exact bytes that SMTP would carry (RFC 5322, lines end in CRLF). Names sort by time; a file appears
+//! whole or not at all.
 //!
-//! A mail of a store to its customers comes from the platform's address, the only one it may send
-//! from, under the store's name, with the words that it is a shop on the platform; answers go to the store. Both are looked up when it is sent, and
-//! neither stands in a mail before the store's owner has proven their own address.
+//! A store's mail to its customers is from the platform's address, the only one the platform may send
+//! from. It shows the store's name, with the words that it is a shop on the platform, and replies go to
+//! the store. Name and reply address are read at sending. Neither is used before the store's owner has
+//! proven their own address.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -32,26 +33,26 @@ use core_types::id::StoreId;
 use core_types::key;
 use core_types::mail::{Mail, MailContent, MailMessage, MailState, Take};
 use delivery::mail::{Sender, allowance};
-use lettre::message::header::{HeaderName, HeaderValue};
-use lettre::message::{Mailbox, SinglePart};
-use lettre::{AsyncSmtpTransport, AsyncTransport, Tokio1Executor};
-use primitives::problem::{Code, Problem};
-use sales::notifications;
 use services::Services;
 use table::item::Item;
 use table::outbox;
 use table::outbox::Marked;
+use primitives::problem::{Code, Problem};
 use table::{Change, Condition};
+use lettre::message::header::{HeaderName, HeaderValue};
+use lettre::message::{Mailbox, SinglePart};
+use lettre::{AsyncSmtpTransport, AsyncTransport, Tokio1Executor};
+use sales::notifications;
 use tokio::task::JoinSet;
 
-/// The longest one mail may take, far below the lease on it.
+/// The longest time to send one mail, far below its lease.
 const SEND_LIMIT: Duration = Duration::from_secs(20);
-/// The sender where the settings name none: local systems. The domain exists nowhere (RFC 2606).
+/// The sender if the settings name none, as in local systems. The domain is reserved (RFC 2606).
 const NO_SENDER: &str = "Commerce Gateway <no-reply@service.invalid>";
 
-/// Sends the mails that a batch of messages names, all at once, so that one slow recipient keeps
-/// nobody else waiting. Messages that could not be dealt with are reported one by one and come
-/// again; after five times they go to the dead-letter queue.
+/// Sends the mails of a batch of messages, all at once, so that one slow recipient delays nobody else.
+/// Failed messages are reported one by one and received again; after five times they go to the
+/// dead-letter queue.
 pub async fn handle(services: &Services, event: SqsEvent) -> SqsBatchResponse {
     let mut failed = BTreeSet::new();
     let mut tasks = JoinSet::new();
@@ -61,7 +62,7 @@ pub async fn handle(services: &Services, event: SqsEvent) -> SqsBatchResponse {
         let (services, body) = (services.clone(), record.body.unwrap_or_default());
         tasks.spawn(async move { handle_one(&services, &body).await.map(|()| id) });
     }
-    // A task that panicked names no message as done, so its message stays failed.
+    // A task that panicked returns no id, so its message stays failed.
     while let Some(outcome) = tasks.join_next().await {
         match outcome {
             Ok(Ok(id)) => {
@@ -76,8 +77,7 @@ pub async fn handle(services: &Services, event: SqsEvent) -> SqsBatchResponse {
     response
 }
 
-/// Deals with one message. A mail that can never be sent, or of which that can never be written down, is given
-/// up at the first try.
+/// Handles one message. After a permanent error the mail is given up at the first attempt.
 async fn handle_one(services: &Services, body: &str) -> Result<(), Problem> {
     let message: MailMessage = serde_json::from_str(body).map_err(Problem::internal)?;
     match deliver(services, &message).await {
@@ -86,12 +86,9 @@ async fn handle_one(services: &Services, body: &str) -> Result<(), Problem> {
     }
 }
 
-/// Marks a mail as failed, whatever is in its item; where not even that can be written, it is due no more.
-async fn give_up(
-    services: &Services,
-    message: &MailMessage,
-    problem: &Problem,
-) -> Result<(), Problem> {
+/// Marks a mail as failed, independent of its content. If even that cannot be written, the mail loses its
+/// due mark.
+async fn give_up(services: &Services, message: &MailMessage, problem: &Problem) -> Result<(), Problem> {
     tracing::error!(mail_id = %message.mail_id, cause = %problem, "work given up");
     let mail_key = key::mail(&message.mail_id);
     let failed = Change::new("SET #state = :failed REMOVE GSI3PK, GSI3SK")
@@ -99,7 +96,7 @@ async fn give_up(
         .name("#state", "state")
         .value(":failed", MailState::Failed);
     match services.table.write().update(&mail_key, failed, Code::VersionConflict).commit().await {
-        // It was sent, and is gone.
+        // It was sent and deleted.
         Err(problem) if problem.code == Code::VersionConflict => Ok(()),
         Err(problem) if problem.is_permanent() => {
             outbox::give_up(&services.table, &mail_key, Marked::Ever, &problem).await
@@ -108,7 +105,7 @@ async fn give_up(
     }
 }
 
-/// Sends a mail, unless another does. One that is gone was sent.
+/// Sends a mail, unless another worker does. A deleted mail was sent.
 async fn deliver(services: &Services, message: &MailMessage) -> Result<(), Problem> {
     let mail_key = key::mail(&message.mail_id);
     let Some(mail) = services.table.get::<Mail>(&mail_key).await? else { return Ok(()) };
@@ -119,15 +116,14 @@ async fn deliver(services: &Services, message: &MailMessage) -> Result<(), Probl
             services.table.write().delete(&mail_key).commit().await
         }
         Take::Send(taken) => {
-            let lease =
-                services.table.write().replace(&taken, Code::VersionConflict).commit().await;
+            let lease = services.table.write().replace(&taken, Code::VersionConflict).commit().await;
             match lease {
                 Ok(()) => {
                     let mut mail = taken;
                     let outcome = send(services, &mut mail).await;
                     record_outcome(services, &mail, outcome).await
                 }
-                // Somebody else has it.
+                // Another worker has it.
                 Err(problem) if problem.code == Code::VersionConflict => Ok(()),
                 Err(problem) => Err(problem),
             }
@@ -135,7 +131,7 @@ async fn deliver(services: &Services, message: &MailMessage) -> Result<(), Probl
     }
 }
 
-/// Writes down how an attempt ended.
+/// Records the outcome of an attempt.
 async fn record_outcome(
     services: &Services,
     mail: &Mail,
@@ -162,8 +158,7 @@ async fn record_outcome(
     services.table.write().replace(&next, Code::VersionConflict).commit().await?;
     if let Some(wait) = wait {
         let message = MailMessage { mail_id: mail.id.clone() };
-        if let Err(problem) = services.queue(core_types::mail::QUEUE).send(&[(message, wait)]).await
-        {
+        if let Err(problem) = services.queue(core_types::mail::QUEUE).send(&[(message, wait)]).await {
             // The sweep finds it due.
             tracing::warn!(mail_id = %mail.id, cause = %problem, "mail not queued again");
         }
@@ -174,18 +169,19 @@ async fn record_outcome(
 /// The final state of a mail.
 #[derive(Debug, Clone)]
 enum MailOutcome {
-    /// It was handed over.
+    /// It was handed to the server.
     Sent,
-    /// What it brings is worth nothing any more.
+    /// Its content is void by now.
     Void,
-    /// The store may not write to its recipient, now or today: it stays, with the reason.
+    /// The store may not write to its recipient, in general or today: the mail is stored, with the
+    /// reason.
     Withheld(Code, Option<StoreId>),
 }
 
-/// Why a mail was not sent.
+/// The failure of a mail.
 #[derive(Debug)]
 struct SendFailure {
-    /// Whether trying again is pointless.
+    /// Whether another attempt is pointless.
     permanent: bool,
     /// For the log: never an address, a subject or a text.
     cause: String,
@@ -197,7 +193,7 @@ impl SendFailure {
         Self { permanent: false, cause: cause.to_string() }
     }
 
-    /// As the problem is.
+    /// A failure that is permanent if the problem is.
     #[expect(clippy::needless_pass_by_value, reason = "errors are passed on as they come")]
     fn of(problem: Problem) -> Self {
         Self { permanent: problem.is_permanent(), cause: problem.to_string() }
@@ -215,7 +211,7 @@ async fn send(services: &Services, mail: &mut Mail) -> Result<MailOutcome, SendF
     let worded = notifications::worded(services, content).await.map_err(SendFailure::of)?;
     let Some(content) = worded else { return Ok(MailOutcome::Void) };
     let sender = Sender::of(services, &content).await.map_err(SendFailure::of)?;
-    if let Some(code) = objection(services, mail, &content, &sender).await? {
+    if let Some(code) = withholding_reason(services, mail, &content, &sender).await? {
         return Ok(MailOutcome::Withheld(code, content.store_id));
     }
     let message = compose(services, mail, &content, &sender)?;
@@ -236,10 +232,11 @@ async fn send(services: &Services, mail: &mut Mail) -> Result<MailOutcome, SendF
     Ok(MailOutcome::Sent)
 }
 
-/// Why the mail of a store may not go: one about its business, because its owner has not proven their address;
-/// that or a code to a stranger, because there is no room for it today. Gift cards were counted when they were
-/// made. The count and its mark on the mail are one write, so that a mail is counted once.
-async fn objection(
+/// Returns why a store's mail must be withheld. A mail about its business is withheld while its owner has
+/// not proven their address. Such a mail, or a code to a stranger, is withheld when the day's limit is
+/// reached. Gift cards were counted when they were created. The count and its mark on the mail are one
+/// write, so that a mail is counted once.
+async fn withholding_reason(
     services: &Services,
     mail: &mut Mail,
     content: &MailContent,
@@ -274,7 +271,7 @@ async fn objection(
     }
 }
 
-/// The mail as RFC 5322 has it.
+/// Composes the mail as RFC 5322 requires.
 fn compose(
     services: &Services,
     mail: &Mail,
@@ -287,11 +284,11 @@ fn compose(
     let from =
         Mailbox::new(sender.display_name(on).or_else(|| platform.name.clone()), platform.email);
     let to = content.to.as_str().parse().map_err(SendFailure::permanent)?;
-    // Without an address that works there, a mail is better than none.
+    // An invalid reply address is left out: the mail is sent without it.
     let answers_to = sender.reply_to.as_ref().and_then(|to| to.as_str().parse().ok());
     let millis = u64::try_from(mail.created_at.millis()).unwrap_or(0);
     let date = SystemTime::UNIX_EPOCH.checked_add(Duration::from_millis(millis));
-    // No vacation notice or ticket system shall answer (RFC 3834 §5).
+    // No vacation notice or ticket system should answer (RFC 3834 §5).
     let automatic = HeaderName::new_from_ascii_str("Auto-Submitted");
     let message = lettre::Message::builder()
         .message_id(Some(format!("<{}@{}>", mail.id, from.email.domain())))
@@ -308,13 +305,13 @@ fn compose(
 }
 
 async fn send_by_smtp(url: &str, message: lettre::Message) -> Result<(), SendFailure> {
-    // The URL holds a password: its error is not shown.
+    // The URL has a password, so its error is not logged.
     let builder = AsyncSmtpTransport::<Tokio1Executor>::from_url(url)
         .map_err(|_| SendFailure::passing("the SMTP URL is not one"))?;
     let server = builder.timeout(Some(SEND_LIMIT)).build::<Tokio1Executor>();
     match server.send(message).await {
         Ok(_) => Ok(()),
-        // A reply may quote the recipient, so only its code is kept.
+        // A reply may quote the recipient, so only its code is recorded.
         Err(error) => {
             let code = error.status().map(|code| code.to_string()).unwrap_or_default();
             // 53x is about our own credentials (RFC 4954 §6), not about the mail.
@@ -325,7 +322,7 @@ async fn send_by_smtp(url: &str, message: lettre::Message) -> Result<(), SendFai
     }
 }
 
-/// Writes a file whole: under another name first.
+/// Writes a file atomically, under another name first.
 fn write_whole(directory: &Path, name: &str, bytes: &[u8]) -> std::io::Result<()> {
     std::fs::create_dir_all(directory)?;
     let draft = directory.join(format!(".{name}.part"));
@@ -333,7 +330,7 @@ fn write_whole(directory: &Path, name: &str, bytes: &[u8]) -> std::io::Result<()
     std::fs::rename(draft, directory.join(name))
 }
 
-/// Shows a mail on the console: for people who develop against a local system.
+/// Prints a mail to the console, for developers of a local system.
 fn print(content: &MailContent) {
     let mut console = std::io::stdout().lock();
     let rule = "-".repeat(72);

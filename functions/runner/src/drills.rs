@@ -1,47 +1,47 @@
 //! The steps of a failover drill.
 //!
-//! What is next follows from the drill as the table has it ([`Drill::next_step`]); a message looks at it for
-//! some seconds, every half a second while a fault is there, so that a stop condition and an operator are
-//! obeyed within one.
+//! The next step follows from the drill in the table ([`Drill::next_step`]). One message works on the
+//! drill for some seconds, with a check every half a second. So a stop condition and an operator take
+//! effect within a second.
 //!
-//! - *A message twice*: who finds the drill leased to another leaves it alone.
-//! - *A crash before the fault is injected*: the drill is due, and the next step looks at the canary again.
-//! - *A crash while it is*: it ends by its own time, which the adapters look at. The next step finds it
-//!   over, and goes on to what became of the events.
-//! - *A crash between an event and its place in the drill*: the drill does not know of the event. It is
-//!   delivered as any other is.
-//! - *A crash after the evidence*: it is stated under an id that follows from the drill, once.
+//! - *A message twice*: a worker that finds the drill leased to another ignores the message.
+//! - *A crash before the fault is injected*: the drill is due, and the next step checks the canary again.
+//! - *A crash while the fault is injected*: the fault expires by its own time, which the adapters check.
+//!   The next step finds it expired, and goes on to the outcomes of the events.
+//! - *A crash after an event was created and before the drill recorded it*: the drill does not know the
+//!   event, which is delivered like any other.
+//! - *A crash after the evidence*: it is appended once, under an id derived from the drill.
 
 use std::time::Duration;
 
 use core_types::id::{DrillId, EventId};
 use core_types::key;
 use delivery::delivery::QUEUE;
-use platform::authority::{Authority, Standing};
+use services::Services;
+use table::canary::CanaryHold;
 use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
+use table::{Condition, Write};
+use platform::authority::{Authority, Standing};
 use reliability::canary;
 use reliability::drill::{Drill, DrillKind, DrillStatus, Step, StopCondition, StopMetric};
 use reliability::evidence::{Record, append};
-use services::Services;
-use table::canary::CanaryHold;
-use table::{Condition, Write};
 use tokio::time::Instant;
 
-/// How long one message stays with a drill.
+/// How long one message works on a drill.
 const STAY: Duration = Duration::from_secs(15);
-/// How long it stays while events are on their way.
+/// How long one message works on a drill that waits for its events.
 const STAY_RECOVERING: Duration = Duration::from_secs(5);
-/// From one look to the next.
+/// The time between two checks.
 const TICK: Duration = Duration::from_millis(500);
-/// When the next message comes for events that are on their way.
+/// The delay of the next message while the drill waits for its events.
 const LATER: Duration = Duration::from_secs(5);
 
-/// Takes the drill's next steps; answers with when the next message is to come, if one is.
+/// Takes the drill's next steps. Returns when the next message is due; none when the drill has ended.
 ///
 /// # Errors
-/// `version_conflict` when an operator has ended it, or somebody else has taken it over; 503 when the table
-/// cannot be reached.
+/// `version_conflict` when an operator has ended it, or another worker has taken it over; 503 when the
+/// table cannot be reached.
 pub(crate) async fn step(services: &Services, id: &DrillId) -> Result<Option<Timestamp>, Problem> {
     let Some(mut drill) = claim(services, id).await? else { return Ok(None) };
     let operator = Authority::of_operator(&drill.requested_by, None);
@@ -68,10 +68,10 @@ pub(crate) async fn step(services: &Services, id: &DrillId) -> Result<Option<Tim
     }
 }
 
-/// Ends a drill that has met an error that it would meet again, with its fault; the canary is free then.
+/// Ends a drill after a permanent error, with its fault, and releases the canary.
 ///
 /// # Errors
-/// `version_conflict` when somebody else has written the drill; 503 when the table cannot be reached.
+/// `version_conflict` when the drill was written meanwhile; 503 when the table cannot be reached.
 pub(crate) async fn give_up(services: &Services, id: &DrillId) -> Result<(), Problem> {
     let found = services.table.get::<Drill>(&key::drill(id)).await?;
     let Some(drill) = found.filter(|drill| !drill.status.is_final()) else { return Ok(()) };
@@ -80,7 +80,8 @@ pub(crate) async fn give_up(services: &Services, id: &DrillId) -> Result<(), Pro
     release(services, &drill.given_up(why, services.clock.now())).await.map(drop)
 }
 
-/// Ends the rotation of a secret that is part of the drill: what ends by itself, later, if it cannot be.
+/// Ends the rotation of a secret that is part of the drill. If that fails, the rotation ends by itself
+/// later.
 async fn end_rotation(services: &Services, drill: &Drill) {
     let is_rotating =
         drill.kind == DrillKind::SigningKeyRotation && drill.status == DrillStatus::Injected;
@@ -89,7 +90,7 @@ async fn end_rotation(services: &Services, drill: &Drill) {
     }
 }
 
-/// The drill, taken up; none when it is over, or another is at it.
+/// Claims the drill; none when it has ended, or another worker has it.
 async fn claim(services: &Services, id: &DrillId) -> Result<Option<Drill>, Problem> {
     let Some(found) = services.table.get::<Drill>(&key::drill(id)).await? else { return Ok(None) };
     let now = services.clock.now();
@@ -104,7 +105,7 @@ async fn leave(services: &Services, drill: &Drill) -> Result<(), Problem> {
     services.table.put_next(&drill.left(services.clock.now())).await.map(drop)
 }
 
-/// One look at the drill, and what follows from it.
+/// Checks the drill, and takes the step that follows.
 async fn advance(services: &Services, drill: Drill) -> Result<Drill, Problem> {
     let drill = observe(services, drill).await?;
     let now = services.clock.now();
@@ -125,8 +126,8 @@ async fn advance(services: &Services, drill: Drill) -> Result<Drill, Problem> {
     }
 }
 
-/// The drill with what has become of its events; it is read anew where nothing has, so that whoever has
-/// ended it meanwhile is obeyed.
+/// Records the outcomes of the drill's events. If nothing is new, the drill is read again, so that an
+/// operator's end of it takes effect.
 async fn observe(services: &Services, drill: Drill) -> Result<Drill, Problem> {
     let open = drill.beats.iter().filter(|beat| !beat.is_settled() || !beat.received);
     let open: Vec<EventId> = open.map(|beat| beat.event_id.clone()).collect();
@@ -146,7 +147,8 @@ async fn saved(services: &Services, next: Drill) -> Result<Drill, Problem> {
     if services.table.put_next(&next).await? { Ok(next) } else { Err(Code::VersionConflict.into()) }
 }
 
-/// An event, or that none could be made: the fault may be just that.
+/// Creates an event. During the fault a rejected write is recorded instead: it may be what the fault
+/// causes.
 async fn make_event(services: &Services, drill: &Drill) -> Result<Drill, Problem> {
     let next = match canary::make_event(services).await {
         Ok(event) => drill.with_event(event, services.clock.now()),
@@ -170,16 +172,12 @@ async fn inject(services: &Services, drill: &Drill) -> Result<Drill, Problem> {
     Ok(next)
 }
 
-/// Adds that the canary is held so, by who holds it.
+/// Adds the write of the canary's hold, on condition that the same run holds it.
 fn held(write: Write, hold: &CanaryHold) -> Write {
     write.put_if(hold, Condition::is("run_id", &hold.run_id), Code::VersionConflict)
 }
 
-async fn end_fault(
-    services: &Services,
-    drill: &Drill,
-    why: Option<StopCondition>,
-) -> Result<Drill, Problem> {
+async fn end_fault(services: &Services, drill: &Drill, why: Option<StopCondition>) -> Result<Drill, Problem> {
     let next = drill.with_fault_ended(why, services.clock.now());
     let write = services.table.write().replace(&next, Code::VersionConflict);
     held(write, &next.hold()).commit().await?;
@@ -195,16 +193,14 @@ async fn conclude(services: &Services, drill: &Drill) -> Result<Drill, Problem> 
     release(services, &drill.concluded(Some(evidence.to_string()), services.clock.now())).await
 }
 
-/// The drill, over, and the canary for whoever wants it next.
+/// Saves the ended drill, and releases the canary.
 async fn release(services: &Services, over: &Drill) -> Result<Drill, Problem> {
     let write = services.table.write().replace(over, Code::VersionConflict);
     let is_ours = Condition::is("run_id", over.id.as_str());
     let released = write.delete_if(&CanaryHold::place(), is_ours, Code::VersionConflict);
     match released.commit().await {
-        // Its time was over, and another has it.
-        Err(problem) if problem.code == Code::VersionConflict => {
-            saved(services, over.clone()).await
-        }
+        // The hold had expired, and another run has it.
+        Err(problem) if problem.code == Code::VersionConflict => saved(services, over.clone()).await,
         outcome => outcome.map(|()| over.clone()),
     }
 }

@@ -1,23 +1,23 @@
-//! Work that can never succeed ends: as failed, with its reason, and with whatever it kept others from.
+//! The end of work that can never succeed: it fails with its reason, and releases what it blocked.
 //!
-//! What is written of it then is small, because it may have failed for its size. When even that cannot be
-//! written, or its item cannot be read, what is left is done by parts that look at nothing: what it holds is let
-//! go, and it is due no more.
+//! The item that is written then is small, because its size may be the cause. If even that cannot be
+//! written, or the item cannot be read, the rest is done by updates that do not read the item: its locks
+//! are released, and its due mark is removed.
 
 use core_types::end_reason::EndReason;
 use core_types::id::StoreId;
 use core_types::key;
 use delivery::run::RunMessage;
-use primitives::clock::Timestamp;
-use primitives::problem::{Code, Problem};
-use sales::workflows::join_orders;
-use serde::{Deserialize, Serialize};
 use services::Services;
 use table::canary::CanaryHold;
+use primitives::clock::Timestamp;
 use table::item::{Item, Key};
 use table::outbox;
 use table::outbox::Marked;
+use primitives::problem::{Code, Problem};
 use table::{Change, Condition};
+use sales::workflows::join_orders;
+use serde::{Deserialize, Serialize};
 
 use crate::{drills, load_tests, replay};
 
@@ -44,23 +44,23 @@ pub(crate) async fn give_up(
         }
     };
     match ended {
-        // Somebody else has gone on with it, or has ended it.
+        // Another worker has continued the work, or has ended it.
         Err(problem) if problem.code == Code::VersionConflict => Ok(()),
         Err(problem) if problem.is_permanent() => {
             tracing::error!(?step, cause = %problem, "work cannot be ended as it should be");
-            bury(services, step, &problem).await
+            force_failed(services, step, &problem).await
         }
         outcome => outcome,
     }
 }
 
-/// What every item of work has that belongs to a store: read where nothing else can be.
+/// The attribute that the items of a store's work have in common: read when nothing else can be.
 #[derive(Debug, Serialize, Deserialize)]
-struct Belonging {
+struct WorkOfStore {
     store_id: StoreId,
 }
 
-impl Item for Belonging {
+impl Item for WorkOfStore {
     const KIND: &'static str = "work";
     fn key(&self) -> Key {
         key::store(&self.store_id)
@@ -70,8 +70,8 @@ impl Item for Belonging {
     }
 }
 
-/// Releases what the work holds, and takes it off what is due, whatever is in its item.
-async fn bury(services: &Services, step: &RunMessage, problem: &Problem) -> Result<(), Problem> {
+/// Releases the locks of the work and removes its due mark, without reading the rest of its item.
+async fn force_failed(services: &Services, step: &RunMessage, problem: &Problem) -> Result<(), Problem> {
     let work = step.key();
     let ignored = |outcome: Result<(), Problem>| match outcome {
         Err(problem) if !problem.is_permanent() && problem.code != Code::VersionConflict => {
@@ -86,11 +86,11 @@ async fn bury(services: &Services, step: &RunMessage, problem: &Problem) -> Resu
     let failed = failed(services.clock.now());
     let write = services.table.write().update(&work, failed, Code::VersionConflict);
     ignored(write.commit().await)?;
-    // Also when that could not be written: nothing is smaller than what is taken away.
+    // Also when that could not be written: removing attributes only makes the item smaller.
     ignored(outbox::give_up(&services.table, &work, Marked::Ever, problem).await)
 }
 
-/// The work as it is shown when it has failed, on whatever there is.
+/// The update that marks any work as failed.
 fn failed(now: Timestamp) -> Change {
     Change::new(
         "SET #status = :failed, #reason = :reason, #finished = :now REMOVE #due, GSI3PK, GSI3SK",
@@ -105,13 +105,13 @@ fn failed(now: Timestamp) -> Change {
     .value(":now", now)
 }
 
-/// What the work keeps others from beginning, and the condition that it is this work that does.
+/// The lock of the work, and the condition that it is held by this work; none for work without a lock.
 async fn lock(
     services: &Services,
     step: &RunMessage,
     work: &Key,
 ) -> Result<Option<(Key, Condition)>, Problem> {
-    let of_store = async || match services.table.get::<Belonging>(work).await {
+    let of_store = async || match services.table.get::<WorkOfStore>(work).await {
         Err(problem) if problem.is_permanent() => Ok(None),
         found => found,
     };

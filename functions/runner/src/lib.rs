@@ -1,22 +1,22 @@
-//! Long work, step by step (docs/architecture.md §5): each message of the queue is one bounded step, which
+//! Long work in steps (docs/architecture.md §5): each message of the queue is one bounded step, which
 //! sends the message for the next.
 //!
-//! What a step has come to is written into the work's item at its end, under the item's version:
+//! The result of a step is written into the work's item at its end, under the item's version:
 //!
-//! - *A crash before that*: the step is taken again, by the queue or by the sweep, and what it made is
-//!   found, because ids follow from what they stand for.
+//! - *A crash before that*: the step is repeated, by the queue or by the sweep, and finds what it
+//!   created, because ids are derived.
 //! - *A crash after it, or a lost message*: the item is due, and the sweep sends the message.
-//! - *A message twice*: at once, one of the two writes, and the other stops there and sends nothing; later,
-//!   the next step is not ready, or is taken as it would have been anyway.
+//! - *A message twice*: at the same moment, one of the two writes, and the other stops and sends nothing;
+//!   later, the next step is not ready, or is taken as it would have been anyway.
 //!
-//! - *An error that would be the same again* (`Problem::is_permanent`): the work ends as failed at the first
-//!   try, and its message with it ([`given_up`]); nothing waits for it any more.
+//! - *A permanent error* (`Problem::is_permanent`): the work ends as failed at the first attempt, and its
+//!   message with it ([`given_up`]); it blocks nothing any more.
 //!
-//! Who asked for the work may have lost what it takes: that is asked again before each of its pages
+//! The principal of the work may have lost the authority for it. That is checked before each page
 //! (`platform::authority`), and the work ends as cancelled.
 //!
-//! A message that cannot be read names no work, and nothing waits for it: it is reported as failed and ends in
-//! the dead-letter queue, for somebody to look at.
+//! A message that cannot be parsed names no work, and blocks nothing. It is reported as failed, and ends
+//! in the dead-letter queue for inspection.
 
 mod drills;
 mod given_up;
@@ -26,11 +26,11 @@ mod shop;
 
 use aws_lambda_events::event::sqs::{SqsBatchResponse, SqsEvent, SqsMessage};
 use delivery::run::RunMessage;
+use services::Services;
 use primitives::problem::{Code, Problem};
 use sales::workflows::join_orders;
-use services::Services;
 
-/// Handles a batch of the queue; answers with the messages to be received again.
+/// Handles a batch of the queue. Returns the messages to be received again.
 pub async fn handle(services: &Services, event: SqsEvent) -> SqsBatchResponse {
     let mut response = SqsBatchResponse::default();
     for message in event.records {
@@ -56,7 +56,7 @@ fn read(message: &SqsMessage) -> Result<RunMessage, Problem> {
     serde_json::from_str(body).map_err(|error| Problem::internal(format!("message: {error}")))
 }
 
-/// Takes the next step of some work, if there is one to take.
+/// Takes the next step of some work, if it is ready.
 ///
 /// # Errors
 /// 503 when the table cannot be reached: the message is received again.
@@ -77,7 +77,7 @@ pub async fn take(services: &Services, step: RunMessage) -> Result<(), Problem> 
     };
     let next = match outcome {
         Ok(next) => next,
-        // Somebody else has taken it, or has ended the work.
+        // Another worker has taken the step, or the work was ended.
         Err(problem) if problem.code == Code::VersionConflict => return Ok(()),
         Err(problem) if problem.is_permanent() => {
             return given_up::give_up(services, &step, &problem).await;

@@ -1,11 +1,12 @@
-//! The steps of a load test: some seconds' requests, each at its moment, and how they were answered.
+//! The steps of a load test: each sends the requests of some seconds, at their scheduled moments, and
+//! records the responses.
 //!
-//! Requests go out as clients' do, to the address that clients use, and for each of many shoppers from a
-//! network of their own, so that no shopper's budget is what is measured.
+//! Requests are sent like those of clients, to the address that clients use. Many shoppers have networks
+//! of their own, so that the test does not measure the budget of one shopper.
 //!
-//! - *A message twice*: who finds the test leased to another leaves it alone.
-//! - *A crash*: the requests of some seconds were made and are not counted; the next step makes them
-//!   again. No more is sent than those, and nothing beyond [`LoadTest::ends_by`].
+//! - *A message twice*: a worker that finds the test leased to another ignores the message.
+//! - *A crash*: the requests of some seconds were sent but not counted; the next step sends them again.
+//!   No more than those are repeated, and nothing is sent after [`LoadTest::ends_by`].
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
@@ -14,45 +15,43 @@ use bytes::Bytes;
 use core_types::end_reason::EndReason;
 use core_types::id::LoadTestId;
 use core_types::key;
-use egress::{Destination, Outgoing};
 use futures_util::stream::{FuturesUnordered, StreamExt};
+use services::Services;
 use gateway::bridged;
+use table::canary::CanaryHold;
+use primitives::clock::Timestamp;
+use egress::{Destination, Outgoing};
+use primitives::problem::{Code, Problem};
+use table::Condition;
 use http::{HeaderMap, HeaderValue, Method, header};
 use platform::authority::Authority;
-use primitives::clock::Timestamp;
-use primitives::problem::{Code, Problem};
 use reliability::evidence::{Record, append};
 use reliability::load_test::{LoadTest, Sample};
-use services::Services;
-use table::Condition;
-use table::canary::CanaryHold;
 use tokio::time::Instant;
 
 use crate::shop::{self, Shop};
 
-/// Seconds whose requests are made and counted together.
+/// The number of seconds whose requests are sent and counted together.
 const AT_ONCE: u64 = 5;
-/// How often it is looked whether an operator has ended it.
-const LOOK: Duration = Duration::from_secs(1);
-/// How long one message stays with a load test.
+/// The time between checks whether an operator has ended it.
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
+/// How long one message works on a load test.
 const STAY: Duration = Duration::from_secs(10);
-/// When the next message comes where the canary is not ready.
+/// The delay of the next message when the canary is not ready.
 const LATER: Duration = Duration::from_secs(5);
 /// How long a request may take.
 const DEADLINE: Duration = Duration::from_secs(5);
-/// Bytes that are read of an answer.
+/// The largest part of a response that is read, in bytes.
 const MAX_ANSWER: usize = 1 << 20;
-/// Networks that shoppers come from: those set aside for such tests (RFC 2544 §C.2.2).
+/// The number of networks that shoppers come from: those reserved for such tests (RFC 2544 §C.2.2).
 const NETWORKS: u64 = 512;
 
-/// Makes the next seconds' requests; answers with when the next message is to come, if one is.
+/// Sends the requests of the next seconds. Returns when the next message is due; none when the test has
+/// ended.
 ///
 /// # Errors
 /// 503 when the table cannot be reached: the message is received again.
-pub(crate) async fn step(
-    services: &Services,
-    id: &LoadTestId,
-) -> Result<Option<Timestamp>, Problem> {
+pub(crate) async fn step(services: &Services, id: &LoadTestId) -> Result<Option<Timestamp>, Problem> {
     let Some(mut test) = claim(services, id).await? else { return Ok(None) };
     let operator = Authority::of_operator(&test.requested_by, None);
     if let Some(reason) = operator.lost(services).await? {
@@ -75,17 +74,17 @@ pub(crate) async fn step(
         }
         let left = test.profile.duration_s.saturating_sub(test.seconds_done);
         let seconds = left.min(AT_ONCE);
-        let asked = tokio::select! {
-            asked = ask_for(services, &test, &shop, seconds) => asked,
-            // What is under way is given up.
+        let samples = tokio::select! {
+            samples = send_requests(services, &test, &shop, seconds) => samples,
+            // Requests under way are dropped.
             () = ended(services, &test) => return Ok(None),
             reason = lost(services, &operator) => {
                 release(services, &revoked(services, &test, reason)).await?;
                 return Ok(None);
             }
         };
-        let next = test.with_seconds(seconds, &asked.reads, &asked.checkouts, services.clock.now());
-        // Another has ended it, or taken it over.
+        let next = test.with_seconds(seconds, &samples.reads, &samples.checkouts, services.clock.now());
+        // It was ended, or another worker has taken it over.
         if !services.table.put_next(&next).await? {
             return Ok(None);
         }
@@ -97,10 +96,10 @@ pub(crate) async fn step(
     Ok(None)
 }
 
-/// Ends a load test that has met an error that it would meet again; the canary is free then.
+/// Ends a load test after a permanent error, and releases the canary.
 ///
 /// # Errors
-/// `version_conflict` when somebody else has written it; 503 when the table cannot be reached.
+/// `version_conflict` when the test was written meanwhile; 503 when the table cannot be reached.
 pub(crate) async fn give_up(services: &Services, id: &LoadTestId) -> Result<(), Problem> {
     let found = services.table.get::<LoadTest>(&key::load_test(id)).await?;
     let Some(test) = found.filter(|test| !test.status.is_final()) else { return Ok(()) };
@@ -112,17 +111,17 @@ fn revoked(services: &Services, test: &LoadTest, reason: EndReason) -> LoadTest 
     test.aborted_because(&format!("aborted: {reason}"), services.clock.now())
 }
 
-/// Waits until whoever asked for the load test may do so no longer.
+/// Waits until the operator has lost the authority for the load test.
 async fn lost(services: &Services, operator: &Authority) -> EndReason {
     loop {
-        tokio::time::sleep(LOOK).await;
+        tokio::time::sleep(CHECK_INTERVAL).await;
         if let Ok(Some(reason)) = operator.lost(services).await {
             return reason;
         }
     }
 }
 
-/// The load test, taken up; none when it is over, or another is at it, or its time is.
+/// Claims the load test; none when it has ended, another worker has it, or its time is over.
 async fn claim(services: &Services, id: &LoadTestId) -> Result<Option<LoadTest>, Problem> {
     let found: Option<LoadTest> = services.table.get(&key::load_test(id)).await?;
     let Some(found) = found else { return Ok(None) };
@@ -142,7 +141,7 @@ async fn leave(services: &Services, test: &LoadTest) -> Result<(), Problem> {
     services.table.put_next(&test.left(services.clock.now())).await.map(drop)
 }
 
-/// The load test, over, and the canary for whoever wants it next.
+/// Saves the ended load test, and releases the canary.
 async fn release(services: &Services, over: &LoadTest) -> Result<(), Problem> {
     let write = services.table.write().replace(over, Code::VersionConflict);
     let is_ours = Condition::is("run_id", over.id.as_str());
@@ -155,17 +154,17 @@ async fn release(services: &Services, over: &LoadTest) -> Result<(), Problem> {
     }
 }
 
-/// How requests were answered.
+/// The samples of the requests sent.
 #[derive(Debug, Default)]
-struct Asked {
+struct Samples {
     reads: Vec<Sample>,
     checkouts: Vec<Sample>,
 }
 
-/// Waits until the load test is another's, or over.
+/// Waits until the load test was ended, or taken over by another worker.
 async fn ended(services: &Services, test: &LoadTest) {
     loop {
-        tokio::time::sleep(LOOK).await;
+        tokio::time::sleep(CHECK_INTERVAL).await;
         let found = services.table.get::<LoadTest>(&key::load_test(&test.id)).await;
         if found.is_ok_and(|found| found.is_none_or(|found| found.version != test.version)) {
             return;
@@ -173,8 +172,8 @@ async fn ended(services: &Services, test: &LoadTest) {
     }
 }
 
-/// The requests of the next seconds, each at its moment whatever becomes of those before it.
-async fn ask_for(services: &Services, test: &LoadTest, shop: &Shop, seconds: u64) -> Asked {
+/// Sends the requests of the next seconds, each at its scheduled moment, independent of earlier ones.
+async fn send_requests(services: &Services, test: &LoadTest, shop: &Shop, seconds: u64) -> Samples {
     let rate = test.profile.requests_per_second;
     let first = test.seconds_done.saturating_mul(rate);
     let began = Instant::now();
@@ -189,16 +188,16 @@ async fn ask_for(services: &Services, test: &LoadTest, shop: &Shop, seconds: u64
             (is_checkout, visit(services, shop, &test.id, number, is_checkout).await)
         });
     }
-    let mut asked = Asked::default();
+    let mut samples = Samples::default();
     while let Some((is_checkout, sample)) = under_way.next().await {
-        if is_checkout { asked.checkouts.push(sample) } else { asked.reads.push(sample) }
+        if is_checkout { samples.checkouts.push(sample) } else { samples.reads.push(sample) }
     }
     let end = began.checked_add(Duration::from_secs(seconds)).unwrap_or(began);
     tokio::time::sleep_until(end).await;
-    asked
+    samples
 }
 
-/// One request, and how it was answered.
+/// Sends one request, and measures its response.
 async fn visit(
     services: &Services,
     shop: &Shop,
@@ -249,7 +248,7 @@ async fn request(
     Ok(Outgoing { method, destination, headers, body, deadline, max_body })
 }
 
-/// From where the shopper of this request comes: 198.18.0.0/15, a network each.
+/// The address of this request's shopper: each has a network of 198.18.0.0/15.
 fn network(number: u64) -> IpAddr {
     let shopper = number.rem_euclid(NETWORKS);
     let half = u8::try_from(shopper.div_euclid(256)).unwrap_or(0);
@@ -257,7 +256,7 @@ fn network(number: u64) -> IpAddr {
     IpAddr::V4(Ipv4Addr::new(198, 18_u8.saturating_add(half), third, 1))
 }
 
-/// The capacity units that `Server-Timing` says, in tenths.
+/// The capacity units from `Server-Timing`, in tenths.
 fn unit_tenths(timing: &str) -> Option<u64> {
     let (_, said) = timing.split_once("tenths=")?;
     let digits: String = said.chars().take_while(char::is_ascii_digit).collect();
@@ -269,7 +268,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shoppers_come_from_networks_of_their_own_and_units_are_read() {
+    fn shoppers_have_networks_of_their_own_and_units_are_parsed() {
         let timing = "table;desc=\"trips=2\", capacity;desc=\"tenths=35\", total;dur=4";
         assert_eq!((unit_tenths(timing), unit_tenths("total;dur=4")), (Some(35), None));
         let all: std::collections::BTreeSet<IpAddr> = (0..NETWORKS).map(network).collect();

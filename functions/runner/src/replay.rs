@@ -1,4 +1,4 @@
-//! A step of a replay: some pages of deliveries are made, or looked at.
+//! Steps of a replay: each creates some pages of deliveries, or scans them.
 
 use commerce::audience::Audience;
 use commerce::replays::Replaying;
@@ -7,22 +7,22 @@ use core_types::key;
 use core_types::range::TimeRange;
 use delivery::delivery::{Delivery, DeliveryStatus, QUEUE};
 use delivery::replay::Replay;
-use platform::authority::Standing;
-use primitives::clock::{MINUTE, Timestamp};
-use primitives::problem::Problem;
-use reliability::evidence::{Record, append};
 use services::Services;
+use primitives::clock::{MINUTE, Timestamp};
 use table::item::Index;
+use primitives::problem::Problem;
+use platform::authority::Standing;
+use reliability::evidence::{Record, append};
 
-/// Pages of one step: well within the function's time.
+/// The most pages of one step: well within the function's time.
 const PAGES: usize = 20;
-/// Deliveries that one page of a look reads.
-const LOOKED_AT: usize = 100;
+/// The number of deliveries that one page of a scan reads.
+const SCANNED_AT_ONCE: usize = 100;
 
-/// Takes the next step; answers with when the one after it is to be taken, if there is one.
+/// Takes the next step. Returns when the following step is due; none when the replay has ended.
 ///
 /// # Errors
-/// `version_conflict` when somebody else has written the replay; 503 when the table cannot be reached.
+/// `version_conflict` when the replay was written meanwhile; 503 when the table cannot be reached.
 pub(crate) async fn step(services: &Services, id: &ReplayId) -> Result<Option<Timestamp>, Problem> {
     let Some(mut replay) = services.table.get::<Replay>(&key::replay(id)).await? else {
         return Ok(None);
@@ -36,18 +36,18 @@ pub(crate) async fn step(services: &Services, id: &ReplayId) -> Result<Option<Ti
     };
     let mut standing = Standing::of(replay.authority.as_ref());
     for _ in 0..PAGES {
-        // Deliveries that were made go on whoever asked for them: the rest of the replay only counts them.
+        // Existing deliveries do not depend on the authority: the rest of the replay only counts them.
         if replay.made_at.is_none()
             && let Some(reason) = standing.lost(services).await?
         {
             replay = replay.revoked(reason, services.clock.now());
-            state(services, &replay).await?;
+            append_evidence(services, &replay).await?;
             replay.save(services.table.write()).commit().await?;
             break;
         }
         let next = match (&audience, replay.made_at) {
             (Some(audience), None) => make(services, &replay, audience).await?,
-            (_, Some(made_at)) => look(services, &replay, made_at).await?,
+            (_, Some(made_at)) => scan(services, &replay, made_at).await?,
             (None, None) => break,
         };
         replay = next;
@@ -62,16 +62,16 @@ pub(crate) async fn step(services: &Services, id: &ReplayId) -> Result<Option<Ti
     Ok(Some(replay.next_step_at))
 }
 
-/// Ends a replay that has met an error that it would meet again; another may be begun then.
+/// Ends a replay after a permanent error, which admits another on the store.
 ///
 /// # Errors
-/// `version_conflict` when somebody else has written the replay; 503 when the table cannot be reached.
+/// `version_conflict` when the replay was written meanwhile; 503 when the table cannot be reached.
 pub(crate) async fn give_up(services: &Services, id: &ReplayId) -> Result<(), Problem> {
     let found = services.table.get::<Replay>(&key::replay(id)).await?;
     let Some(replay) = found.filter(|replay| !replay.status.is_over()) else { return Ok(()) };
     let over = replay.broken(services.clock.now());
-    match state(services, &over).await {
-        // That it cannot be stated may be what it has failed for.
+    match append_evidence(services, &over).await {
+        // Evidence that cannot be appended may be the cause of the failure.
         Err(problem) if problem.is_permanent() => {
             tracing::error!(cause = %problem, replay = id.as_str(), "a replay is not stated");
         }
@@ -82,17 +82,13 @@ pub(crate) async fn give_up(services: &Services, id: &ReplayId) -> Result<(), Pr
     Ok(())
 }
 
-/// Makes a page of deliveries, writes that it did, and sends their messages: in this order, so that who
-/// loses the step sends none.
-async fn make(
-    services: &Services,
-    replay: &Replay,
-    audience: &Audience,
-) -> Result<Replay, Problem> {
+/// Creates a page of deliveries, saves the progress, and sends their messages: in this order, so that a
+/// worker that loses the step sends none.
+async fn make(services: &Services, replay: &Replay, audience: &Audience) -> Result<Replay, Problem> {
     let now = services.clock.now();
     let (deliveries, made) = Replaying::new(services, replay, audience, now).make().await?;
     let next = replay.advanced(made, now);
-    state(services, &next).await?;
+    append_evidence(services, &next).await?;
     next.save(services.table.write()).commit().await?;
     let now = services.clock.now();
     let message = |delivery: &Delivery| Some((delivery.message(), delivery.delay(now)?));
@@ -103,24 +99,24 @@ async fn make(
     Ok(next)
 }
 
-/// Looks at a page of what was made.
-async fn look(services: &Services, replay: &Replay, made_at: Timestamp) -> Result<Replay, Problem> {
+/// Scans a page of the created deliveries.
+async fn scan(services: &Services, replay: &Replay, made_at: Timestamp) -> Result<Replay, Problem> {
     let scope = key::event_scope(Some(&replay.store_id), None);
-    // Also what steps have made that were cut off, or came second.
+    // Also those of interrupted or repeated steps.
     let range = TimeRange { since: replay.created_at, until: made_at.plus(MINUTE) };
     let days = range.walk(Index::Gsi5, |day| vec![key::deliveries_on(&scope, day)]);
     let is_its_own = |delivery: &Delivery| delivery.replay_id.as_ref() == Some(&replay.id);
     let place = replay.look.place.as_ref();
-    let (found, place) = services.table.walk(&days, LOOKED_AT, place, is_its_own).await?;
+    let (found, place) = services.table.walk(&days, SCANNED_AT_ONCE, place, is_its_own).await?;
     let seen: Vec<DeliveryStatus> = found.iter().map(|delivery| delivery.status).collect();
     let next = replay.looked_at(&seen, place, services.clock.now());
-    state(services, &next).await?;
+    append_evidence(services, &next).await?;
     next.save(services.table.write()).commit().await?;
     Ok(next)
 }
 
-/// States what a replay came to, before it is over: a step that is cut off in between states it again.
-async fn state(services: &Services, replay: &Replay) -> Result<(), Problem> {
+/// Appends the evidence of a replay before it ends: an interrupted step appends it again.
+async fn append_evidence(services: &Services, replay: &Replay) -> Result<(), Problem> {
     if replay.status.is_over() {
         append(services, Record::of_replay(replay)?).await?;
     }

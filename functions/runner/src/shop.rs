@@ -1,7 +1,7 @@
-//! The canary's storefront, stocked: what load tests look at and order.
+//! The canary's storefront with its products, which load tests read and order.
 //!
-//! Its products are made as any merchant makes them, by requests under fixed names, so that making them
-//! twice makes them once. The session for that is begun here and ended again: nobody can sign in to the
+//! Its products are created by requests like a merchant's, under fixed handles, so that a repetition
+//! creates nothing twice. The session for that is begun and ended here: nobody can sign in to the
 //! canary's account.
 
 use std::time::Duration;
@@ -9,35 +9,35 @@ use std::time::Duration;
 use bytes::Bytes;
 use core_types::id::MerchantId;
 use core_types::key;
-use egress::{Destination, Incoming, Outgoing};
+use services::Services;
 use gateway::bridged;
+use primitives::clock::Timestamp;
+use egress::{Destination, Incoming, Outgoing};
+use table::item::Item;
+use primitives::problem::{Code, Problem};
 use http::{HeaderMap, HeaderValue, Method, header};
 use identity::merchant::Merchant;
 use identity::session::{CreatedVia, Session};
 use identity::store::Store;
-use primitives::clock::Timestamp;
-use primitives::problem::{Code, Problem};
 use reliability::canary;
 use serde_json::{Value, json};
-use services::Services;
-use table::item::Item;
 
-/// Products that it sells: several, so that their stock is not one hot item.
+/// The number of products: several, so that their stock is not one hot item.
 const PRODUCTS: usize = 10;
-/// What each has to sell at first; more may be ordered.
+/// The initial stock of each; more may be ordered.
 const STOCK: u32 = 1_000_000;
 /// How long a request may take.
 const DEADLINE: Duration = Duration::from_secs(10);
-/// Bytes that are read of an answer.
+/// The largest part of a response that is read, in bytes.
 const MAX_ANSWER: usize = 1 << 20;
-/// Where these requests come from: a network that is set aside for such tests (RFC 2544 §C.2.2).
+/// The address of these requests: in a network reserved for such tests (RFC 2544 §C.2.2).
 const NETWORK: [u8; 4] = [198, 19, 255, 1];
 
 /// A storefront with products.
 #[derive(Debug, Clone)]
 pub(crate) struct Shop {
     subdomain: String,
-    /// Handles, and the ids of what is ordered.
+    /// The handles of products, and the ids of the variants that are ordered.
     products: Vec<(String, String)>,
 }
 
@@ -47,7 +47,7 @@ impl Shop {
         format!("/v1/storefront/{}/orders", self.subdomain)
     }
 
-    /// What the shopper of this number looks at: the store, its products, one of them.
+    /// The path that the shopper of this number reads: the store, its products, or one of them.
     pub(crate) fn page(&self, number: u64) -> String {
         let rest = match (number.rem_euclid(3), self.product(number)) {
             (0, _) | (_, None) => String::new(),
@@ -57,7 +57,7 @@ impl Shop {
         format!("/v1/storefront/{}{rest}", self.subdomain)
     }
 
-    /// What the shopper of this number orders.
+    /// The order of the shopper of this number.
     pub(crate) fn cart(&self, number: u64) -> Value {
         let variant = self.product(number).map(|(_, variant)| variant.as_str());
         json!({
@@ -72,10 +72,10 @@ impl Shop {
     }
 }
 
-/// The canary's storefront; what is missing of it is made.
+/// Returns the canary's storefront, after creating missing products.
 ///
 /// # Errors
-/// 503 when something of it cannot be reached.
+/// 503 when a part of it cannot be reached.
 pub(crate) async fn open(services: &Services) -> Result<Shop, Problem> {
     let store = canary::ensure(services).await?;
     let subdomain = store.subdomain.as_str().to_owned();
@@ -95,7 +95,7 @@ pub(crate) async fn open(services: &Services) -> Result<Shop, Problem> {
     Ok(Shop { subdomain, products })
 }
 
-/// The id of a product's variant; none of a product that is not there.
+/// The id of a product's variant; none if the product does not exist.
 fn variant_of(answer: &Incoming) -> Result<Option<String>, Problem> {
     if answer.status == 404 {
         return Ok(None);
@@ -127,8 +127,7 @@ async fn make(
 }
 
 async fn sign_in(services: &Services, now: Timestamp) -> Result<(Session, String), Problem> {
-    let account: Option<Merchant> =
-        services.table.get(&key::merchant(&MerchantId::canary())).await?;
+    let account: Option<Merchant> = services.table.get(&key::merchant(&MerchantId::canary())).await?;
     let account = account.ok_or_else(|| Problem::internal("there is no canary"))?;
     let network = "198.19.255.0/24".to_owned();
     let (session, token) = Session::begin(&account, CreatedVia::Refresh, network, None, now);
@@ -136,12 +135,7 @@ async fn sign_in(services: &Services, now: Timestamp) -> Result<(Session, String
     Ok((session, token))
 }
 
-async fn make_one(
-    services: &Services,
-    store: &Store,
-    token: &str,
-    handle: &str,
-) -> Result<String, Problem> {
+async fn make_one(services: &Services, store: &Store, token: &str, handle: &str) -> Result<String, Problem> {
     let product = json!({
         "title": handle, "handle": handle, "status": "active",
         "variants": [{
@@ -155,14 +149,14 @@ async fn make_one(
     let bearer = HeaderValue::from_str(&format!("Bearer {token}")).map_err(Problem::internal)?;
     headers.insert(header::AUTHORIZATION, bearer);
     headers.insert("x-service-store-id", HeaderValue::from_static(table::canary::STORE));
-    // Of this moment: one that was rejected is asked for again.
+    // A key of this moment: a rejected request can be sent again.
     let key = format!("{handle}-{}", services.clock.now().millis());
     headers.insert("idempotency-key", HeaderValue::from_str(&key).map_err(Problem::internal)?);
     let answer = call(services, Method::POST, "/v1/products", headers, Some(product)).await?;
     variant_of(&answer)?.ok_or_else(|| Problem::unavailable("the canary's product is not made"))
 }
 
-/// One request, as a client makes it.
+/// Sends one request, as a client does.
 async fn call(
     services: &Services,
     method: Method,

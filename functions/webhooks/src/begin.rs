@@ -1,37 +1,37 @@
-//! The first step: whether an attempt is to be made, and the claim that makes it ours.
+//! The first step: decides whether an attempt is to be made, and claims it.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
 use core_types::event::Event;
 use core_types::key;
-use crypto::seal;
 use delivery::delivery::{
     Delivery, DeliveryAttempt, DeliveryMessage, DeliveryStatus, Permits, Readiness, Speed,
     head_before, message_body,
 };
 use delivery::subscription::{DestinationKind, Gate, Ordering, Subscription};
-use primitives::clock::{MINUTE, Timestamp};
-use primitives::problem::{Code, Problem};
 use services::Services;
+use primitives::clock::{MINUTE, Timestamp};
 use table::item::Key;
+use primitives::problem::{Code, Problem};
+use crypto::seal;
 use table::{Changed, Pass, random_up_to};
 
 use crate::inputs::{self, Inputs};
 
-/// A claimed attempt with all that it needs.
+/// A claimed attempt with everything it needs.
 pub(crate) struct Job {
     pub(crate) delivery: Delivery,
     pub(crate) event: Arc<Event>,
     pub(crate) subscription: Arc<Subscription>,
-    /// Which queue brought it.
+    /// The queue that its message came from.
     pub(crate) speed: Speed,
-    /// To be left when the attempt has been made.
+    /// Its concurrency permits, to be returned after the attempt.
     pub(crate) places: Permits,
 }
 
 impl Job {
-    /// The body as it is sent, and signed.
+    /// The body that is sent and signed.
     pub(crate) fn body(&self) -> Cow<'_, str> {
         match self.subscription.destination {
             DestinationKind::Https => Cow::Borrowed(&self.event.body),
@@ -40,26 +40,26 @@ impl Job {
     }
 }
 
-/// What a message came to.
+/// The outcome of a message.
 pub(crate) enum Begun {
-    /// The attempt was made, or is being made, by somebody else.
+    /// The attempt was made, is under way elsewhere, or needs no message now.
     Nothing,
-    /// Not now: the delivery waits for its receiver's circuit, for a place, or for its turn.
+    /// The delivery is postponed: by its receiver's circuit, a concurrency limit or a rate limit.
     PutOff(Box<Delivery>),
-    /// Not here: the message belongs on the queue of slow receivers.
+    /// The message belongs on the queue of slow receivers.
     TooSlow,
-    /// Never: the delivery has ended without this attempt.
+    /// The delivery has ended without this attempt.
     GivenUp {
-        /// The delivery as it ended.
+        /// The ended delivery.
         ended: Box<Delivery>,
-        /// Whether its receiver is to blame.
+        /// Whether its receiver is at fault.
         exhausted: bool,
     },
-    /// To be made by us.
+    /// The attempt is claimed.
     Claimed(Box<Job>),
 }
 
-/// Claims the attempt that a message stands for, if it is still to be made.
+/// Claims the attempt of a message, if it is still to be made.
 ///
 /// # Errors
 /// 503 when the table cannot be reached.
@@ -73,12 +73,12 @@ pub(crate) async fn begin(
         return Ok(begun);
     }
     let mut known = inputs.validate(false).is_ok().then_some(inputs);
-    // A claim that is lost to another writer is decided anew, on what there is by then.
+    // A claim that is lost to another writer is decided again, on the current items.
     table::retry(|| decide(services, message, speed, known.take())).await
 }
 
-/// Claims a first attempt that nothing can keep waiting, whatever the delivery is like, without
-/// reading the delivery; none when a closer look is needed.
+/// Claims a first attempt that nothing can postpone, without reading the delivery; none when the delivery
+/// must be read first.
 async fn claim_first(
     services: &Services,
     message: &DeliveryMessage,
@@ -108,11 +108,10 @@ async fn claim_first(
     })
 }
 
-/// Reads the delivery, with its event and its subscription unless they are known, and claims the
-/// attempt.
+/// Loads the delivery, with its event and its subscription unless they are known, and claims the attempt.
 ///
 /// # Errors
-/// `version_conflict` when another writer came first: decide anew.
+/// `version_conflict` when another writer came first: decide again.
 async fn decide(
     services: &Services,
     message: &DeliveryMessage,
@@ -154,31 +153,31 @@ async fn decide(
     claim(services, Job { delivery, event, subscription, speed, places }, gate, now).await
 }
 
-/// The delivery with the attempt of whoever never came back.
+/// The delivery with its lost attempt recorded.
 fn with_lost(delivery: &Delivery, inputs: &Inputs) -> Delivery {
     let url = inputs.subscription.as_ref().map_or("", |subscription| subscription.url.as_str());
     delivery.clone().with_attempt(&DeliveryAttempt::lost(delivery, url))
 }
 
-/// Why an attempt whose time has come is not made now.
+/// A postponed attempt.
 enum Waiting {
-    /// Until this time: its circuit, or its turn.
+    /// The delivery waits until a time: for its circuit, a concurrency permit or its rate limit.
     Until(Box<Delivery>),
-    /// For the one before it, whose end sends the message.
+    /// The delivery waits for the one before it, whose end sends the message; none if it waits already.
     Behind(Option<Box<Delivery>>),
 }
 
-/// Whether an attempt may be claimed.
+/// The decision whether an attempt may be claimed.
 enum Admission {
-    /// With these places.
+    /// It may, with these concurrency permits.
     Granted(Permits),
-    /// Not now.
+    /// It is postponed.
     Waits(Waiting),
 }
 
-/// Whether the delivery may go now: what keeps it is another before it in its ordering key, its receiver's
-/// circuit, too many at once, or its subscription's rate. The rate is asked last, because asking
-/// uses it up.
+/// Decides whether the delivery may be attempted now. It is postponed by an earlier one of its ordering
+/// key, its receiver's circuit, a concurrency limit or its subscription's rate limit. The rate limit is
+/// checked last, because the check consumes it.
 async fn admit(
     services: &Services,
     delivery: &Delivery,
@@ -206,7 +205,7 @@ async fn admit(
     }
 }
 
-/// Another before the delivery in its ordering key, or its receiver's circuit.
+/// Postpones for an earlier delivery of the ordering key, or for the receiver's circuit.
 async fn hold(
     services: &Services,
     delivery: &Delivery,
@@ -223,14 +222,14 @@ async fn hold(
         return Ok(Some(Waiting::Behind(delivery.behind(&head, now).map(Box::new))));
     }
     if let Gate::Open(until) = gate {
-        // Spread out, so that not everything comes up in the moment the circuit opens.
+        // Spread out, so that not all deliveries are due in the moment the circuit may close.
         let deferred = delivery.deferred(until.plus(random_up_to(MINUTE)), now);
         return Ok(Some(Waiting::Until(Box::new(deferred))));
     }
     Ok(None)
 }
 
-/// The turn of a delivery whose subscription's rate is used up.
+/// Postpones a delivery whose subscription's rate limit is used up.
 async fn rate_limit(
     services: &Services,
     delivery: &Delivery,
@@ -246,11 +245,7 @@ async fn rate_limit(
     })
 }
 
-async fn put_off(
-    services: &Services,
-    delivery: &Delivery,
-    waiting: Waiting,
-) -> Result<Begun, Problem> {
+async fn put_off(services: &Services, delivery: &Delivery, waiting: Waiting) -> Result<Begun, Problem> {
     let (after, is_carried) = match waiting {
         Waiting::Until(after) => (after, true),
         Waiting::Behind(Some(after)) => (after, false),
@@ -273,14 +268,9 @@ async fn end(
     Ok(Begun::GivenUp { ended: Box::new(ended), exhausted })
 }
 
-/// Claims the attempt. The one probe through a half-open circuit is claimed in the same
-/// transaction. Who does not get it leaves its places.
-async fn claim(
-    services: &Services,
-    job: Job,
-    gate: Gate,
-    now: Timestamp,
-) -> Result<Begun, Problem> {
+/// Claims the attempt. The one probe through a half-open circuit is claimed in the same transaction. If
+/// the claim is lost, the permits are returned.
+async fn claim(services: &Services, job: Job, gate: Gate, now: Timestamp) -> Result<Begun, Problem> {
     let Job { delivery, event, subscription, speed, places } = job;
     let delivery = delivery.claimed_by_us(now);
     let mut claimed = Arc::clone(&subscription);

@@ -1,16 +1,16 @@
-//! What is counted of attempts, for the platform and for each store: in memory, and written down once a
-//! batch that had a failure, or once a minute.
+//! Metrics of attempts, for the platform and for each store: gathered in memory, and written after a
+//! batch that had a failure, otherwise once a minute.
 
 use core_types::id::StoreId;
 use delivery::delivery::{AttemptVerdict, Delivery};
-use reliability::metrics::{DELIVERIES, deliveries_of};
 use services::Services;
 use services::metrics::{Outcome, Subject};
+use reliability::metrics::{DELIVERIES, deliveries_of};
 
 use crate::send::{SentAttempt, UNSEALABLE};
 
-/// Counts an attempt. Samples say nothing, nor does what could not be signed: that is not the receiver's
-/// fault. What fails of the canary's fails on purpose, and is nobody's incident.
+/// Counts an attempt. Test events are not counted, nor are attempts that could not be signed, which is no
+/// fault of the receiver. Failures of the canary store are caused on purpose, and are no incident.
 pub(crate) fn note(services: &Services, delivery: &Delivery, sent: &SentAttempt) {
     let is_canarys = delivery.store_id.as_ref().is_some_and(StoreId::is_canary);
     if delivery.test || is_canarys || delivery.last_error.as_deref() == Some(UNSEALABLE) {
@@ -25,8 +25,9 @@ pub(crate) fn note(services: &Services, delivery: &Delivery, sent: &SentAttempt)
     }
 }
 
-/// Writes down what is needed now: a failure, for there may be no other batch for long, and a rule waits for
-/// it; otherwise the minutes that are over. After the batch, which does not pay for it.
+/// Writes the metrics that are needed now: all after a failure, because a rule waits for it and the next
+/// batch may be long in coming; otherwise those of past minutes. It runs after the batch, which does not
+/// pay for it.
 pub(crate) async fn write_down(services: &Services) {
     let now = services.clock.now();
     if services.metrics.has_errors() {

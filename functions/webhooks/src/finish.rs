@@ -1,53 +1,48 @@
-//! The third step: what came of an attempt, for the delivery, for its receiver, and for the
-//! queue.
+//! The third step: records the outcome of an attempt for the delivery, its receiver and the queue.
 
 use std::time::Duration;
 
 use core_types::key;
-use crypto::seal;
 use delivery::delivery::{
     AttemptVerdict, Delivery, DeliveryMessage, DeliveryStatus, Speed, TIMEOUT, wake_next,
 };
 use delivery::subscription::{DisabledReason, Subscription};
-use primitives::clock::Timestamp;
-use primitives::problem::{Code, Problem};
 use services::Services;
+use primitives::clock::Timestamp;
 use table::item::{Item, Key};
 use table::outbox;
 use table::outbox::Marked;
+use primitives::problem::{Code, Problem};
+use crypto::seal;
 
 use crate::begin::Job;
 use crate::count;
 use crate::send::{SentAttempt, UNSEALABLE};
 
-/// What a delivery has to report about its receiver.
+/// A delivery's report about its receiver.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Report {
-    /// It answered 2xx.
+    /// The receiver answered 2xx.
     Success,
-    /// An attempt failed; perhaps the last of its delivery.
+    /// An attempt failed.
     Failure {
-        /// Whether it was.
+        /// Whether it was the last of its delivery.
         exhausted: bool,
     },
     /// A delivery waited too long for the circuit.
     Expired,
-    /// An attempt is under way that a prompt receiver would have answered.
+    /// An attempt is under way that a prompt receiver would have answered by now.
     Late,
-    /// It answered 410.
+    /// The receiver answered 410.
     Gone,
 }
 
 /// Records the attempt and the outcome of the delivery, in one write.
 ///
 /// # Errors
-/// 503 when the table cannot be reached. The message is then received again and finds its attempt
-/// taken; the lease ends, and the next attempt is made.
-pub(crate) async fn finish(
-    services: &Services,
-    job: &Job,
-    sent: SentAttempt,
-) -> Result<(), Problem> {
+/// 503 when the table cannot be reached. The message is then received again and finds the attempt
+/// claimed; when the lease has ended, the next attempt is made.
+pub(crate) async fn finish(services: &Services, job: &Job, sent: SentAttempt) -> Result<(), Problem> {
     let draw = u32::from_be_bytes(seal::random_bytes());
     let now = services.clock.now();
     let ended = job.delivery.with_outcome(&sent.outcome, sent.took, draw, now);
@@ -58,7 +53,7 @@ pub(crate) async fn finish(
     match delivery.settle(services, sent.attempt.recorded_answer(&delivery)).await {
         Ok(()) => {}
         Err(problem) if problem.code == Code::VersionConflict => {
-            // The lease had ended, or the payload was removed: what counts is what they wrote.
+            // The lease had ended, or the payload was removed: the newer state stands.
             tracing::warn!(delivery = delivery.id.as_str(), "an attempt came back too late");
             return Ok(());
         }
@@ -70,9 +65,9 @@ pub(crate) async fn finish(
         let report = report_of(sent.outcome.verdict, delivery.status);
         let took = held_for(job.speed, &sent);
         if needs_report(&job.subscription, report, took, services.clock.now()) {
-            let (subscription, asked) =
+            let (subscription, attempted_url) =
                 (job.subscription.key(), Some(job.subscription.url.as_str()));
-            self::report(services, &subscription, asked, report, Some(took)).await;
+            self::report(services, &subscription, attempted_url, report, Some(took)).await;
         }
     }
     queue(services, &delivery, Speed::of(&delivery, &job.subscription)).await;
@@ -80,8 +75,8 @@ pub(crate) async fn finish(
     Ok(())
 }
 
-/// Ends a delivery that met an error that it would meet again. What is kept of its attempts goes: it may be too
-/// large for that. One that cannot even be read is taken off what is due.
+/// Ends a delivery that met a permanent error. Its stored attempts are dropped: their size may be the
+/// cause. A delivery that cannot even be read loses its due mark.
 ///
 /// # Errors
 /// 503 when the table cannot be reached: the message is received again.
@@ -126,13 +121,13 @@ fn report_of(verdict: AttemptVerdict, status: DeliveryStatus) -> Report {
     }
 }
 
-/// How long the attempt held its worker: where it was cut off, no less than it was given.
+/// How long the attempt occupied its worker: after a timeout, at least its deadline.
 fn held_for(speed: Speed, sent: &SentAttempt) -> Duration {
     let is_cut_off = sent.outcome.error.as_deref() == Some(TIMEOUT);
     if is_cut_off { sent.took.max(speed.deadline()) } else { sent.took }
 }
 
-/// Whether there is anything to report: of most successes there is not.
+/// Whether there is anything to report: most successes change nothing.
 fn needs_report(
     subscription: &Subscription,
     report: Report,
@@ -159,27 +154,26 @@ fn log(delivery: &Delivery) {
     );
 }
 
-/// Puts the message for the next attempt on its queue, if it is near enough. A message that is
-/// not sent is no loss: the delivery stays due.
+/// Queues the message for the next attempt, unless that is too far away. A failure is only logged: the
+/// delivery stays due.
 pub(crate) async fn queue(services: &Services, delivery: &Delivery, speed: Speed) {
     if let Some(delay) = delivery.delay(services.clock.now())
-        && let Err(problem) =
-            services.queue(speed.queue()).send(&[(delivery.message(), delay)]).await
+        && let Err(problem) = services.queue(speed.queue()).send(&[(delivery.message(), delay)]).await
     {
         tracing::warn!(cause = %problem, delivery = delivery.id.as_str(), "message not queued");
     }
 }
 
-/// Tells the subscription. After the delivery and not with it: many deliveries of one receiver
-/// fail at once and must not stand in each other's way. A report that is lost is one failure
+/// Records a report in the subscription. It is a write of its own after the delivery's: many deliveries
+/// of one receiver fail at once and must not conflict with each other. A lost report is one failure
 /// uncounted.
 ///
-/// `asked` is the URL that was attempted, for the subscription may have been moved since: what another host
-/// answered says nothing of the one that it has now.
+/// `attempted_url` is the URL that was attempted. The subscription may have been moved since: the answer
+/// of another host says nothing about its current one.
 pub(crate) async fn report(
     services: &Services,
     subscription: &Key,
-    asked: Option<&str>,
+    attempted_url: Option<&str>,
     report: Report,
     took: Option<Duration>,
 ) {
@@ -187,16 +181,16 @@ pub(crate) async fn report(
         let Some(before) = services.table.get::<Subscription>(subscription).await? else {
             return Ok(());
         };
-        if asked.is_some_and(|url| before.is_elsewhere(url)) {
+        if attempted_url.is_some_and(|url| before.is_elsewhere(url)) {
             return Ok(());
         }
         let now = services.clock.now();
-        // Gone is a URL, not its host.
+        // 410 is about a URL, not its host.
         let report = match report {
-            Report::Gone if asked != Some(before.url.as_str()) => {
+            Report::Gone if attempted_url != Some(before.url.as_str()) => {
                 Report::Failure { exhausted: true }
             }
-            kept => kept,
+            other => other,
         };
         let Some(after) = reported(&before, report, took, now) else { return Ok(()) };
         let disabled = before.is_enabled() && !after.is_enabled();

@@ -1,4 +1,4 @@
-//! What attempts need besides their deliveries: read once for those of a batch that share it.
+//! Inputs of attempts besides their deliveries, read once for the attempts of a batch that share them.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -16,19 +16,20 @@ use services::Services;
 use table::Batch;
 use table::item::{Item, Key};
 
-/// Messages whose inputs one round trip reads: four items each.
+/// The number of messages whose inputs one round trip reads: four items each.
 pub(crate) const AT_ONCE: usize = 25;
 
-/// What an attempt needs besides its delivery.
+/// The inputs of an attempt besides its delivery.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Inputs {
     pub(crate) event: Option<Arc<Event>>,
     pub(crate) subscription: Option<Arc<Subscription>>,
-    /// Of the app whose subscription on a store it is; none of an app that operators have stopped.
+    /// The installation of the app that created the subscription on a store; none while operators have
+    /// suspended the app.
     installation: Option<Arc<Installation>>,
 }
 
-/// What the attempts of a batch need.
+/// The inputs of the attempts of a batch.
 #[derive(Debug, Default)]
 pub(crate) struct SharedInputs {
     events: HashMap<EventId, Arc<Event>>,
@@ -37,16 +38,16 @@ pub(crate) struct SharedInputs {
     stops: HashSet<Key>,
 }
 
-/// The installation of the app whose subscription on a store it is, and the mark of operators who
-/// have stopped the app: what an app may be sent ends with either. An app's own subscription also
-/// tells it of its uninstallation and its suspension, and asks for none.
+/// The keys of the installation of the app that created a store's subscription, and of the mark of its
+/// suspension by operators: either ends what the app may be sent. An app's own subscription needs
+/// neither, because it also reports the app's uninstallation and suspension.
 fn installation_keys(message: &DeliveryMessage) -> Option<[Key; 2]> {
     let (store, app) = (message.store_id.as_ref()?, message.app_id.as_ref()?);
     let id = Installation::id_of(store, app);
     Some([key::installation(&id), Stop::of(app, &id)])
 }
 
-/// Every key that a message's attempt needs besides its delivery's.
+/// All keys that a message's attempt needs besides its delivery's.
 pub(crate) fn keys_of(message: &DeliveryMessage) -> Vec<Key> {
     let mut keys = vec![key::event(&message.event_id), message.subscription_key()];
     keys.extend(installation_keys(message).into_iter().flatten());
@@ -54,7 +55,7 @@ pub(crate) fn keys_of(message: &DeliveryMessage) -> Vec<Key> {
 }
 
 impl SharedInputs {
-    /// Reads what up to [`AT_ONCE`] messages need.
+    /// Reads the inputs of up to [`AT_ONCE`] messages.
     ///
     /// # Errors
     /// 503 when the table cannot be reached.
@@ -71,24 +72,24 @@ impl SharedInputs {
         Ok(shared)
     }
 
-    /// Takes what a message needs, as far as it can be read: what cannot is met where the attempt is
-    /// validated by itself, and fails alone there.
+    /// Takes the inputs of a message, as far as they can be parsed. Others are read again for the single
+    /// attempt, which then fails alone.
     pub(crate) fn take(&mut self, batch: &mut Batch, message: &DeliveryMessage) {
-        // Events that happened together are one item: the first message's take is that of all.
+        // Events that happened together are one item, which the first message takes for all.
         if let Ok(Some(group)) = batch.take::<EventGroup>(&key::event(&message.event_id)) {
             let events = group.into_events().into_iter();
             self.events.extend(events.map(|event| (event.id.clone(), Arc::new(event))));
         }
-        keep(&mut self.subscriptions, batch, message.subscription_key());
+        take_into(&mut self.subscriptions, batch, message.subscription_key());
         if let Some([installation, stop]) = installation_keys(message) {
-            keep(&mut self.installations, batch, installation);
+            take_into(&mut self.installations, batch, installation);
             if batch.take::<Stop>(&stop).is_ok_and(|found| found.is_some()) {
                 self.stops.insert(stop);
             }
         }
     }
 
-    /// What this message's attempt needs.
+    /// The inputs of this message's attempt.
     pub(crate) fn of(&self, message: &DeliveryMessage) -> Inputs {
         let keys = installation_keys(message);
         let not_stopped = keys.filter(|[_, stop]| !self.stops.contains(stop));
@@ -100,17 +101,17 @@ impl SharedInputs {
     }
 }
 
-fn keep<T: Item>(all: &mut HashMap<Key, Arc<T>>, batch: &mut Batch, key: Key) {
+fn take_into<T: Item>(all: &mut HashMap<Key, Arc<T>>, batch: &mut Batch, key: Key) {
     if let Ok(Some(found)) = batch.take::<T>(&key) {
         all.insert(key, Arc::new(found));
     }
 }
 
 impl Inputs {
-    /// The inputs of one attempt, of a batch that was read for it alone.
+    /// The inputs of one attempt, from a batch that was read for it alone.
     ///
     /// # Errors
-    /// `internal` when one of them cannot be read.
+    /// `internal` when one of them cannot be parsed.
     pub(crate) fn of(batch: &mut Batch, message: &DeliveryMessage) -> Result<Self, Problem> {
         let group = batch.take::<EventGroup>(&key::event(&message.event_id))?;
         let event = group.and_then(|group| group.into_event(&message.event_id)).map(Arc::new);
@@ -124,12 +125,12 @@ impl Inputs {
         Ok(Self { event, subscription, installation })
     }
 
-    /// Whether the receiver is known to answer at once.
+    /// Whether the receiver is known to be prompt.
     pub(crate) fn is_prompt(&self) -> bool {
         self.subscription.as_ref().is_some_and(|found| found.health.is_prompt())
     }
 
-    /// What is to be sent and where to, or why nothing ever is.
+    /// The event and the subscription to send it to, or the reason why it is never sent.
     pub(crate) fn validate(
         &self,
         is_test: bool,
@@ -137,11 +138,11 @@ impl Inputs {
         let event = self.event.as_ref().filter(|event| !event.is_expunged());
         let event = event.ok_or("payload_expunged")?;
         let subscription = self.subscription.as_ref().ok_or("subscription_deleted")?;
-        // Of the queue nobody has shown that it is theirs.
+        // Nobody has shown that the queue is theirs.
         if !subscription.is_confirmed() {
             return Err("subscription_unconfirmed");
         }
-        // A test shows whether a receiver works, also before its subscription is switched on.
+        // A test checks whether a receiver works, also before its subscription is enabled.
         if !subscription.is_enabled() && !is_test {
             return Err("subscription_disabled");
         }
@@ -151,7 +152,7 @@ impl Inputs {
         if subscription.scopes.is_some() && !is_active {
             return Err("installation_inactive");
         }
-        // A test carries a sample, and was validated when it was asked for.
+        // A test has sample data, and was authorized when it was requested.
         if !is_test && !subscription.may_read(topics::scope_of(&event.name), installation) {
             return Err("insufficient_scope");
         }

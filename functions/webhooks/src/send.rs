@@ -6,46 +6,46 @@ use std::time::Duration;
 use bytes::Bytes;
 use core_types::event::Event;
 use core_types::id::StoreId;
-use crypto::seal::SealKey;
 use delivery::delivery::{
     AttemptOutcome, AttemptVerdict, DeliveryAttempt, QUEUE, headers, message_attributes,
 };
 use delivery::subscription::{DestinationKind, SigningKeys, Subscription};
-use egress::{Destination, Outgoing, SendError};
-use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
-use primitives::clock::Timestamp;
 use services::Services;
-use services::queue::foreign::{ForeignMessage, QueueError};
 use table::canary::FaultKind;
+use primitives::clock::Timestamp;
+use egress::{Destination, Outgoing, SendError};
+use services::queue::foreign::{ForeignMessage, QueueError};
+use crypto::seal::SealKey;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 
 use crate::begin::Job;
 
-/// What is read and recorded of an answer (docs/conventions.md §10).
+/// The largest part of a response body that is read and recorded, in bytes (docs/conventions.md §10).
 const MAX_ANSWER: usize = 16 * 1_024;
 
-/// The class of an attempt that could not be signed: our fault, not the receiver's.
+/// The error class of an attempt that could not be signed: our fault, not the receiver's.
 pub(crate) const UNSEALABLE: &str = "signing";
 
-/// What came of it.
+/// A sent attempt and its outcome.
 pub(crate) struct SentAttempt {
     pub(crate) outcome: AttemptOutcome,
     pub(crate) took: Duration,
     pub(crate) attempt: DeliveryAttempt,
 }
 
-/// What came back: what it means, and what was read of it.
-struct Came {
+/// A response: its outcome, and the part of its body that was read.
+struct Received {
     outcome: AttemptOutcome,
     answer: Option<(Bytes, bool)>,
 }
 
-impl From<AttemptOutcome> for Came {
+impl From<AttemptOutcome> for Received {
     fn from(outcome: AttemptOutcome) -> Self {
         Self { outcome, answer: None }
     }
 }
 
-/// Signs the event's frozen body and sends exactly those bytes to where they go.
+/// Signs the event's frozen body, and sends exactly those bytes to the destination.
 pub(crate) async fn send(services: &Services, job: &Job, seal: &SealKey) -> SentAttempt {
     let began = services.clock.now();
     let sent = match job.subscription.destination {
@@ -53,7 +53,7 @@ pub(crate) async fn send(services: &Services, job: &Job, seal: &SealKey) -> Sent
         DestinationKind::Sqs => push(services, job, seal, began).await,
     };
     let took = began.until(services.clock.now());
-    let Came { outcome, answer } = sent.unwrap_or_else(Came::from);
+    let Received { outcome, answer } = sent.unwrap_or_else(Received::from);
     let mut attempt = DeliveryAttempt::of(&job.delivery, &job.subscription.url, &outcome, took);
     if let Some((body, is_truncated)) = answer {
         attempt = attempt.with_response(&body, is_truncated);
@@ -66,7 +66,7 @@ async fn post(
     job: &Job,
     seal: &SealKey,
     now: Timestamp,
-) -> Result<Came, AttemptOutcome> {
+) -> Result<Received, AttemptOutcome> {
     let Job { delivery, event, subscription, speed, .. } = job;
     let is_canarys = delivery.store_id.as_ref().is_some_and(StoreId::is_canary);
     if is_canarys && services.table.injects(FaultKind::ReceiverDown).await {
@@ -86,17 +86,17 @@ async fn post(
     let answer = services.egress.send_pooled(request).await.map_err(AttemptOutcome::from)?;
     let wait = retry_after(&answer.headers, services.clock.now());
     let outcome = AttemptOutcome::answered(answer.status, wait);
-    Ok(Came { outcome, answer: Some((answer.body, answer.truncated)) })
+    Ok(Received { outcome, answer: Some((answer.body, answer.truncated)) })
 }
 
-/// The same as a message: the body, and the headers as attributes. What SQS says of it is recorded as an
-/// answer is.
+/// Sends the event as a queue message: the body, and the headers as attributes. The reply of SQS is
+/// recorded like a response.
 async fn push(
     services: &Services,
     job: &Job,
     seal: &SealKey,
     now: Timestamp,
-) -> Result<Came, AttemptOutcome> {
+) -> Result<Received, AttemptOutcome> {
     let Job { delivery, event, subscription, speed, .. } = job;
     let queue =
         services.foreign_queue(&subscription.url, QUEUE).map_err(|rejection| AttemptOutcome {
@@ -119,10 +119,10 @@ async fn push(
             (AttemptOutcome { status_code, ..AttemptOutcome::failed(class) }, answer)
         }
     };
-    Ok(Came { outcome, answer: answer.map(|answer| (Bytes::from(answer.said), false)) })
+    Ok(Received { outcome, answer: answer.map(|answer| (Bytes::from(answer.said), false)) })
 }
 
-/// The secrets that sign and the custom headers.
+/// Opens the signing secrets and the custom headers.
 fn opened(
     subscription: &Subscription,
     seal: &SealKey,
@@ -135,8 +135,8 @@ fn opened(
     })
 }
 
-/// Headers as the connection takes them. Ours are always well formed; a custom one was validated
-/// when it was given.
+/// The headers as the connection needs them. Ours are always well formed; custom ones were validated when
+/// they were set.
 fn header_map(pairs: Vec<(String, String)>) -> HeaderMap {
     let mut map = HeaderMap::new();
     for (name, value) in pairs {

@@ -1,19 +1,21 @@
-//! Deliveries: one event on its way to one subscription (docs/conventions.md §10).
+//! Deliveries: each is one event for one subscription (docs/conventions.md §10).
 //!
-//! A delivery is made, its attempt claimed, and the outcome recorded, each in one conditional write of
-//! this one item: however often a message comes, an attempt happens once (docs/platform.md §2). While
-//! it is unfinished it carries a due mark at which the sweep picks it up, whatever became of its message
-//! (docs/platform.md §2). The mark lies behind the lease of an attempt that begins on time, so that a
-//! claim leaves it where it is; and what lists show by status is in an index only while a delivery is in
-//! trouble. So one that succeeds at once costs three units to make, one to claim, and two to settle.
+//! A delivery is created, its attempt claimed, and the outcome recorded, each in one conditional write of
+//! this one item. So an attempt happens once, however often its message comes (docs/platform.md §2).
+//! While the delivery is unfinished it carries a due mark at which the sweep picks it up, also if its
+//! message is lost.
 //!
-//! A replay makes another delivery of the same event, and marks the one whose place that takes.
+//! The mark lies behind the lease of an attempt that begins on time, so that a claim need not move it.
+//! The list by status has an index of its own only for deliveries in trouble. So a delivery that succeeds
+//! at once costs three write units to create, one to claim, and two to record its outcome.
+//!
+//! A replay creates another delivery of the same event, and marks the delivery that it replaces.
 //!
 //! ```text
 //! pending ─► delivering ─► succeeded
 //!    ▲           │ ├─────► exhausted   10 attempts failed, or it waited for 5 days
 //!    │           │ └─────► blocked     the URL leads to a private address
-//!    └ retrying ◄┘                     cancelled: the subscription or the payload is gone
+//!    └ retrying ◄┘                     cancelled: the subscription or the payload was deleted
 //! ```
 
 mod attempt;
@@ -56,22 +58,22 @@ pub use signing::{HEADER_PREFIX, challenge_headers, headers, signatures};
 pub use speed::{Speed, TIMEOUT};
 pub use view::DeliveryView;
 
-/// Webhook deliveries on their way. Whoever makes one sends it here; who finds that its receiver is
-/// slow hands it on to [`SLOW_QUEUE`].
+/// Webhook deliveries. New ones are sent here; a worker that finds the receiver slow moves its delivery
+/// to [`SLOW_QUEUE`].
 pub const QUEUE: QueueName = QueueName("WEBHOOK_QUEUE_URL");
-/// Webhook deliveries on their way to slow receivers.
+/// Webhook deliveries to slow receivers.
 pub const SLOW_QUEUE: QueueName = QueueName("SLOW_WEBHOOK_QUEUE_URL");
-/// How long deliveries are kept.
+/// How long deliveries are stored.
 pub const RETENTION: Duration = DAY.saturating_mul(30);
-/// How long an attempt may take with everything around it.
+/// The lease of an attempt: how long it may take, with the reads and writes around it.
 const LEASE: Duration = MINUTE;
-/// How long after its time a queued delivery is taken for lost by the sweep: a minute for its message,
-/// and the lease of the attempt that the message brings, which then needs no mark of its own.
+/// How long after its time the sweep takes the message of a delivery for lost: a minute for the message,
+/// and the lease of the attempt that it brings, which then needs no mark of its own.
 const QUEUE_GRACE: Duration = MINUTE.saturating_add(LEASE);
-/// How long the sweep leaves a delivery alone that it has put back on the queue.
+/// How long the sweep leaves a delivery alone after it has queued it again.
 const SWEPT_GRACE: Duration = MINUTE.saturating_mul(2);
-/// A delivery is given up after this long in any case (our choice): the schedule takes 104 hours
-/// at most, when every slot is doubled; the rest is waiting for a broken receiver's circuit.
+/// A delivery ends without success after this long in any case (our choice). The schedule takes 104 hours
+/// at most, when every slot is doubled; the rest is time to wait for the circuit of a failing receiver.
 const LIFETIME: Duration = DAY.saturating_mul(5);
 primitives::string_enum! {
     /// The status of a delivery.
@@ -95,13 +97,13 @@ primitives::string_enum! {
 }
 
 impl DeliveryStatus {
-    /// Whether lists by this status have an index of their own: those of the others are the ordinary
-    /// list, of which nearly all have succeeded.
+    /// Whether the list by this status has an index of its own. For the other statuses the list of all
+    /// deliveries is filtered: nearly all of it has succeeded.
     pub const fn is_trouble(self) -> bool {
         matches!(self, Self::Retrying | Self::Exhausted | Self::Cancelled | Self::Blocked)
     }
 
-    /// Whether nothing more happens by itself.
+    /// Whether the delivery has ended: it is not attempted again automatically.
     pub const fn is_final(self) -> bool {
         !matches!(self, Self::Pending | Self::Delivering | Self::Retrying)
     }
@@ -110,46 +112,47 @@ impl DeliveryStatus {
 /// A delivery.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Delivery {
-    /// The id: it follows from event, subscription and cause, so that fan-out can be repeated.
+    /// The id, derived from event, subscription and cause, so that a repeated fan-out creates nothing
+    /// twice.
     pub id: DeliveryId,
     /// The event; its body is what is sent.
     pub event_id: EventId,
     /// The event's name, like `order.created`.
     pub event_type: String,
-    /// The subscription that takes the event.
+    /// The subscription that receives the event.
     pub subscription_id: SubscriptionId,
-    /// The store whose subscription it is; none for an app's own.
+    /// The store of the subscription; none for an app's own.
     pub store_id: Option<StoreId>,
-    /// The app whose subscription it is.
+    /// The app that created the subscription, or whose own it is.
     pub app_id: Option<AppId>,
-    /// The replay that made it.
+    /// The replay that created it.
     pub replay_id: Option<ReplayId>,
-    /// The delivery that it repeats.
+    /// The earlier delivery whose event it sends again.
     pub redelivery_of: Option<DeliveryId>,
-    /// The delivery that a replay made in its place, after it ended without success.
+    /// The delivery that a replay created in place of this one, which had not succeeded.
     #[serde(default)]
     pub replayed_by: Option<DeliveryId>,
-    /// Whether it is a test: attempted once, and not held against the receiver.
+    /// Whether it is a test event: attempted once, and never counted as the receiver's failure.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub test: bool,
-    /// Where it is in its life.
+    /// The status.
     pub status: DeliveryStatus,
     /// Attempts begun.
     pub attempt: u32,
-    /// When the next attempt is to be made.
+    /// When the next attempt is due.
     pub next_attempt_at: Option<Timestamp>,
     /// Its ordering key, when its subscription wants the events about an entity in order.
     #[serde(default, rename = "lane")]
     pub ordering_key: Option<OrderingKey>,
-    /// Its turn, when its subscription has a rate and others were before it.
+    /// The time that the subscription's rate limit assigned to it, when others were before it.
     #[serde(default)]
     pub turn_at: Option<Timestamp>,
     /// What it waits for besides its time.
     #[serde(default)]
     pub held_by: Option<Hold>,
-    /// Until when the present attempt has time.
+    /// When the lease of the current attempt ends.
     pub lease_until: Option<Timestamp>,
-    /// Who makes it: drawn for each claim, so that of two that are alike only one is its own.
+    /// A random value of each claim, by which a worker recognizes its own among equal ones.
     pub claim: Option<String>,
     /// When the sweep picks it up.
     pub due_at: Option<Timestamp>,
@@ -157,7 +160,7 @@ pub struct Delivery {
     pub last_status_code: Option<u16>,
     /// The last failure's class, or why it ended.
     pub last_error: Option<String>,
-    /// When it was attempted last.
+    /// When the last attempt began.
     pub last_attempt_at: Option<Timestamp>,
     /// How long the last attempt took, in milliseconds.
     pub last_duration_ms: Option<u64>,
@@ -168,11 +171,11 @@ pub struct Delivery {
     pub attempts: Vec<StoredAttempt>,
     /// When the payload was removed.
     pub expunged_at: Option<Timestamp>,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// When it changed last.
+    /// When it last changed.
     pub updated_at: Timestamp,
-    /// Optimistic lock: one more with each write.
+    /// The version for optimistic locking, incremented by each write.
     pub version: u64,
 }
 
@@ -241,8 +244,8 @@ impl Delivery {
         }
     }
 
-    /// Another delivery of the same event; `nonce` tells it from every other. It was asked for by
-    /// itself, and waits for no other.
+    /// Another delivery of the same event; `nonce` distinguishes its id from all others. It was requested
+    /// on its own, so it has no ordering key and waits for no other.
     #[must_use]
     pub fn again(event: &Event, subscription: &Subscription, nonce: &str, now: Timestamp) -> Self {
         let cause = [event.id.as_str(), subscription.id.as_str(), nonce];
@@ -253,14 +256,14 @@ impl Delivery {
         }
     }
 
-    /// Whether no attempt is left, or it has taken too long.
+    /// Whether it has no attempt left, or has exceeded its lifetime.
     pub fn is_spent(&self, now: Timestamp) -> bool {
         let most = if self.test { 1 } else { MAX_ATTEMPTS };
         self.attempt >= most || self.created_at.plus(LIFETIME) <= now
     }
 
-    /// The status under which it is listed because all is not well. One that is attempted again stays
-    /// among those that are retried: whoever lists them looks at the delivery itself.
+    /// The status under which a delivery in trouble is listed. During a later attempt it stays listed as
+    /// `retrying`: a reader of the list loads the delivery itself.
     fn trouble(&self) -> Option<DeliveryStatus> {
         match self.status {
             DeliveryStatus::Pending | DeliveryStatus::Succeeded => None,
@@ -269,7 +272,7 @@ impl Delivery {
         }
     }
 
-    /// Whether it is being attempted, or about to be.
+    /// Whether it is pending or being attempted.
     pub fn is_in_flight(&self) -> bool {
         matches!(self.status, DeliveryStatus::Pending | DeliveryStatus::Delivering)
     }
@@ -279,7 +282,7 @@ impl Delivery {
         Self { updated_at: now, claim: None, version, ..self.clone() }
     }
 
-    /// The delivery with its next attempt begun. Its due mark stays: where that passes before the lease
+    /// The delivery with its next attempt begun. Its due mark stays: if the mark passes before the lease
     /// has ended, the sweep leaves the delivery alone until then.
     #[must_use]
     pub fn claimed(&self, now: Timestamp) -> Self {
@@ -296,12 +299,12 @@ impl Delivery {
         }
     }
 
-    /// Whether somebody is attempting it.
+    /// Whether a worker holds the lease of its current attempt.
     pub fn is_leased(&self, now: Timestamp) -> bool {
         self.lease_until.is_some_and(|until| now < until)
     }
 
-    /// The delivery ended without another attempt.
+    /// The delivery ended in this status, without another attempt.
     #[must_use]
     pub fn ended(&self, status: DeliveryStatus, why: &str, now: Timestamp) -> Self {
         Self {
@@ -348,27 +351,27 @@ impl Delivery {
         }
     }
 
-    /// The delivery put back on the queue by the sweep, which then leaves it alone for a while.
+    /// The delivery queued again by the sweep, which then leaves it alone for two minutes.
     #[must_use]
     pub fn swept(&self, now: Timestamp) -> Self {
         let carried_at = self.next_attempt_at.map_or(now, |next| next.max(now));
         Self { due_at: Some(carried_at.plus(SWEPT_GRACE)), ..self.changed(now) }
     }
 
-    /// The delivery without its payload: whatever was still to be attempted never is.
+    /// The delivery without its payload. If it had not ended, it is cancelled.
     #[must_use]
     pub fn expunged(&self, now: Timestamp) -> Self {
-        let kept = if self.status.is_final() {
+        let remaining = if self.status.is_final() {
             self.changed(now)
         } else {
             self.ended(DeliveryStatus::Cancelled, "payload_expunged", now)
         };
-        Self { expunged_at: Some(now), attempts: self.without_answers(), ..kept }
+        Self { expunged_at: Some(now), attempts: self.without_answers(), ..remaining }
     }
 }
 
-/// When the sweep picks up a delivery whose next attempt is at `next`: late when a message carries it,
-/// on time when that is too far away for a message.
+/// The due mark of a delivery whose next attempt is at `next`: late when a queue message covers it, on
+/// time when `next` is beyond a message's longest delay.
 fn due_for(next: Timestamp, now: Timestamp) -> Timestamp {
     if now.until(next) <= queue::MAX_DELAY { next.plus(QUEUE_GRACE) } else { next }
 }

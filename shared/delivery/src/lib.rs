@@ -1,9 +1,9 @@
-//! Where events go.
+//! Delivery of events: webhook subscriptions, deliveries, replays; and the senders and limits of mails.
 //!
-//! - A [`subscription`] says which events a receiver takes; a [`delivery`] is one event on its way
-//!   to one of them, until it has arrived or is given up.
-//! - A [`replay`] sends events again, in steps of long work ([`run`]).
-//! - [`mail`]: whom mails are from, and how many stores may send.
+//! - A [`subscription`] says which events a receiver gets; a [`delivery`] is one event for one
+//!   subscription, until it has succeeded or ended without success.
+//! - A [`replay`] sends events again, as long work in bounded steps ([`run`]).
+//! - [`mail`]: the senders of mails, and how many mails a store may send.
 
 pub mod delivery;
 pub mod mail;

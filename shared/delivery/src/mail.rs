@@ -1,4 +1,4 @@
-//! Mails on their way out: whom they are from, and how many stores may send.
+//! Outgoing mails: their senders, and how many of them a store may send.
 
 pub mod allowance;
 mod sender;

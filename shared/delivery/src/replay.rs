@@ -1,16 +1,15 @@
-//! Replays: events that are sent again, under their own ids, by new deliveries
-//! (docs/conventions.md §10).
+//! Replays: events sent again, under their own ids, by new deliveries (docs/conventions.md §10).
 //!
-//! A replay goes over what it is to send, page by page, and makes the deliveries of each; then it looks at
-//! what they have come to, until each has ended. How far it is stands in this item, and every step is a
-//! write of it under its version: a step that is taken twice, or cut off, makes the same deliveries again,
-//! under the same ids, and counts them once.
+//! A replay walks page by page over the events or deliveries to send again, and creates the deliveries of
+//! each page. Then it scans their outcomes until each has ended. Its progress is stored in this item, and
+//! every step writes the item under its version. So a step that is repeated or interrupted creates the
+//! same deliveries again, under the same ids, and counts them once.
 //!
 //! ```text
-//! queued ─► running ─► succeeded   all that it was to send has arrived
-//!    │         ├─────► partial     some has
-//!    │         ├─────► failed      nothing has
-//!    └─────────┴─────► cancelled   by its owner: what was made goes on, no more is made
+//! queued ─► running ─► succeeded   all deliveries succeeded
+//!    │         ├─────► partial     some succeeded
+//!    │         ├─────► failed      none succeeded, or a permanent error
+//!    └─────────┴─────► cancelled   by request or for its creator's authority: existing deliveries go on
 //! ```
 
 mod estimate;
@@ -37,28 +36,28 @@ pub use scans::Scan;
 pub use skipped::Skipped;
 pub use view::{REPLAY_FINISHED, ReplayProgress, ReplayView, SHAPES, TOPICS};
 
-/// The most deliveries that one makes.
+/// The most deliveries of one replay.
 pub const MOST: u64 = 10_000;
 /// The longest range.
 pub const MOST_RANGE: Duration = DAY.saturating_mul(14);
-/// First attempts in a second, unless asked otherwise.
+/// The default of `rate_per_second`: first attempts in a second.
 pub const DEFAULT_RATE: u32 = 100;
-/// What is looked at in one page.
+/// The number of items in one page.
 const PAGE: usize = 100;
-/// How far ahead of their time deliveries are made, beside a page that takes as long: what a cancelled
-/// replay still sends.
+/// How far ahead of their time deliveries are created, besides a page that takes as long. This much a
+/// cancelled replay still sends.
 const AHEAD: Duration = Duration::from_secs(5);
 /// How long after a step's time the sweep takes its message for lost.
 const STEP_GRACE: Duration = MINUTE.saturating_mul(2);
-/// How long after the last delivery was made it is looked at what they come to. What is still retried
-/// then goes on by itself.
+/// How long after its last delivery was created the outcomes are scanned. Deliveries still being retried
+/// then go on without the replay.
 const WATCHED: Duration = HOUR;
 /// How early a step may be taken: queues count whole seconds.
 const EARLY: Duration = Duration::from_secs(1);
-/// How long after the end of its range a replay begins: indexes show by then what was written last
-/// (docs/platform.md §1; our choice), also to a step that comes early.
+/// How long after the end of its range a replay begins, also by an early step: by then the indexes have
+/// the last writes of the range (docs/platform.md §1; our choice).
 const SETTLING: Duration = Duration::from_secs(4);
-/// How long replays are kept.
+/// How long replays are stored.
 const RETENTION: Duration = DAY.saturating_mul(90);
 
 primitives::string_enum! {
@@ -95,28 +94,28 @@ primitives::string_enum! {
 }
 
 impl ReplayStatus {
-    /// Whether nothing more happens.
+    /// Whether it has ended.
     pub const fn is_over(self) -> bool {
         !matches!(self, Self::Queued | Self::Running)
     }
 }
 
-/// What is asked for.
+/// The validated input of a new replay.
 #[derive(Debug, Clone)]
 pub struct ReplayInput {
     /// What is sent again.
     pub kind: ReplayKind,
-    /// The only subscription that is sent to.
+    /// The only subscription that it sends to; none for all.
     pub subscription_id: Option<SubscriptionId>,
-    /// The only events that are sent: names, `noun.*` or `*`; all, if none is named.
+    /// The only event types that it sends: names, `noun.*` or `*`. Empty for all.
     pub event_types: Vec<String>,
-    /// When what is sent again happened, or was to be delivered; none of deliveries that are named.
+    /// The range of the events, or of the creation of the deliveries; none when deliveries are named.
     pub range: Option<TimeRange>,
-    /// The deliveries that are named.
+    /// The deliveries to send again, when they are named.
     pub delivery_ids: Vec<DeliveryId>,
-    /// The most deliveries that it makes.
+    /// The most deliveries that it creates.
     pub max_count: u64,
-    /// First attempts that are begun in a second, at most.
+    /// The most first attempts begun in a second.
     pub rate_per_second: u32,
 }
 
@@ -127,64 +126,64 @@ pub struct Replay {
     pub id: ReplayId,
     /// The store whose events it sends.
     pub store_id: StoreId,
-    /// The app that asked for it: it sends to that app's own subscriptions alone.
+    /// The app that created it: it sends to that app's own subscriptions alone.
     pub app_id: Option<AppId>,
-    /// Who asked for it: `mer_…` or `app_…`.
+    /// The merchant or app that created it: `mer_…` or `app_…`.
     pub created_by: String,
-    /// In whose name it sends.
+    /// The authority on whose behalf it sends.
     #[serde(default)]
     pub authority: Option<Authority>,
     /// What is sent again.
     pub kind: ReplayKind,
-    /// The only subscription that is sent to.
+    /// The only subscription that it sends to; none for all.
     pub subscription_id: Option<SubscriptionId>,
-    /// The only events that are sent.
+    /// The only event types that it sends; empty for all.
     #[serde(default)]
     pub event_types: Vec<String>,
-    /// When what is sent again happened, or was to be delivered.
+    /// The range of the events, or of the creation of the deliveries.
     pub range: Option<TimeRange>,
-    /// The deliveries that are named.
+    /// The deliveries to send again, when they are named.
     #[serde(default)]
     pub delivery_ids: Vec<DeliveryId>,
-    /// The most deliveries that it makes.
+    /// The most deliveries that it creates.
     pub max_count: u64,
-    /// First attempts that are begun in a second, at most.
+    /// The most first attempts begun in a second.
     pub rate_per_second: u32,
-    /// Where it is in its life.
+    /// The status.
     pub status: ReplayStatus,
-    /// Why it ended early, unless its owner wanted it so.
+    /// Why it ended early, unless it was cancelled by request.
     #[serde(default)]
     pub status_reason: Option<EndReason>,
-    /// Deliveries to be made, as they were counted; once all are made, how many there are.
+    /// The deliveries to create, as counted before it began. Once all are created, their exact number.
     pub matched: u64,
-    /// Whether there is more than it makes, or was more than could be counted ahead.
+    /// Whether there are more than `max_count`, or more than could be counted before it began.
     pub has_more: bool,
-    /// Deliveries made.
+    /// Deliveries created.
     pub sent: u64,
-    /// What is not sent again, as far as it has come.
+    /// Deliveries skipped so far.
     pub skipped: Skipped,
-    /// Of its deliveries, those that had arrived when it looked last.
+    /// Deliveries that had succeeded at the last scan.
     pub succeeded: u64,
-    /// Those that had ended without success.
+    /// Deliveries that had ended without success at the last scan.
     pub failed: u64,
-    /// Where it goes on.
+    /// Where the walk goes on.
     pub place: Option<WalkPlace>,
-    /// The same, for people.
+    /// The same place for people: a time and an id.
     pub cursor: Option<String>,
-    /// When the last delivery was made; from then on it looks what they come to.
+    /// When the last delivery was created; from then on their outcomes are scanned.
     pub made_at: Option<Timestamp>,
-    /// Up to when the rate is used up by deliveries that were made.
+    /// Until when the rate is used up by the deliveries created so far.
     pub paced_until: Option<Timestamp>,
-    /// The look that is under way.
+    /// The scan under way.
     #[serde(default)]
     pub look: Scan,
-    /// Where the next look begins: all before it have ended.
+    /// Where the next scan begins: all deliveries before it have ended.
     #[serde(default)]
     pub looked: Scan,
-    /// Looks that were taken in vain.
+    /// Scans that found unfinished deliveries.
     #[serde(default, rename = "looks")]
     pub scans: u32,
-    /// When the next step is to be taken.
+    /// When the next step is due.
     pub next_step_at: Timestamp,
     /// When the sweep takes the next step's message for lost.
     pub due_at: Option<Timestamp>,
@@ -192,11 +191,11 @@ pub struct Replay {
     pub started_at: Option<Timestamp>,
     /// When it ended.
     pub finished_at: Option<Timestamp>,
-    /// When it was asked for.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// When it changed last.
+    /// When it last changed.
     pub updated_at: Timestamp,
-    /// Optimistic lock: one more with each write.
+    /// The version for optimistic locking, incremented by each write.
     pub version: u64,
 }
 
@@ -218,14 +217,14 @@ impl Item for Replay {
     }
 }
 
-/// The replay that is under way on a store: there is one at most.
+/// The replay under way on a store: at most one.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ReplayUnderWay {
     /// The store.
     pub store_id: StoreId,
     /// The replay.
     pub replay_id: ReplayId,
-    /// Always 1: it is put, and deleted.
+    /// Always 1: the item is created and deleted, never replaced.
     pub version: u64,
 }
 
@@ -239,26 +238,26 @@ impl Item for ReplayUnderWay {
     }
 }
 
-/// What a page of the walk came to.
+/// The result of one page of the walk.
 #[derive(Debug)]
 pub struct Made {
-    /// Deliveries made.
+    /// Deliveries created.
     pub sent: u64,
-    /// What is not sent again.
+    /// Deliveries skipped.
     pub skipped: Skipped,
     /// Where the walk goes on; none at its end.
     pub next: Option<WalkPlace>,
-    /// Whether something was left out because there is room for no more.
+    /// Whether deliveries were left out because `max_count` was reached.
     pub is_cut: bool,
 }
 
-/// When the first step may be taken: once the lists have all that happened by the end of the range.
+/// When the first step may be taken: once the indexes have all events of the range.
 fn first_step_at(range: Option<&TimeRange>, now: Timestamp) -> Timestamp {
     range.map_or(now, |range| range.until.min(now).plus(SETTLING).max(now))
 }
 
 impl Replay {
-    /// A replay that is asked for.
+    /// A new replay.
     pub fn new(
         input: ReplayInput,
         store: &StoreId,
@@ -305,31 +304,31 @@ impl Replay {
         }
     }
 
-    /// The replay, which sends in this name.
+    /// The replay with the authority on whose behalf it sends.
     #[must_use]
     pub fn on_behalf_of(self, authority: Authority) -> Self {
         Self { authority: Some(authority), ..self }
     }
 
-    /// How much the next page takes in: no more than goes out in the time that is made ahead.
+    /// The size of the next page: no more than is sent in the time that deliveries are created ahead.
     pub fn room(&self) -> usize {
         let ahead = u64::from(self.rate_per_second).saturating_mul(AHEAD.as_secs());
         usize::try_from(ahead.clamp(1, self.left().max(1))).map_or(PAGE, |room| room.min(PAGE))
     }
 
-    /// Deliveries that it may still make.
+    /// The number of deliveries that it may still create.
     pub fn left(&self) -> u64 {
         self.max_count.saturating_sub(self.sent)
     }
 
-    /// When the delivery of this number, of those that are made now, is to be attempted.
+    /// When the delivery of this number, among those created now, is to be attempted.
     pub fn turn(&self, number: u64, now: Timestamp) -> Timestamp {
         let first = self.paced_until.map_or(now, |until| until.max(now));
         let millis = number.saturating_mul(1_000).div_ceil(u64::from(self.rate_per_second.max(1)));
         first.plus(Duration::from_millis(millis))
     }
 
-    /// Whether its next step can be taken: a message before that is of a step that was.
+    /// Whether its next step can be taken. An earlier message belongs to a past step.
     pub fn is_ready(&self, now: Timestamp) -> bool {
         !self.status.is_over() && self.next_step_at <= now.plus(EARLY)
     }
@@ -338,15 +337,15 @@ impl Replay {
         Self { updated_at: now, version: self.version.saturating_add(1), ..self.clone() }
     }
 
-    /// The replay with its next step at this time. Its due mark is moved when it comes near, and not
-    /// with each of many steps.
+    /// The replay with its next step at this time. Its due mark is moved only when it is near, not with
+    /// each step.
     fn with_step_at(self, at: Timestamp, now: Timestamp) -> Self {
         let is_near = self.due_at.is_none_or(|due| due < at.max(now).plus(MINUTE));
         let due_at = if is_near { Some(at.max(now).plus(STEP_GRACE)) } else { self.due_at };
         Self { next_step_at: at, due_at, ..self }
     }
 
-    /// The replay after a page.
+    /// The replay after one page.
     #[must_use]
     pub fn advanced(&self, made: Made, now: Timestamp) -> Self {
         let sent = self.sent.saturating_add(made.sent);
@@ -371,10 +370,10 @@ impl Replay {
         next.with_step_at(at.max(now), now)
     }
 
-    /// The replay given up: no more deliveries are made.
+    /// The replay cancelled: no more deliveries are created.
     ///
     /// # Errors
-    /// `invalid_state_transition` when it is over.
+    /// `invalid_state_transition` when it has ended.
     pub fn cancelled(&self, now: Timestamp) -> Result<Self, Problem> {
         if self.status.is_over() {
             return Err(Problem::state(self.status.as_str(), &self.allowed_actions()));
@@ -382,13 +381,13 @@ impl Replay {
         Ok(self.ended(ReplayStatus::Cancelled, now))
     }
 
-    /// The replay, which whoever asked for it may no longer have sent: what was made goes on.
+    /// The replay cancelled because its creator may no longer send. Deliveries already created go on.
     #[must_use]
     pub fn revoked(&self, reason: EndReason, now: Timestamp) -> Self {
         Self { status_reason: Some(reason), ..self.ended(ReplayStatus::Cancelled, now) }
     }
 
-    /// The replay after an error that it would meet again.
+    /// The replay failed by a permanent error.
     #[must_use]
     pub fn broken(&self, now: Timestamp) -> Self {
         let status_reason = Some(EndReason::InternalError);
@@ -401,15 +400,16 @@ impl Replay {
         Self { status, finished_at: Some(now), due_at: None, place: None, ..changed }
     }
 
-    /// Adds the replay's first write: it is the only one under way on its store.
+    /// Adds the creation of the replay, on condition that no other is under way on its store
+    /// (`replay_running`).
     pub fn begin(&self, write: Write) -> Write {
         let (store_id, replay_id) = (self.store_id.clone(), self.id.clone());
         let under_way = ReplayUnderWay { store_id, replay_id, version: 1 };
         write.create(&under_way, Code::ReplayRunning).create(self, Code::VersionConflict)
     }
 
-    /// Adds the write of the replay in place of its version before; one that is over says so, and makes
-    /// room for another.
+    /// Adds the replacement of the replay by its next version. For one that has ended it also adds the
+    /// event, and admits another replay on the store.
     pub fn save(&self, write: Write) -> Write {
         let write = write.replace(self, Code::VersionConflict);
         if !self.status.is_over() {

@@ -1,9 +1,9 @@
-//! Long work, in steps: each message of the queue stands for one bounded step, which sends the next one
-//! until the work is over.
+//! Long work in steps: each message of the queue stands for one bounded step, which sends the message of
+//! the next step until the work has ended.
 //!
-//! How far the work has come is in its item, under the item's version: of two messages for a step one
-//! does it, and the other does nothing. The item carries a due mark by which the sweep sends the
-//! message again, whatever became of the last.
+//! The progress is stored in the work's item, under the item's version: of two messages for one step, one
+//! takes the step and the other does nothing. The item carries a due mark, by which the sweep sends the
+//! message again if one is lost.
 
 use std::time::Duration;
 
@@ -11,70 +11,70 @@ use core_types::id::{
     CustomerId, DrillId, ExportId, ImportId, LoadTestId, RedactionId, ReplayId, StoreId,
 };
 use core_types::key;
-use serde::{Deserialize, Serialize};
 use services::Services;
-use services::queue::QueueName;
 use table::item::Key;
+use services::queue::QueueName;
+use serde::{Deserialize, Serialize};
 
 /// Steps of long work.
 pub const QUEUE: QueueName = QueueName("RUNNER_QUEUE_URL");
 
-/// Whose next step it is.
+/// The message for the next step of some long work.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum RunMessage {
-    /// A replay's.
+    /// A step of a replay.
     Replay {
         /// The replay.
         id: ReplayId,
     },
-    /// A failover drill's.
+    /// A step of a failover drill.
     Drill {
         /// The drill.
         id: DrillId,
     },
-    /// A load test's.
+    /// A step of a load test.
     LoadTest {
         /// The load test.
         id: LoadTestId,
     },
-    /// An import's.
+    /// A step of an import.
     Import {
         /// The import.
         id: ImportId,
     },
-    /// An export's.
+    /// A step of an export.
     Export {
         /// The export.
         id: ExportId,
     },
-    /// A redaction's.
+    /// A step of a redaction.
     Redaction {
         /// The redaction.
         id: RedactionId,
     },
-    /// A merge's.
+    /// A step of the merge of two customers.
     Merge {
         /// The store.
         store_id: StoreId,
-        /// The customer who stays.
+        /// The customer who remains.
         customer_id: CustomerId,
-        /// The one whose account is gone.
+        /// The customer whose account is deleted.
         source_id: CustomerId,
     },
-    /// That of orders of guests which become a customer's.
+    /// A step that assigns a guest's orders to a customer.
     GuestOrders {
         /// The store.
         store_id: StoreId,
         /// The customer.
         customer_id: CustomerId,
-        /// What the guests' address is known by.
+        /// The identifier of the guest's address in keys.
         guest: String,
     },
 }
 
 impl RunMessage {
-    /// The message for the work whose item has this key; none when it is no such work.
+    /// The message for the work at this key; none when the key is of no such work.
     pub fn of(key: &Key) -> Option<Self> {
         let named = |prefix| key.pk.strip_prefix(prefix);
         let replay = || ReplayId::parse(named(key::REPLAYS)?).map(|id| Self::Replay { id });
@@ -116,7 +116,7 @@ impl RunMessage {
         }
     }
 
-    /// Sends it. A message that is not sent is no loss: the work is due.
+    /// Sends the message. A failure is only logged: the work is due, and the sweep sends it again.
     pub async fn send(self, services: &Services, delay: Duration) {
         let message = (self, delay);
         if let Err(problem) = services.queue(QUEUE).send(std::slice::from_ref(&message)).await {
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_message_names_the_work_and_a_due_key_leads_to_it() {
+    fn a_message_is_derived_from_the_key_of_its_work() {
         let id = ReplayId::derive(&["one"]);
         let message = RunMessage::of(&key::replay(&id)).unwrap();
         let text = serde_json::to_string(&message).unwrap();

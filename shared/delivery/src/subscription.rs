@@ -1,15 +1,15 @@
-//! Webhook subscriptions: where events go, which ones, and how well they arrive
+//! Webhook subscriptions: the destination of events, their types, and the health of the receiver
 //! (docs/conventions.md §10).
 //!
-//! Two kinds share one type. A *store's* subscription is made by its owner or by an app, lies in
-//! the store's partition and takes the store's events. An *app's own* subscription is the one
-//! behind the app's `webhook_url`: it lies in the app's partition and takes `app.*` events about
-//! that app, on any store.
+//! Two kinds share one type. A *store's* subscription is created by its owner or by an app, lies in the
+//! store's partition and receives the store's events. An *app's own* subscription belongs to the app's
+//! `webhook_url`: it lies in the app's partition and receives `app.*` events about that app, on any
+//! store.
 //!
-//! Two counters guard writes. `version` counts what people change and is what `If-Match` sees;
-//! `health.revision` counts what deliveries report. Every write demands both as it read them
-//! ([`Subscription::save`]), so that neither side overwrites the other, and a failing receiver
-//! does not make its owner's form stale.
+//! Two counters guard writes. `version` counts changes by people, and is the value for `If-Match`;
+//! `health.revision` counts reports of deliveries. Every write requires both as it read them
+//! ([`Subscription::save`]). So neither side overwrites the other, and a failing receiver does not make
+//! its owner's version stale.
 
 mod confirmation;
 mod destination;
@@ -26,12 +26,12 @@ use core_types::event::{self, Event};
 use core_types::id::{AppId, StoreId, SubscriptionId};
 use core_types::key;
 use core_types::scope::Scopes;
-use platform::installation::{Installation, InstallationStatus};
 use primitives::clock::Timestamp;
-use primitives::problem::{Code, Problem};
-use serde::{Deserialize, Serialize};
 use table::item::{Item, Key};
+use primitives::problem::{Code, Problem};
 use table::{Condition, Write};
+use platform::installation::{Installation, InstallationStatus};
+use serde::{Deserialize, Serialize};
 
 pub use confirmation::{CHALLENGE, Challenge, Confirmation, ConfirmationView, Confirming};
 pub use destination::{DestinationKind, DestinationView};
@@ -44,9 +44,9 @@ pub use view::{
     RotationView, SHAPES, Stats, SubscriptionView, TOPICS, WEBHOOK_SUBSCRIPTION_DISABLED,
 };
 
-/// Subscriptions one store may have.
+/// The most subscriptions of one store.
 pub const MAX_PER_STORE: u64 = 50;
-/// How long both secrets sign after a rotation, unless asked otherwise.
+/// How long both secrets sign after a rotation, unless the request says otherwise.
 pub const DEFAULT_GRACE: Duration = primitives::clock::DAY;
 
 primitives::string_enum! {
@@ -90,66 +90,66 @@ primitives::string_enum! {
 pub struct Subscription {
     /// `whs_…`; later ones sort after it.
     pub id: SubscriptionId,
-    /// The store whose events it takes; none for an app's own.
+    /// The store whose events it receives; none for an app's own.
     pub store_id: Option<StoreId>,
-    /// The app that made it, or whose own it is.
+    /// The app that created it, or whose own it is.
     pub app_id: Option<AppId>,
-    /// What the app's token covered when it made or changed the subscription: events beyond it
-    /// are not sent. None when the store's owner made it, and for an app's own.
+    /// The scopes of the app's token when it created or changed the subscription: events beyond them are
+    /// not sent. None when the store's owner created it, and for an app's own.
     pub scopes: Option<Scopes>,
-    /// Who made it: `mer_…` or `app_…`.
+    /// The merchant or app that created it: `mer_…` or `app_…`.
     pub created_by: String,
-    /// Where events go: the URL that is posted to, or the queue's.
+    /// The URL that events are posted to, or the URL of the queue.
     pub url: String,
-    /// Which of both it is.
+    /// Whether `url` is posted to, or is a queue's.
     #[serde(default)]
     pub destination: DestinationKind,
-    /// Whether the queue has been shown to be its owner's.
+    /// The last challenge of the queue, and whether it was confirmed; none for a URL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confirmation: Option<Confirmation>,
-    /// What it is for, in its owner's words.
+    /// A note by its creator: what it is for.
     pub description: Option<String>,
-    /// Which events: exact names, `noun.*` or `*`.
+    /// The event types that it receives: names, `noun.*` or `*`.
     pub event_types: Vec<String>,
-    /// What their payload has to say.
+    /// Conditions that the payload must meet.
     #[serde(default)]
     pub filter: Option<PayloadFilter>,
-    /// In which order they are attempted.
+    /// The order of deliveries.
     #[serde(default)]
     pub ordering: Ordering,
-    /// Attempts that are begun in any second, at most.
+    /// The most attempts begun in any second; none for no limit.
     #[serde(default)]
     pub max_rate_per_second: Option<u32>,
     /// The names of custom headers.
     pub header_names: Vec<String>,
     /// Custom headers, sealed: their values often are credentials.
     pub sealed_headers: Option<String>,
-    /// Whether it takes events.
+    /// Whether it receives events.
     pub status: SubscriptionStatus,
-    /// Why the service switched it off.
+    /// Why the service disabled it.
     pub disabled_reason: Option<DisabledReason>,
     /// The signing secret, sealed under the subscription's id.
     pub sealed_secret: String,
-    /// The secret's last characters, to tell it by.
+    /// The secret's last characters, to recognize it.
     pub secret_hint: Option<String>,
-    /// The secret before, while both sign.
+    /// The rotation of the secret, while both secrets sign.
     pub rotation: Option<Rotation>,
-    /// How well events arrive.
+    /// The health of the receiver.
     pub health: ReceiverHealth,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// When its owner, or the service, changed it last.
+    /// When its owner or the service last changed it.
     pub updated_at: Timestamp,
     /// Counts changes by its owner, and status changes.
     pub version: u64,
 }
 
-/// A secret on its way out.
+/// A rotation: the old secret, while it still signs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rotation {
     /// The old secret, sealed as the new one is.
     pub sealed_secret: String,
-    /// Until when it signs.
+    /// The old secret signs until this time.
     pub expires_at: Timestamp,
 }
 
@@ -163,12 +163,12 @@ impl Item for Subscription {
     }
 }
 
-/// Where a subscription lies: in its store's partition, or, without a store, in its app's.
+/// The key of a subscription: in its store's partition, or, without a store, in its app's.
 pub fn key_of(store: Option<&StoreId>, app: Option<&AppId>, id: &SubscriptionId) -> Key {
     match (store, app) {
         (Some(store), _) => key::subscription(store, id),
         (None, Some(app)) => key::app_subscription(app, id),
-        // Unreachable by construction; such a key holds nothing.
+        // Unreachable by construction: no item has such a key.
         (None, None) => Key::new(format!("WHS#{id}"), "A"),
     }
 }
@@ -261,12 +261,12 @@ impl Subscription {
         Self { health, ..self.clone() }
     }
 
-    /// Whether it takes events.
+    /// Whether it receives events.
     pub fn is_enabled(&self) -> bool {
         self.status == SubscriptionStatus::Enabled
     }
 
-    /// What its owner can do now.
+    /// The actions that its status allows.
     pub fn allowed_actions(&self) -> Vec<&'static str> {
         if !self.is_confirmed() {
             return vec!["confirm", "challenge", "rotate_secret", "delete"];
@@ -275,10 +275,10 @@ impl Subscription {
         vec![toggle, "test", "rotate_secret", "delete"]
     }
 
-    /// The subscription switched on, with a clean bill of health.
+    /// The enabled subscription, with its failure counts reset.
     ///
     /// # Errors
-    /// `invalid_state_transition` when it is on already, or not confirmed.
+    /// `invalid_state_transition` when it is enabled already, or not confirmed.
     pub fn enable(&self, now: Timestamp) -> Result<Self, Problem> {
         if self.is_enabled() || !self.is_confirmed() {
             return Err(Problem::state(self.status.as_str(), &self.allowed_actions()));
@@ -291,10 +291,10 @@ impl Subscription {
         })
     }
 
-    /// The subscription switched off by its owner.
+    /// The subscription disabled by its owner.
     ///
     /// # Errors
-    /// `invalid_state_transition` when it is off already.
+    /// `invalid_state_transition` when it is not enabled.
     pub fn disable(&self, now: Timestamp) -> Result<Self, Problem> {
         if !self.is_enabled() {
             return Err(Problem::state(self.status.as_str(), &self.allowed_actions()));
@@ -302,7 +302,7 @@ impl Subscription {
         Ok(Self { status: SubscriptionStatus::Disabled, ..self.changed(now) })
     }
 
-    /// The subscription switched off by the service.
+    /// The subscription disabled by the service.
     #[must_use]
     pub fn disabled_by_system(&self, reason: DisabledReason, now: Timestamp) -> Self {
         Self {
@@ -312,8 +312,8 @@ impl Subscription {
         }
     }
 
-    /// The subscription with events going to `url`, also after the service gave up the receiver
-    /// before. Another host starts with a clean bill of health.
+    /// The subscription with events posted to `url`. A new URL enables it again if the service had
+    /// disabled it. For another host the health starts anew.
     #[must_use]
     pub fn moved_to(&self, url: String, now: Timestamp) -> Self {
         let moved = self.changed(now);
@@ -334,16 +334,16 @@ impl Subscription {
         Self { url, status, disabled_reason: None, health, ..moved }
     }
 
-    /// The old secret, while it still signs.
+    /// The rotation, while the old secret still signs.
     pub fn live_rotation(&self, now: Timestamp) -> Option<&Rotation> {
         self.rotation.as_ref().filter(|rotation| now < rotation.expires_at)
     }
 
-    /// The subscription with a new secret; the one before signs for `grace` more.
+    /// The subscription with a new secret; the old one signs for `grace` more.
     ///
     /// # Errors
-    /// `invalid_state_transition` during a rotation, because three secrets would sign. Without a
-    /// grace a new secret is always taken: the old one may have leaked.
+    /// `invalid_state_transition` during a rotation, because three secrets would sign. With a zero
+    /// `grace` a new secret is always accepted: the old one may have leaked.
     pub fn rotate(
         &self,
         sealed_secret: String,
@@ -364,18 +364,18 @@ impl Subscription {
         })
     }
 
-    /// The subscription with its new secret alone.
+    /// The subscription with its new secret alone: the rotation ends.
     ///
     /// # Errors
-    /// `no_secret_rotation`.
+    /// `no_secret_rotation` when no rotation is under way.
     pub fn promote(&self, now: Timestamp) -> Result<Self, Problem> {
         self.live_rotation(now).ok_or(Code::NoSecretRotation)?;
         Ok(Self { rotation: None, ..self.changed(now) })
     }
 
-    /// Whether this event is sent here. `installation` is that of the app that made the
-    /// subscription, on the event's store: what an app may read is what it could when it
-    /// subscribed and what is still granted. `scope` is what reads the event's topic.
+    /// Whether this event is sent to the subscription. `installation` is that of the app that created the
+    /// subscription, on the event's store: the app may read what it could when it subscribed, as far as
+    /// that is still granted. `scope` is the scope that reads the event's topic.
     pub fn takes(
         &self,
         event: &Event,
@@ -394,9 +394,9 @@ impl Subscription {
         }
     }
 
-    /// Whether the app that made the subscription may read events of this scope now: asked when an
-    /// event is fanned out and again before each attempt, because a merchant may take scopes back
-    /// in between. A subscription that no app made is its store's, and may.
+    /// Whether the app that created the subscription may read events of this scope now. This is checked
+    /// at fan-out and again before each attempt, because a merchant may revoke scopes in between. A
+    /// store's subscription without an app always may.
     pub fn may_read(&self, scope: Option<&str>, installation: Option<&Installation>) -> bool {
         let Some(scopes) = &self.scopes else { return true };
         let granted = installation
@@ -405,7 +405,8 @@ impl Subscription {
         scope.zip(granted).is_some_and(|(scope, granted)| granted.cover(scope))
     }
 
-    /// Adds the write of `self` in place of `before`, as both its owner and deliveries left it.
+    /// Adds the write of `self` in place of `before`, on condition that neither its owner nor a delivery
+    /// has changed it meanwhile.
     pub fn save(&self, write: Write, before: &Self) -> Write {
         let unchanged = Condition::new("#version = :version AND #health.#revision = :revision")
             .name("#version", "version")

@@ -1,4 +1,4 @@
-//! Apps: what developers publish, and the OAuth client that each of them is.
+//! Apps of developers, and the OAuth client of each app.
 
 mod configuration;
 mod life;
@@ -33,9 +33,9 @@ pub use stop::Stop;
 pub use topics::*;
 pub use view::AppView;
 
-/// Apps one developer may have (our choice).
+/// The most apps of one developer (our choice).
 pub const MAX_APPS: usize = 100;
-/// Redirect URIs one app may register.
+/// The most redirect URIs of one app.
 pub const MAX_REDIRECT_URIS: usize = 10;
 /// How long an old client secret still works after a rotation.
 pub const SECRET_OVERLAP: Duration = DAY;
@@ -47,7 +47,7 @@ primitives::string_enum! {
         Draft = "draft",
         /// It is in the catalogue.
         Published = "published",
-        /// Its developer took it out of the catalogue; installations keep working.
+        /// Its developer removed it from the catalogue; installations keep working.
         Unpublished = "unpublished",
         /// An operator suspended it: it cannot be installed or authorized, and its tokens are rejected.
         Suspended = "suspended",
@@ -95,70 +95,71 @@ pub struct Listing {
     pub pricing: String,
 }
 
-/// An app. What [`Configuration`] names is what is in force, as it was reviewed last.
+/// An app. The fields that [`Configuration`] names are those in force, as last reviewed.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct CommerceApp {
     /// `app_…`; later ones sort after it.
     pub id: AppId,
     /// The developer's account.
     pub owner_id: MerchantId,
-    /// The name merchants see.
+    /// The name that merchants see.
     pub name: String,
     /// The readable name in URLs.
     pub slug: Handle,
-    /// Where it runs: its own origin.
+    /// The URL at which it runs, on its own origin.
     pub app_url: WebUrl,
-    /// Where merchants may be sent back to, compared byte for byte.
+    /// The redirect URIs of authorizations, compared byte for byte.
     pub redirect_uris: Vec<String>,
-    /// What it may ask for.
+    /// The scopes that it may request.
     pub scopes: Scopes,
     /// Whether it runs inside the admin.
     pub embedded: bool,
-    /// Where events about it go.
+    /// The URL that `app.*` events about it are posted to.
     pub webhook_url: Option<String>,
-    /// The subscription behind `webhook_url`.
+    /// The subscription of `webhook_url`.
     pub webhook_subscription_id: Option<SubscriptionId>,
     /// The OAuth client id: `cli_…`.
     pub client_id: String,
-    /// Whether it can keep a secret; a public client has none.
+    /// Whether it can keep a client secret; a public client has none.
     pub confidential: bool,
-    /// Whether authorization needs PKCE; always, for a public client.
+    /// Whether authorizations must use PKCE; always for a public client.
     pub require_pkce: bool,
-    /// Where it is in its life.
+    /// The status.
     pub status: AppStatus,
-    /// What its developer wants it to be once that is reviewed; none when that is what it is.
+    /// The configuration that the next submission proposes; none if it is the one in force.
     #[serde(default)]
     pub proposed: Option<Configuration>,
-    /// Why operators have stopped it, while they have.
+    /// The suspension by operators, while it lasts.
     #[serde(default)]
     pub suspension: Option<Suspension>,
-    /// What the catalogue says.
+    /// The listing of the catalogue; none before the first approval.
     pub listing: Option<Listing>,
-    /// The version that is approved.
+    /// The version that was approved last.
     pub approved_version: Option<String>,
-    /// The submission that operators are looking at.
+    /// The submission that waits for an operator's decision.
     pub open_submission_id: Option<SubmissionId>,
     /// When it last entered the catalogue.
     pub published_at: Option<Timestamp>,
-    /// Reviews. Like the other counters it is changed in place: see [`CommerceApp::COUNTED`].
+    /// The number of reviews. Like the other counters it is changed in place: see
+    /// [`CommerceApp::COUNTED`].
     pub rating_count: u64,
-    /// The sum of the stars.
+    /// The sum of the stars of all reviews.
     pub rating_sum: u64,
-    /// Reviews by stars, from one star to five.
+    /// The numbers of reviews by stars, from one to five.
     pub stars: [u64; 5],
-    /// Stores it is active on.
+    /// The number of stores that it is active on.
     pub active_installs: u64,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// When it was changed last.
+    /// When it last changed.
     pub updated_at: Timestamp,
-    /// Optimistic lock: one more with each write but those of counters.
+    /// The version for optimistic locking, incremented by each write except those of counters.
     pub version: u64,
 }
 
 impl Item for CommerceApp {
     const KIND: &'static str = "app";
-    /// Packed but for what it is changed by in passing, and what that is on condition of.
+    /// Packed, except for the attributes that in-place updates change, and those that conditions name.
     const PACKING: Option<Packing> = Some(Packing {
         plain: &[
             "status",
@@ -195,8 +196,8 @@ impl CommerceApp {
         Self { updated_at: now, version: self.version.saturating_add(1), ..self.clone() }
     }
 
-    /// Whether this URI is registered: byte for byte (RFC 9700 §2.1); for a loopback IP literal
-    /// the port may differ (RFC 8252 §7.3) only if the URI is registered without one.
+    /// Whether this URI is registered, compared byte for byte (RFC 9700 §2.1). A loopback URI is no
+    /// exception: its port must match too.
     pub fn allows_redirect(&self, unverified_uri: &str) -> bool {
         self.redirect_uris.iter().any(|registered| registered == unverified_uri)
     }
@@ -207,13 +208,13 @@ impl CommerceApp {
         Some(url.origin().ascii_serialization())
     }
 
-    /// Whether a merchant may choose it.
+    /// Whether a merchant may install it.
     pub fn is_published(&self) -> bool {
         self.status == AppStatus::Published
     }
 }
 
-/// Whether this registered URI leads to the merchant's own machine: for development only.
+/// Whether this URI has a loopback host, which is allowed for development only.
 pub fn is_loopback(uri: &str) -> bool {
     let parsed = url::Url::parse(uri).ok();
     match parsed.as_ref().and_then(url::Url::host) {
@@ -224,9 +225,9 @@ pub fn is_loopback(uri: &str) -> bool {
     }
 }
 
-/// Validates a redirect URI that a developer wants to register: absolute, `https` (`http` only for
-/// loopback), no fragment (RFC 6749 §3.1.2), no userinfo, no wildcard, nothing that a parser
-/// would rewrite, so that comparing bytes compares destinations (docs/platform.md §5).
+/// Whether a developer may register this redirect URI: absolute, `https` (`http` only for loopback), no
+/// fragment (RFC 6749 §3.1.2), no userinfo, no wildcard, and nothing that a parser would rewrite. So
+/// comparing bytes compares destinations (docs/platform.md §5).
 pub fn is_registrable_redirect(uri: &str) -> bool {
     let plain = uri.len() <= 2_048
         && uri.bytes().all(|b| {
@@ -242,7 +243,7 @@ pub fn is_registrable_redirect(uri: &str) -> bool {
     scheme && normal && parsed.username().is_empty() && parsed.password().is_none()
 }
 
-/// What authenticates an OAuth client: read with the code in one round trip.
+/// The credentials of an OAuth client, read together with the code in one round trip.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct AppClient {
     /// The OAuth client id: `cli_…`.
@@ -251,19 +252,19 @@ pub struct AppClient {
     pub app_id: AppId,
     /// Whether it must authenticate by a secret.
     pub confidential: bool,
-    /// SHA-256 of its secrets, the newest first; secrets are 256 random bits, so that a slow hash
-    /// would add nothing. An older one has an end.
+    /// SHA-256 of its secrets, the newest first. Secrets are 256 random bits, so a slow hash would add
+    /// nothing. Older ones expire.
     pub secrets: Vec<ClientSecret>,
-    /// Optimistic lock: one more with each write.
+    /// The version for optimistic locking, incremented by each write.
     pub version: u64,
 }
 
 /// One secret of a client.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ClientSecret {
-    /// SHA-256 of it.
+    /// SHA-256 of the secret.
     pub digest: String,
-    /// Until when it works, once a newer one exists.
+    /// When it expires, once a newer one exists.
     pub expires_at: Option<Timestamp>,
 }
 
@@ -278,7 +279,7 @@ impl Item for AppClient {
 }
 
 impl AppClient {
-    /// Whether this secret authenticates the client now; a public client has none to give.
+    /// Whether this secret authenticates the client now. A public client must give none.
     pub fn is_authenticated_by(&self, unverified_secret: Option<&str>, now: Timestamp) -> bool {
         match (self.confidential, unverified_secret) {
             (false, given) => given.is_none(),
@@ -293,7 +294,7 @@ impl AppClient {
         }
     }
 
-    /// The client with a new secret; the one before works for [`SECRET_OVERLAP`] more.
+    /// The client with a new secret; the one before expires after [`SECRET_OVERLAP`].
     #[must_use]
     pub fn rotate(&self, secret: &str, now: Timestamp) -> Self {
         let new = ClientSecret { digest: seal::digest(secret), expires_at: None };
@@ -309,14 +310,14 @@ impl AppClient {
     }
 }
 
-/// The one app of a slug.
+/// The claim of a slug by one app.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct UniqueSlug {
-    /// The slug that is taken.
+    /// The slug.
     pub slug: Handle,
-    /// Whose it is.
+    /// The app that has it.
     pub app_id: AppId,
-    /// Always 1: it is written whole, and never replaced under its version.
+    /// Always 1: the item is written whole, and never replaced by version.
     pub version: u64,
 }
 
@@ -335,7 +336,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_former_secret_ends_with_its_day_and_the_one_before_it_at_once() {
+    fn a_former_secret_works_for_a_day_and_older_ones_no_more() {
         let now = core_types::event::EXAMPLE_TIME;
         let client = AppClient {
             client_id: "cli_a".into(),

@@ -1,7 +1,7 @@
-//! Reviews of apps: one per store that uses the app, and what they add up to.
+//! Reviews of apps, one per store that uses the app, and their totals.
 //!
-//! The app's item carries the sums, changed by arithmetic in the transaction that changes the
-//! review: a list needs no second read, and no review can be counted twice.
+//! The app's item has the totals, changed by arithmetic in the transaction that changes the review. So a
+//! list needs no second read, and no review is counted twice.
 
 use core_types::event::{EXAMPLE_TIME, EventSubject, Example};
 use core_types::id::{AppId, ReviewId, StoreId};
@@ -9,14 +9,14 @@ use core_types::key::{self, IndexKey};
 use core_types::pointer::Pointer;
 use core_types::rating::{Rating, Reply};
 use core_types::resource::Resource;
-use identity::store::Store;
+use services::Services;
 use primitives::clock::Timestamp;
+use table::item::{Item, Key};
 use primitives::problem::{Code, Problem};
+use table::{Change, Write};
+use identity::store::Store;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use services::Services;
-use table::item::{Item, Key};
-use table::{Change, Write};
 
 use crate::app::{AppStatus, CommerceApp};
 
@@ -30,23 +30,23 @@ core_types::topics! {
 pub struct AppReview {
     /// `rev_…`; later ones sort after it.
     pub id: ReviewId,
-    /// The app that is reviewed.
+    /// The reviewed app.
     pub app_id: AppId,
     /// The store that wrote it, once per app.
     pub store_id: StoreId,
     /// The store's name when the review was written.
     pub store_name: String,
-    /// One star to five.
+    /// The rating: one to five stars.
     pub rating: u8,
-    /// What the merchant says.
+    /// The text.
     pub body: String,
-    /// What the developer answers.
+    /// The developer's reply.
     pub reply: Option<Reply>,
     /// When it was written.
     pub created_at: Timestamp,
-    /// When it was changed last.
+    /// When it last changed.
     pub updated_at: Timestamp,
-    /// Optimistic lock: one more with each write.
+    /// The version for optimistic locking, incremented by each write.
     pub version: u64,
 }
 
@@ -67,7 +67,7 @@ impl Item for AppReview {
 }
 
 impl AppReview {
-    /// A review of an app by a store.
+    /// A new review of an app by a store.
     pub fn write(app: &AppId, store: &Store, rating: u8, body: String, now: Timestamp) -> Self {
         Self {
             id: ReviewId::mint(now),
@@ -83,7 +83,7 @@ impl AppReview {
         }
     }
 
-    /// The review changed by its store; what is left out stays.
+    /// The review changed by its store; fields that are not given stay.
     #[must_use]
     pub fn edit(&self, rating: Option<u8>, body: Option<String>, now: Timestamp) -> Self {
         Self {
@@ -93,7 +93,7 @@ impl AppReview {
         }
     }
 
-    /// The review with the developer's answer, in place of an earlier one.
+    /// The review with the developer's reply, which replaces an earlier one.
     #[must_use]
     pub fn answer(&self, body: String, now: Timestamp) -> Self {
         Self { reply: Some(Reply { body, created_at: now }), ..self.changed(now) }
@@ -103,19 +103,19 @@ impl AppReview {
         Self { updated_at: now, version: self.version.saturating_add(1), ..self.clone() }
     }
 
-    /// What leads to it from its id; made, and deleted, with it.
+    /// The pointer from its id to its key; created and deleted with it.
     pub fn pointer(&self) -> Pointer {
         Pointer::new(key::app_review_pointer(&self.app_id, &self.id), self.key())
     }
 
-    /// The review of `of` with this id.
+    /// Loads the review of the app `of` with this id.
     ///
     /// # Errors
     /// `not_found`.
     pub async fn find(services: &Services, of: &AppId, id: &ReviewId) -> Result<Self, Problem> {
         let (pointer, listed) = (key::app_review_pointer(of, id), key::app_review_by_id(id));
         let key = Pointer::follow(services, &pointer, listed).await?;
-        // The store may have taken it back meanwhile, and written another one.
+        // The store may have deleted it meanwhile, and written another one.
         let review: Option<Self> = services.table.get(&key).await?;
         let review = review.filter(|review| review.id == *id && review.app_id == *of);
         review.ok_or_else(|| Code::NotFound.into())
@@ -130,7 +130,7 @@ impl Resource for AppReview {
     }
 }
 
-/// Where an app keeps the count of this many stars.
+/// The index, in the app's `stars`, of the count for this rating.
 fn slot(rating: u8) -> u8 {
     rating.clamp(1, 5).saturating_sub(1)
 }
@@ -150,7 +150,7 @@ pub fn count_new(write: Write, review: &AppReview) -> Write {
     write.update(&key::app(&review.app_id), change, Code::NotFound)
 }
 
-/// Counts a review whose stars changed; does nothing when they did not.
+/// Counts a review with changed stars; does nothing if they are the same.
 pub fn count_changed(write: Write, before: &AppReview, after: &AppReview) -> Write {
     if before.rating == after.rating {
         return write;
@@ -166,7 +166,7 @@ pub fn count_changed(write: Write, before: &AppReview, after: &AppReview) -> Wri
     write.update(&key::app(&after.app_id), change, Code::VersionConflict)
 }
 
-/// Counts a review that is deleted.
+/// Counts a deleted review.
 pub fn count_gone(write: Write, review: &AppReview) -> Write {
     let change = Change::new(format!(
         "SET rating_count = rating_count - :one, rating_sum = rating_sum - :rating, \

@@ -1,9 +1,9 @@
-//! Who long work acts for, and whether they still may.
+//! The authority of long work: its principal, and the check that it may still do the work.
 //!
-//! A request is validated once, by the credential that it brings. Work that goes on after it is not: an app may be
-//! uninstalled, a member removed and a scope withdrawn while it does. So the work keeps its [`Authority`], and
-//! whoever takes its steps asks again, by one `BatchGetItem`, before each page of what it does
-//! ([`Standing::lost`]): what was under way is finished, and nothing after it begins.
+//! A request is authorized once, by its credential. The work that it starts goes on later: meanwhile an
+//! app may be uninstalled, a member removed or a scope withdrawn. So the work stores its [`Authority`],
+//! and its steps check it by one `BatchGetItem` before each page ([`Standing::lost`]). What is under way
+//! is finished, and nothing after it begins.
 
 use std::time::Duration;
 
@@ -11,34 +11,35 @@ use core_types::end_reason::EndReason;
 use core_types::id::{AppId, InstallationId, MerchantId, StoreId};
 use core_types::key;
 use core_types::scope::Required;
+use services::Services;
+use table::item::Key;
+use primitives::problem::Problem;
+use table::Batch;
 use identity::account::Account as _;
 use identity::merchant::Merchant;
 use identity::store::{Store, StoreStatus};
-use primitives::problem::Problem;
 use serde::{Deserialize, Serialize};
-use services::Services;
-use table::Batch;
-use table::item::Key;
 use tokio::time::Instant;
 
 use crate::app::Stop;
 use crate::caller::{OverseenStore, StoreAccess, StoreActor, insufficient_scope};
 use crate::installation::{Installation, InstallationStatus};
 
-/// How long an answer is believed: pages that take less than that share one.
-const BELIEVED: Duration = Duration::from_millis(500);
+/// How long the result of a check is reused by pages that take less time than that.
+const REUSED_FOR: Duration = Duration::from_millis(500);
 
-/// Who asked for work.
+/// The principal that requested work.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 enum RequestedBy {
     /// A member of the store.
     Member { merchant_id: MerchantId },
-    /// An app, and the member who uses it where its token is embedded.
-    App {
+    /// An app, and for an embedded token the member who uses it.
+    Services {
         app_id: AppId,
         installation_id: InstallationId,
-        /// The installation's, when it was asked: a later one is of another life of it.
+        /// The installation's generation at the time of the request: a later one means that its tokens
+        /// were revoked.
         generation: u64,
         merchant_id: Option<MerchantId>,
     },
@@ -46,17 +47,17 @@ enum RequestedBy {
     Operator { merchant_id: MerchantId },
 }
 
-/// Who work acts for on a store, and the scopes that it takes.
+/// The principal of work on a store, and the scopes that the work requires.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Authority {
     asker: RequestedBy,
-    /// None where it is the platform's own: the canary store is made when it is needed.
+    /// None for work of the platform: the canary store is created when it is needed.
     store_id: Option<StoreId>,
     scopes: Vec<String>,
 }
 
 impl Authority {
-    /// Ensures that the actor may do all that the work does: to stop it is to decide about it.
+    /// Ensures that the actor has all scopes of the work: whoever stops it decides about all of it.
     ///
     /// # Errors
     /// `insufficient_scope`, with the first scope that is missing.
@@ -67,7 +68,7 @@ impl Authority {
 }
 
 impl<S: Required> StoreAccess<S> {
-    /// The store's owner, who acts in a session of their own: not a member, and not through an app.
+    /// The store's owner, if they act in a session of their own; none for another member or an app.
     pub fn acting_owner(&self) -> Option<&MerchantId> {
         match &self.actor {
             StoreActor::Merchant(id, _) => Some(id).filter(|id| **id == self.store.owner_id),
@@ -75,7 +76,7 @@ impl<S: Required> StoreAccess<S> {
         }
     }
 
-    /// The caller's authority for work that takes these scopes, beside that of the request.
+    /// The caller's authority for work that requires these scopes, in addition to that of the request.
     pub fn authority(&self, scopes: &[&str]) -> Authority {
         let asker = match &self.actor {
             StoreActor::Merchant(id, _) => RequestedBy::Member { merchant_id: id.clone() },
@@ -93,7 +94,7 @@ impl<S: Required> StoreAccess<S> {
 }
 
 impl<S: Required> OverseenStore<S> {
-    /// As [`StoreAccess::authority`]; of an operator, for as long as they are one.
+    /// As [`StoreAccess::authority`]. That of an operator lasts as long as they are one.
     pub fn authority_overseen(&self, scopes: &[&str]) -> Authority {
         match (&self.actor, self.is_operator()) {
             (StoreActor::Merchant(id, _), true) => Authority::of_operator(id, Some(&self.store.id)),
@@ -103,7 +104,7 @@ impl<S: Required> OverseenStore<S> {
 }
 
 impl Authority {
-    /// An operator's, on a store or for the platform.
+    /// The authority of an operator, on a store or for the platform.
     pub fn of_operator(operator: &MerchantId, store: Option<&StoreId>) -> Self {
         let asker = RequestedBy::Operator { merchant_id: operator.clone() };
         Self { asker, store_id: store.cloned(), scopes: Vec::new() }
@@ -126,7 +127,7 @@ impl Authority {
         keys
     }
 
-    /// Why the work may not go on; none while it may.
+    /// The reason why the work may not go on; none while it may.
     ///
     /// # Errors
     /// 503 when the table cannot be reached.
@@ -208,30 +209,31 @@ impl Authority {
     }
 }
 
-/// Whether work may go on, asked anew while its pages are done.
+/// The check of an authority, repeated between the pages of work.
 #[derive(Debug)]
 pub struct Standing {
     authority: Option<Authority>,
-    asked_at: Option<Instant>,
+    checked_at: Option<Instant>,
 }
 
 impl Standing {
-    /// That of work with this authority; what was begun before work kept it has none, and goes on.
+    /// The check of this authority. Work without one was begun before authorities were stored, and goes
+    /// on.
     pub fn of(authority: Option<&Authority>) -> Self {
-        Self { authority: authority.cloned(), asked_at: None }
+        Self { authority: authority.cloned(), checked_at: None }
     }
 
-    /// Why the work may not go on with its next page; none while it may.
+    /// The reason why the work may not go on with its next page; none while it may.
     ///
     /// # Errors
     /// 503 when the table cannot be reached.
     pub async fn lost(&mut self, services: &Services) -> Result<Option<EndReason>, Problem> {
-        let is_known = self.asked_at.is_some_and(|at| at.elapsed() < BELIEVED);
+        let is_known = self.checked_at.is_some_and(|at| at.elapsed() < REUSED_FOR);
         let Some(authority) = self.authority.as_ref().filter(|_| !is_known) else {
             return Ok(None);
         };
         let lost = authority.lost(services).await?;
-        self.asked_at = Some(Instant::now());
+        self.checked_at = Some(Instant::now());
         Ok(lost)
     }
 }

@@ -1,5 +1,5 @@
-//! The callers of commerce: who they are, found out in one round trip (three when a merchant does
-//! not say which store, and it is looked for and read).
+//! The callers of commerce. Each is authenticated in one round trip, or in three when a merchant does not
+//! name the store and it must be found first.
 
 mod app;
 mod closing;
@@ -18,19 +18,19 @@ use std::sync::Arc;
 use core_types::id::{AppId, InstallationId, MerchantId, StoreId};
 use core_types::key;
 use core_types::scope::{Required, Scopes};
+use services::Services;
 use gateway::budget::Tier;
 use gateway::caller::{Access, Caller, Identity};
 use gateway::cors;
+use table::item::Key;
+use primitives::problem::{Code, Problem};
 use gateway::request::Inbound;
+use table::Batch;
 use http::header;
 use identity::member::Grant;
 use identity::merchant::Merchant as Account;
 use identity::session::{Session, UnverifiedToken};
 use identity::store::Store;
-use primitives::problem::{Code, Problem};
-use services::Services;
-use table::Batch;
-use table::item::Key;
 
 use crate::developer::Developer as Profile;
 
@@ -57,7 +57,7 @@ pub const SESSION_COOKIE: &str = "__Host-session";
 pub struct Merchant {
     /// The account of the session, active when it was read.
     pub account: Account,
-    /// The session of the token, alive when it was read.
+    /// The session of the token, valid when it was read.
     pub session: Session,
 }
 
@@ -77,39 +77,39 @@ pub struct Operator {
     pub account: Account,
 }
 
-/// A member of a store who may do what scope `S` names, or an app with that scope on it.
+/// A member of a store whose role covers scope `S`, or an app with that scope on it.
 #[derive(Debug, Clone)]
 pub struct StoreAccess<S> {
     /// The store that the request names, read with the credential.
     pub store: Store,
-    /// Who acts.
+    /// The actor.
     pub actor: StoreActor,
     scope: PhantomData<S>,
 }
 
-/// Who acts on a store.
+/// The actor on a store.
 #[derive(Debug, Clone)]
 pub enum StoreActor {
     /// A member.
     Merchant(MerchantId, Grant),
     /// An installed app.
-    App(AppActor),
+    Services(AppActor),
 }
 
-/// An app that acts on a store.
+/// An app as actor on a store.
 #[derive(Debug, Clone)]
 pub struct AppActor {
     /// The app that the token was issued to.
     pub app_id: AppId,
     /// Its installation.
     pub installation_id: InstallationId,
-    /// The installation's generation: that of the token.
+    /// The generation of the installation and of the token.
     pub generation: u64,
-    /// What its token may do.
+    /// The scopes of its token.
     pub scopes: Scopes,
-    /// What the store grants the app now, whatever the token may do.
+    /// The scopes that the store grants the app now, independent of the token.
     pub granted: Scopes,
-    /// The merchant who uses it, for embedded tokens.
+    /// The merchant who uses it, for an embedded token.
     pub merchant_id: Option<MerchantId>,
 }
 
@@ -122,7 +122,7 @@ impl StoreActor {
         }
     }
 
-    /// Whether the actor may do what `scope` names.
+    /// Whether the actor has this scope.
     pub fn may(&self, scope: &str) -> bool {
         match self {
             Self::Merchant(_, grant) => grant.covers(scope),
@@ -130,13 +130,12 @@ impl StoreActor {
         }
     }
 
-    /// Whether the actor may do anything that scopes name, and what none does: a store's owners and
-    /// admins.
+    /// Whether the actor may do everything, with and without a scope: a store's owners and admins.
     pub fn is_unlimited(&self) -> bool {
         matches!(self, Self::Merchant(_, grant) if grant.is_unlimited())
     }
 
-    /// The actor as objects name it: `mer_…` or `app_…`.
+    /// The actor's id, as in `created_by`: `mer_…` or `app_…`.
     pub fn id(&self) -> &str {
         match self {
             Self::Merchant(id, _) => id.as_str(),
@@ -150,7 +149,7 @@ gateway::caller_argument!(Developer);
 gateway::caller_argument!(Operator);
 gateway::caller_argument!(StoreAccess where S: Required);
 
-/// Whether a request presents a credential, good or not.
+/// Whether a request presents a credential, valid or not.
 pub fn presents_credential(inbound: &Inbound) -> bool {
     inbound.headers.contains_key(header::AUTHORIZATION) || session_cookie(inbound).is_some()
 }
@@ -191,7 +190,7 @@ fn bearer(inbound: &Inbound) -> Result<&str, Problem> {
     }
 }
 
-/// Reads the session that a token names, its merchant, and `more`, in one round trip.
+/// Loads the session of a token, its merchant, and `more`, in one round trip.
 async fn open_session(
     services: &Services,
     unverified: &str,
@@ -213,7 +212,7 @@ async fn open_session(
     Ok((account, session, batch))
 }
 
-/// Records the use of a session, at most every five minutes. A lost record is no harm.
+/// Records the use of a session, at most every five minutes. Losing a record does no harm.
 async fn touch(services: &Services, session: &Session) {
     if let Some(touched) = session.touched(services.clock.now()) {
         let write = services.table.write().replace(&touched, Code::VersionConflict);
@@ -305,7 +304,7 @@ impl<S: Required> Caller for StoreAccess<S> {
 }
 
 impl<S: Required> StoreAccess<S> {
-    /// Whoever acts on a store, if they may do what the scope names.
+    /// The actor on a store, if they have the scope.
     ///
     /// # Errors
     /// `insufficient_scope`.

@@ -1,12 +1,12 @@
-//! Which routes any web page may call: storefront, token and public catalogue routes
+//! The routes that any web page may call: storefront, token and public catalogue routes
 //! (docs/conventions.md §1).
 //!
-//! Validated by path, not by row: a preflight and a 404 have none. Known to every function that serves one
-//! of them.
+//! They are matched by path, not by row: a preflight and a 404 have no row. Every function that serves
+//! one of them has this list.
 
 use http::Method;
 
-/// Paths whose answers any origin may read. None of them accepts a cookie.
+/// The prefixes of paths whose responses any origin may read. None of them accepts a cookie.
 const OPEN: &[&str] = &[
     "/health",
     "/v1/storefront/",
@@ -22,8 +22,8 @@ const OPEN: &[&str] = &[
 /// The catalogue of themes, and a theme's own page.
 const THEMES: &str = "/v1/themes";
 
-/// Whether any origin may call this. Below the catalogue of apps that is reading alone: writing
-/// there acts for a merchant or a developer.
+/// Whether any origin may call this route. In the catalogue of apps that is limited to reading: writes
+/// there act for a merchant or a developer.
 pub fn is_open(method: &Method, path: &str) -> bool {
     let reads = matches!(*method, Method::GET | Method::HEAD);
     let merchant = path == "/v1/app-store/oauth/token-exchange"

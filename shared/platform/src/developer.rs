@@ -1,4 +1,4 @@
-//! Developer profiles: a merchant account that publishes apps has one.
+//! Developer profiles of merchant accounts that publish apps.
 
 use core_types::event::{EXAMPLE_TIME, EventSubject, Example, sample};
 use core_types::fields::{Country, Email, WebUrl};
@@ -6,10 +6,10 @@ use core_types::id::{AppId, DeveloperId, MerchantId};
 use core_types::key;
 use core_types::resource::Resource;
 use primitives::clock::Timestamp;
-use primitives::problem::{Code, Problem};
-use serde::{Deserialize, Serialize};
 use table::item::{Item, Key};
+use primitives::problem::{Code, Problem};
 use table::{Change, Condition, Query, Write};
+use serde::{Deserialize, Serialize};
 
 use crate::app::{CommerceApp, MAX_APPS};
 
@@ -39,26 +39,26 @@ pub struct Developer {
     pub merchant_id: MerchantId,
     /// The company, or the person's name.
     pub company: String,
-    /// Where the platform and merchants write to.
+    /// The e-mail address for the platform and for merchants.
     pub contact_email: Email,
-    /// The developer's site.
+    /// The developer's website.
     pub website: Option<WebUrl>,
-    /// Where the developer is.
+    /// The developer's country.
     pub country: Country,
-    /// Whether they may publish.
+    /// Whether the developer may publish.
     pub status: DeveloperStatus,
-    /// Whether an operator has verified who they are.
+    /// Whether an operator has verified the developer's identity.
     pub verified: bool,
-    /// When they agreed to the terms.
+    /// When the developer agreed to the terms.
     pub terms_agreed_at: Timestamp,
-    /// The apps they have, the deleted ones left out: see [`Developer::COUNTED`].
+    /// The number of their apps, without deleted ones: see [`Developer::COUNTED`].
     #[serde(default)]
     pub apps: u64,
-    /// When the profile was made.
+    /// When the profile was created.
     pub created_at: Timestamp,
-    /// When it was changed last.
+    /// When it last changed.
     pub updated_at: Timestamp,
-    /// Optimistic lock: one more with each write but those of counters.
+    /// The version for optimistic locking, incremented by each write except those of counters.
     pub version: u64,
 }
 
@@ -79,7 +79,7 @@ impl Developer {
         Self { updated_at: now, version: self.version.saturating_add(1), ..self.clone() }
     }
 
-    /// Whether they may bring apps to the catalogue.
+    /// Ensures that the developer may publish.
     ///
     /// # Errors
     /// `account_disabled`.
@@ -93,14 +93,13 @@ impl Developer {
     }
 }
 
-/// How a profile is written, and how its apps are counted.
+/// The writes of a profile, and the counter of its apps.
 impl Developer {
-    /// The counter: changed in place with each app that is made or deleted, in the same
-    /// transaction, and therefore never written by [`Resource::replace`]. It does not move the
-    /// version.
+    /// The counter. It is changed in place with each app that is created or deleted, in the same
+    /// transaction, and so never written by [`Resource::replace`]. It does not change the version.
     pub const COUNTED: &'static [&'static str] = &["apps"];
 
-    /// One app more; rejected with `app_limit` when they have [`MAX_APPS`].
+    /// Counts a new app; rejected with `app_limit` when the developer has [`MAX_APPS`].
     pub fn one_app_more(write: Write, id: &MerchantId) -> Write {
         let change = Change::new("SET apps = if_not_exists(apps, :none) + :one")
             .only_if("attribute_exists(PK) AND (attribute_not_exists(apps) OR apps < :most)")
@@ -110,7 +109,7 @@ impl Developer {
         write.update(&key::developer(id), change, Code::AppLimit.with("maximum", MAX_APPS))
     }
 
-    /// One app less, if it is counted: one from before apps were is not.
+    /// Counts a deleted app, if it was counted: apps created before the counter existed were not.
     pub fn one_app_less(&self, write: Write) -> Write {
         if self.apps == 0 {
             return write;
@@ -120,7 +119,7 @@ impl Developer {
         write.update(&self.key(), change, Code::VersionConflict)
     }
 
-    /// That the account has no apps when the transaction happens: for one that is given up.
+    /// Adds the condition that the account has no apps: for an account that is closed.
     pub fn has_no_apps(write: Write, id: &MerchantId, rejected: impl Into<Problem>) -> Write {
         let none = Condition::new("attribute_not_exists(apps) OR apps = :none");
         write.check(&key::developer(id), none.value(":none", 0_u64), rejected)
@@ -137,24 +136,24 @@ impl Resource for Developer {
     }
 }
 
-/// The account's apps, the deleted ones left out, the oldest first. The index may lag behind: the
-/// profile's own count is what holds.
+/// The query for the account's apps without deleted ones, the oldest first. The index may lag; the
+/// profile's counter is authoritative.
 pub fn apps_of(id: &MerchantId) -> Query {
     let (index, listed) = key::apps_of(id, Timestamp::from_millis(0));
     Query::index(index, listed.pk)
 }
 
-/// Validates whether an account that is to be given up still has apps: whoever installed one would be
-/// left with an app that nobody looks after.
+/// Ensures that an account to be closed has no apps: stores that installed one would be left with an app
+/// without a developer.
 ///
 /// # Errors
-/// `owns_apps`, with the ones that are found.
+/// `owns_apps`, with the apps found.
 pub async fn owns_no_apps(services: &services::Services, id: &MerchantId) -> Result<(), Problem> {
     let profile_key = key::developer(id);
     let query = apps_of(id);
     let (profile, apps) = tokio::try_join!(
-        services.table.get::<Developer>(&profile_key),
-        services.table.all::<CommerceApp>(&query, MAX_APPS),
+        app.table.get::<Developer>(&profile_key),
+        app.table.all::<CommerceApp>(&query, MAX_APPS),
     )?;
     if profile.is_none_or(|profile| profile.apps == 0) && apps.is_empty() {
         return Ok(());

@@ -1,11 +1,11 @@
-//! Grants: one authorization by a merchant, its code, and every token that comes of it
+//! Grants: an authorization by a merchant, with its code and all tokens issued from it
 //! (docs/conventions.md §9; RFC 6749, 7636, 9700).
 //!
-//! Two items. The *code* is redeemable once, within 15 minutes by its own `expires_at`, and is
-//! kept past its redemption so that a replay can be told from a guess (docs/platform.md §1). Its
-//! redemption begins the *grant* in the same item, which knows which tokens are alive, so that a
-//! replay revokes them all in one transaction. A *refresh token* item only leads from a digest to
-//! that item; which of them may be used is the grant's to say, in [`Grant::present`].
+//! There are two items. The *code* can be redeemed once, within 15 minutes by its own `expires_at`. It is
+//! stored beyond its redemption, so that a replay can be told from a guess (docs/platform.md §1). Its
+//! redemption begins the *grant* in the same item, which lists the live tokens, so that a replay revokes
+//! them all in one transaction. A *refresh token* item only leads from a digest to that item; the grant
+//! decides in [`Grant::present`] which of them may be used.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -15,14 +15,14 @@ use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use core_types::id::{AppId, InstallationId, MerchantId, StoreId};
 use core_types::key;
 use core_types::scope::Scopes;
+use primitives::clock::{DAY, MINUTE, Timestamp};
+use table::item::{Item, Key, Packing};
+use primitives::problem::{Code, Problem};
+use primitives::fields::{Fault, FromText};
 use crypto::seal;
 use crypto::signature::constant_time_eq;
-use primitives::clock::{DAY, MINUTE, Timestamp};
-use primitives::fields::{Fault, FromText};
-use primitives::problem::{Code, Problem};
-use serde::{Deserialize, Serialize};
 use table::Change;
-use table::item::{Item, Key, Packing};
+use serde::{Deserialize, Serialize};
 
 use crate::installation::{AppToken, MAX_TOKEN_HASHES};
 
@@ -32,8 +32,8 @@ pub const CODE_LIFETIME: Duration = MINUTE.saturating_mul(15);
 pub const GRANT_LIFETIME: Duration = DAY.saturating_mul(90);
 /// How long a refresh token works after it was rotated, while its successor is unused.
 pub const ROTATION_OVERLAP: Duration = MINUTE.saturating_mul(10);
-/// Successors one refresh token may have within the overlap: a client that lost an answer asks
-/// again, one that asks more often than this is broken (our choice).
+/// The most successors of one refresh token within the overlap: a client that lost a response asks again,
+/// but one that asks more often is broken (our choice).
 const MAX_SUCCESSORS: usize = 5;
 
 /// A PKCE code challenge, S256: base64url of SHA-256, 43 characters (RFC 7636 §4.2).
@@ -75,7 +75,7 @@ primitives::text_field!(CodeChallenge);
 primitives::string_schema!(CodeChallenge: {"pattern": "^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$"});
 
 primitives::string_enum! {
-    /// Where a code is in its life.
+    /// The state of a code.
     CodeState {
         /// It may be redeemed.
         Issued = "issued",
@@ -84,7 +84,7 @@ primitives::string_enum! {
     }
 }
 
-/// An authorization code, by its digest, and what came of it.
+/// An authorization code, by its digest, with the grant that its redemption began.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct AuthorizationCode {
     /// SHA-256 of the code.
@@ -93,9 +93,9 @@ pub struct AuthorizationCode {
     pub client_id: String,
     /// The client's app.
     pub app_id: AppId,
-    /// The store on which scopes are granted.
+    /// The store that grants scopes.
     pub store_id: StoreId,
-    /// The installation that the authorization made or revived.
+    /// The installation that the authorization created or reactivated.
     pub installation_id: InstallationId,
     /// The installation's generation when it was issued.
     pub generation: u64,
@@ -105,23 +105,23 @@ pub struct AuthorizationCode {
     pub redirect_digest: String,
     /// The PKCE challenge it is bound to.
     pub challenge: Option<CodeChallenge>,
-    /// What was granted.
+    /// The granted scopes.
     pub scopes: Scopes,
-    /// Where it is in its life.
+    /// The state.
     pub state: CodeState,
     /// The grant that its redemption began.
     pub grant: Option<Grant>,
-    /// When it can no longer be redeemed.
+    /// When it expires, and can no longer be redeemed.
     pub expires_at: Timestamp,
     /// When it was issued.
     pub created_at: Timestamp,
-    /// Optimistic lock: one more with each write.
+    /// The version for optimistic locking, incremented by each write.
     pub version: u64,
 }
 
 impl Item for AuthorizationCode {
     const KIND: &'static str = "authorization_code";
-    /// Packed but for what its redemption is on condition of.
+    /// Packed, except for the attributes that the condition of its redemption names.
     const PACKING: Option<Packing> = Some(Packing {
         plain: &["client_id", "redirect_digest", "state", "expires_at"],
         text: None,
@@ -132,7 +132,7 @@ impl Item for AuthorizationCode {
     fn version(&self) -> u64 {
         self.version
     }
-    /// Kept past its end until every token it gave has ended, so that a replay is recognized.
+    /// It is stored until every token issued from it has expired, so that a replay is recognized.
     fn forget_at(&self) -> Option<Timestamp> {
         Some(match self.state {
             CodeState::Issued => self.expires_at.plus(DAY),
@@ -141,7 +141,7 @@ impl Item for AuthorizationCode {
     }
 }
 
-/// What a client presents with a code.
+/// The values that a client presents with a code.
 #[derive(Debug, Clone, Copy)]
 pub struct Presented<'a> {
     /// The authenticated client.
@@ -153,12 +153,11 @@ pub struct Presented<'a> {
 }
 
 impl AuthorizationCode {
-    /// Whether everything about the presentation is right but, perhaps, its time: client,
-    /// redirect URI and PKCE, in this order. Only such a presentation of a redeemed code is a
-    /// replay that revokes (OAuth 2.1 §4.1.3).
+    /// Validates client, redirect URI and PKCE, in this order; the time is not validated. Only a redeemed
+    /// code that is presented with all of them right is a replay that revokes (OAuth 2.1 §4.1.3).
     ///
     /// # Errors
-    /// `invalid_grant`, identical for every fault.
+    /// `invalid_grant`, identical for every error.
     pub fn validate(&self, presented: Presented<'_>) -> Result<(), Problem> {
         let client = constant_time_eq(self.client_id.as_bytes(), presented.client_id.as_bytes());
         let redirect = seal::digest(presented.redirect_uri);
@@ -172,13 +171,13 @@ impl AuthorizationCode {
         if client && redirect && pkce { Ok(()) } else { Err(Code::InvalidGrant.into()) }
     }
 
-    /// Whether it can still be redeemed at `now`: not in its 900th second.
+    /// Whether it can still be redeemed at `now`: its 900th second has not ended.
     pub fn is_open(&self, now: Timestamp) -> bool {
         self.state == CodeState::Issued && now < self.expires_at
     }
 
-    /// The change that redeems it and begins its grant: all that was validated is demanded again by
-    /// the write itself, and time by `expires_at`, never by TTL (docs/platform.md §1).
+    /// The update that redeems it and begins its grant. Its condition requires again all that was
+    /// validated, except PKCE, and decides the time by `expires_at`, never by TTL (docs/platform.md §1).
     pub fn redemption(&self, grant: &Grant, now: Timestamp) -> Change {
         let forget_at = self.expires_at.plus(GRANT_LIFETIME).plus(DAY);
         Change::new(
@@ -202,26 +201,26 @@ impl AuthorizationCode {
         .value(":redirect", &self.redirect_digest)
     }
 
-    /// The redeemed code at its next version, with its grant as it is now.
+    /// The redeemed code at its next version, with this grant.
     #[must_use]
     pub fn with_grant(&self, grant: Grant) -> Self {
         Self { grant: Some(grant), version: self.version.saturating_add(1), ..self.clone() }
     }
 }
 
-/// One authorization, redeemed, and the tokens that came of it. What was authorized says its code.
+/// A redeemed authorization, with the tokens issued from it. What was authorized is in its code.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Grant {
-    /// Digests of its access tokens that may be alive, with their expiry.
+    /// Digests of its access tokens that may be live, with their expiry.
     pub access_tokens: BTreeMap<String, Timestamp>,
-    /// Digests of the refresh tokens that may be used; more than one while a client that lost an
-    /// answer has not used any.
+    /// Digests of the refresh tokens that may be used. There are several while a client that lost a
+    /// response has used none of them.
     pub current: Vec<String>,
     /// Digest of the refresh token before, which works until one of `current` is used.
     pub previous: Option<String>,
-    /// Until when it works at most.
+    /// When `previous` expires at the latest.
     pub previous_until: Option<Timestamp>,
-    /// When every token of it was revoked.
+    /// When all of its tokens were revoked.
     pub revoked_at: Option<Timestamp>,
     /// When it can no longer be refreshed.
     pub expires_at: Timestamp,
@@ -229,16 +228,16 @@ pub struct Grant {
     pub created_at: Timestamp,
 }
 
-/// What presenting a refresh token means.
+/// The effect of presenting a refresh token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Use {
-    /// It is one of the newest: it is rotated.
+    /// It is one of the newest, and is rotated.
     Rotate,
-    /// Its successor was not used yet: the client lost the answer, and gets another successor.
+    /// Its successor was not used yet: the client lost the response, and gets another successor.
     Repeat,
-    /// It was used before: somebody else has it. The grant is revoked.
+    /// It was used before, so somebody else may have it: the grant is revoked.
     Replay,
-    /// The grant has ended, or has handed out enough; nothing changes.
+    /// The grant has ended, or the token has had all its successors; nothing changes.
     Reject,
 }
 
@@ -256,7 +255,7 @@ impl Grant {
         }
     }
 
-    /// What presenting the refresh token of this digest means now.
+    /// The effect of presenting the refresh token of this digest now.
     pub fn present(&self, digest: &str, now: Timestamp) -> Use {
         if self.revoked_at.is_some() || now >= self.expires_at {
             return Use::Reject;
@@ -272,7 +271,7 @@ impl Grant {
         }
     }
 
-    /// The grant with a first or another pair of tokens.
+    /// The grant with another pair of tokens recorded.
     #[must_use]
     pub fn record(&self, access: &AppToken, refresh: &RefreshToken, now: Timestamp) -> Self {
         let mut next = self.clone();
@@ -291,7 +290,7 @@ impl Grant {
         next
     }
 
-    /// The grant after the refresh token of this digest was used and given its successor.
+    /// The grant after this refresh token was used; its successor is yet to be recorded.
     #[must_use]
     pub fn rotated(&self, used: &str, how: Use, now: Timestamp) -> Self {
         let mut next = self.clone();
@@ -303,7 +302,7 @@ impl Grant {
         next
     }
 
-    /// The grant with every token of it revoked.
+    /// The grant with all its tokens revoked.
     #[must_use]
     pub fn revoked(&self, now: Timestamp) -> Self {
         Self {
@@ -317,22 +316,22 @@ impl Grant {
     }
 }
 
-/// A refresh token: leads from its digest to its grant.
+/// A refresh token, which leads from its digest to its grant.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct RefreshToken {
     /// SHA-256 of the token.
     pub digest: String,
-    /// SHA-256 of the code that it came of, whose grant says whether it may be used.
+    /// SHA-256 of the code it was issued from, whose grant decides whether it may be used.
     pub code_digest: String,
     /// The client it was issued to.
     pub client_id: String,
     /// The installation it acts for.
     pub installation_id: InstallationId,
-    /// When it ends: with its grant.
+    /// When it expires: with its grant.
     pub expires_at: Timestamp,
     /// When it was issued.
     pub created_at: Timestamp,
-    /// Always 1: it is written whole, and never replaced under its version.
+    /// Always 1: the item is written whole, and never replaced by version.
     pub version: u64,
 }
 
@@ -350,7 +349,7 @@ impl Item for RefreshToken {
 }
 
 impl RefreshToken {
-    /// A fresh refresh token of a code's grant, and its text, which is shown once.
+    /// A new refresh token of a code's grant, and its text, which is returned only once.
     pub fn mint(code: &AuthorizationCode, grant: &Grant, now: Timestamp) -> (Self, String) {
         let text = format!("rft_{}", seal::random_secret());
         let token = Self {

@@ -18,8 +18,8 @@ use crate::app::CommerceApp;
 
 pub use topics::*;
 
-/// Hashes of issued tokens that the configuration keeps; older ones are dropped, and their tokens
-/// die with them (docs/data-model.md §6).
+/// The most token hashes that an installation stores. Older ones are dropped, and their tokens expire
+/// with them (docs/data-model.md §6).
 pub const MAX_TOKEN_HASHES: usize = 20;
 
 primitives::string_enum! {
@@ -40,48 +40,48 @@ primitives::string_enum! {
 /// An installation.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Installation {
-    /// The id; it follows from store and app.
+    /// The id, derived from store and app.
     pub id: InstallationId,
     /// The store on which the app acts.
     pub store_id: StoreId,
-    /// The app that acts; `id` follows from it and the store.
+    /// The app.
     pub app_id: AppId,
     /// The app's developer.
     pub developer_id: MerchantId,
-    /// Where it is in its life.
+    /// The status.
     pub status: InstallationStatus,
-    /// What the merchant granted.
+    /// The scopes that the merchant granted.
     pub scopes: Scopes,
-    /// Counts the times that every token had to die; a token of an earlier generation is dead.
+    /// Incremented to revoke all tokens: a token of an earlier generation is rejected.
     pub generation: u64,
-    /// What the platform keeps for the app.
+    /// The tokens issued to the app.
     pub configuration: IssuedTokens,
     /// The merchant who installed it.
     pub installed_by: MerchantId,
-    /// When it was first authorized in its present life.
+    /// When it became active; reset when the app is installed again.
     pub installed_at: Option<Timestamp>,
     /// When it was uninstalled.
     pub uninstalled_at: Option<Timestamp>,
-    /// Why it is in its state, in the merchant's words.
+    /// The merchant's reason for its status.
     pub status_reason: Option<String>,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// When it was changed last.
+    /// When it last changed.
     pub updated_at: Timestamp,
-    /// Optimistic lock: one more with each write.
+    /// The version for optimistic locking, incremented by each write.
     pub version: u64,
 }
 
-/// What the platform keeps for an installed app.
+/// The tokens issued to an installed app.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IssuedTokens {
-    /// SHA-256 of the newest access tokens, with their expiry. Raw tokens are stored nowhere.
+    /// SHA-256 of the newest access tokens, with their expiry. The tokens themselves are not stored.
     pub token_hashes: BTreeMap<String, Timestamp>,
 }
 
 impl Item for Installation {
     const KIND: &'static str = "installation";
-    /// Packed but for what tokens and reviews are made on condition of.
+    /// Packed, except for the attributes that the conditions for tokens and reviews name.
     const PACKING: Option<Packing> = Some(Packing { plain: &["status", "generation"], text: None });
     fn key(&self) -> Key {
         key::installation(&self.id)
@@ -95,7 +95,7 @@ impl Item for Installation {
 }
 
 impl Installation {
-    /// The id of this app on this store.
+    /// The id of the installation of this app on this store.
     pub fn id_of(store: &StoreId, app: &AppId) -> InstallationId {
         InstallationId::derive(&[store.as_str(), app.as_str()])
     }
@@ -106,8 +106,8 @@ impl Installation {
         Self { updated_at: now, version: self.version.saturating_add(1), ..self.clone() }
     }
 
-    /// The app chosen for the store for the first time: pending until the merchant grants scopes,
-    /// active at once when it asks for none.
+    /// The first installation of the app on the store: pending until the merchant grants scopes, active
+    /// at once if the app requests none.
     pub fn begin(app: &CommerceApp, store: &StoreId, by: &MerchantId, now: Timestamp) -> Self {
         let asks = !app.scopes.is_empty();
         Self {
@@ -129,7 +129,7 @@ impl Installation {
         }
     }
 
-    /// The app chosen again after it was uninstalled; tokens of its life before stay dead.
+    /// The installation begun again after it was uninstalled. Its former tokens stay revoked.
     #[must_use]
     pub fn begin_again(&self, app: &CommerceApp, by: &MerchantId, now: Timestamp) -> Self {
         Self {
@@ -140,7 +140,7 @@ impl Installation {
         }
     }
 
-    /// What the merchant can do now.
+    /// The merchant's actions that its status allows.
     pub fn allowed_actions(&self) -> Vec<&'static str> {
         match self.status {
             InstallationStatus::Pending => vec!["authorize", "uninstall"],
@@ -156,8 +156,8 @@ impl Installation {
         Problem::state(self.status.as_str(), &self.allowed_actions())
     }
 
-    /// Every token dead, from the very next request on.
-    fn with_tokens_dead(self) -> Self {
+    /// The installation with all tokens revoked, from the next request on.
+    fn with_tokens_revoked(self) -> Self {
         Self {
             generation: self.generation.saturating_add(1),
             configuration: IssuedTokens::default(),
@@ -165,7 +165,7 @@ impl Installation {
         }
     }
 
-    /// The installation uninstalled: status, generation + 1, hashes cleared.
+    /// The installation uninstalled: the generation is incremented, and hashes and scopes are cleared.
     ///
     /// # Errors
     /// `invalid_state_transition`.
@@ -178,7 +178,7 @@ impl Installation {
             status_reason: reason,
             uninstalled_at: Some(now),
             scopes: Scopes::default(),
-            ..self.changed(now).with_tokens_dead()
+            ..self.changed(now).with_tokens_revoked()
         })
     }
 
@@ -206,20 +206,20 @@ impl Installation {
         Ok(Self { status, status_reason: None, ..self.changed(now) })
     }
 
-    /// The installation with every token dead and nothing else changed.
+    /// The installation with all tokens revoked and nothing else changed.
     ///
     /// # Errors
     /// `invalid_state_transition`.
     pub fn revoke_tokens(&self, now: Timestamp) -> Result<Self, Problem> {
         match self.status {
             InstallationStatus::Active | InstallationStatus::Suspended => {
-                Ok(self.changed(now).with_tokens_dead())
+                Ok(self.changed(now).with_tokens_revoked())
             }
             _ => Err(self.rejected()),
         }
     }
 
-    /// The installation with a token's hash recorded, newest kept.
+    /// The installation with a token's hash recorded; only the newest ones are stored.
     #[must_use]
     pub fn record(&self, token: &AppToken, now: Timestamp) -> Self {
         let mut next = self.changed(now);
@@ -236,13 +236,13 @@ impl Installation {
         next
     }
 
-    /// Whether a token with this record may act now.
+    /// Ensures that a token with this record may act now.
     ///
     /// # Errors
     /// `invalid_token`: the hash is no longer recorded, the token is revoked or of an earlier
     /// generation, or the installation is not active.
     pub fn admit(&self, token: &AppToken, now: Timestamp) -> Result<(), Problem> {
-        // Embedded tokens are many and short; they are recorded by their own item alone.
+        // Embedded tokens are many and short-lived; only their own item records them.
         let recorded = token.session_id.is_some()
             || self.configuration.token_hashes.contains_key(&token.digest);
         let alive = token.installation_id == self.id
@@ -262,28 +262,28 @@ impl Resource for Installation {
     }
 }
 
-/// An app access token as it is recorded: by its digest.
+/// The record of an app access token, by its digest.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct AppToken {
     /// SHA-256 of the token.
     pub digest: String,
     /// The installation it acts for.
     pub installation_id: InstallationId,
-    /// The session it is bound to; embedded tokens only.
+    /// The session it is bound to, for an embedded token.
     pub session_id: Option<SessionId>,
-    /// Whose session that is.
+    /// The merchant of that session.
     pub merchant_id: Option<MerchantId>,
-    /// What it may do.
+    /// Its scopes.
     pub scopes: Scopes,
     /// The installation's generation when it was issued.
     pub generation: u64,
-    /// Whether it was revoked by itself.
+    /// Whether this single token was revoked.
     pub revoked: bool,
-    /// When it ends.
+    /// When it expires.
     pub expires_at: Timestamp,
     /// When it was issued.
     pub created_at: Timestamp,
-    /// Always 1: it is written whole, and never replaced under its version.
+    /// Always 1: the item is written whole, and never replaced by version.
     pub version: u64,
 }
 

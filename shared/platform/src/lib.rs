@@ -1,12 +1,13 @@
-//! The app platform, and who calls it.
+//! The app platform, and the callers of commerce.
 //!
-//! - A [`developer`] publishes an [`app`]: a [`submission`] is reviewed by operators, an
-//!   [`app_review`] written by stores, and [`usage`] counted.
-//! - An [`installation`] is an app on a store; a [`grant`] is what its tokens come of.
-//! - [`review`]: what operators say of what developers propose.
-//! - [`authority`]: who long work acts for, and whether they still may.
-//! - [`caller`]: the first argument of every handler, and so who may call it; [`cross_origin`]: from
-//!   which web pages.
+//! - A [`developer`] publishes an [`app`]: operators review its [`submission`]s, stores write
+//!   [`app_review`]s, and [`usage`] is counted.
+//! - An [`installation`] is an app on a store; a [`grant`] is an authorization from which its tokens are
+//!   issued.
+//! - [`review`]: the requests by which operators decide about submissions.
+//! - [`authority`]: the principal of long work, and the check that it may still do the work.
+//! - [`caller`]: the first argument of every handler, which says who may call it; [`cross_origin`]: the
+//!   routes that any web page may call.
 
 pub mod app;
 pub mod app_review;

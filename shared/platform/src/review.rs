@@ -1,4 +1,4 @@
-//! An operator's decision on a submission of a developer: of an app, or a theme.
+//! An operator's decision on a developer's submission of an app or a theme.
 
 use gateway::request::{Given, Rules, Validation, request};
 use primitives::fields::{AtMost, Text};

@@ -1,5 +1,5 @@
-//! Submissions: a developer proposes a version of an app, automatic checks validate it, and an
-//! operator decides.
+//! Submissions: a developer proposes a version of an app, automatic checks inspect it, and an operator
+//! decides.
 
 use core_types::event::EventSubject;
 use core_types::fields::WebUrl;
@@ -59,7 +59,7 @@ impl Release {
         &self.0
     }
 
-    /// Whether this comes after `other`; after everything that is no version.
+    /// Whether this version is greater than `other`; always, if `other` is no version.
     pub fn is_after(&self, other: &str) -> bool {
         match (Version::parse(&self.0), Version::parse(other)) {
             (Ok(this), Ok(other)) => this > other,
@@ -103,29 +103,29 @@ pub struct Proposal {
 pub struct Submission {
     /// `sub_…`; later ones sort after it.
     pub id: SubmissionId,
-    /// The app that a version of is proposed.
+    /// The app whose version is proposed.
     pub app_id: AppId,
     /// The app's name when it was submitted.
     pub app_name: String,
-    /// What is proposed.
+    /// The proposed version.
     pub proposal: Proposal,
-    /// What the app itself would be: by value, so that what is approved is what was looked at.
+    /// The proposed configuration of the app, by value: an operator approves exactly what they reviewed.
     pub configuration: Configuration,
-    /// What the automatic checks said.
+    /// The results of the automatic checks.
     pub checks: Vec<SubmissionCheck>,
-    /// Where it is in its life.
+    /// The status.
     pub status: SubmissionStatus,
-    /// What the operator says to the developer.
+    /// The operator's notes for the developer.
     pub notes: Vec<String>,
-    /// The operator who decided; not shown to developers.
+    /// The operator who decided; not returned to developers.
     pub decided_by: Option<MerchantId>,
     /// When it was decided or withdrawn.
     pub decided_at: Option<Timestamp>,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// When it was changed last.
+    /// When it last changed.
     pub updated_at: Timestamp,
-    /// Optimistic lock: one more with each write.
+    /// The version for optimistic locking, incremented by each write.
     pub version: u64,
 }
 
@@ -146,7 +146,7 @@ impl Item for Submission {
 }
 
 impl Submission {
-    /// A submission of `app`.
+    /// A new submission of `app`.
     ///
     /// # Errors
     /// `submission_open`, `invalid_state_transition`; `checks_failed` with every check.
@@ -178,7 +178,7 @@ impl Submission {
         })
     }
 
-    /// What can be done now: `withdraw` by the developer, the others by an operator.
+    /// The actions that its status allows: `withdraw` by the developer, the others by an operator.
     pub fn allowed_actions(&self) -> Vec<&'static str> {
         match self.status {
             SubmissionStatus::Submitted => vec!["withdraw", "approve", "reject", "request_changes"],
@@ -199,7 +199,7 @@ impl Submission {
         })
     }
 
-    /// The submission taken back by its developer.
+    /// The submission withdrawn by its developer.
     ///
     /// # Errors
     /// `invalid_state_transition`.
@@ -221,8 +221,8 @@ impl Submission {
         Ok(Self { notes, decided_by: Some(operator.clone()), ..self.ended(status, now)? })
     }
 
-    /// The app after this submission: no longer open and, once it is approved, with what it
-    /// proposes, which is in force at once (our choice).
+    /// The app after this submission was decided or withdrawn. An approved configuration and listing are
+    /// in force at once (our choice).
     #[must_use]
     pub fn applied_to(&self, app: &CommerceApp, now: Timestamp) -> CommerceApp {
         let mut next = app.changed(now);
@@ -237,12 +237,12 @@ impl Submission {
         next
     }
 
-    /// What leads to it from its id; made with it.
+    /// The pointer from its id to its key; created with it.
     pub fn pointer(&self) -> Pointer {
         Pointer::new(key::submission_pointer(&self.id), self.key())
     }
 
-    /// The submission of this id.
+    /// Loads the submission with this id.
     ///
     /// # Errors
     /// `not_found`.
@@ -261,7 +261,7 @@ impl Resource for Submission {
 }
 
 core_types::view! {
-    /// A submission as its developer and the operators see it.
+    /// A submission.
     SubmissionView of submission: Submission {
         /// The id.
         id: SubmissionId,

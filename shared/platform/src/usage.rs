@@ -1,7 +1,7 @@
-//! Usage: how often things happened to an app, counted by UTC day.
+//! Usage counters of apps, by UTC day.
 //!
-//! The dispatcher counts an event in the transaction that publishes it, and an event is published
-//! once: the counters need no deduplication of their own (docs/platform.md §1, §2).
+//! The dispatcher counts an event in the transaction that publishes it. An event is published once, so
+//! the counters need no deduplication of their own (docs/platform.md §1, §2).
 
 use std::collections::BTreeMap;
 
@@ -18,33 +18,33 @@ use table::{Change, Query, Write};
 
 use crate::installation::{APP_AUTHORIZED, APP_INSTALLED, APP_TOKEN_ISSUED, APP_UNINSTALLED};
 
-/// How long counters are kept (our choice).
+/// How long counters are stored (our choice).
 const RETENTION: std::time::Duration = DAY.saturating_mul(730);
-/// The most counters one dashboard reads of one app: 92 days of 16 shards, and some.
+/// The most counters that one dashboard reads of one app: 92 days of 16 shards, with a margin.
 const MAX_COUNTERS: usize = 1_600;
 
-/// What happened to an app on a day, as one shard counted it.
+/// The events of an app on a day, counted by one shard.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counter {
-    /// The app that the events were about.
+    /// The app.
     pub app_id: AppId,
     /// The UTC day, `yyyymmdd`.
     pub day: String,
     /// The shard: a hex digit.
     pub shard: char,
-    /// Stores that chose the app.
+    /// The number of installations.
     #[serde(default)]
     pub installs: u64,
-    /// Stores that removed it.
+    /// The number of uninstallations.
     #[serde(default)]
     pub uninstalls: u64,
-    /// Authorizations, first and repeated.
+    /// The number of authorizations, first and repeated.
     #[serde(default)]
     pub authorizations: u64,
-    /// Access tokens issued.
+    /// The number of access tokens issued.
     #[serde(default)]
     pub token_exchanges: u64,
-    /// One more with each event that is counted.
+    /// The version, incremented with each event that is counted.
     pub version: u64,
 }
 
@@ -58,7 +58,7 @@ impl Item for Counter {
     }
 }
 
-/// The attribute that counts events of this name.
+/// The attribute that counts events of this name; none if they are not counted.
 fn counted_as(name: &str) -> Option<&'static str> {
     match name {
         _ if name == APP_INSTALLED.name => Some("installs"),
@@ -69,7 +69,7 @@ fn counted_as(name: &str) -> Option<&'static str> {
     }
 }
 
-/// What is counted of events that are one item: of each app, and how often by counter.
+/// The counts for the events of one item, by app and attribute.
 fn counts<'a>(events: &[&'a Event]) -> BTreeMap<&'a AppId, BTreeMap<&'static str, u64>> {
     let mut counts: BTreeMap<_, BTreeMap<_, u64>> = BTreeMap::new();
     for event in events {
@@ -86,21 +86,21 @@ pub fn is_counted(event: &Event) -> bool {
     event.app_id.is_some() && counted_as(&event.name).is_some()
 }
 
-/// Counts events of one item in the transaction that publishes them; does nothing for those that are
-/// not about an app, or that nobody counts.
+/// Counts the events of one item in the transaction that publishes them. Events that are not about an
+/// app, or that no counter counts, are ignored.
 pub fn count(write: Write, events: &[&Event]) -> Write {
     let Some(first) = events.first() else { return write };
     let last = key::event_group(&first.id).chars().last();
     let shard = last.filter(|digit| SHARDS.contains(*digit)).unwrap_or('0');
     let add = |write: Write, (app, counts)| {
         let (key, change) = addition(app, first.created_at, shard, &counts);
-        // The change has no condition that could be rejected.
+        // The update has no condition that could be rejected.
         write.update(&key, change, Code::VersionConflict)
     };
     counts(events).into_iter().fold(write, add)
 }
 
-/// The change that counts so many things that happened to an app.
+/// The update that adds these counts to an app's counter.
 fn addition(
     app: &AppId,
     at: Timestamp,
@@ -109,7 +109,7 @@ fn addition(
 ) -> (Key, Change) {
     let fields = (0..counts.len()).map(|number| format!("#f{number} :f{number}"));
     let fields = fields.collect::<Vec<_>>().join(", ");
-    // `ADD` is safe here alone: in a transaction, which the client token makes happen once.
+    // `ADD` is safe only here: in a transaction, which its client token makes idempotent.
     let mut change = Change::new(format!(
         "SET app_id = :app, #day = :day, #shard = :shard, entity = :kind, #ttl = :ttl \
          ADD {fields}, #version :all"
@@ -130,10 +130,10 @@ fn addition(
     (key::app_usage(app, at, shard), change)
 }
 
-/// An app's counters from the day of `since` to that of `until`, both included, by day.
+/// Loads an app's counters from the day of `since` to that of `until`, both included, by day.
 ///
 /// # Errors
-/// When the table does not answer.
+/// 503 when the table cannot be reached.
 pub async fn of_app(
     services: &Services,
     id: &AppId,
@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_happens_to_an_app_at_once_is_counted_in_one_change_of_its_counter() {
+    fn events_of_one_item_are_counted_in_one_update() {
         let (store, app) = (StoreId::derive(&["here"]), AppId::derive(&["app"]));
         let event = |name: &'static str, app: Option<&AppId>| {
             let entry = crate::installation::TOPICS.iter().find(|topic| topic.name == name);
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn the_life_of_an_installation_is_counted_and_nothing_else() {
+    fn only_events_of_installations_are_counted() {
         assert_eq!(counted_as("app.installed"), Some("installs"));
         assert_eq!(counted_as("app.token_issued"), Some("token_exchanges"));
         assert_eq!(counted_as("app.approved"), None);

@@ -1,22 +1,22 @@
-//! What files are kept in: chunks that fit into items.
+//! Chunks: parts of a file, each of which fits into an item.
 
 use std::time::Duration;
 
 use core_types::key;
-use primitives::clock::Timestamp;
-use primitives::problem::{Code, Problem};
-use serde::{Deserialize, Serialize};
 use services::Services;
+use primitives::clock::Timestamp;
 use table::item::{Item, Key, Octets};
+use primitives::problem::{Code, Problem};
 use table::{Condition, Query, Write};
+use serde::{Deserialize, Serialize};
 
-/// Bytes of one chunk (docs/data-model.md §1).
+/// The size of one chunk, in bytes (docs/data-model.md §1).
 pub const CHUNK: usize = 350_000;
-/// Chunks of one transaction: below its limit of 4 MB.
+/// The most chunks of one transaction: below its limit of 4 MB.
 const TOGETHER: usize = 8;
-/// Chunks that are removed at once.
+/// The number of chunks listed at once for deletion.
 const REMOVED: usize = 100;
-/// How long a file is kept after its import or export was asked for.
+/// How long a file is stored after its import or export was created.
 pub const RETENTION: Duration = Duration::from_hours(7 * 24);
 
 /// A chunk of a file.
@@ -24,13 +24,13 @@ pub const RETENTION: Duration = Duration::from_hours(7 * 24);
 pub struct Chunk {
     /// The import or the export.
     pub file: String,
-    /// Which chunk: they sort as they follow each other.
+    /// The key of the chunk within the file; chunks sort by it in their order.
     pub place: String,
-    /// What it holds.
+    /// Its bytes.
     pub bytes: Octets,
-    /// When the file is forgotten.
+    /// When the file is deleted.
     pub forgotten_at: Timestamp,
-    /// Always 1: it is put, and deleted.
+    /// Always 1: the item is created and deleted, never replaced.
     pub version: u64,
 }
 
@@ -49,14 +49,14 @@ impl Item for Chunk {
 }
 
 impl Chunk {
-    /// A chunk of a file that was begun at this time.
+    /// A chunk of a file whose import or export was created at this time.
     pub fn new(file: &str, place: String, bytes: Vec<u8>, begun: Timestamp) -> Self {
         let (file, forgotten_at) = (file.to_owned(), begun.plus(RETENTION));
         Self { file, place, bytes: Octets(bytes), forgotten_at, version: 1 }
     }
 }
 
-/// Writes chunks, whatever was in their places.
+/// Writes chunks, replacing any at the same keys.
 ///
 /// # Errors
 /// 503.
@@ -67,16 +67,12 @@ pub async fn write(services: &Services, chunks: &[Chunk]) -> Result<(), Problem>
     Ok(())
 }
 
-/// Writes chunks of work that is still at the version that they were made of. Work that was given up since,
-/// or is forgotten, has its chunks removed: none may come after that.
+/// Writes chunks of work, on condition that the work is still at the version they were created from. The
+/// chunks of cancelled or deleted work have been removed: none may follow.
 ///
 /// # Errors
-/// `version_conflict`; 503.
-pub async fn write_of<T: Item>(
-    services: &Services,
-    work: &T,
-    chunks: &[Chunk],
-) -> Result<(), Problem> {
+/// `version_conflict` when the work has changed; 503.
+pub async fn write_of<T: Item>(services: &Services, work: &T, chunks: &[Chunk]) -> Result<(), Problem> {
     for together in chunks.chunks(TOGETHER) {
         let is_unchanged = Condition::is_at(work.version());
         let write = services.table.write().check(&work.key(), is_unchanged, Code::VersionConflict);
@@ -85,7 +81,7 @@ pub async fn write_of<T: Item>(
     Ok(())
 }
 
-/// Removes the chunks at these places. What fails is forgotten with time.
+/// Deletes the chunks at these places. A failure is only logged: time-to-live deletes the rest.
 pub async fn discard(services: &Services, file: &str, places: &[String]) {
     for together in places.chunks(TOGETHER) {
         let delete = |write: Write, place: &String| write.delete(&key::file_chunk(file, place));
@@ -96,15 +92,11 @@ pub async fn discard(services: &Services, file: &str, places: &[String]) {
     }
 }
 
-/// The bytes of these places, one after the other; none when one of them is gone.
+/// Reads the bytes of these places in order; none when a chunk is missing.
 ///
 /// # Errors
 /// 503.
-pub async fn read(
-    services: &Services,
-    file: &str,
-    places: &[String],
-) -> Result<Option<Vec<u8>>, Problem> {
+pub async fn read(services: &Services, file: &str, places: &[String]) -> Result<Option<Vec<u8>>, Problem> {
     let keys: Vec<Key> = places.iter().map(|place| key::file_chunk(file, place)).collect();
     let mut batch = services.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
     let mut bytes = Vec::new();
@@ -115,7 +107,7 @@ pub async fn read(
     Ok(Some(bytes))
 }
 
-/// Removes all chunks of a file.
+/// Deletes all chunks of a file.
 ///
 /// # Errors
 /// 503.
@@ -132,7 +124,7 @@ pub async fn erase(services: &Services, file: &str) -> Result<(), Problem> {
     }
 }
 
-/// The same. What fails is forgotten with time.
+/// Deletes all chunks of a file. A failure is only logged: time-to-live deletes the rest.
 pub async fn remove(services: &Services, file: &str) {
     if let Err(problem) = erase(services, file).await {
         tracing::warn!(cause = %problem, file, "chunks of a file were left over");

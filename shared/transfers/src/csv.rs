@@ -1,30 +1,30 @@
 //! Comma-separated values.
 //!
-//! **A text is never a formula.** A program that opens a file takes a cell that begins with `=`, `+`, `-`,
-//! `@` or their full-width forms for one, and one that begins with a tab or an end of line (OWASP, *CSV
-//! Injection*): such a text is written behind an apostrophe, which those programs do not show, and read
-//! without it. Numbers are written as they are.
+//! **A text is never a formula.** Programs that open a file take a cell for a formula when it begins with
+//! `=`, `+`, `-`, `@` or their full-width forms, or with a tab or an end of line (OWASP, *CSV
+//! Injection*). Such a text is written after an apostrophe, which those programs hide, and read without
+//! it. Numbers are written unchanged.
 
-/// What a formula may begin with.
-const BEGINNINGS: [char; 11] =
+/// The characters that a formula may begin with.
+const FORMULA_STARTS: [char; 11] =
     ['=', '+', '-', '@', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}', '\t', '\r', '\n'];
 
-/// A text as it stands in a cell: no formula.
+/// The cell for a text: never a formula.
 pub fn text(text: &str) -> String {
     if is_formula(text) { format!("'{text}") } else { text.to_owned() }
 }
 
 fn is_formula(text: &str) -> bool {
-    // What stands behind apostrophes already would lose one of them when it is read.
-    text.trim_start_matches('\'').starts_with(BEGINNINGS)
+    // A text that already begins with apostrophes and a formula would lose one of them when read.
+    text.trim_start_matches('\'').starts_with(FORMULA_STARTS)
 }
 
-/// The text that was written into a cell so.
+/// The text of a cell: the inverse of [`text`].
 pub fn plain(cell: &str) -> &str {
     cell.strip_prefix('\'').filter(|rest| is_formula(rest)).unwrap_or(cell)
 }
 
-/// Rows as a file has them.
+/// Encodes rows as CSV.
 pub fn rows(rows: &[Vec<String>]) -> Vec<u8> {
     let mut writer = csv::WriterBuilder::new().flexible(true).from_writer(Vec::new());
     for row in rows {
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_program_would_take_for_a_formula_is_a_text() {
+    fn a_formula_is_written_as_text() {
         for formula in [
             "=1+1",
             "+49 30 1234",

@@ -1,8 +1,9 @@
-//! Exports: what a store keeps, in a file.
+//! Exports: a store's data, written to a file.
 //!
-//! An export is long work (`delivery::run`): each step reads some pages, and writes what is in them as the
-//! next chunk of the file, under a number that follows from the export. A step that is cut off writes the
-//! same chunk again. The file is fetched in parts of a few chunks each, by links that end.
+//! An export is long work (`delivery::run`): each step reads some pages, and writes their content as the
+//! next chunks of the file. A chunk's key follows from the export and a number, so an interrupted step
+//! writes the same chunk again. The file is downloaded in parts of a few chunks each, by links that
+//! expire.
 
 mod columns;
 mod customers;
@@ -17,14 +18,14 @@ mod view;
 use core_types::end_reason::EndReason;
 use core_types::id::{CustomerId, ExportId, ProductId, StoreId};
 use core_types::key::{self, IndexKey};
-use platform::authority::Authority;
 use primitives::clock::{MINUTE, Timestamp};
-use primitives::problem::{Code, Problem};
-use privacy::person::{Part, Person};
-use serde::{Deserialize, Serialize};
 use table::item::{Item, Key};
 use table::outbox::Due;
+use primitives::problem::{Code, Problem};
 use table::{WalkPlace, Write};
+use platform::authority::Authority;
+use privacy::person::{Part, Person};
+use serde::{Deserialize, Serialize};
 
 use crate::FileFormat;
 use crate::chunk::RETENTION;
@@ -34,11 +35,11 @@ pub use person::EventSubject;
 pub use step::{give_up, step};
 pub use view::*;
 
-/// Chunks of one part: what fits into one answer.
+/// The number of chunks in one part: as many as fit into one response.
 pub const CHUNKS_OF_PART: usize = 11;
 
 primitives::string_enum! {
-    /// What is exported.
+    /// The data of an export.
     ExportKind {
         /// Products with their variants: a row for each variant, and for each further image.
         Products = "products",
@@ -48,13 +49,13 @@ primitives::string_enum! {
         Customers = "customers",
         /// Movements of stock, by product.
         Movements = "movements",
-        /// All that is kept of one customer: what a request for data makes.
+        /// All data stored about one customer, for a data request.
         Customer = "customer",
     }
 }
 
 impl ExportKind {
-    /// The scopes that read it.
+    /// The scopes that are required to read this data.
     pub const fn scopes(self) -> &'static [&'static str] {
         match self {
             Self::Products => &["read_products"],
@@ -65,30 +66,31 @@ impl ExportKind {
         }
     }
 
-    /// Whether people are named in it.
+    /// Whether the file has personal data.
     pub const fn is_personal(self) -> bool {
         matches!(self, Self::Orders | Self::Customers | Self::Customer)
     }
 }
 
 primitives::string_enum! {
-    /// Where an export is in its life.
+    /// The status of an export.
     ExportStatus {
-        /// Not begun.
+        /// It has not begun.
         Queued = "queued",
-        /// Being written.
+        /// Its file is being written.
         Running = "running",
-        /// The file is there.
+        /// Its file is ready.
         Succeeded = "succeeded",
-        /// It met an error that it would meet again, which `status_reason` says.
+        /// It met a permanent error, which `status_reason` names.
         Failed = "failed",
-        /// Given up; or whoever asked for it may no longer, which `status_reason` says.
+        /// It was cancelled by request, or because its creator may no longer read the data, which
+        /// `status_reason` says.
         Cancelled = "cancelled",
     }
 }
 
 impl ExportStatus {
-    /// Whether nothing more happens.
+    /// Whether it has ended.
     pub const fn is_over(self) -> bool {
         matches!(self, Self::Succeeded | Self::Failed | Self::Cancelled)
     }
@@ -101,50 +103,50 @@ pub struct Export {
     pub id: ExportId,
     /// The store.
     pub store_id: StoreId,
-    /// Who asked for it: `mer_…` or `app_…`.
+    /// The merchant or app that created it: `mer_…` or `app_…`.
     pub created_by: String,
-    /// In whose name it reads.
+    /// The authority on whose behalf it reads.
     #[serde(default)]
     pub authority: Option<Authority>,
-    /// What is exported.
+    /// The data that is exported.
     pub kind: ExportKind,
-    /// How it is written.
+    /// The format of the file.
     pub format: FileFormat,
-    /// Only what was made at this time or later.
+    /// Only data created at this time or later.
     pub since: Option<Timestamp>,
-    /// Only what was made before this time.
+    /// Only data created before this time.
     pub until: Option<Timestamp>,
-    /// Where it is in its life.
+    /// The status.
     pub status: ExportStatus,
-    /// Why it ended early, unless its owner wanted it so.
+    /// Why it ended early, unless it was cancelled by request.
     #[serde(default)]
     pub status_reason: Option<EndReason>,
-    /// What it has written: products, orders, customers or movements.
+    /// Products, orders, customers or movements written.
     pub done: u64,
-    /// Rows of the file, without the first.
+    /// Rows of the file, without the header.
     pub rows: u64,
-    /// Bytes of each chunk.
+    /// The sizes of the chunks, in bytes.
     #[serde(rename = "pieces")]
     pub chunks: Vec<u32>,
-    /// Where it goes on.
+    /// Where the walk goes on.
     pub place: Option<WalkPlace>,
-    /// The product whose movements it is in the midst of, and where.
+    /// The product whose movements are being read, and the place within them.
     pub within: Option<(ProductId, Option<WalkPlace>)>,
-    /// Whose data it is, and how far that has come, of one customer's.
+    /// For an export of one customer: the person, and the part that is read next.
     #[serde(default)]
     pub about: Option<EventSubject>,
-    /// The customer whose data it is.
+    /// The customer whose data is exported, for a data request.
     #[serde(default)]
     pub customer_id: Option<CustomerId>,
-    /// When the sweep takes the next step's message for lost.
+    /// When the sweep takes the message of the next step for lost.
     pub due_at: Option<Timestamp>,
     /// When it ended.
     pub finished_at: Option<Timestamp>,
-    /// When it was asked for.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// When it changed last.
+    /// When it last changed.
     pub updated_at: Timestamp,
-    /// Optimistic lock: one more with each write.
+    /// The version for optimistic locking, incremented by each write.
     pub version: u64,
 }
 
@@ -167,7 +169,7 @@ impl Item for Export {
 }
 
 impl Export {
-    /// An export that is asked for.
+    /// A new export.
     pub fn new(
         store: &StoreId,
         (kind, format): (ExportKind, FileFormat),
@@ -201,7 +203,7 @@ impl Export {
         }
     }
 
-    /// An export of all that is kept of a person.
+    /// An export of all data stored about a person.
     pub fn of_person(person: Person, by: &str, now: Timestamp) -> Self {
         let what = (ExportKind::Customer, FileFormat::Jsonl);
         let customer_id = person.customer_id.clone();
@@ -209,28 +211,28 @@ impl Export {
         Self { customer_id, about: Some(EventSubject { person, part: Part::Account }), ..export }
     }
 
-    /// The export, which reads in this name.
+    /// The export with the authority on whose behalf it reads.
     #[must_use]
     pub fn on_behalf_of(self, authority: Authority) -> Self {
         Self { authority: Some(authority), ..self }
     }
 
-    /// When the file is forgotten.
+    /// When the file is deleted.
     pub fn expires_at(&self) -> Timestamp {
         self.created_at.plus(RETENTION)
     }
 
-    /// Whether something that was made at this time is asked for.
+    /// Whether data created at this time is within the range of the export.
     pub fn is_asked_for(&self, made: Timestamp) -> bool {
         self.since.is_none_or(|since| made >= since) && self.until.is_none_or(|until| made < until)
     }
 
-    /// Parts of the file.
+    /// The parts of the file, each as the sizes of its chunks.
     pub fn parts(&self) -> impl Iterator<Item = &[u32]> {
         self.chunks.chunks(CHUNKS_OF_PART)
     }
 
-    /// The place of a chunk.
+    /// The key of a chunk within the file.
     pub fn chunk(number: usize) -> String {
         format!("{number:06}")
     }
@@ -244,7 +246,7 @@ impl Export {
         Self { updated_at: now, version: self.version.saturating_add(1), ..self.clone() }
     }
 
-    /// The export at work, whose next message is lost when a minute has passed.
+    /// The export under way. The sweep takes its next message for lost after a minute.
     fn running(&self, now: Timestamp) -> Self {
         let (status, due_at) = (ExportStatus::Running, Some(now.plus(MINUTE)));
         Self { status, due_at, ..self.changed(now) }
@@ -263,16 +265,16 @@ impl Export {
         }
     }
 
-    /// The export, of which there will be no file.
+    /// The export ended early in this status, without a file.
     #[must_use]
     pub fn broken(&self, status: ExportStatus, reason: EndReason, now: Timestamp) -> Self {
         Self { status_reason: Some(reason), chunks: Vec::new(), ..self.ended(status, now) }
     }
 
-    /// The export given up.
+    /// The export cancelled.
     ///
     /// # Errors
-    /// `invalid_state_transition` when it is over.
+    /// `invalid_state_transition` when it has ended.
     pub fn cancelled(&self, now: Timestamp) -> Result<Self, Problem> {
         if self.status.is_over() {
             return Err(Problem::state(self.status.as_str(), &self.allowed_actions()));
@@ -280,7 +282,7 @@ impl Export {
         Ok(self.ended(ExportStatus::Cancelled, now))
     }
 
-    /// Adds the write of the export in place of its version before; one that is over says so.
+    /// Adds the replacement of the export by its next version, and the event when it has ended.
     pub fn save(&self, write: Write) -> Write {
         let write = write.replace(self, Code::VersionConflict);
         if self.status.is_over() { write.emit(self.finished()) } else { write }

@@ -1,8 +1,8 @@
-//! Imports: products, customers and stock out of a file.
+//! Imports: products, customers and stock from a file.
 //!
-//! A file is uploaded in parts, and read row by row in the steps of long work (`delivery::run`). What a row
-//! makes follows from the import and the row: a step that was cut off makes it again, and makes nothing
-//! twice. How far it has come is written after each page of rows, with what was wrong with them.
+//! A file is uploaded in parts, and read row by row in steps of long work (`delivery::run`). The ids of
+//! created objects follow from the import and the row: an interrupted step is repeated, and creates
+//! nothing twice. The progress is saved after each page of rows, with its findings.
 
 mod columns;
 mod file;
@@ -20,13 +20,13 @@ use std::collections::BTreeMap;
 use core_types::end_reason::EndReason;
 use core_types::id::{ImportId, StoreId};
 use core_types::key::{self, IndexKey};
-use platform::authority::Authority;
 use primitives::clock::{MINUTE, Timestamp};
-use primitives::problem::{Code, Problem};
-use serde::{Deserialize, Serialize};
 use table::item::{Item, Key};
 use table::outbox::Due;
+use primitives::problem::{Code, Problem};
 use table::{Condition, Query, Write};
+use platform::authority::Authority;
+use serde::{Deserialize, Serialize};
 
 use crate::FileFormat;
 use crate::chunk::RETENTION;
@@ -36,32 +36,32 @@ pub use finding::{Finding, Findings};
 pub use step::{give_up, step};
 pub use view::*;
 
-/// Parts of one file.
+/// The most parts of one file.
 pub const MAX_PARTS: i64 = 50;
-/// Bytes of one file.
+/// The largest file, in bytes.
 pub const MAX_BYTES: u64 = 50 * 1024 * 1024;
-/// Rows of one file.
+/// The most rows of one file.
 pub const MAX_ROWS: u64 = 100_000;
-/// Findings that are kept; further ones are counted.
+/// The most findings that are stored; further ones are only counted.
 pub const MAX_FINDINGS: u64 = 10_000;
 
-/// Pages of findings that one run of an import has room for.
+/// The page numbers of findings that are reserved for one run of an import.
 const FINDINGS_OF_RUN: u64 = 10_000;
 
 primitives::string_enum! {
-    /// What is imported.
+    /// The data of an import.
     ImportKind {
         /// Products with their variants and first stock.
         Products = "products",
         /// Customers, with an address.
         Customers = "customers",
-        /// How much there is of variants, at a location.
+        /// Quantities of variants at locations.
         Inventory = "inventory",
     }
 }
 
 impl ImportKind {
-    /// The scope that writes it.
+    /// The scope that is required to write this data.
     pub const fn scope(self) -> &'static str {
         match self {
             Self::Products => "write_products",
@@ -72,59 +72,60 @@ impl ImportKind {
 }
 
 primitives::string_enum! {
-    /// What becomes of a row whose product or customer is there already.
+    /// The treatment of a row whose product or customer already exists.
     OnExisting {
-        /// It is found wrong with the row.
+        /// The row fails, with a finding.
         Fail = "fail",
-        /// Nothing.
+        /// The row is skipped: the existing object stays unchanged.
         Skip = "skip",
-        /// It is given what the row says.
+        /// The existing object is updated from the row.
         Update = "update",
     }
 }
 
 primitives::string_enum! {
-    /// Where an import is in its life.
+    /// The status of an import.
     ImportStatus {
-        /// Waiting for its parts, and to be started.
+        /// It waits for its parts and for its start.
         Uploading = "uploading",
-        /// Being read.
+        /// Its file is being read.
         Running = "running",
-        /// Read without writing anything: it can be started in earnest.
+        /// A dry run has ended without writing anything: the import can be started again to write.
         Checked = "checked",
-        /// Every row is done.
+        /// Every row succeeded.
         Succeeded = "succeeded",
-        /// Some rows are.
+        /// Some rows succeeded.
         Partial = "partial",
-        /// None is; or it met an error that it would meet again, which `status_reason` says.
+        /// No row succeeded, or the import met a permanent error, which `status_reason` names.
         Failed = "failed",
-        /// Given up, or whoever started it may no longer, which `status_reason` says; what was done stays.
+        /// It was cancelled by request, or because the principal that started it may no longer write,
+        /// which `status_reason` says. Rows already imported stay.
         Cancelled = "cancelled",
     }
 }
 
 impl ImportStatus {
-    /// Whether nothing more happens.
+    /// Whether it has ended.
     pub const fn is_over(self) -> bool {
         matches!(self, Self::Succeeded | Self::Partial | Self::Failed | Self::Cancelled)
     }
 }
 
-/// What rows came to.
+/// The numbers of records by outcome.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
-    /// Made.
+    /// Created.
     pub created: u64,
-    /// Given what the file says.
+    /// Updated from the file.
     pub updated: u64,
-    /// There already, and left alone.
+    /// Skipped, because they existed.
     pub skipped: u64,
-    /// Wrong.
+    /// Failed.
     pub failed: u64,
 }
 
 impl Counts {
-    /// All of them.
+    /// The number of all records.
     pub const fn all(self) -> u64 {
         let right = self.created.saturating_add(self.updated).saturating_add(self.skipped);
         right.saturating_add(self.failed)
@@ -134,13 +135,13 @@ impl Counts {
 /// Where an import goes on in its file.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Place {
-    /// The byte.
+    /// The offset in bytes.
     pub byte: u64,
-    /// The row, from 1: of CSV the first holds the names of the columns.
+    /// The row, from 1; the first row of CSV is the header.
     pub row: u64,
-    /// The names of the columns, once they are known; of those that are not read, nothing.
+    /// The names of the columns, once they are known; empty for ignored columns.
     pub header: Vec<String>,
-    /// What is between two cells.
+    /// The delimiter of cells; none before the header was read.
     pub delimiter: Option<char>,
 }
 
@@ -151,56 +152,56 @@ pub struct Import {
     pub id: ImportId,
     /// The store.
     pub store_id: StoreId,
-    /// Who asked for it: `mer_…` or `app_…`.
+    /// The merchant or app that created it: `mer_…` or `app_…`.
     pub created_by: String,
-    /// In whose name it writes: who started it.
+    /// The principal that started it, on whose behalf it writes.
     pub principal: String,
-    /// What that takes, and of whom.
+    /// The authority of that principal, which is checked before each page.
     #[serde(default)]
     pub authority: Option<Authority>,
-    /// What is imported.
+    /// The data that is imported.
     pub kind: ImportKind,
-    /// How the file is written.
+    /// The format of the file.
     pub format: FileFormat,
-    /// Whether it only says what it would come to.
+    /// Whether it only validates the file, and writes nothing.
     pub dry_run: bool,
-    /// What becomes of what is there already.
+    /// The treatment of existing objects.
     pub on_existing: OnExisting,
-    /// Where it is in its life.
+    /// The status.
     pub status: ImportStatus,
-    /// Why it ended early, unless its owner wanted it so.
+    /// Why it ended early, unless it was cancelled by request.
     #[serde(default)]
     pub status_reason: Option<EndReason>,
-    /// The parts of the file, by their numbers.
+    /// The parts of the file, by number.
     pub parts: BTreeMap<u32, Part>,
-    /// How often it was started: findings of an earlier time are another's.
+    /// How often it was started. Each run has findings of its own.
     pub runs: u64,
     /// Where it goes on.
     pub place: Place,
-    /// What the rows came to.
+    /// The outcomes of the records.
     pub counts: Counts,
-    /// What was wrong.
+    /// The number of findings.
     pub findings_count: u64,
-    /// Pages of findings.
+    /// The number of pages of findings.
     pub findings_pages: u64,
-    /// Pages of what a dry run has seen.
+    /// The number of pages of unique values that a dry run has seen.
     pub seen_pages: u64,
-    /// Columns that are not read: the first of them.
+    /// The first of the ignored columns.
     pub ignored_columns: Vec<String>,
-    /// How many columns are not read.
+    /// The number of ignored columns.
     #[serde(default)]
     pub ignored_columns_count: u64,
-    /// When the sweep takes the next step's message for lost.
+    /// When the sweep takes the message of the next step for lost.
     pub due_at: Option<Timestamp>,
     /// When it was started.
     pub started_at: Option<Timestamp>,
     /// When it ended.
     pub finished_at: Option<Timestamp>,
-    /// When it was asked for.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// When it changed last.
+    /// When it last changed.
     pub updated_at: Timestamp,
-    /// Optimistic lock: one more with each write.
+    /// The version for optimistic locking, incremented by each write.
     pub version: u64,
 }
 
@@ -222,7 +223,7 @@ impl Item for Import {
     }
 }
 
-/// The import that is under way on a store: there is one at most.
+/// The import under way on a store: at most one.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct ImportUnderWay {
     store_id: StoreId,
@@ -240,21 +241,21 @@ impl Item for ImportUnderWay {
     }
 }
 
-/// What is asked for.
+/// The validated input of a new import.
 #[derive(Debug, Clone, Copy)]
 pub struct ImportInput {
-    /// What is imported.
+    /// The data that is imported.
     pub kind: ImportKind,
-    /// How the file is written.
+    /// The format of the file.
     pub format: FileFormat,
-    /// Whether it only says what it would come to.
+    /// Whether it only validates the file, and writes nothing.
     pub dry_run: bool,
-    /// What becomes of what is there already.
+    /// The treatment of existing objects.
     pub on_existing: OnExisting,
 }
 
 impl Import {
-    /// An import that is asked for.
+    /// A new import.
     pub fn new(input: ImportInput, store: &StoreId, by: &str, now: Timestamp) -> Self {
         Self {
             id: ImportId::mint(now),
@@ -286,12 +287,12 @@ impl Import {
         }
     }
 
-    /// When the file is forgotten.
+    /// When the file is deleted.
     pub fn expires_at(&self) -> Timestamp {
         self.created_at.plus(RETENTION)
     }
 
-    /// The actions that its state allows now.
+    /// The actions that its status allows.
     pub fn allowed_actions(&self) -> Vec<&'static str> {
         match self.status {
             ImportStatus::Uploading | ImportStatus::Checked => vec!["start", "cancel"],
@@ -300,14 +301,14 @@ impl Import {
         }
     }
 
-    /// What was found when it was started last.
+    /// The query for the findings of the latest run.
     pub fn findings(&self) -> Query {
         let page = |number: u64| key::import_findings(&self.id, self.findings_page(number));
         let (first, last) = (page(0), page(FINDINGS_OF_RUN.saturating_sub(1)));
         Query::partition(first.pk).between(first.sk, last.sk)
     }
 
-    /// The number of a page of findings, among those of all its runs.
+    /// The number of a page of findings over all runs.
     fn findings_page(&self, number: u64) -> u64 {
         self.runs.saturating_mul(FINDINGS_OF_RUN).saturating_add(number)
     }
@@ -320,7 +321,7 @@ impl Import {
         Problem::state(self.status.as_str(), &self.allowed_actions())
     }
 
-    /// The import with a part of its file, in place of one of the same number.
+    /// The import with a part of its file, replacing one of the same number.
     ///
     /// # Errors
     /// `invalid_state_transition` unless it waits for its parts; `import_too_large`.
@@ -336,15 +337,15 @@ impl Import {
         Ok(next)
     }
 
-    /// Bytes of the file.
+    /// The size of the file, in bytes.
     pub fn bytes(&self) -> u64 {
         self.parts.values().map(|part| part.bytes).sum()
     }
 
-    /// The import at its beginning, under way.
+    /// The import started anew from its first row.
     ///
     /// # Errors
-    /// `invalid_state_transition`; `parts_missing`.
+    /// `invalid_state_transition`; `parts_missing` when there is none, or a number is left out.
     pub fn started(&self, dry_run: bool, principal: &str, now: Timestamp) -> Result<Self, Problem> {
         if !matches!(self.status, ImportStatus::Uploading | ImportStatus::Checked) {
             return Err(self.rejected());
@@ -371,19 +372,20 @@ impl Import {
         })
     }
 
-    /// The import, which writes in this name.
+    /// The import with the authority on whose behalf it writes.
     #[must_use]
     pub fn on_behalf_of(self, authority: Authority) -> Self {
         Self { authority: Some(authority), ..self }
     }
 
-    /// The import, which whoever started it may no longer make: what was done stays.
+    /// The import cancelled because the principal that started it may no longer write. Rows already
+    /// imported stay.
     #[must_use]
     pub fn revoked(&self, reason: EndReason, now: Timestamp) -> Self {
         Self { status_reason: Some(reason), ..self.ended(ImportStatus::Cancelled, now) }
     }
 
-    /// The import after an error that it would meet again, without what may be large.
+    /// The import failed by a permanent error, without its larger fields.
     #[must_use]
     pub fn broken(&self, reason: EndReason, now: Timestamp) -> Self {
         let place = Place { header: Vec::new(), ..self.place.clone() };
@@ -392,10 +394,10 @@ impl Import {
         Self { status_reason, place, ignored_columns, ..ended }
     }
 
-    /// The import given up: what was done stays.
+    /// The import cancelled. Rows already imported stay.
     ///
     /// # Errors
-    /// `invalid_state_transition` when it is over.
+    /// `invalid_state_transition` when it has ended.
     pub fn cancelled(&self, now: Timestamp) -> Result<Self, Problem> {
         if self.status.is_over() {
             return Err(self.rejected());
@@ -403,7 +405,7 @@ impl Import {
         Ok(self.ended(ImportStatus::Cancelled, now))
     }
 
-    /// The import, read to its end.
+    /// The import after its last row.
     fn read(&self, now: Timestamp) -> Self {
         let right = self.counts.all() > self.counts.failed;
         let status = match (self.dry_run, self.findings_count, right) {
@@ -419,15 +421,16 @@ impl Import {
         Self { status, due_at: None, finished_at: Some(now), ..self.changed(now) }
     }
 
-    /// Adds its start: it is the only one under way on its store.
+    /// Adds the start of the import, on condition that no other is under way on its store
+    /// (`import_running`).
     pub fn begin(&self, write: Write) -> Write {
         let (store_id, import_id) = (self.store_id.clone(), self.id.clone());
         let under_way = ImportUnderWay { store_id, import_id, version: 1 };
         write.create(&under_way, Code::ImportRunning).replace(self, Code::VersionConflict)
     }
 
-    /// Adds the write of the import in place of `before`; one that is no longer under way says so, and
-    /// makes room for another.
+    /// Adds the replacement of `before` by this import. When it is not running, it also adds the event;
+    /// when `before` was running, it admits another import on the store.
     pub fn save(&self, before: &Self, write: Write) -> Write {
         let write = write.replace(self, Code::VersionConflict);
         if self.status == ImportStatus::Running {

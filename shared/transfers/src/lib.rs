@@ -1,10 +1,9 @@
-//! Files in and out of a store.
+//! Imports and exports of a store's files.
 //!
 //! - An [`import`] reads products, customers or stock from a file that was uploaded in parts.
 //! - An [`export`] writes products, orders, customers or movements of stock into a file.
-//! - [`people`]: files with people's data are forgotten when one of them is.
-//! - The files are kept in [`chunk`]s; [`csv`] is how they are written and read, in the columns that
-//!   Shopify's files have.
+//! - [`people`]: deletes files with personal data when a person is redacted.
+//! - Files are stored in [`chunk`]s; [`csv`] is their CSV form, in the columns of Shopify's files.
 
 pub mod chunk;
 pub mod csv;
@@ -13,7 +12,7 @@ pub mod import;
 pub mod people;
 
 primitives::string_enum! {
-    /// How a file is written.
+    /// The format of a file.
     FileFormat {
         /// Comma-separated values (RFC 4180), with the names of the columns in the first row.
         Csv = "csv",
@@ -23,7 +22,7 @@ primitives::string_enum! {
 }
 
 impl FileFormat {
-    /// As `Content-Type` says it.
+    /// The value of `Content-Type`.
     pub const fn content_type(self) -> &'static str {
         match self {
             Self::Csv => "text/csv; charset=utf-8",

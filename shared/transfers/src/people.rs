@@ -1,24 +1,25 @@
-//! Files with people's data are forgotten when one of them is: nobody can be taken out of a file.
+//! Deletion of files with personal data when one of their people is redacted: no single person can be
+//! removed from a file.
 
 use core_types::id::StoreId;
 use core_types::key;
-use primitives::problem::Problem;
 use services::Services;
-use table::Query;
 use table::item::{Index, Item};
+use primitives::problem::Problem;
+use table::Query;
 
 use crate::chunk;
 use crate::export::{Export, ExportKind};
 use crate::import::{Import, ImportKind, ImportStatus};
 
-/// Files that are looked at together.
+/// The number of imports or exports in one page.
 const PAGE: usize = 100;
 
-/// Removes a store's exports of people's data, and the files of its imports of customers; answers whether
-/// none is left, because an import that is being read is let finish.
+/// Deletes a store's exports of personal data, and the files of its imports of customers. Returns whether
+/// none is left: an import under way is allowed to finish.
 ///
 /// # Errors
-/// `version_conflict` when one of them has moved on meanwhile; 503.
+/// `version_conflict` when one of them has changed meanwhile; 503.
 pub async fn forget(services: &Services, store: &StoreId) -> Result<bool, Problem> {
     exports(services, store).await?;
     imports(services, store).await
@@ -32,11 +33,7 @@ async fn exports(services: &Services, store: &StoreId) -> Result<(), Problem> {
         let (found, next) = services.table.walk(&all, PAGE, place.as_ref(), is_meant).await?;
         for export in &found {
             if !export.status.is_over() {
-                export
-                    .cancelled(services.clock.now())?
-                    .save(services.table.write())
-                    .commit()
-                    .await?;
+                export.cancelled(services.clock.now())?.save(services.table.write()).commit().await?;
             }
             chunk::erase(services, export.id.as_str()).await?;
             services.table.write().delete(&export.key()).commit().await?;

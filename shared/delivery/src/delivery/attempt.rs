@@ -1,4 +1,4 @@
-//! Attempts: what a receiver answered, and what that means.
+//! Attempts: the receiver's answer, and the verdict on it.
 
 use std::time::Duration;
 
@@ -11,40 +11,40 @@ use table::item::{Item, Key};
 
 use super::{Delivery, RETENTION};
 
-/// Attempts that a delivery keeps, the latest (our choice): those of five runs.
+/// The number of attempts stored with a delivery, the latest ones (our choice): those of five runs.
 const MAX_ATTEMPTS: usize = 50;
-/// The longest answer, in bytes, that is kept with the attempt (our choice). Each attempt after it
-/// writes it again; most who answer anything say less.
+/// The longest response body, in bytes, that is stored within the delivery (our choice). Each later
+/// attempt writes it again; most receivers that answer with a body send less.
 const MAX_RESPONSE: usize = 256;
 
-/// What an attempt's result means for its delivery.
+/// The verdict on an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AttemptVerdict {
-    /// 2xx.
+    /// The receiver answered 2xx.
     Success,
-    /// To be attempted again.
+    /// The attempt failed; another may follow.
     Failure,
-    /// 410: the receiver wants no more of anything.
+    /// The receiver answered 410: it wants no more events.
     Gone,
-    /// The URL leads to an address that is rejected.
+    /// The URL leads to an address that the service does not call.
     Blocked,
 }
 
-/// An attempt's result.
+/// The outcome of an attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AttemptOutcome {
-    /// What it means.
+    /// The verdict.
     pub verdict: AttemptVerdict,
-    /// The answer's status, if there was an answer.
+    /// The HTTP status of the response; none without a response.
     pub status_code: Option<u16>,
     /// The class of the failure.
     pub error: Option<String>,
-    /// What the receiver asked for with `Retry-After`.
+    /// The wait that the receiver requested with `Retry-After`.
     pub retry_after: Option<Duration>,
 }
 
 impl AttemptOutcome {
-    /// What an answer of this status means; only 2xx is success, a redirect is not.
+    /// The outcome of a response with this status. Only 2xx is success; a redirect is not.
     pub fn answered(status: u16, retry_after: Option<Duration>) -> Self {
         let (verdict, error) = match status {
             200..=299 => (AttemptVerdict::Success, None),
@@ -58,7 +58,7 @@ impl AttemptOutcome {
         Self { verdict, status_code: Some(status), error, retry_after }
     }
 
-    /// A failure of this class without an answer.
+    /// A failure of this class, without a response.
     pub fn failed(class: &str) -> Self {
         let error = Some(class.to_owned());
         Self { verdict: AttemptVerdict::Failure, status_code: None, error, retry_after: None }
@@ -80,31 +80,32 @@ impl From<SendError> for AttemptOutcome {
 pub struct DeliveryAttempt {
     /// Its number, from 1.
     pub number: u32,
-    /// Where it went.
+    /// The URL that was posted to, or the queue's.
     pub url: String,
     /// When it began.
     pub started_at: Timestamp,
     /// How long it took, in milliseconds.
     pub duration_ms: u64,
-    /// The answer's status.
+    /// The HTTP status of the response.
     pub status_code: Option<u16>,
     /// The class of the failure.
     pub error: Option<String>,
-    /// The first 16 KB of the answer's body.
+    /// The first 16 KiB of the response body.
     pub response_body: Option<String>,
-    /// Whether there was more.
+    /// Whether the response body was longer.
     pub response_truncated: bool,
-    /// Whether what was answered is an item of its own, to be read where it is shown.
+    /// Whether the response body is an item of its own, [`RecordedAnswer`], which is read where it is
+    /// returned.
     pub is_answer_apart: bool,
 }
 
-/// An attempt as its delivery keeps it. Short, because a delivery is written with all of its attempts:
-/// one that succeeds at once fits into a kilobyte.
+/// An attempt as stored in its delivery. It is short, because each write of a delivery includes all of
+/// its attempts: a delivery that succeeds at once fits into a kilobyte.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredAttempt {
     #[serde(rename = "n")]
     number: u32,
-    /// None where it is that of the attempt before.
+    /// None when equal to the URL of the attempt before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     url: Option<String>,
     #[serde(rename = "at")]
@@ -123,18 +124,18 @@ pub struct StoredAttempt {
     is_answer_apart: bool,
 }
 
-/// What a receiver answered, when that is longer than a delivery keeps.
+/// A response body that is too long to store within the delivery.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct RecordedAnswer {
     /// The delivery that was attempted.
     pub delivery_id: DeliveryId,
     /// The attempt's number.
     pub number: u32,
-    /// The first 16 KB of the answer's body.
+    /// The first 16 KiB of the response body.
     pub body: String,
-    /// When the delivery was made.
+    /// When the delivery was created.
     pub created_at: Timestamp,
-    /// Always 1: it is written whole, and never replaced under its version.
+    /// Always 1: the item is written whole, and never replaced by version.
     pub version: u64,
 }
 
@@ -152,7 +153,7 @@ impl Item for RecordedAnswer {
 }
 
 impl DeliveryAttempt {
-    /// The present attempt of a claimed delivery, with its result.
+    /// The current attempt of a claimed delivery, with its outcome.
     pub fn of(delivery: &Delivery, url: &str, outcome: &AttemptOutcome, took: Duration) -> Self {
         Self {
             number: delivery.attempt,
@@ -167,7 +168,7 @@ impl DeliveryAttempt {
         }
     }
 
-    /// The attempt with what was read of the answer.
+    /// The attempt with the response body, as far as it was read.
     #[must_use]
     pub fn with_response(mut self, body: &[u8], truncated: bool) -> Self {
         let body = String::from_utf8_lossy(body).into_owned();
@@ -177,13 +178,14 @@ impl DeliveryAttempt {
         self
     }
 
-    /// The attempt with the answer that was read from beside its delivery.
+    /// The attempt with its response body from the separate item, if there is one.
     #[must_use]
     pub fn with_recorded(self, answer: Option<RecordedAnswer>) -> Self {
         Self { response_body: answer.map(|answer| answer.body).or(self.response_body), ..self }
     }
 
-    /// What goes into an item of its own, of an attempt at this delivery.
+    /// The separate item for the response body of this attempt; none when the body is stored within the
+    /// delivery.
     pub fn recorded_answer(&self, delivery: &Delivery) -> Option<RecordedAnswer> {
         let body = self.response_body.clone().filter(|_| self.is_answer_apart)?;
         Some(RecordedAnswer {
@@ -195,37 +197,36 @@ impl DeliveryAttempt {
         })
     }
 
-    /// The attempt that a delivery still holds a lease for, when whoever made it never came back:
-    /// the receiver may have got it.
+    /// The attempt whose lease has ended without a recorded outcome. The receiver may have got the event.
     pub fn lost(delivery: &Delivery, url: &str) -> Self {
         Self::of(delivery, url, &AttemptOutcome::failed("interrupted"), Duration::ZERO)
     }
 }
 
 impl Delivery {
-    /// Its attempts, the first first; of those that were recorded apart without what was answered.
+    /// Its stored attempts in order. Response bodies of separate items are not included.
     pub fn attempts(&self) -> Vec<DeliveryAttempt> {
         let mut url = String::new();
-        let shown = self.attempts.iter().map(|kept| {
-            if let Some(new) = &kept.url {
+        let attempts = self.attempts.iter().map(|stored| {
+            if let Some(new) = &stored.url {
                 url.clone_from(new);
             }
             DeliveryAttempt {
-                number: kept.number,
+                number: stored.number,
                 url: url.clone(),
-                started_at: kept.started_at,
-                duration_ms: kept.duration_ms,
-                status_code: kept.status_code,
-                error: kept.error.clone(),
-                response_body: kept.response_body.clone(),
-                response_truncated: kept.response_truncated,
-                is_answer_apart: kept.is_answer_apart,
+                started_at: stored.started_at,
+                duration_ms: stored.duration_ms,
+                status_code: stored.status_code,
+                error: stored.error.clone(),
+                response_body: stored.response_body.clone(),
+                response_truncated: stored.response_truncated,
+                is_answer_apart: stored.is_answer_apart,
             }
         });
-        shown.collect()
+        attempts.collect()
     }
 
-    /// The delivery with an attempt more.
+    /// The delivery with this attempt appended.
     #[must_use]
     pub fn with_attempt(mut self, attempt: &DeliveryAttempt) -> Self {
         let last = self.attempts().pop();
@@ -244,18 +245,18 @@ impl Delivery {
         let over = self.attempts.len().saturating_sub(MAX_ATTEMPTS);
         let first = self.attempts().get(over).map(|first| first.url.clone());
         self.attempts.drain(..over);
-        if let Some(kept) = self.attempts.first_mut() {
-            kept.url = first;
+        if let Some(stored) = self.attempts.first_mut() {
+            stored.url = first;
         }
         self
     }
 
-    /// Its attempts without what was answered to them.
+    /// Its stored attempts without their response bodies.
     pub(super) fn without_answers(&self) -> Vec<StoredAttempt> {
-        let bare = |kept: &StoredAttempt| StoredAttempt {
+        let bare = |stored: &StoredAttempt| StoredAttempt {
             response_body: None,
             is_answer_apart: false,
-            ..kept.clone()
+            ..stored.clone()
         };
         self.attempts.iter().map(bare).collect()
     }

@@ -1,4 +1,4 @@
-//! What keeps a delivery from being attempted although its time has come.
+//! Holds: reasons to postpone an attempt although its time has come.
 
 use std::time::Duration;
 
@@ -7,13 +7,13 @@ use services::queue;
 
 use super::{Delivery, DeliveryStatus, QUEUE_GRACE, due_for};
 
-/// How long before its turn the sweep hands a delivery to the queue, which then holds it back to
-/// the second: shorter than a queue can, and longer than a sweep may be late.
+/// How long before its time the sweep queues a rate-limited delivery, with a delay to the second. It is
+/// shorter than a queue's longest delay, and longer than a sweep may be late.
 const HANDED_OVER: Duration = MINUTE.saturating_mul(10);
-/// How long a delivery that found no place waits at first, …
+/// The first wait of a delivery that got no concurrency permit, …
 const CROWDED_FIRST: Duration = Duration::from_secs(1);
-/// … and at last, before its jitter: it waits twice as long each time, so that what a full house
-/// costs does not grow with what waits before it (our choice).
+/// … and the longest, before jitter. The wait doubles each time, so that the cost of a full limit does
+/// not grow with the number of deliveries that wait (our choice).
 const CROWDED_MOST: Duration = Duration::from_secs(30);
 
 primitives::string_enum! {
@@ -40,7 +40,7 @@ impl Delivery {
         Self { status, held_by: Some(by), lease_until: None, ..self.changed(now) }
     }
 
-    /// The delivery put off until its receiver's circuit may have closed.
+    /// The delivery postponed until its receiver's circuit may let an attempt through.
     #[must_use]
     pub fn deferred(&self, until: Timestamp, now: Timestamp) -> Self {
         Self {
@@ -50,8 +50,8 @@ impl Delivery {
         }
     }
 
-    /// The delivery put off because no place was free, for twice as long as the last time, half less
-    /// or more as `draw` says, which is spread over all of `u32`.
+    /// The delivery postponed because no concurrency permit was free: twice as long as the last time, ±
+    /// 50 %, spread by `draw` over all of `u32`.
     #[must_use]
     pub fn crowded(&self, draw: u32, now: Timestamp) -> Self {
         let has_waited = self.next_attempt_at.filter(|_| self.held_by == Some(Hold::Concurrency));
@@ -67,9 +67,9 @@ impl Delivery {
         }
     }
 
-    /// The delivery put off until `at`, with its `turn` kept. A time that is too far away for a
-    /// message is handed to the queue shortly before, so that those of a minute do not all come up
-    /// with one sweep.
+    /// The delivery postponed by the rate limit until `at`, with the time `turn` that it was assigned.
+    /// When `at` is beyond a message's longest delay, the sweep queues it shortly before, so that the
+    /// deliveries of one minute do not all start with one sweep.
     #[must_use]
     pub fn paced(&self, at: Timestamp, turn: Timestamp, now: Timestamp) -> Self {
         let is_near = now.until(at) <= queue::MAX_DELAY;
@@ -82,9 +82,9 @@ impl Delivery {
         }
     }
 
-    /// The delivery behind `head` in its ordering key; none when it already waits there. It is attempted as
-    /// soon as its message comes, which whoever ends the head sends. Should that be lost, the sweep
-    /// looks again, after the time at which the head may have ended.
+    /// The delivery waiting behind `head` in its ordering key; none when it already waits there. It is
+    /// attempted as soon as the worker that ends the head sends its message. If that message is lost, the
+    /// sweep picks the delivery up after the time at which the head may have ended.
     pub fn behind(&self, head: &Self, now: Timestamp) -> Option<Self> {
         let ends = head.next_attempt_at.or(head.lease_until).unwrap_or(now).max(now);
         let due = ends.plus(QUEUE_GRACE);

@@ -1,4 +1,4 @@
-//! What the queue carries: one message for one attempt.
+//! Messages of the delivery queues: one for each attempt.
 
 use std::time::Duration;
 
@@ -11,10 +11,10 @@ use table::item::Key;
 use super::{Delivery, DeliveryStatus};
 use crate::subscription;
 
-/// A message this early is on time: queues count whole seconds, and clocks differ.
+/// How early a message may come: queues count whole seconds, and clocks differ.
 pub(super) const EARLY: Duration = Duration::from_secs(1);
 
-/// What a queue message says: enough to read everything the attempt needs in one round trip.
+/// A queue message for one attempt: it names everything that the attempt reads, in one round trip.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeliveryMessage {
     /// The delivery to attempt.
@@ -23,11 +23,11 @@ pub struct DeliveryMessage {
     pub attempt: u32,
     /// The event to send.
     pub event_id: EventId,
-    /// The subscription that takes the event.
+    /// The subscription that receives the event.
     pub subscription_id: SubscriptionId,
-    /// The store whose subscription it is.
+    /// The store of the subscription.
     pub store_id: Option<StoreId>,
-    /// The app whose subscription it is.
+    /// The app that created the subscription, or whose own it is.
     pub app_id: Option<AppId>,
 }
 
@@ -38,14 +38,14 @@ impl DeliveryMessage {
     }
 }
 
-/// Whether a message's attempt can be made.
+/// Whether the attempt of a message can be made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Readiness {
-    /// It can.
+    /// The attempt can be made.
     Ready,
-    /// It can; the attempt before it never came back.
+    /// The attempt can be made; the one before it has no recorded outcome.
     AfterLost,
-    /// It was made, is being made, or is not due: the message says nothing new.
+    /// The attempt was made, is under way or is not due: the message is ignored.
     Stale,
 }
 
@@ -62,15 +62,15 @@ impl Delivery {
         }
     }
 
-    /// How long the message for the next attempt is to be held back, in whole seconds, rounded
-    /// up; none when no message can be, because it is too long or nothing is to be attempted.
+    /// The delay of the message for the next attempt, in whole seconds, rounded up. None when it exceeds
+    /// the queue's longest delay, or when nothing is to be attempted.
     pub fn delay(&self, now: Timestamp) -> Option<Duration> {
         let at = self.next_attempt_at.filter(|_| !self.status.is_final())?;
         let seconds = u64::try_from(now.seconds_until(at)).unwrap_or(0);
         Some(Duration::from_secs(seconds)).filter(|delay| *delay <= queue::MAX_DELAY)
     }
 
-    /// Whether the attempt that a message stands for can be made now.
+    /// Whether the attempt of a message can be made now.
     pub fn turn(&self, attempt: u32, now: Timestamp) -> Readiness {
         let is_next = self.attempt.saturating_add(1) == attempt;
         let has_come = |at: Option<Timestamp>| at.is_none_or(|at| at <= now.plus(EARLY));

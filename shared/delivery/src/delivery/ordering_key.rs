@@ -1,62 +1,64 @@
-//! Ordering keys: the unfinished deliveries to a subscription about one entity, in the order in which the
-//! entity changed.
+//! Ordering keys: the unfinished deliveries to a subscription about one entity, in the order of the
+//! entity's changes.
 //!
-//! A delivery's position is written in the transaction that makes the delivery, and deleted in the
-//! one that ends it. Only the first in its ordering key is attempted; the next goes on when it has ended,
-//! however it ended. So a ordering key is held up for as long as one delivery's schedule takes, at most.
+//! A delivery's position is written in the transaction that creates the delivery, and deleted in the one
+//! that ends it. Only the first delivery of an ordering key is attempted; the next follows when it has
+//! ended, with any outcome. So a delivery delays its successors for as long as its own schedule takes, at
+//! most.
 //!
-//! - *A crash between the end and the message to the next*: the next is due in the table, and the
-//!   sweep brings it.
-//! - *A message twice, or for one that is not the first*: it finds another before it, and waits.
-//! - *A position without a delivery*, which time-to-live may have deleted alone, is deleted by the
+//! - *A crash between the end and the message to the next*: the next is due in the table, and the sweep
+//!   queues it.
+//! - *A repeated message, or one for a delivery that is not the first*: the worker finds another before
+//!   it, and the delivery waits.
+//! - *A position without a delivery*, which time-to-live may have deleted first, is deleted by the
 //!   delivery behind it.
 
 use core_types::event::Event;
 use core_types::id::{DeliveryId, SubscriptionId};
 use core_types::key;
-use primitives::clock::Timestamp;
-use primitives::problem::{Code, Problem};
-use serde::{Deserialize, Serialize};
 use services::Services;
+use primitives::clock::Timestamp;
 use table::item::{Item, Key};
+use primitives::problem::{Code, Problem};
 use table::{Condition, Query, Write};
+use serde::{Deserialize, Serialize};
 
 use super::{Delivery, DeliveryStatus, RETENTION};
 use crate::subscription::{Ordering, Subscription};
 
-/// Positions without a delivery that one look deletes.
+/// The most positions without a delivery that one call deletes.
 const MOST_STALE: usize = 10;
 
-/// Where a delivery stands among those about the same entity.
+/// The ordering key of a delivery, and its order among the deliveries of that key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OrderingKey {
-    /// The id of the entity that its deliveries are about.
+    /// The id of the entity that the events are about.
     pub entity_id: String,
-    /// Sorts as the entity changed: [`Event::order`].
+    /// Sorts by the entity's changes: [`Event::order`].
     pub order: String,
 }
 
 impl OrderingKey {
-    /// Where a delivery of this event stands; none when its subscription wants no order.
+    /// The ordering key of a delivery of this event; none when its subscription wants no order.
     pub fn of(event: &Event, subscription: &Subscription) -> Option<Self> {
         let ordering_key = Self { entity_id: event.entity_id.clone(), order: event.order() };
         (subscription.ordering == Ordering::Entity).then_some(ordering_key)
     }
 }
 
-/// A position in a ordering key.
+/// A delivery's position in its ordering key.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct OrderingPosition {
-    /// The subscription that takes the event.
+    /// The subscription that receives the event.
     pub subscription_id: SubscriptionId,
-    /// Whose position it is.
+    /// The delivery at this position.
     pub delivery_id: DeliveryId,
-    /// Which ordering key, and where in it.
+    /// The ordering key, and the order in it.
     #[serde(rename = "lane")]
     pub ordering_key: OrderingKey,
-    /// When the delivery was made.
+    /// When the delivery was created.
     pub created_at: Timestamp,
-    /// Always 1: it is written whole, and never replaced under its version.
+    /// Always 1: the item is written whole, and never replaced by version.
     pub version: u64,
 }
 
@@ -78,7 +80,7 @@ impl Item for OrderingPosition {
 }
 
 impl Delivery {
-    /// The delivery's position in its ordering key.
+    /// The delivery's position in its ordering key; none without an ordering key.
     pub fn ordering_position(&self) -> Option<OrderingPosition> {
         self.ordering_key.clone().map(|ordering_key| OrderingPosition {
             subscription_id: self.subscription_id.clone(),
@@ -89,12 +91,12 @@ impl Delivery {
         })
     }
 
-    /// Adds that the delivery takes its position, if it has one.
+    /// Adds the write of the delivery's position, if it has an ordering key.
     pub fn enter_ordering_key(&self, write: Write) -> Write {
         write.also(self.ordering_position(), |write, position| write.put(&position))
     }
 
-    /// Adds that the delivery leaves its position, if it has ended.
+    /// Adds the deletion of the delivery's position, if the delivery has ended.
     pub fn leave_ordering_key(&self, write: Write) -> Write {
         let position = self.ordering_position().filter(|_| self.status.is_final());
         write.also(position, |write, position| write.delete(&position.key()))
@@ -108,11 +110,9 @@ fn ordering_key_of(subscription: &SubscriptionId, ordering_key: &OrderingKey) ->
 /// The delivery that this one waits for: the first in its ordering key, if that is another one.
 ///
 /// # Errors
-/// 503 when the table cannot be reached; `version_conflict`: look again.
-pub async fn head_before(
-    services: &Services,
-    delivery: &Delivery,
-) -> Result<Option<Delivery>, Problem> {
+/// 503 when the table cannot be reached, or after ten positions without a delivery; `version_conflict`
+/// when a position's delivery has started again meanwhile: read again.
+pub async fn head_before(services: &Services, delivery: &Delivery) -> Result<Option<Delivery>, Problem> {
     let Some(ordering_key) = &delivery.ordering_key else { return Ok(None) };
     for _ in 0..MOST_STALE {
         let first = services
@@ -131,7 +131,8 @@ pub async fn head_before(
     Err(Problem::unavailable("places without deliveries"))
 }
 
-/// Deletes a position whose delivery has ended or is gone, and has not begun again meanwhile.
+/// Deletes a position whose delivery has ended or is deleted. The condition fails if it has started again
+/// meanwhile.
 async fn forget(services: &Services, position: &OrderingPosition) -> Result<(), Problem> {
     let is_over = "attribute_not_exists(PK) OR NOT #status IN (:pending, :delivering, :retrying)";
     let is_over = Condition::new(is_over)
@@ -144,7 +145,7 @@ async fn forget(services: &Services, position: &OrderingPosition) -> Result<(), 
     write.delete(&position.key()).commit().await
 }
 
-/// Queues the first that waits in the ordering key that `ended` stood in. A message that is not sent is no
+/// Queues the next delivery of the ordering key of `ended`, if `ended` has ended. A lost message is no
 /// loss: the delivery is due.
 pub async fn wake_next(services: &Services, ended: &Delivery) {
     if let Err(problem) = wake(services, ended).await {
@@ -161,8 +162,7 @@ async fn wake(services: &Services, ended: &Delivery) -> Result<(), Problem> {
         .all::<OrderingPosition>(&ordering_key_of(&ended.subscription_id, ordering_key), 1)
         .await?;
     let Some(position) = first.first() else { return Ok(()) };
-    let Some(next) = services.table.get::<Delivery>(&key::delivery(&position.delivery_id)).await?
-    else {
+    let Some(next) = services.table.get::<Delivery>(&key::delivery(&position.delivery_id)).await? else {
         return Ok(());
     };
     match next.delay(services.clock.now()) {

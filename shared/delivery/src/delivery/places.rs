@@ -1,41 +1,40 @@
-//! Places: how many attempts of one host, and of one subscriber, are under way at once. A queue counts as a
-//! host.
+//! Concurrency permits: how many attempts at one host, and of one store or app, are under way at once. A
+//! queue counts as a host.
 //!
-//! An attempt whose receiver is not known to be prompt takes a place of the host that it goes to
-//! and one of the store, or app, whose subscription it is. There are so many of each, for each
-//! queue; who finds none is put off, and holds none meanwhile. So a host that hangs, however many
-//! stores send to it, and a store whose receivers hang, on however many hosts, leave most of a
-//! queue's workers to the others.
+//! An attempt takes a permit of its host and one of the store, or app, of the subscription, unless its
+//! receiver is known to be prompt. Each limit is counted per queue. An attempt that gets no permit is
+//! postponed, and holds none meanwhile. So neither a host that hangs, however many stores send to it, nor
+//! a store whose receivers hang, on however many hosts, occupies most of a queue's workers.
 //!
-//! - *A crash while places are held*: they are free after the lease of the attempt, a minute.
-//! - *A message twice*: each takes places before it claims, and whoever loses the claim gives them
-//!   back.
-//! - *Places taken and the table gone*: as after a crash.
+//! - *A crash while permits are held*: they are free after the lease of the attempt, a minute.
+//! - *A repeated message*: each worker takes permits before it claims, and the one that loses the claim
+//!   returns them.
+//! - *The table fails after permits were taken*: as after a crash.
 
 use core_types::key;
-use primitives::clock::Timestamp;
-use primitives::problem::Problem;
 use services::Services;
-use table::Permit;
+use primitives::clock::Timestamp;
 use table::item::Key;
+use primitives::problem::Problem;
+use table::Permit;
 
 use super::{Delivery, LEASE, Speed};
 use crate::subscription::Subscription;
 
-/// Attempts that go to one host at once (our choice): many stores may share it, as those of an
-/// app's do.
+/// The most concurrent attempts at one host (our choice): many stores may share it, such as those of an
+/// app.
 pub const MOST_TO_HOST: u32 = 40;
-/// Attempts for one store's subscriptions, or an app's own, at once (our choice): two stores leave
-/// room on a host that they share.
+/// The most concurrent attempts for one store's subscriptions, or an app's own (our choice): two stores
+/// fit on a host that they share.
 pub const MOST_FOR_SCOPE: u32 = 20;
 
-/// The places that an attempt holds; none when its receiver is prompt.
+/// The concurrency permits of an attempt; empty when its receiver is prompt.
 #[derive(Debug, Default)]
 #[must_use = "places that are not left stay taken until the lease ends"]
 pub struct Permits(Vec<Permit>);
 
 impl Permits {
-    /// The places of an attempt at this delivery; none when all of one kind are taken.
+    /// Takes the permits of an attempt at this delivery; none when a limit is reached.
     ///
     /// # Errors
     /// 503 when the table cannot be reached.
@@ -66,12 +65,12 @@ impl Permits {
         Ok(Some(held))
     }
 
-    /// Whether the attempt is counted.
+    /// Whether the attempt holds permits; without them its receiver is prompt.
     pub fn are_held(&self) -> bool {
         !self.0.is_empty()
     }
 
-    /// Gives the places back. One that cannot be is free when the lease ends.
+    /// Returns the permits. One that cannot be returned is free when the lease ends.
     pub async fn leave(self, services: &Services) {
         for place in self.0 {
             if let Err(problem) = services.table.leave_place(place).await {
@@ -81,7 +80,7 @@ impl Permits {
     }
 }
 
-/// What an attempt takes places of, the one with fewer first.
+/// The limits that count an attempt, the smaller one first.
 fn limits(delivery: &Delivery, subscription: &Subscription, speed: Speed) -> [(Key, u32); 2] {
     let scope = key::event_scope(delivery.store_id.as_ref(), delivery.app_id.as_ref());
     let host = subscription.receiver();

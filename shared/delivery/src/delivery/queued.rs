@@ -1,4 +1,4 @@
-//! A delivery as a message of a queue: the body as it is, the headers as attributes.
+//! A delivery as a message of the receiver's queue: the event as its body, the headers as attributes.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -6,8 +6,9 @@ use std::collections::BTreeMap;
 use serde_json::json;
 use services::queue::foreign;
 
-/// The headers that are an attribute each: what verifies, and what consumers choose by. A message has
-/// ten attributes at most, and an attempt some twenty headers; the tenth has all of them.
+/// The headers with an attribute of their own: those for verification, and those that consumers filter
+/// by. A message has at most ten attributes, and an attempt some twenty headers; the tenth attribute has
+/// all of them.
 const SINGLED_OUT: [&str; foreign::MAX_ATTRIBUTES - 1] = [
     "webhook-id",
     "webhook-timestamp",
@@ -19,10 +20,11 @@ const SINGLED_OUT: [&str; foreign::MAX_ATTRIBUTES - 1] = [
     "X-Service-Attempt",
     "traceparent",
 ];
-/// The attribute that is all headers, as a JSON object.
+/// The attribute that holds all headers, as a JSON object.
 const ALL: &str = "headers";
 
-/// The attributes of a message with these headers. An attribute cannot be empty.
+/// The attributes of a message with these headers. A header with an empty value gets no attribute of its
+/// own: SQS has none.
 pub fn message_attributes(headers: Vec<(String, String)>) -> Vec<(String, String)> {
     let all: BTreeMap<String, String> = headers.into_iter().collect();
     let singled = SINGLED_OUT.iter().filter_map(|name| {
@@ -34,8 +36,8 @@ pub fn message_attributes(headers: Vec<(String, String)>) -> Vec<(String, String
     attributes
 }
 
-/// The body as a queue takes it: two characters that JSON may have as they are, and SQS rejects, are
-/// escaped, which no reader of JSON can tell. It is what is signed then.
+/// The body in a form that SQS accepts. Two characters that are valid in JSON but rejected by SQS are
+/// escaped, which leaves the JSON value the same. The signature covers this form.
 pub fn message_body(body: &str) -> Cow<'_, str> {
     if foreign::is_sendable(body) {
         return Cow::Borrowed(body);

@@ -1,4 +1,4 @@
-//! What a replay makes of a delivery: another one of the same event, in its place.
+//! Deliveries that a replay creates: another of the same event, in place of an earlier one.
 
 use core_types::event::Event;
 use core_types::id::{DeliveryId, EventId, ReplayId, SubscriptionId};
@@ -7,11 +7,11 @@ use primitives::clock::Timestamp;
 use super::{Delivery, DeliveryStatus, due_for};
 use crate::subscription::Subscription;
 
-/// Why a delivery ended that was retried when a replay made another in its place.
+/// The `last_error` of a delivery that was still to be attempted when a replay replaced it.
 const REPLAYED: &str = "replayed";
 
 impl Delivery {
-    /// The id of the delivery of this event to this subscription that a replay makes: always the same.
+    /// The id of the delivery that a replay creates of this event to this subscription: always the same.
     pub fn replayed_id(
         event: &EventId,
         subscription: &SubscriptionId,
@@ -20,8 +20,8 @@ impl Delivery {
         DeliveryId::derive(&[event.as_str(), subscription.as_str(), replay.as_str()])
     }
 
-    /// The delivery of this event that a replay makes. It has its place among those about the same
-    /// entity, as the first had.
+    /// The delivery that a replay creates of this event. It has a position in its ordering key, as the
+    /// first delivery had.
     #[must_use]
     pub fn replayed(
         event: &Event,
@@ -36,25 +36,25 @@ impl Delivery {
         }
     }
 
-    /// The delivery with its first attempt at `at`: replays keep a rate.
+    /// The delivery with its first attempt at `at`, which the replay's rate determines.
     #[must_use]
     pub fn due_from(self, at: Timestamp, now: Timestamp) -> Self {
         Self { next_attempt_at: Some(at), due_at: Some(due_for(at, now)), ..self }
     }
 
-    /// The delivery after a replay made another in its place: what was still to be attempted is
-    /// attempted there.
+    /// The delivery after a replay created another in its place. If it had not ended, it is cancelled:
+    /// the attempts go on there.
     #[must_use]
     pub fn replaced_by(&self, other: &DeliveryId, now: Timestamp) -> Self {
-        let kept = if self.status.is_final() {
+        let remaining = if self.status.is_final() {
             self.changed(now)
         } else {
             self.ended(DeliveryStatus::Cancelled, REPLAYED, now)
         };
-        Self { replayed_by: Some(other.clone()), ..kept }
+        Self { replayed_by: Some(other.clone()), ..remaining }
     }
 
-    /// Whether it was ended by the replay that made another in its place.
+    /// Whether it was cancelled by the replay that created another in its place.
     pub fn is_ended_by_replay(&self) -> bool {
         self.replayed_by.is_some() && self.last_error.as_deref() == Some(REPLAYED)
     }

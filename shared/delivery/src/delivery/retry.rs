@@ -1,30 +1,29 @@
-//! When a failed delivery is attempted again (docs/conventions.md §10): 10 attempts over 51.6
-//! hours.
+//! The retry schedule of failed deliveries (docs/conventions.md §10): 10 attempts over 51.6 hours.
 
 use std::time::Duration;
 
-/// Attempts of one run.
+/// The number of attempts of one run.
 pub const MAX_ATTEMPTS: u32 = 10;
 
 /// Seconds between an attempt and the next: +5 s, 1 m, 5 m, 30 m, 2 h, 5 h, 10 h, 10 h, 24 h.
 const SLOTS: [u64; 9] = [5, 60, 300, 1_800, 7_200, 18_000, 36_000, 36_000, 86_400];
 
-/// The nominal wait after this many attempts; none when they were the last.
+/// The nominal wait after this many attempts; none after the last.
 pub fn slot(made: u32) -> Option<Duration> {
     let position = usize::try_from(made.checked_sub(1)?).ok()?;
     SLOTS.get(position).copied().map(Duration::from_secs)
 }
 
-/// The actual wait: the slot ± 20 %, spread by `draw` over all of `u32`, or what the receiver
-/// asked for with `Retry-After` if that is longer, up to twice the slot.
+/// The actual wait: the slot ± 20 %, spread by `draw` over all of `u32`. A longer `Retry-After` of the
+/// receiver takes precedence, up to twice the slot.
 pub fn wait(slot: Duration, retry_after: Option<Duration>, draw: u32) -> Duration {
     let millis = u64::try_from(slot.as_millis()).unwrap_or(u64::MAX);
     let spread = millis.saturating_mul(2).div_euclid(5);
     let share = (u128::from(spread).saturating_mul(u128::from(draw))) >> 32_u32;
     let least = millis.saturating_sub(spread.div_euclid(2));
     let jittered = least.saturating_add(u64::try_from(share).unwrap_or(0));
-    let asked = retry_after.unwrap_or_default().min(slot.saturating_mul(2));
-    Duration::from_millis(jittered).max(asked)
+    let requested = retry_after.unwrap_or_default().min(slot.saturating_mul(2));
+    Duration::from_millis(jittered).max(requested)
 }
 
 #[cfg(test)]
@@ -57,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn jitter_is_a_fifth_either_way() {
+    fn jitter_is_20_percent() {
         let slot = seconds(300);
         assert_eq!(wait(slot, None, 0), seconds(240));
         assert_eq!(wait(slot, None, 1 << 31), seconds(300));

@@ -1,24 +1,24 @@
-//! What a receiver gets besides the body: who we are, what it is, and proof of both
-//! (docs/conventions.md §10).
+//! The headers of an attempt, with its signatures (docs/conventions.md §10).
 
 use std::collections::BTreeMap;
 
 use core_types::event::Event;
 use core_types::id::StoreId;
+use primitives::clock::Timestamp;
 use crypto::seal;
 use crypto::signature::{service_hmac, standard_signature};
-use primitives::clock::Timestamp;
 
 use super::Delivery;
 use crate::subscription::{CHALLENGE, SigningKeys};
 
-/// What the names of our own headers begin with.
+/// The prefix of the service's own headers.
 pub const HEADER_PREFIX: &str = "X-Service-";
 
 /// The signatures of an attempt: `X-Service-Hmac-SHA256` and `webhook-signature`.
 ///
-/// During a rotation the latter carries both, the new secret's first; the former stays on the old
-/// secret, so that a receiver that compares for equality never breaks.
+/// During a rotation `webhook-signature` carries both signatures, the new secret's first.
+/// `X-Service-Hmac-SHA256` stays on the old secret, so that a receiver that compares for equality never
+/// breaks.
 pub fn signatures(id: &str, seconds: i64, body: &[u8], keys: &SigningKeys) -> (String, String) {
     let oldest = keys.previous.as_ref().unwrap_or(&keys.current);
     let entries: Vec<String> = std::iter::once(&keys.current)
@@ -28,8 +28,7 @@ pub fn signatures(id: &str, seconds: i64, body: &[u8], keys: &SigningKeys) -> (S
     (service_hmac(oldest, seconds, body), entries.join(" "))
 }
 
-/// Every header of an attempt, in the order it is sent. `Host` and `Content-Length` are added by
-/// the connection.
+/// All headers of an attempt, in the order of sending. The connection adds `Host` and `Content-Length`.
 pub fn headers(
     event: &Event,
     delivery: &Delivery,
@@ -68,7 +67,7 @@ pub fn headers(
     all
 }
 
-/// The headers of a challenge: those of an event that are not a delivery's.
+/// The headers of a challenge: those of an event, without those of a delivery.
 pub fn challenge_headers(
     id: &str,
     store: Option<&StoreId>,
@@ -95,7 +94,8 @@ pub fn challenge_headers(
     all.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
 }
 
-/// The trace of the request that made the event happen goes on; every attempt is a span of it.
+/// The `traceparent` of an attempt: it continues the trace of the request that caused the event, with a
+/// span for each attempt.
 fn traceparent(event: &Event, delivery: &Delivery) -> String {
     let span = seal::digest(&format!("{}#{}", delivery.id, delivery.attempt));
     let span: String = span.chars().take(16).collect();
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rotation_sends_both_and_keeps_the_old_key_where_only_one_fits() {
+    fn a_rotation_sends_both_signatures_and_the_old_hmac() {
         let new = crypto::signature::SigningSecret::generate();
         let keys = SigningKeys { current: new.clone(), previous: SECRET.parse().ok() };
         let (hmac, signature) = signatures(ID, 1_767_225_600, BODY, &keys);

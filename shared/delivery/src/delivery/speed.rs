@@ -1,4 +1,4 @@
-//! The two queues: one whose attempts end soon, one for receivers that take their time.
+//! The two delivery queues: a fast one with a short deadline, and one for slow receivers.
 
 use std::time::Duration;
 
@@ -7,28 +7,28 @@ use services::queue::QueueName;
 use super::{Delivery, QUEUE, SLOW_QUEUE};
 use crate::subscription::{SLOW, Subscription};
 
-/// The class of an attempt that was not answered in time.
+/// The error class of an attempt that timed out.
 pub const TIMEOUT: &str = "timeout";
 
 primitives::string_enum! {
-    /// Which of the two queues.
+    /// A delivery queue.
     Speed {
-        /// No attempt takes longer than five seconds.
+        /// The queue whose attempts take five seconds at most.
         Fast = "FAST",
-        /// Attempts at receivers that take longer than that.
+        /// The queue of attempts at receivers that take longer than that.
         Slow = "SLOW",
     }
 }
 
 impl Speed {
-    /// The queue that a delivery is on: the slow one when its receiver is slow, and after an attempt
-    /// that was not answered in time.
+    /// The queue of a delivery: the slow one when its receiver is slow, or after an attempt that timed
+    /// out.
     pub fn of(delivery: &Delivery, subscription: &Subscription) -> Self {
         let timed_out = delivery.last_error.as_deref() == Some(TIMEOUT);
         if timed_out || subscription.health.is_slow() { Self::Slow } else { Self::Fast }
     }
 
-    /// Its queue.
+    /// The name of the queue.
     pub const fn queue(self) -> QueueName {
         match self {
             Self::Fast => QUEUE,
@@ -36,7 +36,7 @@ impl Speed {
         }
     }
 
-    /// Time for all of an attempt: resolver, handshakes, headers and body (docs/conventions.md §10).
+    /// The deadline of a whole attempt: resolver, handshakes, headers and body (docs/conventions.md §10).
     pub const fn deadline(self) -> Duration {
         match self {
             Self::Fast => SLOW,

@@ -59,7 +59,7 @@ fn a_duplicate_message_finds_nothing_to_do() {
 }
 
 #[test]
-fn an_attempt_whose_maker_died_is_followed_by_the_next_once_its_lease_ends() {
+fn a_lost_attempt_is_followed_by_the_next_once_its_lease_ends() {
     let claimed = delivery().claimed(NOW);
     assert!(due(&claimed));
     let later = NOW.plus(LEASE);
@@ -77,7 +77,7 @@ fn an_early_message_is_stale() {
 }
 
 #[test]
-fn a_far_turn_is_handed_to_the_queue_before_it_comes_and_swept_again_only_after_it() {
+fn a_far_rate_limited_delivery_is_queued_early_and_swept_again_after_its_time() {
     let turn = NOW.plus(MINUTE * 60);
     let waiting = delivery().paced(turn, turn, NOW);
     assert_eq!((waiting.held_by, waiting.turn_at), (Some(Hold::Rate), Some(turn)));
@@ -92,7 +92,7 @@ fn a_far_turn_is_handed_to_the_queue_before_it_comes_and_swept_again_only_after_
 }
 
 #[test]
-fn whoever_stands_behind_another_is_due_after_it_may_have_ended_and_ready_at_once() {
+fn a_delivery_behind_another_is_due_after_its_end_and_ready_at_once() {
     let head = delivery().claimed(NOW);
     let waiting = delivery().behind(&head, NOW).unwrap();
     assert_eq!(waiting.due_at, Some(NOW.plus(LEASE).plus(MINUTE * 2)));
@@ -112,7 +112,7 @@ fn whoever_stands_behind_another_is_due_after_it_may_have_ended_and_ready_at_onc
 }
 
 #[test]
-fn what_answers_mean() {
+fn a_status_code_decides_the_verdict() {
     for (status, verdict) in [
         (200, AttemptVerdict::Success),
         (299, AttemptVerdict::Success),
@@ -137,7 +137,7 @@ fn gone_and_blocked_end_a_delivery_at_once() {
 }
 
 #[test]
-fn a_replay_makes_another_delivery_with_a_schedule_of_its_own_and_always_the_same() {
+fn a_replay_creates_one_new_delivery_with_a_schedule_of_its_own() {
     let mut spent = delivery().ended(DeliveryStatus::Exhausted, "timeout", NOW);
     spent.attempt = MAX_ATTEMPTS;
     let (replay, other) = (ReplayId::derive(&["one"]), ReplayId::derive(&["other"]));
@@ -179,7 +179,7 @@ fn a_test_is_attempted_once() {
 }
 
 #[test]
-fn removing_the_payload_ends_what_was_to_be_attempted() {
+fn removing_the_payload_cancels_a_pending_delivery() {
     let gone = delivery().expunged(NOW);
     assert_eq!(gone.status, DeliveryStatus::Cancelled);
     assert!(gone.expunged_at.is_some() && !due(&gone) && gone.allowed_actions().is_empty());
@@ -193,7 +193,7 @@ fn the_same_event_and_subscription_make_the_same_delivery() {
 }
 
 #[test]
-fn a_delivery_has_a_place_where_its_subscription_wants_the_entity_in_order() {
+fn a_delivery_of_an_ordered_subscription_has_a_position() {
     use crate::subscription::Ordering;
     let store = StoreId::mint(NOW);
     let about = EventSubject { store: Some(&store), app: None, entity: "x", version: 1 };
@@ -219,7 +219,7 @@ fn a_delivery_has_a_place_where_its_subscription_wants_the_entity_in_order() {
 }
 
 #[test]
-fn whoever_finds_no_place_waits_twice_as_long_each_time_and_counts_no_attempt() {
+fn the_wait_for_a_permit_doubles_and_counts_no_attempt() {
     let mut waiting = delivery();
     let mut now = NOW;
     for seconds in [1, 2, 4, 8, 16, 30, 30] {
@@ -243,21 +243,21 @@ fn whoever_finds_no_place_waits_twice_as_long_each_time_and_counts_no_attempt() 
 }
 
 #[test]
-fn the_wait_for_a_place_is_spread_half_either_way() {
+fn the_wait_for_a_permit_has_50_percent_jitter() {
     let wait = |draw| NOW.until(delivery().crowded(draw, NOW).next_attempt_at.unwrap());
     assert_eq!(wait(0), Duration::from_millis(500));
     assert_eq!(wait(u32::MAX), Duration::from_millis(1_499));
 }
 
 #[test]
-fn a_duplicate_message_of_what_was_put_off_finds_nothing_to_do() {
+fn a_duplicate_message_of_a_postponed_delivery_is_stale() {
     let waiting = delivery().crowded(1 << 31, NOW).crowded(1 << 31, NOW).crowded(1 << 31, NOW);
     assert_eq!(waiting.turn(1, NOW), Readiness::Stale);
     assert_eq!(waiting.turn(1, NOW.plus(Duration::from_secs(4))), Readiness::Ready);
 }
 
 #[test]
-fn what_was_not_answered_in_time_goes_to_the_slow_queue_and_so_does_all_for_a_slow_receiver() {
+fn timeouts_and_slow_receivers_use_the_slow_queue() {
     let store = StoreId::mint(NOW);
     let id = SubscriptionId::mint(NOW);
     let types = vec!["*".to_owned()];

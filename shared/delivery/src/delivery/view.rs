@@ -1,4 +1,4 @@
-//! A delivery as its owner sees it.
+//! The response for a delivery.
 
 use core_types::id::{DeliveryId, EventId, ReplayId, SubscriptionId};
 use primitives::clock::Timestamp;
@@ -54,7 +54,7 @@ core_types::view! {
 }
 
 impl Delivery {
-    /// What its owner can do now.
+    /// The actions that its status allows.
     pub fn allowed_actions(&self) -> Vec<&'static str> {
         match (self.expunged_at, self.status) {
             (Some(_), _) | (None, DeliveryStatus::Delivering) => Vec::new(),

@@ -1,5 +1,5 @@
-//! Writing a delivery: alone in one conditional write, and in a transaction only with what goes with it,
-//! which is its position in a ordering key, and an answer that is an item of its own.
+//! Writes of a delivery. Most are one conditional write of the item alone. A transaction is used only to
+//! write or delete its position in an ordering key, or to store a long response body, along with it.
 
 use crypto::seal;
 use primitives::clock::Timestamp;
@@ -10,14 +10,13 @@ use table::{Change, Changed};
 use super::message::EARLY;
 use super::{Delivery, DeliveryMessage, DeliveryStatus, LEASE, LIFETIME, RecordedAnswer};
 
-/// What tells one claim from every other.
+/// A random value by which a worker recognizes its claim.
 fn draw() -> String {
     format!("{:016x}", u64::from_be_bytes(seal::random_bytes()))
 }
 
 impl Delivery {
-    /// Makes the delivery, with its position in its ordering key. One that has been made is left as it is,
-    /// whatever has become of it.
+    /// Creates the delivery, with its position in its ordering key. An existing one is left unchanged.
     ///
     /// # Errors
     /// 503 when the table cannot be reached.
@@ -32,7 +31,8 @@ impl Delivery {
         }
     }
 
-    /// Writes the delivery in place of its version before. One that has ended leaves its ordering key with it.
+    /// Replaces the delivery by its next version. If it has ended, its position in its ordering key is
+    /// deleted.
     ///
     /// # Errors
     /// `version_conflict` when another writer came first.
@@ -40,7 +40,7 @@ impl Delivery {
         self.settle(services, None).await
     }
 
-    /// As [`Delivery::replace`], with what was answered if that is long.
+    /// As [`Delivery::replace`], with a long response body as an item of its own.
     ///
     /// # Errors
     /// As [`Delivery::replace`].
@@ -62,14 +62,14 @@ impl Delivery {
         }
     }
 
-    /// The delivery with its next attempt begun, for whoever writes it so.
+    /// The delivery with its next attempt begun, marked with a claim of this worker.
     #[must_use]
     pub fn claimed_by_us(&self, now: Timestamp) -> Self {
         Self { claim: Some(draw()), ..self.claimed(now) }
     }
 
-    /// Claims the first attempt of the delivery that a message is for, without having read it. None
-    /// when that takes a closer look; [`Delivery::turn`] says what at.
+    /// Claims the first attempt of a message's delivery without reading it first. A rejected change means
+    /// that the delivery must be inspected with [`Delivery::turn`].
     ///
     /// # Errors
     /// 503 when the table cannot be reached.
@@ -82,7 +82,7 @@ impl Delivery {
         let key = core_types::key::delivery(&message.delivery_id);
         let claimed = services.table.change::<Self>(&key, first_claim(&claim, now)).await?;
         Ok(match claimed {
-            // Ours, whose reply was lost.
+            // Our own claim: the reply to it was lost.
             Changed::Rejected(Some(found)) if found.claim.as_ref() == Some(&claim) => {
                 Changed::Done(found)
             }
@@ -91,8 +91,8 @@ impl Delivery {
     }
 }
 
-/// [`Delivery::claimed`] of one that waits for its first attempt, as a change of what is there. None
-/// of its keys in an index is different then.
+/// [`Delivery::claimed`] as an update expression, for a delivery that waits for its first attempt. Its
+/// index keys do not change.
 fn first_claim(claim: &str, now: Timestamp) -> Change {
     let claimed = "SET #status = :delivering, attempt = :one, lease_until = :lease, claim = :claim, \
                    last_attempt_at = :now, updated_at = :now, version = version + :one \

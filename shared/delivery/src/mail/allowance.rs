@@ -1,16 +1,17 @@
-//! How many mails stores may send in a day to people who have not proven their address to them (our choice).
+//! Daily limits of mails to strangers: recipients who have not proven their address to the store (our
+//! choice).
 //!
 //! A new store could write to anybody: by gift cards, by invitations, by orders that it places in others'
-//! names. So it takes a proven address of its owner's, and what goes to addresses that nobody has proven at
-//! the store is counted together by UTC day: of one store, and of all stores of its owner ([`Room`]). There is
-//! more room with each day of a store's age, and with each order that was paid through a provider with real
-//! money. Besides, each kind has so many for one recipient, of all stores together.
+//! names. So its owner must have proven an address. Mails to addresses that nobody has proven at the
+//! store are counted together by UTC day, per store and over all stores of its owner ([`Room`]). The
+//! limit grows with each day of a store's age, and with each order paid through a provider with real
+//! money. Each kind of mail also has a limit per recipient, over all stores together.
 //!
-//! Cards and invitations are counted in the transaction that makes them, on the day that they are sent, and
-//! rejected where there is no room. Mails about orders are counted in the write that marks them as counted, when
-//! they are sent: an order is never rejected for its mail. One that has no room is withheld, and counted as
-//! such. Codes to whoever asks for an account are the platform's words: they have a number of their own, so that
-//! who asks for many keeps no order's mail back.
+//! Gift cards and invitations are counted in the transaction that creates them, on the day of their
+//! sending, and rejected at the limit. Mails about orders are counted in the write that marks them as
+//! counted, when they are sent: an order is never rejected for its mail. A mail beyond the limit is
+//! withheld, and counted as withheld. Codes for people who open an account have a limit of their own,
+//! because the platform words them: many of them never hold back an order's mail.
 
 use core_types::fields::Email;
 use core_types::id::{MerchantId, OrderId, StoreId};
@@ -27,43 +28,44 @@ use table::item::{Item, Key};
 use table::outbox::Outgoing;
 use table::{Change, Write};
 
-/// Mails of a store to strangers on the day on which it is made.
+/// The mails to strangers per day of a store on its first day.
 pub const AT_FIRST: u32 = 50;
-/// How many more with each day of its age.
+/// The increase of the limit with each day of the store's age.
 pub const WITH_A_DAY: u32 = 10;
-/// The age from which it is no more.
+/// The age in days from which the limit grows no more.
 pub const GROWING_DAYS: u32 = 365;
-/// How many more with each order that was paid.
+/// The increase of the limit with each paid order.
 pub const WITH_A_PAID_ORDER: u32 = 10;
-/// All stores of a merchant together have as many times what a store of the account's age had.
+/// The limit of all stores of a merchant together, as a multiple of that of one store of the account's
+/// age and paid orders.
 pub const STORES: u32 = 2;
 
-/// Gift cards that all stores may mail to one recipient in a day.
+/// The most gift cards that all stores may mail to one recipient in a day.
 pub const TO_RECIPIENT: u32 = 10;
-/// Invitations to its people that a store may mail in a day.
+/// The most invitations to members that a store may mail in a day.
 pub const INVITATIONS_OF_STORE: u32 = 100;
-/// Invitations that all stores of a merchant may mail in a day.
+/// The most invitations that all stores of a merchant may mail in a day.
 pub const INVITATIONS_OF_MERCHANT: u32 = 200;
-/// Invitations that all stores may mail to one recipient in a day.
+/// The most invitations that all stores may mail to one recipient in a day.
 pub const INVITATIONS_TO_RECIPIENT: u32 = 10;
-/// Mails about orders that all stores may send to one recipient in a day.
+/// The most mails about orders that all stores may send to one recipient in a day.
 pub const ABOUT_ORDERS: u32 = 50;
-/// Mails that ask for the money of an order that a store may send in a day.
+/// The most payment requests by mail that a store may send in a day.
 pub const ASKING_TO_PAY: u32 = 500;
-/// How often a day a merchant may have such a mail sent again for one order.
+/// How often a day a merchant may have the payment request of one order mailed again.
 pub const ABOUT_PAYMENT: u32 = 5;
 
-/// Codes that a store may mail in a day to addresses that nobody has proven there.
+/// The most codes that a store may mail in a day to addresses that nobody has proven there.
 pub const TO_STRANGERS: u32 = 2_000;
-/// Such codes that all stores may mail to one recipient in a day.
+/// The most such codes that all stores may mail to one recipient in a day.
 pub const TO_STRANGER: u32 = 10;
 
-/// What is counted of a store, and of an owner.
+/// The counters of a store, and of an owner.
 const OF_STORE: &str = "mails_of";
 const OF_OWNER: &str = "mails_by";
 const PAID_OF: &str = "paid_orders_of";
 
-/// What a counter of a day or of paid orders holds.
+/// A counter of a day, or of paid orders.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Counter {
     #[serde(default)]
@@ -80,7 +82,7 @@ impl Counter {
     }
 }
 
-/// Read as an item, and written by changes alone.
+/// It is read as an item, but written only by in-place updates.
 impl Item for Counter {
     const KIND: &'static str = "mail_count";
     fn key(&self) -> Key {
@@ -91,19 +93,19 @@ impl Item for Counter {
     }
 }
 
-/// How many mails to strangers a store may send in a day, and all of its owner's stores.
+/// The daily limits of mails to strangers, of a store and of all stores of its owner.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Room {
     store: StoreId,
     owner: MerchantId,
-    /// Whether the owner has proven their address: without that, none.
+    /// Whether the owner has proven their address. Without that the store sends none.
     pub is_proven: bool,
     of_store: u32,
     of_owner: u32,
 }
 
 impl Room {
-    /// The room of a store: one round trip.
+    /// Loads the limits of a store, in one round trip.
     ///
     /// # Errors
     /// 503.
@@ -125,13 +127,13 @@ impl Room {
         })
     }
 
-    /// One more mail to a stranger on the day of `at`. `mail_limit` rejects it.
+    /// Counts a mail to a stranger on the day of `at`. `mail_limit` rejects it.
     fn count(&self, write: Write, at: Timestamp) -> Write {
         let write = count(write, OF_STORE, self.store.as_str(), self.of_store, at);
         count(write, OF_OWNER, self.owner.as_str(), self.of_owner, at)
     }
 
-    /// What has been sent to strangers today.
+    /// Loads the usage of the limits today.
     ///
     /// # Errors
     /// 503.
@@ -154,23 +156,22 @@ impl Room {
     }
 }
 
-/// Mails to strangers of a day.
+/// The usage of the limits on a day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Usage {
-    /// How many the store may send.
+    /// The limit of the store.
     pub limit: u32,
-    /// How many are sent, or to be sent today.
+    /// Mails sent, or to be sent today.
     pub sent: u32,
-    /// How many were not.
+    /// Mails withheld.
     pub withheld: u32,
-    /// How many all stores of the owner may send.
+    /// The limit of all stores of the owner.
     pub merchant_limit: u32,
-    /// How many they have.
+    /// Mails sent by all stores of the owner.
     pub merchant_sent: u32,
 }
 
-/// How many mails to strangers there may be in a day, since when there is somebody and so many orders were
-/// paid.
+/// The daily limit of mails to strangers, by the time of creation and the number of paid orders.
 fn in_a_day(since: Timestamp, paid: u32, now: Timestamp) -> u32 {
     let days = since.until(now).as_secs().checked_div(DAY.as_secs()).unwrap_or(0);
     let days = u32::try_from(days).unwrap_or(GROWING_DAYS).min(GROWING_DAYS);
@@ -179,8 +180,8 @@ fn in_a_day(since: Timestamp, paid: u32, now: Timestamp) -> u32 {
         .saturating_add(paid.saturating_mul(WITH_A_PAID_ORDER))
 }
 
-/// An order of a store was paid with real money: there is room for more mails. Written in the transaction that
-/// publishes the event, which there is once.
+/// Raises the limits for an order that was paid with real money. It is written in the transaction that
+/// publishes the event, which happens once.
 #[derive(Debug, Clone)]
 pub struct PaidOrder {
     /// The store.
@@ -195,21 +196,21 @@ impl Outgoing for PaidOrder {
         subjects.iter().fold(write, |write, subject| {
             write.update(
                 &Counter::key_of_paid(subject),
-                one_more("used", None),
+                increment("used", None),
                 Code::VersionConflict,
             )
         })
     }
 }
 
-/// Counts a gift card of a store to this recipient, in the transaction that makes it.
-/// `mail_limit` rejects it.
+/// Counts a gift card of a store to this recipient, in the transaction that creates it. `mail_limit`
+/// rejects it.
 pub fn count_gift_card(write: Write, room: &Room, to: &Email, at: Timestamp) -> Write {
     count(room.count(write, at), "gift_mails_to", &to.normalized(), TO_RECIPIENT, at)
 }
 
-/// Counts an invitation to the people of a store, in the transaction that makes it. `mail_limit`
-/// rejects it.
+/// Counts an invitation to a store's members, in the transaction that creates it. `mail_limit` rejects
+/// it.
 pub fn count_invitation(write: Write, room: &Room, to: &Email, at: Timestamp) -> Write {
     let write = room.count(write, at);
     let write = count(write, "invitations_of", room.store.as_str(), INVITATIONS_OF_STORE, at);
@@ -217,8 +218,8 @@ pub fn count_invitation(write: Write, room: &Room, to: &Email, at: Timestamp) ->
     count(write, "invitations_to", &to.normalized(), INVITATIONS_TO_RECIPIENT, at)
 }
 
-/// Counts a mail about an order to this recipient; as one to a stranger, and for its store, where it asks
-/// for money. `mail_limit` rejects it.
+/// Counts a mail about an order to this recipient. With `stranger` it also counts as a mail to a
+/// stranger, and with `asked_by` as a payment request of that store. `mail_limit` rejects it.
 pub fn count_about_order(
     write: Write,
     to: &Email,
@@ -232,8 +233,8 @@ pub fn count_about_order(
     count(write, "order_mails_to", &to.normalized(), ABOUT_ORDERS, now)
 }
 
-/// Counts that a merchant has a mail sent again that asks for this order's money, in the transaction
-/// that announces it. `mail_limit` rejects it.
+/// Counts a repeated payment request for this order, in the transaction that emits its event.
+/// `mail_limit` rejects it.
 pub fn count_asked_again(write: Write, order: &OrderId, at: Timestamp) -> Write {
     count(write, "payment_mails_about", order.as_str(), ABOUT_PAYMENT, at)
 }
@@ -245,22 +246,23 @@ pub fn count_code(write: Write, store: &StoreId, to: &Email, now: Timestamp) -> 
     count(write, "stranger_mails_to", &to.normalized(), TO_STRANGER, now)
 }
 
-/// Counts a mail of this store that is withheld, in the write that says so.
+/// Counts a withheld mail of this store, in the write that records it as withheld.
 pub fn count_withheld(write: Write, store: &StoreId, now: Timestamp) -> Write {
-    let change = one_more("withheld", Some(now));
+    let change = increment("withheld", Some(now));
     write.update(&day_key(OF_STORE, store.as_str(), now), change, Code::VersionConflict)
 }
 
-/// One more on the day of `at`, if there is room.
+/// Adds one on the day of `at`, unless the limit is reached.
 fn count(write: Write, of: &str, subject: &str, most: u32, at: Timestamp) -> Write {
-    let change = one_more("used", Some(at))
+    let change = increment("used", Some(at))
         .only_if("attribute_not_exists(#what) OR #what < :most")
         .value(":most", most);
-    write.update(&day_key(of, subject, at), change, full(most, at))
+    write.update(&day_key(of, subject, at), change, limit_reached(most, at))
 }
 
-/// The change that counts one more, of a day or for good. In place: many may count at once.
-fn one_more(what: &str, day: Option<Timestamp>) -> Change {
+/// The update that adds one to a counter, of a day or without end. It is in place: many may count at
+/// once.
+fn increment(what: &str, day: Option<Timestamp>) -> Change {
     let set = "SET #what = if_not_exists(#what, :none) + :one, entity = :entity, \
                #version = if_not_exists(#version, :none) + :one";
     let change = |set: &str| {
@@ -284,7 +286,7 @@ fn day_key(of: &str, subject: &str, at: Timestamp) -> Key {
 }
 
 /// `429` with the seconds until the next UTC day.
-fn full(most: u32, at: Timestamp) -> Problem {
+fn limit_reached(most: u32, at: Timestamp) -> Problem {
     let day = i64::try_from(DAY.as_secs()).unwrap_or(i64::MAX);
     let left = day.saturating_sub(at.seconds().rem_euclid(day));
     Code::MailLimit
@@ -298,7 +300,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn there_is_more_room_with_each_day_and_each_paid_order() {
+    fn the_limit_grows_with_each_day_and_each_paid_order() {
         let since = Timestamp::from_millis(0);
         let room = |hours: u32, paid: u32| {
             in_a_day(since, paid, since.plus(std::time::Duration::from_hours(hours.into())))
@@ -310,10 +312,10 @@ mod tests {
     }
 
     #[test]
-    fn a_full_day_says_when_the_next_begins() {
+    fn a_reached_limit_returns_the_time_to_the_next_day() {
         let late =
             Timestamp::from_millis(1_767_225_600_000).minus(std::time::Duration::from_secs(5));
-        let problem = full(AT_FIRST, late);
+        let problem = limit_reached(AT_FIRST, late);
         let wait = problem.headers().iter().find(|(name, _)| name == header::RETRY_AFTER);
         assert_eq!(wait.unwrap().1, "5");
         let next = late.plus(std::time::Duration::from_secs(5));

@@ -1,4 +1,4 @@
-//! Whom a mail is from, as its reader sees it.
+//! The sender of a mail, as its reader sees it.
 
 use core_types::fields::{Email, misleads};
 use core_types::key;
@@ -10,20 +10,21 @@ use services::Services;
 
 use super::allowance::Room;
 
-/// Who stands for a mail. What is unset is the platform's.
+/// The sender of a mail. Unset fields mean the platform.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Sender {
-    /// The store's name, or the one that it has chosen. It does not stand alone ([`Sender::display_name`]).
+    /// The store's name, or the sender name of its settings. It is never shown alone
+    /// ([`Sender::display_name`]).
     pub name: Option<String>,
-    /// Where answers go.
+    /// The address for replies.
     pub reply_to: Option<Email>,
-    /// How many mails its store may send to strangers. Until its owner has proven their address nothing
-    /// of the store's choosing stands in a mail's head, and its business is not mailed.
+    /// The store's limits of mails to strangers. Until its owner has proven their address, no text of the
+    /// store's choosing is in a mail's header, and no mail about its business is sent.
     pub room: Option<Room>,
 }
 
 impl Sender {
-    /// Who stands for this content: two round trips for a store's, none for the platform's.
+    /// The sender of this content: two round trips for a store's, none for the platform's.
     ///
     /// # Errors
     /// 503.
@@ -50,20 +51,21 @@ impl Sender {
         self.room.as_ref().is_some_and(|room| room.is_proven)
     }
 
-    /// The name that a reader sees beside the platform's address: it always says that a shop on the platform
+    /// The display name next to the platform's address. It always says that a shop on the platform
     /// writes, and not the platform, whatever the shop calls itself.
     pub fn display_name(&self, platform: &str) -> Option<String> {
         self.name.as_ref().map(|name| format!("{name} - shop on {platform}"))
     }
 }
 
-/// A name on one line, which no mail program makes a link of.
+/// A name on one line, written so that no mail program makes a link of it.
 fn plain(name: &str) -> String {
-    unlinked(&on_one_line(name))
+    unlinked(&single_line(name))
 }
 
-/// A name as a header takes it: names of stores may hold what a sender's name may not.
-fn on_one_line(name: &str) -> String {
+/// A name without line breaks and misleading characters: a store's name may have characters that a header
+/// may not.
+fn single_line(name: &str) -> String {
     let clean: String = name.chars().map(|c| if misleads(c) { ' ' } else { c }).collect();
     clean.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -73,11 +75,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_begins_no_header() {
-        assert_eq!(on_one_line("A\r\nBcc: x\u{85}\tB"), "A Bcc: x B");
+    fn a_name_cannot_inject_a_header() {
+        assert_eq!(single_line("A\r\nBcc: x\u{85}\tB"), "A Bcc: x B");
         let mask = "PayPal\u{202e} \"Security\" <security@paypal.com>";
-        assert_eq!(on_one_line(mask), "PayPal Security security paypal.com");
-        assert_eq!(on_one_line(" Lotus   Tea "), "Lotus Tea");
+        assert_eq!(single_line(mask), "PayPal Security security paypal.com");
+        assert_eq!(single_line(" Lotus   Tea "), "Lotus Tea");
         assert_eq!(plain("PayPal.com Security"), "PayPal. com Security");
         assert_eq!(plain("https://evil.example"), "https: //evil. example");
         let sender = Sender { name: Some("Account Security".into()), ..Sender::default() };

@@ -28,11 +28,12 @@ pub struct EstimatedCost {
     pub usd_micros: u64,
 }
 
-/// Read units of one delivery: what it repeats, its event, what its attempt reads, what came of it.
+/// Read units of one delivery: the earlier delivery, its event, the reads of its attempt, and its
+/// outcome.
 const READ_UNITS: u64 = 4;
-/// Write units of a delivery that is put beside nothing: made 3, claimed 1, settled 2.
+/// Write units of a delivery that replaces no other: created 3, claimed 1, outcome recorded 2.
 const WRITE_UNITS: u64 = 6;
-/// The same of one that takes another's place: both are written in one transaction.
+/// Write units of a delivery that replaces another: both are written in one transaction.
 const WRITE_UNITS_IN_PLACE: u64 = 9;
 /// Requests to the queue of one delivery: sent, received, deleted.
 const QUEUE_REQUESTS: u64 = 3;
@@ -41,7 +42,7 @@ const QUEUE_REQUESTS: u64 = 3;
 const NANOS: [u64; 4] = [125, 625, 400, 400];
 
 impl Estimate {
-    /// Of so many deliveries at so many a second.
+    /// The estimate for `matched` deliveries at this rate.
     pub fn of(kind: ReplayKind, matched: u64, rate_per_second: u32) -> Self {
         let writes = match kind {
             ReplayKind::Delivery | ReplayKind::Recover => WRITE_UNITS_IN_PLACE,

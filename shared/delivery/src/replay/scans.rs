@@ -1,8 +1,8 @@
-//! What the deliveries of a replay have come to: counted by looking at them, page by page, because
-//! telling the replay of each would cost a write each (docs/decisions.md §11).
+//! Scans of a replay's deliveries for their outcomes. They are read page by page, because reporting each
+//! outcome to the replay would cost a write each (docs/decisions.md §11).
 //!
-//! A look goes over all of them, from the first that had not ended at the look before. When each has
-//! ended, the replay has; otherwise it looks again, after twice the time, up to a minute.
+//! A scan covers all deliveries, from the first that had not ended at the scan before. When all have
+//! ended, the replay ends; otherwise another scan follows, after twice the time, up to a minute.
 
 use std::time::Duration;
 
@@ -13,22 +13,22 @@ use table::WalkPlace;
 use super::{Replay, ReplayStatus, WATCHED};
 use crate::delivery::DeliveryStatus;
 
-/// How far a look has come.
+/// The progress of a scan.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Scan {
     /// Where it goes on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<WalkPlace>,
-    /// Deliveries that arrived.
+    /// Deliveries that succeeded.
     pub succeeded: u64,
-    /// Deliveries that ended otherwise.
+    /// Deliveries that ended without success.
     pub failed: u64,
     /// Deliveries that have not ended.
     pub unfinished: u64,
 }
 
 impl Scan {
-    /// With what else was seen.
+    /// The scan with the statuses of another page counted.
     fn with(&self, seen: &[DeliveryStatus], place: Option<WalkPlace>) -> Self {
         let mut look = Self { place, ..self.clone() };
         for status in seen {
@@ -47,13 +47,14 @@ impl Scan {
     }
 }
 
-/// How long after so many looks in vain the next begins.
+/// The wait before the next scan, after this many scans that found unfinished deliveries.
 fn wait(scans: u32) -> Duration {
     Duration::from_secs(1).saturating_mul(1 << scans.min(6)).min(MINUTE)
 }
 
 impl Replay {
-    /// The replay after a page of a look, `next` being where it goes on; at its end it may be over.
+    /// The replay after a page of a scan; `next` is where the scan goes on. After the last page the
+    /// replay may end.
     #[must_use]
     pub fn looked_at(
         &self,
@@ -76,18 +77,18 @@ impl Replay {
         }
         let is_complete = look.unfinished == 0 && look.seen() >= self.sent;
         if is_complete || self.made_at.is_none_or(|at| at.plus(WATCHED) <= now) {
-            // A step that was cut off may have made more than it could count.
-            return Self { sent: self.sent.max(look.seen()), ..after }.validated(now);
+            // An interrupted step may have created more than it counted.
+            return Self { sent: self.sent.max(look.seen()), ..after }.completed(now);
         }
-        // An index is read late: what it has not shown yet may lie anywhere.
+        // The index is eventually consistent: the deliveries it lacks may lie anywhere.
         let again = if look.seen() < self.sent { Scan::default() } else { after.looked.clone() };
         let scans = self.scans.saturating_add(1);
         let at = now.plus(wait(self.scans));
         Self { look: again.clone(), looked: again, scans, ..after }.with_step_at(at, now)
     }
 
-    /// The replay ended, with what came of it.
-    fn validated(&self, now: Timestamp) -> Self {
+    /// The replay ended, with the status that follows from its counts.
+    fn completed(&self, now: Timestamp) -> Self {
         let is_all = self.succeeded >= self.sent && self.skipped.lost() == 0;
         let status = match self.succeeded {
             _ if is_all => ReplayStatus::Succeeded,

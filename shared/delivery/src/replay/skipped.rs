@@ -1,4 +1,4 @@
-//! What a replay does not send.
+//! Deliveries that a replay skips.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,7 +18,7 @@ pub struct Skipped {
 }
 
 impl Skipped {
-    /// Both.
+    /// The sum of both.
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
         Self {
@@ -29,7 +29,8 @@ impl Skipped {
         }
     }
 
-    /// What can never arrive by this replay, and does not by itself.
+    /// Events that this replay can never deliver. Those in flight are not among them: they go on by
+    /// themselves.
     pub(super) const fn lost(self) -> u64 {
         self.payload_expunged.saturating_add(self.expired).saturating_add(self.not_deliverable)
     }

@@ -26,7 +26,7 @@ fn made(sent: u64, next: Option<WalkPlace>) -> Made {
 }
 
 #[test]
-fn deliveries_have_their_turns_at_the_rate_and_the_next_page_waits_for_them() {
+fn deliveries_are_spaced_by_the_rate_and_the_next_page_waits_for_them() {
     let replay = replay(10, 1_000);
     assert_eq!(replay.room(), 50, "what goes out in five seconds");
     let turn = |number| NOW.until(replay.turn(number, NOW)).as_millis();
@@ -45,7 +45,7 @@ fn deliveries_have_their_turns_at_the_rate_and_the_next_page_waits_for_them() {
 }
 
 #[test]
-fn the_last_page_and_the_most_end_the_walk() {
+fn the_last_page_or_the_maximum_ends_the_walk() {
     let last = replay(100, 1_000).advanced(made(7, None), NOW);
     assert_eq!((last.matched, last.has_more, last.made_at), (7, false, Some(NOW)));
     let full = replay(100, 7).advanced(made(7, place()), NOW);
@@ -55,7 +55,7 @@ fn the_last_page_and_the_most_end_the_walk() {
 }
 
 #[test]
-fn a_replay_is_what_its_deliveries_came_to() {
+fn the_status_of_a_replay_follows_from_its_deliveries() {
     use DeliveryStatus::{Exhausted, Retrying, Succeeded};
     let after = |sent, seen: &[DeliveryStatus]| {
         replay(100, 1_000).advanced(made(sent, None), NOW).looked_at(seen, None, NOW)
@@ -79,7 +79,7 @@ fn a_replay_is_what_its_deliveries_came_to() {
 }
 
 #[test]
-fn what_is_skipped_for_good_keeps_a_replay_from_having_sent_all() {
+fn a_lost_event_makes_a_replay_partial() {
     let skipped = |skipped: Skipped, sent| {
         let page = Made { skipped, ..made(sent, None) };
         let seen = vec![DeliveryStatus::Succeeded; usize::try_from(sent).unwrap()];
@@ -93,7 +93,7 @@ fn what_is_skipped_for_good_keeps_a_replay_from_having_sent_all() {
 }
 
 #[test]
-fn a_look_begins_where_the_first_has_not_ended() {
+fn a_scan_begins_at_the_first_unfinished_delivery() {
     use DeliveryStatus::{Pending, Succeeded};
     let making = replay(100, 1_000).advanced(made(4, None), NOW);
     let first = making.looked_at(&[Succeeded; 2], place(), NOW);
@@ -113,7 +113,7 @@ fn a_replay_that_is_over_is_not_cancelled() {
 }
 
 #[test]
-fn an_estimate_is_of_the_deliveries_and_the_rate() {
+fn an_estimate_follows_from_the_deliveries_and_the_rate() {
     let estimate = Estimate::of(ReplayKind::Recover, 10_000, 100);
     assert_eq!((estimate.seconds, estimate.cost.write_units), (100, 90_000));
     assert_eq!(estimate.cost.usd_micros, 77_250);
@@ -122,7 +122,7 @@ fn an_estimate_is_of_the_deliveries_and_the_rate() {
 }
 
 #[test]
-fn a_replay_begins_when_the_lists_have_all_of_its_range() {
+fn a_replay_begins_when_the_indexes_have_its_whole_range() {
     let begun = |range: Option<TimeRange>| super::first_step_at(range.as_ref(), NOW);
     let range = |until| Some(TimeRange { since: NOW.minus(DAY), until });
     assert_eq!(begun(None), NOW);

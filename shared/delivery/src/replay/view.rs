@@ -1,4 +1,4 @@
-//! A replay as whoever answers for the store sees it.
+//! The response for a replay.
 
 use core_types::end_reason::EndReason;
 use core_types::event::{EXAMPLE_TIME, Event, EventSubject, Example};
@@ -113,7 +113,7 @@ impl Example for ReplayView {
 }
 
 impl Replay {
-    /// That it is over.
+    /// The event that it has ended.
     pub(super) fn finished(&self) -> Event {
         let about = EventSubject {
             store: Some(&self.store_id),
@@ -124,7 +124,7 @@ impl Replay {
         Event::new(&REPLAY_FINISHED, about, &ReplayView::from(self), self.updated_at)
     }
 
-    /// How far it has come.
+    /// Its progress.
     pub fn progress(&self) -> ReplayProgress {
         let ended = self.succeeded.saturating_add(self.failed);
         ReplayProgress {
@@ -136,7 +136,7 @@ impl Replay {
         }
     }
 
-    /// What it takes.
+    /// Its estimated cost and duration.
     pub fn estimate(&self) -> Estimate {
         Estimate::of(self.kind, self.matched, self.rate_per_second)
     }

@@ -1,9 +1,9 @@
-//! Whose queue it is: whoever can read a token out of it and bring it back.
+//! Confirmation of queues: a queue belongs to whoever can read a token from it and return the token.
 //!
-//! A queue's policy says that the service may send, not for whom. So a queue gets nothing but a challenge
-//! until the token in it has come back, and again when another queue takes its place. Of a token its digest is
-//! kept alone, and a wrong one is counted by the write that rejects it, under the subscription's version:
-//! however many come at once, each is counted before the next is looked at.
+//! A queue's policy says that the service may send, not for which subscriber. So a queue gets only a
+//! challenge until its token has been returned, and again when another queue replaces it. Only the
+//! token's digest is stored. A wrong token is counted by the write that rejects it, under the
+//! subscription's version: of concurrent ones each is counted before the next is checked.
 
 use std::time::Duration;
 
@@ -21,29 +21,29 @@ use services::queue::foreign::ForeignMessage;
 use super::{DisabledReason, SigningKeys, Subscription, SubscriptionStatus};
 use crate::delivery::{challenge_headers, message_attributes};
 
-/// How long a token is good for (our choice): until somebody who deploys the consumer has looked.
+/// How long a token is valid (our choice): time for a person who deploys the consumer to read it.
 const GOOD_FOR: Duration = DAY;
-/// How long after a challenge another may be sent: a queue may be somebody else's.
+/// The time between two challenges: a queue may belong to somebody else.
 const AGAIN_AFTER: Duration = MINUTE;
-/// Wrong tokens, after which a challenge is void.
+/// The number of wrong tokens that voids a challenge.
 const MOST_WRONG: u32 = 5;
-/// What a challenge is called where an event has its name.
+/// The type of a challenge, in place of an event's name.
 pub const CHALLENGE: &str = "webhook_subscription.challenge";
 
-/// A challenge, and what became of it.
+/// The last challenge of a queue, and its outcome.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Confirmation {
     /// SHA-256 of the token, in hex.
     token_digest: String,
     /// When the challenge was sent.
     pub sent_at: Timestamp,
-    /// Until when its token is good.
+    /// When its token expires.
     pub expires_at: Timestamp,
-    /// Wrong tokens that came.
+    /// The number of wrong tokens returned.
     wrong: u32,
-    /// When the right one came.
+    /// When the right token was returned.
     pub confirmed_at: Option<Timestamp>,
-    /// What the subscription is then.
+    /// The subscription's status once it is confirmed.
     pub then: SubscriptionStatus,
 }
 
@@ -65,18 +65,18 @@ impl From<&Confirmation> for ConfirmationView {
     }
 }
 
-/// What a token came to.
+/// The outcome of a returned token.
 #[derive(Debug, Clone)]
 pub enum Confirming {
-    /// It had come before.
+    /// The subscription was confirmed by it before.
     Already,
-    /// The subscription is confirmed by it.
+    /// The token is right: the subscription, confirmed.
     Done(Box<Subscription>),
-    /// It is wrong, which is counted.
+    /// The token is wrong: the subscription, with the attempt counted.
     Wrong(Box<Subscription>),
 }
 
-/// A token on its way to a queue.
+/// A token to be sent to a queue.
 #[derive(Debug, Clone)]
 pub struct Challenge {
     id: EventId,
@@ -86,14 +86,14 @@ pub struct Challenge {
 }
 
 impl Challenge {
-    /// A fresh one.
+    /// A challenge with a new random token.
     pub fn draw(now: Timestamp) -> Self {
         let token = seal::random_secret();
         Self { id: EventId::mint(now), token, sent_at: now, expires_at: now.plus(GOOD_FOR) }
     }
 
-    /// The message that carries it: in the form of an event's, signed as one, without the custom headers,
-    /// which the owner of another's queue is not to see.
+    /// The message with the token, in the form of an event's message and signed as one. It has no custom
+    /// headers: if the queue belongs to somebody else, they must not see them.
     pub fn message(&self, subscription: &Subscription, keys: &SigningKeys) -> ForeignMessage {
         let Self { id, token, sent_at, expires_at } = self;
         let body = json!({
@@ -141,7 +141,7 @@ impl Confirmation {
         constant_time_eq(seal::digest(token).as_bytes(), self.token_digest.as_bytes())
     }
 
-    /// 429, until another challenge may be sent.
+    /// 429, with the seconds until another challenge may be sent.
     fn too_many(&self, detail: &'static str, now: Timestamp) -> Problem {
         let seconds = now.seconds_until(self.sent_at.plus(AGAIN_AFTER)).max(1);
         Code::TooManyAttempts
@@ -152,13 +152,13 @@ impl Confirmation {
 }
 
 impl Subscription {
-    /// Whether its events may go where they go: always but to a queue that nobody has shown to be theirs.
+    /// Whether its destination is confirmed. A URL always is; a queue is once its token was returned.
     pub fn is_confirmed(&self) -> bool {
         self.status != SubscriptionStatus::Unconfirmed
     }
 
-    /// The subscription once this challenge was sent to its queue: what it was, it is again when the token
-    /// comes back.
+    /// The unconfirmed subscription after this challenge was sent. Its status before is restored when the
+    /// token is returned.
     #[must_use]
     pub fn to_be_confirmed(&self, challenge: &Challenge) -> Self {
         let then = match (&self.confirmation, self.status) {
@@ -169,7 +169,7 @@ impl Subscription {
         Self { status: SubscriptionStatus::Unconfirmed, confirmation, ..self.clone() }
     }
 
-    /// Whether its queue may be sent another challenge now.
+    /// Checks that its queue may be sent another challenge now.
     ///
     /// # Errors
     /// `invalid_state_transition` when there is nothing to confirm; `too_many_attempts` within a minute.
@@ -184,7 +184,7 @@ impl Subscription {
         Ok(())
     }
 
-    /// The subscription on or off as its owner wants it, once it is confirmed.
+    /// The subscription with the status that it has once it is confirmed.
     #[must_use]
     pub fn once_confirmed(mut self, then: SubscriptionStatus) -> Self {
         if let Some(confirmation) = &mut self.confirmation {
@@ -193,11 +193,11 @@ impl Subscription {
         self
     }
 
-    /// What a token that was brought back comes to.
+    /// Validates a returned token.
     ///
     /// # Errors
     /// `invalid_state_transition` when there is nothing to confirm; `too_many_attempts` after five wrong
-    /// ones; `invalid_or_expired_token`.
+    /// tokens; `invalid_or_expired_token`.
     pub fn confirm(&self, token: &str, now: Timestamp) -> Result<Confirming, Problem> {
         let Some(confirmation) = &self.confirmation else {
             return Err(Problem::state(self.status.as_str(), &self.allowed_actions()));

@@ -1,4 +1,4 @@
-//! Where events go: a URL that is posted to, or a queue that its owner polls.
+//! Destinations of events: a URL that is posted to, or a queue that its owner polls.
 
 use egress::Destination;
 use schemars::JsonSchema;
@@ -44,7 +44,7 @@ impl From<&Subscription> for DestinationView {
     }
 }
 
-/// Whom a place leads to: all paths of a host are one receiver, each queue is one by itself.
+/// The receiver at a destination: all paths of a host are one receiver, each queue is one of its own.
 fn receiver_of(kind: DestinationKind, url: &str) -> String {
     match kind {
         DestinationKind::Https => Destination::receiver_of(url),
@@ -53,19 +53,19 @@ fn receiver_of(kind: DestinationKind, url: &str) -> String {
 }
 
 impl Subscription {
-    /// Whom its events go to: what health and limits are counted by.
+    /// The receiver of its events, by which health and limits are counted.
     pub fn receiver(&self) -> String {
         receiver_of(self.destination, &self.url)
     }
 
     /// Whether `url` leads to another receiver, of which nothing is known. Another path on the same host
-    /// is no reason to forget that it fails.
+    /// keeps the health: it is no reason to forget failures.
     pub fn is_elsewhere(&self, url: &str) -> bool {
         receiver_of(self.destination, url) != self.receiver()
     }
 
-    /// The subscription with events going to this URL, or on to this queue once it is confirmed
-    /// ([`Subscription::to_be_confirmed`]). Another receiver starts with a clean bill of health.
+    /// The subscription with this destination: a URL, or a queue that is yet to be confirmed
+    /// ([`Subscription::to_be_confirmed`]). For another receiver the health starts anew.
     #[must_use]
     pub fn sent_to(&self, kind: DestinationKind, url: String) -> Self {
         let is_elsewhere = kind != self.destination || self.is_elsewhere(&url);
@@ -77,7 +77,7 @@ impl Subscription {
         }
     }
 
-    /// Nobody has to show that a URL is theirs.
+    /// The subscription without a confirmation: a URL needs none.
     fn without_confirmation(self) -> Self {
         let status = match (&self.confirmation, self.status) {
             (Some(Confirmation { then, .. }), SubscriptionStatus::Unconfirmed) => *then,

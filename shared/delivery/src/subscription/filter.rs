@@ -1,17 +1,17 @@
-//! What a subscription's owner wants of the events of a type: conditions over their payload.
+//! Payload filters: conditions that a subscription sets on the payload of events.
 //!
-//! A filter is an object of `JSONPath` (RFC 9535) and condition, validated before a delivery is made:
+//! A filter is an object of `JSONPath` (RFC 9535) and condition, evaluated before a delivery is created:
 //!
 //! ```json
 //! {"$.data.total.amount": {"gte": 100000}, "$.data.status": ["open", "closed"]}
 //! ```
 //!
 //! Every path must hold; a path holds when one of the values it selects meets its condition. The
-//! operators are those that Amazon `EventBridge` and Amazon SNS have, under plain names.
+//! operators are those of Amazon `EventBridge` and Amazon SNS, under plain names.
 //!
-//! A filter is validated for every event of a store, so what it may cost is bounded when it is given:
-//! a path selects in one pass over the payload (our choice), because it descends once (`..`), has
-//! one expression (`?`) that looks at what is below it, and no list of selectors.
+//! A filter is evaluated for every event of a store, so its cost is bounded when it is created: a path
+//! selects in one pass over the payload (our choice). It descends once (`..`), has one expression (`?`),
+//! which inspects the values below it, and no list of selectors.
 
 use std::cell::OnceCell;
 use std::cmp::Ordering;
@@ -25,40 +25,40 @@ use serde_json_path::JsonPath;
 
 use super::Subscription;
 
-/// Paths one filter may have.
+/// The most paths of one filter.
 pub const MAX_PATHS: usize = 10;
 /// The longest path, in characters.
 pub const MAX_PATH: usize = 200;
-/// Pairs of parentheses a path may have.
+/// The most pairs of parentheses in a path.
 const MAX_PARENTHESES: usize = 5;
-/// Values that one operator may list.
+/// The most values in the list of one operator.
 pub const MAX_VALUES: usize = 50;
-/// The longest text to compare with, in characters.
+/// The longest text in a condition, in characters.
 pub const MAX_TEXT: usize = 256;
 
-/// Conditions over an event's payload, as they were given. Kept as text, so that every number
-/// stays as it was written.
+/// Conditions on an event's payload, as given. They are stored as text, so that every number stays as it
+/// was written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct PayloadFilter(Map<String, Value>);
 
 primitives::inline_schema!([] PayloadFilter, "Filter", |_generator| schemars::json_schema!({"type": "object"}));
 
-/// An event's payload, read when a filter first asks for it.
+/// An event's payload, parsed when a filter first needs it.
 #[derive(Debug)]
 pub struct Payload<'a> {
     body: &'a str,
     read: OnceCell<Value>,
 }
 
-/// A path and what one of the values it selects has to meet.
+/// A path and the conditions that one of its selected values must meet.
 #[derive(Debug)]
 struct FilterRule {
     path: JsonPath,
     tests: Vec<Test>,
 }
 
-/// One operator.
+/// One operator with its operand.
 #[derive(Debug, PartialEq)]
 enum Test {
     Exists(bool),
@@ -84,9 +84,8 @@ impl Payload<'_> {
 }
 
 impl Subscription {
-    /// Whether the subscription's filter lets this payload through. One whose data was too large
-    /// to be sent along passes: what it says is for the receiver to fetch, and an event is rather
-    /// sent than lost.
+    /// Whether the subscription's filter passes this payload. A payload whose data was too large to send
+    /// always passes: the receiver fetches the data, and sending too much is better than losing an event.
     pub fn wants(&self, payload: &Payload<'_>) -> bool {
         let Some(filter) = &self.filter else { return true };
         let value = payload.value();
@@ -95,7 +94,7 @@ impl Subscription {
 }
 
 impl PayloadFilter {
-    /// The filter as it was given.
+    /// The filter as given.
     pub fn to_json(&self) -> Value {
         Value::Object(self.0.clone())
     }
@@ -103,7 +102,8 @@ impl PayloadFilter {
     fn passes(&self, payload: &Value) -> bool {
         let mut errors = FieldErrors::default();
         let rules = rules(&self.0, ValuePointerRef::Origin, &mut errors);
-        // It was valid when it was given; should that ever change, nothing is lost by it.
+        // It was valid when it was created. Should the rules ever change, it passes every event: none is
+        // lost.
         !errors.is_empty() || rules.iter().all(|rule| rule.holds(payload))
     }
 }
@@ -134,12 +134,13 @@ impl Test {
     }
 }
 
-/// Numbers equal by value, everything else as JSON does.
+/// Equality: of numbers by value, of everything else as in JSON.
 fn equal(value: &Value, wanted: &Value) -> bool {
     value == wanted || compare(value, wanted) == Some(Ordering::Equal)
 }
 
-/// Two numbers by value, or two texts by code point, which orders times of one format too.
+/// The order of two numbers by value, or of two texts by code point, which also orders times of one
+/// format; none for other pairs.
 fn compare(value: &Value, bound: &Value) -> Option<Ordering> {
     match (value, bound) {
         (Value::String(one), Value::String(other)) => Some(one.cmp(other)),
@@ -151,7 +152,7 @@ fn compare(value: &Value, bound: &Value) -> Option<Ordering> {
     }
 }
 
-/// The rules of a filter; what is wrong with it is added to `errors`, all at once.
+/// Parses the rules of a filter. All its errors are added to `errors`.
 fn rules(
     given: &Map<String, Value>,
     location: ValuePointerRef<'_>,
@@ -167,13 +168,13 @@ fn rules(
     found
 }
 
-/// A path, if it is one whose cost is bounded.
+/// Parses a path, and rejects one whose cost is not bounded.
 fn path(text: &str) -> Result<JsonPath, Fault> {
     if text.chars().count() > MAX_PATH {
         return Err(Fault::new("too_long", format!("A path has at most {MAX_PATH} characters.")));
     }
-    // Outside of quotes these characters stand for nothing else in a valid path. Looked at before
-    // it is parsed, because parsing nested parentheses takes twice as long for each.
+    // Outside of quotes these characters have no other meaning in a valid path. This is checked before
+    // parsing, because each level of nested parentheses doubles the time of parsing.
     let bare = unquoted(text);
     let count = |what: &str| bare.matches(what).count();
     let is_costly = count("..") > 1 || count("?") > 1 || count("$") > 1 || bare.contains(',');
@@ -188,7 +189,7 @@ fn path(text: &str) -> Result<JsonPath, Fault> {
     })
 }
 
-/// The text without what stands in quotes (RFC 9535 §2.3.1.1).
+/// The text without its quoted parts (RFC 9535 §2.3.1.1).
 fn unquoted(text: &str) -> String {
     let (mut bare, mut quote, mut escaped) = (String::new(), None, false);
     for c in text.chars() {
@@ -204,7 +205,8 @@ fn unquoted(text: &str) -> String {
     bare
 }
 
-/// A condition: a value to equal, a list of such, or an object of operators, all of which hold.
+/// Parses a condition: a value to equal, a list of such values, or an object of operators, all of which
+/// must hold.
 fn tests(condition: &Value, pointer: ValuePointerRef<'_>, errors: &mut FieldErrors) -> Vec<Test> {
     let validated = match condition {
         Value::Object(operators) => {

@@ -1,8 +1,8 @@
-//! How well events arrive at one receiver, and the circuit breaker that keeps a dead one from
-//! slowing the others (docs/conventions.md §10).
+//! The health of a receiver, and the circuit breaker that keeps a failing receiver from delaying the
+//! others (docs/conventions.md §10).
 //!
-//! Written only when something changes: on failure, on recovery, and otherwise at most every five
-//! minutes, so that a healthy receiver of many events is not a hot item.
+//! Health is written only when it changes: on failure, on recovery, and otherwise at most every five
+//! minutes. So a healthy receiver of many events is no hot item.
 
 mod promptness;
 
@@ -13,17 +13,17 @@ use serde::{Deserialize, Serialize};
 
 pub use promptness::{PROMPT, SLOW};
 
-/// Failures in a row that open the circuit.
+/// The number of consecutive failures that opens the circuit.
 const TRIPS_AT: u32 = 10;
-/// How long the circuit is open at first.
+/// How long the circuit is open the first time.
 const OPEN_FIRST: Duration = MINUTE;
-/// The longest it is open.
+/// The longest time that the circuit is open.
 const OPEN_MOST: Duration = MINUTE.saturating_mul(15);
-/// How long a probe may take before another is let through.
+/// How long a probe may take before another is sent.
 const PROBE: Duration = MINUTE;
-/// How often a success is recorded while all is well.
+/// How often a success of a healthy receiver is recorded.
 const SUCCESS_RECORDED: Duration = MINUTE.saturating_mul(5);
-/// A subscription is hopeless after this long without a success, …
+/// A receiver is hopeless after this long without a success, …
 const HOPELESS_AFTER: Duration = HOUR.saturating_mul(120);
 /// … and at least so many exhausted deliveries.
 const HOPELESS_EXHAUSTED: u32 = 20;
@@ -40,52 +40,52 @@ primitives::string_enum! {
     }
 }
 
-/// What deliveries report.
+/// The reports of deliveries about a receiver.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReceiverHealth {
     /// Counts writes of health.
     pub revision: u64,
-    /// Attempts that failed since one succeeded.
+    /// Attempts that failed since the last success.
     pub consecutive_failures: u32,
-    /// Deliveries given up since one succeeded.
+    /// Deliveries that were exhausted since the last success.
     pub exhausted_since_success: u32,
     /// When the first of those attempts failed.
     pub failing_since: Option<Timestamp>,
-    /// When an attempt succeeded last, within five minutes.
+    /// When an attempt last succeeded, to within five minutes.
     pub last_success_at: Option<Timestamp>,
-    /// When an attempt failed last.
+    /// When an attempt last failed.
     pub last_failure_at: Option<Timestamp>,
-    /// The breaker, once it has tripped.
+    /// The circuit, while it is not closed.
     pub circuit: Option<Circuit>,
-    /// How many milliseconds the last attempts took, oldest first, as far as they were written.
+    /// The durations of the latest recorded attempts, in milliseconds, oldest first.
     #[serde(default)]
     pub recent_ms: Vec<u32>,
 }
 
-/// A tripped breaker.
+/// A circuit that is open, or half open while a probe is awaited.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Circuit {
-    /// Until when nothing is sent.
+    /// Nothing is sent before this time.
     pub open_until: Timestamp,
-    /// For how many seconds it was opened; doubled when the probe fails.
+    /// For how many seconds it was opened; doubled when the probe fails, up to 15 minutes.
     pub open_seconds: u64,
-    /// Until when the one probe has time to come back.
+    /// When the time of the one probe ends; none while no probe is under way.
     pub probe_until: Option<Timestamp>,
 }
 
 /// Whether an attempt may be made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gate {
-    /// It may.
+    /// The circuit is closed: it may be made.
     Closed,
-    /// It may, as the one probe: write [`ReceiverHealth::probing`] with the claim.
+    /// It may be made as the one probe: write [`ReceiverHealth::probing`] with the claim.
     Probe,
-    /// Not before this time.
+    /// The circuit is open until this time.
     Open(Timestamp),
 }
 
 impl ReceiverHealth {
-    /// How well events arrive, in a word.
+    /// The health as a status.
     pub fn word(&self) -> HealthStatus {
         match (&self.circuit, self.consecutive_failures) {
             (Some(_), _) => HealthStatus::CircuitOpen,
@@ -98,8 +98,8 @@ impl ReceiverHealth {
         Self { revision: self.revision.saturating_add(1), ..self.clone() }
     }
 
-    /// Nothing held against the receiver: what switching a subscription on does. How long it takes
-    /// to answer is no reproach, and stays.
+    /// The health with all failures forgotten, as after enabling a subscription. Response times are no
+    /// failures, and stay.
     #[must_use]
     pub fn renewed(&self) -> Self {
         Self {
@@ -111,8 +111,8 @@ impl ReceiverHealth {
         }
     }
 
-    /// A receiver that had been given up and is tried again: nothing counts towards giving it up, but
-    /// its breaker stays as it is.
+    /// The health of a given-up receiver that is tried again: nothing counts towards giving it up, but
+    /// its circuit stays as it is.
     #[must_use]
     pub fn pardoned(&self) -> Self {
         Self {
@@ -122,13 +122,13 @@ impl ReceiverHealth {
         }
     }
 
-    /// What is known of another receiver: nothing.
+    /// The health of another receiver, of which nothing is known.
     #[must_use]
     pub fn of_another(&self) -> Self {
         Self { recent_ms: Vec::new(), ..self.renewed() }
     }
 
-    /// Whether an attempt may be made now.
+    /// Whether the circuit allows an attempt now.
     pub fn gate(&self, now: Timestamp) -> Gate {
         match &self.circuit {
             None => Gate::Closed,
@@ -140,7 +140,7 @@ impl ReceiverHealth {
         }
     }
 
-    /// With the probe under way.
+    /// The health with a probe under way.
     #[must_use]
     pub fn probing(&self, now: Timestamp) -> Self {
         let circuit = self
@@ -150,7 +150,7 @@ impl ReceiverHealth {
         Self { circuit, ..self.next() }
     }
 
-    /// After a failed attempt; `exhausted` when it was the delivery's last.
+    /// The health after a failed attempt; `exhausted` when it was the delivery's last.
     #[must_use]
     pub fn failed(&self, exhausted: bool, now: Timestamp) -> Self {
         let failures = self.consecutive_failures.saturating_add(1);
@@ -161,7 +161,7 @@ impl ReceiverHealth {
         };
         let circuit = match &self.circuit {
             None => (failures >= TRIPS_AT).then(|| open(OPEN_FIRST)),
-            // A straggler that was sent before the circuit opened proves nothing about the probe.
+            // An attempt that began before the circuit opened proves nothing about the probe.
             Some(circuit) if now < circuit.open_until => Some(circuit.clone()),
             Some(circuit) => {
                 let doubled = Duration::from_secs(circuit.open_seconds.saturating_mul(2));
@@ -180,14 +180,14 @@ impl ReceiverHealth {
         }
     }
 
-    /// After a delivery was given up without an attempt: it waited too long for the circuit.
+    /// The health after a delivery ended without an attempt, because it waited too long for the circuit.
     #[must_use]
     pub fn expired(&self) -> Self {
         let exhausted = self.exhausted_since_success.saturating_add(1);
         Self { exhausted_since_success: exhausted, ..self.next() }
     }
 
-    /// After a success; none when that need not be written.
+    /// The health after a success; none when it need not be written.
     pub fn succeeded(&self, now: Timestamp) -> Option<Self> {
         let clean = self.consecutive_failures == 0
             && self.exhausted_since_success == 0
@@ -199,7 +199,8 @@ impl ReceiverHealth {
         Some(Self { last_success_at: Some(now), ..self.renewed() })
     }
 
-    /// Whether the service gives the receiver up.
+    /// Whether the service disables the subscription: at least 20 deliveries were exhausted since the
+    /// last success, and the first failure is 120 hours ago.
     pub fn is_hopeless(&self, now: Timestamp) -> bool {
         self.exhausted_since_success >= HOPELESS_EXHAUSTED
             && self.failing_since.is_some_and(|since| since.plus(HOPELESS_AFTER) <= now)

@@ -1,13 +1,13 @@
-//! What a request may say about a subscription, parsed at the edge.
+//! Fields of requests about subscriptions, validated when the request is read.
 
 use std::collections::BTreeMap;
 
-use crypto::signature::SigningSecret;
 use deserr::{Deserr, IntoValue, Map, Value, ValuePointerRef};
 use primitives::fields::{Fault, FieldErrors, FromText};
+use crypto::signature::SigningSecret;
 use schemars::JsonSchema;
 
-/// Custom headers one subscription may have.
+/// The most custom headers of one subscription.
 const MAX_HEADERS: usize = 10;
 /// The longest value of a custom header.
 const MAX_HEADER_VALUE: usize = 1_024;
@@ -17,7 +17,7 @@ const MAX_HEADER_VALUE: usize = 1_024;
 #[derive(Debug, Clone, Default, PartialEq, Eq, JsonSchema)]
 pub struct CustomHeaders(pub BTreeMap<String, String>);
 
-/// Names that are ours, the connection's, or would contradict the signed bytes.
+/// Whether a name is one of the service's own, of the connection, or could contradict the signed bytes.
 fn is_reserved(name: &str) -> bool {
     let prefixes = ["x-service-", "webhook-", "host", "content-", "proxy-", "sec-"];
     let names = [
@@ -87,7 +87,7 @@ impl Deserr<FieldErrors> for CustomHeaders {
     }
 }
 
-/// A secret of the owner's own, instead of one we draw.
+/// A secret that the owner supplies, in place of a generated one.
 #[derive(Debug, Clone)]
 pub struct OwnSecret(pub SigningSecret);
 
@@ -101,7 +101,8 @@ impl FromText for OwnSecret {
 }
 
 primitives::text_field!(OwnSecret);
-// Base64 of 24 to 64 bytes (RFC 4648 §4): whole groups, and at the end what one or two bytes are written as.
+// Base64 of 24 to 64 bytes (RFC 4648 §4): whole groups, and a last one with the encodings of one or two
+// bytes.
 primitives::string_schema!(OwnSecret: {"pattern": "^whsec_(([A-Za-z0-9+/]{4}){8,21}|([A-Za-z0-9+/]{4}){8,21}[A-Za-z0-9+/][AQgw]==|([A-Za-z0-9+/]{4}){8,20}[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)$"});
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! How many subscriptions a store may have.
+//! The limit of subscriptions per store.
 
 use core_types::id::{AppId, StoreId};
 use core_types::key;
@@ -8,8 +8,8 @@ use table::{Change, Condition, Write};
 
 use super::{MAX_PER_STORE, Subscription};
 
-/// Counts a subscription of the store, which has at most [`MAX_PER_STORE`]: a counter that moves
-/// only with the subscription it counts, in one transaction, so that no race passes the limit.
+/// Counts a new subscription of the store, which has at most [`MAX_PER_STORE`]. The counter changes only
+/// in the transaction that creates or deletes a subscription, so that no race exceeds the limit.
 pub fn claim_quota(write: Write, store: &StoreId) -> Write {
     let change = Change::new("SET #count = if_not_exists(#count, :none) + :one, entity = :kind")
         .only_if("attribute_not_exists(#count) OR #count < :most")
@@ -22,7 +22,7 @@ pub fn claim_quota(write: Write, store: &StoreId) -> Write {
     write.update(&key::subscription_count(store), change, limit)
 }
 
-/// Counts a subscription less.
+/// Counts a deleted subscription.
 pub fn release_quota(write: Write, store: &StoreId) -> Write {
     let change = Change::new("SET #count = #count - :one")
         .only_if("#count > :none")
@@ -32,9 +32,10 @@ pub fn release_quota(write: Write, store: &StoreId) -> Write {
     write.update(&key::subscription_count(store), change, Code::VersionConflict)
 }
 
-/// Removes the subscriptions that an app made on a store, and counts them no more: part of
-/// the app's uninstallation. Deliveries under way find no subscription, and are cancelled. When one
-/// of them is gone by then, the whole write is rejected with `version_conflict`: read them anew.
+/// Deletes the subscriptions that an app created on a store, and counts them as deleted: part of the
+/// app's uninstallation. Pending deliveries find no subscription, and are cancelled. If one of the
+/// subscriptions was deleted meanwhile, the whole write is rejected with `version_conflict`: read them
+/// again.
 pub fn remove_of_app(
     mut write: Write,
     store: &StoreId,
@@ -46,7 +47,7 @@ pub fn remove_of_app(
     if own.is_empty() {
         return write;
     }
-    // Each must still be there: one that its own deletion took meanwhile is counted no more.
+    // Each must still exist: a deletion of its own has already lowered the counter.
     for key in &own {
         write = write.delete_if(key, Condition::exists(), Code::VersionConflict);
     }

@@ -1,4 +1,4 @@
-//! A subscription's secrets: what is kept of them, and what opens them.
+//! A subscription's secrets: how they are sealed, stored and opened.
 
 use std::collections::BTreeMap;
 
@@ -14,12 +14,12 @@ use super::Subscription;
 pub struct SigningKeys {
     /// The newest.
     pub current: SigningSecret,
-    /// The one before, while it is in its grace.
+    /// The one before, during its grace period.
     pub previous: Option<SigningSecret>,
 }
 
 impl Subscription {
-    /// The secrets that sign now; none when they do not open, which a lost data key would do.
+    /// The secrets that sign now; none when they cannot be opened, as after the loss of a data key.
     pub fn signing_keys(&self, key: &SealKey, now: Timestamp) -> Option<SigningKeys> {
         let open = |sealed: &str| open_secret(key, &self.id, sealed);
         let previous = match self.live_rotation(now) {
@@ -40,7 +40,7 @@ impl Subscription {
         self
     }
 
-    /// The custom headers.
+    /// The custom headers; none when they cannot be opened.
     pub fn custom_headers(&self, key: &SealKey) -> Option<BTreeMap<String, String>> {
         let Some(sealed) = &self.sealed_headers else { return Some(BTreeMap::new()) };
         let text = key.open(sealed, headers_context(&self.id).as_bytes()).ok()?;
@@ -52,7 +52,7 @@ fn headers_context(id: &SubscriptionId) -> String {
     format!("{id}/headers")
 }
 
-/// A secret as it is kept: sealed under the subscription's id, so that it opens nowhere else.
+/// A secret as it is stored: sealed under the subscription's id, so that it opens nowhere else.
 pub fn seal_secret(key: &SealKey, id: &SubscriptionId, secret: &SigningSecret) -> String {
     key.seal(secret.reveal().as_bytes(), id.as_str().as_bytes())
 }
@@ -62,7 +62,7 @@ fn open_secret(key: &SealKey, id: &SubscriptionId, sealed: &str) -> Option<Signi
     std::str::from_utf8(&bytes).ok()?.parse().ok()
 }
 
-/// The last characters of a secret.
+/// The last six characters of a secret, after `whsec_…`.
 pub fn hint(secret: &SigningSecret) -> String {
     let text = secret.reveal();
     let tail: String = text.chars().skip(text.chars().count().saturating_sub(6)).collect();

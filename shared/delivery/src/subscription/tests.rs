@@ -49,7 +49,7 @@ fn an_app_s_subscription_takes_what_it_may_read_and_nothing_without_an_installat
 }
 
 #[test]
-fn what_was_taken_is_validated_again_by_the_scopes_of_the_moment() {
+fn scopes_are_checked_again_at_each_attempt() {
     let store = StoreId::mint(NOW);
     let (mut subscription, _) = subscription(&store, &SealKey::generate(), &["*"]);
     assert!(subscription.may_read(READ, None), "its owner's");
@@ -73,7 +73,7 @@ fn another_url_is_another_receiver_and_the_same_one_is_not() {
 }
 
 #[test]
-fn another_path_on_the_same_host_keeps_its_breaker_also_of_a_receiver_that_was_given_up() {
+fn another_path_on_the_same_host_keeps_its_circuit() {
     let (subscription, _) = subscription(&StoreId::mint(NOW), &SealKey::generate(), &["*"]);
     let health = (0..20).fold(subscription.health.clone(), |it, _| it.failed(true, NOW));
     let tripped = subscription.with_health(health.timed(SLOW).unwrap());
@@ -125,7 +125,7 @@ fn a_rotation_signs_with_both_until_it_is_promoted_or_its_grace_ends() {
 }
 
 #[test]
-fn what_is_sealed_for_one_subscription_opens_for_no_other() {
+fn a_sealed_secret_opens_for_its_own_subscription_only() {
     let key = SealKey::generate();
     let store = StoreId::mint(NOW);
     let (one, _) = subscription(&store, &key, &["*"]);
@@ -137,7 +137,7 @@ fn what_is_sealed_for_one_subscription_opens_for_no_other() {
 }
 
 #[test]
-fn a_subscription_switched_off_by_the_service_starts_afresh_when_switched_on() {
+fn enabling_a_disabled_subscription_resets_its_health() {
     let (subscription, _) = subscription(&StoreId::mint(NOW), &SealKey::generate(), &["*"]);
     assert!(subscription.enable(NOW).is_err());
     let failing = subscription.with_health(subscription.health.failed(true, NOW));
@@ -148,7 +148,7 @@ fn a_subscription_switched_off_by_the_service_starts_afresh_when_switched_on() {
 }
 
 #[test]
-fn a_filter_lets_through_what_it_names_and_what_was_too_large_to_be_sent_along() {
+fn a_filter_passes_matching_and_truncated_payloads() {
     let store = StoreId::mint(NOW);
     let about = EventSubject { store: Some(&store), app: None, entity: "x", version: 1 };
     let event =

@@ -1,4 +1,4 @@
-//! A subscription as its owner sees it: never a secret, never a header's value.
+//! The response for a subscription. It has neither secrets nor values of headers.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ core_types::topics! {
         "The service switched a webhook subscription off: its receiver is gone, or keeps failing.";
 }
 
-/// What stands for the value of a custom header.
+/// The replacement for the value of a custom header.
 const MASK: &str = "***";
 
 core_types::view! {
@@ -99,7 +99,7 @@ pub struct RotationView {
 }
 
 impl Subscription {
-    /// That the service has switched it off, with the subscription as it is now.
+    /// The event that the service disabled the subscription, with its current state.
     pub fn disabled_event(&self, now: Timestamp) -> Event {
         let (store, app) = (self.store_id.as_ref(), self.app_id.as_ref());
         let about = EventSubject { store, app, entity: self.id.as_str(), version: self.version };
@@ -107,7 +107,7 @@ impl Subscription {
         Event::new(&WEBHOOK_SUBSCRIPTION_DISABLED, about, &view, now)
     }
 
-    /// The custom headers as they are shown: their values often are credentials.
+    /// The custom headers with masked values: these often are credentials.
     pub fn masked_headers(&self) -> BTreeMap<String, &'static str> {
         self.header_names.iter().map(|name| (name.clone(), MASK)).collect()
     }

@@ -1,9 +1,8 @@
-//! What an app is to merchants: reviewed once, and the same until a change is reviewed.
+//! The configuration of an app that operators review.
 //!
-//! The app's own fields are what is in force. Before its first approval they are the developer's to
-//! change; from then on what the developer wants changed waits beside them, as `proposed`, for a
-//! submission. A submission holds what it proposes by value, so that what an operator looked at is
-//! what is approved.
+//! The app's own fields are the configuration in force. Before the first approval the developer changes
+//! them directly. From then on changes wait in `proposed` for a submission. A submission holds its
+//! proposal by value, so that an operator approves exactly what they reviewed.
 
 use core_types::fields::WebUrl;
 use core_types::scope::Scopes;
@@ -30,7 +29,7 @@ pub struct Configuration {
 }
 
 impl Configuration {
-    /// The names of what differs from another.
+    /// The names of the fields that differ from another configuration.
     pub fn differences(&self, other: &Self) -> Vec<&'static str> {
         [
             ("app_url", self.app_url != other.app_url),
@@ -46,7 +45,7 @@ impl Configuration {
 }
 
 impl CommerceApp {
-    /// What is in force.
+    /// The configuration in force.
     pub fn configuration(&self) -> Configuration {
         Configuration {
             app_url: self.app_url.clone(),
@@ -57,21 +56,21 @@ impl CommerceApp {
         }
     }
 
-    /// What its developer wants it to be: what the next submission proposes.
+    /// The configuration that the developer wants, and that the next submission proposes.
     pub fn wanted(&self) -> Configuration {
         self.proposed.clone().unwrap_or_else(|| self.configuration())
     }
 
-    /// The app with this in force.
+    /// The app with this configuration in force.
     #[must_use]
     pub fn configured(self, now: Configuration) -> Self {
         let Configuration { app_url, redirect_uris, scopes, embedded, require_pkce } = now;
         Self { app_url, redirect_uris, scopes, embedded, require_pkce, ..self }
     }
 
-    /// The app after its developer has said what it is to be: at once as long as no version is
-    /// approved, by a submission from then on. Only PKCE is demanded at once whenever it is wanted:
-    /// it takes nothing from anybody (our choice).
+    /// The app after its developer wants this configuration. It is in force at once while no version is
+    /// approved, and by a submission from then on. Only requiring PKCE is in force at once in any case:
+    /// it withdraws nothing from anybody (our choice).
     #[must_use]
     pub fn wants(self, wanted: Configuration) -> Self {
         if self.approved_version.is_none() {
@@ -82,13 +81,13 @@ impl CommerceApp {
         Self { proposed: differs.then_some(wanted), ..in_force }
     }
 
-    /// The app once this is approved; what its developer has come to want besides waits for the
-    /// next submission.
+    /// The app after this configuration was approved. Later changes by the developer wait for the next
+    /// submission.
     #[must_use]
     pub fn approved(self, reviewed: Configuration) -> Self {
         let wanted = self.wanted();
         let approved = Self { proposed: None, ..self.configured(reviewed) };
-        // Wanted since, perhaps, and in force already.
+        // PKCE may have been required since the submission, and is in force already.
         let require_pkce = approved.require_pkce || wanted.require_pkce;
         let approved = Self { require_pkce, ..approved };
         let differs = wanted != approved.configuration();
@@ -123,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn an_approval_is_of_what_was_submitted() {
+    fn an_approval_applies_to_the_submitted_configuration() {
         let submitted = draft().configuration();
         let since = draft().wants(other(&draft()));
         let approved = since.clone().approved(submitted.clone());
@@ -132,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn pkce_is_demanded_at_once_and_given_up_by_a_review() {
+    fn pkce_is_required_at_once_and_dropped_by_a_review_only() {
         let lax =
             CommerceApp { require_pkce: false, approved_version: Some("1".into()), ..draft() };
         let before = lax.configuration();

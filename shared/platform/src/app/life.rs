@@ -1,4 +1,4 @@
-//! What may happen to an app, and the changes that others make to its counters.
+//! The transitions of an app's status, and the in-place updates of its counters.
 
 use core_types::id::AppId;
 use core_types::key;
@@ -23,29 +23,29 @@ pub struct Suspension {
 }
 
 impl CommerceApp {
-    /// The counters: changed in place by reviews and installations, in their own transactions,
-    /// and therefore never written by [`CommerceApp::save`]. They do not move the version, so that a
-    /// popular app's developer is not rejected for what merchants do.
+    /// The counters. Reviews and installations change them in place, in their own transactions, so
+    /// [`CommerceApp::save`] never writes them. They do not change the version: a popular app's developer
+    /// does not get conflicts from what merchants do.
     pub const COUNTED: &'static [&'static str] =
         &["rating_count", "rating_sum", "stars", "active_installs"];
 
-    /// Writes this app, at its next version, without its counters.
+    /// Adds the write of this app at its next version, without its counters.
     pub fn save(&self, write: Write, rejected: impl Into<Problem>) -> Write {
         write.replace_except(self, Self::COUNTED, Condition::default(), rejected)
     }
 
-    /// Writes this app, at its next version, unless a store has come to use it.
+    /// Adds the write of this app at its next version, on condition that no store uses it.
     pub fn save_unless_installed(&self, write: Write, rejected: impl Into<Problem>) -> Write {
         let unused = Condition::is("active_installs", 0);
         write.replace_except(self, Self::COUNTED, unused, rejected)
     }
 
-    /// That the app is still in the catalogue when the transaction happens.
+    /// The condition that the app is in the catalogue.
     pub fn still_published() -> Condition {
         Condition::is("status", AppStatus::Published)
     }
 
-    /// One more store the app is active on; only while it is in the catalogue.
+    /// Counts another store on which the app is active, on condition that it is in the catalogue.
     pub fn one_install_more(write: Write, id: &AppId, rejected: impl Into<Problem>) -> Write {
         let change = Change::new("SET active_installs = active_installs + :one")
             .only_if("#status = :published")
@@ -55,7 +55,7 @@ impl CommerceApp {
         write.update(&key::app(id), change, rejected)
     }
 
-    /// What its developer can do now.
+    /// The developer's actions that its status allows.
     pub fn allowed_actions(&self) -> Vec<&'static str> {
         let mut actions = match self.status {
             AppStatus::Draft | AppStatus::Unpublished if self.approved_version.is_some() => {
@@ -79,11 +79,11 @@ impl CommerceApp {
         Problem::state(self.status.as_str(), &self.allowed_actions())
     }
 
-    /// The app in the catalogue.
+    /// The app published in the catalogue.
     ///
     /// # Errors
-    /// `not_approved`; `invalid_state_transition`; `checks_failed` when it has come to lead
-    /// merchants to their own machines since it was approved.
+    /// `not_approved`; `invalid_state_transition`; `checks_failed` when a redirect URI is a loopback
+    /// address.
     pub fn publish(&self, now: Timestamp) -> Result<Self, Problem> {
         if !matches!(self.status, AppStatus::Draft | AppStatus::Unpublished) {
             return Err(self.rejected());
@@ -99,7 +99,7 @@ impl CommerceApp {
         Ok(Self { status, published_at: Some(now), ..self.changed(now) })
     }
 
-    /// The app out of the catalogue; installations keep working.
+    /// The app removed from the catalogue; installations keep working.
     ///
     /// # Errors
     /// `invalid_state_transition`.
@@ -110,7 +110,7 @@ impl CommerceApp {
         Ok(Self { status: AppStatus::Unpublished, ..self.changed(now) })
     }
 
-    /// The app stopped by an operator, wherever it is in its life.
+    /// The app suspended by an operator, from any status but deleted.
     ///
     /// # Errors
     /// `not_found` once it is deleted; `invalid_state_transition` while it is suspended.
@@ -127,7 +127,7 @@ impl CommerceApp {
         }
     }
 
-    /// The app as it was before an operator stopped it.
+    /// The app with its status from before the suspension.
     ///
     /// # Errors
     /// `not_found` once it is deleted; `invalid_state_transition` unless it is suspended.
@@ -142,7 +142,7 @@ impl CommerceApp {
         }
     }
 
-    /// The app deleted: its item stays, so that installations and events keep their name.
+    /// The app deleted. Its item stays, so that installations and events keep its name.
     ///
     /// # Errors
     /// `invalid_state_transition` while it is published; `app_installed` while a store uses it.
@@ -162,7 +162,7 @@ impl CommerceApp {
         })
     }
 
-    /// Whether it may be submitted.
+    /// Ensures that it may be submitted.
     ///
     /// # Errors
     /// `submission_open`; `invalid_state_transition`.
@@ -186,7 +186,7 @@ pub(crate) mod tests {
     use core_types::id::MerchantId;
     use core_types::scope::Scopes;
 
-    /// A draft that could be approved.
+    /// A draft that can be approved.
     pub(crate) fn draft() -> CommerceApp {
         CommerceApp {
             id: AppId::derive(&["a"]),
@@ -220,7 +220,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn an_app_is_published_once_it_is_approved_and_leads_nowhere_local() {
+    fn an_approved_app_without_loopback_redirects_can_be_published() {
         let now = EXAMPLE_TIME;
         assert_eq!(draft().publish(now).unwrap_err().code, Code::NotApproved);
         let listing = AppView::example().listing;
@@ -234,7 +234,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn only_an_app_that_nobody_can_use_is_deleted() {
+    fn only_an_unpublished_app_without_installations_is_deleted() {
         let now = EXAMPLE_TIME;
         let used = CommerceApp { active_installs: 1, ..draft() };
         assert_eq!(used.delete(now).unwrap_err().code, Code::AppInstalled);
@@ -245,7 +245,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_suspended_app_comes_back_to_where_it_was() {
+    fn a_resumed_app_has_its_former_status() {
         let now = EXAMPLE_TIME;
         for status in [AppStatus::Draft, AppStatus::Published, AppStatus::Unpublished] {
             let app = CommerceApp { status, ..draft() };

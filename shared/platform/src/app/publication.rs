@@ -1,4 +1,4 @@
-//! What is announced of an app on its way into the catalogue, and out of it.
+//! Events about the publication, suspension and deletion of apps.
 
 use super::AppView;
 

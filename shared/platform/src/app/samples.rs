@@ -8,7 +8,7 @@ use core_types::scope::Scopes;
 
 use super::{AppStatus, AppView, Category, Configuration, Listing};
 
-/// What a sample app says of itself.
+/// The listing of a sample app.
 pub(crate) fn listing() -> Listing {
     Listing {
         tagline: "Every order in your books.".into(),
@@ -21,7 +21,7 @@ pub(crate) fn listing() -> Listing {
     }
 }
 
-/// How a sample app is set up.
+/// The configuration of a sample app.
 pub(crate) fn configuration() -> Configuration {
     Configuration {
         app_url: sample::<WebUrl>("https://books.example.com"),

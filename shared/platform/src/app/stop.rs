@@ -1,9 +1,9 @@
-//! Marks that stop an app: they are there while operators have it suspended, and every token of it
-//! is looked up together with one of them.
+//! Marks of suspended apps: they exist while operators have an app suspended, and one of them is read
+//! with every token of the app.
 //!
-//! An app that acts on many stores would make one item of its own the hottest of the table: the
-//! mark is written once per shard, all in the transaction that suspends, and each installation looks
-//! at its own shard. That there is none, which is the rule, is read as cheaply.
+//! A single mark would make an app on many stores the hottest item of the table. So the mark is written
+//! once per shard, all in the transaction that suspends, and each installation reads that of its own
+//! shard. An absent mark, the common case, is as cheap to read.
 
 use core_types::id::{AppId, InstallationId};
 use core_types::key;
@@ -12,14 +12,14 @@ use table::Write;
 use table::item::{Item, Key};
 use table::outbox::SHARDS;
 
-/// That an app is stopped, for the installations of one shard.
+/// The mark that an app is suspended, for the installations of one shard.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Stop {
-    /// The app that is suspended.
+    /// The suspended app.
     pub app_id: AppId,
     /// The shard: a hex digit.
     pub shard: char,
-    /// Always 1: it is written whole, and never replaced under its version.
+    /// Always 1: the item is written whole, and never replaced by version.
     pub version: u64,
 }
 
@@ -34,20 +34,20 @@ impl Item for Stop {
 }
 
 impl Stop {
-    /// Where the mark is that stops this installation of the app.
+    /// The key of the mark for this installation of the app.
     pub fn of(app: &AppId, installation: &InstallationId) -> Key {
         let last = installation.as_str().chars().last();
         key::app_stop(app, last.filter(|digit| SHARDS.contains(*digit)).unwrap_or('0'))
     }
 
-    /// Stops every installation of an app; part of the transaction that suspends it.
+    /// Writes the marks of an app; part of the transaction that suspends it.
     pub fn put(write: Write, app: &AppId) -> Write {
         SHARDS
             .chars()
             .fold(write, |write, shard| write.put(&Self { app_id: app.clone(), shard, version: 1 }))
     }
 
-    /// Resumes an app; part of the transaction that resumes it.
+    /// Deletes the marks of an app; part of the transaction that resumes it.
     pub fn lift(write: Write, app: &AppId) -> Write {
         SHARDS.chars().fold(write, |write, shard| write.delete(&key::app_stop(app, shard)))
     }

@@ -1,5 +1,4 @@
-//! What is announced of apps; of their way into the catalogue and out of it, see
-//! [`publication`](super::publication).
+//! Events about apps; for those about their publication, see [`publication`](super::publication).
 
 use super::AppView;
 

@@ -1,4 +1,4 @@
-//! An app as its developer sees it, and as events about it carry it.
+//! The response for an app, which is also the data of events about it.
 
 use core_types::event::EventSubject;
 use core_types::fields::{Handle, WebUrl};
@@ -27,14 +27,14 @@ impl Resource for CommerceApp {
 }
 
 impl CommerceApp {
-    /// What reviews say, in one line.
+    /// The average rating and the number of reviews.
     pub fn rating(&self) -> Rating {
         Rating::of(self.rating_sum, self.rating_count)
     }
 }
 
 core_types::view! {
-    /// An app as its developer sees it; never a secret.
+    /// An app, without its client secret.
     AppView of app: CommerceApp {
         /// The id.
         id: AppId,

@@ -27,7 +27,7 @@ fn installation() -> Installation {
 }
 
 #[test]
-fn an_apps_work_ends_with_what_it_was_granted() {
+fn an_apps_work_ends_when_its_grant_ends() {
     let granted = installation();
     let authority = Authority {
         asker: RequestedBy::App {

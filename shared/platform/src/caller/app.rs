@@ -1,51 +1,51 @@
-//! Apps as callers: by their token, through the bridge, and as OAuth clients.
+//! Apps as callers: with their token, through the bridge, and as OAuth clients.
 
 use std::sync::Arc;
 
 use core_types::id::{AppId, InstallationId, MerchantId, SessionId, StoreId};
 use core_types::key;
+use services::Services;
+use gateway::caller::{Access, Caller, Identity};
+use primitives::problem::{Code, Problem};
+use gateway::request::Inbound;
 use crypto::seal;
 use crypto::token;
 use crypto::token::Claims;
-use gateway::caller::{Access, Caller, Identity};
-use gateway::request::Inbound;
 use http::header;
 use identity::session::Session;
 use identity::store::{Store, StoreStatus};
-use primitives::problem::{Code, Problem};
-use services::Services;
 
 use super::named::{names_no_other_store, no_such_store};
 use super::{AUDIENCE, Account, AppActor, Merchant, app_identity, credential, looks_like_jwt};
 use crate::app::Stop;
 use crate::installation::{AppToken, Installation};
 
-/// An embedded app: its token, presented by the app's page.
+/// An embedded app, authenticated by the token that its page presents.
 #[derive(Debug, Clone)]
 pub struct EmbeddedApp {
-    /// The app, and what its token may do.
+    /// The app, with the scopes of its token.
     pub actor: AppActor,
     /// The store it acts on.
     pub store: Store,
-    /// The raw token, to be presented again to the bridged route.
+    /// The token itself, to be presented again to the bridged route.
     pub token: String,
 }
 
-/// Who may use the bridge: an embedded app by its token, or a merchant for one of their
+/// The callers of the bridge: an embedded app with its token, or a merchant for one of their
 /// installations.
 #[derive(Debug, Clone)]
 pub enum Bridge {
-    /// The app's page, by its embedded token.
-    App(Box<EmbeddedApp>),
-    /// The merchant's admin.
+    /// The app's page, with its embedded token.
+    Services(Box<EmbeddedApp>),
+    /// The merchant, in the admin.
     Merchant(Box<Merchant>),
 }
 
-/// An OAuth client, as it presents itself; the endpoint authenticates it together with what it
-/// redeems, in one read and in the RFC's order.
+/// An OAuth client with unverified credentials. The endpoint authenticates it together with the code or
+/// token that it redeems, in one read and in the order of the RFC.
 #[derive(Debug, Clone)]
 pub struct OAuthClient {
-    /// Client id and secret of the `Authorization: Basic` header (RFC 6749 §2.3.1).
+    /// Client id and secret from the `Authorization: Basic` header (RFC 6749 §2.3.1).
     pub unverified_basic: Option<(String, String)>,
     identity: Identity,
 }
@@ -54,8 +54,8 @@ gateway::caller_argument!(EmbeddedApp);
 gateway::caller_argument!(Bridge);
 gateway::caller_argument!(OAuthClient);
 
-/// Reads and validates an app token: signature, record, installation, store, and that operators have
-/// not stopped the app, in one round trip.
+/// Reads and validates an app token in one round trip: its signature, its record, the installation, the
+/// store, and that the app is not suspended.
 pub(super) async fn open_app_token(
     services: &Services,
     unverified: &str,
@@ -85,8 +85,8 @@ pub(super) async fn open_app_token(
         return Err(rejected());
     }
     let store: Store = batch.take_recent(&store_key)?.ok_or_else(rejected)?;
-    // What a token may do is what it was issued with and what is still granted: to the app, and to
-    // whoever uses it.
+    // The effective scopes are those of the token that are still granted: to the app, and to the merchant
+    // who uses it.
     let mut scopes = token.scopes.intersection(&installation.scopes);
     if let Some([merchant_key, session_key]) = &session_keys {
         let account: Account = batch.take_recent(merchant_key)?.ok_or_else(rejected)?;
@@ -107,19 +107,17 @@ pub(super) async fn open_app_token(
     Ok((AppActor { app_id, installation_id, generation, scopes, granted, merchant_id }, store))
 }
 
-/// The claims of a token whose signature, issuer, audience and times hold.
+/// Verifies a token's signature, issuer, audience and times, and returns its claims.
 async fn claims_of(services: &Services, unverified: &str) -> Result<Claims, Problem> {
     let keys = services.secrets.keys().await?;
     let now = services.clock.now().seconds();
-    token::verify(&keys.public, unverified, &services.config.base_url, AUDIENCE, now).map_err(
-        |error| {
-            tracing::debug!(?error, "app token rejected");
-            Code::InvalidToken.into()
-        },
-    )
+    token::verify(&keys.public, unverified, &services.config.base_url, AUDIENCE, now).map_err(|error| {
+        tracing::debug!(?error, "app token rejected");
+        Code::InvalidToken.into()
+    })
 }
 
-/// The merchant and session that an embedded token is bound to.
+/// The merchant and session that an embedded token is bound to; none for other tokens.
 fn bound_session(claims: &Claims) -> Result<Option<(MerchantId, SessionId)>, Problem> {
     let (Some(session), Some(actor)) = (&claims.sid, &claims.act) else { return Ok(None) };
     let ids = MerchantId::parse(&actor.sub).zip(SessionId::parse(session));
@@ -155,9 +153,7 @@ impl Caller for Bridge {
 
     async fn authenticate(services: &Services, inbound: &Arc<Inbound>) -> Result<Self, Problem> {
         if looks_like_jwt(&credential(services, inbound)?) {
-            EmbeddedApp::authenticate(services, inbound)
-                .await
-                .map(|services| Self::App(Box::new(services)))
+            EmbeddedApp::authenticate(services, inbound).await.map(|services| Self::App(Box::new(services)))
         } else {
             let merchant = Merchant::authenticate(services, inbound).await?;
             Ok(Self::Merchant(Box::new(merchant)))
@@ -194,7 +190,7 @@ impl Caller for OAuthClient {
     }
 }
 
-/// Client id and secret, each form-urlencoded before they were joined (RFC 6749 §2.3.1).
+/// Decodes client id and secret, each form-urlencoded before they were joined (RFC 6749 §2.3.1).
 fn basic(header: &str) -> Option<(String, String)> {
     use base64::Engine;
     let (scheme, encoded) = header.split_once(' ')?;

@@ -1,4 +1,4 @@
-//! The owner of a store that is being given up.
+//! The owner of a store that is being deleted.
 
 use std::sync::Arc;
 
@@ -12,8 +12,8 @@ use services::Services;
 
 use super::{Owner, credential, open_any_store};
 
-/// The owner of a store that may be given up already: for the request that gives it up, which is
-/// answered as before when it is sent again. To its handler a store that is given up is none.
+/// The owner of a store that may be deleted already: for the request that deletes it, whose repetition
+/// gets the stored response. Its handler never gets a deleted store.
 #[derive(Debug, Clone)]
 pub struct ClosingOwner(pub Owner);
 
@@ -38,7 +38,7 @@ impl<S: Sync> FromRequestParts<S> for ClosingOwner {
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
         let caller = parts.extensions.get::<Self>().cloned();
         let Self(owner) = caller.ok_or_else(|| Problem::internal("no caller in the request"))?;
-        // The request is no repetition, or its answer is forgotten.
+        // The request is no repetition, or its stored response has expired.
         if owner.store.status == StoreStatus::Deleted {
             return Err(Code::NotFound.into());
         }

@@ -13,7 +13,7 @@ use services::Services;
 
 use super::{Account, Opened, credential, merchant_identity, open_store};
 
-/// The least role that a route takes, as a type: `StoreMember<roles::Admin>`.
+/// The minimum role that a route requires, as a type: `StoreMember<roles::Admin>`.
 pub trait AtLeast: Clone + Send + Sync + 'static {
     /// The role.
     const ROLE: Role;
@@ -46,17 +46,17 @@ pub mod roles {
     }
 }
 
-/// A merchant with a live session, and the store they named, whose member they are with at least this
-/// role.
+/// A merchant with a live session, and the store that they name, of which they are a member with at least
+/// this role.
 #[derive(Debug, Clone)]
 pub struct StoreMember<R> {
     /// The account of the session, active when it was read.
     pub account: Account,
-    /// The session of the token, alive when it was read.
+    /// The session of the token, valid when it was read.
     pub session: Session,
     /// The store that the request names, read with the session.
     pub store: Store,
-    /// What they may do on it.
+    /// Their role and scopes on the store.
     pub grant: Grant,
     role: PhantomData<R>,
 }
@@ -65,13 +65,13 @@ pub struct StoreMember<R> {
 pub type Owner = StoreMember<roles::Owner>;
 /// An owner or an admin of the store.
 pub type Admin = StoreMember<roles::Admin>;
-/// A member of the store, whatever they may do.
+/// A member of the store with any role.
 pub type AnyMember = StoreMember<roles::Any>;
 
 gateway::caller_argument!(StoreMember where R: AtLeast);
 
 impl<R: AtLeast> StoreMember<R> {
-    /// The member, if their role is enough.
+    /// The member, if their role is sufficient.
     ///
     /// # Errors
     /// `insufficient_role`.

@@ -1,11 +1,11 @@
-//! Which store a request names, and how one that it may not name is answered.
+//! The store that a request names, and the rejection of another one.
 
 use core_types::id::StoreId;
 use gateway::request::Inbound;
 use primitives::problem::{Code, Problem};
 use serde_json::Value;
 
-/// The store a request names: path, header, query, body; of an owner's the first that is there counts.
+/// The store that a request names, for a merchant: the first of path, header, query and body.
 pub(super) fn named_store(inbound: &Inbound) -> Option<String> {
     let from_path =
         names_store_in_path(inbound).then(|| inbound.param("id")).flatten().map(str::to_owned);
@@ -18,8 +18,8 @@ pub(super) fn named_store(inbound: &Inbound) -> Option<String> {
     from_path.or_else(from_header).or_else(from_query).or_else(from_body)
 }
 
-/// Whether whatever the request says of a store, in its path, headers, query or body, names this
-/// one. An app's token is for one store: what names another is rejected, also beside what does not.
+/// Whether all of path, headers, query and body name this store or none. An app's token is for one store:
+/// a request that names another one anywhere is rejected.
 pub(super) fn names_no_other_store(inbound: &Inbound, store: &StoreId) -> bool {
     let own = |named: &str| named == store.as_str();
     let path = !names_store_in_path(inbound) || inbound.param("id").is_none_or(own);
@@ -38,7 +38,8 @@ pub(super) fn names_no_other_store(inbound: &Inbound, store: &StoreId) -> bool {
         && body()
 }
 
-/// What an unknown store, a foreign store and a malformed id are answered with, byte for byte.
+/// The rejection of an unknown store, a store of others and a malformed id: the same for all, byte for
+/// byte.
 pub(super) fn no_such_store(inbound: &Inbound) -> Problem {
     if names_store_in_path(inbound) { Code::NotFound.into() } else { Code::StoreNotOwned.into() }
 }

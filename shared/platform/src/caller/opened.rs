@@ -1,22 +1,22 @@
-//! Which store a merchant means, and what they may do on it.
+//! The store of a merchant's request, and the merchant's grant on it.
 
 use std::collections::HashSet;
 
 use core_types::id::StoreId;
 use core_types::key;
+use services::Services;
+use table::item::Key;
+use primitives::problem::{Code, Problem};
 use gateway::request::Inbound;
+use table::Query;
 use identity::member::Grant;
 use identity::session::Session;
 use identity::store::{MAX_STORES, Store, StoreStatus};
-use primitives::problem::{Code, Problem};
-use services::Services;
-use table::Query;
-use table::item::Key;
 
 use super::named::{named_store, no_such_store};
 use super::{Account, open_session};
 
-/// A member's account, session and store, which exists, and what they may do on it.
+/// Loads a member's account, session, store and grant. A deleted store is rejected.
 pub(super) async fn open_store(
     services: &Services,
     unverified: &str,
@@ -28,7 +28,7 @@ pub(super) async fn open_store(
     }
 }
 
-/// A member's account, session and store, and what they may do on it.
+/// A member's account, session, store and grant.
 pub(super) struct Opened {
     pub(super) account: Account,
     pub(super) session: Session,
@@ -36,7 +36,7 @@ pub(super) struct Opened {
     pub(super) grant: Grant,
 }
 
-/// A member's account, session and store, be it deleted.
+/// Loads a member's account, session, store and grant. The store may be deleted.
 pub(super) async fn open_any_store(
     services: &Services,
     unverified: &str,
@@ -53,7 +53,7 @@ pub(super) async fn open_any_store(
     Ok(Opened { account, session, store, grant })
 }
 
-/// The account and the session of a token, and the store that the request names, whosever it is. The
+/// Loads the account and the session of a token, and the store that the request names, of any owner. The
 /// session is read even when the store's id is malformed, so that a stranger learns nothing.
 pub(super) async fn open_session_and_store(
     services: &Services,
@@ -68,16 +68,13 @@ pub(super) async fn open_session_and_store(
     Ok((account, session, store))
 }
 
-/// The merchant's only store, and what they may do on it; that they own more is told by the account's
-/// own count.
-pub(super) async fn only_store(
-    services: &Services,
-    account: &Account,
-) -> Result<(Store, Grant), Problem> {
+/// Loads the merchant's only store, and the grant on it. The account's own counter tells whether they own
+/// more.
+pub(super) async fn only_store(services: &Services, account: &Account) -> Result<(Store, Grant), Problem> {
     if account.stores > 1 {
         return Err(Code::StoreRequired.into());
     }
-    // An index may not have it yet.
+    // The index may lag behind a new store.
     if account.memberships.grants.is_empty()
         && let Some(newest) = &account.newest_store_id
     {
@@ -93,11 +90,11 @@ pub(super) async fn only_store(
     }
 }
 
-/// The stores that the merchant owns. The index only names them, for it may lag behind: whose they are
-/// and whether they exist is told by the stores themselves.
+/// Loads the stores that the merchant owns. The index only names them, because it may lag: the stores
+/// themselves tell their owner and status.
 ///
 /// # Errors
-/// When the table does not answer.
+/// 503 when the table cannot be reached.
 pub async fn own_stores(services: &Services, account: &Account) -> Result<Vec<Store>, Problem> {
     let listed = own_store_keys(services, account).await?;
     let mut stores = read_stores(services, &listed).await?;
@@ -105,14 +102,11 @@ pub async fn own_stores(services: &Services, account: &Account) -> Result<Vec<St
     Ok(stores)
 }
 
-/// The stores that the merchant may act on, with what they may do there, the newest first.
+/// Loads the stores that the merchant may act on, with the grants, the newest first.
 ///
 /// # Errors
-/// When the table does not answer.
-pub async fn stores_of(
-    services: &Services,
-    account: &Account,
-) -> Result<Vec<(Store, Grant)>, Problem> {
+/// 503 when the table cannot be reached.
+pub async fn stores_of(services: &Services, account: &Account) -> Result<Vec<(Store, Grant)>, Problem> {
     let mut named: HashSet<Key> = own_store_keys(services, account).await?.into_iter().collect();
     named.extend(account.newest_store_id.iter().map(key::store));
     named.extend(account.memberships.grants.keys().map(key::store));
@@ -126,7 +120,7 @@ pub async fn stores_of(
     Ok(granted)
 }
 
-/// The keys of the stores that an index has of the merchant.
+/// The keys of the merchant's stores from the index.
 async fn own_store_keys(services: &Services, account: &Account) -> Result<Vec<Key>, Problem> {
     let (index, listed) = key::stores_of(&account.id, account.created_at);
     let mut listed = services.table.keys(&Query::index(index, listed.pk), MAX_STORES).await?;
@@ -134,7 +128,7 @@ async fn own_store_keys(services: &Services, account: &Account) -> Result<Vec<Ke
     Ok(listed)
 }
 
-/// Those of these stores that are there.
+/// Loads those of these stores that exist.
 async fn read_stores(services: &Services, keys: &[Key]) -> Result<Vec<Store>, Problem> {
     let mut stores = Vec::new();
     for some in keys.chunks(MAX_STORES) {

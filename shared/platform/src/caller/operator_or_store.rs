@@ -1,4 +1,5 @@
-//! Who looks at the platform as a whole: its operators, and each store as far as it is concerned.
+//! Callers of routes about the platform as a whole: its operators, and each store as far as it is
+//! concerned.
 
 use std::sync::Arc;
 
@@ -15,21 +16,21 @@ use super::{
     only_store, open_session, open_session_and_store,
 };
 
-/// A platform operator, who need not name a store; a member of a store who may do what scope `S`
-/// names, or an app with it.
+/// A platform operator, who need not name a store; a member of a store whose role covers scope `S`; or an
+/// app with that scope.
 #[derive(Debug, Clone)]
 pub enum OperatorOrStore<S> {
     /// An operator.
     Operator(Box<Operator>),
-    /// Whoever answers for a store.
+    /// A member or an app of a store.
     Store(Box<StoreAccess<S>>),
 }
 
 gateway::caller_argument!(OperatorOrStore where S: Required);
 
 impl<S> OperatorOrStore<S> {
-    /// Whether they may see what is this store's business; without one, it is the platform's, and
-    /// everybody's.
+    /// Whether the caller may see an object of this store. An object without a store is the platform's,
+    /// and visible to all.
     pub fn may_see(&self, store: Option<&StoreId>) -> bool {
         match self {
             Self::Operator(_) => true,

@@ -1,4 +1,4 @@
-//! A store as whoever answers for it sees it: its owner, an app, or the platform.
+//! A store that its members, its apps and platform operators may access.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -13,8 +13,8 @@ use services::Services;
 
 use super::{StoreAccess, StoreActor, credential, looks_like_jwt, named, open_session_and_store};
 
-/// A member of a store who may do what scope `S` names, an app with it, or a platform operator who names
-/// the store.
+/// A member of a store whose role covers scope `S`, an app with that scope, or a platform operator who
+/// names the store.
 #[derive(Debug, Clone)]
 pub struct OverseenStore<S> {
     access: StoreAccess<S>,
@@ -32,7 +32,7 @@ impl<S> Deref for OverseenStore<S> {
 }
 
 impl<S> OverseenStore<S> {
-    /// Whether it is an operator who looks at somebody else's store.
+    /// Whether the caller is an operator on a store of others.
     pub fn is_operator(&self) -> bool {
         self.by_operator
     }
@@ -56,7 +56,7 @@ impl<S: Required> Caller for OverseenStore<S> {
         let by_operator = account.is_operator(&services.config)
             && !grant.as_ref().is_some_and(|grant| grant.covers(S::SCOPE));
         if by_operator {
-            // Seen in passing: they may look at and do all that the row is for, and are told apart.
+            // An operator may do all that the row is for. `by_operator` tells them from members.
             let actor = StoreActor::Merchant(account.id, Grant::OWNER);
             return Ok(Self { access: StoreAccess::of(store, actor)?, by_operator });
         }

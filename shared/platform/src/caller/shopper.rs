@@ -1,17 +1,17 @@
-//! The callers of the storefront: a customer by their token, or anybody.
+//! The callers of the storefront: a customer with their token, or anybody.
 
 use std::sync::Arc;
 
 use core_types::key;
+use services::Services;
 use gateway::budget::Tier;
 use gateway::caller::{Access, Caller, Identity};
+use primitives::problem::{Code, Problem};
 use gateway::request::Inbound;
 use http::header;
 use identity::customer::{Customer as Account, CustomerSession, UnverifiedCustomerToken};
 use identity::store::{Store, StoreStatus};
 use identity::storefront::{OpenStore, open_store, visitor};
-use primitives::problem::{Code, Problem};
-use services::Services;
 
 use super::bearer;
 
@@ -21,18 +21,17 @@ use super::bearer;
 pub struct Customer {
     /// The account of the session, active when it was read.
     pub account: Account,
-    /// The session of the token, alive when it was read.
+    /// The session of the token, valid when it was read.
     pub session: CustomerSession,
     /// The store that the session is bound to.
     pub store: Store,
 }
 
-/// Anybody at the storefront that the path names; a customer, if they present a customer token. A
-/// token that is not good there is rejected and not passed over: its sender believes to be signed
-/// in.
+/// Anybody at the storefront that the path names, or a customer, if they present a customer token. A
+/// token that is not valid there is rejected, not ignored: its sender believes to be signed in.
 #[derive(Debug, Clone)]
 pub struct Shopper {
-    /// The store of the subdomain, as it was a moment ago.
+    /// The store of the subdomain, cached for five seconds at most.
     pub open: Arc<OpenStore>,
     /// The customer, if there is one.
     pub customer: Option<Box<Customer>>,
@@ -42,7 +41,7 @@ pub struct Shopper {
 gateway::caller_argument!(Customer);
 gateway::caller_argument!(Shopper);
 
-/// Reads and validates a customer token: customer, session and store in one round trip.
+/// Reads and validates a customer token: customer, session and store, in one round trip.
 async fn open(services: &Services, inbound: &Inbound) -> Result<Customer, Problem> {
     let rejected = || Problem::from(Code::Unauthenticated);
     let token = UnverifiedCustomerToken::parse(bearer(inbound)?).ok_or_else(rejected)?;
@@ -53,9 +52,7 @@ async fn open(services: &Services, inbound: &Inbound) -> Result<Customer, Proble
     let account: Account = batch.take_recent(&customer_key)?.ok_or_else(rejected)?;
     let session: CustomerSession = batch.take_recent(&session_key)?.ok_or_else(rejected)?;
     let store: Store = batch.take_recent(&store_key)?.ok_or_else(rejected)?;
-    if !session.admits(&token, &account, services.clock.now())
-        || store.status == StoreStatus::Deleted
-    {
+    if !session.admits(&token, &account, services.clock.now()) || store.status == StoreStatus::Deleted {
         return Err(rejected());
     }
     Ok(Customer { account, session, store })
@@ -108,6 +105,8 @@ impl Caller for Shopper {
     }
 }
 
+/// Ensures that the customer's session is of this store.
+///
 /// # Errors
 /// `unauthenticated`: the token is another store's.
 fn at(customer: &Customer, shop: &OpenStore) -> Result<(), Problem> {
@@ -115,7 +114,7 @@ fn at(customer: &Customer, shop: &OpenStore) -> Result<(), Problem> {
 }
 
 impl Shopper {
-    /// The store, as it was a moment ago.
+    /// The store, cached for five seconds at most.
     pub fn store(&self) -> &Store {
         &self.open.store
     }

@@ -1,4 +1,4 @@
-//! Whoever looks at how things go: at a store's, or, as an operator, at the platform's.
+//! Callers of reports: for a store, or, as an operator, for the platform.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -14,20 +14,20 @@ use super::{
     OverseenStore, StoreAccess, credential, looks_like_jwt, merchant_identity, named, open_session,
 };
 
-/// A member of a store who may do what scope `S` names, an app with it, an operator who names the store;
-/// or an operator who names none, and sees the platform.
+/// A member of a store whose role covers scope `S`, an app with that scope, or an operator who names the
+/// store; or an operator who names none, for the platform.
 #[derive(Debug, Clone)]
 pub enum StoreOrPlatform<S> {
-    /// Of a store.
+    /// The caller is concerned with one store.
     Store(Box<OverseenStore<S>>),
-    /// Of the platform: the operator's account.
+    /// The caller is an operator, concerned with the platform: their account.
     Platform(MerchantId, PhantomData<S>),
 }
 
 gateway::caller_argument!(StoreOrPlatform where S: Required);
 
 impl<S> StoreOrPlatform<S> {
-    /// The store whose numbers they see, and no others; none of the platform's.
+    /// The only store whose data the caller sees; none for the platform.
     pub fn store(&self) -> Option<&StoreId> {
         match self {
             Self::Store(overseen) => Some(&overseen.store.id),
@@ -35,7 +35,7 @@ impl<S> StoreOrPlatform<S> {
         }
     }
 
-    /// Whether they may see what concerns this store, or, where it is none, the platform.
+    /// Whether the caller may see an object of this store, or, without a store, of the platform.
     pub fn sees(&self, store: Option<&StoreId>) -> bool {
         self.store().is_none_or(|own| store == Some(own))
     }

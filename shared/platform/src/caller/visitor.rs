@@ -1,4 +1,4 @@
-//! Who looks at a catalogue.
+//! Callers of a public catalogue.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -10,13 +10,13 @@ use services::Services;
 
 use super::{AnyMember, presents_credential};
 
-/// When a catalogue is shown to a member of a store, and not just to anybody.
+/// The condition on which a catalogue is returned for a member of a store, and not for the public.
 pub trait Personal: Clone + Send + Sync + 'static {
-    /// Whether this request asks for what a store has.
+    /// Whether this request is about the data of a store.
     fn is_meant(inbound: &Inbound) -> bool;
 }
 
-/// With `installed=true`.
+/// A request with `installed=true`.
 #[derive(Debug, Clone, Copy)]
 pub struct WhenInstalled;
 
@@ -26,7 +26,7 @@ impl Personal for WhenInstalled {
     }
 }
 
-/// With `installed=true`, or where a request that presents a credential names a store.
+/// A request with `installed=true`, or one that presents a credential and names a store.
 #[derive(Debug, Clone, Copy)]
 pub struct WhenNamed;
 
@@ -38,8 +38,8 @@ impl Personal for WhenNamed {
     }
 }
 
-/// Anybody; or a member of a store, when that is meant, so that the page, its cursor and its cost are
-/// theirs.
+/// Anybody, or a member of a store when the condition holds: the page, its cursor and its cost are theirs
+/// then.
 #[derive(Debug, Clone)]
 pub struct Visitor<P> {
     member: Option<Box<AnyMember>>,
@@ -50,7 +50,7 @@ pub struct Visitor<P> {
 gateway::caller_argument!(Visitor where P: Personal);
 
 impl<P> Visitor<P> {
-    /// The member of the store whose things are looked at, if it is one who looks.
+    /// The member for whose store the catalogue is returned; none for the public.
     pub fn member(&self) -> Option<&AnyMember> {
         self.member.as_deref()
     }

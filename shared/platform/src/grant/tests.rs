@@ -1,4 +1,4 @@
-//! What codes and grants admit, at the edges.
+//! Tests of the bounds of codes and grants.
 
 use super::*;
 
@@ -33,12 +33,12 @@ fn the_rfc_7636_example_verifies() {
 }
 
 #[test]
-fn a_refresh_token_works_until_its_successor_is_used_and_then_betrays_the_thief() {
+fn a_used_refresh_token_is_a_replay_once_its_successor_is_used() {
     let first = grant();
     assert_eq!(first.present("r1", NOW), Use::Rotate);
     let mut second = first.rotated("r1", Use::Rotate, NOW);
     second.current.push("r2".into());
-    // The answer was lost: asked again within the overlap, another successor.
+    // The response was lost: a repetition within the overlap gets another successor.
     let soon = NOW.plus(MINUTE);
     assert_eq!(second.present("r1", soon), Use::Repeat);
     assert_eq!(second.present("r1", NOW.plus(ROTATION_OVERLAP)), Use::Replay);
@@ -74,14 +74,14 @@ fn code() -> AuthorizationCode {
 }
 
 #[test]
-fn a_code_is_open_for_900_seconds_and_not_a_millisecond_more() {
+fn a_code_can_be_redeemed_for_900_seconds() {
     let end = NOW.plus(Duration::from_mins(15));
     assert!(code().is_open(NOW) && code().is_open(NOW.plus(CODE_LIFETIME.saturating_sub(MILLI))));
     assert!(!code().is_open(end) && !code().is_open(end.plus(MILLI)));
 }
 
 #[test]
-fn a_redeemed_code_is_closed_from_its_first_second_on() {
+fn a_redeemed_code_cannot_be_redeemed_again() {
     let redeemed = AuthorizationCode { state: CodeState::Redeemed, ..code() };
     assert!(
         !redeemed.is_open(NOW) && !redeemed.is_open(NOW.plus(CODE_LIFETIME.saturating_sub(MILLI)))
@@ -89,7 +89,7 @@ fn a_redeemed_code_is_closed_from_its_first_second_on() {
 }
 
 #[test]
-fn a_code_is_presented_by_its_client_from_its_uri_and_with_its_verifier() {
+fn a_code_requires_its_client_redirect_uri_and_verifier() {
     let verifier = "v".repeat(43);
     let challenge = {
         use sha2::Digest;
@@ -132,7 +132,7 @@ fn verifiers_have_43_to_128_characters_of_the_unreserved_set() {
 }
 
 #[test]
-fn a_grant_is_refreshed_for_90_days_and_not_a_millisecond_more() {
+fn a_grant_can_be_refreshed_for_90_days() {
     let last = NOW.plus((90 * DAY).saturating_sub(MILLI));
     assert_eq!(grant().present("r1", last), Use::Rotate);
     assert_eq!(grant().present("r1", NOW.plus(90 * DAY)), Use::Reject);
@@ -140,7 +140,7 @@ fn a_grant_is_refreshed_for_90_days_and_not_a_millisecond_more() {
 }
 
 #[test]
-fn a_revoked_grant_rejects_what_would_rotate_and_calls_nothing_a_replay() {
+fn a_revoked_grant_rejects_every_token_and_detects_no_replay() {
     // Revocation alone: the tokens are still listed.
     let revoked = Grant { revoked_at: Some(NOW), ..grant() };
     assert_eq!(revoked.present("r1", NOW), Use::Reject);
@@ -152,7 +152,7 @@ fn a_revoked_grant_rejects_what_would_rotate_and_calls_nothing_a_replay() {
 }
 
 #[test]
-fn a_rotated_token_works_for_ten_minutes_and_not_a_millisecond_more() {
+fn a_rotated_token_works_for_ten_minutes() {
     let mut rotated = grant().rotated("r1", Use::Rotate, NOW);
     rotated.current.push("r2".into());
     let minutes = Duration::from_mins(10);
@@ -163,7 +163,7 @@ fn a_rotated_token_works_for_ten_minutes_and_not_a_millisecond_more() {
 }
 
 #[test]
-fn a_lost_answer_is_asked_for_four_times_more_and_not_a_fifth() {
+fn a_refresh_token_has_at_most_five_successors() {
     let mut rotated = grant().rotated("r1", Use::Rotate, NOW);
     for successor in 1..=5 {
         rotated.current.push(format!("r1.{successor}"));
@@ -176,7 +176,7 @@ fn a_lost_answer_is_asked_for_four_times_more_and_not_a_fifth() {
 }
 
 #[test]
-fn a_grant_knows_its_newest_twenty_tokens() {
+fn a_grant_stores_its_newest_twenty_tokens() {
     let token = |number: usize, until: Timestamp| AppToken {
         digest: format!("t{number}"),
         installation_id: InstallationId::derive(&["i"]),
@@ -216,7 +216,7 @@ fn a_revoked_grant_has_no_token_left_and_its_code_is_a_new_version() {
 }
 
 #[test]
-fn a_redemption_demands_again_what_was_validated() {
+fn the_condition_of_a_redemption_repeats_the_validation() {
     let written = format!("{:?}", code().redemption(&grant(), NOW));
     for demanded in [
         "#state = :issued",
@@ -230,12 +230,12 @@ fn a_redemption_demands_again_what_was_validated() {
 }
 
 #[test]
-fn a_code_is_kept_until_every_token_it_gave_has_ended() {
+fn a_code_is_stored_until_all_its_tokens_have_expired() {
     let end = NOW.plus(CODE_LIFETIME);
     assert_eq!(code().forget_at(), Some(end.plus(DAY)));
     let redeemed = AuthorizationCode { state: CodeState::Redeemed, version: 7, ..code() };
     assert_eq!(redeemed.forget_at(), Some(end.plus(91 * DAY)));
-    // Redeemed in its last millisecond, it is there as long as the last token of its grant.
+    // A code redeemed in its last millisecond is stored as long as the last token of its grant.
     let late = end.minus(MILLI);
     let (refresh, _) = RefreshToken::mint(&code(), &Grant::begin(late), late);
     let refresh = RefreshToken { version: 9, ..refresh };

@@ -1,4 +1,4 @@
-//! What admits a token, each condition alone, and how many an installation knows.
+//! Tests of the conditions that admit a token, and of the number of stored tokens.
 
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ fn active() -> Installation {
 }
 
 #[test]
-fn a_token_is_admitted_while_every_condition_holds_and_rejected_by_each_alone() {
+fn a_token_is_rejected_if_any_one_condition_fails() {
     let good = token(0);
     let known = active().record(&good, NOW);
     assert!(known.admit(&good, NOW).is_ok());
@@ -63,7 +63,7 @@ fn a_token_is_admitted_while_every_condition_holds_and_rejected_by_each_alone() 
 }
 
 #[test]
-fn an_installation_knows_its_twenty_newest_tokens() {
+fn an_installation_stores_its_twenty_newest_tokens() {
     let mut known = active();
     for number in 0..20 {
         known = known.record(&token(number), NOW);
@@ -72,7 +72,7 @@ fn an_installation_knows_its_twenty_newest_tokens() {
     let one_more = known.record(&token(20), NOW);
     assert!(one_more.admit(&token(0), NOW).is_err(), "the one that ends first gives way");
     assert!((1..=20).all(|number| one_more.admit(&token(number), NOW).is_ok()));
-    // What has ended by itself takes nobody's place.
+    // Expired tokens take no place.
     let later = NOW.plus(MINUTE + Duration::from_millis(1));
     let roomy = known.record(&token(20), later);
     assert!((1..=20).all(|number| roomy.admit(&token(number), later).is_ok()));

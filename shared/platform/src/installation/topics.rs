@@ -1,4 +1,4 @@
-//! What is announced of installations.
+//! Events about installations.
 
 use core_types::event::{EXAMPLE_TIME, Example};
 use core_types::id::{AppId, InstallationId, StoreId};

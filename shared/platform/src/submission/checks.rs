@@ -1,4 +1,4 @@
-//! The automatic checks of a submission: what a machine can find out before a person looks.
+//! The automatic checks of a submission, before an operator reviews it.
 
 use egress::DestinationRejection;
 use schemars::JsonSchema;
@@ -31,19 +31,19 @@ pub struct SubmissionCheck {
     pub detail: String,
 }
 
-/// The description tells merchants too little below this many characters (our choice).
+/// The least characters of a description that tells merchants enough (our choice).
 pub const MIN_DESCRIPTION: usize = 50;
 
-/// What the gateway finds out about an app's URLs.
+/// Facts about an app's URLs that the checks need.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Surroundings {
-    /// What the egress policy says against its `webhook_url`.
+    /// The egress policy's rejection of its `webhook_url`, if it rejects it.
     pub webhook: Option<DestinationRejection>,
     /// Whether its `app_url` leads to this service itself.
     pub is_ours: bool,
 }
 
-/// Validates a proposal of an app, as its developer wants it to be.
+/// Runs all checks of a proposed version, with the configuration that the developer proposes.
 pub fn checks(
     app: &CommerceApp,
     client: Option<&AppClient>,
@@ -74,8 +74,9 @@ fn check(name: &str, verdict: Verdict, detail: impl Into<String>) -> SubmissionC
     SubmissionCheck { check: name.to_owned(), verdict, detail: detail.into() }
 }
 
-/// `verdict` with the first text if something is wrong, `pass` with the second if not.
-fn validate(name: &str, wrong: bool, verdict: Verdict, why: &str, well: &str) -> SubmissionCheck {
+/// A check with `verdict` and the text `why` if something is wrong, otherwise `pass` with the text
+/// `well`.
+fn checked(name: &str, wrong: bool, verdict: Verdict, why: &str, well: &str) -> SubmissionCheck {
     if wrong { check(name, verdict, why) } else { check(name, Verdict::Pass, well) }
 }
 
@@ -91,7 +92,7 @@ fn version(app: &CommerceApp, proposal: &Proposal) -> SubmissionCheck {
 }
 
 fn description(proposal: &Proposal) -> SubmissionCheck {
-    validate(
+    checked(
         "listing_is_complete",
         proposal.listing.description.chars().count() < MIN_DESCRIPTION,
         Verdict::Fail,
@@ -111,11 +112,11 @@ fn listing_links(proposal: &Proposal) -> SubmissionCheck {
     .collect();
     let why = format!("The listing lacks {}.", missing.join(" and "));
     let well = "Icon, support URL and screencast are there.";
-    validate("listing_has_links", !missing.is_empty(), Verdict::Warn, &why, well)
+    checked("listing_has_links", !missing.is_empty(), Verdict::Warn, &why, well)
 }
 
 fn privacy_policy(proposal: &Proposal) -> SubmissionCheck {
-    validate(
+    checked(
         "privacy_policy_is_public",
         !is_public_https(proposal.listing.privacy_policy_url.as_str()),
         Verdict::Fail,
@@ -127,7 +128,7 @@ fn privacy_policy(proposal: &Proposal) -> SubmissionCheck {
 fn redirect_uris(app: &CommerceApp) -> SubmissionCheck {
     let wrong =
         app.redirect_uris.is_empty() || app.redirect_uris.iter().any(|uri| !is_public_https(uri));
-    validate(
+    checked(
         "redirect_uris_are_public",
         wrong,
         Verdict::Fail,
@@ -144,11 +145,11 @@ fn app_url(app: &CommerceApp) -> SubmissionCheck {
     let origin = app.origin();
     let same = app.redirect_uris.iter().any(|uri| origin_of(uri) == origin);
     let why = "No redirect URI has the origin of the app URL; merchants may wonder where they are.";
-    validate("app_url_is_public", !same, Verdict::Warn, why, "The app URL is on https.")
+    checked("app_url_is_public", !same, Verdict::Warn, why, "The app URL is on https.")
 }
 
 fn own_host(is_ours: bool) -> SubmissionCheck {
-    validate(
+    checked(
         "app_url_is_its_own",
         is_ours,
         Verdict::Fail,
@@ -157,7 +158,7 @@ fn own_host(is_ours: bool) -> SubmissionCheck {
     )
 }
 
-/// What the operator has to look at anew.
+/// The changes of the configuration since the last approval, for the operator to review.
 fn changed(changes: Option<&[&str]>) -> SubmissionCheck {
     let name = "configuration_is_as_approved";
     match changes {
@@ -174,7 +175,7 @@ fn client_secret(app: &CommerceApp, client: Option<&AppClient>) -> SubmissionChe
     let ready = client.is_some_and(|client| {
         client.confidential == app.confidential && client.secrets.is_empty() != app.confidential
     });
-    validate(
+    checked(
         "client_can_authenticate",
         !ready || !(app.confidential || app.require_pkce),
         Verdict::Fail,
@@ -200,7 +201,7 @@ fn write_scopes(app: &CommerceApp, proposal: &Proposal) -> SubmissionCheck {
         .collect();
     let why = format!("The test instructions do not say what {} is for.", unexplained.join(", "));
     let well = "Every scope that writes is explained.";
-    validate("write_scopes_are_explained", !unexplained.is_empty(), Verdict::Warn, &why, well)
+    checked("write_scopes_are_explained", !unexplained.is_empty(), Verdict::Warn, &why, well)
 }
 
 fn webhook_url(app: &CommerceApp, rejection: Option<DestinationRejection>) -> SubmissionCheck {
@@ -215,7 +216,7 @@ fn webhook_url(app: &CommerceApp, rejection: Option<DestinationRejection>) -> Su
     }
 }
 
-/// Whether everybody can follow this URL, and over TLS.
+/// Whether this URL is on `https` and not on a loopback host.
 pub fn is_public_https(uri: &str) -> bool {
     uri.get(..8).is_some_and(|scheme| scheme.eq_ignore_ascii_case("https://")) && !is_loopback(uri)
 }
@@ -248,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sound_proposal_passes_and_is_asked_about_what_is_missing() {
+    fn a_valid_proposal_passes_with_warnings_about_missing_parts() {
         let (app, proposal) = (draft(), SubmissionView::example().proposal);
         let found = checks(&app, Some(&client(&app)), Surroundings::default(), &proposal);
         assert_eq!(named(Verdict::Fail, &found), [""; 0]);
@@ -259,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn every_check_that_fails_is_named() {
+    fn every_failed_check_is_reported() {
         let mut proposal = SubmissionView::example().proposal;
         proposal.listing.description = "Short".into();
         let app = CommerceApp {

@@ -1,4 +1,4 @@
-//! What is announced of submissions.
+//! Events about submissions.
 
 use core_types::event::{EXAMPLE_TIME, Example, sample};
 use core_types::id::{AppId, SubmissionId};

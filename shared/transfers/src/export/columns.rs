@@ -1,8 +1,8 @@
-//! Rows of named columns.
+//! Rows with cells set by the names of their columns.
 
 use std::fmt::Display;
 
-/// A row under way: its cells are set by the names of their columns.
+/// A row under construction.
 #[derive(Debug, Clone)]
 pub(super) struct Row {
     columns: &'static [&'static str],
@@ -10,7 +10,7 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// An empty one.
+    /// An empty row of these columns.
     pub(super) fn of(columns: &'static [&'static str]) -> Self {
         Self { columns, cells: vec![String::new(); columns.len()] }
     }
@@ -24,12 +24,12 @@ impl Row {
         self
     }
 
-    /// What somebody has written: no formula.
+    /// Sets a text that a person has written, which never becomes a formula.
     pub(super) fn text(self, column: &str, text: &str) -> Self {
         self.put(column, crate::csv::text(text))
     }
 
-    /// The same, if it is there.
+    /// Sets such a text, if there is one.
     pub(super) fn some(self, column: &str, text: Option<&str>) -> Self {
         match text {
             Some(text) => self.text(column, text),
@@ -37,7 +37,7 @@ impl Row {
         }
     }
 
-    /// A number, a time, an id, a word of ours.
+    /// Sets a value of the system's own: a number, a time, an id or a constant.
     pub(super) fn value(self, column: &str, value: impl Display) -> Self {
         self.put(column, format!("{value}"))
     }
@@ -48,7 +48,7 @@ impl Row {
     }
 }
 
-/// The first row.
+/// The header row.
 pub(super) fn names(columns: &[&str]) -> Vec<String> {
     columns.iter().map(|name| (*name).to_owned()).collect()
 }

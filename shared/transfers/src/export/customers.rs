@@ -26,7 +26,7 @@ pub(super) const COLUMNS: &[&str] = &[
     "Created At",
 ];
 
-/// A customer.
+/// The row of a customer.
 pub(super) fn rows(customer: &Customer) -> Vec<Vec<String>> {
     let name = customer.name.as_deref().unwrap_or_default();
     let (first, last) = name.split_once(' ').unwrap_or((name, ""));

@@ -24,7 +24,7 @@ pub(super) const COLUMNS: &[&str] = &[
     "Actor",
 ];
 
-/// A movement of a product's variant.
+/// The row of a movement of a product's variant.
 pub(super) fn row(
     movement: &Movement,
     product: &Product,

@@ -1,4 +1,4 @@
-//! Orders as rows, one for each line, in the columns of Shopify's order files.
+//! Orders as rows, one per line item, in the columns of Shopify's order files.
 
 use core_types::fields::{Email, Phone};
 use identity::address::PostalAddress;
@@ -7,7 +7,7 @@ use sales::order::{Order, OrderItem};
 
 use super::columns::Row;
 
-/// The columns. Those of the order stand in its first row alone.
+/// The columns. Those of the order itself are filled in its first row only.
 pub(super) const COLUMNS: &[&str] = &[
     "Name",
     "Id",
@@ -59,7 +59,7 @@ pub(super) const COLUMNS: &[&str] = &[
     "Source",
 ];
 
-/// An order, line by line.
+/// The rows of an order, one per line item.
 pub(super) fn rows(order: &Order) -> Vec<Vec<String>> {
     let row = |(number, item): (usize, &OrderItem)| {
         let row = Row::of(COLUMNS).text("Name", &order.number);

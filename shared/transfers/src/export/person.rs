@@ -1,4 +1,4 @@
-//! All that a store keeps of a person, a JSON object on each line: `{"kind": …, "data": …}`.
+//! All data that a store has of a person, as a JSON object per line: `{"kind": …, "data": …}`.
 
 use catalogue::form::FormSubmissionView;
 use catalogue::review::ReviewView;
@@ -24,15 +24,15 @@ use table::{Query, WalkPlace};
 use super::Export;
 use super::step::Written;
 
-/// Addresses, wishes or sessions of one person.
+/// The most addresses, wishes or sessions of one person.
 const MOST: usize = 1_000;
 
-/// Whose data an export is of, and how far it has come there.
+/// The person whose data is exported, and the part that is read next.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct EventSubject {
     /// The person.
     pub person: Person,
-    /// The part that it is at.
+    /// The part that is read next.
     pub part: Part,
 }
 
@@ -61,7 +61,7 @@ fn add(written: &mut Written, kind: &str, data: impl Serialize) {
     written.add_line(&Line { kind, data });
 }
 
-/// Reads a page of the part that it is at, and moves on; answers whether it was the last.
+/// Reads a page of the current part, and advances the export. Returns whether it was the last page.
 pub(super) async fn page(
     services: &Services,
     export: &mut Export,
@@ -109,7 +109,7 @@ pub(super) async fn page(
             }
             next
         }
-        // What is in other files is in this one as well.
+        // The data in other files is in this one as well.
         Part::Files => None,
     };
     let following = if next.is_some() { Some(part) } else { part.next() };

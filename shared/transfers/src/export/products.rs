@@ -1,4 +1,4 @@
-//! Products as rows, in the columns of Shopify's product files: what an import reads again.
+//! Products as rows, in the columns of Shopify's product files, which an import can read.
 
 use catalogue::product::{Product, ProductStatus, Variant};
 use core_types::fields::TaxClass;
@@ -6,7 +6,7 @@ use identity::store::InventoryPolicy;
 
 use super::columns::Row;
 
-/// The columns. Those of the product stand in its first row alone.
+/// The columns. Those of the product itself are filled in its first row only.
 pub(super) const COLUMNS: &[&str] = &[
     "Handle",
     "Title",
@@ -39,12 +39,12 @@ pub(super) const COLUMNS: &[&str] = &[
     "Status",
 ];
 
-/// What Shopify calls a product without options.
+/// Shopify's option of a product without options.
 const ONLY_OPTION: (&str, &str) = ("Title", "Default Title");
-/// What Shopify calls its own counting of stock.
+/// Shopify's name for its own inventory tracking.
 const TRACKER: &str = "shopify";
 
-/// A product, variant by variant, with an image in each row as long as there are some.
+/// The rows of a product: one per variant or image, whichever are more.
 pub(super) fn rows(product: &Product, variants: &[Variant]) -> Vec<Vec<String>> {
     let count = variants.len().max(product.images.len());
     let row = |number: usize| {

@@ -1,4 +1,4 @@
-//! A step of an export: some pages are read and written as chunks of the file.
+//! Steps of an export: each reads some pages and writes them as chunks of the file.
 
 use std::time::Duration;
 
@@ -7,15 +7,15 @@ use catalogue::product::{Product, ProductView, Variant};
 use core_types::end_reason::EndReason;
 use core_types::id::{CustomerId, ExportId, OrderId, ProductId};
 use core_types::key;
+use services::Services;
+use primitives::clock::Timestamp;
+use table::item::{Item, Key};
+use primitives::problem::Problem;
+use table::{Query, WalkPlace};
 use identity::customer::{Customer, CustomerView};
 use platform::authority::Standing;
-use primitives::clock::Timestamp;
-use primitives::problem::Problem;
 use sales::order::{Order, OrderView};
 use serde::Serialize;
-use services::Services;
-use table::item::{Item, Key};
-use table::{Query, WalkPlace};
 use tokio::time::Instant;
 
 use super::{
@@ -24,14 +24,14 @@ use super::{
 use crate::FileFormat;
 use crate::chunk::{self, CHUNK, Chunk};
 
-/// How long one message stays with an export.
+/// How long one message works on an export.
 const STAY: Duration = Duration::from_secs(10);
-/// What is read at once.
+/// The number of items in one page.
 const PAGE: usize = 100;
-/// Movements that are read at once.
+/// The number of movements in one page.
 const MOVEMENTS: usize = 500;
 
-/// What a page came to.
+/// The output of some pages.
 #[derive(Debug, Default)]
 pub(super) struct Written {
     bytes: Vec<u8>,
@@ -40,7 +40,7 @@ pub(super) struct Written {
 }
 
 impl Written {
-    /// One thing more: as rows, or as a line.
+    /// Adds one object, as rows or as a JSON line.
     fn add(
         &mut self,
         format: FileFormat,
@@ -65,17 +65,17 @@ impl Written {
         self.bytes.push(b'\n');
     }
 
-    /// One thing more, as a line.
+    /// Adds one object as a JSON line.
     pub(super) fn add_line(&mut self, line: &impl Serialize) {
         self.done = self.done.saturating_add(1);
         self.line(line);
     }
 }
 
-/// Takes the next step; answers with when the one after it is to be taken, if there is one.
+/// Takes the next step. Returns when the following step is due; none when the export has ended.
 ///
 /// # Errors
-/// `version_conflict` when somebody else has written the export; 503 when the table cannot be reached.
+/// `version_conflict` when the export was written meanwhile; 503 when the table cannot be reached.
 pub async fn step(services: &Services, id: &ExportId) -> Result<Option<Timestamp>, Problem> {
     let found = services.table.get::<Export>(&key::export(id)).await?;
     let Some(mut export) = found.filter(|export| !export.status.is_over()) else {
@@ -103,17 +103,17 @@ pub async fn step(services: &Services, id: &ExportId) -> Result<Option<Timestamp
     Ok(None)
 }
 
-/// Ends an export that has met an error that it would meet again.
+/// Ends an export after a permanent error.
 ///
 /// # Errors
-/// `version_conflict` when somebody else has written the export; 503 when the table cannot be reached.
+/// `version_conflict` when the export was written meanwhile; 503 when the table cannot be reached.
 pub async fn give_up(services: &Services, id: &ExportId) -> Result<(), Problem> {
     let found = services.table.get::<Export>(&key::export(id)).await?;
     let Some(export) = found.filter(|export| !export.status.is_over()) else { return Ok(()) };
     end(services, &export, ExportStatus::Failed, EndReason::InternalError).await.map(drop)
 }
 
-/// Ends an export of which there will be no file.
+/// Ends an export without a file.
 async fn end(
     services: &Services,
     export: &Export,
@@ -126,7 +126,8 @@ async fn end(
     Ok(over)
 }
 
-/// Reads until a chunk is full, writes it, and writes how far that is; or says why it may read no more.
+/// Reads until a chunk is full, writes it, and saves the progress. Returns a reason when the authority
+/// was lost.
 async fn advance(
     services: &Services,
     export: &Export,
@@ -167,17 +168,13 @@ fn names(kind: ExportKind) -> &'static [&'static str] {
         ExportKind::Orders => orders::COLUMNS,
         ExportKind::Customers => customers::COLUMNS,
         ExportKind::Movements => movements::COLUMNS,
-        // Always written as lines.
+        // This kind is always written as JSON lines.
         ExportKind::Customer => &[],
     }
 }
 
-/// Reads one page, and moves the export's place on; answers whether it was the last.
-async fn page(
-    services: &Services,
-    export: &mut Export,
-    written: &mut Written,
-) -> Result<bool, Problem> {
+/// Reads one page, and advances the export's place. Returns whether it was the last page.
+async fn page(services: &Services, export: &mut Export, written: &mut Written) -> Result<bool, Problem> {
     match export.kind {
         ExportKind::Products => products_page(services, export, written).await,
         ExportKind::Orders => {
@@ -185,8 +182,7 @@ async fn page(
             let listed = key::orders_of_store(&export.store_id, start.0, &start.1);
             let asked = export.clone();
             let wanted = move |order: &Order| asked.is_asked_for(order.created_at);
-            let (found, place) =
-                walk(services, export, Query::partition_of(listed), wanted).await?;
+            let (found, place) = walk(services, export, Query::partition_of(listed), wanted).await?;
             for order in &found {
                 written.add(export.format, || orders::rows(order), &OrderView::from(order));
             }
@@ -197,8 +193,7 @@ async fn page(
             let listed = key::customers_of_store(&export.store_id, export.created_at, &any);
             let asked = export.clone();
             let wanted = move |customer: &Customer| asked.is_asked_for(customer.created_at);
-            let (found, place) =
-                walk(services, export, Query::partition_of(listed), wanted).await?;
+            let (found, place) = walk(services, export, Query::partition_of(listed), wanted).await?;
             for customer in &found {
                 let view = CustomerView::from(customer);
                 written.add(export.format, || customers::rows(customer), &view);
@@ -210,7 +205,7 @@ async fn page(
     }
 }
 
-/// What is next in a list; whether it was the last.
+/// Reads the next page of a list. Returns its items, and whether it was the last page.
 async fn walk<T: Item>(
     services: &Services,
     export: &mut Export,
@@ -243,7 +238,7 @@ async fn products_page(
     Ok(is_last)
 }
 
-/// Products with their variants: a hundred of these in one round trip.
+/// Loads the variants of products, a hundred in one round trip.
 async fn with_variants(
     services: &Services,
     found: Vec<Product>,
@@ -255,8 +250,7 @@ async fn with_variants(
     let keys: Vec<Key> = found.iter().flat_map(of).collect();
     let mut variants = std::collections::HashMap::new();
     for keys in keys.chunks(100) {
-        let mut batch =
-            services.table.get_many_eventually(&keys.iter().collect::<Vec<_>>()).await?;
+        let mut batch = services.table.get_many_eventually(&keys.iter().collect::<Vec<_>>()).await?;
         for key in keys {
             variants.extend(batch.take::<Variant>(key)?.map(|one| (key.clone(), one)));
         }
@@ -269,7 +263,7 @@ async fn with_variants(
     Ok(whole.collect())
 }
 
-/// The movements of the product that it is at, or the next product.
+/// Reads a page of movements of the current product, or proceeds to the next product.
 async fn movements_page(
     services: &Services,
     export: &mut Export,
@@ -278,13 +272,12 @@ async fn movements_page(
     let Some((id, place)) = export.within.take() else {
         let mut found: Vec<Product> = Vec::new();
         let at = export.place.as_ref();
-        let (products, place) =
-            services.table.walk(&[all_products(export)], 1, at, |_| true).await?;
+        let (products, place) = services.table.walk(&[all_products(export)], 1, at, |_| true).await?;
         found.extend(products);
         let is_last = place.is_none();
         export.place = place;
         export.within = found.pop().map(|product| (product.id, None));
-        // The end of the list is said by the product that is no more.
+        // After the last product, its own page reports the end.
         return Ok(is_last && export.within.is_none());
     };
     let is_last = export.place.is_none();

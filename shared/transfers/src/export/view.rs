@@ -1,4 +1,4 @@
-//! An export as whoever asked for it sees it.
+//! The response for an export.
 
 use core_types::end_reason::EndReason;
 use core_types::event::{EXAMPLE_TIME, Event, EventSubject, Example};
@@ -18,12 +18,12 @@ core_types::topics! {
 /// A part of an export's file.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ExportPart {
-    /// From 1. The file is its parts, one after the other.
+    /// The number of the part, from 1. The parts in order make up the file.
     pub number: u64,
-    /// How many bytes.
+    /// The size of the part, in bytes.
     pub bytes: u64,
-    /// Where it is fetched, by anybody, for 15 minutes; each time that the export is shown there is
-    /// another. None in an event.
+    /// A link to download it, valid for 15 minutes for anybody who has it. Each response has a new link;
+    /// an event has `null`.
     pub url: Option<String>,
 }
 
@@ -32,45 +32,45 @@ core_types::view! {
     ExportView of export: Export {
         /// The id.
         id: ExportId,
-        /// What is exported.
+        /// The data that is exported.
         kind: ExportKind,
-        /// The customer whose data it is, of a request for data.
+        /// The customer whose data is exported, for a data request.
         customer_id: Option<CustomerId>,
-        /// How it is written.
+        /// The format of the file.
         format: FileFormat,
-        /// Only what was made at this time or later.
+        /// Only data created at this time or later.
         since: Option<Timestamp>,
-        /// Only what was made before this time.
+        /// Only data created before this time.
         until: Option<Timestamp>,
-        /// Where it is in its life.
+        /// The status of the export.
         status: ExportStatus,
-        /// Why it ended before its end, unless its owner gave it up.
+        /// Why it ended early, unless it was cancelled by request.
         status_reason: Option<EndReason>,
-        /// Products, orders, customers or movements that are written.
+        /// Products, orders, customers or movements written.
         done: u64,
-        /// Rows that are written: those of CSV without the first.
+        /// Rows written, without the header row of CSV.
         rows: u64,
-        /// The file, once it is there.
-        parts: Vec<ExportPart> = export.parts_shown(),
-        /// When the file is forgotten.
+        /// The parts of the file, once it is ready.
+        parts: Vec<ExportPart> = export.part_views(),
+        /// When the file is deleted.
         expires_at: Timestamp = export.expires_at(),
-        /// Who asked for it.
+        /// The merchant or app that created it: `mer_…` or `app_…`.
         created_by: String,
         /// When it ended.
         finished_at: Option<Timestamp>,
-        /// The actions that its state allows now.
+        /// The actions that its status allows.
         allowed_actions: Vec<&'static str> = export.allowed_actions(),
-        /// When it was asked for.
+        /// When it was created.
         created_at: Timestamp,
-        /// When it changed last.
+        /// When it last changed.
         updated_at: Timestamp,
-        /// Counts its changes.
+        /// Incremented by each change.
         version: u64,
     }
 }
 
 impl Export {
-    fn parts_shown(&self) -> Vec<ExportPart> {
+    fn part_views(&self) -> Vec<ExportPart> {
         if self.status != ExportStatus::Succeeded {
             return Vec::new();
         }
@@ -81,7 +81,7 @@ impl Export {
         (1..).zip(self.parts()).map(part).collect()
     }
 
-    /// What an event says that it is about.
+    /// The event that it has ended.
     pub(super) fn finished(&self) -> Event {
         let (store, entity): (Option<&StoreId>, &str) = (Some(&self.store_id), self.id.as_str());
         let about = EventSubject { store, app: None, entity, version: self.version };

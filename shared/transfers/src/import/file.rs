@@ -1,15 +1,15 @@
-//! The file of an import: its parts, and the chunks that these are kept in.
+//! The file of an import: its parts, and the chunks that store them.
 
-use crypto::seal;
+use services::Services;
 use primitives::clock::Timestamp;
 use primitives::problem::Problem;
+use crypto::seal;
 use serde::{Deserialize, Serialize};
-use services::Services;
 
 use super::Import;
 use crate::chunk::{self, CHUNK, Chunk};
 
-/// Chunks that are read at once.
+/// The number of chunks read at once.
 const READ_AT_ONCE: usize = 4;
 
 /// A part of a file.
@@ -17,16 +17,16 @@ const READ_AT_ONCE: usize = 4;
 pub struct Part {
     /// SHA-256 of its bytes, in hex.
     pub sha256: String,
-    /// How many bytes.
+    /// The size of the part, in bytes.
     pub bytes: u64,
-    /// The upload: its chunks are named by it, so that two uploads of one part never share any. Those of
-    /// before are named by the digest.
+    /// A random name of the upload, which is in the keys of its chunks, so that two uploads of one part
+    /// never share a chunk. Parts stored before this field existed use the digest.
     #[serde(default)]
     pub upload: Option<String>,
 }
 
 impl Part {
-    /// What these bytes are, as they were uploaded at this time.
+    /// A part of these bytes, uploaded at this time.
     pub fn of(bytes: &[u8], now: Timestamp) -> Self {
         let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
         let upload = Some(primitives::id::mint("", now));
@@ -38,7 +38,7 @@ impl Part {
         format!("{number:02}#{name}#{chunk:03}")
     }
 
-    /// Removes its chunks: it is none of its import's.
+    /// Deletes its chunks: it is not, or no longer, a part of the import.
     pub async fn discard(&self, services: &Services, (import, number): (&Import, u32)) {
         let count = self.bytes.div_ceil(u64::try_from(CHUNK).unwrap_or(u64::MAX));
         let count = usize::try_from(count).unwrap_or(usize::MAX);
@@ -65,16 +65,16 @@ impl Part {
     }
 }
 
-/// What a file is read from, bit by bit.
+/// A source of a file's bytes.
 pub(super) trait Source {
-    /// The bytes that follow those before; none at the end of the file.
+    /// Reads the next bytes; none at the end of the file.
     ///
     /// # Errors
     /// 503.
     async fn next(&mut self) -> Result<Vec<u8>, Problem>;
 }
 
-/// The chunks of an import's file, from one of its bytes on.
+/// The chunks of an import's file, from an offset on.
 pub(super) struct Chunks<'a> {
     services: &'a Services,
     import: &'a Import,
@@ -89,10 +89,10 @@ impl<'a> Chunks<'a> {
 
 impl Source for Chunks<'_> {
     /// # Errors
-    /// 503; `internal` when a chunk is gone.
+    /// 503; `internal` when a chunk is missing.
     async fn next(&mut self) -> Result<Vec<u8>, Problem> {
         let (places, offset, reached) = self.import.places(self.byte);
-        let found = chunk::read(self.services, self.import.id.as_str(), &places).await?;
+        let found = chunk::read(self.app, self.import.id.as_str(), &places).await?;
         let mut bytes = found.ok_or_else(|| Problem::internal("a chunk of the file is gone"))?;
         bytes.drain(..offset.min(bytes.len()));
         self.byte = reached.max(self.byte);
@@ -101,7 +101,8 @@ impl Source for Chunks<'_> {
 }
 
 impl Import {
-    /// The places of the next chunks from a byte on, where in the first of them it is, and where they end.
+    /// The keys of the next chunks from an offset on, the offset within the first of them, and the offset
+    /// at which they end.
     fn places(&self, byte: u64) -> (Vec<String>, usize, u64) {
         let size = u64::try_from(CHUNK).unwrap_or(u64::MAX);
         let (mut places, mut offset, mut begin) = (Vec::new(), 0, 0_u64);

@@ -1,4 +1,4 @@
-//! What is wrong with the rows of a file.
+//! Findings: errors in the rows of a file.
 
 use core_types::id::ImportId;
 use core_types::key;
@@ -9,32 +9,31 @@ use table::item::{Element, Item, Key};
 
 use crate::chunk::RETENTION;
 
-/// What is wrong with a row.
+/// An error in a row.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "ImportFinding")]
 pub struct Finding {
-    /// The row, from 1, which holds the names of the columns in CSV. Of a product of several rows, the one
-    /// that is at fault.
+    /// The row, from 1; row 1 of CSV is the header. Of a product of several rows, the one with the error.
     pub row: u64,
-    /// The column by its name; of a JSON line, a JSON Pointer into it. None when it is the row.
+    /// The name of the column; for a JSON line, a JSON Pointer into it. `null` when the row as a whole
+    /// has the error.
     pub column: Option<String>,
-    /// What is wrong: the code of a field at fault, or of the problem that a request of the same would
-    /// have been answered with.
+    /// The code of the field error, or of the problem that an equal request would have got.
     pub code: String,
-    /// The same, for people.
+    /// An explanation for people.
     pub detail: String,
 }
 
-/// Characters of a column's name, and of a detail.
+/// The most characters of a column's name, and of a detail.
 const MAX_COLUMN: usize = 200;
 const MAX_DETAIL: usize = 500;
-/// Bytes of one page: well below what an item holds.
+/// The size of one page in bytes: well below the limit of an item.
 const PAGE: usize = 200_000;
-/// Pages that are written at once: below what a transaction holds.
+/// The most pages written at once: below the limit of a transaction.
 const PAGES: usize = 10;
 
 impl Finding {
-    /// The finding, of a length that does not follow from the file.
+    /// The finding, truncated to a bounded length.
     pub(super) fn cut(self) -> Self {
         let cut = |text: String, most: usize| match text.char_indices().nth(most) {
             Some((end, _)) => text.get(..end).unwrap_or_default().to_owned(),
@@ -44,7 +43,7 @@ impl Finding {
         Self { column, detail: cut(self.detail, MAX_DETAIL), ..self }
     }
 
-    /// About how many bytes it takes.
+    /// Its approximate size in bytes.
     fn size(&self) -> usize {
         let column = self.column.as_ref().map_or(0, String::len);
         let texts = self.code.len().saturating_add(self.detail.len()).saturating_add(column);
@@ -52,7 +51,7 @@ impl Finding {
     }
 }
 
-/// Findings in pages, each of which fits into an item; what does not fit into so many is left out.
+/// Findings in pages, each of which fits into an item. Findings beyond the last page are dropped.
 pub(super) fn paged(findings: Vec<Finding>) -> Vec<Vec<Finding>> {
     let (mut pages, mut page, mut size) = (Vec::new(), Vec::new(), 0_usize);
     for finding in findings {
@@ -73,15 +72,15 @@ pub(super) fn paged(findings: Vec<Finding>) -> Vec<Vec<Finding>> {
 /// A page of findings.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Findings {
-    /// Of this import.
+    /// The import.
     pub import_id: ImportId,
-    /// The page.
+    /// The number of the page.
     pub number: u64,
-    /// What was found.
+    /// The findings.
     pub findings: Vec<Finding>,
-    /// When the import is forgotten.
+    /// When the import is deleted.
     pub forgotten_at: Timestamp,
-    /// From 1.
+    /// The version, from 1.
     pub version: u64,
 }
 
@@ -99,9 +98,14 @@ impl Item for Findings {
 }
 
 impl Findings {
-    /// A page of an import that was asked for at this time.
-    pub fn page(import: &ImportId, number: u64, findings: Vec<Finding>, asked: Timestamp) -> Self {
-        let (import_id, forgotten_at) = (import.clone(), asked.plus(RETENTION));
+    /// A page of findings of an import that was created at this time.
+    pub fn page(
+        import: &ImportId,
+        number: u64,
+        findings: Vec<Finding>,
+        created_at: Timestamp,
+    ) -> Self {
+        let (import_id, forgotten_at) = (import.clone(), created_at.plus(RETENTION));
         Self { import_id, number, findings, forgotten_at, version: 1 }
     }
 }
@@ -124,14 +128,14 @@ mod tests {
     }
 
     #[test]
-    fn a_finding_is_cut_between_characters() {
+    fn a_finding_is_truncated_between_characters() {
         let cut = finding("\u{1f375}".repeat(300));
         assert_eq!(cut.column.unwrap().chars().count(), MAX_COLUMN);
         assert_eq!(cut.detail.len(), MAX_DETAIL);
     }
 
     #[test]
-    fn pages_of_findings_fit_into_items_and_hold_them_in_their_order() {
+    fn pages_of_findings_fit_into_items_in_order() {
         let all: Vec<Finding> = (0..2_000).map(|number| finding(number.to_string())).collect();
         let pages = paged(all.clone());
         for page in &pages {

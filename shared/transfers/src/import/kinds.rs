@@ -1,4 +1,4 @@
-//! What becomes of records: products, customers and quantities as requests would make them.
+//! Writing of records: products, customers and quantities, as requests would write them.
 
 mod customers;
 mod order;
@@ -18,7 +18,7 @@ use super::records::Record;
 use super::seen::Seen;
 use super::{Import, ImportKind};
 
-/// What a record came to.
+/// The outcome of a record.
 #[derive(Debug)]
 pub(super) enum Outcome {
     Created,
@@ -36,10 +36,10 @@ pub(super) struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// Does what the records ask for, or says what it would come to.
+    /// Writes the records; in a dry run, returns their outcomes without writing.
     ///
     /// # Errors
-    /// 503: nothing is lost, and the page is done again.
+    /// 503: the page is repeated, and nothing is lost.
     pub(super) async fn apply(
         &self,
         records: Vec<Record>,
@@ -54,14 +54,15 @@ impl Work<'_> {
 }
 
 impl Work<'_> {
-    /// The time that what a row makes is sorted by: rows in their order, from the start of the import on.
+    /// The creation time of a row's object: the start of the import plus a millisecond per row, which
+    /// keeps the rows' order.
     fn time_of(&self, row: u64) -> Timestamp {
         let started = self.import.started_at.unwrap_or(self.import.created_at);
         started.plus(Duration::from_millis(row))
     }
 }
 
-/// Records, each with the request that it stands for, or with all that is wrong with it.
+/// Records, each with its request or with all findings about it.
 type Asked<T> = Vec<(Record, Result<T, Vec<Finding>>)>;
 
 fn read_all<T: deserr::Deserr<FieldErrors>>(records: Vec<Record>) -> Asked<T> {
@@ -72,17 +73,17 @@ fn read_all<T: deserr::Deserr<FieldErrors>>(records: Vec<Record>) -> Asked<T> {
     records.into_iter().map(read).collect()
 }
 
-/// A record's body as a request.
+/// Reads a record's body as a request.
 ///
 /// # Errors
-/// All that is wrong with it.
+/// All findings about it.
 fn read<T: deserr::Deserr<FieldErrors>>(record: &Record) -> Result<T, Vec<Finding>> {
     let read = gateway::request::read::<T>(record.body.clone());
     let mut findings = record.faults.clone();
     match read {
         Ok(read) if findings.is_empty() => Ok(read),
         Ok(_) => Err(findings),
-        // What is no object has no members that could be at fault.
+        // A body that is no object has no members with errors.
         Err(_) if record.body.is_null() => Err(findings),
         Err(problem) => {
             findings.extend(findings_of(record, &problem));
@@ -91,10 +92,10 @@ fn read<T: deserr::Deserr<FieldErrors>>(record: &Record) -> Result<T, Vec<Findin
     }
 }
 
-/// What a rejection says of a record.
+/// The outcome of a record whose request was rejected.
 ///
 /// # Errors
-/// What is no rejection: the next attempt may meet it no more, or no attempt will do.
+/// The problem itself if it is `internal`; 503 if it is transient, so that the step is repeated.
 fn rejected(record: &Record, problem: &Problem) -> Result<Outcome, Problem> {
     if problem.code == Code::Internal {
         return Err(problem.clone());
@@ -109,7 +110,8 @@ fn rejected(record: &Record, problem: &Problem) -> Result<Outcome, Problem> {
     Ok(Outcome::Failed(findings))
 }
 
-/// What a problem says of the members of a record. Those that it only counts are one finding with their number.
+/// The findings from a problem's field errors. Errors that it only counts are one finding with their
+/// number.
 fn findings_of(record: &Record, problem: &Problem) -> Vec<Finding> {
     let errors = problem.errors();
     let named = errors.iter().filter_map(|error| record.finding(error));
@@ -120,7 +122,7 @@ fn findings_of(record: &Record, problem: &Problem) -> Vec<Finding> {
     named.chain(more).collect()
 }
 
-/// A finding at a member of the body.
+/// A failure with a finding at a member of the body.
 fn found_at(record: &Record, pointer: &str, code: Code) -> Outcome {
     let (code, detail) = (code.as_str(), Problem::from(code).text().to_owned());
     let found = record.finding(&FieldError::new(pointer, code, detail.clone()));

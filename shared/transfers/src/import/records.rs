@@ -1,4 +1,5 @@
-//! Rows as requests: what a row says is put into the words of the API, and validated as a request of those is.
+//! Rows as requests: the cells of a row become the body of a request of the API, and are validated like
+//! one.
 
 mod cells;
 mod customers;
@@ -14,21 +15,21 @@ use super::columns::Columns;
 use super::finding::Finding;
 use super::rows::Row;
 
-/// What a row, or several of a product, ask for.
+/// The content of a row, or of several rows of a product.
 #[derive(Debug, Clone)]
 pub(super) struct Record {
     /// The first row.
     pub(super) row: u64,
-    /// The body of the request that asks for the same.
+    /// The body of the equivalent request.
     pub(super) body: Value,
-    /// What could not be put into one.
+    /// Findings about cells that have no place in the body.
     pub(super) faults: Vec<Finding>,
-    /// Where members of the body come from: a pointer, a row, a column.
+    /// The sources of members of the body: a pointer, a row, a column.
     sources: Vec<(String, u64, String)>,
 }
 
 impl Record {
-    /// A JSON line: its pointers are its columns.
+    /// The record of a JSON line; its findings have pointers in place of columns.
     pub(super) fn line(row: u64, read: Result<Value, String>) -> Self {
         let fault =
             |detail: String| Finding { row, column: None, code: "invalid_json".into(), detail };
@@ -36,13 +37,13 @@ impl Record {
         Self { row, body: read.unwrap_or_default(), faults, sources: Vec::new() }
     }
 
-    /// Of rows that nothing is known of but that they cannot be read.
+    /// The record of rows that cannot be read at all.
     pub(super) const fn rejected(row: u64) -> Self {
         Self { row, body: Value::Null, faults: Vec::new(), sources: Vec::new() }
     }
 
-    /// A fault of the body where the file has it. One of something that could not be read is none: it
-    /// has been found already.
+    /// The finding for a field error of the body, at its place in the file. None when that cell already
+    /// has a finding.
     pub(super) fn finding(&self, error: &FieldError) -> Option<Finding> {
         let holds = |(pointer, ..): &&(String, u64, String)| {
             let rest = error.pointer.strip_prefix(pointer.as_str());
@@ -60,14 +61,14 @@ impl Record {
         (!known || column.is_none()).then_some(Finding { row, column, code, detail })
     }
 
-    /// A fault of all of it.
+    /// A finding about the whole record.
     pub(super) fn wrong(&self, code: &str, detail: &str) -> Finding {
         let (code, detail) = (code.to_owned(), detail.to_owned());
         Finding { row: self.row, column: None, code, detail }
     }
 }
 
-/// How the columns of a kind of file are called, and how rows become records.
+/// The column names of a kind of import, and the conversion of rows to records.
 #[derive(Debug)]
 pub(super) struct Format<'a> {
     kind: ImportKind,
@@ -90,7 +91,7 @@ impl<'a> Format<'a> {
         Columns::of(names, of)
     }
 
-    /// Columns without one of which nothing can be read.
+    /// The required columns that are missing.
     pub(super) fn missing(kind: ImportKind, names: &[String]) -> Vec<&'static str> {
         let has = |wanted: &[&str]| {
             let same = |name: &String| wanted.iter().any(|one| one.eq_ignore_ascii_case(name));
@@ -107,12 +108,12 @@ impl<'a> Format<'a> {
         absent.filter_map(|names| names.first().copied()).collect()
     }
 
-    /// What the rows of one record have in common; none where a row is one.
+    /// The handle that the rows of one record share; none where each row is a record.
     pub(super) fn handle(kind: ImportKind, columns: &Columns, row: &Row) -> Option<String> {
         (kind == ImportKind::Products).then(|| products::handle(columns, row)).flatten()
     }
 
-    /// What these rows ask for.
+    /// The record of these rows.
     pub(super) fn record(&self, rows: &[Row]) -> Option<Record> {
         match self.kind {
             ImportKind::Products => products::record(self.columns, rows, self.currency),

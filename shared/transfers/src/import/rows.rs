@@ -1,16 +1,16 @@
-//! Rows of a file, bounded while they are read: whatever a row holds, no more of it is in memory than a row
-//! may have.
+//! Rows of a file, bounded while they are read: no more of a row is in memory than its limit, whatever
+//! the file has.
 
 use super::Place;
 use super::columns::Columns;
 use crate::FileFormat;
 
-/// Bytes of one row, as far as they stand in cells.
+/// The most bytes in the cells of one row.
 pub const MAX_ROW: usize = 1 << 20;
-/// Columns of one file.
+/// The most columns of one file.
 pub const MAX_COLUMNS: usize = 500;
 
-/// What a file of UTF-8 may begin with.
+/// The byte order mark of UTF-8.
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Why a row cannot be read.
@@ -23,7 +23,7 @@ pub(super) enum RowError {
 }
 
 impl RowError {
-    /// Its code, and the same for people.
+    /// Its code and its detail.
     pub(super) const fn text(self) -> (&'static str, &'static str) {
         match self {
             Self::TooLarge => ("row_too_large", "A row has at most 1 MiB."),
@@ -36,51 +36,51 @@ impl RowError {
     }
 }
 
-/// A cell that is read.
+/// A cell of a column that is read.
 #[derive(Debug, Clone)]
 pub(super) struct Cell {
-    /// Which column of the file, from 0.
+    /// The column's place in the file, from 0.
     pub(super) place: usize,
-    /// What stands there, without blanks around it.
+    /// The text, without surrounding white space.
     pub(super) text: String,
 }
 
 /// A row.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Row {
-    /// From 1; of CSV that one holds the names of the columns.
+    /// The number, from 1; the first row of CSV is the header.
     pub(super) number: u64,
-    /// What stands in the columns that are read, where something does.
+    /// The non-empty cells of the columns that are read.
     pub(super) cells: Vec<Cell>,
-    /// A line of JSON.
+    /// The line, in a file of JSON lines.
     pub(super) line: Vec<u8>,
     /// Why it cannot be read.
     pub(super) error: Option<RowError>,
-    /// How many cells it has, as far as they were read.
+    /// The number of cells read.
     pub(super) width: usize,
-    /// Its bytes, as far as they were read.
+    /// The number of bytes read.
     pub(super) size: usize,
-    /// Where the next one begins in the file.
+    /// The offset of the next row in the file.
     pub(super) end: u64,
 }
 
-/// Reads rows out of bytes that come bit by bit.
+/// A reader of rows from bytes that arrive in pieces of any length.
 #[derive(Debug)]
 pub(super) struct Rows {
-    /// None of JSON lines.
+    /// None for JSON lines.
     csv: Option<csv_core::Reader>,
     output: Vec<u8>,
     filled: usize,
     ends: Vec<usize>,
     ended: usize,
-    /// What is known of a row whose rest is passed over.
+    /// A row with an error, whose rest is passed over.
     rejected: Option<Row>,
     number: u64,
     byte: u64,
 }
 
 impl Rows {
-    /// Rows from a place of a file on.
+    /// A reader from a place of a file on.
     pub(super) fn from(format: FileFormat, place: &Place) -> Self {
         let delimiter = place.delimiter.and_then(|one| u8::try_from(one).ok()).unwrap_or(b',');
         let csv = (format == FileFormat::Csv)
@@ -98,8 +98,8 @@ impl Rows {
         }
     }
 
-    /// Reads on, through the end of a row at most; answers how many bytes it has used, and the row that ended
-    /// there. No bytes are the end of the file.
+    /// Reads to the end of a row at most. Returns how many bytes it has used, and the row that ended
+    /// there. An empty input means the end of the file.
     pub(super) fn read(&mut self, input: &[u8], columns: &Columns) -> (usize, Option<Row>) {
         match self.csv.take() {
             Some(mut csv) => {
@@ -125,7 +125,7 @@ impl Rows {
             if rest.is_empty() && !is_end {
                 return (used, None);
             }
-            // What is passed over is written into the same room again and again.
+            // The rest of a rejected row is written to the same buffer again and again.
             let output = self.output.get_mut(self.filled..).unwrap_or_default();
             let ends = self.ends.get_mut(self.ended..).unwrap_or_default();
             let (found, read, written, ended) = csv.read_record(rest, output, ends);
@@ -146,7 +146,7 @@ impl Rows {
         }
     }
 
-    /// A line; the last one may end with the file.
+    /// Reads a line; the last one may end with the file.
     fn line(&mut self, input: &[u8]) -> (usize, Option<Row>) {
         let end = input.iter().position(|byte| *byte == b'\n');
         let text = end.and_then(|end| input.get(..end)).unwrap_or(input);
@@ -155,8 +155,8 @@ impl Rows {
         if self.rejected.is_none() {
             let filled = self.filled.saturating_add(text.len());
             match self.output.get_mut(self.filled..filled) {
-                Some(room) => {
-                    room.copy_from_slice(text);
+                Some(space) => {
+                    space.copy_from_slice(text);
                     self.filled = filled;
                 }
                 None => self.reject(RowError::TooLarge, &Columns::default()),
@@ -170,7 +170,7 @@ impl Rows {
         self.filled > 0 || self.rejected.is_some()
     }
 
-    /// Passes over the rest of the row: what is known of it by then stays known.
+    /// Rejects the row and passes over its rest; the cells read so far stay.
     fn reject(&mut self, error: RowError, columns: &Columns) {
         let row = Row { error: Some(error), line: Vec::new(), ..self.row(columns) };
         self.rejected.get_or_insert(row);
@@ -188,7 +188,7 @@ impl Rows {
         row
     }
 
-    /// What has been read of a row.
+    /// The row read so far.
     fn row(&self, columns: &Columns) -> Row {
         let bytes = self.output.get(..self.filled).unwrap_or_default();
         if self.ends.is_empty() {

@@ -1,21 +1,22 @@
-//! What a dry run has seen of a file: what may be there once, in the words of the store.
+//! Unique values that a dry run has seen: handles, SKUs and addresses that a store may have once.
 //!
-//! A file in earnest is validated by the table itself. A dry run writes nothing, so it remembers what it would
-//! have written: digests of 64 bits, of which two of 400,000 agree by chance once in 200 million files.
+//! In a real import the table itself enforces uniqueness. A dry run writes nothing, so it records digests
+//! of what it would have written. A digest has 64 bits: in one of 200 million files two of 400,000 are
+//! equal by chance.
 
 use std::collections::HashSet;
 
-use crypto::seal;
-use primitives::problem::Problem;
 use services::Services;
+use primitives::problem::Problem;
+use crypto::seal;
 
 use super::Import;
 use crate::chunk::{self, Chunk};
 
-/// Bytes of a digest.
+/// The size of a digest, in bytes.
 const DIGEST: usize = 8;
 
-/// What was seen.
+/// The values seen.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     before: HashSet<[u8; DIGEST]>,
@@ -23,7 +24,7 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    /// What the steps before have seen.
+    /// Loads the values that earlier steps have seen.
     ///
     /// # Errors
     /// 503.
@@ -31,21 +32,20 @@ impl Seen {
         let places: Vec<String> = (0..import.seen_pages).map(|page| place(import, page)).collect();
         let mut before = HashSet::new();
         for places in places.chunks(50) {
-            let bytes =
-                chunk::read(services, import.id.as_str(), places).await?.unwrap_or_default();
+            let bytes = chunk::read(services, import.id.as_str(), places).await?.unwrap_or_default();
             before
                 .extend(bytes.chunks_exact(DIGEST).filter_map(|one| <[u8; 8]>::try_from(one).ok()));
         }
         Ok(Self { before, new: Vec::new() })
     }
 
-    /// Whether it was seen.
+    /// Whether a value was seen.
     pub(super) fn has(&self, word: &str) -> bool {
         let digest = seal::sha256(word.as_bytes());
         digest.first_chunk::<DIGEST>().is_some_and(|digest| self.before.contains(digest))
     }
 
-    /// Whether this is the first time.
+    /// Records a value; returns whether it was new.
     pub(super) fn is_new(&mut self, word: &str) -> bool {
         let digest = seal::sha256(word.as_bytes());
         let Some(digest) = digest.first_chunk::<DIGEST>() else { return true };
@@ -56,15 +56,11 @@ impl Seen {
         is_new
     }
 
-    /// Writes what is new, as a page of its own; answers with how many pages there are then.
+    /// Writes the new values as a page of their own. Returns the number of pages.
     ///
     /// # Errors
-    /// `version_conflict` when the import has moved on; 503.
-    pub(super) async fn write(
-        &mut self,
-        services: &Services,
-        import: &Import,
-    ) -> Result<u64, Problem> {
+    /// `version_conflict` when the import has changed meanwhile; 503.
+    pub(super) async fn write(&mut self, services: &Services, import: &Import) -> Result<u64, Problem> {
         if self.new.is_empty() {
             return Ok(import.seen_pages);
         }

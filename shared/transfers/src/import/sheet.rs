@@ -1,4 +1,4 @@
-//! Pages of a file: some records, and where the next ones begin.
+//! Pages of a file: some records, and the place of the next ones.
 
 use std::collections::VecDeque;
 
@@ -14,61 +14,61 @@ use super::rows::{MAX_COLUMNS, MAX_ROW, Row, RowError, Rows};
 use super::{Import, ImportKind, MAX_ROWS, Place};
 use crate::FileFormat;
 
-/// Records of one page.
+/// The most records of one page.
 const RECORDS: usize = 100;
-/// The same of quantities, several of which are one write.
+/// The most quantities of one page; several of them are one write.
 const QUANTITIES: usize = 300;
-/// Cells of one page, after which it ends.
+/// The number of cells after which a page ends.
 const CELLS: usize = 100_000;
-/// Bytes of one page, after which it ends.
+/// The number of bytes after which a page ends.
 const BYTES: usize = MAX_ROW;
-/// Rows of one product.
+/// The most rows of one product.
 const ROWS_OF_RECORD: usize = 1_000;
-/// What may be between two cells.
+/// The supported delimiters.
 const DELIMITERS: [char; 3] = [',', ';', '\t'];
-/// Bytes of the first row that say what is between its cells.
+/// The bytes of the first row from which the delimiter is detected.
 const SAMPLE: usize = 1 << 16;
 
-/// Some records, and where the next ones begin.
+/// Some records, and the place of the next ones.
 #[derive(Debug)]
 pub(super) struct Page {
     pub(super) records: Vec<Record>,
     pub(super) place: Place,
-    /// Columns that are not read, and how many, once the header is.
+    /// The first ignored columns and the number of all, on the page of the header.
     pub(super) ignored: Option<(Vec<String>, u64)>,
-    /// Whether there are no more.
+    /// Whether it is the last page.
     pub(super) is_last: bool,
 }
 
-/// What reading came to.
+/// The result of reading.
 #[derive(Debug)]
 pub(super) enum Read {
     Page(Page),
-    /// Nothing can be made of the file, from there on.
+    /// The rest of the file cannot be read.
     Broken(Vec<Finding>),
 }
 
-/// A file that is being read. Of its rows it holds those of one page, at most.
+/// A file that is being read. It holds the rows of one page at most.
 #[derive(Debug)]
 pub(super) struct Sheet<S> {
     source: S,
-    /// What of the source is not read yet, from `used` on.
+    /// Bytes of the source; those from `used` on are not read yet.
     bytes: Vec<u8>,
     used: usize,
     is_end: bool,
-    /// Bytes of the file.
+    /// The size of the file, in bytes.
     total: u64,
     kind: ImportKind,
     format: FileFormat,
     place: Place,
     columns: Columns,
     rows: Rows,
-    /// Rows that were read to see where a record ends.
+    /// Rows read ahead to find the end of a record.
     ahead: VecDeque<Row>,
 }
 
 impl<S: Source> Sheet<S> {
-    /// The file of an import, from its place on.
+    /// The file of an import, from the import's place on.
     pub(super) fn of(import: &Import, source: S) -> Self {
         let (kind, format, place) = (import.kind, import.format, import.place.clone());
         let columns = Format::columns(kind, &place.header);
@@ -91,7 +91,7 @@ impl<S: Source> Sheet<S> {
     /// Reads the next page.
     ///
     /// # Errors
-    /// What the source fails with.
+    /// Those of the source.
     pub(super) async fn page(&mut self, currency: &Currency) -> Result<Read, Problem> {
         if self.format == FileFormat::Csv && self.place.header.is_empty() {
             return self.header().await;
@@ -140,13 +140,13 @@ impl<S: Source> Sheet<S> {
         MAX_ROWS.saturating_add(u64::from(self.format == FileFormat::Csv))
     }
 
-    /// What the rows of a record ask for.
+    /// The record of these rows.
     fn read(&self, rows: &[Row], currency: &Currency) -> Option<Record> {
         let first = rows.first()?;
         let mut record = match (self.format, first.error) {
             (FileFormat::Jsonl, None) => Record::line(first.number, json(&first.line)),
             (FileFormat::Jsonl, Some(_)) => Record::rejected(first.number),
-            // Of what is too large not all is known that would be asked for.
+            // A truncated row does not tell its whole request.
             (FileFormat::Csv, _) if rows.iter().any(is_cut) => Record::rejected(first.number),
             (FileFormat::Csv, _) => Format::of(self.kind, &self.columns, currency).record(rows)?,
         };
@@ -158,7 +158,8 @@ impl<S: Source> Sheet<S> {
         Some(record)
     }
 
-    /// The rows of the next record: none at the end. Rows beyond those that one may have are passed over.
+    /// Reads the rows of the next record; none at the end. Rows beyond the limits of a record are passed
+    /// over.
     async fn record(&mut self) -> Result<Vec<Row>, Problem> {
         let Some(first) = self.row().await? else { return Ok(Vec::new()) };
         let mut rows = vec![first];
@@ -180,13 +181,13 @@ impl<S: Source> Sheet<S> {
         Ok(rows)
     }
 
-    /// What rows of one product have in common.
+    /// The handle that the rows of one product share.
     fn handle(&self, rows: &[Row]) -> Option<String> {
         let first = rows.first().filter(|_| self.format == FileFormat::Csv)?;
         Format::handle(self.kind, &self.columns, first)
     }
 
-    /// The next row that is within a file; blank lines are none.
+    /// Reads the next row within the limit of rows; blank JSON lines are skipped.
     async fn row(&mut self) -> Result<Option<Row>, Problem> {
         if let Some(row) = self.ahead.pop_front() {
             return Ok(self.within(row));
@@ -209,13 +210,13 @@ impl<S: Source> Sheet<S> {
         None
     }
 
-    /// The next row of the file.
+    /// Reads the next row of the file.
     async fn next(&mut self, is_header: bool) -> Result<Option<Row>, Problem> {
         let unknown = Columns::unknown();
         loop {
             let columns = if is_header { &unknown } else { &self.columns };
             let rest = self.bytes.get(self.used..).unwrap_or_default();
-            // No bytes are the end of the file to who reads them.
+            // The reader takes an empty input for the end of the file.
             if rest.is_empty() && !self.is_end {
                 self.further().await?;
                 continue;
@@ -229,7 +230,7 @@ impl<S: Source> Sheet<S> {
         }
     }
 
-    /// More of the file, behind what of it is not read yet.
+    /// Reads more of the file, behind the bytes not read yet.
     async fn further(&mut self) -> Result<(), Problem> {
         let more = self.source.next().await?;
         self.is_end = more.is_empty();
@@ -243,7 +244,7 @@ impl<S: Source> Sheet<S> {
         Ok(())
     }
 
-    /// The first row: the names of the columns.
+    /// Reads the first row: the names of the columns.
     async fn header(&mut self) -> Result<Read, Problem> {
         while !self.is_end && self.bytes.len() < SAMPLE && !self.bytes.contains(&b'\n') {
             self.further().await?;
@@ -280,13 +281,13 @@ impl<S: Source> Sheet<S> {
     }
 }
 
-/// Whether some of a row, or of the rows behind it, was passed over.
+/// Whether a part of the row, or a row after it of the same record, was passed over.
 fn is_cut(row: &Row) -> bool {
     let cut = [RowError::TooLarge, RowError::RecordTooLarge];
     row.error.is_some_and(|error| cut.contains(&error)) || row.width > MAX_COLUMNS
 }
 
-/// What is between cells: what the first row has most of.
+/// The delimiter that occurs most in the first row.
 fn delimiter(sample: &[u8]) -> char {
     let line = sample.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let count =

@@ -1,4 +1,4 @@
-//! A step of an import: pages of rows, each of which is done, and then written down.
+//! Steps of an import: each processes pages of rows, and saves the progress after each page.
 
 use std::time::Duration;
 
@@ -6,14 +6,14 @@ use core_types::end_reason::EndReason;
 use core_types::id::ImportId;
 use core_types::key;
 use futures_util::FutureExt;
-use http::HeaderMap;
-use identity::store::{Store, StoreStatus};
-use platform::authority::Standing;
+use services::Services;
 use primitives::clock::{MINUTE, Timestamp};
 use primitives::context::Context;
 use primitives::problem::{Code, Problem};
-use services::Services;
 use table::Write;
+use http::HeaderMap;
+use identity::store::{Store, StoreStatus};
+use platform::authority::Standing;
 use tokio::time::Instant;
 
 use super::file::Chunks;
@@ -24,15 +24,15 @@ use super::sheet::{Page, Read, Sheet};
 use super::{Import, ImportStatus, MAX_FINDINGS};
 use crate::chunk;
 
-/// How long one message stays with an import.
+/// How long one message works on an import.
 const STAY: Duration = Duration::from_secs(10);
-/// Findings of one record that are kept; further ones are counted.
+/// The most findings of one record that are stored; further ones are only counted.
 const FINDINGS_OF_RECORD: usize = 100;
 
-/// Takes the next step; answers with when the one after it is to be taken, if there is one.
+/// Takes the next step. Returns when the following step is due; none when the import has ended.
 ///
 /// # Errors
-/// `version_conflict` when somebody else has written the import; 503 when the table cannot be reached.
+/// `version_conflict` when the import was written meanwhile; 503 when the table cannot be reached.
 pub async fn step(services: &Services, id: &ImportId) -> Result<Option<Timestamp>, Problem> {
     let found = services.table.get::<Import>(&key::import(id)).await?;
     let Some(import) = found.filter(|import| import.status == ImportStatus::Running) else {
@@ -44,21 +44,16 @@ pub async fn step(services: &Services, id: &ImportId) -> Result<Option<Timestamp
         over.save(&import, services.table.write()).commit().await?;
         return Ok(None);
     };
-    // What it writes is written in the name of who started it.
+    // Its writes are attributed to the principal that started it.
     let context = Context::new(&HeaderMap::new(), "", services.clock.now());
     context.identify(import.principal.clone(), Some(store.id.to_string()));
     Box::pin(context.scope(run(services, &store, import))).await
 }
 
-async fn run(
-    services: &Services,
-    store: &Store,
-    import: Import,
-) -> Result<Option<Timestamp>, Problem> {
+async fn run(services: &Services, store: &Store, import: Import) -> Result<Option<Timestamp>, Problem> {
     let whole = import.clone();
     let (mut import, mut sheet) = (import, Sheet::of(&whole, Chunks::of(services, &whole)));
-    let mut seen =
-        if import.dry_run { Seen::read(services, &import).await? } else { Seen::default() };
+    let mut seen = if import.dry_run { Seen::read(services, &import).await? } else { Seen::default() };
     let mut standing = Standing::of(import.authority.as_ref());
     let began = Instant::now();
     while import.status == ImportStatus::Running {
@@ -73,7 +68,7 @@ async fn run(
         }
         import = match sheet.page(&store.currency).await? {
             Read::Broken(findings) => broken(services, &import, findings).await?,
-            Read::Page(page) => done(services, store, (&import, page), &mut seen).await?,
+            Read::Page(page) => process(services, store, (&import, page), &mut seen).await?,
         };
     }
     if import.status.is_over() {
@@ -91,10 +86,10 @@ async fn run(
     Ok(None)
 }
 
-/// Ends an import that has met an error that it would meet again; another may be started then.
+/// Ends an import after a permanent error, which admits another on the store.
 ///
 /// # Errors
-/// `version_conflict` when somebody else has written the import; 503 when the table cannot be reached.
+/// `version_conflict` when the import was written meanwhile; 503 when the table cannot be reached.
 pub async fn give_up(services: &Services, id: &ImportId) -> Result<(), Problem> {
     let found = services.table.get::<Import>(&key::import(id)).await?;
     let Some(import) = found.filter(|import| import.status == ImportStatus::Running) else {
@@ -106,8 +101,8 @@ pub async fn give_up(services: &Services, id: &ImportId) -> Result<(), Problem> 
     Ok(())
 }
 
-/// Does a page, and writes how far that is.
-async fn done(
+/// Processes a page, and saves the progress.
+async fn process(
     services: &Services,
     store: &Store,
     (import, page): (&Import, Page),
@@ -147,7 +142,7 @@ async fn done(
     save(services, import, next, findings).await
 }
 
-/// What was found: of each record the first, and how many in all.
+/// The findings of a page: the first of each record, and the number of all.
 #[derive(Debug, Default)]
 struct Found {
     first: Vec<Finding>,
@@ -162,12 +157,8 @@ impl Found {
     }
 }
 
-/// The import, of whose file nothing more can be made.
-async fn broken(
-    services: &Services,
-    import: &Import,
-    found: Vec<Finding>,
-) -> Result<Import, Problem> {
+/// Ends an import whose file cannot be read any further.
+async fn broken(services: &Services, import: &Import, found: Vec<Finding>) -> Result<Import, Problem> {
     let mut findings = Found::default();
     findings.add(found);
     let mut counted = import.clone();
@@ -176,18 +167,18 @@ async fn broken(
     save(services, import, Import { findings_count: import.findings_count, ..over }, findings).await
 }
 
-/// Writes an import with what was found: both, or neither.
+/// Saves an import with its findings: both, or neither.
 async fn save(
     services: &Services,
     import: &Import,
     mut next: Import,
     findings: Found,
 ) -> Result<Import, Problem> {
-    let kept = MAX_FINDINGS.saturating_sub(next.findings_count);
-    let kept = usize::try_from(kept).unwrap_or(usize::MAX);
+    let remaining = MAX_FINDINGS.saturating_sub(next.findings_count);
+    let remaining = usize::try_from(remaining).unwrap_or(usize::MAX);
     next.findings_count = next.findings_count.saturating_add(findings.count);
     let mut pages = Vec::new();
-    for page in paged(findings.first.into_iter().take(kept).collect()) {
+    for page in paged(findings.first.into_iter().take(remaining).collect()) {
         let number = import.findings_page(next.findings_pages);
         pages.push(Findings::page(&import.id, number, page, import.created_at));
         next.findings_pages = next.findings_pages.saturating_add(1);

@@ -1,4 +1,4 @@
-//! An import as whoever asked for it sees it.
+//! The response for an import.
 
 use core_types::end_reason::EndReason;
 use core_types::event::{EXAMPLE_TIME, Event, EventSubject, Example};
@@ -18,30 +18,30 @@ core_types::topics! {
 /// A part of an import's file.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ImportPart {
-    /// From 1.
+    /// The number of the part, from 1.
     pub number: u32,
-    /// How many bytes.
+    /// The size of the part, in bytes.
     pub bytes: u64,
     /// SHA-256 of the bytes, in hex.
     pub sha256: String,
 }
 
-/// How far an import has come.
+/// The progress of an import.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ImportProgress {
-    /// Bytes of the file that are read.
+    /// Bytes of the file that were read.
     pub bytes: u64,
-    /// Of so many.
+    /// The size of the file, in bytes.
     pub total_bytes: u64,
-    /// Products, customers or quantities that are done: a product may have several rows.
+    /// Products, customers or quantities that were processed. A product may have several rows.
     pub done: u64,
-    /// Of them, those that were made; in a dry run, that would be.
+    /// Those that were created; in a dry run, that would be created.
     pub created: u64,
-    /// Those that were given what the file says.
+    /// Those that were updated; in a dry run, that would be updated.
     pub updated: u64,
-    /// Those that were there already, and were left alone.
+    /// Those that existed and were skipped.
     pub skipped: u64,
-    /// Those that are wrong.
+    /// Those that failed.
     pub failed: u64,
 }
 
@@ -50,49 +50,50 @@ core_types::view! {
     ImportView of import: Import {
         /// The id.
         id: ImportId,
-        /// What is imported.
+        /// The data that is imported.
         kind: ImportKind,
-        /// How the file is written.
+        /// The format of the file.
         format: FileFormat,
-        /// Whether it only says what it would come to.
+        /// Whether it only validates the file, and writes nothing.
         dry_run: bool,
-        /// What becomes of what is there already.
+        /// The treatment of rows whose product or customer already exists.
         on_existing: OnExisting,
-        /// Where it is in its life.
+        /// The status of the import.
         status: ImportStatus,
-        /// Why it ended before its end, unless its owner gave it up.
+        /// Why it ended early, unless it was cancelled by request.
         status_reason: Option<EndReason>,
         /// The parts of the file.
-        parts: Vec<ImportPart> = import.parts_shown(),
-        /// How far it has come.
+        parts: Vec<ImportPart> = import.part_views(),
+        /// Its progress.
         progress: ImportProgress = import.progress(),
-        /// How much is wrong: `GET …/findings` shows it, the first 10,000, and 100 of a row.
+        /// The number of findings. `GET …/findings` returns the first 10,000, at most 100 of one product,
+        /// customer or quantity.
         findings_count: u64,
-        /// Columns that are not read: the first 100, by the first 100 characters of their names.
+        /// The ignored columns: the first 100, each by the first 100 characters of its name.
         ignored_columns: Vec<String>,
-        /// How many columns are not read.
+        /// The number of ignored columns.
         ignored_columns_count: u64,
-        /// When the file is forgotten.
+        /// When the file is deleted.
         expires_at: Timestamp = import.expires_at(),
-        /// Who asked for it.
+        /// The merchant or app that created it: `mer_…` or `app_…`.
         created_by: String,
-        /// When it was started last.
+        /// When it was last started.
         started_at: Option<Timestamp>,
         /// When it ended.
         finished_at: Option<Timestamp>,
-        /// The actions that its state allows now.
+        /// The actions that its status allows.
         allowed_actions: Vec<&'static str> = import.allowed_actions(),
-        /// When it was asked for.
+        /// When it was created.
         created_at: Timestamp,
-        /// When it changed last.
+        /// When it last changed.
         updated_at: Timestamp,
-        /// Counts its changes.
+        /// Incremented by each change.
         version: u64,
     }
 }
 
 impl Import {
-    fn parts_shown(&self) -> Vec<ImportPart> {
+    fn part_views(&self) -> Vec<ImportPart> {
         let part = |(number, part): (&u32, &Part)| ImportPart {
             number: *number,
             bytes: part.bytes,
@@ -114,7 +115,7 @@ impl Import {
         }
     }
 
-    /// That it is over.
+    /// The event that it has ended.
     pub(super) fn finished(&self) -> Event {
         let (store, entity): (Option<&StoreId>, &str) = (Some(&self.store_id), self.id.as_str());
         let about = EventSubject { store, app: None, entity, version: self.version };

@@ -73,7 +73,7 @@ fn a_path_holds_when_one_of_the_values_it_selects_does() {
 }
 
 #[test]
-fn everything_that_is_wrong_is_named_by_its_pointer() {
+fn every_error_has_its_pointer() {
     let filter = json!({
         "data.status": "open",
         "$.data[": 1,
@@ -105,7 +105,7 @@ fn everything_that_is_wrong_is_named_by_its_pointer() {
 }
 
 #[test]
-fn what_a_path_may_cost_is_bounded() {
+fn the_cost_of_a_path_is_bounded() {
     let costly = ["$..a..b", "$..[?@..a]", "$[?$.a]", "$[*,*][*,*]", "$[?@.a[?@.b]]"];
     for path in costly {
         let found = faults(json!({path: 1}));
@@ -145,7 +145,7 @@ fn sizes_hold_at_their_boundaries() {
 }
 
 #[test]
-fn a_filter_is_kept_to_the_digit() {
+fn a_filter_is_stored_to_the_digit() {
     let given = json!({"$.a": {"gte": 9_007_199_254_740_993_i64, "lt": 1.10}});
     let filter = gateway::request::read::<PayloadFilter>(given.clone()).unwrap();
     let text = serde_json::to_value(&filter).unwrap();
@@ -155,7 +155,7 @@ fn a_filter_is_kept_to_the_digit() {
 }
 
 #[test]
-fn numbers_that_no_float_tells_apart_are_told_apart() {
+fn integers_beyond_the_precision_of_floats_are_distinguished() {
     let number = |text: &str| serde_json::from_str::<Value>(text).unwrap();
     let (less, more) = (number("9007199254740992"), number("9007199254740993"));
     assert_eq!(compare(&less, &more), Some(std::cmp::Ordering::Less));
@@ -163,7 +163,7 @@ fn numbers_that_no_float_tells_apart_are_told_apart() {
 }
 
 #[test]
-fn what_stands_in_quotes_is_left_out_and_only_that() {
+fn only_quoted_parts_are_removed() {
     for (text, bare) in [
         ("$.data.status", "$.data.status"),
         ("$['a(b']x", "$[]x"),

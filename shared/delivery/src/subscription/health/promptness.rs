@@ -1,29 +1,29 @@
-//! How long a receiver takes to answer: whether its attempts are counted, and on which queue they
-//! are.
+//! Response times of a receiver: they decide whether its attempts need concurrency permits, and on which
+//! queue they are.
 //!
-//! The last attempts are remembered, but only what says something new is written: while a receiver
-//! answers within a second, one such answer stands for all that follow.
+//! The latest attempts are recorded, but only if they change anything: while a receiver answers within a
+//! second, one such answer stands for all that follow.
 
 use std::time::Duration;
 
 use super::ReceiverHealth;
 
-/// Attempts that are remembered.
+/// The number of attempts that are recorded.
 const REMEMBERED: usize = 5;
-/// Who answers within this is prompt (our choice): at a hundred attempts a second it holds a
-/// hundred places at most.
+/// A receiver that answers within this is prompt (our choice): at a hundred attempts a second it occupies
+/// a hundred workers at most.
 pub const PROMPT: Duration = Duration::from_secs(1);
-/// Who takes as long as this at the median is slow: no attempt on the fast queue takes longer.
+/// A receiver whose median is at least this is slow: it is the deadline of the fast queue.
 pub const SLOW: Duration = Duration::from_secs(5);
 
 impl ReceiverHealth {
-    /// Whether its attempts need not be counted: all that are remembered were prompt, and there is
-    /// one.
+    /// Whether its attempts need no concurrency permits: at least one is recorded, and all recorded ones
+    /// were prompt.
     pub fn is_prompt(&self) -> bool {
         !self.recent_ms.is_empty() && self.recent_ms.iter().all(|millis| *millis <= ms(PROMPT))
     }
 
-    /// Whether the median of the attempts that are remembered is too long for the fast queue.
+    /// Whether the median of the recorded attempts is too long for the fast queue.
     pub fn is_slow(&self) -> bool {
         let mut sorted = self.recent_ms.clone();
         sorted.sort_unstable();
@@ -31,7 +31,7 @@ impl ReceiverHealth {
         sorted.get(median).is_some_and(|millis| *millis >= ms(SLOW))
     }
 
-    /// With an attempt that took so long; none when that says nothing new.
+    /// The health with an attempt of this duration; none when it changes nothing.
     pub fn timed(&self, took: Duration) -> Option<Self> {
         if self.is_prompt() && took <= PROMPT {
             return None;
@@ -42,8 +42,8 @@ impl ReceiverHealth {
         Some(Self { recent_ms: recent_ms.split_off(first), ..self.next() })
     }
 
-    /// With an attempt under way that is not answered although a prompt receiver would have; none
-    /// when it is not taken for one.
+    /// The health with a pending attempt that has exceeded a prompt receiver's time; none when the
+    /// receiver is not prompt anyway.
     pub fn late(&self) -> Option<Self> {
         let more = PROMPT.saturating_add(Duration::from_millis(1));
         if self.is_prompt() { self.timed(more) } else { None }
@@ -72,14 +72,14 @@ mod tests {
     }
 
     #[test]
-    fn of_a_prompt_receiver_one_answer_is_written() {
+    fn one_answer_of_a_prompt_receiver_is_recorded() {
         let health = after(&[40, 50, 1_000, 3]);
         assert_eq!((health.recent_ms.clone(), health.revision), (vec![40], 1));
         assert!(health.is_prompt() && !health.is_slow());
     }
 
     #[test]
-    fn one_answer_that_is_not_prompt_is_remembered_until_five_were() {
+    fn one_late_answer_counts_until_five_prompt_ones_follow() {
         let mut health = after(&[40, 1_001]);
         for _ in 0..5 {
             assert!(!health.is_prompt());
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_late_is_prompt_no_longer_and_is_written_once() {
+    fn a_late_receiver_is_no_longer_prompt_and_is_written_once() {
         let late = after(&[40]).late().unwrap();
         assert!(!late.is_prompt() && !late.is_slow());
         assert_eq!((late.revision, late.late()), (2, None));

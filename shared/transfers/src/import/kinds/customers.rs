@@ -1,11 +1,11 @@
-//! Customers.
+//! Import of customers.
 
 use core_types::id::CustomerId;
 use core_types::key;
 use futures_util::FutureExt;
+use primitives::problem::{Code, Problem};
 use gateway::request::IfMatch;
 use identity::customer::{self, CreateRequest, Customer, UniqueCustomerEmail, UpdateRequest};
-use primitives::problem::{Code, Problem};
 
 use super::order::{Keys, in_order, is_done, last_row};
 use super::{Asked, Finding, Outcome, Record, Seen, Work, found_at, read_all, rejected};
@@ -20,22 +20,29 @@ pub(super) async fn apply(
     if work.import.dry_run {
         return check(work, read, seen).await;
     }
-    let keys =
-        |asked: &CreateRequest| Keys { own: vec![asked.email().normalized()], shared: Vec::new() };
-    let make = |record: Record, asked| async move { make(work, &record, asked).await }.boxed();
-    in_order(read, keys, make).await
+    let keys = |request: &CreateRequest| Keys {
+        own: vec![request.email().normalized()],
+        shared: Vec::new(),
+    };
+    let create =
+        |record: Record, request| async move { create(work, &record, request).await }.boxed();
+    in_order(read, keys, create).await
 }
 
-/// Makes a customer, or does with the one that there is what is to be done.
-async fn make(work: &Work<'_>, record: &Record, asked: CreateRequest) -> Result<Outcome, Problem> {
-    let Work { services, store, import } = work;
+/// Creates a customer, or treats an existing one as `on_existing` says.
+async fn create(
+    work: &Work<'_>,
+    record: &Record,
+    request: CreateRequest,
+) -> Result<Outcome, Problem> {
+    let Work { app, store, import } = work;
     let parts = [import.id.as_str(), &record.row.to_string()];
     let id = CustomerId::derive_at(work.time_of(record.row), &parts);
-    let email = asked.email().normalized();
-    let made = customer::create(services, store, (id.clone(), asked), services.clock.now()).await;
+    let email = request.email().normalized();
+    let made = customer::create(app, store, (id.clone(), request), app.clock.now()).await;
     let Err(problem) = made else { return Ok(Outcome::Created) };
     match (problem.code, import.on_existing) {
-        // Made by a step that was cut off.
+        // Created by an interrupted step.
         (Code::VersionConflict, _) if is_there(work, &id).await? => Ok(Outcome::Created),
         (Code::EmailTaken, OnExisting::Skip) => Ok(Outcome::Skipped),
         (Code::EmailTaken, OnExisting::Update) => update(work, record, &email).await,
@@ -45,59 +52,58 @@ async fn make(work: &Work<'_>, record: &Record, asked: CreateRequest) -> Result<
 }
 
 async fn is_there(work: &Work<'_>, id: &CustomerId) -> Result<bool, Problem> {
-    let found: Option<Customer> =
-        work.services.table.get(&key::customer(&work.store.id, id)).await?;
+    let found: Option<Customer> = work.app.table.get(&key::customer(&work.store.id, id)).await?;
     Ok(found.is_some())
 }
 
-/// Gives the customer of an address what is said of them. Their address book is theirs.
+/// Updates the customer of an address. The customer's address book is not changed.
 async fn update(work: &Work<'_>, record: &Record, email: &str) -> Result<Outcome, Problem> {
-    let Work { services, store, .. } = work;
+    let Work { app, store, .. } = work;
     let claim = key::unique_customer_email(&store.id, email);
-    let holder: Option<UniqueCustomerEmail> = services.table.get(&claim).await?;
+    let holder: Option<UniqueCustomerEmail> = app.table.get(&claim).await?;
     let holder = holder.ok_or_else(|| Problem::unavailable("an address was given up"))?;
     let mut body = record.body.clone();
     if let Some(members) = body.as_object_mut() {
         members.retain(|name, _| !matches!(name.as_str(), "email" | "address"));
     }
-    let asked: UpdateRequest = match gateway::request::read(body) {
-        Ok(asked) => asked,
+    let request: UpdateRequest = match gateway::request::read(body) {
+        Ok(request) => request,
         Err(problem) => return rejected(record, &problem),
     };
     let key = key::customer(&store.id, &holder.customer_id);
     let last = last_row(work, email, record.row);
-    match customer::update_with(services, &key, IfMatch::default(), asked, last).await {
+    match customer::update_with(app, &key, IfMatch::default(), request, last).await {
         Ok(_) => Ok(Outcome::Updated),
         Err(problem) if is_done(&problem) => Ok(Outcome::Updated),
         Err(problem) => rejected(record, &problem),
     }
 }
 
-/// Says what customers would come to.
+/// Returns the outcomes of a dry run.
 async fn check(
     work: &Work<'_>,
     read: Asked<CreateRequest>,
     seen: &mut Seen,
 ) -> Result<Vec<Outcome>, Problem> {
-    let emails = read.iter().filter_map(|(_, asked)| asked.as_ref().ok());
+    let emails = read.iter().filter_map(|(_, request)| request.as_ref().ok());
     let emails: std::collections::BTreeSet<String> =
-        emails.map(|asked| asked.email().normalized()).collect();
+        emails.map(|request| request.email().normalized()).collect();
     let keys: Vec<_> =
         emails.iter().map(|email| key::unique_customer_email(&work.store.id, email)).collect();
     let mut taken = std::collections::HashSet::new();
     for keys in keys.chunks(100) {
         let mut batch =
-            work.services.table.get_many_eventually(&keys.iter().collect::<Vec<_>>()).await?;
+            work.app.table.get_many_eventually(&keys.iter().collect::<Vec<_>>()).await?;
         for key in keys {
             taken.extend(batch.take::<UniqueCustomerEmail>(key)?.map(|claim| claim.email));
         }
     }
-    let outcome = |(record, asked): (Record, Result<CreateRequest, Vec<Finding>>)| {
-        let asked = match asked {
-            Ok(asked) => asked,
+    let outcome = |(record, request): (Record, Result<CreateRequest, Vec<Finding>>)| {
+        let request = match request {
+            Ok(request) => request,
             Err(findings) => return Outcome::Failed(findings),
         };
-        let email = asked.email().normalized();
+        let email = request.email().normalized();
         let is_new = seen.is_new(&format!("email {email}"));
         match (taken.contains(&email) || !is_new, work.import.on_existing) {
             (false, _) => Outcome::Created,

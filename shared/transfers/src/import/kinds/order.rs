@@ -1,5 +1,5 @@
-//! In what order the records of a page are done: several at once, but those that have a key in common one
-//! after the other, as the file has them.
+//! The order in which the records of a page are written: several at once, but those that share a key one
+//! after the other, in the order of the file.
 
 use std::collections::HashMap;
 
@@ -17,22 +17,22 @@ use table::{Condition, Write};
 
 use super::{Asked, Finding, Outcome, Record, Work};
 
-/// Records that are written at once.
+/// The number of records written at once.
 const AT_ONCE: usize = 8;
 
-/// What a record takes for itself while it is done.
+/// The keys that a record locks while it is written.
 #[derive(Debug, Default)]
 pub(super) struct Keys {
-    /// What it shares with nobody.
+    /// Keys that it locks exclusively.
     pub(super) own: Vec<String>,
-    /// What it shares with those that share it.
+    /// Keys that it locks for sharing.
     pub(super) shared: Vec<String>,
 }
 
-/// Records that have no key in common.
+/// The locked keys of records that can be written at once.
 #[derive(Debug, Default)]
 struct Batch {
-    /// Each key, and whether somebody has it alone.
+    /// Each key, and whether it is locked exclusively.
     keys: HashMap<String, bool>,
 }
 
@@ -49,10 +49,10 @@ impl Batch {
     }
 }
 
-/// Does records, and answers with what each came to, in their order.
+/// Writes records. Returns their outcomes, in order.
 ///
 /// # Errors
-/// What `make` fails with.
+/// Those of `make`.
 pub(super) async fn in_order<'a, T>(
     read: Asked<T>,
     keys: impl Fn(&T) -> Keys,
@@ -71,7 +71,7 @@ pub(super) async fn in_order<'a, T>(
     Ok(outcomes)
 }
 
-/// The records in their order, cut before each that has a key in common with one of its batch.
+/// The records in order, split before each whose keys conflict with its batch.
 fn batches<T>(read: Asked<T>, keys: impl Fn(&T) -> Keys) -> Vec<Asked<T>> {
     let (mut all, mut batch) = (vec![Vec::new()], Batch::default());
     for (record, asked) in read {
@@ -88,7 +88,7 @@ fn batches<T>(read: Asked<T>, keys: impl Fn(&T) -> Keys) -> Vec<Asked<T>> {
     all
 }
 
-/// The last row that something has been brought up to: a worker that comes late writes no earlier one.
+/// The last row that has updated an object: a delayed worker writes no earlier one.
 #[derive(Debug, Serialize, Deserialize)]
 struct LastRow {
     import_id: ImportId,
@@ -111,13 +111,13 @@ impl Item for LastRow {
     }
 }
 
-/// Adds to the write that brings something up to a row that neither this nor a later row has done so; `is_done`
-/// knows what it is rejected with.
+/// Adds to the write of an update the condition that neither this row nor a later one has updated the
+/// object; `is_done` recognizes the rejection.
 pub(super) fn last_row(work: &Work<'_>, key: &str, row: u64) -> impl Fn(Write) -> Write {
     marked(work, (key, row), "attribute_not_exists(PK) OR #row < :row")
 }
 
-/// The same, for one of several writes that bring something up to a row: none of a later row has come.
+/// As [`last_row`], for one of several writes of a row: only a later row rejects it.
 pub(super) fn part_of_row(work: &Work<'_>, key: &str, row: u64) -> impl Fn(Write) -> Write {
     marked(work, (key, row), "attribute_not_exists(PK) OR #row <= :row")
 }
@@ -137,7 +137,7 @@ fn marked(
     }
 }
 
-/// Whether a row, or one behind it, was written before.
+/// Whether the rejection means that this row, or a later one, was written before.
 pub(super) fn is_done(problem: &Problem) -> bool {
     problem.code == Code::IdempotencyKeyReused
 }
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn records_of_one_key_are_not_done_together_and_keep_their_order() {
+    fn records_that_share_a_key_are_written_in_order() {
         assert_eq!(
             rows(&[(&["a"], &[]), (&["b"], &[]), (&["a"], &[]), (&["b"], &[])]),
             [vec![0, 1], vec![2, 3]]

@@ -1,4 +1,4 @@
-//! Products.
+//! Import of products.
 
 use std::collections::HashMap;
 
@@ -8,20 +8,20 @@ use core_types::fields::Handle;
 use core_types::id::ProductId;
 use core_types::key;
 use futures_util::FutureExt;
-use primitives::problem::{Code, Problem};
 use table::item::Key;
+use primitives::problem::{Code, Problem};
 
 use super::order::{Keys, in_order, is_done, last_row, part_of_row};
 use super::{Asked, Outcome, Record, Seen, Work, found_at, read_all, rejected};
 use crate::import::OnExisting;
 
-/// Handles that are tried for a product without one, as its making does.
+/// The highest number that is appended to the handle of a product without one, as at its creation.
 const NUMBERED: u32 = 50;
-/// Variants that one transaction brings up to a row, where all of them are too many: each has up to five actions,
-/// and its stock.
+/// The variants that one transaction updates, where all of a product's are too many: each has up to five
+/// actions, and its stock.
 const VARIANTS_AT_ONCE: usize = 12;
 
-/// What is taken of what a page's products want for themselves.
+/// The handles and SKUs of a page that products of the store already have.
 #[derive(Debug, Default)]
 struct Taken {
     handles: HashMap<String, ProductId>,
@@ -29,24 +29,24 @@ struct Taken {
 }
 
 impl Taken {
-    /// A hundred in one round trip.
-    async fn of(work: &Work<'_>, asked: &[CreateRequest]) -> Result<Self, Problem> {
-        let (services, store) = (work.services, &work.store.id);
-        let handles = asked.iter().map(handle_of);
+    /// Loads them, a hundred in one round trip.
+    async fn of(work: &Work<'_>, requests: &[CreateRequest]) -> Result<Self, Problem> {
+        let (app, store) = (work.app, &work.store.id);
+        let handles = requests.iter().map(handle_of);
         let handles = handles.map(|handle| key::unique_product_handle(store, &handle));
-        let skus = asked.iter().flat_map(CreateRequest::skus).flatten();
+        let skus = requests.iter().flat_map(CreateRequest::skus).flatten();
         let skus = skus.map(|sku: &Sku| UniqueSku::key_of(store, &String::from(sku.clone())));
         let (handles, skus): (Vec<Key>, Vec<Key>) = (handles.collect(), skus.collect());
         let mut taken = Self::default();
-        for keys in unlike(&handles).chunks(100) {
-            let mut batch = services.table.get_many_eventually(keys).await?;
+        for keys in distinct(&handles).chunks(100) {
+            let mut batch = app.table.get_many_eventually(keys).await?;
             for key in keys {
                 let claim: Option<UniqueProductHandle> = batch.take(key)?;
                 taken.handles.extend(claim.map(|it| (it.handle.to_string(), it.product_id)));
             }
         }
-        for keys in unlike(&skus).chunks(100) {
-            let mut batch = services.table.get_many_eventually(keys).await?;
+        for keys in distinct(&skus).chunks(100) {
+            let mut batch = app.table.get_many_eventually(keys).await?;
             for key in keys {
                 let claim: Option<UniqueSku> = batch.take(key)?;
                 taken.skus.extend(claim.map(|it| (it.sku.to_lowercase(), it.product_id)));
@@ -56,7 +56,7 @@ impl Taken {
     }
 }
 
-fn unlike(keys: &[Key]) -> Vec<&Key> {
+fn distinct(keys: &[Key]) -> Vec<&Key> {
     let mut seen = std::collections::HashSet::new();
     keys.iter().filter(|key| seen.insert(*key)).collect()
 }
@@ -70,19 +70,21 @@ pub(super) async fn apply(
     if work.import.dry_run {
         return check(work, read, seen).await;
     }
-    let make = |record: Record, asked| async move { make(work, &record, asked).await }.boxed();
-    in_order(read, keys, make).await
+    let create =
+        |record: Record, request| async move { create(work, &record, request).await }.boxed();
+    in_order(read, keys, create).await
 }
 
-/// The handle that a product asks for: what is said, or what follows from its title.
-fn handle_of(asked: &CreateRequest) -> String {
-    let said = asked.handle().map(|handle| handle.as_str().to_owned());
-    said.unwrap_or_else(|| slug(asked.title(), "product"))
+/// The handle of a product: the given one, or the slug of its title.
+fn handle_of(request: &CreateRequest) -> String {
+    let said = request.handle().map(|handle| handle.as_str().to_owned());
+    said.unwrap_or_else(|| slug(request.title(), "product"))
 }
 
-/// A product without a handle gets one with a number behind it when its own is taken: it takes all of them.
-fn keys(asked: &CreateRequest) -> Keys {
-    let handle = handle_of(asked);
+/// The keys that a product locks. One without a handle gets a number appended when its slug is taken, so
+/// it locks all numbers.
+fn keys(request: &CreateRequest) -> Keys {
+    let handle = handle_of(request);
     let numbered = |text: &str| {
         let digits = |c: char| c.is_ascii_digit();
         text.trim_end_matches(digits)
@@ -95,9 +97,9 @@ fn keys(asked: &CreateRequest) -> Keys {
         base = shorter;
     }
     let base = format!("numbers of {base}");
-    let skus = asked.skus().flatten().map(|sku| format!("sku {}", lower(sku)));
+    let skus = request.skus().flatten().map(|sku| format!("sku {}", lower(sku)));
     let handle = format!("handle {handle}");
-    if asked.handle().is_some() {
+    if request.handle().is_some() {
         return Keys { own: skus.chain([handle]).collect(), shared: vec![base] };
     }
     Keys { own: skus.chain([handle, base]).collect(), shared: Vec::new() }
@@ -107,24 +109,27 @@ fn lower(sku: &Sku) -> String {
     String::from(sku.clone()).to_lowercase()
 }
 
-/// Makes a product, or does with the one that there is what is to be done. Its id follows from the import
-/// and its row, so that making it twice makes one.
-async fn make(work: &Work<'_>, record: &Record, asked: CreateRequest) -> Result<Outcome, Problem> {
-    let Work { services, store, import } = work;
+/// Creates a product, or treats an existing one as `on_existing` says. The product's id follows from the
+/// import and the row, so that a repetition creates nothing twice.
+async fn create(
+    work: &Work<'_>,
+    record: &Record,
+    request: CreateRequest,
+) -> Result<Outcome, Problem> {
+    let Work { app, store, import } = work;
     let id = id_of(work, record.row);
-    let handle = asked.handle().cloned();
-    let again = asked.clone();
-    let made =
-        save_product::create(services, store, (id.clone(), asked), services.clock.now()).await;
+    let handle = request.handle().cloned();
+    let again = request.clone();
+    let made = save_product::create(app, store, (id.clone(), request), app.clock.now()).await;
     let Err(problem) = made else { return Ok(Outcome::Created) };
-    // A large product claims SKUs before its handle: those of the product that has the handle are no
+    // A large product claims SKUs before its handle: those of the product with the same handle are no
     // conflict.
     let code = match (&problem.code, &handle) {
         (Code::SkuTaken, Some(handle)) if is_held(work, handle).await? => Code::HandleTaken,
         (code, _) => *code,
     };
     match code {
-        // Made by a step that was cut off.
+        // Created by an interrupted step.
         Code::VersionConflict if is_there(work, &id).await? => Ok(Outcome::Created),
         Code::HandleTaken if import.on_existing == OnExisting::Skip => Ok(Outcome::Skipped),
         Code::HandleTaken if import.on_existing == OnExisting::Update => {
@@ -139,35 +144,35 @@ async fn make(work: &Work<'_>, record: &Record, asked: CreateRequest) -> Result<
 /// Whether a product of the store has this handle.
 async fn is_held(work: &Work<'_>, handle: &Handle) -> Result<bool, Problem> {
     let claim = key::unique_product_handle(&work.store.id, handle.as_str());
-    let holder: Option<UniqueProductHandle> = work.services.table.get(&claim).await?;
+    let holder: Option<UniqueProductHandle> = work.app.table.get(&claim).await?;
     Ok(holder.is_some())
 }
 
-/// Gives the product of a handle what is said of it.
+/// Updates the product of a handle.
 async fn overwrite(
     work: &Work<'_>,
     record: &Record,
     handle: Option<&Handle>,
-    asked: CreateRequest,
+    request: CreateRequest,
 ) -> Result<Outcome, Problem> {
-    let Work { services, store, .. } = work;
+    let Work { app, store, .. } = work;
     let Some(handle) = handle else {
         return Ok(found_at(record, "/handle", Code::HandleTaken));
     };
     let claim = key::unique_product_handle(&store.id, handle.as_str());
-    let holder: Option<UniqueProductHandle> = services.table.get(&claim).await?;
-    // It has been given up since: the next attempt makes it.
+    let holder: Option<UniqueProductHandle> = app.table.get(&claim).await?;
+    // The handle was released meanwhile: the next attempt creates the product.
     let holder = holder.ok_or_else(|| Problem::unavailable("a handle was given up"))?;
     let last = last_row(work, handle.as_str(), record.row);
     let id = &holder.product_id;
-    let whole = save_product::overwrite(services, store, (id, asked.clone()), last).await;
+    let whole = save_product::overwrite(app, store, (id, request.clone()), last).await;
     let written = match whole {
         Err(problem) if problem.code == Code::ChangeTooLarge => {
             let each = part_of_row(work, handle.as_str(), record.row);
-            let mut parts = asked.clone().in_parts(VARIANTS_AT_ONCE).into_iter();
+            let mut parts = request.clone().in_parts(VARIANTS_AT_ONCE).into_iter();
             let mut written = Ok(());
             while let (Ok(()), Some(part)) = (&written, parts.next()) {
-                let part = save_product::overwrite(services, store, (id, part), &each).await;
+                let part = save_product::overwrite(app, store, (id, part), &each).await;
                 written = part.map(drop);
             }
             written
@@ -178,7 +183,7 @@ async fn overwrite(
         Ok(()) => Ok(Outcome::Updated),
         Err(problem) if is_done(&problem) => Ok(Outcome::Updated),
         Err(problem) if problem.code == Code::SkuTaken => {
-            Ok(sku_taken(record, &asked, &taken_sku(&problem)))
+            Ok(sku_taken(record, &request, &taken_sku(&problem)))
         }
         Err(problem) => rejected(record, &problem),
     }
@@ -190,22 +195,22 @@ fn id_of(work: &Work<'_>, row: u64) -> ProductId {
 }
 
 async fn is_there(work: &Work<'_>, id: &ProductId) -> Result<bool, Problem> {
-    let found: Option<Product> = work.services.table.get(&key::product(&work.store.id, id)).await?;
+    let found: Option<Product> = work.app.table.get(&key::product(&work.store.id, id)).await?;
     Ok(found.is_some())
 }
 
-/// The SKU that a rejection names.
+/// The SKU that a rejection names, in lower case.
 fn taken_sku(problem: &Problem) -> String {
     problem.extra("sku").and_then(|sku| sku.as_str()).unwrap_or_default().to_lowercase()
 }
 
-fn sku_taken(record: &Record, asked: &CreateRequest, taken: &str) -> Outcome {
+fn sku_taken(record: &Record, request: &CreateRequest, taken: &str) -> Outcome {
     let is_it = |sku: &Sku| String::from(sku.clone()).to_lowercase() == taken;
-    let number = asked.skus().position(|sku| sku.is_some_and(is_it)).unwrap_or(0);
+    let number = request.skus().position(|sku| sku.is_some_and(is_it)).unwrap_or(0);
     found_at(record, &format!("/variants/{number}/sku"), Code::SkuTaken)
 }
 
-/// Says what products would come to, one after the other as they would be made.
+/// Returns the outcomes of a dry run, one after the other in the order of creation.
 async fn check(
     work: &Work<'_>,
     read: Asked<CreateRequest>,
@@ -215,34 +220,34 @@ async fn check(
         read.iter().filter_map(|(_, it)| it.as_ref().ok().cloned()).collect();
     let taken = Taken::of(work, &sound).await?;
     let mut outcomes = Vec::new();
-    for (record, asked) in read {
-        outcomes.push(match asked {
-            Ok(asked) => check_one(work, (&record, asked), &taken, seen).await?,
+    for (record, request) in read {
+        outcomes.push(match request {
+            Ok(request) => check_one(work, (&record, request), &taken, seen).await?,
             Err(findings) => Outcome::Failed(findings),
         });
     }
     Ok(outcomes)
 }
 
-/// What a product would come to. What it would take for itself, later ones find taken; one that is wrong
-/// takes nothing.
+/// Returns the outcome of one product in a dry run. Its handle and SKUs are recorded as taken for later
+/// ones, unless it fails.
 async fn check_one(
     work: &Work<'_>,
-    (record, asked): (&Record, CreateRequest),
+    (record, request): (&Record, CreateRequest),
     taken: &Taken,
     seen: &mut Seen,
 ) -> Result<Outcome, Problem> {
-    let planned = (id_of(work, record.row), asked.clone());
+    let planned = (id_of(work, record.row), request.clone());
     if let Err(problem) =
-        save_product::plan(work.services, work.store, planned, work.services.clock.now()).await
+        save_product::plan(work.app, work.store, planned, work.app.clock.now()).await
     {
         return rejected(record, &problem);
     }
-    let handle = match asked.handle() {
+    let handle = match request.handle() {
         Some(handle) => handle.as_str().to_owned(),
-        None => free_handle(work, (record.row, &asked), taken, seen).await?,
+        None => free_handle(work, (record.row, &request), taken, seen).await?,
     };
-    let holder = taken.handles.get(&handle).filter(|_| asked.handle().is_some());
+    let holder = taken.handles.get(&handle).filter(|_| request.handle().is_some());
     let exists = holder.is_some() || seen.has(&format!("handle {handle}"));
     if exists && work.import.on_existing != OnExisting::Update {
         return Ok(match work.import.on_existing {
@@ -251,7 +256,7 @@ async fn check_one(
         });
     }
     let mut words = vec![format!("handle {handle}")];
-    for (number, sku) in asked.skus().enumerate() {
+    for (number, sku) in request.skus().enumerate() {
         let Some(sku) = sku.map(lower) else { continue };
         let (any, own) = (format!("sku {sku}"), format!("sku {sku} of {handle}"));
         let owner = taken.skus.get(&sku);
@@ -270,11 +275,11 @@ async fn check_one(
 /// The handle that a product without one would get.
 async fn free_handle(
     work: &Work<'_>,
-    (row, asked): (u64, &CreateRequest),
+    (row, request): (u64, &CreateRequest),
     taken: &Taken,
     seen: &Seen,
 ) -> Result<String, Problem> {
-    let slug = handle_of(asked);
+    let slug = handle_of(request);
     let is_seen = |handle: &str| seen.has(&format!("handle {handle}"));
     if !taken.handles.contains_key(&slug) && !is_seen(&slug) {
         return Ok(slug);
@@ -283,13 +288,12 @@ async fn free_handle(
         (2..=NUMBERED).map(|number| format!("{slug}-{number}")).filter(|it| !is_seen(it)).collect();
     let key = |handle: &String| key::unique_product_handle(&work.store.id, handle);
     let keys: Vec<Key> = numbered.iter().map(key).collect();
-    let mut batch =
-        work.services.table.get_many_eventually(&keys.iter().collect::<Vec<_>>()).await?;
+    let mut batch = work.app.table.get_many_eventually(&keys.iter().collect::<Vec<_>>()).await?;
     for (handle, key) in numbered.iter().zip(&keys) {
         if batch.take::<UniqueProductHandle>(key)?.is_none() {
             return Ok(handle.clone());
         }
     }
-    // It would be one that nobody else can have.
+    // It would get a unique handle of another form.
     Ok(format!("{slug} {row}"))
 }

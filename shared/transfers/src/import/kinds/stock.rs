@@ -1,5 +1,5 @@
-//! Quantities: several in one transaction, under a mark that says that it is done, so that a sale between
-//! two attempts is not undone.
+//! Import of quantities: several in one transaction, with a mark that it was done, so that a repetition
+//! does not undo a sale in between.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,38 +9,38 @@ use catalogue::product::{Sellable, Sku, UniqueSku};
 use catalogue::workflows::adjust_stock::{Asked, Mark, execute};
 use core_types::id::{LocationId, VariantId};
 use core_types::key;
-use gateway::request::request;
-use primitives::fields::{Int, Text};
-use primitives::problem::{Code, FieldError, Problem};
-use table::Query;
 use table::item::Key;
+use primitives::problem::{Code, FieldError, Problem};
+use primitives::fields::{Int, Text};
+use gateway::request::request;
+use table::Query;
 
 use super::{Outcome, Record, Work, read, rejected};
 
-/// Quantities of one transaction: three actions each, where there was no level yet.
+/// The most quantities of one transaction: each takes three actions, where no level exists yet.
 const TOGETHER: usize = 30;
-/// Locations of one store that are looked at.
+/// The most locations of one store that are loaded.
 const MAX_LOCATIONS: usize = 1_000;
 
 /// A quantity to set.
 #[request]
 #[derive(Debug, Clone)]
 struct Quantity {
-    /// The item by its SKU.
+    /// The item, by SKU.
     sku: Option<Sku>,
-    /// The item by its id.
+    /// The item, by id.
     item_id: Option<VariantId>,
-    /// The location by its name.
+    /// The location, by name.
     location: Option<Text<1, 100>>,
-    /// The location by its id; the store's first one, if neither is said.
+    /// The location, by id; the store's first one, if neither is given.
     location_id: Option<LocationId>,
-    /// How many can be sold.
+    /// The quantity available for sale.
     available: Option<Int<0, MAX_QUANTITY>>,
-    /// How many lie there.
+    /// The quantity on hand.
     on_hand: Option<Int<0, MAX_QUANTITY>>,
 }
 
-/// What the quantities of a page are of.
+/// The locations and items that the quantities of a page refer to.
 struct Known {
     locations: Vec<Location>,
     home: LocationId,
@@ -49,12 +49,12 @@ struct Known {
 }
 
 impl Known {
-    /// Three round trips for a hundred items.
+    /// Loads them, in three round trips for a hundred items.
     async fn of(work: &Work<'_>, asked: &[&Quantity]) -> Result<Self, Problem> {
-        let (services, store) = (work.services, work.store);
+        let (app, store) = (work.app, work.store);
         let all = Query::partition(key::store(&store.id).pk).begins_with(key::LOCATIONS);
-        let locations = services.table.all(&all, MAX_LOCATIONS).await?;
-        let home = location::home(services, store).await?;
+        let locations = app.table.all(&all, MAX_LOCATIONS).await?;
+        let home = location::home(app, store).await?;
         let skus: HashSet<String> = asked
             .iter()
             .filter_map(|it| it.sku.clone())
@@ -63,7 +63,7 @@ impl Known {
         let keys: Vec<Key> = skus.iter().map(|sku| UniqueSku::key_of(&store.id, sku)).collect();
         let mut known = Self { locations, home, skus: HashMap::new(), tracked: HashMap::new() };
         for keys in keys.chunks(100) {
-            let mut batch = services.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
+            let mut batch = app.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
             for key in keys {
                 let claim: Option<UniqueSku> = batch.take(key)?;
                 known.skus.extend(claim.map(|it| (it.sku.to_lowercase(), it.variant_id)));
@@ -74,7 +74,7 @@ impl Known {
         let items: Vec<VariantId> = items.into_iter().collect();
         for items in items.chunks(100) {
             let keys: Vec<Key> = items.iter().map(|id| key::sellable(&store.id, id)).collect();
-            let mut batch = services.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
+            let mut batch = app.table.get_many(&keys.iter().collect::<Vec<_>>()).await?;
             for (id, key) in items.iter().zip(&keys) {
                 let found: Option<Sellable> = batch.take(key)?;
                 known.tracked.extend(found.map(|sellable| (id.clone(), sellable.tracked)));
@@ -83,7 +83,7 @@ impl Known {
         Ok(known)
     }
 
-    /// The change that a row asks for.
+    /// The change of a row; all its field errors otherwise.
     fn change(&self, asked: &Quantity) -> Result<InventoryChange, Vec<FieldError>> {
         let mut faults = Vec::new();
         let mut fault = |at: &str, code, detail: &'static str| {
@@ -161,7 +161,8 @@ pub(super) async fn apply(work: &Work<'_>, records: Vec<Record>) -> Result<Vec<O
 
 type Change<'a> = (&'a Record, InventoryChange);
 
-/// The changes in their order, as many at once as fit, and no level twice: the last of a file wins.
+/// Splits the changes into transactions, in order. No transaction has a level twice, so that the last row
+/// of a file wins.
 fn distinct(changes: Vec<Change<'_>>) -> Vec<Vec<Change<'_>>> {
     let mut all: Vec<Vec<Change<'_>>> = Vec::new();
     let mut levels = HashSet::new();
@@ -179,7 +180,7 @@ fn distinct(changes: Vec<Change<'_>>) -> Vec<Vec<Change<'_>>> {
     all
 }
 
-/// Sets quantities in one transaction; when one of them is rejected, each by itself.
+/// Sets quantities in one transaction. If it is rejected, each is set by itself.
 async fn set(work: &Work<'_>, changes: &[Change<'_>]) -> Result<Vec<Outcome>, Problem> {
     match write(work, changes, 'T').await {
         Ok(()) => return Ok(changes.iter().map(|_| Outcome::Updated).collect()),
@@ -213,8 +214,8 @@ async fn write(work: &Work<'_>, changes: &[Change<'_>], how: char) -> Result<(),
         wanted: changes.iter().map(|(_, change)| change.clone()).collect(),
         mark: Some(mark).filter(|_| !import.dry_run),
     };
-    match execute(work.services, work.store, &asked).await {
-        // Done by a step that was cut off.
+    match execute(work.app, work.store, &asked).await {
+        // Done by an interrupted step.
         Err(problem) if problem.code == Code::IdempotencyKeyReused => Ok(()),
         outcome => outcome.map(drop),
     }

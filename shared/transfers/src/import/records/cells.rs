@@ -1,4 +1,4 @@
-//! Cells, and the body that is made of them.
+//! Conversion of cells to the body of a request.
 
 use core_types::fields::Currency;
 use core_types::money::Money;
@@ -9,7 +9,7 @@ use crate::import::columns::{Columns, Slot};
 use crate::import::finding::Finding;
 use crate::import::rows::Row;
 
-/// A record under way.
+/// A record under construction.
 #[derive(Debug)]
 pub(super) struct Reading<'a> {
     columns: &'a Columns,
@@ -22,20 +22,21 @@ impl<'a> Reading<'a> {
         Self { columns, faults: Vec::new(), sources: Vec::new() }
     }
 
-    /// What stands in a column, if something does.
+    /// The text of a row in a column, with the column's name; none when the cell is empty.
     pub(super) fn cell<'r>(&self, row: &'r Row, column: Slot) -> Option<(&'r str, &'a str)> {
         let found = row.cells.iter().find(|cell| self.columns.slot(cell.place) == Some(column))?;
         Some((crate::csv::plain(&found.text), self.columns.name(found.place)))
     }
 
-    /// That a member of the body would come from a column: what is missing there is found there.
+    /// Records the column that a missing member of the body would come from: its findings are reported
+    /// there.
     pub(super) fn would_come(&mut self, pointer: &str, row: u64, column: Slot) {
         if let Some(column) = self.columns.first(column) {
             self.source(pointer, row, column);
         }
     }
 
-    /// That a member of the body comes from there.
+    /// Records the source of a member of the body.
     pub(super) fn source(&mut self, pointer: &str, row: u64, column: &str) {
         self.sources.push((pointer.to_owned(), row, column.to_owned()));
     }
@@ -45,7 +46,7 @@ impl<'a> Reading<'a> {
         self.faults.push(Finding { row, column: Some(column.to_owned()), code, detail });
     }
 
-    /// A flag: `true` or `false`, `yes` or `no`, `1` or `0`.
+    /// Reads a boolean: `true` or `false`, `yes` or `no`, `1` or `0`.
     pub(super) fn flag(&mut self, row: u64, (cell, column): (&str, &str)) -> Option<bool> {
         match cell.to_ascii_lowercase().as_str() {
             "true" | "yes" | "1" => Some(true),
@@ -57,7 +58,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// A whole number; a decimal point may have zeroes behind it.
+    /// Reads a whole number; a decimal point may be followed by zeroes.
     pub(super) fn number(&mut self, row: u64, (cell, column): (&str, &str)) -> Option<i64> {
         let (whole, decimals) = cell.split_once('.').unwrap_or((cell, ""));
         let number = whole.parse().ok().filter(|_| decimals.bytes().all(|digit| digit == b'0'));
@@ -67,7 +68,7 @@ impl<'a> Reading<'a> {
         number
     }
 
-    /// A sum of money in major units, `1299.00`, as a request has it.
+    /// Reads an amount in major units, like `1299.00`, as the money object of a request.
     pub(super) fn money(
         &mut self,
         row: u64,
@@ -86,7 +87,7 @@ impl<'a> Reading<'a> {
         json!({"amount": amount.unwrap_or(0), "currency": currency})
     }
 
-    /// Puts a member into a body, as text.
+    /// Adds a text member to a body, if the cell is not empty.
     pub(super) fn text(
         &mut self,
         body: &mut Map<String, Value>,
@@ -107,7 +108,7 @@ impl<'a> Reading<'a> {
     /// The record.
     pub(super) fn record(self, row: u64, body: Map<String, Value>) -> Record {
         let Self { faults, mut sources, .. } = self;
-        // What is in no column at all is the row's.
+        // A member without a column is reported for the row.
         sources.push((String::new(), row, String::new()));
         Record { row, body: Value::Object(body), faults, sources }
     }
@@ -125,14 +126,14 @@ fn minor_units(text: &str, currency: &Currency) -> Option<i64> {
     format!("{whole}{decimals:0<exponent$}").parse().ok()
 }
 
-/// The column of a name, in capitals or not.
+/// The slot of the column with this name, ignoring case.
 pub(super) fn slot_of<C>(name: &str, all: &[(C, &[&str])]) -> Option<Slot> {
     let is_it =
         |(_, names): &(C, &[&str])| names.iter().any(|one| one.eq_ignore_ascii_case(name.trim()));
     all.iter().position(is_it).map(Slot)
 }
 
-/// Where a column is among all of its kind.
+/// The slot of a column: its index among all of its kind.
 pub(super) fn slot<C: PartialEq>(column: &C, all: &[(C, &[&str])]) -> Slot {
     Slot(all.iter().position(|(known, _)| known == column).unwrap_or(usize::MAX))
 }

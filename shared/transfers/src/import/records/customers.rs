@@ -24,7 +24,7 @@ pub(super) enum Column {
     Address(&'static str),
 }
 
-/// What columns are called.
+/// The names of the columns.
 const NAMES: &[(Column, &[&str])] = &[
     (Column::FirstName, &["First Name"]),
     (Column::LastName, &["Last Name"]),
@@ -51,28 +51,28 @@ const ADDRESS: &[&str] =
     &["company", "line1", "line2", "city", "region", "country", "postal_code", "phone"];
 
 impl Column {
-    /// The column of a name.
+    /// The slot of the column with this name.
     pub(super) fn slot_of(name: &str) -> Option<Slot> {
         cells::slot_of(name, NAMES)
     }
 }
 
-fn is(column: Column) -> Slot {
+fn slot(column: Column) -> Slot {
     cells::slot(&column, NAMES)
 }
 
-/// The words of a cell, between commas.
+/// The comma-separated words of a cell.
 fn words(cell: &str) -> Value {
     cell.split(',').map(str::trim).filter(|word| !word.is_empty()).collect()
 }
 
-/// What a row asks for: a body of `POST /v1/customers`.
+/// The record of a row: a body of `POST /v1/customers`.
 pub(super) fn record(columns: &Columns, row: &Row) -> Record {
     let mut reading = Reading::of(columns);
     let mut body = Map::new();
     let number = row.number;
-    let first = reading.cell(row, is(Column::FirstName));
-    let last = reading.cell(row, is(Column::LastName));
+    let first = reading.cell(row, slot(Column::FirstName));
+    let last = reading.cell(row, slot(Column::LastName));
     let names: Vec<&str> = [first, last].into_iter().flatten().map(|(name, _)| name).collect();
     if let Some((_, column)) = first.or(last) {
         reading.source("/name", number, column);
@@ -81,26 +81,26 @@ pub(super) fn record(columns: &Columns, row: &Row) -> Record {
     for (member, column) in
         [("email", Column::Email), ("phone", Column::Phone), ("note", Column::Note)]
     {
-        reading.text(&mut body, ("", member), row, is(column));
+        reading.text(&mut body, ("", member), row, slot(column));
     }
     for (member, column) in
         [("accepts_marketing", Column::AcceptsMarketing), ("tax_exempt", Column::TaxExempt)]
     {
-        if let Some(cell) = reading.cell(row, is(column)) {
+        if let Some(cell) = reading.cell(row, slot(column)) {
             body.extend(reading.flag(number, cell).map(|flag| (member.to_owned(), flag.into())));
         }
     }
-    let source = reading.cell(row, is(Column::ConsentSource)).map_or("import", |(text, _)| text);
+    let source = reading.cell(row, slot(Column::ConsentSource)).map_or("import", |(text, _)| text);
     body.insert("marketing_source".into(), source.into());
     for (member, column) in [("tags", Column::Tags), ("groups", Column::Groups)] {
-        if let Some((cell, column)) = reading.cell(row, is(column)) {
+        if let Some((cell, column)) = reading.cell(row, slot(column)) {
             reading.source(&format!("/{member}"), number, column);
             body.insert(member.into(), words(cell));
         }
     }
     let mut address = Map::new();
     for member in ADDRESS {
-        reading.text(&mut address, ("/address", member), row, is(Column::Address(member)));
+        reading.text(&mut address, ("/address", member), row, slot(Column::Address(member)));
     }
     if !address.is_empty() {
         let persons = [("first_name", first), ("last_name", last)];

@@ -1,5 +1,4 @@
-//! Products, in the columns of Shopify's product files: those that it has always had, and those that it
-//! has had since 2025.
+//! Products, in the columns of Shopify's product files: its long-standing names, and those since 2025.
 
 use core_types::fields::Currency;
 use serde_json::{Map, Value, json};
@@ -40,7 +39,7 @@ pub(super) enum Column {
     TaxClass,
 }
 
-/// What columns are called.
+/// The names of the columns.
 const NAMES: &[(Column, &[&str])] = &[
     (Column::Handle, &["Handle", "URL handle"]),
     (Column::Title, &["Title"]),
@@ -74,31 +73,31 @@ const NAMES: &[(Column, &[&str])] = &[
     (Column::TaxClass, &["Variant Tax Code"]),
 ];
 
-/// What Shopify calls a product without options.
+/// Shopify's option of a product without options.
 const ONLY_OPTION: (&str, &str) = ("Title", "Default Title");
-/// Stands for a value that a row leaves out.
+/// The placeholder for an option value that a row leaves out.
 const NOT_CHOSEN: &str = "?";
-/// Options of a product.
+/// The most options of a product.
 const OPTIONS: usize = 3;
 
 impl Column {
-    /// The column of a name.
+    /// The slot of the column with this name.
     pub(super) fn slot_of(name: &str) -> Option<Slot> {
         cells::slot_of(name, NAMES)
     }
 }
 
-fn is(column: Column) -> Slot {
+fn slot(column: Column) -> Slot {
     cells::slot(&column, NAMES)
 }
 
-/// The handle of a row: rows that follow each other with one are one product's.
+/// The handle of a row: consecutive rows with one handle are one product.
 pub(super) fn handle(columns: &Columns, row: &Row) -> Option<String> {
     let reading = Reading::of(columns);
-    reading.cell(row, is(Column::Handle)).map(|(handle, _)| handle.to_owned())
+    reading.cell(row, slot(Column::Handle)).map(|(handle, _)| handle.to_owned())
 }
 
-/// What the rows of a product ask for: a body of `POST /v1/products`.
+/// The record of a product's rows: a body of `POST /v1/products`.
 pub(super) fn record(columns: &Columns, rows: &[Row], currency: &Currency) -> Option<Record> {
     let first = rows.first()?;
     let mut reading = Reading::of(columns);
@@ -110,16 +109,16 @@ pub(super) fn record(columns: &Columns, rows: &[Row], currency: &Currency) -> Op
         if row.number == first.number || is_variant(&reading, row) {
             let at = format!("/variants/{}", variants.len());
             let mut variant = variant(&mut reading, &at, row, currency);
-            let choice = choice(&mut reading, &at, row, names.len());
-            for (known, value) in values.iter_mut().zip(&choice) {
-                // What is not chosen is the variant's fault, and not the option's.
+            let option_values = option_values(&mut reading, &at, row, names.len());
+            for (known, value) in values.iter_mut().zip(&option_values) {
+                // A missing value is the variant's error, not the option's.
                 let value = if value.is_empty() { NOT_CHOSEN } else { value };
                 if !known.iter().any(|one| one == value) {
                     known.push(value.to_owned());
                 }
             }
             if !names.is_empty() {
-                variant.insert("options".into(), choice.into());
+                variant.insert("options".into(), option_values.into());
             }
             variants.push(variant);
         }
@@ -140,7 +139,7 @@ pub(super) fn record(columns: &Columns, rows: &[Row], currency: &Currency) -> Op
     Some(reading.record(first.number, body))
 }
 
-/// Pictures of variants that are not named among the product's, behind those.
+/// Appends the images of variants that are not among the product's.
 fn add_pictures(images: &mut Vec<Value>, variants: &[Map<String, Value>]) {
     for url in variants.iter().filter_map(|variant| variant.get("image_url")) {
         if !images.iter().any(|image| image.get("url") == Some(url)) {
@@ -149,7 +148,7 @@ fn add_pictures(images: &mut Vec<Value>, variants: &[Map<String, Value>]) {
     }
 }
 
-/// What the first row says of the product.
+/// The members of the product that its first row has.
 fn head(reading: &mut Reading<'_>, row: &Row) -> Map<String, Value> {
     let mut body = Map::new();
     for (member, column) in [
@@ -160,23 +159,23 @@ fn head(reading: &mut Reading<'_>, row: &Row) -> Map<String, Value> {
         ("product_type", Column::Type),
         ("tax_class", Column::TaxClass),
     ] {
-        reading.text(&mut body, ("", member), row, is(column));
+        reading.text(&mut body, ("", member), row, slot(column));
     }
-    if let Some((cell, column)) = reading.cell(row, is(Column::Tags)) {
+    if let Some((cell, column)) = reading.cell(row, slot(Column::Tags)) {
         reading.source("/tags", row.number, column);
         let tags = cell.split(',').map(str::trim).filter(|tag| !tag.is_empty());
         body.insert("tags".into(), tags.collect());
     }
-    if let Some((cell, column)) = reading.cell(row, is(Column::Status)) {
+    if let Some((cell, column)) = reading.cell(row, slot(Column::Status)) {
         reading.source("/status", row.number, column);
         body.insert("status".into(), cell.to_ascii_lowercase().into());
-    } else if let Some(cell) = reading.cell(row, is(Column::Published)) {
+    } else if let Some(cell) = reading.cell(row, slot(Column::Published)) {
         let published = reading.flag(row.number, cell) == Some(true);
         body.insert("status".into(), if published { "active" } else { "draft" }.into());
     }
     let mut seo = Map::new();
     for (member, column) in [("title", Column::SeoTitle), ("description", Column::SeoDescription)] {
-        reading.text(&mut seo, ("/seo", member), row, is(column));
+        reading.text(&mut seo, ("/seo", member), row, slot(column));
     }
     if !seo.is_empty() {
         body.insert("seo".into(), seo.into());
@@ -184,12 +183,14 @@ fn head(reading: &mut Reading<'_>, row: &Row) -> Map<String, Value> {
     body
 }
 
-/// The names of the options; none of a product that has but one variant without a choice.
+/// The names of the options; none for a product with a single variant.
 fn option_names(reading: &mut Reading<'_>, row: &Row) -> Vec<String> {
     let mut names = Vec::new();
     for number in 0..OPTIONS {
-        let Some((name, column)) = reading.cell(row, is(Column::OptionName(number))) else { break };
-        let value = reading.cell(row, is(Column::OptionValue(number))).map(|(value, _)| value);
+        let Some((name, column)) = reading.cell(row, slot(Column::OptionName(number))) else {
+            break;
+        };
+        let value = reading.cell(row, slot(Column::OptionValue(number))).map(|(value, _)| value);
         if (name, value) == (ONLY_OPTION.0, Some(ONLY_OPTION.1)) {
             break;
         }
@@ -199,25 +200,25 @@ fn option_names(reading: &mut Reading<'_>, row: &Row) -> Vec<String> {
     names
 }
 
-/// Whether a further row has a variant, and not only an image.
+/// Whether a further row has a variant, and not just an image.
 fn is_variant(reading: &Reading<'_>, row: &Row) -> bool {
     let columns = [Column::OptionValue(0), Column::Sku, Column::Price];
-    columns.into_iter().any(|column| reading.cell(row, is(column)).is_some())
+    columns.into_iter().any(|column| reading.cell(row, slot(column)).is_some())
 }
 
-/// What a row chooses of the options.
-fn choice(reading: &mut Reading<'_>, at: &str, row: &Row, options: usize) -> Vec<String> {
-    let mut choice = Vec::new();
+/// The option values of a row's variant.
+fn option_values(reading: &mut Reading<'_>, at: &str, row: &Row, options: usize) -> Vec<String> {
+    let mut option_values = Vec::new();
     for number in 0..options {
-        let cell = reading.cell(row, is(Column::OptionValue(number)));
+        let cell = reading.cell(row, slot(Column::OptionValue(number)));
         let pointer = format!("{at}/options/{number}");
-        reading.would_come(&pointer, row.number, is(Column::OptionValue(number)));
-        choice.push(cell.map(|(value, _)| value.to_owned()).unwrap_or_default());
+        reading.would_come(&pointer, row.number, slot(Column::OptionValue(number)));
+        option_values.push(cell.map(|(value, _)| value.to_owned()).unwrap_or_default());
     }
-    choice
+    option_values
 }
 
-/// What a row says of a variant.
+/// The variant of a row.
 fn variant(
     reading: &mut Reading<'_>,
     at: &str,
@@ -229,22 +230,22 @@ fn variant(
     for (member, column) in
         [("sku", Column::Sku), ("barcode", Column::Barcode), ("image_url", Column::VariantImage)]
     {
-        reading.text(&mut body, (at, member), row, is(column));
+        reading.text(&mut body, (at, member), row, slot(column));
     }
     for (member, column) in [("price", Column::Price), ("compare_at", Column::CompareAt)] {
-        if let Some(cell) = reading.cell(row, is(column)) {
+        if let Some(cell) = reading.cell(row, slot(column)) {
             reading.source(&format!("{at}/{member}"), row.number, cell.1);
             body.insert(member.into(), reading.money(row.number, cell, currency));
         } else {
-            reading.would_come(&format!("{at}/{member}"), row.number, is(column));
+            reading.would_come(&format!("{at}/{member}"), row.number, slot(column));
         }
     }
-    if let Some(cell) = reading.cell(row, is(Column::Grams)) {
+    if let Some(cell) = reading.cell(row, slot(Column::Grams)) {
         reading.source(&format!("{at}/weight_grams"), row.number, cell.1);
         let grams = reading.number(row.number, cell).unwrap_or(0);
         body.insert("weight_grams".into(), grams.into());
     }
-    if let Some(cell) = reading.cell(row, is(Column::RequiresShipping)) {
+    if let Some(cell) = reading.cell(row, slot(Column::RequiresShipping)) {
         let flag = reading.flag(row.number, cell);
         body.extend(flag.map(|flag| ("requires_shipping".to_owned(), flag.into())));
     }
@@ -252,13 +253,13 @@ fn variant(
     body
 }
 
-/// How a variant is stocked; a cell of the tracker that is empty says that it is not counted.
+/// The inventory of a variant; none when the tracker cell is empty: its stock is not tracked then.
 fn inventory(reading: &mut Reading<'_>, at: &str, row: &Row) -> Option<Value> {
     let at = format!("{at}/inventory");
-    reading.cell(row, is(Column::Tracker))?;
+    reading.cell(row, slot(Column::Tracker))?;
     let mut body = Map::new();
     body.insert("tracked".into(), true.into());
-    if let Some((cell, column)) = reading.cell(row, is(Column::Policy)) {
+    if let Some((cell, column)) = reading.cell(row, slot(Column::Policy)) {
         reading.source(&format!("{at}/policy"), row.number, column);
         let word = match cell.to_ascii_lowercase().as_str() {
             "true" | "continue" => "continue".to_owned(),
@@ -267,7 +268,7 @@ fn inventory(reading: &mut Reading<'_>, at: &str, row: &Row) -> Option<Value> {
         };
         body.insert("policy".into(), word.into());
     }
-    if let Some(cell) = reading.cell(row, is(Column::Quantity)) {
+    if let Some(cell) = reading.cell(row, slot(Column::Quantity)) {
         reading.source(&format!("{at}/levels"), row.number, cell.1);
         let quantity = reading.number(row.number, cell).unwrap_or(0);
         body.insert("levels".into(), json!([{"quantity": quantity}]));
@@ -275,16 +276,16 @@ fn inventory(reading: &mut Reading<'_>, at: &str, row: &Row) -> Option<Value> {
     Some(body.into())
 }
 
-/// The image of a row, if it has one, and its place among the others.
+/// The image of a row, if it has one, with its position.
 fn image(reading: &mut Reading<'_>, count: usize, row: &Row) -> Option<(i64, Value)> {
-    let (url, column) = reading.cell(row, is(Column::ImageUrl))?;
+    let (url, column) = reading.cell(row, slot(Column::ImageUrl))?;
     reading.source(&format!("/images/{count}"), row.number, column);
-    let position = reading.cell(row, is(Column::ImagePosition));
+    let position = reading.cell(row, slot(Column::ImagePosition));
     let position = position.and_then(|cell| reading.number(row.number, cell));
     let behind = i64::try_from(count).unwrap_or(i64::MAX).saturating_add(1);
     let mut image = json!({"url": url});
     if let (Some((alt, _)), Some(image)) =
-        (reading.cell(row, is(Column::ImageAlt)), image.as_object_mut())
+        (reading.cell(row, slot(Column::ImageAlt)), image.as_object_mut())
     {
         image.insert("alt".into(), alt.into());
     }

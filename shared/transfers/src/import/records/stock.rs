@@ -18,7 +18,7 @@ pub(super) enum Column {
     OnHand,
 }
 
-/// What columns are called.
+/// The names of the columns.
 const NAMES: &[(Column, &[&str])] = &[
     (Column::Sku, &["SKU"]),
     (Column::ItemId, &["Item ID"]),
@@ -29,13 +29,13 @@ const NAMES: &[(Column, &[&str])] = &[
 ];
 
 impl Column {
-    /// The column of a name.
+    /// The slot of the column with this name.
     pub(super) fn slot_of(name: &str) -> Option<Slot> {
         cells::slot_of(name, NAMES)
     }
 }
 
-/// What a row asks for.
+/// The record of a row.
 pub(super) fn record(columns: &Columns, row: &Row) -> Record {
     let mut reading = Reading::of(columns);
     let mut body = Map::new();

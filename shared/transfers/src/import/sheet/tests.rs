@@ -1,4 +1,4 @@
-//! How much memory reading takes, and that no more is read at once than that.
+//! Tests of reading: its memory is bounded, and so is each page.
 
 use std::fmt::Write;
 
@@ -9,17 +9,17 @@ use primitives::fields::FromText;
 use super::*;
 use crate::import::{ImportInput, OnExisting};
 
-/// What reading may take at most, in MB, whatever the file says. The function has 512.
+/// The most memory that reading may take, in MB, for any file. The function has 512.
 const MOST: u64 = 128;
 
-/// The most memory that the process has held so far, in MB, as Linux counts it.
+/// The peak memory of the process so far, in MB, as Linux counts it.
 fn most_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     Some(line.trim().trim_end_matches(" kB").parse::<u64>().ok()? / 1_024)
 }
 
-/// A file of parts that are repeated, in chunks as the table has them.
+/// A file of repeated parts, which arrives in chunks as from the table.
 struct Repeated {
     parts: Vec<(Vec<u8>, usize)>,
     size: usize,
@@ -54,7 +54,7 @@ fn import(kind: ImportKind, format: FileFormat) -> Import {
     Import { place: Place { row: 1, ..Place::default() }, ..import }
 }
 
-/// What was read of a file: how many records, how many faults, and each fault once.
+/// The result of reading a file: the numbers of records and pages, and the findings.
 #[derive(Debug, Default)]
 struct Sum {
     records: usize,
@@ -92,11 +92,11 @@ fn at(row: u64, code: &str) -> (u64, String) {
     (row, code.to_owned())
 }
 
-/// What a file is of, what it is read as, and its parts.
+/// The name of a case, its kind and format, and the parts of its file.
 type Case<'a> = (&'a str, ImportKind, FileFormat, Vec<(&'a str, usize)>);
 
 #[tokio::test]
-async fn memory_does_not_follow_from_the_file() {
+async fn memory_is_bounded_for_any_file() {
     const LARGE: usize = 50_000_000;
     let csv = FileFormat::Csv;
     let wide: String = (0..499).fold("Title".to_owned(), |mut header, number| {
@@ -129,7 +129,7 @@ async fn memory_does_not_follow_from_the_file() {
 }
 
 #[tokio::test]
-async fn what_is_kept_of_a_header_fits_into_the_imports_item() {
+async fn a_stored_header_fits_into_the_imports_item() {
     let known = "Continue selling when out of stock,".repeat(250);
     let unknown = format!("{}\u{1f375},", "\u{1f375}".repeat(900)).repeat(249);
     let header = format!("{known}{unknown}Title\n");
@@ -144,7 +144,7 @@ async fn what_is_kept_of_a_header_fits_into_the_imports_item() {
 }
 
 #[tokio::test]
-async fn what_is_too_large_is_named_and_its_neighbours_are_read() {
+async fn a_row_that_is_too_large_is_reported_and_the_others_are_read() {
     let parts = [("Handle,Title\na,A\nb,", 1), ("x", 2_000_000), ("\nc,C\n", 1)];
     let sum = read(Repeated::of(&parts)).await;
     assert_eq!((sum.records, sum.faults), (3, vec![at(3, "row_too_large")]));
@@ -160,7 +160,7 @@ async fn what_is_too_large_is_named_and_its_neighbours_are_read() {
 }
 
 #[tokio::test]
-async fn a_product_of_too_many_rows_is_one_record_at_fault() {
+async fn a_product_of_too_many_rows_is_one_failed_record() {
     let parts = [("Handle,Title\n", 1), ("a,A\n", 1_500), ("b,B\n", 1)];
     let sum = read(Repeated::of(&parts)).await;
     assert_eq!((sum.records, sum.faults), (2, vec![at(1_501, "record_too_large")]));
@@ -171,7 +171,7 @@ async fn a_product_of_too_many_rows_is_one_record_at_fault() {
 }
 
 #[tokio::test]
-async fn a_page_ends_after_so_many_records_cells_and_bytes() {
+async fn a_page_is_limited_in_records_cells_and_bytes() {
     let parts = [("Handle,Title\n", 1), ("a,A\nb,B\n", 100)];
     assert_eq!(read(Repeated::of(&parts)).await.pages, 1 + 2 + 1);
     let header: String = (0..400).fold("Title".to_owned(), |mut header, number| {
@@ -194,7 +194,7 @@ async fn a_page_ends_after_so_many_records_cells_and_bytes() {
 }
 
 #[tokio::test]
-async fn a_file_has_a_hundred_thousand_rows() {
+async fn a_file_has_at_most_a_hundred_thousand_rows() {
     let parts = [("Email\n", 1), ("a\n", 100_000)];
     let sum = read_as(ImportKind::Customers, FileFormat::Csv, Repeated::of(&parts)).await;
     assert_eq!((sum.records, sum.faults.len()), (100_000, 0));
@@ -204,7 +204,7 @@ async fn a_file_has_a_hundred_thousand_rows() {
 }
 
 #[tokio::test]
-async fn a_file_is_read_alike_however_its_bytes_come() {
+async fn a_file_is_read_the_same_for_any_size_of_its_pieces() {
     let text = "\u{feff}Handle;Title\r\na;\"A;\"\"1\"\"\nx\"\r\n\r\nb;B \u{1f375}\r\nb;\r\nc;C";
     let mut all = Vec::new();
     for size in [1, 2, 3, 7, 1_000] {
