@@ -1,4 +1,4 @@
-//! The audit log: what happened on a store, and who did it.
+//! The audit log: the events of a store, with the principals whose requests caused them.
 
 use axum::extract::State;
 use core_types::event::Event;

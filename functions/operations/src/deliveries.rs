@@ -1,4 +1,4 @@
-//! Webhook deliveries: what was sent, what was answered, and sending it again.
+//! Webhook deliveries: the list, their attempts, redelivery, and deletion of their content.
 
 use axum::extract::State;
 use commerce::readers::ensure_reads_event;
@@ -23,9 +23,9 @@ use platform::caller::StoreAccess;
 use crate::actions::{DeliveryAnswer, queue};
 use crate::range::{self, RETENTION, TimeRange};
 
-/// Answers deleted in one transaction: all that it takes.
+/// Recorded answers deleted in one transaction, which takes no more items.
 const MOST_AT_ONCE: usize = 100;
-/// Keys that one query looks at for those of one subscription.
+/// Keys that one query examines to find those of one subscription.
 const AHEAD: usize = 100;
 
 /// Filters of the list of deliveries.
@@ -80,8 +80,8 @@ pub(crate) async fn list(
     paging.answer_over(&app, &days, is_asked_for, |each| DeliveryView::from(&each)).await
 }
 
-/// One query for each day of the range. Those that are in trouble have an index by their status; and keys
-/// say to which subscription a delivery goes, so that no other's is read.
+/// One query for each day of the range. Statuses of trouble have an index of their own. The sort key ends
+/// with the subscription, so that deliveries of others are not read.
 fn days(
     store: &StoreId,
     range: TimeRange,
@@ -104,17 +104,17 @@ fn days(
     }
 }
 
-/// Whether a delivery is the caller's to see.
+/// Whether the caller may see a delivery.
 fn is_visible<S: Required>(delivery: &Delivery, caller: &StoreAccess<S>) -> bool {
     let app = caller.actor.app();
     delivery.store_id.as_ref() == Some(&caller.store.id)
         && app.is_none_or(|app| delivery.app_id.as_ref() == Some(&app.app_id))
 }
 
-/// The delivery of this id, if it is the caller's.
+/// Loads the delivery of this id, if the caller may see it.
 ///
 /// # Errors
-/// `not_found`, the same for an unknown and for a foreign one.
+/// `not_found`, both for an unknown one and for another's.
 pub(crate) async fn find<S: Required>(
     app: &App,
     caller: &StoreAccess<S>,
@@ -124,7 +124,7 @@ pub(crate) async fn find<S: Required>(
     found.filter(|delivery| is_visible(delivery, caller)).ok_or_else(|| Code::NotFound.into())
 }
 
-/// The delivery of this id, if the caller can read its event: its answers may repeat it.
+/// Loads the delivery of this id, if the caller can read its event, which recorded answers may repeat.
 ///
 /// # Errors
 /// `not_found`; `insufficient_scope` for an event that the caller cannot read.
@@ -140,11 +140,11 @@ async fn find_readable<S: Required>(
 
 /// `GET /v1/operations/webhook-deliveries/{id}` (`getWebhookDelivery`): Get a webhook delivery.
 ///
-/// It has the status, the outcome of the last attempt and the time of the next one. `held_by` names what it
-/// waits for besides its time.
+/// It has the status, the outcome of the last attempt and the time of the next one. `held_by` names what else
+/// it waits for.
 ///
 /// # Errors
-/// `not_found`, also for another app's.
+/// `not_found`, also for another app's delivery.
 pub(crate) async fn show(
     caller: StoreAccess<ReadWebhooks>,
     State(app): State<App>,
@@ -161,7 +161,8 @@ pub(crate) async fn show(
 /// the failure and the first 16 KiB of the response body.
 ///
 /// # Errors
-/// `not_found`, also for another app's; `insufficient_scope` for an event that the caller cannot read.
+/// `not_found`, also for another app's delivery; `insufficient_scope` for an event that the caller cannot
+/// read.
 pub(crate) async fn attempts(
     caller: StoreAccess<ReadWebhooks>,
     State(app): State<App>,
@@ -193,8 +194,8 @@ pub(crate) async fn attempts(
 ///
 /// # Errors
 /// `not_found`; `insufficient_scope` for an event that the caller cannot read; `delivery_in_flight`;
-/// `payload_expunged`; `invalid_state_transition` when the subscription
-/// is off or gone.
+/// `payload_expunged`; `invalid_state_transition` when the subscription is disabled, not confirmed or
+/// deleted.
 pub(crate) async fn redeliver(
     caller: StoreAccess<WriteWebhooks>,
     State(app): State<App>,
@@ -243,8 +244,8 @@ pub(crate) async fn redeliver(
 /// The recorded response bodies are removed, and the delivery can never be sent again. If it was not
 /// finished, it is cancelled.
 ///
-/// When a member of the store asks, the payload of the event is removed as well, for every delivery of it.
-/// An app does not remove the payload, because other subscriptions need it.
+/// If a member of the store sends the request, the payload of the event is removed as well, for every
+/// delivery of it. An app does not remove the payload, because other subscriptions need it.
 ///
 /// # Errors
 /// `not_found`; `insufficient_scope` for an event that the caller cannot read; `delivery_in_flight` while it
@@ -278,10 +279,10 @@ pub(crate) async fn expunge(
     .await
 }
 
-/// Removes the answers that are items of their own: a hundred a transaction, because a delivery that was
-/// recovered again and again has more than one takes. They go before the delivery says so: a crash in
-/// between leaves it to be asked for once more, and an attempt that is begun in between rejects the
-/// delivery's write, whereupon all is done anew.
+/// Deletes the recorded answers that are items of their own, a hundred in one transaction, because a delivery
+/// that was recovered often may have more. They are deleted before the delivery is changed. After a crash in
+/// between, the request can be repeated; an attempt that begins in between makes the delivery's write fail,
+/// and everything is retried.
 async fn remove_answers(app: &App, delivery: &Delivery) -> Result<(), Problem> {
     let all = table::Query::partition(delivery.key().pk).begins_with(key::RECORDED_ANSWERS);
     let mut start = None;

@@ -1,4 +1,4 @@
-//! The destination of a subscription, as a request names it; and the proof that a queue is its owner's.
+//! The destination of a subscription: its validation, and the challenge that proves the ownership of a queue.
 
 use axum::extract::State;
 use core_types::id::SubscriptionId;
@@ -21,7 +21,7 @@ use platform::caller::StoreAccess;
 
 use crate::subscriptions::{find_to_change, replace};
 
-/// The longest URL, in characters.
+/// A URL of at most 2,048 characters.
 pub(crate) type Url = Text<1, 2048>;
 
 /// The destination of a subscription's events.
@@ -91,7 +91,7 @@ pub(crate) async fn broken(given: Given<'_>, case: &Validation<'_>) -> Vec<Field
     faults
 }
 
-/// What the egress policy says against a receiver, and that it is this service itself.
+/// The field error of a URL that the egress policy rejects, or that belongs to this service.
 async fn rejected_url(at: &'static str, url: &Url, case: &Validation<'_>) -> Option<FieldError> {
     if bridged::is_ours(&case.app.config, url.as_str()) {
         let detail = "Events go to a host of the receiver's own, not to this service's.";
@@ -103,11 +103,11 @@ async fn rejected_url(at: &'static str, url: &Url, case: &Validation<'_>) -> Opt
     })
 }
 
-/// Sends a challenge to the queue of a subscription, before it is written that it was sent: a crash in
-/// between leaves a token that nobody takes.
+/// Sends a challenge to the queue of a subscription. It is stored only after that: a crash in between leaves
+/// a token that is never accepted.
 ///
 /// # Errors
-/// `queue_unreachable`, with what the queue said.
+/// `queue_unreachable`, with the answer of the queue.
 pub(crate) async fn send_challenge(
     app: &App,
     subscription: &Subscription,

@@ -10,7 +10,7 @@ use gateway::reply::{Json, Page};
 use gateway::request::{Path, Text};
 use http::header;
 
-/// The catalogue changes with a release only.
+/// The cache policy: the catalogue changes only with a release.
 const CACHED: &str = "public, max-age=300";
 
 /// `GET /v1/operations/event-types` (`listEventTypes`): List event types.

@@ -22,7 +22,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-/// What cursors of a walk are sealed for.
+/// The context that cursors of a check are sealed with.
 const WALK: &[u8] = b"a walk along the evidence";
 
 /// A record of the evidence chain. Its hash covers `previous_hash` and `record`.
@@ -114,7 +114,7 @@ pub(crate) async fn list(
 /// verify the record yourself.
 ///
 /// # Errors
-/// `not_found`, also for another store's.
+/// `not_found`, also for another store's record.
 pub(crate) async fn show(
     caller: OperatorOrStore<ReadOperations>,
     State(app): State<App>,

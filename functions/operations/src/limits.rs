@@ -1,4 +1,4 @@
-//! What requests cost, and how much the caller has left.
+//! The costs of requests, and the remaining budget of the caller.
 
 use axum::extract::State;
 use gateway::app::App;

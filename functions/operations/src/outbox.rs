@@ -1,5 +1,5 @@
 //! The outbox: events and whether they were published (docs/conventions.md §10). A store's members and apps
-//! read it, and operators, who keep it moving.
+//! read it and change its events, and so do operators.
 
 use axum::extract::State;
 use commerce::readers::ensure_reads_event;

@@ -1,9 +1,8 @@
-//! The canary store: what drills and load tests are made on (docs/operations.md).
+//! The canary store, which drills and load tests run on (docs/operations.md).
 //!
-//! It is made when it is first wanted, in one transaction: an account that nobody can sign in to, an open
-//! store with its location, and a webhook subscription whose receiver is a route of this service
-//! ([`receiver_url`]). Its ids are fixed, so that making it twice makes it once, and so that whatever
-//! touches it can be told by its ids alone, and be allowed by them.
+//! One transaction creates it on first use: an account that nobody can sign in to, an active store with its
+//! location, and a webhook subscription whose receiver is a route of this service ([`receiver_url`]). Its ids
+//! are fixed, so that creating it twice creates it once, and so that permissions can name it by its ids.
 
 use std::time::Duration;
 
@@ -31,14 +30,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::drill::Fate;
 
-/// The path of its receiver.
+/// The path of the receiver of the canary's events.
 pub const RECEIVER: &str = "/v1/operations/runtime/canary/deliveries";
-/// Its events that are delivered: those that drills make, and none of a load test's.
+/// The topic that it subscribes to: drills create its events, and load tests create none.
 const EVENTS: &str = "store.updated";
-/// How long it is kept that an event was received.
+/// The retention of receipts.
 const RETENTION: Duration = DAY;
 
-/// Where the canary's events are sent: to this service itself, by the address that clients use.
+/// The receiver of the canary's events: this service itself, at the base URL that clients use.
 pub fn receiver_url(app: &App) -> String {
     format!("{}{RECEIVER}", *app.config.base_url)
 }
@@ -47,7 +46,7 @@ fn subscription_key() -> Key {
     key::subscription(&StoreId::canary(), &SubscriptionId::canary())
 }
 
-/// The canary's subscription, if the canary was made.
+/// Loads the canary's subscription, if the canary exists.
 ///
 /// # Errors
 /// 503 when the table cannot be reached.
@@ -55,7 +54,8 @@ pub async fn subscription(app: &App) -> Result<Option<Subscription>, Problem> {
     app.table.get(&subscription_key()).await
 }
 
-/// The canary, made if it is not there, with a subscription that is switched on and leads here.
+/// Loads the canary, or creates it, and ensures that its subscription is enabled, healthy and sends to this
+/// service.
 ///
 /// # Errors
 /// 503 when the table or the keys cannot be reached.
@@ -76,7 +76,7 @@ pub async fn ensure(app: &App) -> Result<Store, Problem> {
     .await
 }
 
-/// Switches the subscription on, if a drill has left it in trouble, and leads it here.
+/// Enables the subscription, resets its health and sets its URL, if a drill has left them otherwise.
 async fn repair(app: &App, before: &Subscription) -> Result<(), Problem> {
     let (now, url) = (app.clock.now(), receiver_url(app));
     let is_well =
@@ -144,7 +144,7 @@ fn merchant(now: Timestamp) -> Result<Merchant, Problem> {
     })
 }
 
-/// An open store that takes any order, under a subdomain that nobody else comes upon.
+/// An active store that accepts any order, with a random subdomain.
 fn open_store(now: Timestamp) -> Result<Store, Problem> {
     let drawn = u64::from_be_bytes(seal::random_bytes());
     let opening = NewStore {
@@ -169,10 +169,10 @@ fn parsed<T: FromText>(text: &str) -> Result<T, Problem> {
     T::from_text(text).map_err(|fault| Problem::internal(format!("{text}: {}", fault.code)))
 }
 
-/// Changes the canary, and so makes an event as any change of a store does.
+/// Changes the canary, which creates an event like any change of a store.
 ///
 /// # Errors
-/// 503 when the write was rejected: there is no event then.
+/// 503 when the write was rejected; there is no event then.
 pub async fn make_event(app: &App) -> Result<EventId, Problem> {
     table::retry(|| async {
         let now = app.clock.now();
@@ -186,7 +186,7 @@ pub async fn make_event(app: &App) -> Result<EventId, Problem> {
     .await
 }
 
-/// What has become of events of the canary's, and whether the receiver has each; two round trips.
+/// Loads the fates of the canary's events, each with whether the receiver has it, in two round trips.
 ///
 /// # Errors
 /// 503 when the table cannot be reached.
@@ -196,7 +196,7 @@ pub async fn fates(app: &App, events: &[EventId]) -> Result<Vec<(EventId, Fate, 
     }
     let event_keys: Vec<Key> = events.iter().map(key::event).collect();
     let mut groups = app.table.get_many(&event_keys.iter().collect::<Vec<_>>()).await?;
-    // After the events: one that is published has its deliveries.
+    // Read after the events: a published event has its deliveries.
     let delivery_of =
         |event: &EventId| -> DeliveryId { Delivery::first_id(event, &SubscriptionId::canary()) };
     let delivery_keys: Vec<Key> =
@@ -218,7 +218,7 @@ pub async fn fates(app: &App, events: &[EventId]) -> Result<Vec<(EventId, Fate, 
     Ok(fates)
 }
 
-/// Rotates the secret that signs the canary's deliveries: both sign for so long.
+/// Rotates the signing secret of the canary's deliveries; both secrets sign during `grace`.
 ///
 /// # Errors
 /// 503 when the table or the keys cannot be reached.
@@ -237,7 +237,7 @@ pub async fn rotate_secret(app: &App, grace: Duration) -> Result<(), Problem> {
     .await
 }
 
-/// Has the new secret alone sign from now on, if a rotation is under way.
+/// Ends a rotation, if one is in progress: only the new secret signs from now on.
 ///
 /// # Errors
 /// 503 when the table cannot be reached.
@@ -252,12 +252,12 @@ pub async fn promote_secret(app: &App) -> Result<(), Problem> {
     .await
 }
 
-/// That the canary's receiver has taken an event in.
+/// The receipt of an event by the canary's receiver.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct CanaryReceipt {
     /// The event.
     pub event_id: EventId,
-    /// When it came first.
+    /// When it was first received.
     pub received_at: Timestamp,
     /// Always 1: it is written once.
     pub version: u64,
@@ -288,14 +288,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_canary_is_open_takes_any_order_and_cannot_be_signed_in_to() {
+    fn the_canary_accepts_any_order_and_has_no_sign_in() {
         let now = Timestamp::from_millis(1_767_225_600_000);
         let (store, merchant) = (open_store(now).unwrap(), merchant(now).unwrap());
         assert!(store.id.is_canary() && store.status == StoreStatus::Active);
         assert_eq!((store.owner_id, merchant.password_hash), (merchant.id, None));
         assert_eq!(store.online_locations, [store::first_location(&StoreId::canary())]);
         assert_ne!(store.subdomain, open_store(now).unwrap().subdomain);
-        // The template gives the runner this account, and no other.
+        // The template permits the runner to access this account, and no other.
         let template = include_str!("../../../template.yaml");
         assert!(template.contains(&format!("\"MER#{}\"", MerchantId::canary())));
     }

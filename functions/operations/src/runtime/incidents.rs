@@ -24,7 +24,7 @@ use reliability::incident::{
 };
 use reliability::{evidence, runs};
 
-/// Incidents of a month that an overview looks at, and those that it shows.
+/// Incidents of a month that are read for the unresolved ones, and unresolved ones that are returned.
 const MOST_SHOWN: usize = 100;
 
 /// Filters of the list of incidents.
@@ -66,7 +66,8 @@ pub(crate) async fn list(
         .await
 }
 
-/// The latest that are not resolved, of the last fourteen months, the newest first.
+/// Loads the unresolved incidents of the last fourteen months, the newest first, as far as they are among the
+/// latest 100 of their month.
 ///
 /// # Errors
 /// 503.
@@ -148,14 +149,14 @@ pub(crate) async fn open(
     incident.create_in(app.table.write(), now).answer(incident.created(), now).await
 }
 
-/// Each once, in the order of the documentation.
+/// Removes duplicates, and sorts in the order of the documentation.
 fn distinct(mut components: Vec<Component>) -> Vec<Component> {
     components.sort_unstable();
     components.dedup();
     components
 }
 
-/// Who asks.
+/// The principal of the request.
 fn actor() -> Option<String> {
     Context::current().map(|context| context.principal())
 }
@@ -300,7 +301,8 @@ async fn take(
     Ok(answer)
 }
 
-/// States that an incident is resolved. What the table rejects then is stated when it is closed.
+/// Records a resolved incident as evidence. If the table rejects that, it is recorded when the incident is
+/// closed.
 async fn state(app: &App, incident: &Incident) {
     let stated = async { evidence::append(app, incident.record()?).await };
     if let Err(problem) = stated.await {

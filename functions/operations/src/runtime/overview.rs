@@ -29,7 +29,7 @@ use serde::Serialize;
 use super::incidents::unresolved;
 use crate::page::{self, Shown};
 
-/// Of a store's events the newest that are looked at for one that waits.
+/// A store's newest events of a day that are read for pending ones, and its newest incidents that are read.
 const LOOKED_AT: usize = 100;
 
 /// The time that the numbers cover.
@@ -66,7 +66,7 @@ pub(crate) struct RuntimeOverview {
 /// Events that wait to be published.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct OutboxNumbers {
-    /// How long the oldest pending event has waited, in seconds; 0 when none waits.
+    /// How long the oldest pending event has waited, in seconds; 0 if there is none.
     pub(crate) lag_seconds: u64,
 }
 
@@ -88,9 +88,9 @@ pub(crate) struct PlatformNumbers {
 
 /// `GET /v1/operations/runtime/overview` (`getOverview`): Get the state of the platform or a store.
 ///
-/// For a store, it shows how long its events wait, its delivery attempts, its unresolved incidents and its
-/// last replay. An operator who names no store sees the platform instead: also the queues, the requests of
-/// each family, and the last drill and load test.
+/// For a store, it has the waiting time of its events, its delivery attempts, its unresolved incidents and
+/// its last replay. An operator who names no store sees the platform instead: also the queues, the requests
+/// of each family, and the last drill and load test.
 ///
 /// The numbers cover the last five minutes by default. It is an HTML page if `Accept` prefers `text/html` to
 /// JSON.
@@ -143,7 +143,7 @@ async fn of_store(
     })
 }
 
-/// For how long the oldest of a store's latest events has waited.
+/// For how long the oldest pending one of a store's latest events has waited, in seconds.
 async fn store_lag(
     app: &App,
     store: &StoreId,
