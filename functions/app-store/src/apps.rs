@@ -25,7 +25,7 @@ use platform::submission::{Submission, SubmissionStatus};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Approved versions that an app's page shows, the newest first (our choice).
+/// Approved versions in the response of an app, the newest first (our choice).
 const VERSIONS_SHOWN: usize = 10;
 
 gateway::string_enum! {
@@ -136,7 +136,7 @@ pub struct InstalledView {
     app_status: AppStatus,
 }
 
-/// Roughly how many stores use an app: only its developer sees the exact number (our choice).
+/// The bucket of a number of stores: only an app's developer sees the exact number (our choice).
 fn bucket(installs: u64) -> &'static str {
     match installs {
         0..10 => "<10",
@@ -178,7 +178,7 @@ pub async fn list(
     paging.finish(&app, found, view).await
 }
 
-/// The store's own apps, also those that have left the catalogue since.
+/// Lists the apps that the store has installed, including those that have left the catalogue.
 async fn installed(
     member: &AnyMember,
     app: &App,
@@ -210,7 +210,7 @@ async fn installed(
     paging.finish(app, found, view).await
 }
 
-/// The developers of these apps, in one round trip.
+/// Loads the developers of these apps, in one round trip.
 async fn developers(
     app: &App,
     apps: impl Iterator<Item = &CommerceApp>,
@@ -287,7 +287,7 @@ pub struct AppDetailView {
 /// ten approved versions with their changelogs.
 ///
 /// # Errors
-/// `not_found`, the same for an unknown app and one that is not in the catalogue.
+/// `not_found`, both for an unknown app and for one that is not in the catalogue.
 pub async fn show(
     _: Public,
     State(app): State<App>,
@@ -319,14 +319,14 @@ pub async fn show(
         published_at: found.published_at,
         summary: CatalogueView::of(&found, profile.map(developer_summary)),
     };
-    // No ETag: installs and reviews change the page without a new version of the app.
+    // No ETag: installs and reviews change the response without a new version of the app.
     Ok(Json::new(&view))
 }
 
-/// The app, if it is in the catalogue.
+/// Loads the app, if it is in the catalogue.
 ///
 /// # Errors
-/// `not_found`, the same for an unknown app and one that is not in the catalogue.
+/// `not_found`, both for an unknown app and for one that is not in the catalogue.
 pub async fn published(app: &App, id: &AppId) -> Result<CommerceApp, Problem> {
     let found: Option<CommerceApp> = app.table.get(&key::app(id)).await?;
     found.filter(CommerceApp::is_published).ok_or_else(|| Code::NotFound.into())
@@ -337,7 +337,7 @@ mod tests {
     use super::bucket;
 
     #[test]
-    fn installs_are_told_in_buckets() {
+    fn installs_are_returned_in_buckets() {
         let buckets = [0, 9, 10, 49, 50, 99, 100, 499, 500, 999, 1_000].map(bucket);
         assert_eq!(
             buckets,

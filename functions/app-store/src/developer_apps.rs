@@ -1,4 +1,4 @@
-//! A developer's apps: list, create and change them.
+//! A developer's apps: list, create, get and update them.
 
 mod life;
 mod update;
@@ -36,7 +36,7 @@ pub use life::{delete, publish, rotate_secret, unpublish};
 pub use update::update;
 use webhook::Hook;
 
-/// A redirect URI that may be registered, byte for byte as it was sent.
+/// A redirect URI that may be registered, exactly as it was sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RedirectUri(String);
 
@@ -59,7 +59,7 @@ gateway::string_schema!(RedirectUri);
 
 type RedirectUris = AtMost<RedirectUri, MAX_REDIRECT_URIS>;
 
-/// The developer's app, if it is theirs and not deleted.
+/// Loads an app, if it is the developer's and not deleted.
 ///
 /// # Errors
 /// `not_found`.
@@ -138,7 +138,7 @@ impl Rules for CreateAppRequest {
     }
 }
 
-/// An app with the secrets that are shown once.
+/// An app with the secrets that are returned once.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct AppSecretsView {
     #[serde(flatten)]
@@ -153,7 +153,7 @@ pub struct AppSecretsView {
 
 /// `POST /v1/app-store/developers/apps` (`createDeveloperApp`): Create an app.
 ///
-/// The app begins as a `draft`, which is in no catalogue. The response shows the client secret, and with a
+/// The app begins as a `draft`, which is in no catalogue. The response has the client secret, and with a
 /// `webhook_url` the signing secret; no later response does. A developer has at most 100 apps. It emits
 /// `app.created`.
 ///
@@ -278,14 +278,14 @@ fn validate_uris(app: &App, uris: &RedirectUris, is_published: bool) -> Vec<Fiel
     errors
 }
 
-/// An app that ran where this service does would be called with what is meant for the service.
+/// The field error of an app URL on this service's own host: requests for the service would reach the app.
 fn validate_app_url(app: &App, url: &WebUrl) -> Option<FieldError> {
     let fault = Fault::new("own_host", "An app runs on a host of its own, not on this service's.");
     bridged::is_ours(&app.config, url.as_str())
         .then(|| FieldError { pointer: "/app_url".into(), fault })
 }
 
-/// A client that cannot keep a secret proves itself by PKCE alone (RFC 9700 §2.1.1).
+/// The field error of a public client without PKCE, which alone protects its codes (RFC 9700 §2.1.1).
 fn validate_pkce(confidential: bool, require_pkce: bool) -> Option<FieldError> {
     let detail = "An app that cannot keep a secret needs PKCE.";
     let fault = Fault::new("pkce_required", detail);
@@ -295,7 +295,7 @@ fn validate_pkce(confidential: bool, require_pkce: bool) -> Option<FieldError> {
 /// `GET /v1/app-store/developers/apps/{id}` (`getDeveloperApp`): Get one of your own apps.
 ///
 /// It has the configuration in force and, as `proposed`, changes that were not approved yet. Secrets are
-/// never shown.
+/// never returned.
 ///
 /// # Errors
 /// `not_found`, also for another developer's app and a deleted one.

@@ -23,7 +23,7 @@ use platform::installation::{
 #[request]
 #[derive(Debug, Clone)]
 pub struct ReasonRequest {
-    /// The reason, which the installation shows and the event tells the app.
+    /// The reason, which the installation and the event have.
     reason: Option<Text<0, 500>>,
 }
 
@@ -116,7 +116,7 @@ pub async fn revoke_tokens(
     act(&admin, &app, &id, &APP_TOKENS_REVOKED, revoke, |write, _| write).await
 }
 
-/// The installation, if it is on the caller's store.
+/// Loads the installation, if it is on the caller's store.
 ///
 /// # Errors
 /// `not_found`.
@@ -154,7 +154,7 @@ async fn act(
     .await
 }
 
-/// One active installation more, unless the app is deleted.
+/// Adds one to the app's active installations, unless the app is deleted.
 fn count(write: Write, known: &Installation) -> Write {
     let change = Change::new("SET active_installs = active_installs + :one")
         .only_if("#status <> :deleted")
@@ -164,7 +164,7 @@ fn count(write: Write, known: &Installation) -> Write {
     write.update(&key::app(&known.app_id), change, Code::AppNotPublished)
 }
 
-/// One active installation less; part of a transaction, whose token makes it happen once.
+/// Subtracts one from the app's active installations, once, because the transaction is idempotent.
 fn uncount(write: Write, known: &Installation) -> Write {
     let change = Change::new("SET active_installs = active_installs - :one")
         .only_if("active_installs >= :one")
@@ -172,7 +172,7 @@ fn uncount(write: Write, known: &Installation) -> Write {
     write.update(&key::app(&known.app_id), change, Code::VersionConflict)
 }
 
-/// The store's webhook subscriptions: at most 50, by its counter.
+/// Loads the store's webhook subscriptions, of which its quota permits 50.
 async fn subscriptions(app: &App, known: &Installation) -> Result<Vec<Subscription>, Problem> {
     let partition =
         Query::partition(key::store(&known.store_id).pk).begins_with(key::SUBSCRIPTIONS);

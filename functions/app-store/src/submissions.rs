@@ -29,7 +29,7 @@ use crate::developer_apps::own;
 #[request]
 #[derive(Debug)]
 pub struct SubmissionsQuery {
-    /// Only submissions in this status. The review queue shows `submitted` by default.
+    /// Only submissions in this status. The review queue has those in `submitted` by default.
     status: Option<SubmissionStatus>,
 }
 
@@ -191,7 +191,7 @@ pub async fn withdraw(
     .await
 }
 
-/// Writes an ended submission, and the app as it leaves it.
+/// Writes a decided or withdrawn submission, and applies it to its app.
 async fn save(
     app: &App,
     owned: &CommerceApp,
@@ -280,7 +280,7 @@ pub async fn request_changes(
     decide(&operator, &app, &id, if_match, decision, &input.notes()).await
 }
 
-/// How a submission ends, and what is announced.
+/// The decision on a submission, with the topic of its event.
 #[derive(Clone, Copy)]
 struct SubmissionDecision {
     status: SubmissionStatus,

@@ -1,4 +1,4 @@
-//! Changing an app: its description at once, the configuration of an approved one by a review.
+//! Updating an app: its description at once, the configuration of an approved app by a submission.
 
 use axum::extract::State;
 use core_types::fields::{Handle, WebUrl};
@@ -40,7 +40,7 @@ pub struct ListingChange {
 }
 
 impl ListingChange {
-    /// Applies the change, and says what is wrong with it: the rules that a submission is held to.
+    /// Applies the change, and returns its field errors by the rules of submissions.
     fn apply(self, listing: &mut Listing) -> Vec<FieldError> {
         let fault = |pointer: &str, code, detail: String| FieldError {
             pointer: pointer.into(),
@@ -147,7 +147,7 @@ pub async fn update(
     .await
 }
 
-/// The app with another name, slug or listing.
+/// The app with the requested name, slug and listing.
 fn described(
     app: CommerceApp,
     input: UpdateAppRequest,
@@ -167,7 +167,7 @@ fn described(
     Ok(next)
 }
 
-/// The configuration that the developer wants.
+/// The configuration that the developer requests.
 fn wanted(
     app: &App,
     before: &CommerceApp,
@@ -196,7 +196,7 @@ fn wanted(
     wanted
 }
 
-/// Takes the new slug and releases the one before, when it changes.
+/// Claims the new slug and releases the previous one, if it changes.
 fn move_slug(write: Write, before: &CommerceApp, next: &CommerceApp) -> Write {
     if before.slug == next.slug {
         return write;

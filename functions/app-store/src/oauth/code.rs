@@ -1,4 +1,4 @@
-//! Redeeming a code: once, by one conditional write (RFC 6749 §4.1.3, RFC 9700 §2.1.1).
+//! Redeeming an authorization code, once, by a conditional write (RFC 6749 §4.1.3, RFC 9700 §2.1.1).
 
 use core_types::key;
 use gateway::app::App;
@@ -15,8 +15,8 @@ use platform::installation::{Installation, InstallationStatus};
 use super::issue::{Issued, Purpose, issue};
 use super::{ClientCredentials, TokenRequest, TokenResponse, required, tokens};
 
-/// Redeems the code of a request. A second, otherwise valid redemption revokes every token of
-/// the grant: one of the two presenters stole the code, and nobody can tell which.
+/// Redeems the code of a request. A second, otherwise valid redemption revokes every token of the grant: one
+/// of the two clients stole the code, and it is unknown which.
 pub(super) async fn redeem(
     app: &App,
     credentials: &ClientCredentials,
@@ -41,7 +41,7 @@ pub(super) async fn redeem(
     }
     let outcome = retry_eventual_first(|consistency| commit(app, &code, consistency)).await;
     if matches!(&outcome, Err(problem) if problem.code == Code::InvalidGrant) {
-        // Somebody else's redemption may have won meanwhile: then this one is the replay.
+        // A concurrent redemption may have succeeded: then this one is the replay.
         let current: Option<AuthorizationCode> = app.table.get(&code_key).await?;
         if current.is_some_and(|code| code.state == CodeState::Redeemed) {
             replayed(app, &code).await?;
@@ -50,8 +50,8 @@ pub(super) async fn redeem(
     outcome
 }
 
-/// Whoever comes second is a thief, or was robbed: the grant ends. Counted at once, for it is rare, and a rule
-/// waits for it.
+/// Revokes the grant of a replayed code, and counts the replay at once, because a rule opens an incident for
+/// it.
 async fn replayed(app: &App, code: &AuthorizationCode) -> Result<(), Problem> {
     tokens::revoke_grant(app, &code.digest).await?;
     let now = app.clock.now();
@@ -61,7 +61,7 @@ async fn replayed(app: &App, code: &AuthorizationCode) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Code → redeemed with its grant, installation, tokens and event: one transaction.
+/// Redeems the code in one transaction with its grant, installation, tokens and event.
 async fn commit(
     app: &App,
     code: &AuthorizationCode,
@@ -92,9 +92,10 @@ async fn commit(
         .await
 }
 
-/// The installation, if it is active and of the code's generation, and its app may still act. The
-/// write demands that the installation is as it was read; an app that is stopped meanwhile is stopped
-/// at each use of the token, by a mark that is read as it is.
+/// Loads the installation, if it is active and of the code's generation, and its app is neither suspended nor
+/// deleted. The write requires that the installation is unchanged. An app that is suspended meanwhile is
+/// rejected at each use of the token, by its [`Stop`](platform::app::Stop), which is read strongly
+/// consistently.
 async fn load_installation(
     app: &App,
     code: &AuthorizationCode,
@@ -111,7 +112,7 @@ async fn load_installation(
     if in_force { Ok(installation) } else { Err(Code::InvalidGrant.into()) }
 }
 
-/// The answer of the token endpoint.
+/// The response of the token endpoint.
 pub(super) fn response(
     issued: &Issued,
     code: &AuthorizationCode,

@@ -1,5 +1,4 @@
-//! Tokens after they were issued: revocation (RFC 7009), introspection (RFC 7662), and the end of a
-//! whole grant.
+//! Revocation of tokens (RFC 7009) and of a whole grant, and introspection (RFC 7662).
 
 use axum::extract::State;
 use core_types::id::{AppId, InstallationId, StoreId};
@@ -85,7 +84,7 @@ pub struct Introspection {
     store_id: Option<StoreId>,
 }
 
-/// A token of the asking client, as it is recorded.
+/// The record of a token that belongs to the requesting client.
 enum PresentedToken {
     Access(Box<AppToken>, Box<Installation>),
     Refresh(Box<RefreshToken>, Box<AppClient>),
@@ -98,8 +97,8 @@ enum PresentedToken {
 /// nothing changes, and the response is 200 as well (§2.2).
 ///
 /// # Errors
-/// `invalid_request`, `invalid_client`, `unsupported_token_type`; `version_conflict` when the grant
-/// changes all the while.
+/// `invalid_request`, `invalid_client`, `unsupported_token_type`; `version_conflict` after too many
+/// concurrent changes of the grant.
 pub async fn revoke(
     caller: OAuthClient,
     State(app): State<App>,
@@ -141,8 +140,8 @@ pub async fn introspect(
     Ok(Json::new(&described).no_store())
 }
 
-/// Whether operators let the app act, and the session that an embedded token is bound to is alive;
-/// others need none.
+/// Whether the app is not suspended, which its [`Stop`] says, and the session of an embedded token is alive.
+/// Other tokens have no session.
 async fn can_act(
     app: &App,
     token: &AppToken,
@@ -219,7 +218,7 @@ async fn describe_refresh(
     })
 }
 
-/// The asking client's own token, if the token is that.
+/// Loads the token, if it belongs to the requesting client.
 async fn find(
     app: &App,
     caller: OAuthClient,
@@ -249,7 +248,7 @@ async fn find(
     Ok(own.map(|installation| PresentedToken::Access(Box::new(token), Box::new(installation))))
 }
 
-/// Takes one access token out of the records.
+/// Deletes one access token, and removes it from the installation's list.
 async fn revoke_access(app: &App, token: &AppToken) -> Result<(), Problem> {
     let now = app.clock.now();
     let key = key::installation(&token.installation_id);
@@ -267,8 +266,7 @@ async fn revoke_access(app: &App, token: &AppToken) -> Result<(), Problem> {
         .await
 }
 
-/// Revokes every token that came of a code in one transaction. Safe to repeat, and cheap to: a grant
-/// that is revoked is only read.
+/// Revokes every token of a code's grant in one transaction. It is idempotent; a revoked grant is only read.
 pub(super) async fn revoke_grant(app: &App, code_digest: &str) -> Result<(), Problem> {
     retry(|| revoke_grant_once(app, code_digest)).await
 }
