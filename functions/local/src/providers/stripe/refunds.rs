@@ -1,4 +1,4 @@
-//! Stripe's refunds: asked for, listed, finished.
+//! Stripe's refunds: created, listed and finished.
 
 use gateway::clock::Timestamp;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use super::{Form, Stripe, amount, event, metadata, missing, reject, unknown};
 use crate::providers::ledger::{ApiResult, mint};
 
 impl Stripe {
-    /// `POST /v1/refunds`; without an amount, of all that is left.
+    /// `POST /v1/refunds`; without an amount, the whole refundable amount.
     pub(super) fn refund(&mut self, form: &Form, is_pending: bool, now: Timestamp) -> ApiResult {
         let id = form.get("payment_intent").ok_or_else(|| missing("payment_intent"))?;
         let asked = amount(form, "amount")?;
@@ -54,7 +54,7 @@ impl Stripe {
         Ok(view)
     }
 
-    /// `GET /v1/refunds`, newest first.
+    /// `GET /v1/refunds`, the newest first.
     pub(super) fn refunds_of(&self, form: &Form) -> Value {
         let intent = form.get("payment_intent");
         let limit = form.get("limit").and_then(|limit| limit.parse().ok()).unwrap_or(10);
@@ -64,7 +64,7 @@ impl Stripe {
         json!({"object": "list", "url": "/v1/refunds", "has_more": false, "data": data})
     }
 
-    /// A refund comes to its end; the refund.
+    /// A refund succeeds or fails. Returns it.
     pub(crate) fn finish_refund(
         &mut self,
         id: &str,
@@ -90,7 +90,7 @@ impl Stripe {
         Ok(refund.view())
     }
 
-    /// A refund that the merchant makes on the dashboard.
+    /// The merchant creates a refund on the dashboard.
     pub(crate) fn refund_on_dashboard(
         &mut self,
         intent: &str,
