@@ -1,4 +1,4 @@
-//! The layer itself: an HTTP client in front of another.
+//! The HTTP client that injects faults into the calls of another.
 
 use std::fmt;
 
@@ -16,7 +16,7 @@ use serde_json::Value;
 use super::late::{self, Before};
 use super::{Call, Fault, Faults, SLOW, answers, pages};
 
-/// What `X-Amz-Target` says before the operation.
+/// The prefix of the operation in `X-Amz-Target`.
 pub(super) const TARGET: &str = "DynamoDB_20120810.";
 
 pub(super) fn client(faults: Faults, inner: SharedHttpClient) -> SharedHttpClient {
@@ -48,7 +48,7 @@ impl HttpConnector for Connector {
     }
 }
 
-/// A call with what it asks.
+/// A call with its parsed input.
 pub(super) struct Asked {
     pub(super) operation: String,
     pub(super) input: Value,
@@ -56,7 +56,7 @@ pub(super) struct Asked {
 }
 
 impl Asked {
-    /// The same call with another body.
+    /// The call with another operation and input.
     pub(super) fn with(
         &self,
         operation: &str,
@@ -94,7 +94,7 @@ impl Connector {
         answered
     }
 
-    /// What a write is about to change, where that will be asked for.
+    /// Loads the items that a write is about to change, if reads may be stale.
     async fn look(&self, call: &Call, asked: &Asked) -> Result<Option<Before>, ConnectorError> {
         if !call.is_write() || !self.faults.may_be_stale() {
             return Ok(None);
@@ -106,7 +106,7 @@ impl Connector {
         Ok(Some(Before::of(&input, &found)))
     }
 
-    /// Has the call meet its fault.
+    /// Injects a fault into the call.
     async fn meet(
         &self,
         fault: Option<Fault>,
@@ -149,7 +149,7 @@ impl Connector {
         self.inner.call(asked.with(&asked.operation, &asked.input)?).await
     }
 
-    /// Does a part of a batch.
+    /// Executes a part of a batch.
     async fn leave(&self, detail: u64, asked: &Asked) -> Result<HttpResponse, ConnectorError> {
         let Some((now, later)) = pages::in_part(&asked.operation, &asked.input, detail) else {
             return self.plainly(asked).await;
@@ -160,7 +160,7 @@ impl Connector {
         finished(status, &answer)
     }
 
-    /// Answers something else than is there, where that is possible.
+    /// Executes the call, and changes its response to a stale or short one, if possible.
     async fn change(
         &self,
         fault: Fault,
@@ -180,7 +180,7 @@ impl Connector {
         finished(status, &answer)
     }
 
-    /// Asks the table, and reads its answer.
+    /// Sends a request to the table, and parses its response.
     async fn hand_on(&self, request: HttpRequest) -> Result<(u16, Value), ConnectorError> {
         let answer = self.inner.call(request).await?;
         let status = answer.status().as_u16();
@@ -195,7 +195,7 @@ fn finished(status: u16, body: &Value) -> Result<HttpResponse, ConnectorError> {
     answers::answer(status, body).ok_or_else(|| other("an answer without a status"))
 }
 
-/// Between a tenth and the whole.
+/// A number between 0.1 and 1.
 #[expect(
     clippy::float_arithmetic,
     clippy::cast_precision_loss,
