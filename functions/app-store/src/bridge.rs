@@ -330,7 +330,7 @@ fn outgoing_headers(
 
 /// The response of the bridged call: the headers that concern the page, and the body as JSON if it is JSON.
 fn answered(incoming: &Incoming) -> BridgedAnswer {
-    let shown = [
+    let forwarded = [
         "content-type",
         "etag",
         "link",
@@ -343,7 +343,7 @@ fn answered(incoming: &Incoming) -> BridgedAnswer {
     ];
     let text = |name: &str| incoming.headers.get(name).and_then(|value| value.to_str().ok());
     let header = |name: &str| Some((name.to_owned(), text(name)?.to_owned()));
-    let headers = shown.iter().filter_map(|name| header(name)).collect();
+    let headers = forwarded.iter().filter_map(|name| header(name)).collect();
     let body = serde_json::from_slice(&incoming.body)
         .unwrap_or_else(|_| Value::from(String::from_utf8_lossy(&incoming.body).into_owned()));
     let points = |name: &str| text(name).and_then(|value| value.parse::<u32>().ok());

@@ -154,8 +154,8 @@ pub(crate) async fn test(
     let delivery =
         Delivery { test: true, ordering_key: None, ..Delivery::new(&event, &subscription, now) };
     if input.dry_run.0 {
-        let shown = preview(&app, &subscription, &event, &delivery.claimed(now), now).await?;
-        return Ok(Either::Left(shown));
+        let response = preview(&app, &subscription, &event, &delivery.claimed(now), now).await?;
+        return Ok(Either::Left(response));
     }
     if !subscription.is_confirmed() {
         let actions = subscription.allowed_actions();
@@ -183,9 +183,9 @@ fn unknown_topic() -> FieldError {
 
 /// The topic of a test event: the requested one, or the first of the catalogue that the subscription
 /// receives.
-fn topic(subscription: &Subscription, asked: Option<&str>) -> Result<Entry, Problem> {
+fn topic(subscription: &Subscription, requested: Option<&str>) -> Result<Entry, Problem> {
     let unknown = || Problem::invalid(vec![unknown_topic()]);
-    if let Some(name) = asked {
+    if let Some(name) = requested {
         return topics::find(name).ok_or_else(unknown);
     }
     let takes = |entry: &Entry| {
@@ -217,14 +217,14 @@ async fn preview(
         DestinationKind::Https => ("POST", headers),
         DestinationKind::Sqs => ("SendMessage", delivery::message_attributes(headers)),
     };
-    let shown = TestPreview {
+    let request = TestPreview {
         dry_run: true,
         method,
         url: subscription.url.clone(),
         headers: headers.into_iter().collect(),
         body: event.body.clone(),
     };
-    Ok(Json::new(&shown).no_store())
+    Ok(Json::new(&request).no_store())
 }
 
 /// Queues a delivery that has been written. If the message cannot be sent, the sweep queues the delivery

@@ -69,7 +69,7 @@ pub(crate) async fn list(
     let range =
         TimeRange::of(query.since, query.until, RETENTION, store.created_at, app.clock.now())?;
     let days = days(&store.id, range, query.status, query.subscription_id.as_ref());
-    let is_asked_for = |delivery: &Delivery| {
+    let is_requested = |delivery: &Delivery| {
         is_visible(delivery, &caller)
             && query.status.is_none_or(|status| delivery.status == status)
             && query.subscription_id.as_ref().is_none_or(|id| delivery.subscription_id == *id)
@@ -77,7 +77,7 @@ pub(crate) async fn list(
             && query.replay_id.as_ref().is_none_or(|id| delivery.replay_id.as_ref() == Some(id))
             && query.event_type.as_ref().is_none_or(|name| delivery.event_type == name.as_str())
     };
-    paging.answer_over(&app, &days, is_asked_for, |each| DeliveryView::from(&each)).await
+    paging.answer_over(&app, &days, is_requested, |each| DeliveryView::from(&each)).await
 }
 
 /// One query for each day of the range. Statuses of trouble have an index of their own. The sort key ends
@@ -178,12 +178,12 @@ pub(crate) async fn attempts(
         .map(|attempt| key::recorded_answer(&id, attempt.number))
         .collect();
     let mut answers = app.table.get_many_eventually(&keys.iter().collect::<Vec<_>>()).await?;
-    let shown = attempts.filter_map(|attempt| {
+    let with_answers = attempts.filter_map(|attempt| {
         let answer = answers.take::<RecordedAnswer>(&key::recorded_answer(&id, attempt.number));
         Some(attempt.with_recorded(answer.ok().flatten()))
     });
-    page::count_read(shown.items.len());
-    paging.finish(&app, shown, |attempt| AttemptView::from(&attempt)).await
+    page::count_read(with_answers.items.len());
+    paging.finish(&app, with_answers, |attempt| AttemptView::from(&attempt)).await
 }
 
 /// `POST /v1/operations/webhook-deliveries/{id}/redeliver` (`redeliverWebhook`): Redeliver an event.

@@ -100,12 +100,12 @@ pub(crate) async fn list(
     let months = head.map(|head| evidence::months_of(&head, since)).unwrap_or_default();
     let months: Vec<table::Query> =
         months.iter().rev().map(|month| evidence::newest_of(month)).collect();
-    let is_asked_for = |Stated { statement, .. }: &Stated| {
+    let is_requested = |Stated { statement, .. }: &Stated| {
         query.kind.is_none_or(|kind| statement.kind == kind)
             && statement.recorded_at >= since
             && caller.may_see(statement.store_id.as_ref())
     };
-    paging.answer_over(&app, &months, is_asked_for, EvidenceView::from).await
+    paging.answer_over(&app, &months, is_requested, EvidenceView::from).await
 }
 
 /// `GET /v1/operations/reliability-evidence/{id}` (`getEvidence`): Get a record of evidence.

@@ -72,7 +72,7 @@ pub(crate) async fn show(
     let identity = caller.identity();
     let available = budget::available(&app, &identity).await?;
     let costs = Cost::PUBLISHED.iter().map(|(class, cost)| CostView::of(class, *cost));
-    let shown = RateLimits {
+    let response = RateLimits {
         unit: "cost",
         costs: costs.collect(),
         tiers: [Tier::App, Tier::Merchant, Tier::Public].map(TierView::from).into(),
@@ -83,7 +83,7 @@ pub(crate) async fn show(
             restore_rate: identity.tier.restore_rate(),
         },
     };
-    Ok(Json::new(&shown).no_store())
+    Ok(Json::new(&response).no_store())
 }
 
 /// How the points of a list are calculated.

@@ -139,19 +139,19 @@ pub(crate) struct ReportRequest {
 impl Rules for ReportRequest {
     async fn broken(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
         let Some(period) = given.get::<ReportPeriod>("period") else { return Vec::new() };
-        let mut faults = Vec::new();
+        let mut errors = Vec::new();
         if period.to > case.app.clock.now() {
             let detail = "Must have passed.";
-            faults.push(FieldError::new("/period/to", "in_future", detail));
+            errors.push(FieldError::new("/period/to", "in_future", detail));
         }
         if period.from >= period.to {
             let detail = "Must be before `to`.";
-            faults.push(FieldError::new("/period/from", "invalid_range", detail));
+            errors.push(FieldError::new("/period/from", "invalid_range", detail));
         } else if period.from.until(period.to) > LONGEST_PERIOD {
             let detail = "The period must be at most 366 days.";
-            faults.push(FieldError::new("/period/from", "range_too_wide", detail));
+            errors.push(FieldError::new("/period/from", "range_too_wide", detail));
         }
-        faults
+        errors
     }
 }
 

@@ -118,12 +118,12 @@ pub(crate) async fn list(
     let partition = key::store(&caller.store.id).pk;
     let all = table::Query::partition(partition).begins_with(key::SUBSCRIPTIONS);
     let now = app.clock.now();
-    let is_asked_for = |subscription: &Subscription| {
+    let is_requested = |subscription: &Subscription| {
         is_visible(subscription, &caller.actor)
             && query.status.is_none_or(|status| subscription.status == status)
     };
     let view = |subscription: Subscription| SubscriptionView::of(&subscription, now);
-    paging.answer(&app, &all, is_asked_for, view).await
+    paging.answer(&app, &all, is_requested, view).await
 }
 
 /// A new webhook subscription.
@@ -177,8 +177,8 @@ pub(crate) async fn create(
     let id = SubscriptionId::mint(now);
     let secret = input.secret.map_or_else(SigningSecret::generate, |own| own.0);
     let sealed = seal_secret(&key, &id, &secret);
-    let asked = place(input.url, input.destination);
-    let (kind, url) = asked.ok_or_else(|| Problem::internal("no destination was validated"))?;
+    let requested = place(input.url, input.destination);
+    let (kind, url) = requested.ok_or_else(|| Problem::internal("no destination was validated"))?;
     let is_fifo = kind == DestinationKind::Sqs && foreign::is_fifo(&url);
     let mut made = Subscription::for_store(
         &caller.store.id,
@@ -278,8 +278,8 @@ pub(crate) async fn update(
         authorize(&caller.actor, types.filters())?;
     }
     let key = app.secrets.webhook_key().await?;
-    let asked = place(input.url.clone(), input.destination.clone());
-    let challenge = match asked.as_ref().filter(|asked| is_another_queue(&found, asked)) {
+    let requested = place(input.url.clone(), input.destination.clone());
+    let challenge = match requested.as_ref().filter(|to| is_another_queue(&found, to)) {
         None => None,
         Some((kind, url)) => {
             if_match.check(found.version)?;
@@ -294,10 +294,10 @@ pub(crate) async fn update(
         if_match.check(before.version)?;
         let now = app.clock.now();
         let mut after = apply(&before, input.clone(), &caller.actor, now)?;
-        if let Some((kind, url)) = &asked {
+        if let Some((kind, url)) = &requested {
             after = after.sent_to(*kind, url.clone());
         }
-        if asked.as_ref().is_some_and(|asked| is_another_queue(&before, asked)) {
+        if requested.as_ref().is_some_and(|to| is_another_queue(&before, to)) {
             // The destination was changed meanwhile, so this queue got no challenge.
             let challenge = challenge.as_ref().ok_or(Code::VersionConflict)?;
             after = after.to_be_confirmed(challenge);
@@ -389,11 +389,11 @@ fn authorize(actor: &StoreActor, filters: &[EventFilter]) -> Result<(), Problem>
 
 impl Rules for CreateSubscriptionRequest {
     async fn broken(given: Given<'_>, case: &Validation<'_>) -> Vec<FieldError> {
-        let mut faults = destinations::broken(given, case).await;
+        let mut errors = destinations::broken(given, case).await;
         if !given.has("url") && !given.has("destination") {
-            faults.push(FieldError::new("/url", "required", "This field is required."));
+            errors.push(FieldError::new("/url", "required", "This field is required."));
         }
-        faults
+        errors
     }
 }
 

@@ -101,9 +101,9 @@ impl DrillRequest {
     fn plan(&self) -> DrillPlan {
         let percent = self.blast_radius_percent.map_or(MAX_BLAST_RADIUS_PERCENT, whole);
         let conditions = self.stop_conditions.iter().flat_map(|conditions| &conditions.0);
-        let condition = |asked: &StopConditionRequest| StopCondition {
-            metric: asked.metric,
-            above: whole(asked.above),
+        let condition = |requested: &StopConditionRequest| StopCondition {
+            metric: requested.metric,
+            above: whole(requested.above),
         };
         DrillPlan {
             kind: self.kind,

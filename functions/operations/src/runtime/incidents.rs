@@ -49,7 +49,7 @@ pub(crate) async fn list(
     Query(query): Query<IncidentsQuery>,
     paging: Paging,
 ) -> Result<Page<IncidentView>, Problem> {
-    let is_asked_for = |incident: &Incident| {
+    let is_requested = |incident: &Incident| {
         query.status.is_none_or(|status| incident.status == status)
             && query.severity.is_none_or(|severity| incident.severity == severity)
             && query.since.is_none_or(|since| incident.created_at >= since)
@@ -62,7 +62,7 @@ pub(crate) async fn list(
         None => runs::by_month(Incident::KIND, app.clock.now(), query.since),
     };
     paging
-        .answer_over(&app, &queries, is_asked_for, |found: Incident| IncidentView::from(&found))
+        .answer_over(&app, &queries, is_requested, |found: Incident| IncidentView::from(&found))
         .await
 }
 

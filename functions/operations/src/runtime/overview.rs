@@ -103,14 +103,14 @@ pub(crate) async fn show(
     let window = query.window.unwrap_or(Window::FiveMinutes);
     let now = app.clock.now();
     let since = gateway::metrics::minute_of(now.minus(window.length()));
-    let shown = match caller.store() {
+    let numbers = match caller.store() {
         Some(store) => Box::pin(of_store(&app, store, window, since)).await?,
         None => Box::pin(of_platform(&app, window, since)).await?,
     };
-    let overview = RuntimeOverview { measured_at: now, ..shown };
-    let shown =
+    let overview = RuntimeOverview { measured_at: now, ..numbers };
+    let response =
         page::described(&accept, || page::overview::sheet(&overview), || Json::new(&overview));
-    Ok(NoStore::of(shown))
+    Ok(NoStore::of(response))
 }
 
 async fn of_store(

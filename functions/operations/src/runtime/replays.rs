@@ -257,12 +257,12 @@ pub(crate) async fn list(
 ) -> Result<Page<ReplayView>, Problem> {
     let of_store = key::replays_on(&caller.store.id);
     let all = table::Query::index(Index::Gsi5, of_store).newest_first();
-    let is_asked_for = |replay: &Replay| {
+    let is_requested = |replay: &Replay| {
         is_visible(replay, &caller)
             && query.status.is_none_or(|status| replay.status == status)
             && query.kind.is_none_or(|kind| replay.kind == kind)
     };
-    paging.answer(&app, &all, is_asked_for, |replay| ReplayView::from(&replay)).await
+    paging.answer(&app, &all, is_requested, |replay| ReplayView::from(&replay)).await
 }
 
 /// Whether the caller may see a replay.

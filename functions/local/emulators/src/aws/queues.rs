@@ -200,7 +200,7 @@ fn denied(caller: &str, operation: &str, url: &str) -> Response {
     response
 }
 
-/// The request of [`RustackSqs::create_queue`].
+/// Builds the request that creates a queue.
 pub(super) fn creation<T: serde::de::DeserializeOwned>(
     name: &str,
     attributes: &Value,
